@@ -1,4 +1,4 @@
-//! Compresses the PTX that the crate embeds, and embeds the kernels' sources, whose lines `host explain` shows.
+//! Compresses the PTX that the crate embeds. Also embeds the kernels' sources, whose lines `host explain` shows.
 
 use std::env;
 use std::fmt::Write;
@@ -27,7 +27,7 @@ fn variable(name: &str) -> io::Result<String> {
     env::var(name).map_err(io::Error::other)
 }
 
-/// Adds the Rust files in `folder` and below to `files`.
+/// Adds the Rust files in `folder` and in all folders below it to `files`.
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();

@@ -1,5 +1,5 @@
-//! Checks for the files that `cust_raw` needs, and says how to make them. `cust_raw` itself would fail later, without a
-//! remedy.
+//! Checks that the files which `cust_raw` needs exist, and prints how to make them if they do not. The build of
+//! `cust_raw` would fail later, without a remedy.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -28,14 +28,14 @@ fn main() -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// Returns the folders that `cust_raw` searches by default.
+/// Returns the toolkit folders that `cust_raw` searches by default.
 fn toolkits() -> impl Iterator<Item = PathBuf> {
     let versions = Path::new("/usr/local").read_dir().into_iter().flatten().flatten().map(|entry| entry.path());
     let of_cuda = |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("cuda-"));
     TOOLKITS.into_iter().map(PathBuf::from).chain(versions.filter(of_cuda))
 }
 
-/// Returns true if `cust_raw` accepts `folder`.
+/// Returns true if `cust_raw` accepts `folder` as a toolkit.
 fn is_found(folder: &Path) -> bool {
     folder.join("lib64").is_dir() || folder.join("targets/x86_64-linux/include/cuda.h").is_file()
 }

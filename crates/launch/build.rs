@@ -1,4 +1,4 @@
-//! Tells the linker where to find an archive for the `-lcuda` of `cust`.
+//! Passes to the linker the folder of an empty archive for the `-lcuda` of `cust`.
 
 fn main() {
     cuda_stub::announce_archive();

@@ -1,8 +1,8 @@
-//! The output of the examples.
+//! Tests the output of the examples.
 
 use std::process::{Command, Stdio};
 
-/// The lines of a program's output below the one that names the device.
+/// Returns the lines of a program's output after the line that names the device.
 fn lines(program: &str) -> Vec<String> {
     let output = Command::new(program).stdin(Stdio::null()).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

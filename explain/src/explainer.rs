@@ -1,4 +1,4 @@
-//! Runs kernels on a profiled simulated device.
+//! Runs kernels on a simulated device with a profiler.
 
 use std::fmt;
 use std::io;
@@ -12,7 +12,7 @@ use crate::gpus::Gpu;
 use crate::occupancy::Resources;
 use crate::sources::Sources;
 
-/// Runs kernels on a simulated device like a [`Gpu`], and returns their figures.
+/// Runs kernels on a simulated device that resembles a [`Gpu`], and returns the kernels' figures.
 pub struct Explainer<'a> {
     gpu: &'static Gpu,
     device: Device,
@@ -21,11 +21,12 @@ pub struct Explainer<'a> {
     resources: Box<ResourcesOf<'a>>,
 }
 
-/// Returns the resources of a kernel, by its name in the PTX and an architecture: 90 is sm_90.
+/// A function that returns the resources of a kernel. Its arguments are the kernel's name in the PTX and an
+/// architecture, such as 90 for sm_90.
 type ResourcesOf<'a> = dyn Fn(&str, u32) -> Option<Resources> + 'a;
 
 impl Explainer<'_> {
-    /// Returns an explainer for `gpu` without sources and resources. It discards what kernels print.
+    /// Returns an explainer for `gpu` without sources and resources. The explainer discards the output of kernels.
     pub fn new(gpu: &'static Gpu) -> Self {
         let profiles = Profiles::default();
         let simulator = Simulator::new()
@@ -38,27 +39,27 @@ impl Explainer<'_> {
 }
 
 impl<'a> Explainer<'a> {
-    /// Shows lines of `sources` beside their figures.
+    /// Sets the sources whose lines are shown beside the figures.
     pub fn with_sources(self, sources: &'a Sources) -> Self {
         Self { sources: Some(sources), ..self }
     }
 
-    /// Takes the registers and static shared memory of kernels from `resources`. Its arguments are the name of a kernel
-    /// in the PTX and the architecture, such as 90 for sm_90.
+    /// Sets the function that returns the registers and static shared memory of a kernel. Its arguments are the
+    /// kernel's name in the PTX and the architecture, such as 90 for sm_90.
     pub fn with_resources(self, resources: impl Fn(&str, u32) -> Option<Resources> + 'a) -> Self {
         Self { resources: Box::new(resources), ..self }
     }
 
-    /// Returns the GPU that kernels are explained for.
+    /// Returns the GPU for which kernels are explained.
     pub fn gpu(&self) -> &'static Gpu {
         self.gpu
     }
 
-    /// Calls `run` with the simulated device. Returns its result, and the figures of the kernels in the order of their
-    /// first launches.
+    /// Calls `run` with the simulated device. Returns the result of `run` and the figures of the launched kernels, in
+    /// the order of their first launches.
     ///
     /// # Errors
-    /// The error of `run`.
+    /// The error that `run` returns.
     pub fn profile<T, E>(&self, run: impl FnOnce(&Device) -> Result<T, E>) -> Result<(T, Vec<KernelFigures>), E> {
         self.profiles.take();
         let result = run(&self.device)?;

@@ -1,4 +1,4 @@
-//! Rungs side by side, each with its figures.
+//! An explanation: rungs side by side, each with its figures.
 
 use serde::Serialize;
 
@@ -8,50 +8,50 @@ use crate::problem::Problem;
 use crate::summary::Summary;
 use crate::{html, text};
 
-/// Rungs explained for a GPU.
+/// The figures of several rungs for a GPU.
 #[derive(Serialize, Debug)]
 pub struct Explanation {
-    /// The title.
+    /// The title, such as the algorithm's name.
     pub subject: String,
-    /// The GPU.
+    /// The GPU for which the figures are computed.
     pub gpu: &'static Gpu,
-    /// The rungs, the plainest first.
+    /// The rungs with their figures, the simplest rung first.
     pub rungs: Vec<RungFigures>,
-    /// The rungs that were left out, each with the reason.
+    /// A text per rung that was left out, with the reason.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<String>,
 }
 
-/// The names of a rung.
+/// The names that describe a rung.
 #[derive(Clone, PartialEq, Eq, Serialize, Debug)]
 pub struct RungNames {
-    /// The algorithm.
+    /// The name of the algorithm.
     pub algorithm: &'static str,
-    /// The rung's name.
+    /// The name of the rung.
     pub rung: &'static str,
-    /// Its idea in a line: what it changes from the rung before.
+    /// The idea of the rung in a line: its change from the rung before.
     pub idea: &'static str,
 }
 
 /// A rung with the figures of its kernels.
 #[derive(Serialize, Debug)]
 pub struct RungFigures {
-    /// Its names.
+    /// The names that describe the rung.
     #[serde(flatten)]
     pub names: RungNames,
-    /// The problem that it computed.
+    /// The problem that the rung computed.
     pub problem: Problem,
-    /// The sums of its kernels' figures.
+    /// The figures, summed over the rung's kernels.
     pub summary: Summary,
-    /// The differences from the figures of the rung before.
+    /// A text of the differences from the figures of the rung before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub change: Option<String>,
-    /// Its kernels.
+    /// The figures of each kernel of the rung.
     pub kernels: Vec<KernelFigures>,
 }
 
 impl RungNames {
-    /// Returns the names of a rung of `algorithm`.
+    /// Returns the names of the rung `rung` of `algorithm`, with its idea.
     pub const fn new(algorithm: &'static str, rung: &'static str, idea: &'static str) -> Self {
         Self { algorithm, rung, idea }
     }
@@ -66,12 +66,12 @@ impl RungFigures {
 }
 
 impl Explanation {
-    /// Returns an explanation without rungs.
+    /// Returns an explanation with the title `subject` and no rungs.
     pub fn new(subject: impl Into<String>, gpu: &'static Gpu) -> Self {
         Self { subject: subject.into(), gpu, rungs: Vec::new(), left_out: Vec::new() }
     }
 
-    /// Adds a rung. If it `is_step`, its change from the last rung is added to it.
+    /// Adds a rung. If `is_step` is true, also stores in the rung its differences from the previous one.
     pub fn push(&mut self, rung: RungFigures, is_step: bool) {
         let before = self.rungs.last().filter(|_| is_step);
         let change = before.map(|before| rung.summary.change_from(&before.summary, rung.names.idea));
@@ -83,14 +83,13 @@ impl Explanation {
         self.rungs.windows(2).all(|pair| pair[0].problem == pair[1].problem)
     }
 
-    /// Returns the explanation for a terminal, with sentences in lines of at most `columns`. Tables and lines of source
-    /// are not broken.
+    /// Returns the explanation as text for a terminal. Sentences are broken into lines of at most `columns` columns;
+    /// tables and source lines are not broken.
     pub fn text(&self, columns: usize) -> String {
         text::of(self, columns)
     }
 
-    /// Returns the explanation as one HTML page that refers to nothing outside of it, for a screen of any width, light
-    /// or dark.
+    /// Returns the explanation as one self-contained HTML page, for a screen of any width, light or dark.
     pub fn html(&self) -> String {
         html::page(self)
     }

@@ -1,4 +1,4 @@
-//! The figures of a kernel: what its launches did, line by line and in sum.
+//! The figures of a kernel's launches, per line and in sum.
 
 use std::cmp::Reverse;
 
@@ -11,14 +11,14 @@ use crate::occupancy::{Multiprocessor, Occupancy, Resources};
 use crate::sites::{AccessSite, BranchSite, Kind, Memory, SECTOR, Traffic, add_fields};
 use crate::sources::Sources;
 
-/// Traffic by kind of access.
+/// The memory traffic of loads, stores and atomic updates.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct TrafficByKind {
-    /// Loads.
+    /// The traffic of loads.
     pub load: Traffic,
-    /// Stores.
+    /// The traffic of stores.
     pub store: Traffic,
-    /// Atomic updates.
+    /// The traffic of atomic updates.
     pub atomic: Traffic,
 }
 
@@ -31,14 +31,14 @@ impl TrafficByKind {
         }
     }
 
-    /// Adds `other`.
+    /// Adds the counts of `other` to these counts.
     pub fn add(&mut self, other: &Self) {
         self.load.add(&other.load);
         self.store.add(&other.store);
         self.atomic.add(&other.atomic);
     }
 
-    /// Returns the sum over all kinds.
+    /// Returns the sum of the traffic of all kinds.
     pub fn all(&self) -> Traffic {
         let mut all = self.load;
         all.add(&self.store);
@@ -47,26 +47,26 @@ impl TrafficByKind {
     }
 }
 
-/// The sums over launches.
+/// The counts of a kernel, summed over several launches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Totals {
-    /// In global memory.
+    /// The traffic in global memory.
     pub global: TrafficByKind,
-    /// In shared memory.
+    /// The traffic in shared memory.
     pub shared: TrafficByKind,
-    /// Barriers, one per block.
+    /// The number of barriers that blocks reached.
     pub barriers: u64,
-    /// Warp synchronisations, shuffles and votes, one per group of lanes.
+    /// The number of warp synchronisations, shuffles and votes. Each group of lanes that executes one counts once.
     pub warp_operations: u64,
-    /// Fences, one per thread.
+    /// The number of fences that single threads executed.
     pub fences: u64,
-    /// Sectors of global memory read, each counted once per launch.
+    /// The number of sectors of global memory that a launch read, each counted once per launch.
     pub sectors_read: u64,
-    /// Sectors of global memory written, each counted once per launch.
+    /// The number of sectors of global memory that a launch wrote, each counted once per launch.
     pub sectors_written: u64,
-    /// Executions of branches by warps.
+    /// The number of executions of branches by warps.
     pub branches: u64,
-    /// Those of them that split the lanes of the warp.
+    /// The number of executions of branches in which only some lanes of the warp took the branch.
     pub divergent_branches: u64,
 }
 
@@ -90,7 +90,7 @@ impl Totals {
         totals
     }
 
-    /// Adds `other`.
+    /// Adds the counts of `other` to these counts.
     pub fn add(&mut self, other: &Self) {
         self.global.add(&other.global);
         self.shared.add(&other.shared);
@@ -98,24 +98,24 @@ impl Totals {
     }
 }
 
-/// Launches of a kernel on one grid.
+/// The launches of a kernel with one grid, block and size of dynamic shared memory.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Launches {
-    /// Blocks along x, y and z.
+    /// The number of blocks along x, y and z.
     pub grid: [u32; 3],
-    /// Threads of a block along x, y and z.
+    /// The number of threads of a block along x, y and z.
     pub block: [u32; 3],
-    /// Dynamic shared memory of a block, in bytes.
+    /// The dynamic shared memory of a block, in bytes.
     pub dynamic_shared_bytes: u32,
-    /// The number of launches.
+    /// The number of these launches.
     pub launches: u64,
-    /// The sums over these launches.
+    /// The counts, summed over these launches.
     #[serde(flatten)]
     pub totals: Totals,
 }
 
 impl Launches {
-    /// Returns the number of blocks of the grid.
+    /// Returns the number of blocks of one launch's grid.
     pub fn blocks(&self) -> u64 {
         self.grid.iter().map(|&extent| u64::from(extent)).product()
     }
@@ -129,42 +129,42 @@ impl Launches {
 /// A kernel and the figures of its launches.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct KernelFigures {
-    /// The name of its function.
+    /// The name of the kernel's function.
     pub family: &'static str,
-    /// Its name in the PTX.
+    /// The kernel's name in the PTX.
     pub entry: &'static str,
-    /// The first paragraph of its documentation.
+    /// The first paragraph of the kernel's documentation.
     pub summary: &'static str,
-    /// The source file.
+    /// The path of the kernel's source file.
     pub file: String,
-    /// The line of its definition.
+    /// The line of the kernel's definition, from 1.
     pub line: u32,
-    /// The lines of its function, from that line on; empty if its source is not known.
+    /// The source lines of the kernel's function from `line` on; empty if the source is not known.
     #[serde(skip)]
     pub listing: Vec<String>,
-    /// Launches by grid and block, in the order of the first launch of each.
+    /// The launches by grid, block and dynamic shared memory, in the order of the first launch of each.
     pub launches: Vec<Launches>,
-    /// The sums over all launches.
+    /// The counts, summed over all launches.
     pub totals: Totals,
-    /// Blocks of its largest grid.
+    /// The number of blocks of the largest grid.
     #[serde(rename = "most_blocks")]
     pub max_blocks: u64,
-    /// The seconds in which the GPU's memory moves the sectors touched.
+    /// The time in which the GPU's memory moves all touched sectors, in seconds.
     pub moved_seconds: f64,
-    /// The seconds in which the GPU's shared memories serve the wavefronts.
+    /// The time in which the GPU's shared memories serve all wavefronts, in seconds.
     pub shared_seconds: f64,
-    /// Its registers and static shared memory on the GPU, if they are known.
+    /// The registers and static shared memory that the kernel takes on the GPU, if they are known.
     pub resources: Option<Resources>,
-    /// Its occupancy, if its resources are known.
+    /// The kernel's occupancy, if its resources are known.
     pub occupancy: Option<Occupancy>,
-    /// The sites that access memory. The one that loses most time comes first.
+    /// The sites that access memory. The site that loses most time comes first.
     pub sites: Vec<AccessSite>,
-    /// The branches. The one that diverges most often comes first.
+    /// The branches of the kernel. The branch that diverges most often comes first.
     pub branches: Vec<BranchSite>,
 }
 
 impl KernelFigures {
-    /// Returns the kernels of these launches, in the order of the first launch of each.
+    /// Returns the figures of each kernel that `profiles` contain, in the order of the first launch of each.
     pub(crate) fn all(profiles: &[Profile], sources: &Sources) -> Vec<Self> {
         let mut kernels: Vec<Self> = Vec::new();
         for profile in profiles {
@@ -249,7 +249,7 @@ impl KernelFigures {
             .map(|((main, taken), sm)| sm.occupancy(taken, main.threads(), main.dynamic_shared_bytes));
     }
 
-    /// Returns the number of launches.
+    /// Returns the number of all launches of the kernel.
     pub fn launch_count(&self) -> u64 {
         self.launches.iter().map(|launches| launches.launches).sum()
     }

@@ -6,34 +6,34 @@ use serde::Serialize;
 
 use units::alternatives;
 
-/// A GPU.
+/// A GPU, with the figures that decide times and occupancies.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Gpu {
     /// The short name by which [`find`](Self::find) finds it.
     #[serde(skip)]
     pub id: &'static str,
-    /// Its full name.
+    /// The full name of the GPU.
     pub name: &'static str,
     /// The compute capability without its point: 90 is 9.0.
     #[serde(rename = "compute_capability", serialize_with = "capability")]
     pub arch: u32,
-    /// Streaming multiprocessors.
+    /// The number of streaming multiprocessors.
     pub multiprocessors: u32,
-    /// Their highest clock rate, in MHz.
+    /// The highest clock rate of the multiprocessors, in MHz.
     pub megahertz: u32,
-    /// Speed of its memory in GB/s of 10⁹ bytes.
+    /// The speed of the GPU's memory in GB/s; a GB is 10⁹ bytes.
     pub gigabytes_per_second: f64,
-    /// The source of that speed.
+    /// The source of the memory's speed.
     pub speed: SpeedSource,
 }
 
-/// The source of the speed of a GPU's memory.
+/// The source of the figure for the speed of a GPU's memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SpeedSource {
-    /// Measured: `cudaMemcpy` within the GPU's memory, read and written bytes together.
+    /// The measured speed of `cudaMemcpy` within the GPU's memory, which counts read and written bytes.
     MeasuredCopy,
-    /// The peak of the datasheet. A copy reaches 85 to 93 % of it.
+    /// The peak speed in the datasheet. A copy reaches 85 to 93 % of this speed.
     Datasheet,
 }
 
@@ -54,8 +54,8 @@ impl Gpu {
     /// The short name of the GPU that `host explain` uses by default.
     pub const DEFAULT: &'static str = "h200";
 
-    /// All GPUs of the table. Multiprocessors, clocks and peak speeds are from NVIDIA's datasheets and architecture
-    /// whitepapers. The speed of the H200 was measured by `cudaMemcpy`.
+    /// All GPUs that the explanations know. Multiprocessors, clocks and peak speeds are from NVIDIA's datasheets and
+    /// architecture whitepapers. The speed of the H200 was measured by `cudaMemcpy`.
     pub const ALL: &'static [Self] = &[
         Self::datasheet("v100", "Tesla V100 SXM2", 70, 80, 1530, 900.0),
         Self::datasheet("t4", "T4", 75, 40, 1590, 320.0),
@@ -82,16 +82,17 @@ impl Gpu {
         Self { id, name, arch, multiprocessors, megahertz, gigabytes_per_second, speed: SpeedSource::Datasheet }
     }
 
-    /// Returns the GPU of that short name, in upper or lower case.
+    /// Returns the GPU with the short name `name`, in upper or lower case.
     ///
     /// # Errors
-    /// When the table has no such GPU.
+    /// [`UnknownGpu`] if no GPU has this name.
     pub fn find(name: &str) -> Result<&'static Self, UnknownGpu> {
         Self::ALL.iter().find(|gpu| gpu.id.eq_ignore_ascii_case(name)).ok_or_else(|| UnknownGpu(name.to_owned()))
     }
 
     /// Returns the part of the GPU that a grid of `blocks` blocks can use. One block uses one multiprocessor, to which
-    /// the L2 cache delivers 64 bytes per clock. More blocks count as a full grid, which uses all of them.
+    /// the L2 cache delivers 64 bytes per clock. A grid of several blocks counts as a full grid, which uses all
+    /// multiprocessors.
     pub fn used_by(&self, blocks: u64) -> Self {
         if blocks > 1 {
             return *self;
@@ -100,12 +101,13 @@ impl Gpu {
         Self { multiprocessors: 1, gigabytes_per_second: self.gigabytes_per_second.min(of_one), ..*self }
     }
 
-    /// Returns the seconds in which its memory moves `bytes`.
+    /// Returns the time in which the GPU's memory moves `bytes` bytes, in seconds.
     pub fn memory_seconds(&self, bytes: u64) -> f64 {
         bytes as f64 / (self.gigabytes_per_second * 1e9)
     }
 
-    /// Returns the seconds in which its shared memories serve `wavefronts`, one per clock and multiprocessor.
+    /// Returns the time in which the GPU's shared memories serve `wavefronts`, in seconds. Each multiprocessor serves
+    /// one wavefront per clock.
     pub fn shared_seconds(&self, wavefronts: u64) -> f64 {
         wavefronts as f64 / (f64::from(self.multiprocessors) * f64::from(self.megahertz) * 1e6)
     }
@@ -127,7 +129,7 @@ impl fmt::Display for Gpu {
     }
 }
 
-/// The table has no GPU of this name.
+/// The error of a name that no GPU has.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct UnknownGpu(pub String);
 

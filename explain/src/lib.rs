@@ -1,16 +1,16 @@
 //! Explains what a GPU's memory system does for a kernel, line by line, in figures and sentences.
 //!
 //! An [`Explainer`] runs a closure on a simulated device that has as many multiprocessors as a [`Gpu`]. The simulator's
-//! profiler counts requests, sectors, wavefronts and branches at each site of the kernels' sources. From these counts
-//! follow the [figures](KernelFigures) of each kernel: the bytes that each line moves, a sentence about them, the least
-//! time that the GPU's memory needs, and the occupancy. An [`Explanation`] shows several kernels, the rungs of a
-//! ladder, side by side. It is written as [text](Explanation::text), as one [HTML page](Explanation::html) or, by
-//! serde, as JSON.
+//! profiler counts requests, sectors, wavefronts and branches at each site of the kernels' sources. From these counts,
+//! the explainer computes the [figures](KernelFigures) of each kernel: the bytes that each line moves, a sentence about
+//! them, the least time that the GPU's memory needs, and the occupancy. An [`Explanation`] shows the rungs of a ladder
+//! side by side. It can be written as [text](Explanation::text), as one [HTML page](Explanation::html) or, with serde,
+//! as JSON.
 //!
-//! No GPU is needed. The counts are those of the kernel as it is written in Rust; a compiler may merge or drop
-//! accesses.
+//! The explainer needs no GPU. It counts the accesses of the kernel as it is written in Rust; the compiler for a GPU
+//! may merge or drop accesses.
 //!
-//! # A kernel of one's own
+//! # User-defined kernels
 //!
 //! ```
 //! use cuda_std::{Global, GlobalMut, kernel, thread};
@@ -52,8 +52,8 @@
 //! # }
 //! ```
 //!
-//! An explainer [with resources](Explainer::with_resources) also computes the occupancy. The resources are the
-//! registers and the static shared memory that `ptxas -v` prints for a kernel.
+//! An explainer [with resources](Explainer::with_resources) also computes the occupancy of a kernel. The resources are
+//! the registers and the static shared memory that `ptxas -v` prints for the kernel.
 
 #![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)]
 

@@ -1,16 +1,16 @@
-//! Sentences that say what the figures of a line mean.
+//! Writes sentences that say what the figures of a source line mean.
 
 use units::{grouped, number, short_percent};
 
 use crate::sites::{AccessSite, BranchSite, Kind, Memory, SECTOR};
 
-/// The share from which a sentence says "all".
+/// The smallest share that a sentence calls "all".
 const NEARLY_ALL: f64 = 0.995;
 
-/// Lanes of a warp.
+/// The number of lanes of a warp.
 const LANES: f64 = 32.0;
 
-/// Returns what the figures of an access mean.
+/// Returns a sentence that says what the figures of an access mean.
 pub fn of_access(site: &AccessSite) -> String {
     match (site.memory, site.kind) {
         (Memory::Shared, _) => of_shared(site),
@@ -56,7 +56,7 @@ fn of_global(site: &AccessSite) -> String {
     }
     if asked < 0.9 * moved {
         return format!(
-            "only {} of 32 lanes take part, and a sector is the least that moves: {} of its bytes are used",
+            "only {} of 32 lanes take part, but memory moves whole sectors: {} of their bytes are used",
             number(lanes),
             short_percent(asked / moved)
         );
@@ -78,7 +78,7 @@ fn of_atomic(site: &AccessSite) -> String {
             format!("{} of 32 lanes update at a time, in {sectors} per request", number(lanes))
         }
     };
-    format!("{who}: {updates}; those of one address wait for each other")
+    format!("{who}: {updates}; updates of one address wait for each other")
 }
 
 fn of_shared(site: &AccessSite) -> String {
@@ -87,7 +87,7 @@ fn of_shared(site: &AccessSite) -> String {
     if ways < 1.0 + (1.0 - NEARLY_ALL) {
         let bytes = site.bytes_per_lane;
         let wide = match site.ideal_per_request() > 1.05 {
-            true => format!("; {bytes} bytes per lane take {ideal} wavefronts per request in any case"),
+            true => format!("; {bytes} bytes per lane take {ideal} wavefronts per request even without conflicts"),
             false => String::new(),
         };
         return format!("no bank conflicts: the lanes access different banks, or the same word{wide}");
@@ -113,7 +113,7 @@ fn of_shared(site: &AccessSite) -> String {
     )
 }
 
-/// Returns what the figures of a branch mean.
+/// Returns a sentence that says what the figures of a branch mean.
 pub fn of_branch(branch: &BranchSite) -> String {
     let taken = branch.taken as f64 / branch.lanes.max(1) as f64;
     match branch.divergent_share {
@@ -134,7 +134,7 @@ pub fn of_branch(branch: &BranchSite) -> String {
     }
 }
 
-/// `1 sector`, `4 sectors`.
+/// Returns a number of sectors as text, such as `1 sector` or `4 sectors`.
 fn sector_count(sectors: f64) -> String {
     let text = number(sectors);
     if text == "1" { "1 sector".into() } else { format!("{text} sectors") }
@@ -207,7 +207,7 @@ mod tests {
         );
         assert_says(&global(Kind::Load, 16, 16, 80, 80), &["(16 of 32 lanes take part)", "8 sectors per request"]);
         assert_says(&global(Kind::Load, 4, 32, 10, 10), &["the same few bytes", "share 1 sector per request"]);
-        assert_says(&global(Kind::Store, 4, 1, 10, 10), &["only 1 of 32 lanes", "12.5 % of its bytes"]);
+        assert_says(&global(Kind::Store, 4, 1, 10, 10), &["only 1 of 32 lanes", "12.5 % of their bytes"]);
         assert_says(&global(Kind::Atomic, 4, 1, 10, 10), &["one lane of a warp updates", "10 updates in 10 requests"]);
         assert_says(&global(Kind::Atomic, 4, 32, 40, 40), &["32 of 32 lanes update at a time", "4 sectors"]);
     }

@@ -1,51 +1,51 @@
-//! Occupancy: how many blocks of a kernel fit a multiprocessor at once, and which resource limits them.
+//! Occupancy: the number of blocks of a kernel that a multiprocessor holds at once, and the resource that limits it.
 //!
-//! The rules are those of NVIDIA's occupancy calculator; the limits of each compute capability are from the CUDA
+//! The computation follows NVIDIA's occupancy calculator. The limits of each compute capability are from the CUDA
 //! Programming Guide, "Technical Specifications per Compute Capability".
 
 use std::fmt;
 
 use serde::Serialize;
 
-/// Registers and static shared memory of a kernel on one architecture, as `ptxas -v` prints them.
+/// The registers and static shared memory of a kernel on one architecture, as `ptxas -v` prints them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct Resources {
-    /// Registers per thread.
+    /// The number of registers per thread.
     pub registers: u32,
-    /// Static shared memory per block, in bytes.
+    /// The static shared memory per block, in bytes.
     pub static_shared_bytes: u32,
 }
 
-/// The limits of a multiprocessor.
+/// The resources of a multiprocessor, which limit its resident blocks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Multiprocessor {
-    /// Warps resident at once.
+    /// The largest number of resident warps.
     pub warps: u32,
-    /// Blocks resident at once.
+    /// The largest number of resident blocks.
     pub blocks: u32,
-    /// Bytes of shared memory that its blocks share.
+    /// The number of bytes of shared memory that all resident blocks share.
     pub shared_bytes: u32,
-    /// Bytes of shared memory per block that the system uses.
+    /// The number of bytes of shared memory that the system reserves per block.
     pub reserved_shared_bytes: u32,
-    /// The unit, in bytes, in which shared memory is allocated.
+    /// The unit of allocation of shared memory, in bytes.
     pub shared_unit: u32,
 }
 
-/// Registers of a multiprocessor, on every GPU since 2016.
+/// The number of registers of a multiprocessor, on every GPU since 2016.
 const REGISTERS: u32 = 65536;
 
-/// The parts of a multiprocessor, each with its own registers, over which warps are distributed.
+/// The number of parts of a multiprocessor. Each part has its own registers and takes a quarter of the warps.
 const QUARTERS: u32 = 4;
 
-/// The unit in which the registers of a warp are allocated.
+/// The unit of register allocation: a warp takes a multiple of this number of registers.
 const REGISTER_UNIT: u32 = 256;
 
-/// Lanes of a warp.
+/// The number of lanes of a warp.
 const LANES: u32 = 32;
 
 impl Multiprocessor {
-    /// Returns the limits of a compute capability, written without its point: 90 is 9.0. `None` if they are not in the
-    /// table.
+    /// Returns the resources of a multiprocessor of compute capability `arch`, written without its point: 90 is 9.0.
+    /// Returns `None` if the table has no such compute capability.
     pub const fn of(arch: u32) -> Option<Self> {
         let (warps, blocks, kibibytes) = match arch {
             70 => (64, 32, 96),
@@ -61,8 +61,8 @@ impl Multiprocessor {
         Some(Self { warps, blocks, shared_bytes: kibibytes * 1024, reserved_shared_bytes, shared_unit })
     }
 
-    /// Returns the occupancy of a kernel whose blocks have `threads` threads, at least one, and `dynamic_shared_bytes`
-    /// of shared memory beside the static ones.
+    /// Returns the occupancy by a kernel that takes the resources `taken`. Its blocks have `threads` threads, at least
+    /// one, and `dynamic_shared_bytes` bytes of dynamic shared memory.
     pub fn occupancy(&self, taken: Resources, threads: u32, dynamic_shared_bytes: u32) -> Occupancy {
         let warps_per_block = threads.div_ceil(LANES).max(1);
         let registers_per_warp = (taken.registers * LANES).next_multiple_of(REGISTER_UNIT).max(REGISTER_UNIT);
@@ -87,31 +87,31 @@ impl Multiprocessor {
     }
 }
 
-/// The occupancy of a multiprocessor by the blocks of a kernel.
+/// The occupancy of a multiprocessor by the resident blocks of a kernel.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Occupancy {
-    /// Blocks resident at once.
+    /// The number of resident blocks.
     pub blocks: u32,
-    /// Their warps.
+    /// The number of resident warps.
     pub warps: u32,
-    /// The most warps that a multiprocessor keeps.
+    /// The largest number of warps that a multiprocessor can hold.
     #[serde(rename = "most_warps")]
     pub max_warps: u32,
-    /// The limits that allow no further block.
+    /// The resources that leave no room for a further block.
     pub limits: Vec<Limit>,
 }
 
-/// A limit of a multiprocessor.
+/// A resource of a multiprocessor that limits its resident blocks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Limit {
-    /// The registers.
+    /// The number of registers.
     Registers,
-    /// The shared memory.
+    /// The size of the shared memory.
     SharedMemory,
-    /// The most warps per multiprocessor.
+    /// The largest number of warps per multiprocessor.
     Warps,
-    /// The most blocks per multiprocessor.
+    /// The largest number of blocks per multiprocessor.
     Blocks,
 }
 
@@ -127,12 +127,12 @@ impl Limit {
 }
 
 impl Occupancy {
-    /// Returns the share of [`max_warps`](Self::max_warps) that is resident.
+    /// Returns the resident warps as a share of [`max_warps`](Self::max_warps).
     pub fn share(&self) -> f64 {
         f64::from(self.warps) / f64::from(self.max_warps.max(1))
     }
 
-    /// Returns the names of the limits: `registers and shared memory`.
+    /// Returns the names of the limits, such as `registers and shared memory`.
     pub fn limited_by(&self) -> String {
         self.limits.iter().map(|limit| limit.text()).collect::<Vec<_>>().join(" and ")
     }
@@ -159,7 +159,7 @@ mod tests {
         Multiprocessor::of(arch).unwrap().occupancy(taken, threads, 0)
     }
 
-    /// Blocks and limits by NVIDIA's occupancy calculator.
+    /// Compares blocks and limits with the results of NVIDIA's occupancy calculator.
     #[test]
     fn blocks_are_those_of_the_calculator() {
         use Limit::{Blocks, Registers, SharedMemory, Warps};
@@ -192,7 +192,7 @@ mod tests {
             let what = format!("{arch}: {threads} threads, {registers} registers, {shared} bytes");
             assert_eq!(found.blocks, blocks, "{what}");
             let limits: Vec<Limit> = limits.to_vec();
-            // The warps may limit where the calculator names registers only.
+            // The number of warps may be a limit where the calculator names registers only.
             assert!(limits.iter().all(|limit| found.limits.contains(limit)), "{what}: {found:?}");
             assert_eq!(found.warps, blocks * threads.div_ceil(32), "{what}");
         }
@@ -202,7 +202,7 @@ mod tests {
     fn dynamic_shared_memory_counts_as_static_does() {
         let taken = Resources { registers: 32, static_shared_bytes: 1024 };
         let sm = Multiprocessor::of(90).unwrap();
-        // The most that a block may have: 227 KiB, and 1 KiB of the system's.
+        // The block has the largest shared memory: 227 KiB, and 1 KiB that the system reserves.
         let one = sm.occupancy(taken, 1024, 226 * 1024);
         assert_eq!((one.blocks, &one.limits[..]), (1, &[Limit::SharedMemory][..]));
         assert_eq!(sm.occupancy(taken, 1024, 227 * 1024).blocks, 0);

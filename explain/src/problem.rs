@@ -4,38 +4,38 @@ use std::fmt;
 
 use serde::Serialize;
 
-/// A problem, as it is named beside the figures.
+/// A problem, described as the explanation shows it beside the figures.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct Problem {
-    /// The length of a vector.
+    /// The length of the vectors, if the problem has vectors.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub n: Option<usize>,
-    /// The width of a matrix or board.
+    /// The width of the matrix or board, if the problem has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub width: Option<usize>,
-    /// Its height.
+    /// The height of the matrix or board, if the problem has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub height: Option<usize>,
-    /// The element type.
+    /// The name of the element type.
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     pub element: Option<String>,
-    /// The operator.
+    /// The name of the operator.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub operator: Option<&'static str>,
-    /// Any further detail, such as a stride.
+    /// A further detail of the problem, such as a stride.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
-    /// The number of elements that figures per element are divided by.
+    /// The number of elements, by which figures per element are divided.
     pub elements: u64,
 }
 
 impl Problem {
-    /// Returns the problem of `n` elements of a type.
+    /// Returns the problem of a vector with `n` elements of type `element`.
     pub fn vector(n: usize, element: impl fmt::Display) -> Self {
         Self { n: Some(n), element: Some(element.to_string()), elements: n as u64, ..Self::default() }
     }
 
-    /// Adds a detail.
+    /// Sets the further detail of the problem.
     pub fn with_detail(self, detail: impl Into<String>) -> Self {
         Self { detail: Some(detail.into()), ..self }
     }

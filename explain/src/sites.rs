@@ -6,19 +6,19 @@ use simt::{AccessKind, AccessProfile, BranchProfile, SourceLocation, Space};
 use crate::gpus::Gpu;
 use crate::sources::Sources;
 
-/// Bytes of a sector, the smallest unit that global memory moves.
+/// The number of bytes of a sector, the smallest unit that global memory moves.
 pub const SECTOR: u64 = 32;
 
-/// A site of a kernel's source: file, line and column.
+/// A position in a kernel's source: file, line and column.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct SourceSite {
-    /// The file, under the path that [`Sources`] shows.
+    /// The path of the file, as [`Sources`] shows it.
     pub file: String,
-    /// The line, from 1.
+    /// The number of the line, from 1.
     pub line: u32,
-    /// The column, from 1.
+    /// The number of the column, from 1.
     pub column: u32,
-    /// The text of the line, if it is known.
+    /// The text of the line, if the source is known.
     pub source: Option<String>,
 }
 
@@ -29,13 +29,13 @@ impl SourceSite {
         Self { file: sources.path(file).unwrap_or(file).to_owned(), line: *line, column: *column, source }
     }
 
-    /// Returns the file's name and the line: `naive.rs:31`.
+    /// Returns the file's name and the line, such as `naive.rs:31`.
     pub fn short(&self) -> String {
         format!("{}:{}", self.file.rsplit('/').next().unwrap_or_default(), self.line)
     }
 }
 
-/// A memory.
+/// The memory that an access reads or writes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Memory {
@@ -54,15 +54,15 @@ impl Memory {
     }
 }
 
-/// The kind of an access.
+/// The kind of a memory access.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
-    /// A read.
+    /// A read of memory.
     Load,
-    /// A write.
+    /// A write to memory.
     Store,
-    /// An atomic update.
+    /// An atomic update of memory.
     Atomic,
 }
 
@@ -75,7 +75,7 @@ impl Kind {
         }
     }
 
-    /// Returns its name: `load`, `store` or `atomic`.
+    /// Returns the name of the kind: `load`, `store` or `atomic`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Load => "load",
@@ -85,7 +85,7 @@ impl Kind {
     }
 }
 
-/// Adds fields of `$other` to those of `$sum`.
+/// Adds each named field of `$other` to the same field of `$sum`.
 macro_rules! add_fields {
     ($sum:ident, $other:ident: $($field:ident)*) => {
         $($sum.$field += $other.$field;)*
@@ -93,27 +93,28 @@ macro_rules! add_fields {
 }
 pub(crate) use add_fields;
 
-/// Requests, and the sectors and wavefronts that they took. A request is an instruction of a warp.
+/// The counts of memory requests, and of the sectors and wavefronts that they took. A request is one instruction of a
+/// warp.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Traffic {
-    /// Requests.
+    /// The number of requests by warps.
     pub requests: u64,
-    /// Accesses of single lanes.
+    /// The number of accesses by single lanes.
     pub lanes: u64,
-    /// Global memory: the sectors that requests touched, counted per request.
+    /// In global memory, the number of sectors that each request touched, summed over all requests.
     pub sectors: u64,
-    /// Global memory: the fewest sectors that would hold the bytes of each request.
+    /// In global memory, the fewest sectors that could hold the bytes of each request, summed over all requests.
     pub ideal_sectors: u64,
-    /// Shared memory: passes over the banks.
+    /// In shared memory, the number of passes over the banks.
     pub wavefronts: u64,
-    /// Shared memory: the passes without bank conflicts.
+    /// In shared memory, the number of passes that the requests would take without bank conflicts.
     pub ideal_wavefronts: u64,
-    /// Shared memory: the passes that bank conflicts add.
+    /// In shared memory, the number of passes that bank conflicts add.
     pub bank_conflicts: u64,
 }
 
 impl Traffic {
-    /// Adds `other`.
+    /// Adds the counts of `other` to these counts.
     pub fn add(&mut self, other: &Self) {
         add_fields!(self, other: requests lanes sectors ideal_sectors wavefronts ideal_wavefronts bank_conflicts);
     }
@@ -124,50 +125,50 @@ impl Traffic {
         Self { requests, lanes, sectors, ideal_sectors, wavefronts, ideal_wavefronts, bank_conflicts }
     }
 
-    /// Returns ideal over actual sectors; `None` if no sector was moved.
+    /// Returns the number of ideal sectors divided by the number of touched ones; `None` if no sector was touched.
     pub fn efficiency(&self) -> Option<f64> {
         share(self.ideal_sectors, self.sectors)
     }
 
-    /// Returns the factor by which bank conflicts multiply the wavefronts; `None` if shared memory was not accessed.
+    /// Returns the factor by which bank conflicts multiply the wavefronts; `None` if no request accessed shared memory.
     pub fn ways(&self) -> Option<f64> {
         share(self.wavefronts, self.ideal_wavefronts)
     }
 }
 
-/// Returns `part / whole`; `None` if `whole` is 0.
+/// Returns `part / whole`, or `None` if `whole` is 0.
 pub fn share(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
 }
 
-/// A site that accesses memory.
+/// A site of a kernel that accesses memory, with its figures.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct AccessSite {
-    /// The site.
+    /// The position in the source.
     #[serde(flatten)]
     pub place: SourceSite,
-    /// The memory accessed.
+    /// The memory that the site accesses.
     pub memory: Memory,
-    /// The kind of access.
+    /// The kind of the site's accesses: load, store or atomic.
     pub kind: Kind,
-    /// The names that the arrays have in the kernel.
+    /// The names that the accessed arrays have in the kernel.
     pub arrays: Vec<&'static str>,
-    /// Bytes per access of a lane.
+    /// The number of bytes that a lane accesses per request.
     pub bytes_per_lane: u32,
-    /// Its counts.
+    /// The counts of the site's requests.
     #[serde(flatten)]
     pub traffic: Traffic,
-    /// Shared memory: the largest number of ways of a bank conflict.
+    /// In shared memory, the largest number of ways of a bank conflict.
     pub most_ways: u32,
     /// The distance in bytes between the addresses of neighbouring lanes, if most requests have one distance.
     pub stride: Option<i64>,
-    /// Bytes moved; in global memory those of whole sectors.
+    /// The number of bytes moved. In global memory, whole sectors are counted.
     pub bytes_moved: u64,
-    /// Ideal sectors or wavefronts over actual ones.
+    /// The number of ideal sectors or wavefronts divided by the actual number.
     pub efficiency: Option<f64>,
-    /// The least seconds that the GPU's memory needs for it.
+    /// The least time that the GPU's memory needs for the accesses, in seconds.
     pub seconds: f64,
-    /// The meaning of the figures, in a sentence.
+    /// A sentence that says what the figures mean.
     pub meaning: String,
 }
 
@@ -205,7 +206,7 @@ impl AccessSite {
         }
     }
 
-    /// Computes the figures that follow from the sums on `gpu`.
+    /// Computes the figures that depend on the summed counts and on `gpu`.
     pub(crate) fn finish(&mut self, gpu: &Gpu) {
         let Traffic { sectors, wavefronts, lanes, .. } = self.traffic;
         match self.memory {
@@ -222,29 +223,29 @@ impl AccessSite {
         }
     }
 
-    /// Returns the seconds that ideal accesses would save.
+    /// Returns the time that ideal accesses would save, in seconds.
     pub fn lost_seconds(&self) -> f64 {
         self.seconds * (1.0 - self.efficiency.unwrap_or(1.0))
     }
 
-    /// Returns the sectors or wavefronts per request.
+    /// Returns the number of sectors or wavefronts per request.
     pub fn per_request(&self) -> f64 {
         let passes = if self.memory == Memory::Global { self.traffic.sectors } else { self.traffic.wavefronts };
         share(passes, self.traffic.requests).unwrap_or(0.0)
     }
 
-    /// Returns the fewest sectors or wavefronts per request.
+    /// Returns the ideal number of sectors or wavefronts per request.
     pub fn ideal_per_request(&self) -> f64 {
         let Traffic { ideal_sectors, ideal_wavefronts, requests, .. } = self.traffic;
         share(if self.memory == Memory::Global { ideal_sectors } else { ideal_wavefronts }, requests).unwrap_or(0.0)
     }
 
-    /// Returns the lanes per request.
+    /// Returns the average number of lanes that take part in a request.
     pub fn lanes_per_request(&self) -> f64 {
         share(self.traffic.lanes, self.traffic.requests).unwrap_or(0.0)
     }
 
-    /// Returns what is accessed: `global load x`.
+    /// Returns a text that names the memory, the kind and the arrays, such as `global load x`.
     pub fn what(&self) -> String {
         let memory = if self.memory == Memory::Global { "global" } else { "shared" };
         let arrays = if self.arrays.is_empty() { String::new() } else { format!(" {}", self.arrays.join(", ")) };
@@ -252,23 +253,23 @@ impl AccessSite {
     }
 }
 
-/// A branch.
+/// A branch of a kernel, with its figures.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct BranchSite {
-    /// The site.
+    /// The position in the source.
     #[serde(flatten)]
     pub place: SourceSite,
-    /// Executions of the branch by warps.
+    /// The number of executions of the branch by warps.
     pub executions: u64,
-    /// Executions that split the lanes of the warp.
+    /// The number of executions by warps in which only some of the lanes took the branch.
     pub divergent: u64,
-    /// Executions of the branch by single lanes.
+    /// The number of executions of the branch by single lanes.
     pub lanes: u64,
-    /// Executions by lanes that took it.
+    /// The number of executions by single lanes that took the branch.
     pub taken: u64,
-    /// The share of executions that were divergent.
+    /// The share of the executions by warps that were divergent.
     pub divergent_share: f64,
-    /// The meaning of the figures, in a sentence.
+    /// A sentence that says what the figures mean.
     pub meaning: String,
 }
 
@@ -283,7 +284,7 @@ impl BranchSite {
         add_fields!(self, other: executions divergent lanes taken);
     }
 
-    /// Computes the figures that follow from the sums.
+    /// Computes the figures that depend on the summed counts.
     pub(crate) fn finish(&mut self) {
         self.divergent_share = share(self.divergent, self.executions).unwrap_or(0.0);
     }

@@ -5,22 +5,24 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-/// Source files with their texts.
+/// The paths and texts of source files.
 #[derive(Clone, Debug, Default)]
 pub struct Sources {
     files: Vec<(Cow<'static, str>, Cow<'static, str>)>,
 }
 
 impl Sources {
-    /// Returns sources that are embedded in the program: the path of each, under which it is shown, and its text.
+    /// Returns sources that are embedded in the program. Each pair consists of the path under which a file is shown and
+    /// its text.
     pub fn embedded(files: &[(&'static str, &'static str)]) -> Self {
         Self { files: files.iter().map(|&(path, text)| (path.into(), text.into())).collect() }
     }
 
-    /// Reads the Rust files in `folder` and the folders below it. Their paths are shown from `folder`.
+    /// Reads the Rust files in `folder` and the folders below it. The paths of the files are shown relative to
+    /// `folder`.
     ///
     /// # Errors
-    /// When a folder or a file cannot be read.
+    /// An error if a folder or a file cannot be read.
     pub fn read(folder: &Path) -> io::Result<Self> {
         let mut sources = Self::default();
         sources.read_below(folder, "")?;
@@ -47,20 +49,20 @@ impl Sources {
         self.files.iter().find(|(path, _)| is_it(path)).map(|(path, text)| (&**path, &**text))
     }
 
-    /// Returns the path under which a file is shown. `file` is its path as the compiler knows it, from any folder.
-    /// `None` if the file is not one of these.
+    /// Returns the path under which a file is shown, or `None` if the sources have no such file. `file` is the path
+    /// that the compiler recorded, relative to any folder.
     pub fn path(&self, file: &str) -> Option<&str> {
         self.find(file).map(|(path, _)| path)
     }
 
-    /// Returns line `line` of a file, counted from 1, without the space around it.
+    /// Returns line `line` of a file, counted from 1, without leading and trailing white space.
     pub fn line(&self, file: &str, line: u32) -> Option<&str> {
         let (_, text) = self.find(file)?;
         text.lines().nth(usize::try_from(line).ok()?.checked_sub(1)?).map(str::trim)
     }
 
-    /// Returns the lines of a function, from line `first` with its attributes, counted from 1, to its closing brace.
-    /// The brace has to be indented as line `first` is.
+    /// Returns the lines of a function from line `first`, counted from 1, to its closing brace. The attributes before
+    /// the function count as its first lines. The brace must be indented as line `first` is.
     pub fn function(&self, file: &str, first: u32) -> Option<Vec<&str>> {
         let (_, text) = self.find(file)?;
         let mut lines = text.lines().skip(usize::try_from(first).ok()?.checked_sub(1)?).peekable();

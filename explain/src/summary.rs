@@ -1,4 +1,4 @@
-//! The summed figures of a rung, and how they differ from those of the rung before.
+//! The summed figures of a rung, and their differences from the figures of the rung before.
 
 use serde::Serialize;
 
@@ -8,59 +8,60 @@ use crate::figures::{KernelFigures, Totals};
 use crate::gpus::Gpu;
 use crate::sites::{SECTOR, share};
 
-/// The figures of a rung: the sums over its kernels.
+/// The figures of a rung, summed over its kernels.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct Summary {
-    /// The number of elements that figures per element are divided by.
+    /// The number of elements, by which figures per element are divided.
     pub elements: u64,
-    /// Launches.
+    /// The number of launches of all kernels.
     pub launches: u64,
-    /// Blocks of the largest grid. A grid of one block uses one multiprocessor.
+    /// The number of blocks of the largest grid. A grid of one block uses only one multiprocessor.
     #[serde(rename = "most_blocks")]
     pub max_blocks: u64,
-    /// The share of the bytes moved by loads from global memory that are used.
+    /// The share of used bytes among the bytes that loads from global memory move.
     pub load_efficiency: Option<f64>,
-    /// The same of stores and atomic updates.
+    /// The share of used bytes among the bytes that stores and atomic updates of global memory move.
     pub store_efficiency: Option<f64>,
-    /// The factor by which bank conflicts multiply the wavefronts of shared memory: the largest of those of loads,
-    /// stores and atomic updates.
+    /// The factor by which bank conflicts multiply the wavefronts of shared memory: the largest factor of loads, stores
+    /// and atomic updates.
     pub shared_ways: Option<f64>,
-    /// Requests to global memory.
+    /// The number of requests to global memory.
     pub global_requests: u64,
-    /// Requests to shared memory.
+    /// The number of requests to shared memory.
     pub shared_requests: u64,
-    /// Bytes of global memory that must move: each sector that is read or written, once per launch.
+    /// The number of bytes of global memory that must move. Each sector that a launch reads or writes counts once per
+    /// launch.
     pub floor_bytes: u64,
-    /// Bytes of the fewest sectors that could serve the requests.
+    /// The number of bytes of the fewest sectors that could serve the requests.
     pub ideal_bytes: u64,
-    /// Bytes of the sectors that the requests touch.
+    /// The number of bytes of the sectors that the requests touch.
     pub moved_bytes: u64,
-    /// The time in which the GPU's memory moves `floor_bytes`: the caches keep everything.
+    /// The time in which the GPU's memory moves `floor_bytes`, as if the caches held everything.
     pub floor_seconds: f64,
-    /// The time in which it moves `ideal_bytes`.
+    /// The time in which the GPU's memory moves `ideal_bytes`.
     pub ideal_seconds: f64,
-    /// The time in which it moves `moved_bytes`: the caches keep nothing.
+    /// The time in which the GPU's memory moves `moved_bytes`, as if there were no caches.
     pub moved_seconds: f64,
     /// The time in which the GPU's shared memories serve the wavefronts.
     pub shared_seconds: f64,
     /// The longer of `moved_seconds` and `shared_seconds`.
     pub access_seconds: f64,
-    /// Barriers, one for each block.
+    /// The number of barriers that blocks reached.
     pub barriers: u64,
-    /// Warp synchronisations, shuffles and votes.
+    /// The number of warp synchronisations, shuffles and votes.
     pub warp_operations: u64,
-    /// Lanes' atomic updates.
+    /// The number of atomic updates by single lanes.
     pub atomics: u64,
-    /// Fences.
+    /// The number of fences that single threads executed.
     pub fences: u64,
-    /// The share of the executions of branches that split a warp.
+    /// The share of the executions of branches in which only some lanes of the warp took the branch.
     pub divergent_share: Option<f64>,
-    /// The occupancy of the kernel with the most traffic: the share of a multiprocessor's warps that it fills.
+    /// The occupancy of the kernel with the most traffic, as a share of the warps that a multiprocessor can hold.
     pub occupancy: Option<f64>,
 }
 
 impl Summary {
-    /// Sums up `kernels`, which computed `elements` elements, on `gpu`.
+    /// Sums up the figures of `kernels`, which computed `elements` elements, for `gpu`.
     pub fn of(kernels: &[KernelFigures], elements: u64, gpu: &Gpu) -> Self {
         let mut totals = Totals::default();
         for kernel in kernels {
@@ -103,7 +104,7 @@ impl Summary {
         }
     }
 
-    /// Returns `count` per element.
+    /// Returns `count` divided by the number of elements.
     pub fn per_element(&self, count: f64) -> f64 {
         count / self.elements.max(1) as f64
     }
@@ -113,8 +114,8 @@ impl Summary {
         self.shared_seconds > self.moved_seconds
     }
 
-    /// Returns how the figures differ from those of the rung `before`, the largest difference first. If none differs,
-    /// the text has the rung's `idea`.
+    /// Returns a text of the differences from the figures of the rung `before`, the largest difference first. If no
+    /// figure differs, the text has the rung's `idea`.
     pub fn change_from(&self, before: &Self, idea: &str) -> String {
         let mut clauses: Vec<(f64, String)> = Vec::new();
         let mut add = |weight: f64, clause: String| clauses.push((weight.abs(), clause));
@@ -165,7 +166,7 @@ impl Summary {
             let weight = if is_memory { 1.0 } else { 0.2 };
             match (then == 0.0, now == 0.0) {
                 (true, true) => {}
-                // The match above covers shared memory.
+                // The match on `shared_ways` above covers shared memory.
                 _ if what == "requests to shared memory" && (then == 0.0 || now == 0.0) => {}
                 (true, false) => add(0.5, format!("uses {what}")),
                 (false, true) => add(0.5, format!("does without {what}")),
@@ -207,7 +208,7 @@ impl Summary {
         }
     }
 
-    /// Returns how the time of the accesses differs from that of the rung before.
+    /// Returns a text that compares the time of the accesses with the time in the rung `before`.
     fn time_change(&self, before: &Self) -> String {
         let (then, now) = (before.per_element(before.access_seconds), self.per_element(self.access_seconds));
         if then <= 0.0 || now <= 0.0 || !is_other(then, now, 1.02) {
@@ -225,7 +226,7 @@ impl Summary {
     }
 }
 
-/// Returns true if one is more than `factor` times the other.
+/// Returns true if one of `a` and `b` is more than `factor` times the other.
 fn is_other(a: f64, b: f64, factor: f64) -> bool {
     a.max(b) > factor * a.min(b)
 }
@@ -249,7 +250,7 @@ mod tests {
         }
     }
 
-    /// The text if no figure differs.
+    /// The expected text if no figure differs.
     const SAME: &str = "as much memory time: these figures do not show what differs (An idea)";
 
     #[test]

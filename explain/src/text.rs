@@ -1,4 +1,4 @@
-//! An explanation for a terminal.
+//! Writes an explanation as text for a terminal.
 
 use std::fmt::Write;
 
@@ -8,10 +8,10 @@ use crate::explanation::{Explanation, RungFigures};
 use crate::figures::{KernelFigures, Launches};
 use crate::sites::{AccessSite, BranchSite, Memory, SourceSite};
 
-/// The most launch shapes of a kernel that are listed.
+/// The largest number of launch shapes that the text lists per kernel.
 const LISTED: usize = 3;
 
-/// Returns the whole explanation, its sentences in lines of at most `columns`.
+/// Returns the whole explanation as text, with sentences broken into lines of at most `columns` columns.
 pub fn of(explanation: &Explanation, columns: usize) -> String {
     let Explanation { subject, gpu, rungs, left_out } = explanation;
     let mut text = wrapped(&format!("{subject} on {gpu}"), 2, columns);
@@ -40,7 +40,7 @@ pub fn of(explanation: &Explanation, columns: usize) -> String {
     text
 }
 
-/// Returns the table of the rungs side by side.
+/// Returns the table that compares the rungs.
 fn comparison(rungs: &[RungFigures]) -> String {
     let row = |rung: &RungFigures| {
         let summary = &rung.summary;
@@ -67,12 +67,12 @@ fn comparison(rungs: &[RungFigures]) -> String {
     )
 }
 
-/// Returns a share in percent, or `–`.
+/// Returns a share in percent, or `–` for `None`.
 pub fn share(share: Option<f64>) -> String {
     share.map_or("–".into(), short_percent)
 }
 
-/// Returns the text of the time of one element.
+/// Returns the time of one element in picoseconds, as text.
 pub fn picoseconds(seconds: f64) -> String {
     match 1e12 * seconds {
         0.0 => "–".into(),
@@ -100,7 +100,7 @@ fn add_rung(text: &mut String, rung: &RungFigures, explanation: &Explanation, co
     }
 }
 
-/// Returns lines on the bytes that must move and do move, and on their times.
+/// Returns lines about the bytes that must move, the bytes that do move, and the times for both.
 pub fn floor(rung: &RungFigures, explanation: &Explanation) -> Vec<String> {
     let summary = &rung.summary;
     let speed = explanation.gpu.gigabytes_per_second;
@@ -127,7 +127,7 @@ pub fn floor(rung: &RungFigures, explanation: &Explanation) -> Vec<String> {
     lines
 }
 
-/// Returns lines on the launches, resources and synchronisation of a kernel.
+/// Returns lines about the launches, resources and synchronisation of a kernel.
 pub fn about(kernel: &KernelFigures) -> Vec<String> {
     let mut shapes: Vec<String> = kernel.launches.iter().take(LISTED).map(shape).collect();
     if kernel.launches.len() > LISTED {
@@ -150,7 +150,7 @@ pub fn about(kernel: &KernelFigures) -> Vec<String> {
     let totals = &kernel.totals;
     let atomics = totals.global.atomic.lanes + totals.shared.atomic.lanes;
     let counts = [
-        (totals.barriers, "barriers (each of a block)"),
+        (totals.barriers, "barriers (one per block)"),
         (totals.warp_operations, "warp operations"),
         (atomics, "atomic updates"),
         (totals.fences, "fences"),
@@ -166,7 +166,7 @@ pub fn about(kernel: &KernelFigures) -> Vec<String> {
     lines
 }
 
-/// Returns the shape of launches: `2 launches of 16x16 blocks of 32x8 threads`.
+/// Returns the number and shape of launches, such as `2 launches of 16x16 blocks of 32x8 threads`.
 fn shape(launches: &Launches) -> String {
     let extent = |extent: [u32; 3]| {
         let used = extent.iter().rposition(|&extent| extent != 1).map_or(1, |last| last + 1);
@@ -183,7 +183,7 @@ fn shape(launches: &Launches) -> String {
     )
 }
 
-/// Returns the sectors or wavefronts per request: `32 sectors`, `1 wavefront`.
+/// Returns the number of sectors or wavefronts per request as text, such as `32 sectors` or `1 wavefront`.
 pub fn passes(site: &AccessSite) -> String {
     let unit = if site.memory == Memory::Global { "sector" } else { "wavefront" };
     let count = number(site.per_request());
@@ -214,14 +214,14 @@ fn add_sites(text: &mut String, kernel: &KernelFigures, columns: usize) {
     add_table(text, &table(heading, rows).to_string(), remarks, columns);
 }
 
-/// Adds a table with the source line of each row and the meaning of its figures below the row.
+/// Adds a table. Below each row, it adds the source line and the sentence about the figures.
 fn add_table<'a>(
     text: &mut String,
     table: &str,
     remarks: impl Iterator<Item = (&'a SourceSite, &'a str)>,
     columns: usize,
 ) {
-    // The heading and the rule below it have no remarks.
+    // The heading and the line below it have no remarks.
     let remarks = [None, None].into_iter().chain(remarks.map(Some));
     for (line, remark) in table.lines().zip(remarks) {
         let _ = writeln!(text, "  {}", line.trim_end());

@@ -25,7 +25,7 @@ pub trait Operator<T>: Copy + Send + Sync + 'static {
     fn combine(a: T, b: T) -> T;
 }
 
-/// `O` with its operands exchanged: the first argument becomes the right operand.
+/// The operator `O` with its operands exchanged: the first argument becomes the right operand.
 #[derive(Clone, Copy)]
 pub struct Reversed<O>(PhantomData<O>);
 
@@ -57,7 +57,7 @@ pub struct Min;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Max;
 
-/// Implements operators on a type: each operator, its identity and its function. `IS_TERNARY` sets that constant.
+/// Implements operators on a type, each with its identity and its function. A flag `IS_TERNARY` is set to true.
 macro_rules! operators {
     ($type:ident: $($operator:ident, $identity:expr, $combine:expr $(, $flag:ident)?;)*) => {$(
         impl Operator<$type> for $operator {
@@ -98,7 +98,7 @@ floats! { f32 f64 }
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, DeviceCopy)]
 #[repr(C)]
 pub struct Affine {
-    /// The factor.
+    /// The factor of `x`.
     pub factor: u32,
     /// The offset, which is added to the product.
     pub offset: u32,

@@ -8,29 +8,29 @@ use crate::error::AlgorithmError;
 use crate::numbers::{NumberType, OperatorName};
 use units::{alternatives, conjunction};
 
-/// Returns the generic arguments of a kernel instance for an element type.
+/// Returns the generic arguments of a kernel instance for the element type `T`.
 pub const fn of_type<T: 'static>() -> [ArgumentId; 1] {
     [ArgumentId::of::<T>()]
 }
 
-/// Returns the generic arguments of a kernel instance for an element type and an operator.
+/// Returns the generic arguments of a kernel instance for the element type `T` and the operator `O`.
 pub const fn of_operator<T: 'static, O: 'static>() -> [ArgumentId; 2] {
     [ArgumentId::of::<T>(), ArgumentId::of::<O>()]
 }
 
-/// Checks that the rung has an instance for `arguments` and takes `elements` elements. `arguments` are the type, or the
-/// type and the operator.
+/// Checks that the rung has an instance for `arguments` and takes `elements` elements. `arguments` is the element type,
+/// or the element type and the operator.
 ///
 /// # Errors
-/// [`AlgorithmError::NotBuilt`].
+/// [`AlgorithmError::NotBuilt`] if the rung has no such instance or takes fewer elements.
 pub fn check<L: Ladder>(rung: L, arguments: &[ArgumentId], elements: usize) -> Result<(), AlgorithmError> {
     check_rung(rung.rung(), L::RUNGS, arguments, elements)
 }
 
-/// Like [`check`], for a rung of `ladder`.
+/// Like [`check`], but for a rung of the slice `ladder`.
 ///
 /// # Errors
-/// [`AlgorithmError::NotBuilt`].
+/// [`AlgorithmError::NotBuilt`] if the rung has no such instance or takes fewer elements.
 pub fn check_rung(
     rung: &Rung,
     ladder: &[Rung],
@@ -56,7 +56,8 @@ pub fn check_rung(
     }
 }
 
-/// Returns the error that the rung has no instance for `arguments`: the type, or the type and the operator.
+/// Returns the error for a rung without an instance for `arguments`: the element type, or the element type and the
+/// operator.
 pub fn not_built<L: Ladder>(rung: L, arguments: &[ArgumentId]) -> AlgorithmError {
     not_built_in(rung.rung(), L::RUNGS, arguments)
 }
@@ -70,13 +71,13 @@ fn not_built_in(rung: &Rung, ladder: &[Rung], arguments: &[ArgumentId]) -> Algor
     refused(rung, requested, offered(rung))
 }
 
-/// Returns the name of a type, an operator or a value, as a kernel of the ladder declares it.
+/// Returns the name under which a kernel of the ladder declares the generic argument `id`.
 fn name_in(ladder: &[Rung], id: ArgumentId) -> &'static str {
     let declared = ladder.iter().flat_map(Rung::entries).flat_map(|entry| entry.arguments);
     declared.into_iter().find(|argument| argument.id == id).map_or("another type", |argument| argument.name)
 }
 
-/// Returns the error that the rung does not offer `requested`.
+/// Returns the error for a rung that does not offer `requested`.
 pub fn refused(rung: &Rung, requested: String, offered: String) -> AlgorithmError {
     AlgorithmError::NotBuilt { algorithm: rung.algorithm, rung: rung.name, requested, offered }
 }
@@ -87,7 +88,7 @@ pub fn offered(rung: &Rung) -> String {
     rung.max_elements().map_or(types.clone(), |max| format!("{types}, of up to {max} elements"))
 }
 
-/// An element type that has a name on the command line, and the operator where the kernel has one.
+/// An element type that has a name on the command line, and the operator if the kernel takes one.
 type Offer = (NumberType, Option<OperatorName>);
 
 /// Returns the type and operator of an entry, or `None` if its element type has no name on the command line.
@@ -99,7 +100,7 @@ fn offer(entry: &KernelInfo) -> Option<Offer> {
 fn offered_types(rung: &Rung) -> String {
     let offers: Vec<Offer> = rung.entries().filter_map(offer).collect();
     let operators = std::iter::once(None).chain(OperatorName::ALL.iter().copied().map(Some));
-    // Operators that are offered on the same types are named together.
+    // The text names operators together if they are offered on the same types.
     let mut groups: Vec<(Vec<&str>, Vec<&str>)> = Vec::new();
     for operator in operators {
         let is_offered = |number: &&NumberType| offers.contains(&(**number, operator));
@@ -118,7 +119,7 @@ fn offered_types(rung: &Rung) -> String {
     groups.iter().map(text).collect::<Vec<_>>().join("; ")
 }
 
-/// Returns the element types that some rung is built for.
+/// Returns the element types that at least one of `rungs` is built for.
 pub fn types(rungs: &[Rung]) -> Vec<NumberType> {
     let is_built = |number: &&NumberType| rungs.iter().any(|rung| rung.entry(&[number.id()]).is_some());
     NumberType::ALL.iter().filter(is_built).copied().collect()

@@ -2,14 +2,14 @@
 //!
 //! # Design
 //!
-//! This is the library's only list: its modules and its PTX follow from it. Everything else about an algorithm is in
-//! its own folder. The workbench has its own list, which adds Life and the probes. The program's commands follow from
-//! that one.
+//! The library's modules and its PTX follow from this list alone. Everything else about an algorithm is in its own
+//! folder. The workbench has its own list, which adds Life and the probes. The program's commands follow from the
+//! workbench's list.
 
-/// Calls the macro `$with` with the list.
+/// Calls the macro `$with` with the names of all algorithms.
 ///
-/// For an algorithm `reduce`, the kernels are in `gpu::reduce` and the PTX is in `gpu/ptx/reduce.sm_<arch>.ptx`. Its
-/// module here has an extension trait that adds the algorithm to a device.
+/// For the algorithm `reduce`, the kernels are in `gpu::reduce` and the PTX is in `gpu/ptx/reduce.sm_<arch>.ptx`. The
+/// module `reduce` of this crate has an extension trait that adds the algorithm to a device.
 macro_rules! catalogue {
     ($with:ident) => {
         $with! { histogram reduce saxpy scale scan transpose }

@@ -1,4 +1,4 @@
-//! `Debug` of the error types.
+//! The `Debug` implementation of the error types.
 
 /// Implements `Debug` as `Display`, because `main` and `unwrap` print an error with `Debug`.
 #[doc(hidden)]

@@ -1,4 +1,4 @@
-//! The error type of the library.
+//! The error type of the crate `gridstride`.
 
 use cuda_std::UnknownRung;
 use thiserror::Error;
@@ -6,41 +6,41 @@ use thiserror::Error;
 use crate::histogram::BinsError;
 
 /// The error of an algorithm that did not run. `Debug` prints the same text as `Display`, because `main` and `unwrap`
-/// print `Debug`.
+/// use `Debug`.
 #[derive(Error)]
 #[non_exhaustive]
 pub enum AlgorithmError {
-    /// The device has failed, has too little memory, or was given buffers that do not fit.
+    /// The device failed, has too little memory, or received buffers of the wrong length.
     #[error(transparent)]
     Launch(#[from] launch::Error),
-    /// The rung is not built for the request.
+    /// The rung is not built for the requested type, operator or number of elements.
     #[error("{algorithm}'s rung {rung} does not offer {requested}: it offers {offered}")]
     NotBuilt {
-        /// The algorithm.
+        /// The name of the algorithm.
         algorithm: &'static str,
-        /// The rung's name.
+        /// The name of the rung.
         rung: &'static str,
-        /// The request, such as "min of f64".
+        /// The type, operator or size that was requested, such as "min of f64".
         requested: String,
         /// The types, operators and sizes that the rung offers, such as "sum of f32 and i32".
         offered: String,
     },
-    /// A histogram does not support the bins or the number of keys.
+    /// A histogram does not support the requested bins or number of keys.
     #[error(transparent)]
     Bins(#[from] BinsError),
     /// No rung has the given name.
     #[error(transparent)]
     UnknownRung(#[from] UnknownRung),
-    /// A buffer does not have the size of the matrix.
+    /// A buffer's length is not the width times the height of the matrix.
     #[error("a matrix of {width} x {height} has {} elements, but {what} has {len}", width.saturating_mul(*height))]
     SizeMismatch {
-        /// Columns.
+        /// The number of columns of the matrix.
         width: usize,
-        /// Rows.
+        /// The number of rows of the matrix.
         height: usize,
-        /// The buffer, such as "x".
+        /// The name of the buffer, such as "x".
         what: &'static str,
-        /// The number of its elements.
+        /// The number of elements of the buffer.
         len: usize,
     },
 }

@@ -1,4 +1,4 @@
-//! Vectors in host memory: allocation that can fail, and work on all cores.
+//! Functions for vectors in host memory: fallible allocation, and work on all cores.
 
 use std::num::NonZeroUsize;
 use std::ops::Range;
@@ -10,7 +10,7 @@ use thiserror::Error;
 
 use units::Bytes;
 
-/// Sets every element of `out` to the result of `element` for its index. Uses all cores.
+/// Sets each element of `out` to `element(index)`, on all cores.
 pub fn fill_with<T: Send>(out: &mut [T], element: impl Fn(usize) -> T + Sync) {
     fill_segments(out, &|first, segment| {
         for (index, value) in segment.iter_mut().enumerate() {
@@ -19,8 +19,8 @@ pub fn fill_with<T: Send>(out: &mut [T], element: impl Fn(usize) -> T + Sync) {
     });
 }
 
-/// Calls `fill` for each core's segment of `out`, with the segment's first index. It is compiled once per `T` and not
-/// once per closure.
+/// Divides `out` into one segment per core and calls `fill` with each segment's first index and the segment. The
+/// function is compiled once per `T`, not once per closure.
 fn fill_segments<T: Send>(out: &mut [T], fill: &(dyn Fn(usize, &mut [T]) + Sync)) {
     let len = segment_length(out.len());
     // Each mutex is locked once, by the thread that fills the segment.
@@ -30,12 +30,12 @@ fn fill_segments<T: Send>(out: &mut [T], fill: &(dyn Fn(usize, &mut [T]) + Sync)
     });
 }
 
-/// Returns the results of `work` for each segment of `0..len`, one segment per core, in order.
+/// Divides `0..len` into one segment per core, calls `work` on each, and returns the results in order.
 pub fn in_parts<R: Send>(len: usize, work: impl Fn(Range<usize>) -> R + Sync) -> Vec<R> {
     in_segments(len, &work)
 }
 
-/// [`in_segments`], compiled once per `R` and not once per closure.
+/// Does the work of [`in_parts`]. The function is compiled once per `R`, not once per closure.
 fn in_segments<R: Send>(len: usize, work: &(dyn Fn(Range<usize>) -> R + Sync)) -> Vec<R> {
     let segment = segment_length(len);
     let results: Vec<Mutex<Option<R>>> = (0..len.div_ceil(segment)).map(|_| Mutex::default()).collect();
@@ -51,8 +51,8 @@ fn in_segments<R: Send>(len: usize, work: &(dyn Fn(Range<usize>) -> R + Sync)) -
     all
 }
 
-/// Calls `work` with each number below `count`, one thread per number; the calling thread takes the first. It is not
-/// generic, so that the code that starts threads is compiled once.
+/// Calls `work` with each number below `parts`, one thread per number. The calling thread takes number 0. The function
+/// is not generic, so that the code that starts threads is compiled once.
 fn on_all_cores(parts: usize, work: &(dyn Fn(usize) + Sync)) {
     thread::scope(|scope| {
         for number in 1..parts {
@@ -64,15 +64,15 @@ fn on_all_cores(parts: usize, work: &(dyn Fn(usize) + Sync)) {
     });
 }
 
-/// The error of a failed allocation in host memory.
+/// The error of an allocation in host memory that failed.
 #[derive(Clone, PartialEq, Eq, Error)]
 #[error("the host cannot allocate {} for {elements} elements: {remedy}", Bytes(*bytes))]
 pub struct HostMemoryError {
-    /// The number of elements.
+    /// The number of elements to allocate.
     pub elements: usize,
-    /// Their bytes.
+    /// The number of bytes to allocate.
     pub bytes: u64,
-    /// The remedy, such as "choose a smaller --n".
+    /// The advice at the end of the message, such as "choose a smaller --n".
     pub remedy: &'static str,
 }
 
@@ -81,7 +81,7 @@ crate::debug_as_displayed!(HostMemoryError);
 /// Returns zeroed host memory for `n` elements.
 ///
 /// # Errors
-/// [`HostMemoryError`], with `remedy`, if the allocation fails.
+/// [`HostMemoryError`] if the allocation fails. Its text ends with `remedy`.
 pub fn host_memory<T: Element>(n: usize, remedy: &'static str) -> Result<Vec<T>, HostMemoryError> {
     let mut host = Vec::new();
     let bytes = (n as u64).saturating_mul(size_of::<T>() as u64);
@@ -90,8 +90,8 @@ pub fn host_memory<T: Element>(n: usize, remedy: &'static str) -> Result<Vec<T>,
     Ok(host)
 }
 
-/// Returns the length of each core's segment. Few elements form one segment, because starting a thread takes as long as
-/// processing thousands of them.
+/// Returns the length of each core's segment of `length` elements. A few thousand elements form one segment, because
+/// starting a thread takes as long as processing them.
 fn segment_length(length: usize) -> usize {
     const FEW: usize = 4096;
     if length <= FEW {

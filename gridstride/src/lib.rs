@@ -22,8 +22,9 @@
 //! # }
 //! ```
 //!
-//! Each algorithm has a folder, named as in the crate `gpu`, which holds its kernels and its ladder. The folder has the
-//! plan (grid, block and launches) and the types that run it.
+//! Each algorithm has a module here and a module of the same name in the crate `gpu`. The module in `gpu` holds the
+//! kernels and their ladder. The module here holds the plan (grid, block and launches) and the types that run the
+//! kernels.
 
 #![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)]
 
@@ -58,7 +59,7 @@ pub use size::Size;
 /// Opens a device with all kernels: a GPU if one can be used, otherwise the simulator.
 ///
 /// # Errors
-/// None today: the simulator always opens.
+/// Returns no error today, because the simulator always opens.
 pub fn open() -> Result<Device, Error> {
     Device::open(DeviceChoice::Auto, MODULES)
 }

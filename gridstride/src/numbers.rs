@@ -17,20 +17,20 @@ macro_rules! names {
         pub enum $enum { $($variant),+ }
 
         impl $enum {
-            /// All values.
+            /// All values of the type, in order of declaration.
             pub const ALL: &'static [Self] = &[$(Self::$variant),+];
 
-            /// Returns its name on the command line.
+            /// Returns the name that the command line uses.
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name),+ }
             }
 
-            /// Returns the identity of the type.
+            /// Returns the [`ArgumentId`] of the Rust type that the value names.
             pub const fn id(self) -> ArgumentId {
                 match self { $(Self::$variant => ArgumentId::of::<$type>()),+ }
             }
 
-            /// Returns the value whose type has the identity `id`, if there is one.
+            /// Returns the value whose Rust type has the [`ArgumentId`] `id`, if there is one.
             pub fn of(id: ArgumentId) -> Option<Self> {
                 Self::ALL.iter().copied().find(|value| value.id() == id)
             }
@@ -55,7 +55,7 @@ macro_rules! names {
 }
 
 names! {
-    /// An element type.
+    /// The name of an element type.
     pub enum NumberType: "type" {
         F32 = "f32" f32, F64 = "f64" f64, I32 = "i32" i32, U32 = "u32" u32, I64 = "i64" i64, U64 = "u64" u64,
         U8 = "u8" u8, U16 = "u16" u16
@@ -63,14 +63,14 @@ names! {
 }
 
 names! {
-    /// An operator.
+    /// The name of an operator.
     pub enum OperatorName: "operator" {
         Sum = "sum" Sum, Product = "product" Product, Min = "min" Min, Max = "max" Max
     }
 }
 
 impl NumberType {
-    /// Returns the bytes per element.
+    /// Returns the number of bytes per element.
     pub const fn bytes(self) -> usize {
         match self {
             Self::U8 => 1,
@@ -83,19 +83,20 @@ impl NumberType {
 
 /// An element type whose values are numbers.
 pub trait Number: Element + PartialOrd + fmt::Display + fmt::Debug {
-    /// The type as a value.
+    /// The name of this type.
     const TYPE: NumberType;
 
-    /// The distance from 1 to the next greater number; `None` for an integer type.
+    /// The distance from 1 to the next greater float; `None` for an integer type.
     const EPSILON: Option<f64>;
 
-    /// Returns the nearest `f64`.
+    /// Returns the `f64` that is nearest to this number.
     fn to_f64(self) -> f64;
 
-    /// Returns the number nearest to `value`; integers are rounded towards 0.
+    /// Converts `value` to the nearest number. A conversion to an integer rounds towards 0.
     fn from_f64(value: f64) -> Self;
 
-    /// Converts 64 random bits to a number: a float uniform in −1..1, or an integer of the upper bits.
+    /// Converts 64 random bits to a number: a float that is uniform in −1..1, or an integer that consists of the upper
+    /// bits.
     fn from_random(bits: u64) -> Self;
 }
 
@@ -137,7 +138,7 @@ macro_rules! floats {
             }
 
             fn from_random(bits: u64) -> Self {
-                // As many bits as fill the significand.
+                // Keeps as many bits as fill the significand.
                 let bits = bits >> (64 - Self::MANTISSA_DIGITS);
                 bits as Self / (1_u64 << (Self::MANTISSA_DIGITS - 1)) as Self - 1.0
             }
@@ -147,9 +148,9 @@ macro_rules! floats {
 
 floats! { f32 F32 f64 F64 }
 
-/// An operator with a name.
+/// An operator that has a name on the command line.
 pub trait NamedOperator {
-    /// The operator as a value.
+    /// The name of this operator.
     const NAME: OperatorName;
 }
 
@@ -163,8 +164,8 @@ macro_rules! named {
 
 named! { Sum Product Min Max }
 
-/// `with_number!(number_type, [f32 i32], T => body, _ => other)` evaluates `body` with `T` as that type if it is
-/// listed, and `other` if not.
+/// `with_number!(number_type, [f32 i32], T => body, _ => other)` evaluates `body` with `T` as the type of that name if
+/// the list has it, and `other` otherwise.
 #[macro_export]
 macro_rules! with_number {
     ($which:expr, [$($type:ident)+], $T:ident => $body:expr, _ => $other:expr) => {{
@@ -178,7 +179,7 @@ macro_rules! with_number {
     }};
 }
 
-/// `with_operator!(operator_name, O => body)` evaluates `body` with `O` as that operator.
+/// `with_operator!(operator_name, O => body)` evaluates `body` with `O` as the operator of that name.
 #[macro_export]
 macro_rules! with_operator {
     ($which:expr, $O:ident => $body:expr) => {

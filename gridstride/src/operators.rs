@@ -1,7 +1,7 @@
 //! The element types and operators that reductions and scans are built for.
 
-/// Implements the trait for each element type with each operator, and lists the pairs for the test that compares them
-/// with what is built.
+/// Implements the trait for each element type with each operator. Lists the pairs as `LISTED` for a test, which
+/// compares them with the built kernels.
 macro_rules! built_for_operators {
     ($trait:ident) => {
         $crate::operators::built_for_operators! { $trait

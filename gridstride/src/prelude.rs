@@ -1,15 +1,15 @@
 //! The names that a program needs to call the algorithms: `use gridstride::prelude::*;`.
 //!
-//! Your crate depends on `gridstride` by path or by git:
+//! Let your crate depend on `gridstride` by path or by git:
 //!
 //! ```toml
 //! [dependencies]
 //! gridstride = { path = "../gridstride/gridstride" }
 //! ```
 //!
-//! Its `.cargo/config.toml` has the path of the stub `libcuda` that Gridstride links with, relative to the folder that
-//! contains `.cargo`. Without it, a build on a machine without the CUDA toolkit fails with "Could not find a cuda
-//! installation":
+//! In your crate's `.cargo/config.toml`, set the path of the stub `libcuda` that Gridstride links with. The path is
+//! relative to the folder that contains `.cargo`. Without this setting, a build on a machine without the CUDA toolkit
+//! fails with "Could not find a cuda installation":
 //!
 //! ```toml
 //! [env]
@@ -31,7 +31,7 @@
 //! }
 //! ```
 //!
-//! The simulator runs kernels as ordinary code. With `opt-level = 3` in your `profile.dev` it is many times as fast.
+//! The simulator runs kernels as ordinary CPU code. It is many times faster if your `profile.dev` sets `opt-level = 3`.
 
 pub use gpu::operator::{Affine, Compose, Max, Min, Operator, Product, Sum};
 pub use launch::{Buffer, Device, DeviceChoice};

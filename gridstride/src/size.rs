@@ -5,16 +5,16 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
-/// A width and a height, written `WxH`.
+/// The width and height of a matrix or board, written `WxH`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Size {
-    /// Columns, at least 1.
+    /// The number of columns, at least 1.
     pub width: usize,
-    /// Rows, at least 1.
+    /// The number of rows, at least 1.
     pub height: usize,
 }
 
-/// The error of a text that is not a size.
+/// The error of parsing a text that is not a size.
 #[derive(Clone, PartialEq, Eq, Error)]
 #[error("{0}; a size is width x height, such as 640x480")]
 pub struct SizeTextError(String);
@@ -26,24 +26,24 @@ impl FromStr for Size {
 
     fn from_str(text: &str) -> Result<Self, SizeTextError> {
         let (width, height) =
-            text.split_once(['x', 'X', '×']).ok_or_else(|| SizeTextError("there is no 'x' in it".into()))?;
+            text.split_once(['x', 'X', '×']).ok_or_else(|| SizeTextError("there is no 'x' in the text".into()))?;
         let side = |text: &str, name: &str| {
             let text = text.trim();
             if text.is_empty() {
-                return Err(SizeTextError(format!("it has no {name}")));
+                return Err(SizeTextError(format!("the text has no {name}")));
             }
             if !text.bytes().all(|byte| byte.is_ascii_digit()) {
                 return Err(SizeTextError(format!("the {name} '{text}' is not a whole number")));
             }
             match text.parse::<usize>() {
-                Ok(0) => Err(SizeTextError(format!("the {name} is 0, it must be at least 1"))),
+                Ok(0) => Err(SizeTextError(format!("the {name} is 0, but must be at least 1"))),
                 Ok(side) => Ok(side),
                 Err(_) => Err(SizeTextError(format!("the {name} {text} is too large"))),
             }
         };
         let size = Self { width: side(width, "width")?, height: side(height, "height")? };
         if size.width.checked_mul(size.height).is_none() {
-            return Err(SizeTextError(format!("{size} is too many cells")));
+            return Err(SizeTextError(format!("{size} has too many cells")));
         }
         Ok(size)
     }

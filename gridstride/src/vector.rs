@@ -1,7 +1,7 @@
-//! The vectors that the methods of a device take: slices on the host and buffers on the device.
+//! The vectors that the extension traits take: slices on the host and buffers on the device.
 //!
-//! A slice is copied to the device, and the result is copied back. A [`Buffer`] stays on the device, and the result is
-//! another buffer.
+//! For a slice, the method copies the elements to the device and the result back. For a [`Buffer`], both stay on the
+//! device.
 
 use launch::{Buffer, Device, Element, Error};
 
@@ -14,13 +14,13 @@ use crate::error::AlgorithmError;
     note = "pass `&x`, where `x` is a slice, an array or a `Vec` on the host, or a `Buffer` on the device"
 )]
 pub trait Vector: sealed::Sealed {
-    /// The type of the elements.
+    /// The type of the vector's elements.
     type Element: Element;
 
     /// The type of the result: a `Vec` for a host vector, a [`Buffer`] for a buffer.
     type Output;
 
-    /// Calls `work` with a buffer of the elements on `device`.
+    /// Calls `work` with a buffer on `device` that contains the elements.
     #[doc(hidden)]
     fn on_device<R>(
         self,
@@ -28,11 +28,12 @@ pub trait Vector: sealed::Sealed {
         work: impl FnOnce(&Buffer<Self::Element>) -> Result<R, AlgorithmError>,
     ) -> Result<R, AlgorithmError>;
 
-    /// Converts a buffer that contains the result.
+    /// Converts the buffer `result` to the type of the result.
     #[doc(hidden)]
     fn output(result: Buffer<Self::Element>) -> Result<Self::Output, Error>;
 
-    /// Calls `work` with the elements on `device` and with an output buffer of the same length. Returns the output.
+    /// Calls `work` with the elements on `device` and with an output buffer of the same length. Returns the converted
+    /// output.
     #[doc(hidden)]
     fn mapped(
         self,
@@ -51,17 +52,18 @@ pub trait Vector: sealed::Sealed {
     }
 }
 
-/// A vector to read and write.
+/// A vector to read and write: a mutably borrowed slice, array, `Vec` or [`Buffer`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be written as a vector",
     label = "neither a slice nor a buffer, borrowed mutably",
     note = "pass `&mut y`, where `y` is a slice, an array or a `Vec` on the host, or a `Buffer` on the device"
 )]
 pub trait VectorMut: sealed::Sealed {
-    /// The type of the elements.
+    /// The type of the vector's elements.
     type Element: Element;
 
-    /// Calls `work` with a buffer of the elements on `device` and stores the changed elements in this vector.
+    /// Calls `work` with a buffer on `device` that contains the elements, and stores the changed elements in this
+    /// vector.
     #[doc(hidden)]
     fn update(
         self,

@@ -1,4 +1,4 @@
-//! The program as several processes, started by Open MPI's `mpirun`.
+//! Tests the program as several processes, which Open MPI's `mpirun` starts.
 
 #[path = "suites/common/mod.rs"]
 mod common;
@@ -12,10 +12,10 @@ use serde_json::Value;
 
 const HOST: &str = env!("CARGO_BIN_EXE_host");
 
-/// The time within which a rank that fails or is killed ends all others.
+/// The time within which a rank that fails or is killed must end all others.
 const SOON: Duration = Duration::from_secs(10);
 
-/// Returns `mpirun` with its own arguments and those of the programs.
+/// Starts `mpirun` with `arguments`, which include the programs and their arguments.
 fn start(arguments: &[&str]) -> Child {
     let mut command = Command::new("mpirun");
     command.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
@@ -24,13 +24,13 @@ fn start(arguments: &[&str]) -> Child {
     command.spawn().expect("mpirun is needed: apt-get install openmpi-bin")
 }
 
-/// Runs a command to its end.
+/// Runs `mpirun` to its end and returns the output.
 fn run(arguments: &[&str]) -> Output {
     start(arguments).wait_with_output().unwrap()
 }
 
-/// Asserts that a command failed with `code`, with nothing on standard output and one error of the program that has all
-/// of `parts`.
+/// Asserts that a command failed with `code`. It must have printed nothing on standard output, and one error that
+/// contains all of `parts`.
 #[track_caller]
 fn assert_failed(output: &Output, code: i32, parts: &[&str]) {
     let stderr = text(&output.stderr);
@@ -43,7 +43,7 @@ fn assert_failed(output: &Output, code: i32, parts: &[&str]) {
     }
 }
 
-/// Runs a command on this number of ranks, and returns the JSON object of the only one that prints.
+/// Runs a command on `ranks` ranks, and returns the JSON object that one of them prints.
 #[track_caller]
 fn json(ranks: usize, arguments: &[&str]) -> Value {
     let output = run(&[&["-n", &ranks.to_string(), HOST], arguments, &["--json"]].concat());
@@ -211,7 +211,7 @@ fn a_rank_that_is_killed_ends_the_others() {
     assert!(!ranks.iter().any(|&rank| is_running(rank)), "no rank is left");
 }
 
-/// Only the first rank locks and reads the file.
+/// Tests the protection of a checkpoint, whose file only the first rank locks and reads.
 #[test]
 fn the_checkpoint_of_another_run_is_kept() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Compresses the PTX of the kernels that the crate embeds.
+//! Compresses the PTX of Life's kernels, which the crate embeds.
 
 fn main() -> std::io::Result<()> {
     ptx_embed::compress(&["life"])

@@ -1,4 +1,4 @@
-//! The error type of work on several devices.
+//! The error type of the crate `multi`.
 
 use gridstride::error::AlgorithmError;
 use gridstride::host::HostMemoryError;
@@ -6,18 +6,18 @@ use thiserror::Error;
 
 use crate::ranks::RanksError;
 
-/// The error of work on several devices. `Debug` prints the same text as `Display`, because `main` and `unwrap` print
+/// The error of work on several devices. `Debug` prints the same text as `Display`, because `main` and `unwrap` use
 /// `Debug`.
 #[derive(Error)]
 #[non_exhaustive]
 pub enum MultiError {
-    /// The algorithm of a member cannot run, or its device failed.
+    /// The algorithm cannot run on a member, or the member's device failed.
     #[error(transparent)]
     Algorithm(#[from] AlgorithmError),
     /// The host has too little memory for a segment.
     #[error(transparent)]
     HostMemory(#[from] HostMemoryError),
-    /// The ranks could not communicate.
+    /// A communication between ranks failed.
     #[error(transparent)]
     Ranks(#[from] RanksError),
 }

@@ -1,4 +1,4 @@
-//! Histogram of keys that are split over a team.
+//! Computes histograms of keys that are split over a team.
 
 use gpu::histogram::Key;
 use launch::Buffer;
@@ -7,7 +7,7 @@ use crate::error::MultiError;
 use crate::team::{Team, gathered};
 use gridstride::histogram::{Bins, Histogram, HistogramRung};
 
-/// A histogram of keys that are split over a team, with its memory. A segment has at most 2³² − 1 keys.
+/// Counts keys that are split over a team, and owns the device memory for it. A segment has at most 2³² − 1 keys.
 pub struct SplitHistogram<'t> {
     team: &'t Team<'t>,
     members: Vec<(Histogram, Buffer<u32>)>,
@@ -15,10 +15,10 @@ pub struct SplitHistogram<'t> {
 }
 
 impl<'t> SplitHistogram<'t> {
-    /// Returns a histogram by `rung` for segments as long as those of `keys`.
+    /// Returns a histogram by `rung` for keys whose segments are as long as those of `keys`.
     ///
     /// # Errors
-    /// As for [`Histogram::new`], and if `keys` does not have one buffer per device of this rank.
+    /// The errors of [`Histogram::new`], and an error if `keys` does not have one buffer per device of this rank.
     pub fn new<K: Key>(
         team: &'t Team<'t>,
         rung: HistogramRung,
@@ -33,10 +33,11 @@ impl<'t> SplitHistogram<'t> {
         Ok(Self { team, members: members.collect::<Result<_, MultiError>>()?, bins })
     }
 
-    /// Enqueues the histogram of each segment on its device. On GPUs it returns before they have finished.
+    /// Enqueues the histogram of each segment on its device. On GPUs this function returns before the kernels have
+    /// finished.
     ///
     /// # Errors
-    /// As for [`Histogram::run`].
+    /// The errors of [`Histogram::run`].
     pub fn run<K: Key>(&mut self, keys: &[Buffer<K>]) -> Result<(), MultiError> {
         self.team.check("count the keys of segments", keys)?;
         let members = self.members.iter_mut().zip(self.team.devices());
@@ -44,10 +45,10 @@ impl<'t> SplitHistogram<'t> {
         Ok(members.try_for_each(|(((histogram, counts), device), keys)| histogram.run(device, keys, counts))?)
     }
 
-    /// Returns the number of keys of all ranks in each bin, as the last [`run`](Self::run) counted them.
+    /// Returns the number of keys in each bin that the last [`run`](Self::run) counted on all ranks.
     ///
     /// # Errors
-    /// If an earlier launch failed, or if another rank has ended.
+    /// An error if an earlier launch failed, or if another rank has ended.
     pub fn counts(&self) -> Result<Vec<u64>, MultiError> {
         let mut own = vec![0_u64; self.bins.count() as usize];
         for (_, counts) in &self.members {

@@ -1,7 +1,7 @@
-//! Algorithms on several devices: those of one process, or of several processes that MPI started.
+//! Algorithms on several devices of one process, or of several processes that MPI started.
 //!
-//! A [`Team`](team::Team) consists of the devices of all ranks. Vectors are split over its members. Each algorithm that
-//! runs on a team has a module of its name.
+//! A [`Team`](team::Team) consists of the devices of all ranks. Vectors are split over the team's members. Each
+//! algorithm that runs on a team has a module of the same name.
 
 #![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)]
 

@@ -1,4 +1,4 @@
-//! Reduction of a vector that is split over a team.
+//! Reduces vectors that are split over a team.
 
 use gpu::operator::Operator;
 use launch::{Buffer, Element};
@@ -7,7 +7,7 @@ use crate::error::MultiError;
 use crate::team::{Team, lengths};
 use gridstride::reduce::{Plan, ReduceElement, ReduceRung, Reducer};
 
-/// A reduction of vectors that are split over a team, with its memory.
+/// Reduces vectors that are split over a team, and owns the device memory for it.
 pub struct SplitReduction<'t, T: ReduceElement<O>, O: Operator<T>> {
     team: &'t Team<'t>,
     members: Vec<Reducer<T, O>>,
@@ -15,10 +15,10 @@ pub struct SplitReduction<'t, T: ReduceElement<O>, O: Operator<T>> {
 }
 
 impl<'t, T: ReduceElement<O>, O: Operator<T>> SplitReduction<'t, T, O> {
-    /// Returns a reduction by `rung` for segments as long as those of `x`.
+    /// Returns a reduction by `rung` for vectors whose segments are as long as those of `x`.
     ///
     /// # Errors
-    /// As for [`Reducer::new`], and if `x` does not have one buffer per device of this rank.
+    /// The errors of [`Reducer::new`], and an error if `x` does not have one buffer per device of this rank.
     pub fn new(team: &'t Team<'t>, rung: ReduceRung, x: &[Buffer<T>]) -> Result<Self, MultiError> {
         team.check("reduce segments", x)?;
         let mut members = Vec::with_capacity(x.len());
@@ -26,7 +26,7 @@ impl<'t, T: ReduceElement<O>, O: Operator<T>> SplitReduction<'t, T, O> {
             members.push(Reducer::new(device, rung, x.len())?);
         }
         let deepest = deepest(team, &mut members.iter().map(Reducer::plan))?;
-        // Those within a member, and one per member after the first.
+        // Counts the roundings within a member, and one per member after the first.
         let roundings = deepest + team.members().saturating_sub(1);
         Ok(Self { team, members, roundings })
     }
@@ -36,15 +36,16 @@ impl<'t, T: ReduceElement<O>, O: Operator<T>> SplitReduction<'t, T, O> {
         self.roundings
     }
 
-    /// Returns the bytes of temporary storage on this rank's devices.
+    /// Returns the number of bytes of temporary storage on this rank's devices.
     pub fn workspace_bytes(&self) -> u64 {
         self.members.iter().map(|member| member.plan().workspace_bytes()).sum()
     }
 
-    /// Enqueues the reduction of each segment on its device. On GPUs it returns before they have finished.
+    /// Enqueues the reduction of each segment on its device. On GPUs this function returns before the kernels have
+    /// finished.
     ///
     /// # Errors
-    /// As for [`Reducer::run`].
+    /// The errors of [`Reducer::run`].
     pub fn run(&mut self, x: &[Buffer<T>]) -> Result<(), MultiError> {
         self.team.check("reduce segments", x)?;
         for (member, x) in self.members.iter_mut().zip(x) {
@@ -53,29 +54,30 @@ impl<'t, T: ReduceElement<O>, O: Operator<T>> SplitReduction<'t, T, O> {
         Ok(())
     }
 
-    /// Returns the result of the last [`run`](Self::run) on every rank: the results of all members, combined in order.
+    /// Returns the result of the last [`run`](Self::run): the results of all members, combined in order. Every rank
+    /// gets the same result.
     ///
     /// # Errors
-    /// If an earlier launch failed, or if another rank has ended.
+    /// An error if an earlier launch failed, or if another rank has ended.
     pub fn result(&self) -> Result<T, MultiError> {
         let totals = self.team.gather(&results(&mut self.members.iter().map(Reducer::result))?)?;
         Ok(totals.into_iter().reduce(O::combine).unwrap_or(O::IDENTITY))
     }
 
-    /// Returns all elements of `x` combined, on every rank.
+    /// Returns all elements of `x` combined; every rank gets the same result.
     ///
     /// # Errors
-    /// As for [`run`](Self::run) and [`result`](Self::result).
+    /// The errors of [`run`](Self::run) and [`result`](Self::result).
     pub fn reduce(&mut self, x: &[Buffer<T>]) -> Result<T, MultiError> {
         self.run(x)?;
         self.result()
     }
 }
 
-/// Finds the total of all elements before each segment, by reducing all segments but the last.
+/// Finds the total of all elements before each segment. Reduces all segments except the last.
 pub(crate) struct Totals<'t, T: ReduceElement<O>, O: Operator<T>> {
     team: &'t Team<'t>,
-    /// `None` for the last member of the team.
+    /// One reducer per device of this rank; `None` for the last member of the team.
     members: Vec<Option<Reducer<T, O>>>,
     lengths: Vec<usize>,
 }
@@ -90,13 +92,14 @@ impl<'t, T: ReduceElement<O>, O: Operator<T>> Totals<'t, T, O> {
         Ok(Self { team, members, lengths: lengths(team, x)? })
     }
 
-    /// Returns the largest number of roundings on the path from an element to a total.
+    /// Returns the largest number of roundings on the path from an element to the total before a segment.
     pub(crate) fn roundings(&self) -> Result<usize, MultiError> {
         let deepest = deepest(self.team, &mut self.members.iter().flatten().map(Reducer::plan))?;
         Ok(deepest + self.team.members())
     }
 
-    /// Enqueues the reduction of each segment on its device. On GPUs it returns before they have finished.
+    /// Enqueues the reduction of each segment on its device. On GPUs this function returns before the kernels have
+    /// finished.
     pub(crate) fn enqueue(&mut self, x: &[Buffer<T>]) -> Result<(), MultiError> {
         for (member, x) in self.members.iter_mut().zip(x) {
             if let Some(member) = member {
@@ -107,7 +110,7 @@ impl<'t, T: ReduceElement<O>, O: Operator<T>> Totals<'t, T, O> {
     }
 
     /// Waits for the reductions of [`enqueue`](Self::enqueue) and returns the totals before the segments. `total` is
-    /// that of the elements before the first segment.
+    /// the total of the elements before the first segment.
     pub(crate) fn before(&self, mut total: Option<T>) -> Result<Before<T>, MultiError> {
         let mut own = results(&mut self.members.iter().flatten().map(Reducer::result))?;
         // The last member of the team has no reduction.
@@ -125,15 +128,15 @@ impl<'t, T: ReduceElement<O>, O: Operator<T>> Totals<'t, T, O> {
     }
 }
 
-/// The totals of all elements before segments; `None` where there are no such elements.
+/// The total of all elements before each segment; `None` if no elements are before it.
 pub(crate) struct Before<T> {
-    /// Before each of this rank's segments.
+    /// The total before each of this rank's segments.
     pub(crate) own: Vec<Option<T>>,
-    /// Before the last segment of the team.
+    /// The total before the last segment of the team.
     pub(crate) last: Option<T>,
 }
 
-/// Returns the only element of each buffer. It is compiled once per type, not once per operator.
+/// Returns the only element of each buffer. The function is compiled once per type, not once per operator.
 fn results<T: Element>(buffers: &mut dyn Iterator<Item = &Buffer<T>>) -> Result<Vec<T>, MultiError> {
     let mut results = Vec::new();
     for buffer in buffers {
@@ -144,9 +147,9 @@ fn results<T: Element>(buffers: &mut dyn Iterator<Item = &Buffer<T>>) -> Result<
     Ok(results)
 }
 
-/// Returns the largest number of roundings of any member's plan, on all ranks.
+/// Returns the largest number of roundings of any plan of a member on any rank.
 fn deepest(team: &Team<'_>, plans: &mut dyn Iterator<Item = &Plan>) -> Result<usize, MultiError> {
-    // One value per device. A device without a plan has no roundings.
+    // All ranks pass one value per device. A device without a plan has no roundings.
     let mut own: Vec<u64> = plans.map(|plan| plan.roundings() as u64).collect();
     own.resize(team.devices().len(), 0);
     Ok(team.gather(&own)?.into_iter().max().unwrap_or(0) as usize)

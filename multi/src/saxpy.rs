@@ -1,4 +1,4 @@
-//! saxpy of vectors that are split over a team.
+//! Computes saxpy of vectors that are split over a team.
 
 use launch::Buffer;
 
@@ -6,11 +6,11 @@ use crate::error::MultiError;
 use crate::team::Team;
 use gridstride::saxpy::{SaxpyElement, SaxpyRung, saxpy};
 
-/// Computes `y[i] = a·x[i] + y[i]` for every element of this rank's segments. On GPUs it returns before the kernels
-/// have finished.
+/// Computes `y[i] = a·x[i] + y[i]` for every element of this rank's segments. On GPUs this function returns before the
+/// kernels have finished.
 ///
 /// # Errors
-/// As for [`saxpy`], and if `x` or `y` does not have one buffer per device of this rank.
+/// The errors of [`saxpy`], and an error if `x` or `y` does not have one buffer per device of this rank.
 pub fn split_saxpy<T: SaxpyElement>(
     team: &Team<'_>,
     rung: SaxpyRung,

@@ -29,7 +29,8 @@ impl UsageError {
     }
 }
 
-/// Returns [`UsageError`] if the options are wrong, else `error` itself.
+/// Returns a [`UsageError`] with the text of `error` if the options of the command caused it, and `error` itself
+/// otherwise.
 pub fn usage_or_failure(error: impl Into<WorkbenchError>) -> anyhow::Error {
     use AlgorithmError::{Bins, NotBuilt, UnknownRung};
 
@@ -47,7 +48,7 @@ pub fn usage_or_failure(error: impl Into<WorkbenchError>) -> anyhow::Error {
 pub struct Stopped {
     /// The signal's number.
     pub signal: i32,
-    /// How far the command had come, and what it did not do.
+    /// The work that was done before the signal, and the work that was left out.
     pub done: String,
 }
 
@@ -86,8 +87,8 @@ pub fn code(error: &anyhow::Error) -> u8 {
     }
 }
 
-/// Returns an error and its causes, the outermost first, as one line. A cause that the text before it quotes is left
-/// out.
+/// Returns an error and its causes, the outermost first, as one line. A cause is left out if the text before it
+/// contains it.
 fn one_line(error: &anyhow::Error) -> String {
     let mut line = String::new();
     for cause in error.chain() {

@@ -1,5 +1,5 @@
-//! The parts that all commands share: options, errors and exit codes, signals, ranks, tables, JSON, progress, plots,
-//! recordings of measurements, and files that are written whole or not at all.
+//! Contains the parts that all commands share: options, errors and exit codes, signals, ranks, tables, JSON, progress,
+//! plots, recordings of measurements, and files that are written whole or not at all.
 
 #![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)]
 

@@ -1,4 +1,4 @@
-//! Free memory of this host and of a device.
+//! Checks the free memory of this host and of a device.
 
 use std::fs;
 use std::path::Path;
@@ -10,7 +10,7 @@ use units::Bytes;
 /// Fails if `needed` bytes are more than the device has free.
 ///
 /// # Errors
-/// The error has both sizes and `remedy`.
+/// If the device has too little memory. The error names both sizes and `remedy`.
 pub fn check_memory(device: &Device, needed: u64, remedy: &str) -> anyhow::Result<()> {
     let free = device.properties()?.memory_free_bytes;
     if needed > free {
@@ -21,8 +21,8 @@ pub fn check_memory(device: &Device, needed: u64, remedy: &str) -> anyhow::Resul
 }
 
 /// Returns the bytes that this process can still allocate before the system ends a process for lack of memory. This is
-/// the least of what the system has available and of what is left to each control group of the process. `None` if the
-/// system does not report it.
+/// the least of the system's available memory and of the memory that each control group of the process has left.
+/// Returns `None` if the system does not report it.
 pub fn available() -> Option<u64> {
     let system = fs::read_to_string("/proc/meminfo").ok().and_then(|text| value(&text, "MemAvailable:"));
     let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
@@ -30,13 +30,13 @@ pub fn available() -> Option<u64> {
     system.map(|kibibytes| kibibytes.saturating_mul(1024)).into_iter().chain(left).min()
 }
 
-/// Returns the number after `key` in a text whose lines are names and numbers.
+/// Returns the number after `key` in a text that has a name and a number per line.
 fn value(text: &str, key: &str) -> Option<u64> {
     text.lines().find_map(|line| line.strip_prefix(key))?.split_whitespace().next()?.parse().ok()
 }
 
-/// Returns the least number of bytes left to a control group and to those above it. `line` is from `/proc/self/cgroup`;
-/// the files of the groups are under `root`.
+/// Returns the least number of bytes that a control group and the groups above it have left. `line` is from
+/// `/proc/self/cgroup`; the files of the groups are under `root`.
 fn group_left(root: &Path, line: &str) -> Option<u64> {
     let mut parts = line.splitn(3, ':').skip(1);
     let (controllers, group) = (parts.next()?, parts.next()?.trim_start_matches('/'));

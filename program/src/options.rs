@@ -47,7 +47,7 @@ impl GroupOption {
     /// Opens the only device, for work that cannot use several.
     ///
     /// # Errors
-    /// [`UsageError`] if several devices are named; if a GPU is named and cannot be used.
+    /// [`UsageError`] if several devices are named; another error if a GPU is named and cannot be used.
     pub fn open_one(&self) -> anyhow::Result<Device> {
         let device = self.device.as_one().ok_or_else(|| UsageError(only_one(&self.device)))?;
         DeviceOption { device }.open()

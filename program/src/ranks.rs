@@ -1,7 +1,7 @@
-//! The program as one of several processes: `mpirun -n 4 host …`.
+//! Runs the program as one of several processes: `mpirun -n 4 host …`.
 //!
 //! Every rank runs the same command. [`communicator`] connects the ranks, and [`is_first`] returns true in the process
-//! that prints and writes files. [`begin`] is called before a command and [`finish`] after it.
+//! that prints and writes files. The program calls [`begin`] before a command and [`finish`] after it.
 
 use std::fs::File;
 use std::hash::{DefaultHasher, Hasher};
@@ -21,12 +21,12 @@ use crate::error::{self, OutputClosed, UsageError};
 /// The environment variables in which an `mpirun` passes the number of ranks and the number of this rank.
 const STARTED: [(&str, &str); 2] = [("OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"), ("PMI_SIZE", "PMI_RANK")];
 
-/// How long a rank waits for each rank below it before it prints its error, and the most that it waits. An error that
-/// all ranks have is then printed once: the first rank that prints ends all others.
+/// The time that a rank waits per rank below it before it prints its error, and the maximum time. An error of all ranks
+/// is therefore printed once: the first rank that prints ends the others.
 const PATIENCE: Duration = Duration::from_millis(200);
 const MAX_PATIENCE: Duration = Duration::from_secs(5);
 
-/// The ranks of this run.
+/// The ranks of this run: this process alone, or those of MPI.
 enum Ranks {
     Alone(Alone),
     #[cfg(feature = "mpi")]
@@ -54,7 +54,7 @@ impl Ranks {
 
 static RANKS: OnceLock<Ranks> = OnceLock::new();
 
-/// Returns the communicator of the ranks; that of a single rank unless `mpirun` started several.
+/// Returns the communicator of the ranks. Unless `mpirun` started several, it has one rank.
 pub fn communicator() -> &'static dyn Communicator {
     RANKS.get_or_init(|| Ranks::Alone(alone())).communicator()
 }
@@ -80,7 +80,8 @@ pub fn one_alone(command: &str) -> Result<(), UsageError> {
 /// Joins the other ranks, if `mpirun` has started this process.
 ///
 /// # Errors
-/// [`UsageError`] if the program was built without MPI; if MPI does not start, or the ranks are different builds.
+/// [`UsageError`] if the program was built without MPI; another error if MPI does not start, or the ranks are different
+/// builds.
 pub fn begin() -> anyhow::Result<()> {
     let number = |name| std::env::var(name).ok()?.parse::<usize>().ok();
     let started = STARTED.iter().find_map(|(size, rank)| Some((number(size)?, number(rank)?)));
@@ -92,7 +93,7 @@ pub fn begin() -> anyhow::Result<()> {
 #[cfg(feature = "mpi")]
 fn join(_size: usize, _rank: usize) -> anyhow::Result<()> {
     let mpi = multi::ranks::mpi()?;
-    RANKS.set(Ranks::Mpi(mpi)).map_err(|_| RanksError::Unusable("the program began before").into())
+    RANKS.set(Ranks::Mpi(mpi)).map_err(|_| RanksError::Unusable("this program has already joined its ranks").into())
 }
 
 #[cfg(not(feature = "mpi"))]
@@ -115,7 +116,7 @@ fn patience() -> Duration {
     milliseconds.map_or(MAX_PATIENCE, Duration::from_millis)
 }
 
-/// Fails if the ranks are different builds, which would wait for each other forever.
+/// Fails if the ranks are different builds of the program. Such ranks could wait for each other forever.
 fn check_builds(ranks: &dyn Communicator) -> anyhow::Result<()> {
     if ranks.size() == 1 {
         return Ok(());
@@ -171,9 +172,9 @@ pub fn finish(result: anyhow::Result<()>) -> ExitCode {
     ranks.abort(code)
 }
 
-/// Returns the devices of this rank among those that the user names. Several GPUs are divided among the ranks of a
-/// host. If a GPU is named without a number, each rank takes one in turn. Simulated devices and a GPU named by its
-/// number are the same for all ranks.
+/// Returns those of the devices in `choice` that this rank uses. Several GPUs are divided among the ranks of a host. If
+/// `choice` is a GPU without a number, the ranks take the host's GPUs in turn. All ranks use the same simulated
+/// devices, and the same GPU if `choice` has its number.
 pub fn devices(choice: &GroupChoice, ranks: &dyn Communicator) -> GroupChoice {
     if ranks.size() == 1 {
         return choice.clone();
@@ -182,7 +183,7 @@ pub fn devices(choice: &GroupChoice, ranks: &dyn Communicator) -> GroupChoice {
     share(choice, gpus, ranks.local_rank(), ranks.local_size())
 }
 
-/// As [`devices`], for the rank with the local number `rank` of `ranks` on a host with `gpus` GPUs.
+/// Returns the devices as [`devices`] does, for rank `rank` of the `ranks` ranks on a host with `gpus` GPUs.
 fn share(choice: &GroupChoice, gpus: usize, rank: usize, ranks: usize) -> GroupChoice {
     let named: Vec<u32> = match (choice.as_one(), choice.to_string().strip_prefix("gpu:")) {
         (Some(DeviceChoice::Auto | DeviceChoice::Gpu(None)), _) if gpus > 0 => {

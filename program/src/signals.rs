@@ -1,4 +1,4 @@
-//! Requests to stop that come from outside: Ctrl-C, `kill`, a terminal that was closed.
+//! Records requests to stop from outside: Ctrl-C, `kill`, or a closed terminal.
 
 use std::io;
 use std::sync::Arc;
@@ -42,7 +42,7 @@ impl StopRequests {
     }
 }
 
-/// Returns the name of a signal.
+/// Returns the name of a signal for messages.
 pub fn name(signal: i32) -> String {
     match signal {
         SIGINT => "Ctrl-C".into(),

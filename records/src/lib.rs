@@ -1,8 +1,8 @@
-//! Tasks that record measurements: the figures and plots of the documents, the comparison of counters, and the deletion
-//! of barriers.
+//! Contains the tasks that record measurements: the figures and plots of the documents, the comparison of counters, and
+//! the deletion of barriers.
 //!
-//! `cargo xtask` starts this program. `xtask` builds the PTX that `host` embeds, so that it cannot depend on `host`,
-//! whose types these tasks use. Both have one command line, [`xtask::records`].
+//! `cargo xtask` starts this program. These tasks use the types of `host`. `xtask` cannot do so, because it builds the
+//! PTX that `host` embeds. Both programs parse the same command line, [`xtask::records`].
 
 #![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)]
 

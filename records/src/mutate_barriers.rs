@@ -1,8 +1,8 @@
 //! `mutate-barriers`: deletes each block barrier, warp synchronisation and fence of the kernels, one at a time, and
 //! tests that the checks of the simulator report it.
 //!
-//! The synchronisations are read from the sources. The cases of the kernels run without each synchronisation that they
-//! reach, so that one that no case reaches is reported, too.
+//! The cases of the kernels run without each synchronisation that they reach. The task also reads all synchronisations
+//! from the sources, and reports those that no case reaches.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,10 +14,10 @@ use workbench::check::mutations::{MutationEntry, mutate};
 use xtask::kernels::{SyncSite, sync_sites};
 use xtask::workspace::Workspace;
 
-/// Synchronisations whose deletion need not be reported. The aim is an empty list.
+/// Synchronisations whose deletion need not be reported. The list should be empty.
 const REDUNDANT: &[Redundant] = &[];
 
-/// A synchronisation that a kernel does not need: its file, the kernel, and why it stays.
+/// A synchronisation that a kernel does not need: its file, the kernel, and the reason why it stays.
 #[derive(Clone, Copy, Debug)]
 struct Redundant {
     file: &'static str,
@@ -25,7 +25,7 @@ struct Redundant {
     argument: &'static str,
 }
 
-/// Deletes each synchronisation, and prints what the checks reported.
+/// Deletes each synchronisation, and prints the fault that the checker reported.
 ///
 /// # Errors
 /// If no case reaches a synchronisation; if a deletion is not reported and not listed as redundant; if a case fails
@@ -43,7 +43,8 @@ pub fn run(workspace: &Workspace) -> Result<()> {
     Ok(())
 }
 
-/// Returns what is wrong, a line each.
+/// Returns a line for each synchronisation that no case reaches, whose deletion is not reported, or that is listed as
+/// redundant in vain.
 fn findings(sites: &BTreeSet<SyncSite>, mutations: &[MutationEntry], redundant: &[Redundant]) -> Vec<String> {
     let mut findings = Vec::new();
     let met: BTreeSet<(&str, usize)> = mutations.iter().map(|one| (one.file.as_str(), one.line as usize)).collect();
@@ -78,7 +79,8 @@ fn findings(sites: &BTreeSet<SyncSite>, mutations: &[MutationEntry], redundant: 
     findings
 }
 
-/// Returns a table with a row for each synchronisation and report, and the kernels.
+/// Returns a table with a row for each synchronisation and each fault that reported its deletion. A row lists the
+/// kernels.
 fn table(mutations: &[MutationEntry]) -> String {
     let mut rows: BTreeMap<(&str, u32, &str), BTreeMap<&str, Vec<&str>>> = BTreeMap::new();
     for MutationEntry { file, line, kind, kernel, reported, .. } in mutations {
@@ -160,7 +162,7 @@ mod tests {
         assert_eq!(rows, expected);
     }
 
-    /// The simulator and the sources name a site in the same way.
+    /// Tests that the simulator and the sources give the same position for a synchronisation.
     #[test]
     fn what_cases_come_to_is_in_the_sources() {
         let sites = sync_sites(&Workspace::open().unwrap()).unwrap();

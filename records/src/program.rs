@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, ensure};
 use xtask::workspace::{self, Workspace};
 
-/// The profile of a program that measures.
+/// The cargo profile for a program that measures.
 pub(crate) const RELEASE: &str = "release";
 
-/// The profile of all other programs.
+/// The cargo profile for all other programs.
 pub(crate) const DEV: &str = "dev";
 
-/// Returns the path of the program: `given`, or the one that cargo builds with this profile.
+/// Returns the path of `host`: `given`, or the program that cargo builds with `profile`.
 pub(crate) fn path(workspace: &Workspace, given: Option<&Path>, profile: &str) -> Result<PathBuf> {
     if let Some(path) = given {
         // The program may run in another folder.

@@ -1,4 +1,4 @@
-//! Shared helpers of the conformance suites: devices and inputs.
+//! Provides the devices and inputs that the conformance suites share.
 //!
 //! Each suite runs its kernels on every device: in the simulator, in several orders of its threads, and on a GPU if one
 //! exists. Small inputs also run on simulated devices that check for races and for reads of uninitialised memory, in
@@ -40,8 +40,8 @@ static MODULES: &[PtxModule] = &{
     modules
 };
 
-/// Returns a GPU, or `None` if no GPU can be used. If the variable `GRIDSTRIDE_TEST_GPU` is set, a missing GPU is a
-/// failure.
+/// Returns a GPU, or `None` if no GPU can be used. If the environment variable `GRIDSTRIDE_TEST_GPU` is set, panics
+/// instead of returning `None`.
 pub fn gpu() -> Option<Device> {
     match Device::open(DeviceChoice::Gpu(None), MODULES) {
         Ok(device) => Some(device),
@@ -55,12 +55,13 @@ pub fn gpu() -> Option<Device> {
     }
 }
 
-/// Returns a simulated device whose threads run in the order of `seed`.
+/// Returns a simulated device whose order of threads follows from `seed`.
 pub fn simulated(seed: u64) -> Device {
     Device::simulated(Simulator::new().with_seed(seed))
 }
 
-/// Returns every device for tests: the simulator in its natural order, in another order and on one core; and a GPU.
+/// Returns the unchecked devices for tests: the simulator in its natural order, in another order and on one core; and a
+/// GPU if one exists.
 pub fn devices() -> impl Iterator<Item = Device> {
     simulators().into_iter().chain(gpu())
 }
@@ -70,7 +71,8 @@ fn simulators() -> [Device; 3] {
     [simulated(0), simulated(1), Device::simulated(one_worker)]
 }
 
-/// Returns a simulated device that checks for races and reads of uninitialised memory, in the order of `schedule`.
+/// Returns a simulated device that runs threads in the order `schedule` and checks for races and reads of uninitialised
+/// memory.
 pub fn checked(schedule: Schedule, checks: Checks) -> Device {
     let simulator = Simulator::new().with_workers(NonZeroUsize::MIN).with_multiprocessors(MULTIPROCESSORS);
     Device::simulated(simulator.with_schedule(schedule).with_checks(checks))
@@ -79,28 +81,28 @@ pub fn checked(schedule: Schedule, checks: Checks) -> Device {
 /// The number of multiprocessors of a checked device, so that plans do not depend on the machine.
 const MULTIPROCESSORS: u32 = 2;
 
-/// The checks under which shuffles and votes order no memory. CUDA guarantees only that they exchange values.
+/// The strict checks, for which shuffles and votes order no memory accesses. CUDA guarantees only that they exchange
+/// values.
 pub const STRICT: Checks = Checks::STRICT;
 
-/// Returns the checked devices: one for each hostile order, and a strict one, for which shuffles and votes order
-/// nothing.
+/// Returns the checked devices: one for each hostile order, and one with the checks [`STRICT`].
 pub fn checked_devices() -> impl Iterator<Item = Device> {
     let hostile = Schedule::HOSTILE.into_iter().map(|schedule| checked(schedule, Checks::default()));
     hostile.chain([checked(Schedule::EveryAccess(7), STRICT)])
 }
 
-/// Returns all devices, for small inputs.
+/// Returns all devices: those of [`devices`] and of [`checked_devices`]. They suit small inputs.
 pub fn all_devices() -> impl Iterator<Item = Device> {
     devices().chain(checked_devices())
 }
 
-/// Returns all devices, each with the inputs that it takes.
+/// Returns all devices, each with the [`Turns`] that select its inputs.
 ///
 /// A suite runs its inputs for many rungs, types and operators, each in its own test. The simulator's natural order and
-/// a GPU take every input. One of the other unchecked devices takes it, and [`CHECKED_PER_INPUT`] of the checked
-/// devices if it is no larger than `most`. The device that takes a test's first input differs from test to test, so the
-/// suite as a whole runs every order with every input. If the variable `GRIDSTRIDE_TEST_ALL_ORDERS` is set, each test
-/// does.
+/// a GPU take every input. The other unchecked devices take the inputs in turn, and so do the checked devices.
+/// [`CHECKED_PER_INPUT`] of the checked devices take an input, if it is no larger than `most`. The device that takes a
+/// test's first input differs from test to test, so the suite as a whole runs every order with every input. If the
+/// environment variable `GRIDSTRIDE_TEST_ALL_ORDERS` is set, each test runs every order with every input.
 pub fn devices_and_turns(most: usize) -> impl Iterator<Item = (Device, Turns)> {
     let mut name = DefaultHasher::new();
     thread::current().name().hash(&mut name);
@@ -118,7 +120,7 @@ pub fn devices_and_turns(most: usize) -> impl Iterator<Item = (Device, Turns)> {
     every.chain(others).chain(checked)
 }
 
-/// The number of checked devices that run an input.
+/// The number of checked devices that run each input.
 pub const CHECKED_PER_INPUT: usize = 1;
 
 /// The number of checked devices.
@@ -131,13 +133,13 @@ pub struct Turns {
     devices: usize,
     /// The number of devices that take an input.
     taking: usize,
-    /// The number of small enough inputs so far, modulo the number of devices. It starts at a different number on each
-    /// device.
+    /// The number of inputs so far that are not too large, modulo the number of devices. The count starts at a
+    /// different number on each device.
     seen: Cell<usize>,
 }
 
 impl Turns {
-    /// True if the device takes the next input, which has this size.
+    /// Returns true if the device takes the next input, which has `size` elements.
     pub fn takes(&self, size: usize) -> bool {
         if size > self.most {
             return false;
@@ -149,7 +151,7 @@ impl Turns {
     }
 }
 
-/// Returns a simulated device and the buffer for its kernels' output.
+/// Returns a simulated device, and the buffer that receives the text that its kernels print.
 pub fn simulated_with_output() -> (Device, Arc<Mutex<Vec<u8>>>) {
     let output = Arc::new(Mutex::new(Vec::new()));
     (Device::simulated(Simulator::new().with_output(output.clone())), output)

@@ -13,7 +13,7 @@ pub fn elements<T: Factor, O: Reference<T>>(n: usize, seed: u64) -> Vec<T> {
     (0..n).map(|index| element(O::NAME, RandomVector::new(seed, 0), n, index)).collect()
 }
 
-/// Reduces `x` twice. Both results must have the same bits and be within the reference's bound. Returns the result.
+/// Reduces `x` twice and returns the result. Both results must have the same bits and be within the reference's bound.
 ///
 /// # Panics
 /// If a result is wrong.
@@ -30,13 +30,13 @@ pub fn check<T: Number + ReduceElement<O>, O: Operator<T> + Reference<T>>(device
     found
 }
 
-/// True if two numbers have the same bits or are both NaN.
+/// Returns true if two numbers have the same value and sign, or are both NaN.
 fn same<T: Number>(a: T, b: T) -> bool {
     let (x, y) = (a.to_f64(), b.to_f64());
     (x.is_nan() && y.is_nan()) || (a == b && x.is_sign_negative() == y.is_sign_negative())
 }
 
-/// Expands `body` for each operator, as `O`.
+/// Expands `$body` once for each operator, which the body names `$O`.
 #[macro_export]
 macro_rules! for_each_operator {
     (|$O:ident| $body:expr) => {

@@ -1,5 +1,5 @@
-//! Reports of checked launches in the form in which tests expect them: the kind, the array, and the source lines.
-//! Comments in the source mark the lines.
+//! Reduces reports of checked launches to the facts that tests compare: the kind, the array, and the source lines.
+//! Tests find the expected lines by comments that mark them.
 
 use std::fmt;
 use std::path::Path;
@@ -9,10 +9,10 @@ use simt::{CallStep, Checks, FaultKind, Schedule, SourceLocation, Whereabouts};
 
 use crate::checked;
 
-/// The kinds of reports.
+/// The kind of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Two unordered accesses.
+    /// A race: two unordered accesses.
     Race,
     /// A read that is not ordered after the first write.
     EarlyRead,
@@ -24,9 +24,10 @@ pub enum Kind {
     Misaligned,
     /// A barrier that not all threads reach.
     BarrierNotReached,
-    /// Threads at different barriers.
+    /// Threads that wait at different barriers.
     BarrierMismatch,
-    /// Threads that reach one barrier line by different call paths. The sites are the last steps of both.
+    /// Threads that reach one barrier line by different call paths. The reported lines are the last steps of both
+    /// paths.
     BarrierApart,
     /// A warp operation whose lanes never meet.
     WarpMismatch,
@@ -36,12 +37,12 @@ pub enum Kind {
     Other,
 }
 
-/// A report: its kind, the array that it names, and the source lines in order.
+/// A report: its kind, the array that it names, and its source lines in sorted order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
-    /// The kind.
+    /// The kind of the report.
     pub kind: Kind,
-    /// The array, if the report names one.
+    /// The name of the array, if the report names one.
     pub array: Option<String>,
     /// The source lines, each as `file.rs:line`.
     pub places: Vec<String>,
@@ -64,10 +65,10 @@ impl fmt::Display for Report {
     }
 }
 
-/// Returns the report of a launch. `None` if the launch had no fault.
+/// Returns the report of a launch, or `None` if the launch had no fault.
 ///
 /// # Panics
-/// If the launch failed for another reason than a fault of the kernel.
+/// If the launch failed for a reason other than a fault of the kernel.
 #[track_caller]
 pub fn report(result: &Result<(), Error>) -> Option<Report> {
     let fault = match result {
@@ -116,7 +117,7 @@ fn place_of(whereabouts: &Whereabouts) -> Option<String> {
     whereabouts.location.as_ref().map(place)
 }
 
-/// A source file with comments that mark lines.
+/// A source file in which comments mark lines.
 #[derive(Clone, Copy, Debug)]
 pub struct Marked {
     /// The file's name.
@@ -126,10 +127,10 @@ pub struct Marked {
 }
 
 impl Marked {
-    /// Returns the only line that ends with `// marker` or is below such a comment.
+    /// Returns the only line that ends with the comment `// marker` or is directly below such a comment.
     ///
     /// # Panics
-    /// If there is no such line, or several.
+    /// If no line or several lines are marked.
     pub fn line(self, marker: &str) -> String {
         let places = self.lines(0..usize::MAX, marker);
         assert_eq!(places.len(), 1, "lines marked `{marker}` in {}: {places:?}", self.file);
@@ -157,13 +158,14 @@ impl Marked {
     }
 }
 
-/// Returns a checked device for each hostile order, with the order's name.
+/// Returns a checked device for each hostile order, each with the order's name.
 pub fn devices_and_orders() -> impl Iterator<Item = (Device, String)> {
     Schedule::HOSTILE.into_iter().map(|schedule| (checked(schedule, Checks::default()), schedule.to_string()))
 }
 
-/// Asserts that `faulty` reports the expected fault in every order, at the lines marked `// fault: ` and one of the
-/// markers. Afterwards the device must still work: `right` must pass.
+/// Asserts that every hostile order reports the expected fault of `faulty`. The report must have the lines that
+/// comments `// fault: MARKER` mark, one for each of `markers`. The device must still work afterwards: `right` must
+/// pass on it.
 #[track_caller]
 pub fn assert_reported(
     faulty: impl Fn(&Device) -> Result<(), Error>,

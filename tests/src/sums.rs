@@ -1,4 +1,4 @@
-//! Sums of integers, computed by the host and by a rung.
+//! Computes sums of integers on the host and by a rung.
 
 use gpu::operator::Sum;
 use gridstride::reduce::{Plan, ReduceRung, Reducer};
@@ -14,7 +14,7 @@ pub fn total(x: &[i32]) -> i32 {
     x.iter().sum()
 }
 
-/// Returns the sum of `x` by a rung, in blocks of `block` threads.
+/// Returns the sum of `x`, computed by `rung` in blocks of `block` threads.
 ///
 /// # Panics
 /// If the launch fails or has a fault.

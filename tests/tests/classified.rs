@@ -1,16 +1,17 @@
-//! Small kernels, most of them in pairs of one with a race and one without. The simulator must classify each correctly
-//! in every order, and report both lines of a race. The idea comes from DataRaceBench; the kernels are our own.
+//! Tests the checker on small kernels, most of them in pairs: one with a race and one without. The simulator must
+//! classify each correctly in every order, and report both lines of a race. The idea comes from DataRaceBench; the
+//! kernels were written for this project.
 //!
 //! A kernel with a race marks the lines of its accesses with `// race`. A kernel that reads uninitialised memory marks
-//! the read with `// unwritten`, and also an asynchronous copy in flight. A kernel that may do so marks the read and
-//! the first write with `// early`.
+//! the read, and also an asynchronous copy in flight, with `// unwritten`. A kernel that reads uninitialised memory
+//! only in some orders marks the read and the first write with `// early`.
 
 use launch::{Device, Error};
 use simt::{Checks, Schedule, Search, Simulator};
 use tests::reports::{Kind, Marked, Report, report};
 use tests::{STRICT, checked};
 
-/// Launches a kernel on zeroed buffers of `u32`. The arguments are the lengths of the buffers.
+/// Launches a kernel on zeroed buffers of `u32`. The arguments after the kernel are the lengths of the buffers.
 macro_rules! launch {
     ($device:ident, $config:expr, $kernel:path, $($len:expr),+) => {{
         let mut buffers = [$($device.zeroed::<u32>($len)?),+];
@@ -21,8 +22,8 @@ macro_rules! launch {
     }};
 }
 
-/// Declares the cases of a file: each kernel with its class and its launch. The class may differ if shuffles and votes
-/// order nothing.
+/// Declares the cases of a file: each kernel with its class and its launch. A class after `strictly` replaces the first
+/// one under strict checks, for which shuffles and votes order no memory accesses.
 macro_rules! cases {
     ($file:literal; $($kernel:ident: $what:expr $(, strictly $strictly:expr)?, |$device:ident| $launch:expr;)+) => {
         pub const CASES: &[crate::Case] = &[$(crate::Case {
@@ -79,7 +80,7 @@ mod widths;
 /// The class of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
-    /// All conflicting accesses are ordered.
+    /// The kernel orders all conflicting accesses.
     RaceFree,
     /// The kernel has a race on this array.
     Race(&'static str),
@@ -96,7 +97,7 @@ pub struct Case {
     name: &'static str,
     source: Marked,
     what: What,
-    /// The class if shuffles and votes order nothing.
+    /// The class under strict checks, for which shuffles and votes order no memory accesses.
     strictly: What,
     launch: fn(&Device) -> Result<(), Error>,
 }
@@ -141,7 +142,7 @@ impl Case {
         Some(Report::new(kind, array, &places))
     }
 
-    /// Returns a message if the report of a launch under `schedule` is wrong.
+    /// Returns a message if a launch under `schedule` and `checks` has another report than the case's class expects.
     fn wrong(&self, schedule: Schedule, checks: Checks) -> Option<String> {
         let what = if checks.shuffles_order_memory { self.what } else { self.strictly };
         let result = (self.launch)(&checked(schedule, checks));
@@ -155,8 +156,8 @@ impl Case {
     }
 }
 
-/// True if the report is as expected. A read that may precede the first write does so in some orders, which report a
-/// read of uninitialised memory.
+/// Returns true if the report `found` is as expected. For a read that may precede the first write, some orders instead
+/// report a read of uninitialised memory.
 fn is_as_expected(expected: Option<&Report>, found: Option<&Report>) -> bool {
     let is_early = |expected: &Report, found: &Report| {
         (expected.kind, found.kind) == (Kind::EarlyRead, Kind::Uninitialised)
@@ -182,7 +183,8 @@ fn every_kernel_is_classified_right_where_shuffles_order_nothing() {
     all_are_right(STRICT);
 }
 
-/// In further orders of a thorough search, kernels without a fault must pass, and faulty kernels must be found.
+/// Tests further orders of a thorough search: kernels without a fault must pass, and the search must find the faulty
+/// kernels.
 #[test]
 fn further_orders_classify_right() {
     const ORDERS: usize = 50;

@@ -1,8 +1,8 @@
-//! Cases: small launches, as the commands make them, that together reach every barrier and branch of a kernel. Each
-//! compares its result with a reference.
+//! Cases: small launches that together reach every barrier and branch of the kernels. Each case launches kernels as the
+//! commands do, and compares the result with a reference.
 //!
-//! `host check` runs them in a checked simulator under hostile schedules. `cargo xtask mutate-barriers` also runs them
-//! with one barrier left out at a time.
+//! `host check` runs the cases in a checked simulator under hostile schedules. `cargo xtask mutate-barriers` also runs
+//! them with one barrier left out at a time.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,11 +19,11 @@ use multi::MultiError;
 use crate::deviation::Deviation;
 use crate::error::WorkbenchError;
 
-/// The multiprocessors of the device that cases run on. Plans that fill a device depend on them, so they are the same
-/// on every machine.
+/// The number of multiprocessors of the device that cases run on. It is the same on every machine, because plans that
+/// fill a device depend on it.
 const MULTIPROCESSORS: u32 = 2;
 
-/// A few launches of one or several kernels, and the check of their result.
+/// A case: a few launches of one or several kernels, and a check of their result.
 pub struct Case {
     group: &'static str,
     rung: &'static str,
@@ -34,21 +34,21 @@ pub struct Case {
 
 type RunOnStage = dyn Fn(&Stage) -> Result<(), CaseError> + Send + Sync;
 
-/// The device that a case runs on.
+/// The device that a case runs on, with its output.
 pub struct Stage {
     /// The simulated device.
     pub device: Device,
     output: Arc<Mutex<Vec<u8>>>,
 }
 
-/// The error of a case.
+/// The error of a case that failed or could not run.
 #[derive(Error)]
 #[non_exhaustive]
 pub enum CaseError {
-    /// A launch failed.
+    /// A launch of the case failed.
     #[error(transparent)]
     Launch(#[from] launch::Error),
-    /// The result differs from the reference.
+    /// The result of a launch differs from the reference.
     #[error("the result is wrong: {0}")]
     Wrong(String),
     /// The case cannot run.
@@ -59,7 +59,7 @@ pub enum CaseError {
 gridstride::debug_as_displayed!(CaseError);
 
 impl CaseError {
-    /// The fault that ended a launch, if that is the reason.
+    /// Returns the fault that ended a launch, if a fault is the reason for the error.
     pub fn fault(&self) -> Option<&Fault> {
         match self {
             Self::Launch(launch::Error::Fault(fault)) => Some(fault),
@@ -67,8 +67,8 @@ impl CaseError {
         }
     }
 
-    /// Returns true if the case ended without a verdict on its kernels: at a limit of the simulator, without memory, or
-    /// without a usable device.
+    /// Returns true if the case ended without a verdict on its kernels. Reasons are a limit of the simulator, too
+    /// little memory, or no usable device.
     pub fn is_unfinished(&self) -> bool {
         use launch::Error as E;
         match self {
@@ -81,7 +81,7 @@ impl CaseError {
     }
 }
 
-/// Converts each layer's error by way of [`WorkbenchError`].
+/// Implements the conversion of each layer's error through [`WorkbenchError`].
 macro_rules! from {
     ($($error:ty),*) => {$(
         impl From<$error> for CaseError {
@@ -100,7 +100,8 @@ macro_rules! from {
 from! { WorkbenchError, AlgorithmError, LifeError, MultiError, SoupError }
 
 impl Case {
-    /// Returns a case of `rung` that launches kernels of `kernels`, families of which the first is the tested one.
+    /// Returns a case of `rung`. `kernels` are the names of the kernel functions that the case launches, the tested one
+    /// first.
     pub fn new(
         group: &'static str,
         rung: &'static str,
@@ -111,7 +112,7 @@ impl Case {
         Self { group, rung, what: what.into(), kernels, run: Box::new(run) }
     }
 
-    /// Returns its group: an algorithm, or a name such as `stream`.
+    /// Returns the group of the case: an algorithm, or a name such as `stream`.
     pub fn group(&self) -> &'static str {
         self.group
     }
@@ -121,15 +122,15 @@ impl Case {
         self.rung
     }
 
-    /// Returns the families of the kernels that it launches; the tested one is first.
+    /// Returns the names of the kernel functions that the case launches, the tested one first.
     pub fn kernels(&self) -> &'static [&'static str] {
         self.kernels
     }
 
-    /// Runs it in `simulator`, with two multiprocessors, and checks the result.
+    /// Runs the case in `simulator`, with two multiprocessors, and checks the result.
     ///
     /// # Errors
-    /// The error of the case, if a launch fails or the result is wrong.
+    /// [`CaseError`] if a launch fails or the result is wrong.
     pub fn run(&self, simulator: Simulator) -> Result<(), CaseError> {
         let output = Arc::new(Mutex::new(Vec::new()));
         let simulator = simulator.with_multiprocessors(MULTIPROCESSORS).with_output(output.clone());
@@ -159,7 +160,7 @@ impl Stage {
     }
 }
 
-/// Compares `found` with `expected`. `what` names the vector in messages.
+/// Checks that `found` equals `expected`. `what` names the vector in messages.
 pub fn equal<T: PartialEq + fmt::Debug>(what: &str, found: &[T], expected: &[T]) -> Result<(), CaseError> {
     if found.len() != expected.len() {
         return Err(CaseError::Wrong(format!("{what} has {} elements instead of {}", found.len(), expected.len())));
@@ -170,12 +171,12 @@ pub fn equal<T: PartialEq + fmt::Debug>(what: &str, found: &[T], expected: &[T])
     }
 }
 
-/// Returns an error if an element is wrong.
+/// Checks that no element is wrong.
 pub fn right(deviation: Deviation) -> Result<(), CaseError> {
     deviation.wrong.map_or(Ok(()), |wrong| Err(CaseError::Wrong(wrong.to_string())))
 }
 
-/// Returns 64 random bits, which depend only on `index`.
+/// Returns 64 random bits that depend only on `index`.
 pub fn bits(index: usize) -> u64 {
     crate::inputs::RandomVector::<u64>::new(20, 0).bits(index)
 }

@@ -1,6 +1,6 @@
-//! The list of the algorithms, and all kernels with their PTX.
+//! The list of the algorithms, and of all kernels with their PTX.
 
-/// Calls the macro `$with` with the algorithms and, after `;`, the modules of other kernels.
+/// Calls the macro `$with` with the names of the algorithms and, after `;`, of the modules with other kernels.
 macro_rules! catalogue {
     ($with:ident) => {
         $with! { histogram life reduce saxpy scale scan transpose; probe }
@@ -9,22 +9,22 @@ macro_rules! catalogue {
 
 macro_rules! declare {
     ($($name:ident)+; $($other:ident)*) => {
-        /// The algorithms.
+        /// All algorithms of the workbench.
         pub const ALGORITHMS: &[&dyn Algorithm] = &[$(&crate::$name::Algorithm),+];
 
-        /// Returns launches that reach each barrier and branch of every algorithm's kernels.
+        /// Returns the cases that together reach each barrier and branch of every algorithm's kernels.
         pub fn cases() -> Vec<Case> {
             [$(crate::$name::cases()),+].into_iter().flatten().collect()
         }
 
-        /// The kernels of these modules, in alphabetical order of the modules.
+        /// Returns the kernels of all modules, in alphabetical order of the modules.
         pub fn kernels() -> impl Iterator<Item = &'static KernelInfo> {
             let mut modules = [$((stringify!($name), gpu::$name::KERNELS),)+ $((stringify!($other), gpu::$other::KERNELS),)*];
             modules.sort_unstable_by_key(|(name, _)| *name);
             modules.into_iter().flat_map(|(_, kernels)| kernels).copied()
         }
 
-        /// The path of each module and the purpose of its kernels, in a sentence.
+        /// The path of each kernel module, with a sentence about the purpose of its kernels.
         pub const SUMMARIES: &[(&str, &str)] = &[
             $((concat!("gpu::", stringify!($name)), gpu::$name::SUMMARY),)+
             $((concat!("gpu::", stringify!($other)), gpu::$other::SUMMARY),)*
@@ -52,12 +52,12 @@ pub static MODULES: &[PtxModule] = &{
     all
 };
 
-/// Returns the algorithm `name`.
+/// Returns the algorithm with the name `name`.
 pub fn find(name: &str) -> Option<&'static dyn Algorithm> {
     ALGORITHMS.iter().copied().find(|algorithm| algorithm.name() == name)
 }
 
-/// Returns the measurements on several devices, each with its algorithm.
+/// Returns all measurements on several devices, each with its algorithm.
 pub fn scaling_measurements() -> Vec<(&'static dyn Algorithm, ScalingMeasurement)> {
     let of = |&algorithm: &'static &dyn Algorithm| {
         algorithm.scaling_measurements().into_iter().map(move |work| (algorithm, work))
@@ -65,7 +65,7 @@ pub fn scaling_measurements() -> Vec<(&'static dyn Algorithm, ScalingMeasurement
     ALGORITHMS.iter().flat_map(of).collect()
 }
 
-/// Returns a sentence about the kernels of the algorithm `name`.
+/// Returns the sentence about the kernels of the algorithm `name`, or an empty text for an unknown name.
 pub fn summary(name: &str) -> &'static str {
     SUMMARIES.iter().find(|(path, _)| path.rsplit("::").next() == Some(name)).map_or("", |(_, summary)| summary)
 }
@@ -74,7 +74,8 @@ pub fn summary(name: &str) -> &'static str {
 mod tests {
     use super::*;
 
-    /// The arguments in a ladder must be those of an instance.
+    /// Checks that every kernel of a rung has an instance, so that a ladder names no generic arguments that are not
+    /// built.
     #[test]
     fn every_kernel_of_a_rung_has_an_instance() {
         for rung in ALGORITHMS.iter().flat_map(|algorithm| algorithm.rungs()) {
@@ -84,7 +85,7 @@ mod tests {
         }
     }
 
-    /// A kernel whose module is not listed could only run in the simulator.
+    /// Checks that every kernel is in the PTX of a listed module. Otherwise it could only run in the simulator.
     #[test]
     fn every_kernel_has_a_module() {
         let mut missing: Vec<_> = kernels().map(|kernel| kernel.name).collect();

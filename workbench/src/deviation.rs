@@ -2,19 +2,20 @@
 //!
 //! # Design
 //!
-//! A bound limits the possible error, and a lost element can be smaller than that. The suites therefore also sum
-//! integers, and floats whose sums do not round. The references of reduce and scan derive the bounds.
+//! A bound limits the rounding error of a correct result. A kernel that loses a small element may stay within the
+//! bound. The suites therefore also sum integers, and floats whose sums do not round. The references of reduce and scan
+//! derive their bounds.
 
 use std::fmt;
 
 use crate::inputs;
 
-/// The errors of a result's elements, each compared with its own bound.
+/// The deviation of a result from its reference. The error of each element is compared with the element's own bound.
 #[derive(Clone, PartialEq, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Deviation {
-    /// The largest error.
+    /// The largest error of an element.
     pub largest_error: f64,
-    /// The largest ratio of an error to the bound of its element: at most 1 for a right result.
+    /// The largest ratio of an element's error to its bound; at most 1 for a correct result.
     pub of_bound: f64,
     /// The number of wrong elements.
     pub wrong_elements: u64,
@@ -22,14 +23,14 @@ pub struct Deviation {
     pub wrong: Option<Wrong>,
 }
 
-/// An element whose error exceeds its bound.
+/// A wrong element: its error exceeds its bound.
 #[derive(Clone, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Wrong {
-    /// Its index.
+    /// The index of the element.
     pub index: usize,
-    /// Its value.
+    /// The value of the element in the result.
     pub found: String,
-    /// The reference's value.
+    /// The value of the element in the reference.
     pub expected: String,
 }
 
@@ -40,7 +41,7 @@ impl fmt::Display for Wrong {
 }
 
 impl Deviation {
-    /// Adds element `index`, which is `found` and must be within `bound` of `expected`. Elements must be added in
+    /// Adds element `index`. Its value `found` must be within `bound` of `expected`. Elements must be added in
     /// ascending order. NaN matches NaN, and an infinity matches itself.
     pub fn add(&mut self, index: usize, found: f64, expected: f64, bound: f64) {
         let same = found == expected || (found.is_nan() && expected.is_nan());
@@ -54,8 +55,8 @@ impl Deviation {
         self.of_bound = if of_bound.is_nan() { f64::INFINITY } else { self.of_bound.max(of_bound) };
     }
 
-    /// Returns the deviation of `found`, whose elements must equal those that `expected` returns; 0 equals −0. Uses all
-    /// cores.
+    /// Returns the deviation of `found` from the elements that `expected` returns for each index, on all cores.
+    /// Elements must be equal; 0 equals −0.
     pub fn of_exact<T: PartialEq + fmt::Display + Copy + Sync>(
         found: &[T],
         expected: impl Fn(usize) -> T + Sync,
@@ -70,7 +71,7 @@ impl Deviation {
         inputs::in_parts(found.len(), of_part).into_iter().fold(Self::default(), Self::merge)
     }
 
-    /// Adds element `index`, which is `found` and must be `expected`.
+    /// Adds element `index`. Its value `found` must equal `expected`.
     pub fn add_exact<T: PartialEq + fmt::Display>(&mut self, index: usize, found: T, expected: T) {
         if found != expected {
             self.of_bound = f64::INFINITY;
@@ -86,7 +87,8 @@ impl Deviation {
         }
     }
 
-    /// Returns the deviation of these elements and of `later` elements together.
+    /// Returns the deviation of the elements of `self` and `later` together. The elements of `later` must have higher
+    /// indices.
     pub fn merge(self, later: Self) -> Self {
         Self {
             largest_error: self.largest_error.max(later.largest_error),

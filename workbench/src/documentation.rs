@@ -1,6 +1,7 @@
-//! The kernels' documentation as plain text.
+//! Converts the documentation of kernels to plain text.
 
-/// Returns documentation without the targets of its links: ``[`life_pack()`](x)`` gives `` `life_pack()` ``.
+/// Returns a documentation text with its links replaced by their labels: ``[`life_pack()`](x)`` becomes ``
+/// `life_pack()` ``.
 pub fn plain(documentation: &str) -> String {
     let mut text = String::with_capacity(documentation.len());
     let mut in_code = false;
@@ -21,7 +22,7 @@ pub fn plain(documentation: &str) -> String {
     text
 }
 
-/// Returns the text after a link's target, if `text` begins with one: `(super::life_pack()).` gives `.`.
+/// Returns the text after the target of a link if `text` begins with a target. For `(super::life_pack()).` this is `.`.
 fn after_target(text: &str) -> Option<&str> {
     let mut depth = 0;
     let end = text.find(|character| {
@@ -31,7 +32,7 @@ fn after_target(text: &str) -> Option<&str> {
     (end > 0).then(|| &text[end + 1..])
 }
 
-/// Returns the first sentence, which ends at a full stop before a capital letter or code.
+/// Returns the first sentence of `text`. A sentence ends at a full stop that is followed by a capital letter or code.
 pub fn first_sentence(text: &str) -> &str {
     let starts = |rest: &str| rest.starts_with(|c: char| c.is_uppercase() || c == '`');
     let end = text.match_indices(". ").find(|(at, stop)| starts(&text[at + stop.len()..]));

@@ -11,7 +11,7 @@ use multi::MultiError;
 use multi::ranks::RanksError;
 use thiserror::Error;
 
-/// `invalid!("…")` is the result of invalid options, with a formatted text.
+/// `invalid!("…")` evaluates to `Err` with [`WorkbenchError::Options`] and a formatted text.
 macro_rules! invalid {
     ($($text:tt)*) => {
         Err($crate::error::WorkbenchError::Options(format!($($text)*)))
@@ -20,24 +20,24 @@ macro_rules! invalid {
 
 pub(crate) use invalid;
 
-/// The error of a problem that could not be made, run or compared. `Debug` prints the same text as `Display`, because
-/// `main` and `unwrap` print `Debug`.
+/// The error of a problem that could not be created, run or compared. `Debug` prints the same text as `Display`,
+/// because `main` and `unwrap` use `Debug`.
 #[derive(Error)]
 #[non_exhaustive]
 pub enum WorkbenchError {
-    /// The algorithm cannot run, or the device failed.
+    /// The algorithm cannot run on the device, or the device failed.
     #[error(transparent)]
     Algorithm(#[from] AlgorithmError),
-    /// The options are invalid; the text says which are valid.
+    /// The options are invalid. The text says which options are valid.
     #[error("{0}")]
     Options(String),
     /// The host has too little memory for the inputs.
     #[error(transparent)]
     HostMemory(#[from] HostMemoryError),
-    /// Life failed to make or advance a board.
+    /// Life could not create or advance a board.
     #[error(transparent)]
     Life(LifeError),
-    /// Measurement on several devices failed.
+    /// A computation on several devices failed.
     #[error(transparent)]
     Multi(MultiError),
 }
@@ -60,7 +60,7 @@ impl From<MultiError> for WorkbenchError {
     }
 }
 
-/// Converts errors by way of the layer that has a variant for them.
+/// Implements the conversion of each error through the layer that has a variant for it.
 macro_rules! from {
     ($($error:ty as $layer:ty),* $(,)?) => {$(
         impl From<$error> for WorkbenchError {

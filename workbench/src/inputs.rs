@@ -1,11 +1,12 @@
-//! Vectors of random numbers. An element depends only on the seed and its index, so a check needs no copy of the input.
+//! Vectors of random numbers. An element depends only on the seed, the vector's number and the element's index, so a
+//! check needs no copy of the input.
 
 use std::marker::PhantomData;
 
 pub use gridstride::host::{HostMemoryError, fill_with, host_memory, in_parts};
 use gridstride::numbers::{Number, NumberType};
 
-/// One of the vectors of a seed.
+/// A vector of random numbers that a seed and a number identify.
 #[derive(Clone, Copy, Debug)]
 pub struct RandomVector<T> {
     key: u64,
@@ -18,7 +19,7 @@ impl<T: Number> RandomVector<T> {
         Self { key: mix(mix(seed).wrapping_add(vector)), elements: PhantomData }
     }
 
-    /// Returns element `index`.
+    /// Returns element `index` of the vector.
     pub fn element(self, index: usize) -> T {
         T::from_random(self.bits(index))
     }
@@ -28,16 +29,16 @@ impl<T: Number> RandomVector<T> {
         mix(self.key.wrapping_add((index as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)))
     }
 
-    /// Fills `out` with the first elements. Uses all cores.
+    /// Fills `out` with the first elements of the vector, on all cores.
     pub fn fill(self, out: &mut [T]) {
         fill_with(out, |index| self.element(index));
     }
 }
 
-/// The remedy for a lack of host memory.
-pub const REMEDY: &str = "ask for less with --n or --size";
+/// The advice in messages about too little host memory.
+pub const REMEDY: &str = "choose a smaller --n or --size";
 
-/// Returns a factor of type `number` as text.
+/// Returns the text of `factor` as a number of type `number`.
 pub(crate) fn text(number: NumberType, factor: f64) -> String {
     if number == NumberType::F32 { (factor as f32).to_string() } else { factor.to_string() }
 }

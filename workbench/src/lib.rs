@@ -1,7 +1,8 @@
-//! The algorithms behind one interface: options, inputs on a device, references on the CPU, cases that reach every
-//! barrier, and the measurements of a benchmark.
+//! The algorithms behind common traits, for measuring, checking and explaining. The traits cover options, inputs on a
+//! device, references on the CPU, cases that reach every barrier, and the measurements of a benchmark.
 //!
-//! [`algorithm`] has the traits, and [`catalogue`] has the list of algorithms. Each algorithm has a folder of its name.
+//! [`algorithm`] has the traits, and [`catalogue`] has the list of algorithms. Each algorithm has a module of the same
+//! name.
 
 #![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)]
 

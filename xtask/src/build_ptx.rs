@@ -2,9 +2,9 @@
 //!
 //! # Design
 //!
-//! PTX is checked in, so that the program builds without a PTX compiler. This crate does not depend on `gridstride`,
-//! which embeds the PTX. `check-ptx` compares recorded hashes of the sources and of each text. If it finds the same
-//! compiler, it also builds the modules again and compares the texts.
+//! The PTX is checked in, so that the program builds without a PTX compiler. This crate must not depend on
+//! `gridstride`, because `gridstride` embeds the PTX. `check-ptx` compares the sources and each text with recorded
+//! hashes. If it finds the same compiler, it also builds the modules again and compares the texts.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -52,8 +52,8 @@ pub fn with_text_hash(ptx: &str) -> Option<String> {
     Some(format!("{header}{text}"))
 }
 
-/// Builds the `chosen` algorithms, or all of them if none is chosen. If every build succeeds, writes the modules whose
-/// text has changed. If all algorithms are built, removes the modules of algorithms that no longer exist.
+/// Builds the `chosen` algorithms, or all algorithms if `chosen` is empty. If every build succeeds, writes the modules
+/// whose text has changed. If all algorithms are built, removes the modules of algorithms that no longer exist.
 ///
 /// # Errors
 /// If no compiler can build PTX, a name is not an algorithm, the sources do not compile, or a file cannot be written.
@@ -96,7 +96,7 @@ pub fn run(workspace: &Workspace, chosen: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// True if the folder does not contain the module with the same text.
+/// Returns true unless the folder contains the module with the same text.
 fn is_changed(folder: &Path, module: &Built) -> bool {
     // A checkout may have other line ends.
     fs::read_to_string(folder.join(&module.file)).map(|text| text.replace("\r\n", "\n")).ok().as_ref()

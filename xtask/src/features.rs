@@ -6,10 +6,10 @@ use anyhow::{Context, Result, bail};
 
 use crate::workspace::{self, Metadata, Workspace};
 
-/// The features that need more than a compiler. `mpi` needs an MPI installation, and CI has separate steps for it.
+/// The features that this task leaves out. `mpi` needs an MPI installation, and CI has separate steps for it.
 const ELSEWHERE: [&str; 1] = ["mpi"];
 
-/// Runs `cargo check` for every combination.
+/// Runs `cargo check` for each crate without features and with each feature alone.
 ///
 /// # Errors
 /// If cargo cannot be run, or a combination does not compile.

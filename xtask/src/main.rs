@@ -38,7 +38,8 @@ enum Task {
     CheckPtx(check_ptx::Options),
     /// Writes the registers and shared memory of every kernel to gpu/ptx/resources.tsv.
     Resources {
-        /// NVIDIA's assembler; several of different releases are allowed. The default is the same as for check-ptx.
+        /// The path of NVIDIA's assembler ptxas; give several for different releases. The default is the same as for
+        /// check-ptx.
         #[arg(long, value_name = "PATH")]
         ptxas: Vec<PathBuf>,
     },
@@ -52,7 +53,8 @@ enum Task {
     },
     #[command(flatten)]
     Records(records::Task),
-    /// Checks what the compiler does not: lengths of files and lines, dependencies and their licences, SAFETY comments.
+    /// Checks rules that the compiler does not check: lengths of files and lines, dependencies and their licences,
+    /// SAFETY comments.
     Tidy {
         /// Instead of checking, wrap comments and Markdown that are too wide, in these folders and files or in all.
         #[arg(long, value_name = "PATH", num_args = 0..)]
@@ -99,7 +101,7 @@ mod tests {
         }
     }
 
-    /// Every `cargo xtask` in the README and on the project's other pages.
+    /// Tests that every `cargo xtask` command line in the README and on the project's other pages is parsed.
     #[test]
     fn the_tasks_of_the_documents_are_understood() {
         let root = Workspace::open().unwrap().root().to_owned();

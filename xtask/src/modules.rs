@@ -1,4 +1,4 @@
-//! The modules in `gpu/ptx`, as they are checked in.
+//! Reads the checked-in modules in `gpu/ptx`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,17 +10,17 @@ use crate::workspace::{Algorithms, Workspace};
 
 /// A checked-in PTX module.
 pub struct Module {
-    /// The name of its file in `gpu/ptx`.
+    /// The name of the module's file in `gpu/ptx`.
     pub file: String,
-    /// The path of its file.
+    /// The path of the module's file.
     pub path: PathBuf,
-    /// The algorithm whose kernels it contains.
+    /// The algorithm whose kernels the module contains.
     pub algorithm: String,
-    /// The architecture for which it was built.
+    /// The architecture for which the module was built.
     pub arch: Arch,
-    /// The text, including the header. Lines end with a line feed.
+    /// The text of the module, including the header. Lines end with a line feed.
     pub text: String,
-    /// The header.
+    /// The parsed header of the module.
     pub header: Header,
 }
 

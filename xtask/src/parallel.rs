@@ -1,4 +1,4 @@
-//! Parallel work on all cores.
+//! Runs work in parallel on all cores.
 
 use anyhow::Result;
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};

@@ -1,6 +1,6 @@
-//! Patterns of names with `*`.
+//! Matches names with patterns that contain `*`.
 
-/// True if `name` matches `pattern`, in which each `*` matches any letters.
+/// Returns true if `name` matches `pattern`, in which each `*` stands for any letters.
 pub fn matches(pattern: &str, name: &str) -> bool {
     let mut parts = pattern.split('*');
     let Some(mut rest) = name.strip_prefix(parts.next().unwrap_or_default()) else { return false };

@@ -11,14 +11,14 @@ use cuda_builder::Arch;
 
 use crate::workspace::Workspace;
 
-/// How to install an assembler.
+/// The remedy if no assembler is found.
 pub const REMEDY: &str = "`python3 -m venv target/tools && target/tools/bin/pip install nvidia-cuda-nvcc` installs one";
 
 /// An assembler on this machine.
 #[derive(Clone, Debug)]
 pub struct Ptxas {
     path: PathBuf,
-    /// The major and minor number.
+    /// The major and minor number of the release.
     release: (u32, u32),
     archs: Vec<Arch>,
 }
@@ -30,22 +30,22 @@ pub struct Usage {
     pub name: String,
     /// True for a kernel. The assembler reports no registers for a device function.
     pub is_kernel: bool,
-    /// Registers per thread.
+    /// The number of registers per thread.
     pub registers: u32,
-    /// Static shared memory per block, in bytes.
+    /// The static shared memory per block, in bytes.
     pub shared: u32,
-    /// Local memory per thread, in bytes.
+    /// The local memory per thread, in bytes.
     pub stack: u32,
-    /// Bytes stored to local memory because registers ran out.
+    /// The number of bytes that are stored to local memory because registers run out.
     pub spill_stores: u32,
-    /// Bytes loaded back.
+    /// The number of spilled bytes that are loaded back.
     pub spill_loads: u32,
 }
 
 /// A module assembled for one architecture.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Assembled {
-    /// The functions.
+    /// The resources of the module's functions.
     pub functions: Vec<Usage>,
     /// The assembler's warnings.
     pub warnings: Vec<String>,
@@ -55,7 +55,7 @@ impl Ptxas {
     /// Opens the assembler at `path`.
     ///
     /// # Errors
-    /// If it does not run, or if its output names no version or no architecture.
+    /// If the assembler does not run, or if its output names no version or no architecture.
     pub fn open(path: &Path) -> Result<Ptxas> {
         let answer = |argument: &str| -> Result<String> {
             let output = Command::new(path)
@@ -76,7 +76,7 @@ impl Ptxas {
     /// Opens the assemblers at `paths`. If there are no paths, opens all assemblers that [`programs`] finds.
     ///
     /// # Errors
-    /// If one of them does not run.
+    /// If an assembler does not run.
     pub fn given_or_found(paths: &[PathBuf], workspace: &Workspace) -> Result<Vec<Ptxas>> {
         let found = if paths.is_empty() { &programs("ptxas", workspace)[..] } else { paths };
         found.iter().map(|path| Ptxas::open(path)).collect()
@@ -101,7 +101,7 @@ impl Ptxas {
 
 #[cfg(test)]
 impl Ptxas {
-    /// Returns an assembler that cannot be run.
+    /// Returns an assembler of a release for tests. It cannot be run.
     pub(crate) fn of_release(major: u32, minor: u32) -> Ptxas {
         Ptxas { path: PathBuf::new(), release: (major, minor), archs: Vec::new() }
     }
@@ -113,8 +113,8 @@ impl fmt::Display for Ptxas {
     }
 }
 
-/// Returns the programs of this name in PATH, in a CUDA toolkit, in the active virtual environment, and in the virtual
-/// environment that `ci/install-tools.sh` creates.
+/// Returns the paths of the programs called `name` in PATH, in a CUDA toolkit, in the active virtual environment, and
+/// in the virtual environment that `ci/install-tools.sh` creates.
 pub fn programs(name: &str, workspace: &Workspace) -> Vec<PathBuf> {
     let name = format!("{name}{}", std::env::consts::EXE_SUFFIX);
     let path = std::env::var_os("PATH").unwrap_or_default();
@@ -136,7 +136,8 @@ pub fn programs(name: &str, workspace: &Workspace) -> Vec<PathBuf> {
     files
 }
 
-/// Returns the newest of the assemblers for each architecture from `oldest` to `newest` that any of them knows.
+/// Returns the newest assembler that knows each architecture from `oldest` to `newest`. An architecture that no
+/// assembler knows is left out.
 pub fn by_arch(assemblers: &[Ptxas], oldest: Arch, newest: Arch) -> BTreeMap<Arch, &Ptxas> {
     let mut chosen: BTreeMap<Arch, &Ptxas> = BTreeMap::new();
     for assembler in assemblers {
@@ -174,8 +175,8 @@ fn packages_of(environment: &Path) -> Vec<PathBuf> {
     folders
 }
 
-/// Returns the architectures in the help. It leaves out names that end in a letter: their code runs on one architecture
-/// only.
+/// Returns the architectures in the help of ptxas. Names that end in a letter are left out, because their code runs on
+/// one architecture only.
 fn known_archs(help: &str) -> Vec<Arch> {
     // The values are quoted. The prose also mentions other names.
     let quoted = help.split('\'').skip(1).step_by(2).filter(|word| word.starts_with("sm_"));
@@ -213,7 +214,7 @@ fn read_report(text: &str) -> Assembled {
     report
 }
 
-/// Returns the number immediately before `what`.
+/// Returns the number immediately before `what` in a line.
 fn number_before(line: &str, what: &str) -> Option<u32> {
     let before = &line[..line.find(what)?];
     let start = before.rfind(|c: char| !c.is_ascii_digit()).map_or(0, |at| at + 1);

@@ -1,7 +1,8 @@
-//! The command line of the program `records`. This program has the same tasks and starts `records` for them.
+//! Parses the command line of the program `records`. `cargo xtask` offers the same tasks, and starts `records` for
+//! them.
 //!
-//! The tasks use the types of `host`, so they are in a separate program: `xtask` builds the PTX that `host` embeds, and
-//! must not depend on it.
+//! The tasks use the types of `host`. They are in a separate program, because `xtask` builds the PTX that `host` embeds
+//! and must therefore not depend on `host`.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -30,7 +31,7 @@ pub enum Task {
 pub struct CountersOptions {
     /// The folder with ncu's CSV files.
     pub folder: PathBuf,
-    /// A host program that is already built; by default cargo builds it.
+    /// The path of a host program that is already built. By default cargo builds the program.
     #[arg(long, value_name = "PATH")]
     pub host: Option<PathBuf>,
     /// The date of the profile; the default is the date in the folder.
@@ -42,11 +43,11 @@ pub struct CountersOptions {
 }
 
 const BENCH_HELP: &str = "\
-Without an option, bench builds the peers' library if nvcc is found, and runs host bench on this machine's GPU. The run is
-then in target/bench/run.json. On a machine without cargo:
+Without an option, bench builds the peers' library if nvcc is found, runs host bench on this machine's GPU, and writes
+the run to target/bench/run.json. To measure on a machine without cargo:
 
-  host bench --json run.json --peers libpeers.so      there, with files that were built here
-  cargo xtask bench --record run.json                 here";
+  host bench --json run.json --peers libpeers.so      on that machine, with files that were built here
+  cargo xtask bench --record run.json                 on this machine";
 
 /// The options of `bench`.
 #[derive(Clone, Debug, Args)]
@@ -56,7 +57,7 @@ pub struct BenchOptions {
     #[arg(long, conflicts_with_all = ["record", "quick", "host"])]
     pub build: bool,
     /// Store the run in bench/results, and write the tables and plots of README.md and docs/figures.md. FILE is a run
-    /// that host bench --json wrote, also on another machine; without FILE, bench measures now.
+    /// that host bench --json wrote on this or another machine. Without FILE, bench measures a new run.
     #[arg(long, value_name = "FILE", num_args = 0..=1)]
     pub record: Option<Option<PathBuf>>,
     /// Measure only a few sizes.
@@ -68,7 +69,7 @@ pub struct BenchOptions {
     /// The architecture for which the peers' library is compiled, such as sm_90.
     #[arg(long, value_name = "ARCH", default_value = "native")]
     pub arch: String,
-    /// A host program that is already built; by default cargo builds it.
+    /// The path of a host program that is already built. By default cargo builds the program.
     #[arg(long, value_name = "PATH")]
     pub host: Option<PathBuf>,
 }

@@ -8,8 +8,8 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
 
-/// Returns the paths and texts of the working tree's files with one of these `endings`: the files that git tracks, and
-/// new files that it does not ignore.
+/// Returns the paths and texts of the working tree's files with one of these `endings`. These are the files that git
+/// tracks, and new files that git does not ignore.
 ///
 /// # Errors
 /// If git fails or a file cannot be read.

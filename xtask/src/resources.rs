@@ -4,9 +4,9 @@
 //! PTX has only virtual registers. With this table, the program computes the occupancy of a kernel on any GPU without
 //! an assembler.
 //!
-//! Each architecture has a column, for the newest module that its GPUs can run. A cell has the registers per thread
-//! and, after a `+`, the static shared memory per block in bytes. The lines above the table have the releases of the
-//! assemblers and the hashes of the modules.
+//! Each architecture has a column, which describes the newest module that the architecture's GPUs can run. A cell has
+//! the registers per thread and, after a `+`, the static shared memory per block in bytes. The lines above the table
+//! have the releases of the assemblers and the hashes of the modules.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -25,7 +25,7 @@ use crate::workspace::Workspace;
 /// The name of the table's file in `gpu/ptx`.
 pub const FILE: &str = "resources.tsv";
 
-/// How to write the table.
+/// The remedy if the table is missing or outdated.
 const REMEDY: &str = "run `cargo xtask resources`";
 
 /// The newest architecture for which modules are assembled.
@@ -34,9 +34,9 @@ pub const NEWEST: Arch = Arch::Sm120;
 /// The resources of a kernel on one architecture.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Usage {
-    /// Registers per thread.
+    /// The number of registers per thread.
     pub registers: u32,
-    /// Static shared memory per block, in bytes.
+    /// The static shared memory per block, in bytes.
     pub shared: u32,
 }
 
@@ -58,7 +58,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// Returns a table of these modules, without kernels.
+    /// Returns a table with the hashes of `modules` and without kernels.
     pub fn of(modules: &[Module]) -> Table {
         let hash = |module: &Module| Some((module.file.clone(), module.header.text.clone()?));
         Table { modules: modules.iter().filter_map(hash).collect(), ..Table::default() }
@@ -85,7 +85,9 @@ impl Table {
             let wrong = present.kernels.keys().find(|kernel| cell(self, kernel) != cell(present, kernel));
             if let Some(kernel) = wrong {
                 let [there, here] = [self, present].map(|table| cell(table, kernel).unwrap_or("nothing".into()));
-                findings.push(format!("{FILE} has {there} for {kernel} on {arch}, {assembler} {here}: {REMEDY}"));
+                findings.push(format!(
+                    "{FILE} has {there} for {kernel} on {arch}, but {assembler} reports {here}: {REMEDY}"
+                ));
             }
         }
         findings
@@ -170,8 +172,8 @@ fn run_by(modules: &[Module], arch: Arch) -> impl Iterator<Item = &Module> {
     })
 }
 
-/// Returns each architecture with its assembler and each module that its GPUs run. The largest modules are first, so
-/// that no core assembles one of them alone at the end.
+/// Returns the assemblies to run: for each architecture its assembler and each module that its GPUs run. The largest
+/// modules come first, so that no core assembles a large one alone at the end.
 pub fn assemblies<'a>(
     modules: &'a [Module],
     by_arch: &BTreeMap<Arch, &'a Ptxas>,

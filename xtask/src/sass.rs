@@ -8,7 +8,7 @@ use anyhow::{Context, Result, ensure};
 use crate::ptxas;
 use crate::workspace::Workspace;
 
-/// How to install a disassembler.
+/// The remedy if no disassembler is found.
 pub const REMEDY: &str = "`ci/install-tools.sh` installs PyPI's `nvidia-cuda-nvdisasm`";
 
 /// A disassembler on this machine.
@@ -17,26 +17,26 @@ pub struct Nvdisasm {
     path: PathBuf,
 }
 
-/// A kernel's code.
+/// The machine code of a kernel.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Kernel {
-    /// The symbol.
+    /// The symbol of the kernel.
     pub name: String,
-    /// The instructions.
+    /// The instructions of the kernel.
     pub instructions: Vec<Instruction>,
 }
 
-/// One instruction.
+/// A SASS instruction.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Instruction {
-    /// The hexadecimal offset in the kernel, such as `01b0`.
+    /// The hexadecimal offset of the instruction in the kernel, such as `01b0`.
     pub offset: String,
-    /// The whole text, such as `@!P0 LDG.E.128 R4, desc[UR6][R4.64]`.
+    /// The text of the instruction, such as `@!P0 LDG.E.128 R4, desc[UR6][R4.64]`.
     pub text: String,
 }
 
 impl Nvdisasm {
-    /// Returns the disassembler at `path`, or else the first that [`ptxas::programs`] finds.
+    /// Returns the disassembler at `path`, or else the first one that [`ptxas::programs`] finds.
     pub fn given_or_found(path: Option<&Path>, workspace: &Workspace) -> Option<Nvdisasm> {
         let found = || ptxas::programs("nvdisasm", workspace).into_iter().next();
         path.map(Path::to_owned).or_else(found).map(|path| Nvdisasm { path })
@@ -93,17 +93,17 @@ impl Instruction {
         self.opcode().split('.').next().unwrap_or_default()
     }
 
-    /// True if the operation has the modifier, as `LDG.E.128` has `128`.
+    /// Returns true if the operation has the modifier, as `LDG.E.128` has `128`.
     pub fn has_modifier(&self, modifier: &str) -> bool {
         self.opcode().split('.').skip(1).any(|part| part == modifier)
     }
 
-    /// True if the instruction accesses local memory.
+    /// Returns true if the instruction accesses local memory.
     pub fn is_local(&self) -> bool {
         matches!(self.operation(), "LDL" | "STL")
     }
 
-    /// True if the instruction accesses memory by a generic address. `RED` does not: it reduces in global memory.
+    /// Returns true if the instruction accesses memory by a generic address. `RED` always accesses global memory.
     pub fn is_generic(&self) -> bool {
         matches!(self.operation(), "LD" | "ST" | "ATOM")
     }

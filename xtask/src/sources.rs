@@ -1,7 +1,8 @@
-//! The hashes that record the origin of a module: of its sources and of its text.
+//! Computes the hashes that record the origin of a module: the hash of its sources and that of its text.
 //!
-//! The hash of the sources covers the names and the tokens of the files. It leaves out everything that cannot change
-//! the module's text: comments, documentation, spaces, tests, faulty kernels, code for the host, and other algorithms.
+//! The hash of the sources covers the names and the tokens of the files. The hash leaves out everything that cannot
+//! change the module's text: comments, documentation, spaces, tests, faulty kernels, code for the host, and other
+//! algorithms.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -92,7 +93,7 @@ fn device_packages(metadata: &Metadata) -> BTreeSet<PathBuf> {
     folders
 }
 
-/// Appends the Rust files and manifests at or below `path`, as paths from `root`, with slashes.
+/// Appends the Rust files and manifests at or below `path` to `files`, as paths from `root` with slashes.
 fn collect(path: &Path, root: &Path, files: &mut Vec<String>) -> Result<()> {
     let context = || format!("cannot read {}", path.display());
     if path.is_dir() {
@@ -107,7 +108,7 @@ fn collect(path: &Path, root: &Path, files: &mut Vec<String>) -> Result<()> {
     Ok(())
 }
 
-/// Returns the part of a file that is hashed: the tokens of Rust code without documentation, or the lines of a manifest
+/// Returns the text of a file to hash: the tokens of Rust code without documentation, or the lines of a manifest
 /// without comments.
 fn content(file: &str, text: &str) -> Result<String> {
     if !file.ends_with(".rs") {
@@ -123,7 +124,8 @@ fn is_input(file: &str) -> bool {
     !is_test && !is_never_built && !HOST_ONLY.iter().any(|prefix| file.starts_with(prefix))
 }
 
-/// Returns the algorithm whose folder or file in `gpu/src` contains this file. `None` if all algorithms share the file.
+/// Returns the algorithm whose folder or file in `gpu/src` contains this file. Returns `None` if all algorithms share
+/// the file.
 fn folder_of_algorithm<'a>(file: &'a str, algorithms: &Algorithms) -> Option<&'a str> {
     let first = file.strip_prefix(GPU_SOURCES)?.split('/').next()?;
     let name = first.strip_suffix(".rs").unwrap_or(first);

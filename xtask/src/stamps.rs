@@ -1,4 +1,4 @@
-//! The stamps of the modules: a hash of each module's sources, in `gpu/ptx/sources.tsv`.
+//! Reads and writes the stamps of the modules: the hashes of their sources, in `gpu/ptx/sources.tsv`.
 //!
 //! The hashes are not in the PTX files, so that a change of the sources that changes no PTX leaves those files
 //! unchanged.
@@ -10,10 +10,10 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 
-/// The name of the file in `gpu/ptx`.
+/// The name of the file of the stamps in `gpu/ptx`.
 pub const FILE: &str = "sources.tsv";
 
-/// For each algorithm, the hash of the sources from which its modules were built.
+/// The stamps: for each algorithm, the hash of the sources from which its modules were built.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Stamps(pub BTreeMap<String, String>);
 
@@ -36,7 +36,7 @@ impl Stamps {
         Stamps(rows.map(|(name, hash)| (name.to_owned(), hash.to_owned())).collect())
     }
 
-    /// Writes the stamps to the folder if they differ from the folder's.
+    /// Writes the stamps to `folder` if they differ from those in its file.
     ///
     /// # Errors
     /// If the file cannot be written.

@@ -1,4 +1,4 @@
-//! Additions to `syn`: visits Rust code in the tokens of macros, and returns a file as a list of tokens.
+//! Adds to `syn`: visits Rust code in the tokens of macros, and returns a file as a list of tokens.
 
 use std::ops::Range;
 
@@ -14,8 +14,8 @@ pub fn last_name(path: &Path) -> String {
     path.segments.last().map_or_else(String::new, |segment| segment.ident.to_string())
 }
 
-/// Visits the Rust code in a macro's tokens: a list of expressions, statements, or either of these in brackets. A
-/// variable `$x` of a macro is visited as the name `x`.
+/// Visits the Rust code in a macro's tokens, which may be a list of expressions, statements, or brackets around these.
+/// A variable `$x` of a macro is visited as the name `x`.
 pub fn visit_tokens(visitor: &mut impl for<'a> Visit<'a>, tokens: TokenStream) {
     let tokens = without_dollars(tokens);
     if let Ok(list) = Punctuated::<Expr, Token![,]>::parse_terminated.parse2(tokens.clone()) {
@@ -47,11 +47,11 @@ fn without_dollars(tokens: TokenStream) -> TokenStream {
 /// A name, a literal, a bracket or a punctuation character.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Token {
-    /// The text in the file.
+    /// The text of the token.
     pub text: String,
-    /// The line, from 1.
+    /// The line of the token, from 1.
     pub line: usize,
-    /// The byte range in the file.
+    /// The byte range of the token in the file.
     pub bytes: Range<usize>,
 }
 
@@ -72,7 +72,7 @@ pub fn code(text: &str) -> Result<Vec<Token>> {
     Ok(code)
 }
 
-/// Returns the number of tokens of the documentation comment with which `tokens` start.
+/// Returns the number of tokens of the documentation comment at the start of `tokens`, or `None` if there is none.
 fn documentation(tokens: &[Token]) -> Option<usize> {
     let is = |at: usize, text: &str| tokens.get(at).is_some_and(|token| token.text == text);
     let start = if is(1, "!") { 2 } else { 1 };
@@ -80,7 +80,7 @@ fn documentation(tokens: &[Token]) -> Option<usize> {
     is_doc.then_some(start + 5)
 }
 
-/// Returns the tokens of a file in order, without comments. Documentation is an attribute with a literal.
+/// Returns the tokens of a file in order, without comments. Documentation appears as an attribute with a literal.
 pub fn flat(tokens: TokenStream) -> Vec<Token> {
     let mut all = Vec::new();
     flatten(tokens, &mut all);

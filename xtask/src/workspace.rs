@@ -1,4 +1,4 @@
-//! The workspace: its folders, its packages, and the algorithms of the kernel crate.
+//! Describes the workspace: its folders, its packages, and the algorithms of the kernel crate.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ pub const BASELINE: Arch = Arch::Sm70;
 /// The manifest of the kernel crate, which lists the modules.
 pub const GPU_MANIFEST: &str = "gpu/Cargo.toml";
 
-/// The features of the kernel crate without a PTX module. Their kernels serve only the tests of the simulator.
+/// The features of the kernel crate that have no PTX module. Their kernels run only in tests of the simulator.
 pub const NEVER_BUILT: [&str; 1] = ["faults"];
 
 /// The workspace that this program belongs to.
@@ -26,28 +26,28 @@ pub struct Workspace {
 /// The output of `cargo metadata` for a workspace.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Deserialize)]
 pub struct Metadata {
-    /// The packages.
+    /// The packages of the workspace.
     pub packages: Vec<Package>,
     /// The folder for build results.
     pub target_directory: PathBuf,
 }
 
-/// A package.
+/// A package in the output of `cargo metadata`.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Deserialize)]
 pub struct Package {
-    /// The name.
+    /// The name of the package.
     pub name: String,
-    /// The version.
+    /// The version of the package.
     pub version: String,
     /// The licence as an SPDX expression.
     pub license: Option<String>,
-    /// The registry or repository. `None` for a local folder.
+    /// The registry or repository of the package; `None` for a local folder.
     pub source: Option<String>,
-    /// The path of the manifest.
+    /// The path of the package's manifest.
     pub manifest_path: String,
-    /// The features, each with the features that it turns on.
+    /// The features of the package, each with the features that it turns on.
     pub features: BTreeMap<String, Vec<String>>,
-    /// The dependencies.
+    /// The dependencies of the package.
     pub dependencies: Vec<Dependency>,
     /// The table `[package.metadata]`, which cargo ignores.
     #[serde(default)]
@@ -57,7 +57,7 @@ pub struct Package {
 /// The table `[package.metadata]` of a manifest.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Deserialize)]
 pub struct Tables {
-    /// The algorithms that are also built for an architecture other than the baseline.
+    /// The architectures other than the baseline, each with the algorithms that are also built for it.
     #[serde(default)]
     pub ptx: BTreeMap<String, Vec<String>>,
 }
@@ -67,13 +67,13 @@ pub struct Tables {
 pub struct Dependency {
     /// The name of the package.
     pub name: String,
-    /// The name under which it is imported, if that is another.
+    /// The name under which the package is imported, if it differs from the package's name.
     pub rename: Option<String>,
     /// The folder of a local package.
     pub path: Option<PathBuf>,
-    /// `dev` or `build`. `None` for an ordinary dependency.
+    /// The kind of dependency: `dev` or `build`; `None` for an ordinary one.
     pub kind: Option<String>,
-    /// The condition on the target.
+    /// The condition on the target for which the dependency is needed.
     pub target: Option<String>,
 }
 
@@ -141,7 +141,7 @@ impl Workspace {
     /// Returns the algorithms of the kernel crate.
     ///
     /// # Errors
-    /// If the kernel crate is missing or its manifest is not as expected.
+    /// If the kernel crate is missing, or its manifest names no algorithm, an unknown one or a wrong architecture.
     pub fn algorithms(&self) -> Result<Algorithms> {
         Algorithms::from_metadata(&self.metadata)
     }
@@ -193,17 +193,17 @@ impl Algorithms {
         std::iter::once(BASELINE).chain(others).collect()
     }
 
-    /// Returns the names, sorted.
+    /// Returns the names of the algorithms, sorted.
     pub fn names(&self) -> Vec<&str> {
         self.features.keys().map(String::as_str).collect()
     }
 
-    /// True if `name` is an algorithm.
+    /// Returns true if `name` is an algorithm.
     pub fn contains(&self, name: &str) -> bool {
         self.features.contains_key(name)
     }
 
-    /// Returns an algorithm and all algorithms that it turns on.
+    /// Returns the algorithm `name` and all algorithms whose features it turns on.
     pub fn with_needed<'a>(&'a self, name: &'a str) -> BTreeSet<&'a str> {
         let mut reached = BTreeSet::new();
         let mut open = vec![name];
@@ -216,7 +216,7 @@ impl Algorithms {
         reached
     }
 
-    /// Returns the `chosen` algorithms, or all algorithms if none is chosen.
+    /// Returns the `chosen` algorithms, or all algorithms if `chosen` is empty.
     ///
     /// # Errors
     /// If a name is not an algorithm.
@@ -240,7 +240,7 @@ impl Algorithms {
 mod tests {
     use super::*;
 
-    /// The algorithms of a kernel crate with these features.
+    /// Returns the algorithms of a kernel crate with these features.
     fn of(features: &[(&str, &[&str])]) -> Result<Algorithms> {
         let owned =
             |&(name, list): &(&str, &[&str])| (name.to_owned(), list.iter().map(|&one| one.to_owned()).collect());

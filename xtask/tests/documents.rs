@@ -1,5 +1,5 @@
-//! Checks the README and the pages in `docs/`: links, the tests of the claims, and Rust code, which must be compiled
-//! elsewhere.
+//! Checks the README and the pages in `docs/`: their links, the tests that they cite for claims, and their Rust code,
+//! which must also be in compiled sources.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -79,7 +79,7 @@ fn the_tests_that_hold_the_claims_exist() {
     }
 }
 
-/// Returns a line of code without the marks of documentation. `None` if the documentation hides the line.
+/// Returns a line of code without the marks of documentation, or `None` if the documentation hides the line.
 fn shown(line: &str) -> Option<&str> {
     let text = line.trim_start();
     let Some(text) = text.strip_prefix("//!").or_else(|| text.strip_prefix("///")) else { return Some(line) };

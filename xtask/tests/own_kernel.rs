@@ -1,12 +1,12 @@
-//! Checks that the example project uses the workspace's versions of common dependencies, so that each is compiled once,
-//! and that it is as short as the README says.
+//! Checks that the example project uses the workspace's versions of common dependencies, so that each is compiled only
+//! once. Also checks that the project is as short as the README says.
 
 use std::collections::BTreeSet;
 use std::fs;
 
 use xtask::workspace::Workspace;
 
-/// Returns name and version of each package from a registry in a `Cargo.lock`.
+/// Returns the name and version of each package in a `Cargo.lock` that comes from a registry.
 fn locked(text: &str) -> BTreeSet<(&str, &str)> {
     let packages = text.split("[[package]]").filter(|package| value(package, "source").is_some());
     packages.filter_map(|package| Some((value(package, "name")?, value(package, "version")?))).collect()

@@ -1,4 +1,4 @@
-//! Builds the kernels, or hashes the results of the functions on the host, where the simulator runs them.
+//! Builds the kernels, or computes hashes of the functions' results on the host, as the simulator computes them.
 
 #[path = "../kernels/src/pairs.rs"]
 mod pairs;
@@ -35,7 +35,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// Returns a hash of `count` results: the sum of their bits, each multiplied by an odd number of its own.
+/// Returns a hash of the results `f(0)` to `f(count - 1)`: the sum of their bits, each multiplied by a different odd
+/// number.
 fn hash(count: u64, f: impl Fn(u64) -> u64 + Copy + Send + Sync) -> u64 {
     let parts = thread::available_parallelism().map_or(1, |count| count.get() as u64);
     let part = move |k: u64| {

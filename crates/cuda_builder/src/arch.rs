@@ -5,60 +5,60 @@ use std::str::FromStr;
 
 /// An NVIDIA GPU architecture, from `sm_70` on.
 ///
-/// PTX for one architecture runs on it and on every later one.
+/// PTX for one architecture runs on that architecture and on every later one.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Arch(u32);
 
-#[allow(non_upper_case_globals, reason = "they read as the variants of an enumeration which is open upwards")]
+#[allow(non_upper_case_globals, reason = "they read like the variants of an enumeration that can grow")]
 impl Arch {
-    /// Volta (V100).
+    /// The Volta architecture (V100).
     pub const Sm70: Arch = Arch(70);
-    /// Turing.
+    /// The Turing architecture.
     pub const Sm75: Arch = Arch(75);
-    /// Ampere (A100).
+    /// The Ampere architecture (A100).
     pub const Sm80: Arch = Arch(80);
-    /// Ampere (GeForce 30, A40).
+    /// The Ampere architecture (GeForce 30, A40).
     pub const Sm86: Arch = Arch(86);
-    /// Ada (GeForce 40, L40).
+    /// The Ada architecture (GeForce 40, L40).
     pub const Sm89: Arch = Arch(89);
-    /// Hopper (H100, H200).
+    /// The Hopper architecture (H100, H200).
     pub const Sm90: Arch = Arch(90);
-    /// Blackwell (B200).
+    /// The Blackwell architecture (B200).
     pub const Sm100: Arch = Arch(100);
-    /// Blackwell (GeForce 50).
+    /// The Blackwell architecture (GeForce 50).
     pub const Sm120: Arch = Arch(120);
 
-    /// [`Sm70`](Self::Sm70).
+    /// Rust-CUDA's name of [`Sm70`](Self::Sm70).
     pub const Compute70: Arch = Arch::Sm70;
-    /// [`Sm75`](Self::Sm75).
+    /// Rust-CUDA's name of [`Sm75`](Self::Sm75).
     pub const Compute75: Arch = Arch::Sm75;
-    /// [`Sm80`](Self::Sm80).
+    /// Rust-CUDA's name of [`Sm80`](Self::Sm80).
     pub const Compute80: Arch = Arch::Sm80;
-    /// [`Sm86`](Self::Sm86).
+    /// Rust-CUDA's name of [`Sm86`](Self::Sm86).
     pub const Compute86: Arch = Arch::Sm86;
-    /// [`Sm89`](Self::Sm89).
+    /// Rust-CUDA's name of [`Sm89`](Self::Sm89).
     pub const Compute89: Arch = Arch::Sm89;
-    /// [`Sm90`](Self::Sm90).
+    /// Rust-CUDA's name of [`Sm90`](Self::Sm90).
     pub const Compute90: Arch = Arch::Sm90;
-    /// [`Sm100`](Self::Sm100).
+    /// Rust-CUDA's name of [`Sm100`](Self::Sm100).
     pub const Compute100: Arch = Arch::Sm100;
-    /// [`Sm120`](Self::Sm120).
+    /// Rust-CUDA's name of [`Sm120`](Self::Sm120).
     pub const Compute120: Arch = Arch::Sm120;
 
-    /// Returns the architecture of a compute capability without its point: `Arch::sm(90)` is 9.0. If the compiler does
-    /// not know the number, the build fails.
+    /// Returns the architecture of a compute capability without its decimal point: `Arch::sm(90)` is 9.0. If the
+    /// compiler does not know the number, the build fails.
     pub const fn sm(number: u32) -> Arch {
         Arch(number)
     }
 
-    /// Returns the compute capability without its point, such as 90.
+    /// Returns the compute capability without its decimal point, such as 90.
     pub const fn number(self) -> u32 {
         self.0
     }
 
-    /// Returns the PTX version to request if LLVM's default for the architecture is older than kernels need.
-    /// `activemask` needs 6.2, `.ptr` attributes and newer fences 7.0, and waiting for a barrier's parity (from sm_80
-    /// on) 7.1.
+    /// Returns the PTX version to request, or `None` if LLVM's default for the architecture is new enough for kernels.
+    /// `activemask` needs 6.2, `.ptr` attributes and newer fences need 7.0, and waiting for a barrier's parity (from
+    /// sm_80 on) needs 7.1.
     pub(crate) fn ptx_feature(self) -> Option<&'static str> {
         match self.0 {
             ..80 => Some("+ptx70"),
@@ -68,7 +68,7 @@ impl Arch {
     }
 }
 
-/// Rust-CUDA's name of the type: its `NvvmArch::Compute80` is [`Arch::Compute80`].
+/// Rust-CUDA's name of [`Arch`]: its `NvvmArch::Compute80` is [`Arch::Compute80`].
 pub type NvvmArch = Arch;
 
 impl Default for Arch {
@@ -83,7 +83,7 @@ impl fmt::Display for Arch {
     }
 }
 
-/// The error for a text that is no architecture.
+/// The error for a text that does not name a GPU architecture.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is no GPU architecture: write one as `sm_70` or `70`")]
 pub struct ArchError(String);

@@ -1,4 +1,4 @@
-//! The builder: from a kernel crate's folder to the final PTX.
+//! The builder, which turns a kernel crate into the final PTX.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -14,10 +14,10 @@ use crate::postprocess::{self, Fallback, Header};
 use crate::toolchain::{Search, Toolchain};
 
 impl Toolchain {
-    /// Returns the first usable toolchain for a kernel crate in `folder`.
+    /// Returns the first usable toolchain for the kernel crate in `folder`.
     ///
     /// # Errors
-    /// [`BuildError::NoToolchain`], which lists what was tried and what to install.
+    /// [`BuildError::NoToolchain`], which lists the compilers that were tried and the packages to install.
     pub fn find(folder: &Path) -> Result<Toolchain, BuildError> {
         let search = Search::run(folder);
         match search.usable.first() {
@@ -30,8 +30,8 @@ impl Toolchain {
 /// Compiles a kernel crate to one PTX module.
 ///
 /// The crate is an ordinary library, `no_std` when compiled for the GPU. Its kernels are `extern "ptx-kernel"`
-/// functions with a fixed symbol name, as `cuda_std`'s `#[kernel]` makes them. If the crate lacks `#![no_std]` or the
-/// compiler features that such functions need, the builder adds them. A panic in a kernel becomes a trap.
+/// functions with a fixed symbol name, as `cuda_std`'s `#[kernel]` makes them. The builder adds `#![no_std]` and the
+/// compiler features that such functions need if the crate lacks them. A panic in a kernel becomes a trap.
 ///
 /// The methods have the same names as in Rust-CUDA's builder.
 #[derive(Clone, Debug)]
@@ -42,19 +42,19 @@ pub struct CudaBuilder {
     target_dir: Option<PathBuf>,
     toolchain: Option<Toolchain>,
     sources: Option<String>,
-    /// True if [`arch`](CudaBuilder::arch) was called.
+    /// True if the caller has called [`arch`](CudaBuilder::arch).
     pub(crate) is_arch_given: bool,
 }
 
-/// A finished build.
+/// The result of a build.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct BuildOutput {
-    /// The PTX module.
+    /// The text of the PTX module.
     pub ptx: String,
-    /// The file with the module: that of [`CudaBuilder::copy_to`], or one under the target folder.
+    /// The file with the PTX module: that of [`CudaBuilder::copy_to`], or a file under the target folder.
     pub path: PathBuf,
-    /// The compiler's version, as in the header of the PTX.
+    /// The compiler's version, as it stands in the header of the PTX.
     pub compiler: String,
     /// Every source file of the module, including those of dependencies in the same workspace.
     pub sources: Vec<PathBuf>,
@@ -76,7 +76,7 @@ impl CudaBuilder {
         }
     }
 
-    /// Sets the oldest architecture on which the module must run.
+    /// Sets the oldest architecture on which the PTX module must run.
     #[must_use]
     pub fn arch(mut self, arch: Arch) -> CudaBuilder {
         self.options.arch = arch;
@@ -84,38 +84,38 @@ impl CudaBuilder {
         self
     }
 
-    /// Turns on features of the kernel crate.
+    /// Enables features of the kernel crate.
     #[must_use]
     pub fn features<S: Into<String>>(mut self, features: impl IntoIterator<Item = S>) -> CudaBuilder {
         self.options.features.extend(features.into_iter().map(Into::into));
         self
     }
 
-    /// Adds arguments of `cargo` for the kernel crate, such as `["--features", "fast"]`.
+    /// Adds arguments for `cargo` when it compiles the kernel crate, such as `["--features", "fast"]`.
     #[must_use]
     pub fn build_args<S: AsRef<str>>(mut self, arguments: &[S]) -> CudaBuilder {
         self.options.cargo_args.extend(arguments.iter().map(|argument| argument.as_ref().to_owned()));
         self
     }
 
-    /// Adds arguments of `rustc` for the kernel crate, such as `["--cfg=tiny"]`. Its compilation generates the code of
-    /// all crates, so arguments that change code (`-Cllvm-args=…`) affect all of them.
+    /// Adds arguments for `rustc` when it compiles the kernel crate, such as `["--cfg=tiny"]`. This compilation
+    /// generates the code of all crates, so arguments that change code (`-Cllvm-args=…`) affect all of them.
     #[must_use]
     pub fn rustc_args<S: Into<OsString>>(mut self, arguments: impl IntoIterator<Item = S>) -> CudaBuilder {
         self.options.rustc_args.extend(arguments.into_iter().map(Into::into));
         self
     }
 
-    /// Sets the file to which the module is written. If it is a symbolic link, the link stays and its target is
-    /// written. A FIFO, a device or `/dev/stdout` is written in place.
+    /// Sets the file to which the PTX module is written. If the path is a symbolic link, the link stays and its target
+    /// is written. A FIFO, a device or `/dev/stdout` is written in place.
     #[must_use]
     pub fn copy_to(mut self, path: impl Into<PathBuf>) -> CudaBuilder {
         self.copy_to = Some(path.into());
         self
     }
 
-    /// Sets the folder for intermediate files, which keeps the compiled `core` for later builds of any kernel crate.
-    /// The default is the folder in [`TARGET_DIR_VARIABLE`](crate::TARGET_DIR_VARIABLE), or else `cuda_builder` in the
+    /// Sets the folder for intermediate files. It keeps the compiled `core` for later builds of any kernel crate. The
+    /// default is the folder in [`TARGET_DIR_VARIABLE`](crate::TARGET_DIR_VARIABLE), or else `cuda_builder` in the
     /// target folder.
     #[must_use]
     pub fn target_dir(mut self, path: impl Into<PathBuf>) -> CudaBuilder {
@@ -123,23 +123,23 @@ impl CudaBuilder {
         self
     }
 
-    /// Sets the toolchain, instead of the first one that is found.
+    /// Sets the toolchain. The default is the first usable one that [`Toolchain::find`] finds.
     #[must_use]
     pub fn toolchain(mut self, toolchain: Toolchain) -> CudaBuilder {
         self.toolchain = Some(toolchain);
         self
     }
 
-    /// Sets a hash of the sources, which is written to the module's header.
+    /// Sets a hash of the sources, which the builder writes to the header of the PTX module.
     #[must_use]
     pub fn source_hash(mut self, hash: impl Into<String>) -> CudaBuilder {
         self.sources = Some(hash.into());
         self
     }
 
-    /// Builds the module.
+    /// Builds the PTX module.
     ///
-    /// In a build script, this also prints to the outer `cargo` which files to watch.
+    /// In a build script, this function also prints, for the outer `cargo`, which files to watch.
     ///
     /// # Errors
     /// If there is no suitable compiler, if the crate does not compile, if the PTX is invalid, or if a file cannot be
@@ -224,7 +224,7 @@ impl CudaBuilder {
     }
 }
 
-/// Defines methods that turn an option on or off.
+/// Defines methods that each turn one option on or off.
 macro_rules! switches {
     ($($(#[$meta:meta])* $name:ident => $option:ident,)*) => {
         impl CudaBuilder {$(
@@ -242,31 +242,31 @@ switches! {
     /// Turns the kernel crate's default features on or off. The default is `true`.
     default_features => default_features,
 
-    /// `false` keeps debug assertions and overflow checks. A failing one ends the kernel with a trap. The code is
-    /// optimised in both cases. The default is `true`.
+    /// Omits debug assertions and overflow checks; `false` keeps them. A check that fails ends the kernel with a trap.
+    /// The code is optimised in both cases. The default is `true`.
     release => release,
 
-    /// Adds source lines to instructions, for profilers and `compute-sanitizer`. The default is `false`.
+    /// Adds source lines to the instructions, for profilers and `compute-sanitizer`. The default is `false`.
     generate_line_info => line_info,
 
-    /// Allows the compiler to fuse a multiplication and an addition into one instruction, which rounds once. This is
-    /// faster and mostly more accurate, but the results differ in their last bits from the simulator's. The default is
-    /// `true`, as in nvcc and Rust-CUDA.
+    /// Allows the compiler to fuse a multiplication and an addition into one instruction, which rounds once. Fused code
+    /// is faster and mostly more accurate, but its results differ in their last bits from the simulator's. The default
+    /// is `true`, as in nvcc and Rust-CUDA.
     #[doc(alias = "fma", alias = "fmad")]
     fma_contraction => fma,
 
     /// Flushes subnormal `f32` operands and results to zero, except in inline assembly. The default is `false`.
     ftz => ftz,
 
-    /// Makes divisions of `f32` approximate, to 2 ulp (`div.full`). The default is `false`.
+    /// Allows `f32` divisions with an error of up to 2 ulp (`div.full`), which are faster. The default is `false`.
     #[doc(alias = "prec-div")]
     fast_div => fast_div,
 
-    /// Makes square roots of `f32` approximate (`sqrt.approx`). The default is `false`.
+    /// Allows approximate `f32` square roots (`sqrt.approx`), which are faster. The default is `false`.
     #[doc(alias = "prec-sqrt")]
     fast_sqrt => fast_sqrt,
 
-    /// Requires that the crate's `Cargo.lock` already lists every dependency, as `cargo --locked` does. The default is
-    /// `false`.
+    /// Requires that the `Cargo.lock` of the crate already lists every dependency, as `cargo --locked` does. The
+    /// default is `false`.
     locked => locked,
 }

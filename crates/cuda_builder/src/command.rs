@@ -1,19 +1,19 @@
-//! Runs an inner `cargo` and `rustc` from a program that `cargo` runs.
+//! Runs `cargo` and `rustc` from a program that itself runs under `cargo`.
 //!
-//! A build script or build task runs under an outer `cargo`. Its choices (compiler, flags, target, profile) reach its
-//! child processes as environment variables. The inner build ignores them, so that its result does not depend on the
-//! outer build. Variables with the registry's settings and the verbosity are passed through.
+//! A build script or build task runs under an outer `cargo`, whose settings (compiler, flags, target, profile) reach
+//! child processes as environment variables. The inner build ignores these variables, so that its result does not
+//! depend on the outer build. Variables with settings of registries and of the output are passed through.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Variables that are kept although their prefix is cleared.
+/// Variables that the inner build sees although their prefix is cleared.
 const KEPT: &[&str] = &["CARGO_HOME", "CARGO_BUILD_JOBS", "CARGO_MAKEFLAGS", "RUSTUP_HOME"];
-/// Prefixes that are kept: settings of registries, and of the output.
+/// Prefixes of variables that the inner build sees: settings of registries, and of the output.
 const KEPT_PREFIXES: &[&str] =
     &["CARGO_NET_", "CARGO_HTTP_", "CARGO_REGISTR", "CARGO_SOURCE_", "CARGO_TERM_", "CARGO_CREDENTIAL_"];
-/// Variables that an outer `cargo`, `rustup` or CUDA installation sets.
+/// Prefixes of variables that an outer `cargo`, `rustup` or CUDA installation sets.
 const CLEARED_PREFIXES: &[&str] = &["CARGO", "RUSTC", "RUSTDOC", "RUSTUP_", "CLIPPY_", "CUDA_", "DEP_"];
 const CLEARED: &[&str] = &[
     "RUSTFLAGS",
@@ -39,7 +39,7 @@ fn is_cleared(name: &OsStr) -> bool {
     CLEARED.contains(&name) || CLEARED_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }
 
-/// Makes a command whose environment is that of a user's shell.
+/// Makes a command without the environment variables of the outer build, as from a user's shell.
 pub(crate) fn clean(program: &Path) -> Command {
     let mut command = Command::new(program);
     for (name, _) in std::env::vars_os() {
@@ -58,8 +58,8 @@ pub(crate) fn clean(program: &Path) -> Command {
     command
 }
 
-/// Removes the library folders that `cargo run` and `cargo test` put first in the search path: those of their toolchain
-/// and of their build. Another version's `rustc` would load the wrong LLVM from there.
+/// Removes from a library search path the folders that `cargo run` and `cargo test` put first: those of their toolchain
+/// and of their build. From such a folder another version's `rustc` would load the wrong LLVM.
 fn library_path_without_toolchains(value: &OsStr) -> Option<OsString> {
     let build = build_folder();
     let kept: Vec<PathBuf> = std::env::split_paths(value)
@@ -73,14 +73,15 @@ fn library_path_without_toolchains(value: &OsStr) -> Option<OsString> {
     if kept.is_empty() { None } else { std::env::join_paths(kept).ok() }
 }
 
-/// Returns the folder of the outer build's profile, such as `target/debug`. This program is there, or one level below.
+/// Returns the folder of the outer build's profile, such as `target/debug`. This program is in that folder, or one
+/// level below.
 fn build_folder() -> Option<PathBuf> {
     let program = std::env::current_exe().ok()?;
     let folder = program.parent()?;
     if folder.ends_with("deps") { folder.parent().map(Path::to_owned) } else { Some(folder.to_owned()) }
 }
 
-/// Returns the command line as a user would type it.
+/// Returns the command as a line that a user can type.
 pub(crate) fn display(command: &Command) -> String {
     let quoted = |part: &OsStr| {
         let part = part.to_string_lossy();

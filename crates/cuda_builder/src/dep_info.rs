@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-/// Returns the prerequisites of the rules in a make-style dependency file, in which a backslash escapes a space in a
-/// path.
+/// Returns the prerequisites of all rules in a dependency file in make's format. A backslash in the file escapes a
+/// space in a path.
 pub(crate) fn prerequisites(text: &str) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for line in text.lines() {

@@ -1,4 +1,4 @@
-//! A complete build script.
+//! The complete build script of a project with kernels.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -14,8 +14,8 @@ use crate::postprocess::Fallback;
 use crate::std_floats;
 
 impl CudaBuilder {
-    /// Runs a complete build script: compiles the kernels for `launch::include_ptx!`, which embeds them in the program
-    /// by the name of the crate's library.
+    /// Runs a complete build script: compiles the kernels for `launch::include_ptx!`, which embeds them in the program.
+    /// The macro's argument is the name of the kernel crate's library.
     ///
     /// ```no_run
     /// use cuda_builder::{Arch, CudaBuilder};
@@ -26,13 +26,14 @@ impl CudaBuilder {
     /// ```
     ///
     /// Without [`arch`](CudaBuilder::arch), the PTX runs on every GPU from `sm_70` on. If kernels use instructions of a
-    /// later architecture, such as `AsyncCopies`, they are compiled for that one as well. A GPU loads the latest
-    /// version that it can run. With `arch`, a warning names what the chosen architecture lacks.
+    /// later architecture, such as those of `AsyncCopies`, the kernels are compiled for that architecture as well. A
+    /// GPU loads the latest version that it can run. With `arch`, a warning names the parts of `cuda_std` for which the
+    /// chosen architecture lacks instructions.
     ///
-    /// On an error, the compiler's messages are printed and the build fails. If no compiler on this machine can build
-    /// PTX, this prints a warning that says what to install, and the program only runs in the simulator. Calls of float
-    /// functions that only exist on the host by the same name are also warnings, because a GPU would run another
-    /// function.
+    /// On an error, this function prints the compiler's messages and the build fails. If no compiler on this machine
+    /// can build PTX, it prints a warning that says what to install, and the program runs only in the simulator. It
+    /// also warns of calls of float functions that are std's on the host but another function of the same name on a
+    /// GPU.
     pub fn embed(self) -> ExitCode {
         match self.try_embed() {
             Ok(()) => ExitCode::SUCCESS,
@@ -69,7 +70,8 @@ impl CudaBuilder {
     }
 
     /// Builds the module. Unless the caller has chosen the architecture, also builds it for each later architecture
-    /// that has what the first one lacks. Returns each as the source text of a `launch::PtxImage`.
+    /// whose instructions the first one replaces by fallbacks. Returns each module as the source text of a
+    /// `launch::PtxImage`.
     fn images(self, out: &Path, library: &str) -> Result<Vec<String>, BuildError> {
         let build = |builder: CudaBuilder| {
             let arch = builder.options.arch;
@@ -92,7 +94,7 @@ impl CudaBuilder {
     }
 }
 
-/// Returns the architectures that have the instructions for which others have a fallback.
+/// Returns the architectures that have instructions in place of these fallbacks.
 fn architectures(fallbacks: &[Fallback]) -> BTreeSet<Arch> {
     fallbacks.iter().map(|fallback| fallback.arch).collect()
 }

@@ -16,41 +16,41 @@ pub enum BuildError {
     #[error("no rustc on this machine can build PTX\n{0}")]
     NoToolchain(Search),
 
-    /// The path is not that of a crate that can be built.
+    /// The path does not name a crate that can be built.
     #[error("`{path}` is not a kernel crate: {reason}")]
     KernelCrate {
-        /// The path as it was passed.
+        /// The path that the caller passed.
         path: PathBuf,
         /// The reason, such as a missing file.
         reason: String,
     },
 
     /// The compiler does not know the architecture.
-    #[error("{compiler} does not know {arch}; it knows {known}")]
+    #[error("{compiler} does not know {arch}: use one of {known}")]
     UnknownArch {
         /// The architecture that was requested.
         arch: Arch,
         /// The compiler's version.
         compiler: String,
-        /// The architectures that it knows.
+        /// The architectures that the compiler knows.
         known: String,
     },
 
-    /// A function for build scripts was called by another program.
+    /// A function for build scripts was called in another program.
     #[error(
         "CudaBuilder::embed must be called in a build script: the variable {0}, which cargo sets for them, is not \
     set"
     )]
     NoBuildScript(&'static str),
 
-    /// `cargo` failed; the message includes its output.
+    /// A run of `cargo` failed; the message includes its output.
     #[error(transparent)]
     Cargo(Box<CargoFailure>),
 
     /// A program could not be started.
     #[error("cannot run `{program}`: {source}")]
     Start {
-        /// The program.
+        /// The path of the program.
         program: PathBuf,
         /// The operating system's error.
         source: std::io::Error,
@@ -61,20 +61,20 @@ pub enum BuildError {
     Io {
         /// The operation, such as "write".
         action: &'static str,
-        /// The file or folder.
+        /// The path of the file or folder.
         path: PathBuf,
         /// The operating system's error.
         source: std::io::Error,
     },
 
-    /// The compiler's PTX is not as the builder expects it.
+    /// The compiler's PTX does not have the form that the builder expects.
     #[error("the PTX of `{krate}` for {arch}: {source}")]
     Ptx {
         /// The kernel crate's name.
         krate: String,
-        /// The architecture.
+        /// The architecture for which the crate was compiled.
         arch: Arch,
-        /// The error.
+        /// The error in the PTX.
         source: PtxError,
     },
 }
@@ -95,11 +95,11 @@ impl BuildError {
 /// A run of `cargo` that failed.
 #[derive(Debug)]
 pub struct CargoFailure {
-    /// The command line, without its environment, to repeat it by hand.
+    /// The command line, without its environment, for repeating the run by hand.
     pub command: String,
-    /// The exit status.
+    /// The exit status of `cargo`.
     pub status: ExitStatus,
-    /// The text that it wrote to standard error: the compiler's messages.
+    /// The text that `cargo` wrote to standard error: the compiler's messages.
     pub stderr: String,
 }
 
@@ -114,10 +114,11 @@ impl fmt::Display for CargoFailure {
     }
 }
 
-/// LLVM's message for an operation that calls a library function on other targets. It names neither.
+/// LLVM's message for an operation that calls a library function on other targets. It names neither the operation nor
+/// the line.
 const NO_LIBRARY: &str = "LLVM ERROR: unsupported library call operation";
 
-/// The operations that cause it, and what to write instead.
+/// The operations that cause LLVM's message, and the code to write instead.
 const WIDE_CONVERSIONS: &str = "A kernel converts between `u128` or `i128` and a float (`x as f64`, `y as u128`), or \
 computes with `f128`. LLVM has no code for this on a GPU, and does not name the source line. Convert the halves \
 instead: `(x >> 64) as u64 as f64 * 18446744073709551616.0 + x as u64 as f64`.";

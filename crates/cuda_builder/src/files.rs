@@ -1,18 +1,18 @@
-//! Paths and files.
+//! Operations on paths and files.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use crate::error::BuildError;
 
-/// Returns the absolute path, which need not exist.
+/// Returns the absolute form of a path, which need not exist.
 pub(crate) fn absolute(path: &Path) -> Result<PathBuf, BuildError> {
     std::path::absolute(path).map_err(BuildError::io("find", path))
 }
 
-/// Writes a file atomically: a reader sees the old text or the new one. If they are equal, the file is not changed, so
-/// that a build script's output does not look new each time. If `path` is a symbolic link, its target is written. A
-/// FIFO, a device or a descriptor such as `/dev/stdout` is written in place.
+/// Writes a file atomically: a reader sees either the old text or the new one. If the texts are equal, the file is not
+/// changed, so that a build script's output does not look new each time. If `path` is a symbolic link, its target is
+/// written. A FIFO, a device or a descriptor such as `/dev/stdout` is written in place.
 pub(crate) fn write_whole(path: &Path, text: &str) -> Result<(), BuildError> {
     write_followed(path, text).map_err(BuildError::io("write", path))
 }
@@ -60,12 +60,12 @@ fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Returns true if a folder, given without links, contains the open descriptors of a process.
+/// Returns true if `folder`, a path without links, contains the open descriptors of a process.
 fn is_of_descriptors(folder: &Path) -> bool {
     folder == Path::new("/dev/fd") || (folder.starts_with("/proc") && folder.ends_with("fd"))
 }
 
-/// Returns true if a folder of descriptors is that of this process.
+/// Returns true if `folder` contains the open descriptors of this process.
 fn is_of_this_process(folder: &Path) -> bool {
     folder == Path::new("/dev/fd") || std::fs::canonicalize("/proc/self").is_ok_and(|own| folder.starts_with(own))
 }
@@ -131,7 +131,7 @@ mod tests {
             move || std::fs::read_to_string(fifo).unwrap()
         });
         write_whole(&fifo, "text").unwrap();
-        assert!(std::fs::symlink_metadata(&fifo).unwrap().file_type().is_fifo(), "it is replaced");
+        assert!(std::fs::symlink_metadata(&fifo).unwrap().file_type().is_fifo(), "the FIFO is replaced by a file");
         assert_eq!(reader.join().unwrap(), "text");
 
         let path = folder.path().join("open");

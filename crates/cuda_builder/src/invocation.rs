@@ -1,13 +1,13 @@
-//! The call of `cargo` that compiles a kernel crate, with everything that its result depends on.
+//! The call of `cargo` that compiles a kernel crate, with all settings on which the result depends.
 //!
 //! # Design
 //!
 //! Every build makes these three choices:
 //!
-//! - `panic = immediate-abort`: a panic is a `trap`.
-//! - No jump threading on MIR. That pass does not know that a barrier must not be duplicated (rust-lang/rust#137086);
-//!   LLVM's own does. Without it the bytewise Life kernel is also a fifth faster.
-//! - Flags that choose instructions are given only to the last compilation, which generates the code of all crates.
+//! - `panic = immediate-abort`: a panic becomes a `trap`.
+//! - No jump threading on MIR. Rust's pass may duplicate a barrier, which is wrong (rust-lang/rust#137086); LLVM's pass
+//!   does not. Without Rust's pass the bytewise Life kernel is also a fifth faster.
+//! - Flags that choose instructions are passed only to the last compilation, which generates the code of all crates.
 //!   Every project can therefore share one compiled `core`.
 
 use std::ffi::OsString;
@@ -24,18 +24,19 @@ use crate::options::Options;
 use crate::package::Package;
 use crate::toolchain::Toolchain;
 
-/// The profile for kernels. It is defined on the command line, because a workspace's own profiles are for the host.
+/// The name of the profile for kernels. It is defined on the command line, because a workspace's own profiles are for
+/// the host.
 const PROFILE: &str = "cuda-builder";
 
-/// The unstable compiler features that a kernel crate needs: the ABI of an entry, and inline assembly. They are set
-/// from outside, so that the crate compiles with stable Rust on the host.
+/// The unstable compiler features that a kernel crate needs: the ABI of an entry, and inline assembly. The command line
+/// sets them, so that the crate compiles with stable Rust on the host.
 const FEATURES: [&str; 2] = ["abi_ptx", "asm_experimental_arch"];
 
 /// One build of a kernel crate.
 pub(crate) struct Invocation<'a> {
     pub toolchain: &'a Toolchain,
     pub package: &'a Package,
-    /// Must be absolute.
+    /// The folder for intermediate files, an absolute path.
     pub target_dir: &'a Path,
     pub options: &'a Options,
     /// The architectures that the compiler knows.
@@ -43,7 +44,7 @@ pub(crate) struct Invocation<'a> {
 }
 
 impl Invocation<'_> {
-    /// Compiles the module and returns the compiler's PTX. `name` is part of its file's name, for readers.
+    /// Compiles the module and returns the compiler's PTX. `name` makes the name of the output file readable.
     pub(crate) fn compile(&self, name: &str) -> Result<String, BuildError> {
         let folder = self.target_dir.join("assembly");
         std::fs::create_dir_all(&folder).map_err(BuildError::io("create", &folder))?;
@@ -59,7 +60,7 @@ impl Invocation<'_> {
         Ok(self.without_workspace(&ptx))
     }
 
-    /// Replaces the path of the workspace's folder in source lines by `/workspace`.
+    /// Replaces the path of the workspace's folder in the source lines of `ptx` by `/workspace`.
     fn without_workspace(&self, ptx: &str) -> String {
         let folder = self.package.workspace_root.display().to_string();
         let renamed = |line: &str| match line.starts_with("\t.file") {
@@ -69,7 +70,7 @@ impl Invocation<'_> {
         ptx.split_inclusive('\n').map(renamed).collect()
     }
 
-    /// Returns the source files of the last build.
+    /// Returns the source files of the last build of this crate.
     pub(crate) fn sources(&self) -> Vec<PathBuf> {
         let dep_info = self.target_dir.join(TARGET).join(PROFILE).join(format!("lib{}.d", self.package.library));
         let mut sources = dep_info::prerequisites(&std::fs::read_to_string(dep_info).unwrap_or_default());
@@ -77,7 +78,7 @@ impl Invocation<'_> {
         sources
     }
 
-    /// Returns the arguments of `cargo rustc`. A static library needs no linker. With "fat" link-time optimisation its
+    /// Returns the arguments of `cargo rustc`. A static library needs no linker. With "fat" link-time optimisation the
     /// last compilation has all code, so its assembly output is the whole module.
     fn rustc_arguments(&self, assembly: &Path) -> Result<Vec<OsString>, BuildError> {
         let mut arguments: Vec<OsString> = ["--lib", "--crate-type", "staticlib"].map(OsString::from).into();
@@ -191,8 +192,8 @@ impl Invocation<'_> {
         flags.join(&OsString::from("\x1f"))
     }
 
-    /// Returns a number that distinguishes builds that share a target folder. `cargo` does not rewrite the assembly of
-    /// a build that it considers fresh, so each distinct build has its own file.
+    /// Returns a number that distinguishes builds which share a target folder. `cargo` does not rewrite the assembly of
+    /// a build that it considers fresh, so each distinct build has its own assembly file.
     pub(crate) fn key(&self) -> u64 {
         let compiler = (self.toolchain.version(), self.toolchain.rustc(), &self.package.manifest);
         let features = (&self.options.features, self.options.default_features, &self.options.cargo_args);
@@ -219,7 +220,7 @@ fn run(command: &mut Command) -> Result<(), BuildError> {
     })))
 }
 
-/// Returns the compiler's messages without the warning about the PTX version that [`Invocation::rustflags`] requests.
+/// Returns the compiler's messages without the warning about the PTX version, which [`Invocation::rustflags`] requests.
 fn without_own_warning(stderr: &str) -> String {
     let own = "warning: unstable feature specified for `-Ctarget-feature`: `ptx";
     let messages = stderr.split_inclusive("\n\n");

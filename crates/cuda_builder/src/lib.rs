@@ -1,6 +1,6 @@
 //! Compiles a kernel crate to PTX with an unmodified `rustc`: no CUDA toolkit, no `rustc-dev`, no linker.
 //!
-//! A project's build script is one call, [`CudaBuilder::embed`]. From a build task:
+//! A project's build script is one call, [`CudaBuilder::embed`]. A build task uses the builder directly:
 //!
 //! ```no_run
 //! use cuda_builder::{Arch, CudaBuilder};
@@ -10,8 +10,9 @@
 //! # Ok::<(), cuda_builder::BuildError>(())
 //! ```
 //!
-//! It needs a `rustc` with the standard library's sources, because `core` is compiled for the GPU along with the
-//! kernels. [`Toolchain`] describes where one is searched; if there is none, the error says what to install.
+//! The builder needs a `rustc` with the standard library's sources, because `core` is compiled for the GPU along with
+//! the kernels. [`Toolchain`] describes where the builder searches for one. If there is none, the error says what to
+//! install.
 //!
 //! A build is reproducible: the same sources and the same compiler give the same text in any folder (see
 //! [`postprocess`]). A PTX file can therefore be checked in and verified later.

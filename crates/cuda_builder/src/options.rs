@@ -1,10 +1,10 @@
-//! The options that determine a module's text, besides its sources and its compiler.
+//! The options that determine a module's text, in addition to its sources and its compiler.
 
 use std::ffi::OsString;
 
 use crate::arch::Arch;
 
-/// The options that determine a module's text, besides its sources and its compiler.
+/// The options that determine a module's text, in addition to its sources and its compiler.
 #[derive(Clone, Debug)]
 pub(crate) struct Options {
     pub arch: Arch,
@@ -41,8 +41,8 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Returns the arguments of the last compilation, which generates the code of all crates. If the other compilations
-    /// had them as well, `core` would be compiled once for each combination.
+    /// Returns the arguments for the last compilation, which generates the code of all crates. They are not passed to
+    /// the other compilations: `core` would be compiled once for each combination of arguments.
     pub(crate) fn code_generation(&self) -> Vec<OsString> {
         let choices = [
             (self.fma, "-Cllvm-args=-nvptx-fma-level=2"),

@@ -1,4 +1,4 @@
-//! Reads `cargo metadata` of the kernel crate.
+//! Reads the output of `cargo metadata` for the kernel crate.
 
 use std::path::{Path, PathBuf};
 
@@ -13,12 +13,12 @@ use crate::error::{BuildError, CargoFailure};
 pub(crate) struct Package {
     /// The package's name, for `cargo rustc --package`.
     pub name: String,
-    /// The library's crate name, for the names of its files.
+    /// The library's crate name, which is part of the names of its files.
     pub library: String,
-    /// The library's root file.
+    /// The root source file of the library.
     pub root: PathBuf,
     pub manifest: PathBuf,
-    /// The paths of the crate's files and dependencies are relative to this folder.
+    /// The workspace's folder, to which the paths of the crate's files and dependencies are relative.
     pub workspace_root: PathBuf,
     pub target_directory: PathBuf,
 }
@@ -33,7 +33,7 @@ impl Package {
         })
     }
 
-    /// Reads the crate of a manifest with this `cargo`.
+    /// Reads the crate with this manifest by running `cargo`.
     pub(crate) fn read(manifest: &Path, cargo: &Path, rustc: &Path) -> Result<Package, BuildError> {
         let unusable = |reason: String| BuildError::KernelCrate { path: manifest.to_owned(), reason };
         let mut command = command::clean(cargo);
@@ -49,16 +49,16 @@ impl Package {
             })));
         }
         let metadata: Value = serde_json::from_slice(&output.stdout)
-            .map_err(|error| unusable(format!("`cargo metadata` gives no JSON: {error}")))?;
+            .map_err(|error| unusable(format!("`cargo metadata` prints no JSON: {error}")))?;
         Package::from_metadata(&metadata, manifest).map_err(unusable)
     }
 
     fn from_metadata(metadata: &Value, manifest: &Path) -> Result<Package, String> {
         let text = |value: &Value| value.as_str().map(str::to_owned);
         let folder = |key: &str| {
-            text(&metadata[key]).map(PathBuf::from).ok_or_else(|| format!("`cargo metadata` gives no `{key}`"))
+            text(&metadata[key]).map(PathBuf::from).ok_or_else(|| format!("`cargo metadata` prints no `{key}`"))
         };
-        let packages = metadata["packages"].as_array().ok_or("`cargo metadata` gives no packages")?;
+        let packages = metadata["packages"].as_array().ok_or("`cargo metadata` prints no packages")?;
         let is_ours =
             |package: &&Value| package["manifest_path"].as_str().is_some_and(|path| Path::new(path) == manifest);
         let package = packages.iter().find(is_ours).ok_or("its manifest is a workspace without a package")?;
@@ -70,7 +70,7 @@ impl Package {
                 let kinds = target["kind"].as_array().map_or(&[][..], Vec::as_slice);
                 kinds.iter().any(|kind| matches!(kind.as_str(), Some("lib" | "rlib" | "staticlib" | "cdylib")))
             })
-            .ok_or("it has no library target: kernels stand in `src/lib.rs`")?;
+            .ok_or("it has no library target: put the kernels into `src/lib.rs`")?;
         Ok(Package {
             name,
             library: text(&library["name"]).ok_or("its library has no name")?.replace('-', "_"),
@@ -81,7 +81,7 @@ impl Package {
         })
     }
 
-    /// Returns which of `no_std` and `features` the library's root lacks.
+    /// Returns `no_std` and those of `features` that the library's root file lacks.
     pub(crate) fn missing<'f>(&self, features: &[&'f str]) -> Result<Missing<'f>, BuildError> {
         let root = std::fs::read_to_string(&self.root).map_err(BuildError::io("read", &self.root))?;
         // Invalid Rust is left to the compiler to report.
@@ -100,7 +100,7 @@ pub(crate) struct Missing<'f> {
     pub features: Vec<&'f str>,
 }
 
-/// Returns true if the attribute contains `word`, also inside `cfg_attr`. Documentation attributes are ignored.
+/// Returns true if the attribute contains `word`, also inside `cfg_attr`. Documentation attributes do not count.
 fn has_word(attribute: &syn::Attribute, word: &str) -> bool {
     if attribute.path().is_ident("doc") {
         return false;

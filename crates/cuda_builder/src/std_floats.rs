@@ -1,9 +1,10 @@
-//! Finds calls of float functions that are std's on the host and another function on a GPU.
+//! Finds calls of float functions that are std's on the host but another function on a GPU.
 //!
-//! `cuda_std`'s attributes replace such calls in the functions that they mark, except `F::exp(x)` with an alias `F` of
-//! a float, which they cannot resolve. In any other function, `x.exp()` is std's method wherever std exists, whatever
-//! traits are in scope. Functions that round exactly (`sqrt`, `floor`) are the same in both and are not searched for.
-//! Types are unknown here: calls of a generic function on its parameters are taken for calls of their traits.
+//! `cuda_std`'s attributes replace such calls in the functions that they mark. They cannot resolve `F::exp(x)`, where
+//! `F` is an alias of a float type. In any other function, `x.exp()` is std's method wherever std exists, whatever
+//! traits are in scope. This module ignores functions that round exactly (`sqrt`, `floor`), because their results are
+//! the same on both. It does not know types: if a generic function calls a method on its parameters, the method counts
+//! as one of a trait.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -13,7 +14,7 @@ use syn::parse::Parser;
 use syn::punctuated::Punctuated;
 use syn::visit::{self, Visit};
 
-/// Methods of `f32` and `f64` that std has and core lacks, and whose results are not exactly specified.
+/// The methods of `f32` and `f64` that std has and core lacks, and whose results are not exactly specified.
 const INEXACT: &[&str] = &[
     "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "cos", "cosh", "erf", "erfc", "exp", "exp2",
     "exp_m1", "gamma", "hypot", "ln", "ln_1p", "ln_gamma", "log", "log10", "log2", "powf", "powi", "sin", "sin_cos",
@@ -26,7 +27,8 @@ pub(crate) struct Call {
     line: usize,
     column: usize,
     method: String,
-    /// The function to mark with an attribute; `None` if the call is by an alias, for which an attribute does not help.
+    /// The function to mark with an attribute; `None` if the call is through an alias, for which an attribute does not
+    /// help.
     function: Option<String>,
 }
 
@@ -35,7 +37,7 @@ impl fmt::Display for Call {
         let Call { path, line, column, method, function } = self;
         write!(
             f,
-            "{}:{line}:{column}: `{method}` is std's here on the host, and another function on a GPU: ",
+            "{}:{line}:{column}: `{method}` is std's function on the host but another one on a GPU: ",
             path.display()
         )?;
         if let Some(function) = function {
@@ -45,8 +47,8 @@ impl fmt::Display for Call {
     }
 }
 
-/// Returns the calls in the Rust files in `folder` and below. Files that cannot be read or parsed are left to the
-/// compiler.
+/// Returns the calls in the Rust files in `folder` and its subfolders. Files that cannot be read or parsed are skipped:
+/// the compiler reports them.
 pub(crate) fn calls(folder: &Path) -> Vec<Call> {
     let mut files = Vec::new();
     collect(folder, &mut files);
@@ -68,7 +70,7 @@ pub(crate) fn calls(folder: &Path) -> Vec<Call> {
     calls
 }
 
-/// The names of aliases of a float's type.
+/// The names that are declared as aliases of a float type.
 #[derive(Default)]
 struct Aliases(HashSet<syn::Ident>);
 
@@ -96,14 +98,14 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// The code around a call.
+/// The kind of code around a call.
 #[derive(Clone)]
 enum Around {
     /// Code that is not searched.
     Nothing,
-    /// A function whose calls are not replaced.
+    /// A function with this name, in which calls are not replaced.
     Function(String),
-    /// Device code, in which all calls but those by an alias are replaced.
+    /// Device code, in which all calls are replaced, except those through an alias.
     DeviceCode,
 }
 
@@ -115,7 +117,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Searches a function by `visit`, unless its calls are of unknown types.
+    /// Searches a function by `visit`, unless the types of its calls are unknown.
     fn enter(&mut self, attributes: &[syn::Attribute], signature: &syn::Signature, visit: impl FnOnce(&mut Self)) {
         if is_test(attributes) {
             return;
@@ -133,7 +135,7 @@ impl Search<'_> {
         self.around = outside;
     }
 
-    /// Searches an item with these attributes by `visit`.
+    /// Searches the item with these attributes by `visit`.
     fn within(&mut self, attributes: &[syn::Attribute], visit: impl FnOnce(&mut Self)) {
         let outside = self.around.clone();
         if is_device_code(attributes) {
@@ -221,7 +223,7 @@ impl<'ast> Visit<'ast> for Search<'_> {
     }
 }
 
-/// Returns true if calls are replaced in an item with these attributes.
+/// Returns true if an item with these attributes is device code, in which calls are replaced.
 fn is_device_code(attributes: &[syn::Attribute]) -> bool {
     let last = |attribute: &syn::Attribute| attribute.path().segments.last().map(|segment| segment.ident.to_string());
     attributes.iter().filter_map(last).any(|name| name == "kernel" || name == "device")

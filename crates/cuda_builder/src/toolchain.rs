@@ -1,8 +1,8 @@
-//! Finds a compiler that can build kernels.
+//! Finds a Rust compiler that can build kernels.
 //!
-//! Candidates, in order: the one in [`RUSTC_VARIABLE`], the `rustc` of the search path in the kernel crate's folder
-//! (with rustup: the pinned or active toolchain), and the system's `/usr/bin/rustc`. A compiler is usable if it knows
-//! the target and has the standard library's sources.
+//! The candidates are, in order: the compiler in [`RUSTC_VARIABLE`], the `rustc` of the search path in the kernel
+//! crate's folder (with rustup: the pinned or active toolchain), and the system's `/usr/bin/rustc`. A compiler is
+//! usable if it knows the target and has the standard library's sources.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -12,14 +12,15 @@ use crate::TARGET;
 use crate::arch::Arch;
 use crate::command;
 
-/// The environment variable with the `rustc` to use, before all others.
+/// The environment variable with the path of the `rustc` to try before all others.
 pub const RUSTC_VARIABLE: &str = "CUDA_BUILDER_RUSTC";
-/// The environment variable with the `cargo` to use with it; the default is the one beside the `rustc`.
+/// The environment variable with the path of the `cargo` for that `rustc`. The default is the `cargo` in the same
+/// folder.
 pub const CARGO_VARIABLE: &str = "CUDA_BUILDER_CARGO";
 
 const SYSTEM_RUSTC: &str = "/usr/bin/rustc";
 
-/// A `rustc` that can build kernels, with its `cargo`.
+/// A `rustc` that can build kernels, and its `cargo`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Toolchain {
     rustc: PathBuf,
@@ -29,10 +30,10 @@ pub struct Toolchain {
 }
 
 impl Toolchain {
-    /// Returns the toolchain of this `rustc`, with the `cargo` beside it.
+    /// Returns the toolchain of this `rustc`, with the `cargo` in the same folder.
     ///
     /// # Errors
-    /// If it cannot build kernels; the error has the reason.
+    /// If the compiler cannot build kernels; the error has the reason.
     pub fn new(rustc: impl AsRef<Path>) -> Result<Toolchain, Rejected> {
         Toolchain::probe(rustc.as_ref(), None, Path::new("."))
     }
@@ -40,7 +41,7 @@ impl Toolchain {
     /// Returns the toolchain of this `rustc` and this `cargo`.
     ///
     /// # Errors
-    /// If it cannot build kernels; the error has the reason.
+    /// If the compiler cannot build kernels; the error has the reason.
     pub fn with_cargo(rustc: impl AsRef<Path>, cargo: impl AsRef<Path>) -> Result<Toolchain, Rejected> {
         Toolchain::probe(rustc.as_ref(), Some(cargo.as_ref()), Path::new("."))
     }
@@ -50,13 +51,13 @@ impl Toolchain {
         &self.rustc
     }
 
-    /// Returns the path of `cargo`.
+    /// Returns the path of the toolchain's `cargo`.
     pub fn cargo(&self) -> &Path {
         &self.cargo
     }
 
-    /// Returns the full version, such as `rustc 1.96.0 (ac68faa20 2026-05-25), LLVM 22.1.8`. Two compilers with equal
-    /// versions produce the same text from the same sources.
+    /// Returns the full version of the compiler, such as `rustc 1.96.0 (ac68faa20 2026-05-25), LLVM 22.1.8`. Two
+    /// compilers with equal versions produce the same text from the same sources.
     pub fn version(&self) -> &str {
         &self.version
     }
@@ -113,7 +114,7 @@ impl Toolchain {
         let cargo = match cargo {
             Some(cargo) => cargo.to_owned(),
             None => cargo_beside(&resolved)
-                .ok_or_else(|| rejected(format!("there is no cargo beside it; name one in {CARGO_VARIABLE}"), None))?,
+                .ok_or_else(|| rejected(format!("no cargo is in its folder; name one in {CARGO_VARIABLE}"), None))?,
         };
         answer(command::clean(&cargo).arg("--version")).map_err(|e| rejected(format!("its cargo: {e}"), None))?;
 
@@ -126,17 +127,17 @@ impl Toolchain {
     }
 }
 
-/// The result of a search for toolchains.
+/// The result of a search for toolchains that can build kernels.
 #[derive(Debug)]
 pub struct Search {
     /// The toolchains that can build kernels, the preferred one first.
     pub usable: Vec<Toolchain>,
-    /// The toolchains that cannot.
+    /// The toolchains that cannot build kernels.
     pub rejected: Vec<Rejected>,
 }
 
 impl Search {
-    /// Tries every candidate, for a kernel crate in `folder`.
+    /// Tries every candidate as the toolchain for a kernel crate in `folder`.
     pub fn run(folder: &Path) -> Search {
         let mut search = Search { usable: Vec::new(), rejected: Vec::new() };
         let explicit_cargo = std::env::var_os(CARGO_VARIABLE).map(PathBuf::from);
@@ -200,7 +201,7 @@ impl fmt::Display for Rejected {
 
 impl std::error::Error for Rejected {}
 
-/// Returns what a program writes to standard output, or the reason why it failed.
+/// Returns the text that a program writes to standard output, or the reason why the program failed.
 fn answer(command: &mut Command) -> Result<String, String> {
     let Output { status, stdout, stderr } = command.output().map_err(|error| format!("cannot be run: {error}"))?;
     if status.success() {
@@ -226,7 +227,7 @@ fn library_source(sysroot: &Path) -> PathBuf {
     sysroot.join("lib/rustlib/src/rust/library")
 }
 
-/// Returns the command that installs the sources for a rustup toolchain in `…/toolchains/<channel>-<host triple>`.
+/// Returns the command that installs the sources for the rustup toolchain in `…/toolchains/<channel>-<host triple>`.
 fn source_remedy(sysroot: &Path) -> Option<String> {
     let toolchains = sysroot.parent().filter(|folder| folder.ends_with("toolchains"))?;
     // The name by which the project pins the toolchain, if it is another name of the same folder.
@@ -239,14 +240,14 @@ fn source_remedy(sysroot: &Path) -> Option<String> {
     Some(format!("rustup component add rust-src --toolchain {}", channel(name)))
 }
 
-/// Returns a toolchain's name without the host's triple.
+/// Returns the name of a rustup toolchain without the host's triple.
 fn channel(name: &str) -> &str {
     let starts = ["-x86_64-", "-aarch64-", "-i686-", "-powerpc64le-", "-riscv64gc-"];
     let end = starts.iter().find_map(|start| name.find(start)).unwrap_or(name.len());
     &name[..end]
 }
 
-/// Returns the `cargo` in the compiler's own folder, or else one in the search path.
+/// Returns the `cargo` in the folder of `rustc`, or else one in the search path.
 fn cargo_beside(rustc: &Path) -> Option<PathBuf> {
     let name = format!("cargo{}", std::env::consts::EXE_SUFFIX);
     let beside = rustc.parent().map(|folder| folder.join(&name)).filter(|cargo| cargo.is_file());

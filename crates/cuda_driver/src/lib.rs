@@ -1,10 +1,10 @@
 //! The NVIDIA driver, loaded at run time.
 //!
-//! `cust` calls the functions of `libcuda.so.1` by name, as if they had been linked. This crate defines every one of
-//! those names: each is one jump through a table that [`load`] fills from the driver. A program that uses this crate
-//! needs no CUDA toolkit to build and no driver to start. If there is no driver, [`load`] returns an error.
+//! `cust` calls the functions of `libcuda.so.1` by name, as if they had been linked. This crate defines every such
+//! function as one jump through a table, which [`load`] fills from the driver. A program that uses this crate needs no
+//! CUDA toolkit to build and no driver to start. If there is no driver, [`load`] returns an error.
 //!
-//! A `cu…` function returns:
+//! The result of a `cu…` function depends on the driver:
 //!
 //! | when | result |
 //! |---|---|
@@ -12,12 +12,11 @@
 //! | the driver loaded lacks this function | `CUDA_ERROR_NOT_SUPPORTED` (801) |
 //! | otherwise | the driver's result |
 //!
-//! Linking: `cust_raw` passes `-lcuda` to the linker. The linker finds an empty archive in the folder that
-//! `CUDA_LIBRARY_PATH` names in `.cargo/config.toml`. It then finds the names in this crate, whose object file is
-//! linked because the program uses [`load`]. The names are hidden, so shared libraries still see the driver's own
-//! functions.
+//! `cust_raw` passes `-lcuda` to the linker. The linker finds an empty archive in the folder that `CUDA_LIBRARY_PATH`
+//! names in `.cargo/config.toml`. It then finds the functions in this crate, whose object file is linked because the
+//! program uses [`load`]. The symbols are hidden, so shared libraries still see the driver's own functions.
 //!
-//! Supported on Linux on x86-64 and AArch64. On other platforms the crate builds, and [`load`] returns
+//! This crate supports Linux on x86-64 and AArch64. On other platforms it builds, and [`load`] returns
 //! [`LoadError::UnsupportedPlatform`].
 
 #![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)]
@@ -45,7 +44,7 @@ macro_rules! names {
 }
 with_symbols!(names);
 
-/// The functions that every use of a GPU needs. A driver that lacks one is too old.
+/// The names of the functions that every use of a GPU needs. A driver that lacks one of them is too old.
 pub const REQUIRED: &[&str] = &[
     "cuInit",
     "cuDriverGetVersion",
@@ -75,12 +74,12 @@ pub struct Driver {
 }
 
 impl Driver {
-    /// Returns the name or path under which the library was found.
+    /// Returns the name or path under which the driver's library was found.
     pub fn file(&self) -> &str {
         self.file
     }
 
-    /// Returns the names of [`SYMBOLS`] that this driver lacks. Calling one returns `CUDA_ERROR_NOT_SUPPORTED`.
+    /// Returns those of [`SYMBOLS`] that this driver lacks. Calling such a function returns `CUDA_ERROR_NOT_SUPPORTED`.
     pub fn missing(&self) -> &[&'static str] {
         &self.missing
     }
@@ -90,10 +89,10 @@ impl Driver {
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoadError {
-    /// No library of this name is installed: there is no NVIDIA driver.
+    /// No driver's library is installed.
     #[error("libcuda.so.1 not found")]
     NotFound,
-    /// The library exists, but the dynamic linker cannot load it.
+    /// The driver's library exists, but the dynamic linker cannot load it.
     #[error("libcuda.so.1 cannot be loaded: {reason}")]
     Unloadable {
         /// The dynamic linker's message.
@@ -105,7 +104,7 @@ pub enum LoadError {
         /// The first function of [`REQUIRED`] that the driver lacks.
         missing: &'static str,
     },
-    /// This crate cannot load a driver on this platform.
+    /// The platform is one on which this crate cannot load a driver.
     #[error("CUDA is not supported on this platform (only Linux on x86-64 and AArch64)")]
     UnsupportedPlatform,
 }
@@ -116,13 +115,13 @@ impl std::fmt::Debug for LoadError {
     }
 }
 
-/// Loads the driver on the first call. Later calls, from any thread, return the same result.
+/// Loads the driver at the first call. Later calls, from any thread, return the same result.
 ///
-/// The library stays loaded until the process ends.
+/// The driver's library stays loaded until the process ends.
 ///
 /// # Errors
 ///
-/// When there is no usable driver; [`LoadError`] has the reason. Every `cu…` function then returns
+/// If no driver can be used; [`LoadError`] has the reason. Every `cu…` function then returns
 /// `CUDA_ERROR_NOT_INITIALIZED`.
 pub fn load() -> Result<&'static Driver, LoadError> {
     static DRIVER: OnceLock<Result<Driver, LoadError>> = OnceLock::new();

@@ -9,7 +9,8 @@ use libloading::Library;
 use crate::trampolines::{not_supported, table};
 use crate::{Driver, LoadError, REQUIRED, SYMBOLS};
 
-/// Where the library is searched: first by the dynamic linker, then at its paths on WSL 2 and NixOS.
+/// The files that are tried as the driver's library: first the dynamic linker's choice, then the paths on WSL 2 and
+/// NixOS.
 const FILES: &[&str] = &["libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1", "/run/opengl-driver/lib/libcuda.so.1"];
 
 pub(crate) fn open() -> Result<Driver, LoadError> {
@@ -30,7 +31,7 @@ pub(crate) fn open() -> Result<Driver, LoadError> {
     Err(reason.map_or(LoadError::NotFound, |reason| LoadError::Unloadable { reason }))
 }
 
-/// Returns true if `message`, from glibc or musl, says that `file` itself is missing and not a library that it needs.
+/// Returns true if `message`, from glibc or musl, says that the library `file` is missing, not one of its dependencies.
 fn is_absent(file: &str, message: &str) -> bool {
     message.contains("No such file or directory")
         && (message.starts_with(&format!("{file}: cannot open")) || message.contains(&format!("library {file}:")))

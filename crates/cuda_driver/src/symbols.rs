@@ -8,7 +8,7 @@
 /// grep -oE 'pub fn cu[A-Za-z0-9_]+' src/cuda.rs | cut -d' ' -f3
 /// ```
 ///
-/// The test `names` compares them with the `cust_raw` that the workspace locks.
+/// The test `names` compares this list with the `cust_raw` that the workspace locks.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! with_symbols {

@@ -1,4 +1,4 @@
-//! The `cu…` functions that `cust` calls. Each is one jump through its slot of a table.
+//! The `cu…` functions that `cust` calls. Each function is one jump through its slot of a table.
 //!
 //! # Design
 //!
@@ -15,18 +15,19 @@ use crate::SYMBOLS;
 const CUDA_ERROR_NOT_INITIALIZED: i32 = 3;
 const CUDA_ERROR_NOT_SUPPORTED: i32 = 801;
 
-/// The target of every slot until the driver is loaded. It can ignore its arguments: in the C calling conventions of
-/// both architectures the caller removes them.
+/// The target of every slot until the driver is loaded. The function can ignore its arguments: in the C calling
+/// conventions of both architectures the caller removes them.
 extern "C" fn not_initialized() -> i32 {
     CUDA_ERROR_NOT_INITIALIZED
 }
 
-/// The target of the slots whose function the driver lacks.
+/// The target of the slots of functions that the driver lacks.
 pub(crate) extern "C" fn not_supported() -> i32 {
     CUDA_ERROR_NOT_SUPPORTED
 }
 
-/// Returns the slots, one for each of [`SYMBOLS`] in that order: the address to which the function jumps.
+/// Returns the slots of the table, one for each of [`SYMBOLS`] in that order. A slot has the address to which its
+/// function jumps.
 pub(crate) fn table() -> &'static [AtomicPtr<c_void>] {
     unsafe extern "C" {
         #[link_name = "gridstride_cuda_driver_table"]

@@ -1,4 +1,4 @@
-//! Stands in for `library` on a platform for which this crate cannot load a driver.
+//! Replaces the module `library` on platforms for which this crate cannot load a driver.
 
 use crate::{Driver, LoadError};
 

@@ -1,4 +1,4 @@
-//! Tests of `load`. A library built here stands in for NVIDIA's. Each case runs in a process of its own.
+//! Tests `load` with a library built here in place of NVIDIA's. Each case runs in a separate process.
 #![cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 
 use std::path::PathBuf;
@@ -26,7 +26,7 @@ unsafe extern "C" {
     ) -> i32;
 }
 
-/// Returns the source of a driver with every required function but `without`. Functions not written here return 0.
+/// Returns the source of a driver with all required functions except `without`. Most of its functions return 0.
 fn driver_source(without: &str) -> String {
     let mut source = String::from(
         r#"
@@ -48,8 +48,8 @@ fn driver_source(without: &str) -> String {
     source
 }
 
-/// Runs `check` in a child process that finds the file written by `library` as `libcuda.so.1`. The child is this test
-/// program, run again with `case`, which must be the name of the calling test.
+/// Runs `check` in a child process in which `libcuda.so.1` is the file that `library` writes. The child runs this test
+/// program again with only the test `case`, which must be the calling test.
 fn with_library(case: &str, library: impl FnOnce(PathBuf), check: impl FnOnce()) {
     const VARIABLE: &str = "CUDA_DRIVER_TEST_CASE";
     if env::var_os(VARIABLE).is_some() {
@@ -85,9 +85,9 @@ fn calls_reach_the_driver() {
     with_library("calls_reach_the_driver", library, || {
         // SAFETY: no driver is loaded yet.
         assert_eq!(unsafe { cuInit(2) }, 3);
-        let driver = cuda_driver::load().expect("it has all that is required");
+        let driver = cuda_driver::load().expect("the library has all required functions");
         assert_eq!(driver.file(), "libcuda.so.1");
-        assert!(std::ptr::eq(driver, cuda_driver::load().expect("as before")), "it is loaded once");
+        assert!(std::ptr::eq(driver, cuda_driver::load().expect("the same driver")), "loaded twice");
         let mut count = 0;
         // SAFETY: the functions are those of `driver_source`, with these arguments.
         unsafe {
@@ -96,7 +96,7 @@ fn calls_reach_the_driver() {
             // On x86-64, six arguments are passed in registers and the others on the stack.
             let sum = (1..=11).map(|place| place * place).sum::<i32>();
             assert_eq!(cuLaunchKernel(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11), sum);
-            assert_eq!(cuCtxSetLimit(0, 0), 801, "the driver lacks it");
+            assert_eq!(cuCtxSetLimit(0, 0), 801, "cuCtxSetLimit of a driver without it");
         }
         assert_eq!(count, 5);
         assert!(driver.missing().contains(&"cuCtxSetLimit"));

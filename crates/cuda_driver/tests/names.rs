@@ -1,4 +1,4 @@
-//! Compares the list of names with the declarations of the `cust_raw` version that the workspace locks.
+//! Compares the list of driver functions with the declarations of the `cust_raw` version that the workspace locks.
 
 use std::{env, fs, process::Command};
 

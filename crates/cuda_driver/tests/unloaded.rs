@@ -1,4 +1,4 @@
-//! Tests the functions in a process that never calls `load`. Keep other tests out of this file.
+//! Tests the driver's functions in a process that never calls `load`. Keep other tests out of this file.
 #![cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 
 macro_rules! declare {
@@ -21,5 +21,5 @@ fn every_function_answers_that_the_driver_is_not_initialized() {
     let mut addresses: Vec<usize> = FUNCTIONS.iter().map(|(_, function)| *function as usize).collect();
     addresses.sort_unstable();
     addresses.dedup();
-    assert_eq!(addresses.len(), FUNCTIONS.len(), "every function has a trampoline of its own");
+    assert_eq!(addresses.len(), FUNCTIONS.len(), "two functions share a trampoline");
 }

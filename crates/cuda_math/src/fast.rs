@@ -108,7 +108,8 @@ pub fn div(a: f32, b: f32) -> f32 {
 }
 
 /// Returns `1 / x` of an `f64` (`rcp.approx.ftz.f64`), with a relative error of 2^−20. If `x` or the result is
-/// subnormal, returns a signed infinity or zero. It is a seed for an iteration: each Newton step doubles its bits.
+/// subnormal, returns a signed infinity or zero. The result can start a Newton iteration, in which each step doubles
+/// the number of correct bits.
 #[inline(always)]
 pub fn recip_f64(x: f64) -> f64 {
     backend::recip_estimate_f64(x)

@@ -8,7 +8,7 @@
 //!
 //! std's functions call the machine's C library, which a GPU does not have. The functions here consist of additions,
 //! products, fused multiply-adds, divisions, roots and integer operations. IEEE 754 determines the bits of their
-//! results, and no compiler flag changes their order (`f32::arithmetic`).
+//! results. No compiler flag reorders or fuses these operations (see `f32::arithmetic`).
 //!
 //! Kernels use this crate through `cuda_std`, which re-exports it.
 #![no_std]
@@ -29,7 +29,7 @@ pub use receiver::{FloatReceiver, FloatValue, FloatVariable};
 pub use rust_cuda::FloatExt;
 use table::float_functions;
 
-/// A result or argument type of the table for the float type `$float`.
+/// Expands to the Rust type of a result or argument in the table. `F` stands for the float type `$float`.
 macro_rules! type_for {
     ($float:ty, F) => {
         $float
@@ -50,12 +50,12 @@ macro_rules! type_for {
 use type_for;
 
 mod sealed {
-    /// The lengths of vectors of each type.
+    /// Computes the length of a vector of floats.
     pub trait Sealed: Sized {
         /// Returns the square root of the sum of squares.
         fn norm_of(values: &[Self]) -> Self;
 
-        /// Returns the inverse of `norm_of`.
+        /// Returns the reciprocal of the result of `norm_of`.
         fn rnorm_of(values: &[Self]) -> Self;
     }
 }
@@ -65,8 +65,8 @@ macro_rules! declare {
         $(#[$doc:meta])*
         $name:ident($($argument:ident: $ty:tt),*) -> $result:tt, $single:literal, $double:literal;
     )* })*) => {
-        /// CUDA's mathematical functions. Functions that std has, too, have its names. In a kernel they are methods of
-        /// `f32` and `f64` without an import.
+        /// CUDA's mathematical functions on `f32` and `f64`. A function that std also has is named as in std. In a
+        /// kernel these functions are methods of floats, without an import.
         ///
         /// Each function states its largest error in ulp, units in the last place of the true value; 0 means correctly
         /// rounded.
@@ -74,7 +74,7 @@ macro_rules! declare {
             $($(
                 $(#[$doc])*
                 #[doc = concat!("\n\nLargest error in ulp: ", $single, " for `f32`, ", $double, " for `f64`.")]
-                #[must_use = "the result is new, and `self` is left as it is"]
+                #[must_use = "the method returns a new value and does not change `self`"]
                 fn $name(self $(, $argument: type_for!(Self, $ty))*) -> type_for!(Self, $result);
             )*)*
         }

@@ -16,8 +16,8 @@ impl Sealed for f32 {
     }
 }
 
-/// Returns the sum in `f64`, where each square is exact and none over- or underflows. Returns ∞ if any number is
-/// infinite.
+/// Returns the sum of squares in `f64`, where each square is exact and no square overflows or underflows. Returns ∞ if
+/// any value is infinite.
 #[inline(always)]
 fn sum_of_squares(values: &[f32]) -> f64 {
     let (mut sum, mut largest) = (0.0, 0);
@@ -45,7 +45,7 @@ impl Sealed for f64 {
     }
 }
 
-/// Returns the sum of squares of the numbers divided by a power of two, and the exponent of that power.
+/// Divides the values by a power of two and returns the sum of their squares, and the exponent of that power.
 #[inline(always)]
 fn scaled_sum_of_squares(values: &[f64]) -> (f64, i32) {
     let (mut largest, mut is_nan) = (0.0_f64, false);

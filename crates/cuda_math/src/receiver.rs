@@ -1,8 +1,8 @@
 //! The receiver of a float method call: in a kernel, `x.exp()` becomes `FloatReceiver(x).exp()`.
 //!
-//! On the host, std's own methods hide a trait's of the same name, but their bits differ from a GPU's. If a receiver
-//! holds a float, or references to one, its methods are those of [`GpuFloat`]. Otherwise it dereferences to its
-//! content, whose methods of these names are then found.
+//! On the host, std's float methods hide trait methods of the same name, but their results differ from a GPU's in some
+//! bits. If a receiver holds a float or references to one, it has the methods of [`GpuFloat`]. Any other receiver
+//! dereferences to its content, so that the call reaches the content's own method.
 
 use core::ops::{Deref, DerefMut};
 
@@ -54,10 +54,10 @@ impl<V: FloatValue> FloatValue for &mut V {
     }
 }
 
-/// The receiver of a call of a method in the table.
+/// The receiver of a method call that has the name of a function in the table.
 pub struct FloatReceiver<V>(pub V);
 
-/// The receiver of a call on a variable, which is not moved.
+/// The receiver of a method call on a variable. The call borrows the variable and does not move it.
 pub struct FloatVariable<'a, V>(pub &'a V);
 
 impl<V> Deref for FloatReceiver<V> {
@@ -93,7 +93,7 @@ macro_rules! forward {
             $name:ident($($argument:ident: $ty:tt),*) -> $result:tt, $single:literal, $double:literal;
         )* }
     ) => {
-        #[allow(missing_docs, reason = "the trait's methods have it")]
+        #[allow(missing_docs, reason = "the trait's methods have docs")]
         impl<V: FloatValue> FloatReceiver<V> {
             $(
                 #[inline(always)]
@@ -103,7 +103,7 @@ macro_rules! forward {
             )*
         }
 
-        #[allow(missing_docs, reason = "the trait's methods have it")]
+        #[allow(missing_docs, reason = "the trait's methods have docs")]
         impl<V: FloatValue> FloatVariable<'_, V> {
             $(
                 #[inline(always)]

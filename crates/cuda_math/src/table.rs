@@ -1,12 +1,13 @@
-//! The list of functions, from which the trait, its implementations and the receiver are made.
+//! The table of the float functions.
 //!
 //! # Design
 //!
-//! This table is the only list of the functions: each row has a name, the arguments and the largest error. The trait
-//! `GpuFloat`, both implementations and the receiver of rewritten calls come from it.
+//! This table is the only list of the functions: each row has a name, the arguments and the largest errors. The trait
+//! `GpuFloat`, its implementations for `f32` and `f64`, and the receivers of rewritten calls are generated from it.
 
-/// Calls the macro `$make` with the rows `name(arguments) -> result, error of f32, error of f64`. Errors are the
-/// largest ones in units in the last place of the true value; 0 means correctly rounded. `F` is the float type.
+/// Calls the macro `$make` with the rows `name(arguments) -> result, error for f32, error for f64`. An error is the
+/// largest error of the function in units in the last place of the true value; 0 means correctly rounded. `F` is the
+/// float type.
 ///
 /// The rows under `core` are methods that `core` has for both types on every target, with the same bits.
 macro_rules! float_functions {
@@ -48,32 +49,34 @@ macro_rules! float_functions {
                 round() -> F, 0, 0;
                 /// Returns the nearest whole number. Ties round to the even one (`rint`, `nearbyint`).
                 round_ties_even() -> F, 0, 0;
-                /// C's name of [`round_ties_even`](Self::round_ties_even).
+                /// C's name for [`round_ties_even`](Self::round_ties_even).
                 rint() -> F, 0, 0;
-                /// C's other name of [`round_ties_even`](Self::round_ties_even).
+                /// C's other name for [`round_ties_even`](Self::round_ties_even).
                 nearbyint() -> F, 0, 0;
-                /// [`round_ties_even`](Self::round_ties_even) as an integer. Saturates, and returns 0 for NaN.
+                /// Returns [`round_ties_even`](Self::round_ties_even) as an integer. The conversion saturates and
+                /// returns 0 for NaN.
                 lrint() -> i64, 0, 0;
-                /// C's other name of [`lrint`](Self::lrint).
+                /// C's other name for [`lrint`](Self::lrint).
                 llrint() -> i64, 0, 0;
-                /// [`round`](Self::round) as an integer. Saturates, and returns 0 for NaN.
+                /// Returns [`round`](Self::round) as an integer. The conversion saturates and returns 0 for NaN.
                 lround() -> i64, 0, 0;
-                /// C's other name of [`lround`](Self::lround).
+                /// C's other name for [`lround`](Self::lround).
                 llround() -> i64, 0, 0;
-                /// Returns the whole part.
+                /// Returns the whole part of `self`.
                 trunc() -> F, 0, 0;
                 /// Returns `self − self.trunc()`.
                 fract() -> F, 0, 0;
-                /// Returns the fractional part, with the sign of `self`, and the whole part.
+                /// Returns the fractional part with the sign of `self`, and the whole part.
                 modf() -> (F, F), 0, 0;
 
                 /// Returns the exact remainder of `self / divisor` with the sign of `self` (C's `fmod`, and `%` on the
                 /// host).
                 fmod(divisor: F) -> F, 0, 0;
-                /// Returns `self − n·divisor`, exactly, for the whole number `n` nearest to the quotient. Ties round to
-                /// the even one.
+                /// Returns `self − n·divisor`, exactly, for the whole number `n` nearest to the quotient. If two are
+                /// equally near, `n` is the even one.
                 remainder(divisor: F) -> F, 0, 0;
-                /// Returns [`remainder`](Self::remainder), and the three low bits of `n` with its sign.
+                /// Returns [`remainder`](Self::remainder), and the three low bits of its quotient `n` with the sign of
+                /// `n`.
                 remquo(divisor: F) -> (F, i32), 0, 0;
                 /// Returns the whole number `n` such that `self − n·divisor` is [`rem_euclid`](Self::rem_euclid), like
                 /// std.
@@ -83,13 +86,13 @@ macro_rules! float_functions {
 
                 /// Returns `self · 2^exponent`.
                 ldexp(exponent: i32) -> F, 0, 0;
-                /// C's other name of [`ldexp`](Self::ldexp): `self · 2^exponent`.
+                /// C's other name for [`ldexp`](Self::ldexp): `self · 2^exponent`.
                 scalbn(exponent: i32) -> F, 0, 0;
                 /// Returns `m` and `e` with `self = m · 2^e`. The magnitude of `m` is at least 0.5 and less than 1.
                 frexp() -> (F, i32), 0, 0;
-                /// Returns the exponent as a float, and −∞ for 0.
+                /// Returns the binary exponent of `self` as a float, and −∞ for 0.
                 logb() -> F, 0, 0;
-                /// Returns the exponent, `i32::MIN` for 0 and NaN, and `i32::MAX` for ∞.
+                /// Returns the binary exponent of `self`, `i32::MIN` for 0 and NaN, and `i32::MAX` for ∞.
                 ilogb() -> i32, 0, 0;
                 /// Returns the next value from `self` towards `to`.
                 nextafter(to: F) -> F, 0, 0;
@@ -119,11 +122,11 @@ macro_rules! float_functions {
                 exp2() -> F, 2, 1;
                 /// Returns `10^self`.
                 exp10() -> F, 2, 1;
-                /// Returns `e^self − 1`, precise also if that is small.
+                /// Returns `e^self − 1`, also precise for a small `self`.
                 exp_m1() -> F, 1, 1;
                 /// Returns the natural logarithm.
                 ln() -> F, 1, 1;
-                /// Returns the natural logarithm of `1 + self`, precise also if that is small.
+                /// Returns the natural logarithm of `1 + self`, also precise for a small `self`.
                 ln_1p() -> F, 1, 1;
                 /// Returns the logarithm to base 2.
                 log2() -> F, 1, 1;
@@ -140,7 +143,7 @@ macro_rules! float_functions {
                 sin() -> F, 2, 2;
                 /// Returns the cosine of an angle in radians, of any size.
                 cos() -> F, 2, 2;
-                /// Returns the sine and the cosine.
+                /// Returns the sine and the cosine of an angle in radians, of any size.
                 sin_cos() -> (F, F), 2, 2;
                 /// Returns the tangent of an angle in radians, of any size.
                 tan() -> F, 4, 2;
@@ -150,13 +153,13 @@ macro_rules! float_functions {
                 cospi() -> F, 1, 2;
                 /// Returns [`sinpi`](Self::sinpi) and [`cospi`](Self::cospi).
                 sincospi() -> (F, F), 1, 2;
-                /// Returns the arc sine.
+                /// Returns the arc sine in radians.
                 asin() -> F, 2, 2;
-                /// Returns the arc cosine.
+                /// Returns the arc cosine in radians.
                 acos() -> F, 2, 2;
-                /// Returns the arc tangent.
+                /// Returns the arc tangent in radians.
                 atan() -> F, 2, 2;
-                /// Returns the angle of the point (`x`, `self`), from −π to π.
+                /// Returns the angle of the point (`x`, `self`) in radians, from −π to π.
                 atan2(x: F) -> F, 3, 2;
                 /// Returns the hyperbolic sine.
                 sinh() -> F, 3, 2;
@@ -181,22 +184,22 @@ macro_rules! float_functions {
                 erfinv() -> F, 2, 5;
                 /// Returns the inverse of [`erfc`](Self::erfc).
                 erfcinv() -> F, 4, 6;
-                /// Returns the probability of at most `self` in the standard normal distribution.
+                /// Returns the probability that a number from the standard normal distribution is at most `self`.
                 normcdf() -> F, 5, 5;
                 /// Returns the inverse of [`normcdf`](Self::normcdf).
                 normcdfinv() -> F, 5, 8;
                 /// Returns the gamma function (C's `tgamma`).
                 gamma() -> F, 5, 10;
-                /// C's name of [`gamma`](Self::gamma).
+                /// C's name for [`gamma`](Self::gamma).
                 tgamma() -> F, 5, 10;
-                /// Returns the natural logarithm of the gamma function's magnitude. Between −11 and −2, where it has
-                /// zeros, the error in ulp may be larger. There it is at most 1e-6 (f32) or 1e-14 (f64) of the
-                /// surrounding values.
+                /// Returns the natural logarithm of the gamma function's magnitude. Between −11 and −2, where the
+                /// result has zeros, the error in ulp may be larger than stated. There it is at most 1e-6 (f32) or
+                /// 1e-14 (f64) of the surrounding values.
                 lgamma() -> F, 6, 4;
                 /// Returns [`lgamma`](Self::lgamma) and the gamma function's sign.
                 ln_gamma() -> (F, i32), 6, 4;
-                /// Returns the Bessel function of the first kind of order 0. The bound holds up to a magnitude of 8;
-                /// beyond it the error is at most 2.2e-6 (f32) or 5e-12 (f64).
+                /// Returns the Bessel function of the first kind of order 0. The stated error holds for magnitudes up
+                /// to 8; beyond 8 the error is at most 2.2e-6 (f32) or 5e-12 (f64).
                 j0() -> F, 9, 7;
                 /// Returns the Bessel function of the first kind of order 1. For its error see [`j0`](Self::j0).
                 j1() -> F, 9, 7;
@@ -207,8 +210,8 @@ macro_rules! float_functions {
                 y0() -> F, 9, 7;
                 /// Returns the Bessel function of the second kind of order 1. For its error see [`j0`](Self::j0).
                 y1() -> F, 9, 7;
-                /// Returns the Bessel function of the second kind of order `n`. Up to `n` its error is at most 2 +
-                /// 2.5·n ulp.
+                /// Returns the Bessel function of the second kind of order `n`. For arguments up to `n` its error is at
+                /// most 2 + 2.5·n ulp.
                 yn(n: i32) -> F, 9, 7;
                 /// Returns the modified Bessel function of the first kind of order 0.
                 cyl_bessel_i0() -> F, 6, 6;

@@ -3,10 +3,10 @@
 use core::fmt;
 use core::mem::MaybeUninit;
 
-/// A vector of at most `N` items. Making one does not initialise the unused room.
+/// A vector of at most `N` items, stored in place. Its unused capacity stays uninitialised.
 #[derive(Clone)]
 pub(crate) struct ArrayVec<T: Copy, const N: usize> {
-    /// The first `len` items are initialised.
+    /// The storage of the items, of which the first `len` are initialised.
     items: [MaybeUninit<T>; N],
     len: usize,
 }

@@ -2,31 +2,32 @@
 //!
 //! # Design
 //!
-//! From sm_80 on, a copy is `cp.async`. For older GPUs it is a load and a store. The compiler's target features decide.
+//! From sm_80 on, an asynchronous copy is `cp.async`. For older GPUs it is a load and a store. The compiler's target
+//! features decide which.
 //!
-//! In the simulator, a copy's destination counts as written from the start of the copy, and as uninitialised for
-//! readers until the wait. The value arrives at the wait. The checks therefore report a kernel that reads too early or
-//! that overwrites elements which other threads still read.
+//! In the simulator, the destination of an asynchronous copy counts as written from the start of the copy, and as
+//! uninitialised for readers until the wait. The value arrives at the wait. The checks therefore report a kernel that
+//! reads the destination too early or that overwrites elements which other threads still read.
 
 use crate::{Element, Global, GlobalMut, Shared, backend};
 
 /// A thread's asynchronous copies from global to shared memory, 16 bytes each (`cp.async`).
 ///
-/// A copy needs no register, and the thread does not stall: it does other work and [waits](Self::wait) later.
-/// [`commit`](Self::commit) makes a group of the copies begun since the last `commit`. Groups complete in order.
+/// An asynchronous copy needs no register, and the thread does not stall: it does other work and [waits](Self::wait)
+/// later. [`commit`](Self::commit) makes a group of the copies begun since the last `commit`. Groups complete in order.
 ///
-/// A copy is in progress from [`copy`](Self::copy) until its group has been waited for. During that time no thread may
-/// access its 16 bytes of shared memory. After the wait this thread sees them; other threads see them after a barrier.
-/// A copy that is never waited for may never arrive.
+/// A copy is in progress from [`copy`](Self::copy) until the thread has waited for the copy's group. During that time
+/// no thread may access the 16 bytes of shared memory that it writes. After the wait this thread sees the copied bytes;
+/// other threads see them after a barrier. A copy for which no thread waits may never arrive.
 ///
-/// GPUs before sm_80 lack such copies; there `copy` loads and stores. `cuda_builder` prints a warning, or builds for
-/// sm_80 as well. The simulator reads the value at `copy`, marks the destination as uninitialised, and writes it at the
-/// wait. The checks report a read before the wait; without checks such a read returns garbage.
+/// GPUs before sm_80 lack asynchronous copies; for them `copy` is a load and a store. `cuda_builder` prints a warning,
+/// or builds for sm_80 as well. The simulator reads the value at `copy`, marks the destination as uninitialised, and
+/// writes it at the wait. The checks report a read before the wait; without checks such a read returns garbage.
 ///
 /// ```
 /// use cuda_std::{AsyncCopies, Global, GlobalMut, kernel, shared_array, thread};
 ///
-/// /// `y` = `x`, a vector of four per thread, through shared memory. Blocks of 64 threads.
+/// /// Copies `x` to `y` through shared memory, four elements per thread. Needs blocks of 64 threads.
 /// #[kernel(max_threads = 64)]
 /// pub fn copy(x: Global<u32>, y: GlobalMut<u32>) {
 ///     let vectors = shared_array![[u32; 4]; 64];
@@ -43,13 +44,13 @@ use crate::{Element, Global, GlobalMut, Shared, backend};
 pub struct AsyncCopies(backend::Copies);
 
 impl AsyncCopies {
-    /// Returns a value with no copies in progress.
+    /// Creates a value with no copies in progress.
     #[inline(always)]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Begins to copy elements `N·index..N·index + N` of `from`, 16 bytes, to element `slot` of `to`.
+    /// Begins to copy elements `N·index..N·index + N` of `from`, which have 16 bytes, to element `slot` of `to`.
     ///
     /// `from` must start at a multiple of 16 bytes, as a whole buffer does.
     #[inline(always)]
@@ -67,11 +68,11 @@ impl AsyncCopies {
         unsafe { self.begin(from, index, to, slot) }
     }
 
-    /// As [`copy`](Self::copy), from a buffer that the kernel also writes.
+    /// Begins the same copy as [`copy`](Self::copy), but from a buffer that the kernel also writes.
     ///
-    /// If any thread, including this one, writes the elements before the copy has been waited for, the old or the new
-    /// value may arrive. The simulator reads at once. It reports unordered writes of other threads, but not of this
-    /// one.
+    /// If any thread, including this one, writes the elements before this thread has waited for the copy, the old or
+    /// the new value may arrive. The simulator reads the elements at the call. It reports unordered writes of other
+    /// threads, but not of the calling thread.
     #[inline(always)]
     #[track_caller]
     pub fn copy_written<T: Element, const N: usize>(
@@ -86,7 +87,7 @@ impl AsyncCopies {
         self.copy(from, index, to, slot);
     }
 
-    /// As [`copy`](Self::copy), unchecked on a GPU.
+    /// Begins the same copy as [`copy`](Self::copy), but without checks on a GPU.
     ///
     /// # Safety
     /// `N·index + N` must be at most the length of `from`. `from` must start at a multiple of 16 bytes. `slot` must be
@@ -108,10 +109,10 @@ impl AsyncCopies {
         unsafe { self.begin(from, index, to, slot) }
     }
 
-    /// Begins to copy elements `first..first + N` of `from`, 16 bytes, to element `slot` of `to`, one element at a
-    /// time. Elements past the end of `from` become zero.
+    /// Begins to copy elements `first..first + N` of `from`, which have 16 bytes, to element `slot` of `to`, one
+    /// element at a time. Elements past the end of `from` become zero.
     ///
-    /// `from` may start anywhere. Each element is a copy of its own and must have at least 4 bytes.
+    /// `from` may start at any element. Each element is a separate asynchronous copy and must have at least 4 bytes.
     #[inline(always)]
     #[track_caller]
     pub fn copy_by_elements<T: Element, const N: usize>(
@@ -126,7 +127,7 @@ impl AsyncCopies {
         unsafe { self.copy_by_elements_unchecked(from, first, to, slot) }
     }
 
-    /// As [`copy_by_elements`](Self::copy_by_elements), unchecked on a GPU.
+    /// Begins the same copies as [`copy_by_elements`](Self::copy_by_elements), but without checks on a GPU.
     ///
     /// # Safety
     /// `slot` must be below the length of `to`.
@@ -140,8 +141,8 @@ impl AsyncCopies {
         slot: usize,
     ) {
         const {
-            assert!(size_of::<[T; N]>() == 16, "an asynchronous copy has 16 bytes");
-            assert!(align_of::<T>() >= 4, "an asynchronous copy of an element has at least 4 bytes");
+            assert!(size_of::<[T; N]>() == 16, "an asynchronous copy must have 16 bytes: choose `N` accordingly");
+            assert!(align_of::<T>() >= 4, "the element of an asynchronous copy must have at least 4 bytes");
         }
         if backend::CHECKS_EVERY_ACCESS {
             to.check(slot);
@@ -152,7 +153,7 @@ impl AsyncCopies {
     }
 
     /// # Safety
-    /// As for [`copy_unchecked`](Self::copy_unchecked).
+    /// The conditions of [`copy_unchecked`](Self::copy_unchecked) must hold.
     #[inline(always)]
     #[track_caller]
     unsafe fn begin<T: Element, const N: usize>(
@@ -162,12 +163,12 @@ impl AsyncCopies {
         to: Shared<[T; N]>,
         slot: usize,
     ) {
-        const { assert!(size_of::<[T; N]>() == 16, "an asynchronous copy has 16 bytes") };
+        const { assert!(size_of::<[T; N]>() == 16, "an asynchronous copy must have 16 bytes: choose `N` accordingly") };
         // SAFETY: the caller guarantees that the indices are in bounds.
         unsafe { self.0.begin(from.as_ptr().add(index * N).cast(), to.address_of(slot)) }
     }
 
-    /// Makes a group of the copies begun since the last `commit`. Without such copies the group is empty.
+    /// Makes a group of the copies begun since the last `commit`. If no copy was begun, the group is empty.
     #[inline(always)]
     pub fn commit(&mut self) {
         self.0.commit();

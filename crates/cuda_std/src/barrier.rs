@@ -2,21 +2,21 @@
 
 use crate::{Shared, backend};
 
-/// The largest number of arrivals that a barrier can count.
+/// The largest number of arrivals that a phase of a barrier can count.
 pub const MAX_COUNT: u32 = (1 << 20) - 1;
 
 /// A barrier in 8 bytes of shared memory. A phase ends when the expected number of threads has arrived, and then the
 /// next phase begins. A thread that waits for the end of a phase sees the earlier writes of the threads that arrived.
 ///
-/// From sm_80 on, each operation is one instruction. Before sm_80 it uses atomics, and `cuda_builder` prints a warning.
-/// The simulator reports an uninitialised barrier, a count out of range, a wait for a phase that ended long ago, and,
-/// as no progress, too few arrivals.
+/// From sm_80 on, each operation of a barrier is one instruction. Before sm_80 it uses atomics, and `cuda_builder`
+/// prints a warning. The simulator reports an uninitialised barrier, a count out of range, and a wait for a phase that
+/// ended long ago. If too few threads arrive, it reports a lack of progress.
 ///
 /// ```
 /// use cuda_std::barrier::Barrier;
 /// use cuda_std::{Global, GlobalMut, kernel, shared_array, thread};
 ///
-/// /// `y` = `x` with each block's part turned round: blocks of up to 256 threads, one element each.
+/// /// Copies `x` to `y` and reverses the part of each block. A block has up to 256 threads with one element each.
 /// #[kernel(max_threads = 256)]
 /// pub fn reverse(x: Global<f32>, y: GlobalMut<f32>) {
 ///     let tile = shared_array![f32; 256];
@@ -28,7 +28,7 @@ pub const MAX_COUNT: u32 = (1 << 20) - 1;
 ///     thread::sync_threads();
 ///     tile.store(thread as usize, x.load(thread::index_1d()));
 ///     let arrived = barrier.arrive();
-///     // Here is time for what needs no other thread.
+///     // Work that needs no other thread can be done here.
 ///     barrier.wait(arrived);
 ///     y.store(thread::index_1d(), tile.load((size - 1 - thread) as usize));
 /// }
@@ -40,13 +40,13 @@ pub struct Barrier {
     address: u32,
 }
 
-/// The phase in which a thread has arrived.
+/// A token for the phase in which a thread has arrived. With it the thread waits for the end of that phase.
 #[derive(Clone, Copy, Debug)]
-#[must_use = "a thread that has arrived waits for the phase by this"]
+#[must_use = "pass it to `wait` or `is_over` to learn when the phase ends"]
 pub struct Arrival(u64);
 
 impl Barrier {
-    /// Returns the barrier in element `index` of `words`.
+    /// Returns the barrier that is stored in element `index` of `words`.
     #[inline(always)]
     #[track_caller]
     pub fn at(words: Shared<u64>, index: usize) -> Self {
@@ -62,7 +62,7 @@ impl Barrier {
         backend::barrier_init(self.address, count);
     }
 
-    /// Arrives without waiting.
+    /// Arrives at the barrier without waiting and returns the token of the phase.
     #[doc(alias = "__mbarrier_arrive")]
     #[inline(always)]
     #[track_caller]
@@ -70,7 +70,7 @@ impl Barrier {
         Arrival(backend::barrier_arrive(self.address))
     }
 
-    /// Arrives for the last time: the following phases expect one arrival less.
+    /// Arrives and leaves the barrier: the following phases expect one arrival less.
     #[doc(alias = "__mbarrier_arrive_and_drop")]
     #[inline(always)]
     #[track_caller]
@@ -78,7 +78,7 @@ impl Barrier {
         Arrival(backend::barrier_arrive_and_drop(self.address))
     }
 
-    /// Returns true if the phase of `arrival` has ended. It must be the barrier's current or previous phase.
+    /// Returns true if the phase of `arrival` has ended. That phase must be the barrier's current or previous one.
     #[doc(alias = "__mbarrier_test_wait")]
     #[inline(always)]
     #[track_caller]
@@ -94,8 +94,8 @@ impl Barrier {
         while !self.is_over(arrival) {}
     }
 
-    /// Waits until a phase of this parity has ended, for threads that do not arrive. The first phase has parity false,
-    /// the second true, and so on. The phase must be the barrier's current or previous one.
+    /// Waits until a phase of this parity has ended, without arriving. The first phase has parity false, the second
+    /// true, and so on. The phase must be the barrier's current or previous one.
     #[doc(alias = "__mbarrier_test_wait_parity")]
     #[inline(always)]
     #[track_caller]
@@ -103,7 +103,7 @@ impl Barrier {
         while !backend::barrier_parity_is_over(self.address, parity) {}
     }
 
-    /// Arrives and waits until the phase has ended.
+    /// Arrives at the barrier and waits until the phase has ended.
     #[inline(always)]
     #[track_caller]
     pub fn arrive_and_wait(self) {
@@ -111,13 +111,13 @@ impl Barrier {
     }
 }
 
-/// The word of a barrier without hardware support: in the simulator and before sm_80.
+/// Barriers without hardware support, in the simulator and before sm_80: the state is one 64-bit word.
 #[allow(dead_code, reason = "a GPU from sm_80 on has instructions")]
 pub(crate) mod word {
     const COUNT: u32 = 20;
     const PHASE: u32 = 40;
     const MASK: u64 = (1 << COUNT) - 1;
-    /// The upper bits of an initialised word.
+    /// The upper bits of an initialised barrier's word.
     const MARK: u64 = 0xBA21 << 48;
 
     pub const fn new(count: u32) -> u64 {
@@ -128,12 +128,12 @@ pub(crate) mod word {
         word >> 48 == MARK >> 48
     }
 
-    /// Returns the number of the phase, modulo 256.
+    /// Returns the number of a barrier's current phase, modulo 256.
     pub const fn phase(word: u64) -> u64 {
         word >> PHASE & 0xFF
     }
 
-    /// Returns the word after an arrival; `drops` is true for the last arrival of its thread.
+    /// Returns a barrier's word after an arrival; `drops` is true for the last arrival of a thread.
     pub const fn arrived(word: u64, drops: bool) -> u64 {
         let (mut pending, mut expected) = (word >> COUNT & MASK, word & MASK);
         let mut phase = phase(word);

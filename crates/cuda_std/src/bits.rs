@@ -21,8 +21,8 @@ pub fn lop3<const TABLE: u8>(a: u32, b: u32, c: u32) -> u32 {
 }
 
 /// A [`lop3`] whose table is chosen when the program runs: table `INDEX` (below 128) of the launch's
-/// `LaunchConfig::tables`. It costs as much as a constant table. A GPU's driver compiles the kernel anew for each list
-/// of tables.
+/// `LaunchConfig::tables`. The instruction costs as much as one with a constant table. A GPU's driver compiles the
+/// kernel anew for each list of tables.
 ///
 /// If the launch has no such table, the simulator reports a fault and a GPU refuses the launch.
 #[inline(always)]
@@ -37,7 +37,7 @@ pub fn funnel_shift_left(low: u32, high: u32, shift: u32) -> u32 {
     backend::funnel_shift_left(low, high, shift)
 }
 
-/// A [`funnel_shift_left`] by `shift`, at most 32.
+/// Returns the upper word of `high:low` shifted left by `shift`. A `shift` above 32 counts as 32.
 #[doc(alias = "__funnelshift_lc")]
 #[inline(always)]
 pub fn funnel_shift_left_clamped(low: u32, high: u32, shift: u32) -> u32 {
@@ -51,15 +51,16 @@ pub fn funnel_shift_right(low: u32, high: u32, shift: u32) -> u32 {
     backend::funnel_shift_right(low, high, shift)
 }
 
-/// A [`funnel_shift_right`] by `shift`, at most 32.
+/// Returns the lower word of `high:low` shifted right by `shift`. A `shift` above 32 counts as 32.
 #[doc(alias = "__funnelshift_rc")]
 #[inline(always)]
 pub fn funnel_shift_right_clamped(low: u32, high: u32, shift: u32) -> u32 {
     backend::funnel_shift_right_clamped(low, high, shift)
 }
 
-/// Selects four of the eight bytes of `b:a`, each by four bits of `selector`. The lower three bits are the byte's
-/// number, counted from the lowest byte of `a`. The fourth bit replaces the byte by eight copies of its sign bit.
+/// Selects four of the eight bytes of `b:a`, each by four bits of `selector`. The lower three of these bits are the
+/// byte's number, counted from the lowest byte of `a`. If the fourth bit is set, the byte is replaced by eight copies
+/// of its sign bit.
 #[doc(alias = "__byte_perm")]
 #[inline(always)]
 pub fn byte_permute(a: u32, b: u32, selector: u32) -> u32 {
@@ -73,7 +74,7 @@ pub fn dp4a(a: u32, b: u32, sum: i32) -> i32 {
     backend::dp4a(a, b, sum)
 }
 
-/// A [`dp4a`] of unsigned bytes.
+/// Returns `sum` plus the products of the four unsigned bytes of `a` and `b`. Wraps.
 #[doc(alias = "__dp4a")]
 #[inline(always)]
 pub fn dp4a_unsigned(a: u32, b: u32, sum: u32) -> u32 {
@@ -87,7 +88,7 @@ pub fn dp2a_low(a: u32, b: u32, sum: i32) -> i32 {
     backend::dp2a_low(a, b, sum)
 }
 
-/// A [`dp2a_low`] with the two upper bytes of `b`.
+/// Returns `sum` plus the products of the two signed halves of `a` and the two upper signed bytes of `b`. Wraps.
 #[doc(alias = "__dp2a_hi")]
 #[inline(always)]
 pub fn dp2a_high(a: u32, b: u32, sum: i32) -> i32 {
@@ -101,7 +102,7 @@ pub fn multiply_high(a: u32, b: u32) -> u32 {
     ((a as u64 * b as u64) >> 32) as u32
 }
 
-/// A signed [`multiply_high`].
+/// Returns the upper word of the product of the signed integers `a` and `b`.
 #[doc(alias = "__mulhi")]
 #[inline(always)]
 pub fn multiply_high_signed(a: i32, b: i32) -> i32 {
@@ -122,7 +123,7 @@ pub fn find_first_set(value: u32) -> u32 {
     if value == 0 { 0 } else { value.trailing_zeros() + 1 }
 }
 
-/// A [`find_first_set`] of 64 bits.
+/// Returns the position of the lowest set bit of a 64-bit integer, counted from 1, or 0 if no bit is set.
 #[doc(alias = "__ffsll")]
 #[inline(always)]
 pub fn find_first_set_64(value: u64) -> u32 {

@@ -2,9 +2,10 @@
 //!
 //! # Design
 //!
-//! The trait says where the numbers of a type are, whether every bit pattern is a valid value, and whether zeros are.
-//! Host and device copy an element number by number with the same code. A blanket implementation for `bytemuck::Pod`
-//! would exclude `bool` and tuples; `Element` is the part of this trait that is `Pod`, for casts and vectors.
+//! [`DeviceCopy`] states where the numbers of a type are, whether every bit pattern is a valid value, and whether a
+//! value of all zero bytes is valid. Host and device copy an element number by number with the same code. A blanket
+//! implementation for `bytemuck::Pod` would exclude `bool` and tuples. Casts and vectors need the subtrait `Element`,
+//! whose types are also `Pod`.
 
 use core::marker::PhantomData;
 use core::mem::{MaybeUninit, offset_of};
@@ -14,8 +15,8 @@ use crate::backend;
 
 /// A value that host and device copy to each other bit by bit: an element of a buffer or a parameter of a kernel.
 ///
-/// Numbers, `bool`, `char`, `NonZero`, and arrays and tuples of such types implement it. For a struct of such fields,
-/// or an enum without fields but with a representation, use `#[derive(Clone, Copy, cuda_std::DeviceCopy)]`:
+/// Numbers, `bool`, `char`, `NonZero`, and arrays and tuples of such types implement this trait. For a struct of such
+/// fields, or an enum without fields but with a representation, use `#[derive(Clone, Copy, cuda_std::DeviceCopy)]`:
 ///
 /// ```
 /// #[derive(Clone, Copy, cuda_std::DeviceCopy)]
@@ -38,8 +39,8 @@ use crate::backend;
 /// and stored in one access, every other value number by number; padding is never read or written. Unordered accesses
 /// of two threads may therefore mix the fields of two values. A type's safety must not depend on unmixed fields.
 ///
-/// Without `#[repr(C)]`, the compiler orders the fields of structs and tuples. A program may hold such elements in its
-/// buffers if its compiler and that of the PTX use the same order, as compilers of one release do.
+/// Without `#[repr(C)]`, the compiler orders the fields of structs and tuples. Such elements may be in a buffer only if
+/// the compilers of the program and of the PTX use the same order, as compilers of one release do.
 ///
 /// A type with references or with a destructor does not compile:
 ///
@@ -57,19 +58,19 @@ use crate::backend;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be copied between host and device",
     label = "does not implement `DeviceCopy`",
-    note = "add `#[derive(Clone, Copy, cuda_std::DeviceCopy)]` to a type of your own"
+    note = "if you define the type, add `#[derive(Clone, Copy, cuda_std::DeviceCopy)]` to it"
 )]
 pub unsafe trait DeviceCopy: Copy + Send + Sync + 'static {
-    /// True if every bit pattern is a valid value. Uninitialised memory may then be read.
+    /// True if every bit pattern is a valid value, so that uninitialised memory may be read as this type.
     const ANY_BITS: bool = true;
 
-    /// True if zeros are a valid value.
+    /// True if a value of all zero bytes is valid.
     const ZEROS: bool = true;
 
     /// True if every bit pattern is a valid value and no byte is padding.
     const PLAIN: bool = Self::ANY_BITS;
 
-    /// Calls `see` with the offset (plus `at`) and the size of each number in the value. Sizes are 1, 2, 4, 8 or 16
+    /// Calls `see` for each number in the value, with the number's offset (plus `at`) and its size: 1, 2, 4, 8 or 16
     /// bytes.
     #[doc(hidden)]
     #[inline(always)]
@@ -82,7 +83,7 @@ pub unsafe trait DeviceCopy: Copy + Send + Sync + 'static {
         }
     }
 
-    /// Returns true if the bytes at `value` are a valid value.
+    /// Returns true if the bytes at `value` form a valid value.
     ///
     /// # Safety
     /// `value` must be valid for reads of all bytes that are not padding.
@@ -115,7 +116,7 @@ pub unsafe trait DeviceCopy: Copy + Send + Sync + 'static {
     /// Stores the value at `address` in shared memory.
     ///
     /// # Safety
-    /// As for [`shared_load`](Self::shared_load).
+    /// `address` must be valid for an access of the type in the block's shared memory.
     #[doc(hidden)]
     #[inline(always)]
     #[track_caller]
@@ -196,8 +197,8 @@ macro_rules! non_zero {
 
 non_zero! { u8 i8 u16 i16 u32 i32 u64 i64 u128 i128 usize isize }
 
-/// Wraps a [`Pod`](bytemuck::Pod) type of another crate, for which [`DeviceCopy`] cannot be derived, as an element, a
-/// field or a parameter.
+/// A wrapper for a [`Pod`](bytemuck::Pod) type of another crate, for which [`DeviceCopy`] cannot be derived. The
+/// wrapped type can be an element, a field or a parameter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(transparent)]
 pub struct Plain<T>(pub T);
@@ -293,7 +294,7 @@ pub(crate) const fn access_bytes<T: DeviceCopy>() -> usize {
     }
 }
 
-/// Returns the value loaded from memory that may be uninitialised. Ends the kernel if the bits are not a valid `T`.
+/// Returns `loaded`, which may come from uninitialised memory. Ends the kernel if the bits are not a valid `T`.
 #[inline(always)]
 #[track_caller]
 pub(crate) fn checked_value<T: DeviceCopy>(loaded: MaybeUninit<T>) -> T {

@@ -1,4 +1,4 @@
-//! The functions of `cuda_math` that read memory. The simulator checks their reads.
+//! The functions of `cuda_math` that read slices in memory. The simulator checks their reads.
 
 use cuda_math::GpuFloat;
 

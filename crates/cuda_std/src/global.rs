@@ -57,7 +57,7 @@ unsafe impl<T: DeviceCopy> Send for GlobalMut<'_, T> {}
 // SAFETY: several threads may access the view at once, and the elements are plain data.
 unsafe impl<T: DeviceCopy> Sync for GlobalMut<'_, T> {}
 
-/// The methods that both views share. Only the pointer's mutability differs.
+/// The methods that `Global` and `GlobalMut` share. Only the pointer's mutability differs.
 macro_rules! common_methods {
     ($view:ident $pointer:ty) => {
         /// Creates a view of the `len` elements at `pointer` in the memory of `owner`.
@@ -71,7 +71,7 @@ macro_rules! common_methods {
             Self { pointer, len, owner, elements: PhantomData }
         }
 
-        /// Returns the number of elements.
+        /// Returns the number of elements of the view.
         #[inline(always)]
         pub fn len(&self) -> usize {
             self.len
@@ -89,7 +89,7 @@ macro_rules! common_methods {
             self.pointer
         }
 
-        /// Returns the address of element 0 for a kernel that takes a raw pointer.
+        /// Returns the address of element 0, for a call of a kernel that takes a raw pointer.
         #[doc(hidden)]
         #[inline(always)]
         pub fn exposed(&self) -> $pointer {
@@ -97,7 +97,7 @@ macro_rules! common_methods {
             self.pointer
         }
 
-        /// Returns a view of the same elements as another type of the same size, such as `f32` as `u32`.
+        /// Returns a view of the same memory with another element type of the same size, such as `u32` for `f32`.
         #[inline(always)]
         pub fn cast<U: Element>(self) -> $view<'a, U>
         where
@@ -107,7 +107,7 @@ macro_rules! common_methods {
             $view { pointer: self.pointer.cast(), len: self.len, owner: self.owner, elements: PhantomData }
         }
 
-        /// Returns the device that owns the memory; on a GPU, an empty value.
+        /// Returns the device that owns the view's memory. On a GPU, the returned value is empty.
         #[inline(always)]
         pub fn device(&self) -> Owner {
             self.owner
@@ -166,8 +166,8 @@ macro_rules! common_methods {
         /// Loads element `index` by a volatile access (`ld.volatile.global`): the compiler neither reuses an earlier
         /// value nor removes the load. An element with several numbers takes several loads.
         ///
-        /// The access orders no others. Two volatile accesses do not race with each other, like two
-        /// [`GlobalMut::load_relaxed`].
+        /// The access orders no other accesses. Like two [`GlobalMut::load_relaxed`], two volatile accesses do not race
+        /// with each other.
         #[inline(always)]
         #[track_caller]
         pub fn load_volatile(&self, index: usize) -> T {
@@ -201,7 +201,7 @@ macro_rules! common_methods {
             unsafe { backend::global_load_vec(self.pointer.add(index * N)) }
         }
 
-        /// A [`load_vec`](Self::load_vec), unchecked on a GPU.
+        /// Loads a vector like [`load_vec`](Self::load_vec), but without checks on a GPU.
         ///
         /// # Safety
         /// `N·index + N` must be at most [`len`](Self::len), and the view must start at a multiple of the access's
@@ -259,7 +259,7 @@ impl<'a, T: DeviceCopy> Global<'a, T> {
         unsafe { backend::global_load_readonly(self.pointer.add(index)) }
     }
 
-    /// A [`load_readonly`](Self::load_readonly), unchecked on a GPU.
+    /// Loads element `index` like [`load_readonly`](Self::load_readonly), but without checks on a GPU.
     ///
     /// # Safety
     /// `index` must be below [`len`](Self::len).
@@ -276,7 +276,7 @@ impl<'a, T: DeviceCopy> Global<'a, T> {
     /// [`device`](macro@crate::device), the simulator checks accesses through it.
     ///
     /// # Safety
-    /// Call it only in a kernel that runs on the device of the memory.
+    /// Call this method only in a kernel that runs on the device of the memory.
     #[inline(always)]
     pub unsafe fn as_slice(&self) -> &'a [T] {
         backend::exposing();
@@ -292,11 +292,11 @@ impl<'a, T: DeviceCopy> GlobalMut<'a, T> {
     /// [`device`](macro@crate::device), the simulator checks accesses through it.
     ///
     /// # Safety
-    /// Call it only in a kernel that runs on the device of the memory. Several threads may have such slices of the same
-    /// elements, as in Rust-CUDA's kernels. Each thread must then access only elements of its own, or order its
-    /// accesses like those of the view.
+    /// Call this method only in a kernel that runs on the device of the memory. Several threads may have such slices of
+    /// the same elements, as in Rust-CUDA's kernels. No two threads may then access the same element, unless their
+    /// accesses are ordered like accesses through the view.
     #[inline(always)]
-    #[allow(clippy::mut_from_ref, reason = "the view is one of the memory, and not its owner")]
+    #[allow(clippy::mut_from_ref, reason = "the view does not own the memory")]
     pub unsafe fn as_mut_slice(&self) -> &'a mut [T] {
         backend::exposing();
         // SAFETY: the view is valid, and the caller guarantees the device and ordered accesses.
@@ -356,7 +356,7 @@ impl<'a, T: DeviceCopy> GlobalMut<'a, T> {
         unsafe { backend::global_store_vec(self.pointer.add(index * N), values) }
     }
 
-    /// A [`store_vec`](Self::store_vec), unchecked on a GPU.
+    /// Stores a vector like [`store_vec`](Self::store_vec), but without checks on a GPU.
     ///
     /// # Safety
     /// See [`load_vec_unchecked`](Self::load_vec_unchecked).
@@ -382,7 +382,7 @@ impl<'a, T: DeviceCopy> GlobalMut<'a, T> {
         Place::Global(unsafe { self.pointer.add(index) })
     }
 
-    /// A [`load_relaxed`](Self::load_relaxed), unchecked on a GPU.
+    /// Loads element `index` like [`load_relaxed`](Self::load_relaxed), but without checks on a GPU.
     ///
     /// # Safety
     /// `index` must be below [`len`](Self::len).

@@ -38,8 +38,8 @@ pub fn sync() {
     backend::sync_grid();
 }
 
-/// Waits until the previous launches in the same stream have ended and their writes are visible. A kernel that calls it
-/// may start while they still run.
+/// Waits until the previous launches in the same stream have ended and their writes are visible. A kernel that calls
+/// this function may start while those launches still run.
 ///
 /// On GPUs of compute capability 9.0 or later, with PTX for them, such a kernel starts as soon as the previous one
 /// calls [`launch_dependents()`] or has no more blocks to start. The launch, and the work before the call, then overlap
@@ -71,8 +71,9 @@ pub fn wait_for_dependencies() {
     backend::wait_for_dependencies();
 }
 
-/// Allows the next launch in the same stream to start if its kernel calls [`wait_for_dependencies()`]. It starts when
-/// all blocks have called this function or have ended. Its blocks use the resources that this launch leaves free.
+/// Allows the next launch in the same stream to start early if its kernel calls [`wait_for_dependencies()`]. It starts
+/// when all blocks of this launch have called this function or have ended. Its blocks use the resources that this
+/// launch leaves free.
 #[doc(alias = "cudaTriggerProgrammaticLaunchCompletion")]
 #[inline(always)]
 pub fn launch_dependents() {

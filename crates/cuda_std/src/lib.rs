@@ -20,7 +20,7 @@
 //! For the GPU, this is an entry of the PTX module; its views arrive as a pointer and a length. For the host, `scale(a,
 //! x, y)` creates a typed [`Call`], which a device of the crate `launch` runs on a GPU or in the simulator.
 //!
-//! The names follow common usage, and Rust-CUDA's `cuda_std` where both have the same item.
+//! Items that Rust-CUDA's `cuda_std` also has bear the same names here. Other names follow common usage.
 #![no_std]
 #![cfg_attr(target_arch = "nvptx64", feature(asm_experimental_arch, link_llvm_intrinsics, stdarch_nvptx))]
 #![cfg_attr(target_arch = "nvptx64", allow(internal_features))]
@@ -63,7 +63,7 @@ pub use cuda_std_macros::{
 };
 pub use device_copy::{DeviceCopy, Plain};
 pub use float::{norm, rnorm};
-/// The version of glam whose types are elements.
+/// The release of the crate glam whose types are elements of buffers here.
 #[cfg(feature = "glam")]
 pub use glam;
 pub use global::{Global, GlobalMut};
@@ -71,7 +71,7 @@ pub use half::{bf16, bf16x2, f16, f16x2};
 pub use param::{Argument, KernelParam, MAX_PARAM_BYTES, MAX_PARAMS, Params};
 pub use shared::{Shared, dynamic_shared};
 pub use statics::{Constant, GlobalStatic, SharedStatic};
-/// A re-export for Rust-CUDA's sources. The types of vek are not elements; those of glam are.
+/// The crate vek, re-exported for Rust-CUDA's sources. Its types are not elements of buffers; those of glam are.
 #[cfg(feature = "vek")]
 pub use vek;
 
@@ -82,10 +82,10 @@ pub fn opaque<T: Element>(value: T) -> T {
     backend::opaque(value)
 }
 
-/// Returns the product of `a` and `b` in 64 bits with one instruction (`mul.wide.u32`).
+/// Returns the 64-bit product of `a` and `b`, computed by one instruction (`mul.wide.u32`).
 ///
 /// `u64::from(a) * u64::from(b)` gives the same result. If one factor is constant in a loop, however, the compiler
-/// widens it before the loop and then multiplies 64 bits by 64.
+/// widens it to 64 bits before the loop and then multiplies two 64-bit numbers.
 #[inline(always)]
 pub fn multiply_wide(a: u32, b: u32) -> u64 {
     backend::multiply_wide(a, b)
@@ -148,8 +148,8 @@ macro_rules! kernels {
     };
 }
 
-/// Plain data: [`DeviceCopy`] without padding or invalid bit patterns. A view of such elements can be cast, and several
-/// can be loaded as one vector.
+/// Plain data: a type that is [`DeviceCopy`] without padding or invalid bit patterns. A view of such elements can be
+/// cast, and several of them can be loaded as one vector.
 pub trait Element: bytemuck::Pod + DeviceCopy {}
 
 impl<T: bytemuck::Pod + DeviceCopy> Element for T {}

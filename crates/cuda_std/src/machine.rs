@@ -1,4 +1,4 @@
-//! The place and time at which a thread runs, for probes of the hardware. Results should not depend on them.
+//! The place and time at which a thread runs, for probes of the hardware. A kernel's results should not depend on them.
 
 use crate::backend;
 

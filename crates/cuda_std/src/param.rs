@@ -41,12 +41,12 @@ use crate::{DeviceCopy, Global, GlobalMut};
             types of your own with `#[derive(Clone, Copy, cuda_std::DeviceCopy)]`"
 )]
 pub unsafe trait KernelParam: Sized {
-    /// The first PTX parameter: the value, or a view's pointer.
+    /// The type of the first PTX parameter: the value, or a view's pointer.
     type Head: Copy;
-    /// The second PTX parameter: a view's length, or `()` if there is none.
+    /// The type of the second PTX parameter: a view's length, or `()` for all other values.
     type Tail: Copy;
 
-    /// Assembles the parameter from its parts, in the kernel.
+    /// Assembles the kernel's parameter from the values of the one or two PTX parameters.
     ///
     /// # Safety
     /// The host must have encoded the parts for this parameter.
@@ -56,15 +56,15 @@ pub unsafe trait KernelParam: Sized {
 /// A value that the host passes to a kernel.
 ///
 /// # Safety
-/// `encode` must append one parameter for `Head`, and one for `Tail` unless that is `()`. It must note the device of
-/// each pointer and the memory that it views. `For` must differ from the type only in lifetimes.
+/// `encode` must append one parameter for `Head`, and one for `Tail` unless that is `()`. It must record the device of
+/// each pointer and the memory that the value views. `For` must differ from the type only in lifetimes.
 #[diagnostic::on_unimplemented(
     message = "a kernel cannot be passed a `{Self}`",
     label = "not a kernel parameter",
-    note = "add `#[derive(Clone, Copy, cuda_std::DeviceCopy)]` to a type of your own"
+    note = "if you define the type, add `#[derive(Clone, Copy, cuda_std::DeviceCopy)]` to it"
 )]
 pub unsafe trait Argument: Copy {
-    /// The same type with the lifetime `'a`. The function that makes a call then has one lifetime for all its
+    /// The implementing type with the lifetime `'a`. The function that makes a call then has one lifetime for all its
     /// parameters, whatever their types are.
     type For<'a>: Argument;
 
@@ -200,10 +200,10 @@ pointers! {
 /// The largest number of parameters of a kernel.
 pub const MAX_PARAMS: usize = 64;
 
-/// The largest size of all parameters together, which is the driver's limit.
+/// The largest size in bytes of all parameters of a kernel together, which is the driver's limit.
 pub const MAX_PARAM_BYTES: usize = 4096;
 
-/// The largest number of 8-byte words for the parameters; each parameter starts a new word.
+/// The largest number of 8-byte words for a call's parameters; each parameter starts a new word.
 const MAX_WORDS: usize = MAX_PARAM_BYTES / 8 + 2 * MAX_PARAMS;
 
 /// Fails to compile if parameters with these sizes and alignments, in this order, exceed the limit of a launch.
@@ -217,7 +217,8 @@ pub const fn check_param_bytes(params: &[(usize, usize)]) {
     assert!(bytes <= MAX_PARAM_BYTES, "the parameters of a kernel may have at most 4096 bytes in total");
 }
 
-/// The parameters of a call in the order of the PTX entry, with the devices and the memory that they view.
+/// The parameters of a call in the order of the PTX entry, and the devices and memory regions that the call's views
+/// refer to.
 #[derive(Clone, Debug)]
 pub struct Params {
     words: ArrayVec<u64, MAX_WORDS>,
@@ -261,7 +262,7 @@ impl Params {
         copy_to_words(value, &mut self.words.as_mut_slice()[first..]);
     }
 
-    /// Notes that the view passed for the reference `name` does not have exactly one element.
+    /// Records that the view passed for the reference `name` does not have exactly one element.
     #[doc(hidden)]
     pub fn note_missing(&mut self, name: &'static str) {
         self.missing = Some(name);
@@ -280,19 +281,19 @@ impl Params {
         self.push_device(device);
     }
 
-    /// Notes that a parameter views memory of `device`.
+    /// Records that a parameter views memory of `device`.
     #[inline]
     pub fn push_device(&mut self, device: Owner) {
         self.devices.push(device);
     }
 
-    /// Notes that parameter `name` views the `bytes` bytes at `start`, in elements of `element` bytes.
+    /// Records that parameter `name` views the `bytes` bytes at `start`, in elements of `element` bytes.
     #[inline]
     pub fn push_region(&mut self, name: &'static str, start: usize, bytes: usize, element: usize, is_writable: bool) {
         self.regions.push(name, start, bytes, element, is_writable);
     }
 
-    /// Returns all parameters, little-endian, each starting at a word.
+    /// Returns the bytes of all parameters, little-endian, each starting at a word.
     #[inline]
     pub fn slots(&self) -> &[u64] {
         self.words.as_slice()
@@ -310,7 +311,7 @@ impl Params {
         self.devices.as_slice()
     }
 
-    /// Returns the memory of each view; on a GPU, nothing.
+    /// Returns the memory region of each view; on a GPU, the result is empty.
     #[inline]
     pub fn regions(&self) -> &Regions {
         &self.regions

@@ -43,13 +43,13 @@ pub trait PrintArgument: Copy {
     /// The kind of the argument.
     const KIND: Kind;
 
-    /// The data that must live until the message is printed.
+    /// The data behind the argument's 8 bytes, which must live until the message is printed.
     type Kept;
 
     /// Returns the data that must live until the message is printed.
     fn keep(self) -> Self::Kept;
 
-    /// Returns the argument's 8 bytes.
+    /// Returns the argument's 8 bytes, which may point into `kept`.
     fn word(kept: &Self::Kept) -> u64;
 }
 
@@ -105,7 +105,7 @@ impl PrintArgument for &str {
     }
 }
 
-/// Replaces a value that a GPU cannot print.
+/// The replacement for a value in a message that a GPU cannot print.
 #[derive(Clone, Copy, Debug)]
 pub struct Unprintable;
 
@@ -114,14 +114,14 @@ pub struct Unprintable;
 pub struct Shown<'a, T: ?Sized>(pub &'a T);
 
 impl<T: PrintArgument> Shown<'_, T> {
-    /// Returns the value, which can be printed.
+    /// Returns the value itself: a kernel can print it.
     #[inline(always)]
     pub fn shown(&self) -> T {
         *self.0
     }
 }
 
-/// The fallback for values without [`Shown::shown`].
+/// The fallback for values of types that a kernel cannot print, which lack [`Shown::shown`].
 pub trait NotShown {
     /// Returns the replacement for the value.
     #[inline(always)]
@@ -141,7 +141,7 @@ pub trait PrintArguments {
     fn with_words(self, f: impl FnOnce(&[u64]));
 }
 
-/// Returns the 8 bytes for the data kept of a `T`.
+/// Returns the 8 bytes of an argument whose data was kept.
 #[inline(always)]
 fn word<T: PrintArgument>((kept, _): &(T::Kept, core::marker::PhantomData<T>)) -> u64 {
     T::word(kept)
@@ -176,7 +176,7 @@ struct Text {
 
 impl Text {
     const fn push(&mut self, byte: u8) {
-        assert!(self.len < MAX_FORMAT - 1, "the format string is too long for a kernel's println!");
+        assert!(self.len < MAX_FORMAT - 1, "the C format string is longer than 511 bytes: split the message");
         self.bytes[self.len] = byte;
         self.len += 1;
     }
@@ -257,7 +257,7 @@ const fn push_argument(text: &mut Text, flags: &str, kind: Kind, conversion: Opt
 pub struct Format<P, A>(core::marker::PhantomData<(P, A)>);
 
 impl<P: Pieces, A: PrintArguments> Format<P, A> {
-    /// The zero-terminated text.
+    /// The zero-terminated C format string.
     pub const TEXT: &'static [u8; MAX_FORMAT] = &c_format(P::PIECES, A::KINDS);
 }
 

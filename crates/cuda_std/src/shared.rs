@@ -5,8 +5,8 @@
 //! A handle is a 32-bit address in the block's shared memory, not a Rust pointer: LLVM would access memory behind a
 //! pointer by generic loads and stores, which are slower. `global_asm!` declares the arrays.
 //!
-//! This determines two options of each access's `asm!`. It is `nomem`, because LLVM does not know this memory. It is
-//! not `pure`, so accesses keep their order.
+//! Each access's `asm!` has the option `nomem`, because LLVM does not know this memory. It lacks the option `pure`, so
+//! accesses keep their order.
 
 use core::marker::PhantomData;
 
@@ -15,10 +15,10 @@ use crate::{DeviceCopy, Element, backend};
 
 /// An array in the block's shared memory.
 ///
-/// A handle is an address and a length and can be copied; the array lives as long as the block. Its contents are
-/// unspecified until they are written. [`load`](Self::load) and [`store`](Self::store) check the index: a bad index is
-/// a fault with its source line in the simulator and a trap on a GPU. If two threads access an element and one of them
-/// writes, a barrier must order the accesses, or they must be atomic. Otherwise the value read is unspecified.
+/// A handle is an address and a length and can be copied; the array lives as long as the block. The array's contents
+/// are unspecified until a thread writes them. [`load`](Self::load) and [`store`](Self::store) check the index: a bad
+/// index is a fault with its source line in the simulator and a trap on a GPU. If two threads access an element and one
+/// of them writes, a barrier must order the accesses, or they must be atomic. Otherwise the value read is unspecified.
 pub struct Shared<T> {
     address: u32,
     len: u32,
@@ -56,7 +56,7 @@ impl<T: DeviceCopy> Shared<T> {
         self.len == 0
     }
 
-    /// Returns elements `start..start + len` as an array of their own.
+    /// Returns elements `start..start + len` as an array that counts them from 0.
     #[inline(always)]
     #[track_caller]
     pub fn part(self, start: usize, len: usize) -> Self {
@@ -66,7 +66,7 @@ impl<T: DeviceCopy> Shared<T> {
         Self { address: self.address_of(start), len: len as u32, elements: PhantomData }
     }
 
-    /// A [`part`](Self::part), unchecked on a GPU.
+    /// Returns the same array as [`part`](Self::part), but without checks on a GPU.
     ///
     /// # Safety
     /// `start + len` must be at most [`len`](Self::len).
@@ -88,15 +88,15 @@ impl<T: DeviceCopy> Shared<T> {
         self
     }
 
-    /// Returns the generic address of element 0, for code over pointers. It is valid for the block's threads as long as
-    /// the block.
+    /// Returns the generic address of element 0, for code over pointers. The block's threads may use it until the block
+    /// ends.
     #[inline(always)]
     pub fn as_mut_ptr(self) -> *mut T {
         backend::shared_pointer(self.address).cast()
     }
 
-    /// Returns the address of element `index`, like `as_mut_ptr().add(index)`: in Rust-CUDA, a `shared_array!` is a
-    /// pointer.
+    /// Returns the address of element `index`, like `as_mut_ptr().add(index)`. In Rust-CUDA, a `shared_array!` is a
+    /// pointer, so its kernels call this method.
     ///
     /// # Safety
     /// `index` must be at most [`len`](Self::len).
@@ -105,10 +105,10 @@ impl<T: DeviceCopy> Shared<T> {
         self.as_mut_ptr().wrapping_add(index)
     }
 
-    /// Returns the same bytes as elements of another type, as many as fit, such as `u32` as `[u32; 4]` for wide
-    /// accesses.
+    /// Returns an array over the same bytes with elements of type `U`, as many as fit. For example, `[u32; 4]` instead
+    /// of `u32` allows wide accesses.
     ///
-    /// The array must start at a multiple of that type's size, like a whole `shared_array!`.
+    /// The array must start at a multiple of the size of `U`, like a whole `shared_array!`.
     #[inline(always)]
     #[track_caller]
     pub fn cast<U: Element>(self) -> Shared<U>
@@ -192,7 +192,7 @@ impl<T: DeviceCopy> Shared<T> {
         Place::Shared(self.address_of(index))
     }
 
-    /// A [`place`](Self::place), unchecked on a GPU.
+    /// Returns the same address as [`place`](Self::place), but without checks on a GPU.
     ///
     /// # Safety
     /// `index` must be below [`len`](Self::len).
@@ -236,7 +236,7 @@ impl<T: DeviceCopy> Shared<T> {
 /// Returns the block's dynamic shared memory, whose size the launch determines, as an array of `T`.
 #[inline(always)]
 pub fn dynamic_shared<T: DeviceCopy>() -> Shared<T> {
-    const { assert!(align_of::<T>() <= 16, "dynamic shared memory is aligned to 16 bytes") };
+    const { assert!(align_of::<T>() <= 16, "dynamic shared memory is aligned to 16 bytes: the element needs more") };
     let (address, bytes) = backend::dynamic_shared();
     // SAFETY: the region belongs to the block, has `bytes` bytes and is aligned to 16.
     unsafe { Shared::from_raw_parts(address, bytes / size_of::<T>() as u32) }

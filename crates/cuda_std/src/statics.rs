@@ -85,10 +85,10 @@ pub struct SharedStatic<T> {
 macro_rules! of_places {
     ($($name:ident)*) => {$(
         impl<T: DeviceCopy> $name<T> {
-            /// Creates a static of `len` elements at `place`.
+            /// Creates a static of the `len` elements at `place`.
             ///
             /// # Safety
-            /// The place must have `len` elements, each a valid `T`.
+            /// There must be `len` elements at `place`, each a valid `T`.
             #[doc(hidden)]
             pub const unsafe fn new(place: StaticPlace<T>, len: usize) -> Self {
                 Self { place, len }
@@ -100,13 +100,13 @@ macro_rules! of_places {
                 self.len
             }
 
-            /// Returns true if there are no elements.
+            /// Returns true if the static has no elements.
             #[inline(always)]
             pub const fn is_empty(&self) -> bool {
                 self.len == 0
             }
 
-            /// Returns the address with the host's description.
+            /// Returns the static's address and its description for the host.
             #[doc(hidden)]
             pub fn place(&'static self) -> &'static StaticPlace<T> {
                 &self.place
@@ -138,7 +138,7 @@ impl<T: DeviceCopy> Constant<T> {
 }
 
 impl<T: DeviceCopy> GlobalStatic<T> {
-    /// Returns a view of the elements, in a kernel.
+    /// Returns a view of the elements. Only kernels may call this.
     #[inline(always)]
     #[track_caller]
     pub fn view(&'static self) -> GlobalMut<'static, T> {
@@ -153,7 +153,7 @@ impl<T: DeviceCopy> SharedStatic<T> {
         Self { array }
     }
 
-    /// Returns the block's array, in a kernel.
+    /// Returns the block's array. Only kernels may call this.
     #[inline(always)]
     pub fn get(&self) -> Shared<T> {
         (self.array)()

@@ -171,7 +171,7 @@ pub fn sync_threads_or(predicate: bool) -> bool {
     backend::sync_threads_or(predicate)
 }
 
-/// Waits for about `nanos` nanoseconds, at most a millisecond, while other threads run. For a thread that polls.
+/// Waits for about `nanos` nanoseconds, at most a millisecond, while other threads run. Use it in a loop that polls.
 #[doc(alias = "__nanosleep")]
 #[inline(always)]
 #[track_caller]

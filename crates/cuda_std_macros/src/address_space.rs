@@ -3,7 +3,7 @@
 use proc_macro2::TokenStream;
 use syn::{Attribute, Error, Ident, Meta, parse2};
 
-/// A memory space.
+/// A memory space of the GPU in which a static can be placed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum AddressSpace {
     Shared,
@@ -12,7 +12,7 @@ pub enum AddressSpace {
 }
 
 impl AddressSpace {
-    /// Parses the name in the parentheses.
+    /// Parses the name in the parentheses of `#[address_space(…)]`.
     pub fn parse(tokens: TokenStream) -> syn::Result<Self> {
         let name: Ident = parse2(tokens).map_err(|error| Error::new(error.span(), EXPECTED))?;
         match name.to_string().as_str() {

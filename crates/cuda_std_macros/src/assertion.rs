@@ -1,4 +1,5 @@
-//! `assert!` and similar macros: core's own in the simulator; on a GPU a condition with a message for C's `vprintf`.
+//! Expands `assert!` and similar macros. The simulator uses core's macros. On a GPU the expansion is a condition and a
+//! message that C's `vprintf` prints.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
@@ -8,7 +9,7 @@ use syn::{Expr, ExprLit, Lit, LitStr, Token};
 
 use crate::println::pieces;
 
-/// The largest number of values in a message.
+/// The maximum number of values that a message can print.
 const MAX_VALUES: usize = 8;
 
 pub fn expand(name: &str, input: TokenStream) -> TokenStream {
@@ -66,8 +67,8 @@ fn device(name: &str, arguments: &[Expr]) -> Option<TokenStream> {
     }
 }
 
-/// Returns the parts of a message and the values of its placeholders. If a GPU cannot print the message, it stays as in
-/// the source.
+/// Returns the parts of a message and the values of its placeholders. A message that a GPU cannot print becomes its
+/// source text, without values.
 fn user_message(message: &[Expr]) -> (TokenStream, Vec<TokenStream>) {
     let Some((format, arguments)) = message.split_first() else { return (TokenStream::new(), Vec::new()) };
     let Expr::Lit(ExprLit { lit: Lit::Str(format), .. }) = format else {
@@ -113,12 +114,12 @@ mod tests {
     fn messages_have_the_condition_the_values_and_the_users_text() {
         let parts = |name, input| expand(name, input).to_string();
         let text = parts("assert", quote!(a < b));
-        assert!(text.contains("stringify ! (a < b)") && text.contains("if ! (a < b)"), "{text}");
+        assert!(text.contains("stringify ! (a < b)") && text.contains("if ! (a < b)"), "unexpected: {text}");
         let text = parts("assert", quote!(a < b, "at {i}: {}", 1 + 1));
-        assert!(text.contains("Text (\"at \")") && text.contains("(& (i) , & (1 + 1) ,)"), "{text}");
+        assert!(text.contains("Text (\"at \")") && text.contains("(& (i) , & (1 + 1) ,)"), "unexpected: {text}");
         let text = parts("assert_eq", quote!(a, b));
-        assert!(text.contains("& (* left) , & (* right)") && text.contains("left == right"), "{text}");
+        assert!(text.contains("& (* left) , & (* right)") && text.contains("left == right"), "unexpected: {text}");
         let text = parts("panic", quote!("no {c:>4}"));
-        assert!(text.contains("Text (\"no {c:>4}\")"), "what a GPU cannot print stands as it is: {text}");
+        assert!(text.contains("Text (\"no {c:>4}\")"), "an unsupported format should stay as in the source: {text}");
     }
 }

@@ -1,4 +1,4 @@
-//! The names of shared arrays and the directions of branches, which a kernel reports to the simulator.
+//! Makes a kernel report the names of its shared arrays and the directions of its branches to the simulator.
 
 use quote::{quote, quote_spanned};
 use syn::ext::IdentExt;
@@ -64,8 +64,8 @@ fn is_shared_array(call: &ExprMacro) -> bool {
     call.mac.path.segments.last().is_some_and(|last| last.ident == "shared_array")
 }
 
-/// Makes `condition` report its value at its place in the source. A condition with `let` has no value to report, and
-/// the direction of a constant one is known.
+/// Makes `condition` report its value and its source position. Constant conditions and conditions with `let` stay
+/// unchanged.
 fn observe(condition: &mut Expr) {
     if !binds(condition) && !is_constant(condition) {
         *condition = Expr::Verbatim(quote_spanned!(condition.span()=> ::cuda_std::__private::branch(#condition)));
@@ -83,7 +83,7 @@ fn binds(condition: &Expr) -> bool {
     }
 }
 
-/// Returns true if `value` consists of literals, sizes and constants, judging by upper case.
+/// Returns true if `value` consists of literals, sizes and constants. A name in upper case counts as a constant.
 fn is_constant(value: &Expr) -> bool {
     match value {
         Expr::Lit(_) => true,

@@ -1,16 +1,17 @@
-//! The call path of a thread: the calls and loops through which it comes to a barrier. Lanes that reach one barrier by
-//! different call paths are reported.
+//! Records the call path of a thread: the calls and loops through which it reaches a barrier. The simulator reports
+//! lanes that reach the same barrier by different call paths.
 //!
 //! # Design
 //!
-//! The macro puts a `Step` around each loop that may contain a barrier, and around each call in a branch that may
-//! contain one. Steps record source lines, not return addresses, because the optimiser duplicates and merges those. A
-//! call becomes an argument of the function that leaves it, so that its temporary values live as long as before.
+//! The macro puts a `Step` around each loop that may contain a barrier. In a branch, it also puts a `Step` around each
+//! call that may lead to a barrier. A step records a source line. It does not record a return address, because the
+//! optimiser duplicates and merges return addresses. The wrapped call becomes an argument of the function that ends the
+//! step, so the call's temporary values live as long as in the source.
 //!
-//! The names of std's and `cuda_std`'s methods do not decide alone: a user's type may have a method `load` with a
-//! barrier. For such a name the receiver's type decides, which the compiler knows: `observed::probe` selects an empty
-//! step for views, numbers and the like. A loop with such calls only is entered at the first call whose receiver has
-//! another type.
+//! A user-defined type may have a method that contains a barrier but has the name of a harmless method of std or
+//! `cuda_std`, such as `load`. For such a name the receiver's type decides: `observed::probe` selects an empty step for
+//! views, numbers and similar types. If a loop contains only such calls, its step begins at the first call whose
+//! receiver has another type.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -26,11 +27,11 @@ use syn::{
 use crate::accesses::{address, computes, is_float_s, is_free, is_known_method, is_number_method, makes_variant};
 use crate::constants::{guard, leave_constants};
 
-/// Modules whose functions contain no barrier, except for those with the prefix [`BARRIER`].
+/// Modules whose functions contain no barrier, except for functions whose names begin with [`BARRIER`].
 const PLAIN_MODULES: [&str; 14] =
     ["core", "std", "alloc", "ptr", "slice", "mem", "thread", "warp", "atomic", "f32", "f64", "u32", "u64", "usize"];
 const BARRIER: &str = "sync";
-/// Methods of numbers and iterators besides those that the accesses know.
+/// Methods of numbers and iterators that contain no barrier, besides those that the module `accesses` lists.
 const PLAIN: [&str; 16] = [
     "abs",
     "clamp",
@@ -52,7 +53,7 @@ const PLAIN: [&str; 16] = [
 const PLAIN_BEGINNINGS: [&str; 8] =
     ["checked_", "count_", "is_", "overflowing_", "rem_", "saturating_", "to_", "wrapping_"];
 
-/// Adds the steps to `body`.
+/// Puts steps around the loops and calls in `body`.
 pub fn tell(body: &mut Block) {
     let mut paths = CallPaths::default();
     paths.visit_block_mut(body);
@@ -65,26 +66,26 @@ pub fn tell(body: &mut Block) {
     }
 }
 
-/// How a call may lead to a barrier.
+/// The condition under which a call may lead to a barrier.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Waits {
-    /// Not at all.
+    /// The call leads to no barrier.
     Never,
-    /// If the receiver has a user's type.
+    /// The call may lead to a barrier if its receiver has a user-defined type.
     ByType,
-    /// As far as the macro knows.
+    /// The call may lead to a barrier.
     Perhaps,
 }
 
 #[derive(Default)]
 struct CallPaths {
-    /// True if some threads in the function, or in the iteration, may not come here.
+    /// True in code that some threads of the function, or of the loop iteration, may skip.
     is_in_branch: bool,
-    /// The steps of the enclosing loops, outermost first, that are entered by the type of a receiver.
+    /// The steps of enclosing loops, outermost first, that begin only if a receiver has a user-defined type.
     loops: Vec<Ident>,
-    /// The number of loops so far.
+    /// The number of loops visited so far.
     count: usize,
-    /// True if a type decides.
+    /// True if some step depends on the type of a receiver.
     has_probe: bool,
 }
 
@@ -95,7 +96,7 @@ impl CallPaths {
         self.is_in_branch = before;
     }
 
-    /// A loop's body, whose branches are its own.
+    /// Visits the body of a loop. Branches outside of the loop do not count within it.
     fn repeat(&mut self, visit: impl FnOnce(&mut Self)) {
         let before = std::mem::replace(&mut self.is_in_branch, false);
         visit(self);
@@ -161,7 +162,7 @@ impl CallPaths {
         }
     }
 
-    /// Makes the call an argument of the function that leaves `step`. The other passes do not visit `step`.
+    /// Makes the call `expr` an argument of the function that ends `step`. The other passes do not visit `step`.
     fn leave(&self, expr: &mut Expr, step: TokenStream) {
         let mut call: ExprCall = parse_quote_spanned!(expr.span()=> ::cuda_std::__private::observed::leave((), #expr));
         call.args[0] = Expr::Verbatim(step);
@@ -258,7 +259,8 @@ impl VisitMut for CallPaths {
     fn visit_item_mut(&mut self, _item: &mut Item) {}
 }
 
-/// Determines how a call may lead to a barrier in the called function. A barrier itself has a line of its own.
+/// Returns the condition under which the called function may lead to a barrier. For a call of a barrier itself this is
+/// `Never`, because the barrier reports its own line.
 fn waits(expr: &Expr) -> Waits {
     match expr {
         Expr::Call(call) => match &*call.func {
@@ -287,7 +289,7 @@ fn waits(expr: &Expr) -> Waits {
     }
 }
 
-/// Returns true for a call that a pass has written.
+/// Returns true for a call that an earlier pass has inserted.
 fn is_own(call: &ExprCall) -> bool {
     matches!(&*call.func, Expr::Path(path) if path.path.segments.iter().any(|part| part.ident == "__private"))
 }
@@ -302,7 +304,7 @@ fn base(receiver: &Expr) -> &Expr {
     }
 }
 
-/// Returns the place on which a chain of methods is called.
+/// Returns the value on which the chain of methods `call` is called, or `None` if `call` is no method call.
 fn root(call: &Expr) -> Option<&Expr> {
     match call {
         Expr::MethodCall(call) => Some(base(&call.receiver)),
@@ -329,7 +331,7 @@ fn is_barrier(name: &str) -> bool {
     name.starts_with(BARRIER)
 }
 
-/// Whether what is in a call may leave it by anything but a panic.
+/// Returns true if control may leave `call` by `break`, `continue`, `return`, `?` or a macro in it.
 fn may_end(call: &Expr) -> bool {
     struct Ends(bool);
 
@@ -346,7 +348,7 @@ fn may_end(call: &Expr) -> bool {
     ends.0
 }
 
-/// Determines how the body of a loop may lead to a barrier.
+/// Returns the condition under which the body of a loop may lead to a barrier.
 fn loop_waits(repeat: &Expr) -> Waits {
     struct Most(Waits);
 

@@ -1,9 +1,9 @@
-//! Constant expressions. The compiler evaluates them, so no pass rewrites them.
+//! Excludes constant expressions from the passes, because the compiler evaluates them.
 
 use syn::{Expr, Pat};
 
-/// The methods of a [`VisitMut`](syn::visit_mut::VisitMut) that skip constant expressions: lengths, `const` blocks and
-/// generic arguments.
+/// Defines the methods of a [`VisitMut`](syn::visit_mut::VisitMut) that skip constant expressions: array lengths,
+/// `const` blocks and generic arguments.
 macro_rules! leave_constants {
     () => {
         fn visit_expr_repeat_mut(&mut self, array: &mut syn::ExprRepeat) {
@@ -20,7 +20,8 @@ macro_rules! leave_constants {
 
 pub(crate) use leave_constants;
 
-/// Returns the guard in an arm of a `match`, the only expression in a pattern that runs.
+/// Returns the guard of a `match` arm, or `None` if the arm has no guard. The guard is the only expression in a pattern
+/// that is evaluated at run time.
 pub fn guard(pattern: &mut Pat) -> Option<&mut Expr> {
     match pattern {
         Pat::Guard(guarded) => Some(&mut guarded.guard),

@@ -7,7 +7,7 @@ use syn::{Attribute, Block, Error, ImplItemFn, Item, ItemMod, Signature, TraitIt
 
 use crate::{accesses, entry_step, passes};
 
-/// Expands the attribute. For the GPU only the passes that kernels have there, too, change the item.
+/// Expands the attribute. For the GPU, only those passes change the item that also change kernels for the GPU.
 pub fn expand(attributes: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
     if let Some(token) = attributes.into_iter().next() {
         return Err(Error::new(token.span(), "`#[device]` takes no arguments: write `#[device]` alone"));
@@ -58,7 +58,7 @@ fn in_functions(
 /// Applies `change` to the functions of an item, except for kernels.
 struct Functions<F> {
     change: F,
-    /// The first error of `change`.
+    /// The first error that `change` returned.
     result: syn::Result<()>,
 }
 
@@ -104,7 +104,7 @@ impl<F: FnMut(&mut Vec<Attribute>, &Signature, &mut Block) -> syn::Result<()>> V
     }
 }
 
-/// Removes `#[device]` from the attributes of an item within a marked one.
+/// Removes `#[device]` from the attributes of an item that is in a marked item.
 fn unmark(attributes: &mut Vec<Attribute>) {
     attributes.retain(|attribute| !is_named(attribute, "device"));
 }

@@ -1,4 +1,4 @@
-//! `#[derive(DeviceCopy)]`.
+//! Expands `#[derive(DeviceCopy)]`.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -7,7 +7,7 @@ use syn::{
     Attribute, Data, DataEnum, DataStruct, DeriveInput, Error, Fields, Ident, Member, Type, parse_quote, parse2,
 };
 
-/// The representations of an enum and the types of their values.
+/// The integer types that the `#[repr(…)]` of an enum can name.
 const REPRESENTATIONS: [&str; 10] = ["u8", "i8", "u16", "i16", "u32", "i32", "u64", "i64", "usize", "isize"];
 
 pub fn expand(item: TokenStream) -> syn::Result<TokenStream> {
@@ -36,14 +36,14 @@ pub fn expand(item: TokenStream) -> syn::Result<TokenStream> {
     })
 }
 
-/// Returns the number type in `#[repr(…)]`, or `i32` for that of C.
+/// Returns the integer type in `#[repr(…)]`, `i32` for `#[repr(C)]`, or `None` if there is no representation.
 fn representation(attributes: &[Attribute]) -> syn::Result<Option<Ident>> {
     let mut found = None;
     for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("repr")) {
         attribute.parse_nested_meta(|word| {
             if word.path.is_ident("packed") {
                 return Err(word.error(
-                    "the fields of a packed type are not aligned, but accesses of a device must be: remove `packed`",
+                    "fields of a packed type may be unaligned, but a device needs aligned accesses: remove `packed`",
                 ));
             }
             if let Some(name) = word.path.get_ident() {

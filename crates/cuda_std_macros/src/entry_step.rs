@@ -1,5 +1,5 @@
-//! Has a device function note the call by which it was entered, whatever its name and however it is called. Threads
-//! that come to a barrier in it by different calls are then told apart.
+//! Makes a device function record the call through which a thread entered it. The simulator can then distinguish
+//! threads that reach a barrier in the function through different calls.
 
 use quote::quote;
 use syn::visit::{self, Visit};
@@ -7,10 +7,11 @@ use syn::{
     Attribute, Block, ExprCall, ExprMethodCall, Item, Lifetime, Macro, ReturnType, Signature, Type, parse_quote,
 };
 
-/// Replaces `body` by `rewritten`, with the note if `body` calls anything. `#[track_caller]`, which gives the caller's
-/// line, is added to `attributes`.
+/// Replaces `body` by `rewritten`. If `body` calls anything, the new body also records the caller's line, and
+/// `#[track_caller]` is added to `attributes`.
 ///
-/// The body becomes a closure: within a function under `#[track_caller]` all accesses would be at the caller's line.
+/// The rewritten body becomes a closure. Without it, `#[track_caller]` would give the caller's line to all accesses in
+/// the body.
 pub fn tell(attributes: &mut Vec<Attribute>, signature: &Signature, body: &mut Block, rewritten: Block) {
     let may_wait = has_calls(body);
     *body = rewritten;
@@ -42,8 +43,8 @@ pub fn tell(attributes: &mut Vec<Attribute>, signature: &Signature, body: &mut B
     });
 }
 
-/// Whether a closure can return the type as the function does. It cannot return what may borrow from a parameter, nor
-/// `impl Trait` or `!`.
+/// Returns true if a closure can return the type as the function does. A closure cannot return a type that may borrow
+/// from a parameter, `impl Trait` or `!`.
 fn can_be_closure_s(ty: &Type) -> bool {
     struct Finds(bool);
 
@@ -63,7 +64,7 @@ fn can_be_closure_s(ty: &Type) -> bool {
     !finds.0
 }
 
-/// Whether anything is called in `body`.
+/// Returns true if `body` contains a call of a function, a method or a macro.
 fn has_calls(body: &Block) -> bool {
     struct Calls(bool);
 

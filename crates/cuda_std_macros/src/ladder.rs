@@ -3,14 +3,14 @@
 //! # Design
 //!
 //! `ladder!` in `gpu/src/<algorithm>/mod.rs` lists an algorithm's rungs in order, each with the kernels that it
-//! launches. From this list come the modules, the enum (`ReduceRung`, which implements `Ladder`), the names on the
-//! command line, the help texts and the tables.
+//! launches. The macro generates the modules and the enum (`ReduceRung`, which implements `Ladder`) from this list. The
+//! names on the command line, the help texts and the tables come from the enum.
 //!
-//! The instances of a rung's first kernel determine its types and operators. The default rung for a type and operator
-//! is the last one built for them. No other place lists them.
+//! The instances of a rung's first kernel determine the types and operators of the rung. The default rung for a type
+//! and operator is the last rung that is built for both. No other place lists types, operators or default rungs.
 //!
-//! A rung, a kernel and an entry are three things: `reduce` has a rung `grid_stride`, which launches one of several
-//! kernels, each of which has an entry for every type and operator.
+//! A rung, a kernel and an entry are three things. For example, the rung `grid_stride` of `reduce` launches one of
+//! several kernels. Each of these kernels has an entry for every type and operator.
 
 use std::collections::BTreeSet;
 
@@ -23,36 +23,36 @@ use syn::{
     Visibility, braced, parenthesized, parse2,
 };
 
-/// The whole declaration.
+/// The parsed input of `ladder!`.
 struct Ladder {
     attributes: Vec<Attribute>,
     visibility: Visibility,
     name: Ident,
     algorithm: Ident,
     rungs: Vec<Rung>,
-    /// Functions that make a call of any rung in a group.
+    /// The functions that return a call of any rung in a group.
     calls: Vec<CallOfAny>,
-    /// Kernels that are no rungs.
+    /// The kernels after `also`, which belong to no rung.
     others: Vec<Kernel>,
 }
 
-/// `/// Idea. name` or `/// Idea. name = kernel + kernel`.
+/// A rung in the input, in the form `/// Idea. name` or `/// Idea. name = kernel + kernel`.
 struct Rung {
     attributes: Vec<Attribute>,
     name: Ident,
     kernels: Vec<Kernel>,
-    /// The index of its group in [`Ladder::calls`].
+    /// The index of the rung's group in [`Ladder::calls`], or `None` if the rung is in no group.
     call: Option<usize>,
 }
 
-/// `module::kernel<arguments>`.
+/// A kernel in the input, in the form `module::kernel<arguments>`.
 struct Kernel {
     module: Ident,
     function: Ident,
     arguments: Option<AngleBracketedGenericArguments>,
 }
 
-/// `fn name<T: Bound>(x: T) { rungs }`.
+/// The function of a group in the input, in the form `fn name<T: Bound>(x: T) { rungs }`.
 struct CallOfAny {
     attributes: Vec<Attribute>,
     visibility: Visibility,
@@ -65,7 +65,7 @@ impl Kernel {
     /// Parses a kernel of the rung `rung`. The rung's name is the default for the module.
     fn parse(input: ParseStream<'_>, rung: &Ident) -> syn::Result<Self> {
         let path: syn::Path = input.parse()?;
-        let wrong = || syn::Error::new_spanned(&path, "expected `kernel` or `module::kernel`");
+        let wrong = || syn::Error::new_spanned(&path, "expected the name of a kernel: `kernel` or `module::kernel`");
         let segments: Vec<_> = path.segments.iter().collect();
         let (module, last) = match segments[..] {
             [last] => (rung.clone(), last),
@@ -97,14 +97,15 @@ impl Rung {
         Ok(Self { attributes, name, kernels, call: None })
     }
 
-    /// Returns the variant: `UnrolledLastWarp` for `unrolled_last_warp`.
+    /// Returns the rung's variant of the enum, such as `UnrolledLastWarp` for `unrolled_last_warp`.
     fn variant(&self) -> Ident {
         let words = self.name.to_string();
         let capital = |word: &str| word[..1].to_uppercase() + &word[1..];
         Ident::new(&words.split('_').filter(|word| !word.is_empty()).map(capital).collect::<String>(), self.name.span())
     }
 
-    /// Returns the rung's idea: its documentation, or that of its first kernel.
+    /// Returns an expression for the rung's idea: the documentation of the rung, or else the summary of its first
+    /// kernel.
     fn idea(&self) -> TokenStream {
         let docs: Vec<_> =
             self.attributes.iter().filter_map(|attribute| attribute.meta.require_name_value().ok()).collect();
@@ -160,13 +161,13 @@ impl Parse for Ladder {
             }
         }
         if rungs.is_empty() {
-            return Err(syn::Error::new(Span::call_site(), "a ladder needs at least one rung"));
+            return Err(syn::Error::new(Span::call_site(), "a ladder needs at least one rung: add one"));
         }
         Ok(Self { attributes, visibility, name, algorithm, rungs, calls, others })
     }
 }
 
-/// Parses a comma, which may be missing at the end.
+/// Parses the comma after a list element, which may be missing after the last element.
 fn separator(input: ParseStream<'_>) -> syn::Result<()> {
     if !input.is_empty() {
         input.parse::<Token![,]>()?;
@@ -286,7 +287,7 @@ impl Ladder {
         }
     }
 
-    /// Returns the function that makes a call of any rung of a group.
+    /// Returns the function `call`, which makes a call of any rung in the group with the index `place`.
     fn call_of_any(&self, place: usize, call: &CallOfAny) -> TokenStream {
         let CallOfAny { attributes, visibility, name, generics, parameters } = call;
         let types: Vec<_> = generics.type_params().map(|parameter| parameter.ident.clone()).collect();

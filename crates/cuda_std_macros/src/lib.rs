@@ -22,10 +22,10 @@ mod shared_array;
 mod statics;
 mod unused;
 
-/// Derives `DeviceCopy` for a struct of `DeviceCopy` fields, or for an enum without fields but with a representation.
-/// Buffers hold such values and kernels take them.
+/// Derives `DeviceCopy` for a struct whose fields are `DeviceCopy`, or for an enum without fields that has a
+/// representation such as `#[repr(u8)]`. Buffers can hold values of the type, and kernels can take them as parameters.
 ///
-/// Derive `Clone` and `Copy` as well. The derived type requires `DeviceCopy` of generic parameters.
+/// Derive `Clone` and `Copy` as well. The generic parameters of the type get the bound `DeviceCopy`.
 #[proc_macro_derive(DeviceCopy)]
 pub fn device_copy(item: TokenStream) -> TokenStream {
     device_copy::expand(item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
@@ -54,9 +54,9 @@ pub fn address_space(attribute: TokenStream, item: TokenStream) -> TokenStream {
 /// `#[kernel(max_threads = 256, min_blocks = 4)]` bounds its launch: at most 256 threads per block, and at least 4
 /// blocks on a multiprocessor at once (`.maxntid`, `.minnctapersm`).
 ///
-/// For the GPU it becomes an entry of the PTX module with the same name. For the host it becomes two items: a function
-/// of the same name and parameters that returns a typed `Call`, and a type of that name that implements `Kernel`. Both
-/// have the same body.
+/// For the GPU the function becomes an entry of its name in the PTX module. For the host it becomes two items of its
+/// name: a function with the same parameters that returns a typed `Call`, and a type that implements `Kernel`. The GPU
+/// and the simulator run the same body.
 #[proc_macro_attribute]
 pub fn kernel(attributes: TokenStream, item: TokenStream) -> TokenStream {
     kernel::expand(attributes.into(), item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
@@ -66,21 +66,22 @@ pub fn kernel(attributes: TokenStream, item: TokenStream) -> TokenStream {
 /// marks all functions in it.
 ///
 /// The simulator then checks the function's accesses through raw pointers and slices, like those of a kernel's body. It
-/// checks bounds and, on a checked device, data races and uninitialised reads. For the GPU nothing changes. The
-/// accesses of a `const fn` are not checked.
+/// checks bounds and, on a checked device, data races and uninitialised reads. On a GPU nothing is checked. The
+/// accesses of a `const fn` are not checked on any device.
 #[proc_macro_attribute]
 pub fn device(attributes: TokenStream, item: TokenStream) -> TokenStream {
     device::expand(attributes.into(), item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
-/// `shared_array![T; N]` is an array of `N` elements in the block's shared memory, as a `Shared<T>`.
+/// Declares an array of `N` elements of type `T` in the block's shared memory. The expression `shared_array![T; N]` is
+/// a `Shared<T>`.
 ///
 /// Each occurrence in the source is one array, which all threads of a block share. Its contents are unspecified until
 /// they are written.
 ///
 /// In a kernel, `T` and `N` may use the kernel's constants and generic parameters. In another function,
-/// `shared_array![fn T; N]` allows constants and generic parameters of that function. Arrays of the same size from one
-/// occurrence are then one array, whatever the function's generic arguments are.
+/// `shared_array![fn T; N]` allows constants and generic parameters of that function. Calls with different generic
+/// arguments then use the same array if its size is the same.
 ///
 /// ```text
 /// fn reversed<T: DeviceCopy, const N: usize>(value: T, thread: usize) -> T {
@@ -97,10 +98,10 @@ pub fn shared_array(input: TokenStream) -> TokenStream {
 /// cuda_std::ladder! {
 ///     /// What the algorithm computes, in a sentence.
 ///     pub enum ReduceRung: reduce {
-///         /// A call of any of these rungs, for generic arguments that are known when it is made.
+///         /// Makes a call of any of these rungs, which may be chosen at run time.
 ///         pub fn step<T: Element, O: Operator<T>>(part: u32, x: Global<T>, y: GlobalMut<T>) {
 ///             neighboured,
-///             /// What the rung does, where its kernel's documentation is not to be shown.
+///             /// What the rung does, if its kernel's documentation should not be shown.
 ///             unrolled_4 = unrolled::reduce_unrolled<4>,
 ///         }
 ///         grid_stride = reduce_grid_stride + one_tile::reduce_one_tile,
@@ -108,11 +109,12 @@ pub fn shared_array(input: TokenStream) -> TokenStream {
 /// }
 /// ```
 ///
-/// A rung `neighboured` stands for the module of that name and the kernel `reduce_neighboured` in it. After `=` follow
-/// the kernels of a rung by their names, in the rung's module or another one. `also` lists kernels that are no rungs.
+/// The rung `neighboured` launches the kernel `reduce_neighboured` in the module `neighboured`. If a rung has other
+/// kernels, they follow after `=`: each is in the rung's own module, or has a path to another one. `also` lists kernels
+/// that belong to no rung.
 ///
-/// The macro declares the modules and makes the kernels public. For the host it lists them like
-/// [`kernels!`](../cuda_std/macro.kernels.html) and declares an enum of the rungs, which implements `Ladder`.
+/// The macro declares the modules and re-exports the kernels. For the host it also lists the kernels like
+/// [`kernels!`](../cuda_std/macro.kernels.html) and declares the enum of the rungs, which implements `Ladder`.
 #[proc_macro]
 pub fn ladder(input: TokenStream) -> TokenStream {
     ladder::expand(input.into()).unwrap_or_else(syn::Error::into_compile_error).into()
@@ -120,9 +122,9 @@ pub fn ladder(input: TokenStream) -> TokenStream {
 
 /// Prints a line from a kernel.
 ///
-/// Placeholders such as `{}`, `{name}`, `{:?}`, `{:8}`, `{:08x}` and `{:.3}` work for numbers, `bool`s and strings. A
-/// GPU prints up to eight values, when the host synchronises with the device. It prints a float without a precision
-/// with six significant digits, and the first 127 bytes of a string.
+/// Placeholders such as `{}`, `{name}`, `{:?}`, `{:8}`, `{:08x}` and `{:.3}` work for numbers, `bool`s and strings. One
+/// call prints at most eight values. A GPU prints the line when the host synchronises with the device. It prints the
+/// first 127 bytes of a string, and six significant digits of a float whose placeholder has no precision.
 #[proc_macro]
 pub fn println(input: TokenStream) -> TokenStream {
     println::expand(input.into(), "\n").unwrap_or_else(syn::Error::into_compile_error).into()

@@ -1,22 +1,23 @@
-//! Facts that names show without types.
+//! Facts that the macros derive from names alone, because they do not know types.
 
 use syn::ext::IdentExt;
 use syn::{Ident, Path, Type};
 
-/// The number types, which borrow nothing.
+/// The names of the number types.
 pub const NUMBERS: [&str; 12] = ["u8", "i8", "u16", "i16", "u32", "i32", "u64", "i64", "usize", "isize", "f32", "f64"];
 
-/// Returns true for the name of a constant, a type or a variant.
+/// Returns true if `name` is that of a constant, a type or a variant, judging by its capital letter.
 pub fn is_type_s(name: &str) -> bool {
     name.starts_with(char::is_uppercase)
 }
 
-/// Returns the last name of a path.
+/// Returns the last segment of a path as a string.
 pub fn last_name(path: &Path) -> Option<String> {
     path.segments.last().map(|last| last.ident.unraw().to_string())
 }
 
-/// Returns true if a value of this type contains no unobserved pointer.
+/// Returns true if a value of the type `ty` contains no pointers except in views, which report their accesses
+/// themselves.
 pub fn is_number(ty: &Type) -> bool {
     match ty {
         Type::Path(path) => {

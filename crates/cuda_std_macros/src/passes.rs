@@ -1,8 +1,8 @@
 //! The passes that rewrite the body of a kernel or a device function, in their order.
 //!
-//! A kernel's named lifetimes are elided first. The GPU's entry and the simulator's function both begin with
-//! [`SHARED`]. Then the entry continues with [`GPU`], and the function with [`SIMULATED_KERNEL`] and [`SIMULATOR`]. If
-//! the environment variable [`EXPAND`] names a folder, the body after each pass is written there.
+//! The macro first elides the named lifetimes of a kernel. It then applies [`SHARED`] to the body. For the GPU it
+//! continues with [`GPU`], and for the simulator with [`SIMULATED_KERNEL`] and [`SIMULATOR`]. If the environment
+//! variable [`EXPAND`] names a folder, the macro writes the body after each pass to a file there.
 
 mod written;
 
@@ -13,16 +13,16 @@ use crate::kernel::{asserts, floats, shared};
 use crate::{accesses, body, call_path, unused};
 use written::write;
 
-/// The environment variable with the folder for the files.
+/// The environment variable that names the folder for the bodies after each pass.
 const EXPAND: &str = "CUDA_STD_EXPAND";
 
-/// A pass, with the name for its file.
+/// A pass over the body of a function. The name of the pass is part of the file name of its result.
 struct Pass {
     name: &'static str,
     rewrite: fn(&Signature, &mut Block) -> syn::Result<()>,
 }
 
-/// A pass that returns no error.
+/// Makes a [`Pass`] from an expression that cannot fail.
 macro_rules! pass {
     ($name:literal, |$signature:tt, $body:ident| $rewrite:expr) => {
         Pass {
@@ -57,8 +57,9 @@ const SIMULATED_KERNEL: &[Pass] = &[
     pass!("host-parts", |_, body| shared::DynamicParts::default().visit_block_mut(body)),
 ];
 
-/// Passes for the simulator only, after these. The accesses follow the call paths, whose calls they leave unchanged.
-/// They precede the branches, because they recognise conditions by their form.
+/// Passes for the simulator only, after [`SIMULATED_KERNEL`]. The pass for accesses follows the pass for call paths and
+/// leaves the wrapped calls unchanged. It precedes the pass for branches, because it recognises conditions by their
+/// form.
 const SIMULATOR: &[Pass] = &[
     // Exchanges whose results the source does not use are marked.
     pass!("host-unused", |_, body| unused::tell(body)),
@@ -70,7 +71,7 @@ const SIMULATOR: &[Pass] = &[
     pass!("host-branches", |_, body| body::annotate(body)),
 ];
 
-/// Runs `passes`; `first` is the number of the first one.
+/// Applies `passes` to `body`. `first` is the number of the first pass in the file names of the results.
 fn run(passes: &[Pass], first: usize, signature: &Signature, body: &mut Block) -> syn::Result<()> {
     for (number, pass) in (first..).zip(passes) {
         (pass.rewrite)(signature, body)?;

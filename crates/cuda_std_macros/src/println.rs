@@ -1,4 +1,5 @@
-//! `print!` and `println!`: Rust's format string for the simulator, and its parts for C's `vprintf` on a GPU.
+//! Expands `print!` and `println!`. The simulator gets Rust's format string. A GPU gets the parts of the format string
+//! for C's `vprintf`.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
@@ -6,14 +7,17 @@ use syn::parse::Parser;
 use syn::punctuated::Punctuated;
 use syn::{Error, Expr, ExprLit, Ident, Lit, LitStr, Token};
 
-/// Expands a call; `end` follows the message.
+/// Expands a call of `print!` or `println!`. `end` is printed after the message.
 pub fn expand(input: TokenStream, end: &str) -> syn::Result<TokenStream> {
     let arguments = Punctuated::<Expr, Token![,]>::parse_terminated.parse2(input)?;
     let mut arguments = arguments.into_iter();
     let format = match arguments.next() {
         None => LitStr::new("", proc_macro2::Span::call_site()),
         Some(Expr::Lit(ExprLit { lit: Lit::Str(format), .. })) => format,
-        Some(other) => return Err(Error::new_spanned(other, "expected a format string")),
+        Some(other) => {
+            let message = "expected a format string, such as `\"{}\"`, before the values";
+            return Err(Error::new_spanned(other, message));
+        }
     };
     let arguments: Vec<Expr> = arguments.collect();
     let line = LitStr::new(&format!("{}{end}", format.value()), format.span());
@@ -49,9 +53,9 @@ pub fn pieces(format: &LitStr, arguments: &[Expr]) -> syn::Result<(Vec<TokenStre
                 let (name, spec) = inside.split_once(':').unwrap_or((&inside, ""));
                 values.push(match name.trim() {
                     "" => {
-                        let value = positional
-                            .next()
-                            .ok_or_else(|| refuse("the format string has more placeholders than arguments".into()))?;
+                        let value = positional.next().ok_or_else(|| {
+                            refuse("the format string has more placeholders than values: add values".into())
+                        })?;
                         quote!(#value)
                     }
                     name => {
@@ -74,7 +78,7 @@ pub fn pieces(format: &LitStr, arguments: &[Expr]) -> syn::Result<(Vec<TokenStre
         }
     }
     if positional.next().is_some() || !unused.is_empty() {
-        return Err(refuse("the format string has fewer placeholders than arguments".into()));
+        return Err(refuse("the format string has fewer placeholders than values: add placeholders".into()));
     }
     if !literal.is_empty() {
         pieces.push(quote!(Text(#literal)));
@@ -82,7 +86,7 @@ pub fn pieces(format: &LitStr, arguments: &[Expr]) -> syn::Result<(Vec<TokenStre
     Ok((pieces, values))
 }
 
-/// Returns the name of an argument `name = value`.
+/// Returns the name of an argument of the form `name = value`.
 fn name_of(argument: &Expr) -> Option<&Ident> {
     match argument {
         Expr::Assign(assignment) => match &*assignment.left {
@@ -93,7 +97,8 @@ fn name_of(argument: &Expr) -> Option<&Ident> {
     }
 }
 
-/// Parses the supported format options, which C writes like Rust: `0`, a width, `.` and a precision.
+/// Parses the format options of a placeholder: `0`, a width, `.` and a precision. These are the supported options,
+/// because C writes them like Rust.
 fn placeholder(spec: &str) -> Result<TokenStream, String> {
     let spec = spec.trim_end();
     let (flags, hexadecimal) = match spec.as_bytes().last() {
@@ -130,7 +135,7 @@ mod tests {
     #[test]
     fn arguments_may_have_names() {
         let text = expand_text(quote!("{} {a} {b} {a}", x, a = y + 1));
-        assert!(text.contains("{ x , y + 1 , b , y + 1 }"), "{text}");
+        assert!(text.contains("{ x , y + 1 , b , y + 1 }"), "unexpected: {text}");
     }
 
     #[test]
@@ -138,7 +143,7 @@ mod tests {
         for bad in
             [quote!("{:#?}", 1), quote!("{}"), quote!("x", 1), quote!("{}", 1, a = 2), quote!("{:>4}", 1), quote!(1)]
         {
-            assert!(expand_text(bad.clone()).contains("compile_error"), "{bad}");
+            assert!(expand_text(bad.clone()).contains("compile_error"), "accepted: {bad}");
         }
     }
 }

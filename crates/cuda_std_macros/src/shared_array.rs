@@ -1,4 +1,4 @@
-//! `shared_array!` and the symbols of arrays.
+//! Expands `shared_array!` and generates the symbols of arrays in the PTX.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -7,7 +7,8 @@ use quote::{format_ident, quote};
 use syn::parse::{ParseStream, Parser};
 use syn::{LitStr, Token, TypeArray, parse2};
 
-/// Numbers the arrays of a crate in the order of their expansion, which is that of the source.
+/// The number of symbols that the crate has used so far. Macros are expanded in source order, so the numbers follow the
+/// source.
 static ARRAYS: AtomicUsize = AtomicUsize::new(0);
 
 /// Returns a name that is unique in the crate's PTX.

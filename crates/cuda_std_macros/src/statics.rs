@@ -1,4 +1,4 @@
-//! `#[address_space(…)]` on a static outside of a kernel.
+//! Expands `#[address_space(…)]` on a static outside of a kernel.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -8,7 +8,7 @@ use syn::{Error, ItemStatic, StaticMutability, Type, TypeArray, parse2};
 use crate::address_space::AddressSpace;
 use crate::kernel::shared;
 
-/// Expands to the static for kernels and its description for the host.
+/// Returns the static that kernels access and the description of the static for the host.
 pub fn expand(attribute: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
     let space = AddressSpace::parse(attribute)?;
     let item: ItemStatic = parse2(item)?;
@@ -50,7 +50,7 @@ pub fn expand(attribute: TokenStream, item: TokenStream) -> syn::Result<TokenStr
         }),
         AddressSpace::Global if !is_mut => Err(Error::new(
             ident.span(),
-            "global memory that kernels write must be `static mut`; for a table that they only read, remove the address space",
+            "global memory that kernels write must be `static mut`; if they only read it, remove the attribute",
         )),
         AddressSpace::Global => Ok(quote! {
             #(#attrs)*

@@ -1,4 +1,5 @@
-//! Marks atomic exchanges whose result is unused. They only write: the previous value need not be initialised.
+//! Marks atomic exchanges whose results are unused. Such an exchange only writes, so the previous value need not be
+//! initialised.
 
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::ToTokens;
@@ -7,7 +8,7 @@ use syn::spanned::Spanned;
 use syn::visit_mut::{self, VisitMut};
 use syn::{Block, Expr, ExprAssign, ExprMethodCall, Item, Local, LocalInit, Pat, PatType, Stmt, parse_quote_spanned};
 
-/// The orders of an exchange of `core`'s atomics.
+/// The memory orderings that an exchange of `core`'s atomics can have.
 const ORDERS: [&str; 5] = ["Relaxed", "Acquire", "Release", "AcqRel", "SeqCst"];
 
 /// Marks the unused exchanges of `body`.
@@ -69,7 +70,7 @@ impl VisitMut for Exchanges {
     fn visit_item_mut(&mut self, _item: &mut Item) {}
 }
 
-/// Marks `let _name = …;` if no statement of `after` uses the name.
+/// Marks the exchange in `let _name = …;` if no statement of `after` uses the name.
 fn tell_unused_binding(statement: &mut Stmt, after: &[Stmt]) {
     let Stmt::Local(Local { pat, init: Some(LocalInit { expr, diverge: None, .. }), .. }) = statement else { return };
     let name = match pat {
@@ -96,7 +97,7 @@ fn tell_unused_binding(statement: &mut Stmt, after: &[Stmt]) {
     }
 }
 
-/// Returns true if `name` is among the tokens or in a literal, such as a format string.
+/// Returns true if `tokens` contain `name` as an identifier or within a literal, such as a format string.
 fn names(tokens: TokenStream, name: &str) -> bool {
     tokens.into_iter().any(|token| match token {
         TokenTree::Group(group) => names(group.stream(), name),

@@ -1,10 +1,10 @@
-//! Tests the message for a project without an archive for `-lcuda`, and its remedy.
+//! Tests the message for a project without an archive for `-lcuda`, and the remedy in the message.
 
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// Builds the project in `folder` with the variable unset.
+/// Builds the project in `folder` with the variable `CUDA_LIBRARY_PATH` unset.
 fn build(folder: &Path) -> Output {
     let mut cargo = Command::new(env!("CARGO"));
     cargo.args(["build", "--offline"]).current_dir(folder).env_remove("CUDA_LIBRARY_PATH");
@@ -32,8 +32,8 @@ fn has_toolkit() -> bool {
     has_toolkit
 }
 
-/// Fails if the message comes late. Cargo's order depends on how many units depend on each crate, so that a changed
-/// dependency can change it.
+/// Tests that the message comes early. Cargo's order depends on how many units depend on each crate, so a changed
+/// dependency can delay the message.
 #[test]
 fn the_message_appears_before_slow_crates_are_compiled() {
     if has_toolkit() {
@@ -55,11 +55,11 @@ fn the_message_appears_before_slow_crates_are_compiled() {
     assert!(said.contains("CUDA_LIBRARY_PATH is not set"), "{said}");
     // `syn` is not listed: cargo starts it at about the same time.
     for long in ["Compiling cust_raw", "Compiling num-traits", "Compiling rayon", "Compiling serde"] {
-        assert!(!said.contains(long), "{long}is before what is missing: {said}");
+        assert!(!said.contains(long), "{long} comes before the message: {said}");
     }
 }
 
-/// A crate that only builds PTX does not link.
+/// Tests that a crate which only builds PTX needs no archive, because it does not link.
 #[test]
 fn a_crate_that_does_not_link_needs_nothing() {
     let scratch = tempfile::tempdir().unwrap();

@@ -1,5 +1,5 @@
-//! A first test of a new machine: opens a device, prints its properties, copies data to it and back, and runs one
-//! kernel that works and one that fails.
+//! A first test of a new machine. It opens a device, prints the device's properties, copies data there and back, and
+//! runs one kernel that works and one that fails.
 //!
 //! ```text
 //! cargo run -p launch --example smoke -- [auto|gpu|gpu:N|sim]
@@ -11,10 +11,10 @@ use std::process::ExitCode;
 use cuda_std::{GlobalMut, kernel, thread};
 use launch::{Device, DeviceChoice, Kernel, LaunchConfig, PtxImage, PtxModule};
 
-/// The number of elements that are copied to the device and back: 64 MiB.
+/// The number of elements that are copied to the device and back, 64 MiB of them.
 const ELEMENTS: usize = 16 << 20;
 
-/// Adds 1 to every element; one thread per element.
+/// Adds 1 to every element. Launch with one thread per element.
 #[kernel]
 pub fn add_one(y: GlobalMut<u32>) {
     let i = thread::index_1d() as usize;
@@ -23,7 +23,7 @@ pub fn add_one(y: GlobalMut<u32>) {
     }
 }
 
-/// Writes out of bounds.
+/// Writes one element out of bounds.
 #[kernel]
 pub fn crash(y: GlobalMut<u32>) {
     y.store(y.len(), 1);
@@ -80,7 +80,7 @@ const BROKEN_PTX: &str =
 mod broken {
     use cuda_std::kernel;
 
-    /// A kernel whose PTX is invalid.
+    /// A kernel whose PTX is invalid, so that the driver refuses it.
     #[kernel]
     pub fn k() {}
 }
@@ -118,7 +118,7 @@ fn run() -> Result<(), Box<dyn Error>> {
     let (back, time) = device.time(|| copy.download())?;
     println!("download: {time:?}");
     if back != data {
-        return Err("the data came back different".into());
+        return Err("the downloaded data differs from the uploaded data".into());
     }
     copy.fill_zero()?;
     if copy.download()?.iter().any(|&word| word != 0) {
@@ -127,11 +127,11 @@ fn run() -> Result<(), Box<dyn Error>> {
 
     let empty = device.upload::<u32>(&[])?;
     if !empty.download()?.is_empty() {
-        return Err("an empty buffer came back with elements".into());
+        return Err("the download of an empty buffer has elements".into());
     }
     match device.alloc::<u8>(1 << 46) {
         Ok(_) => return Err("64 TiB were allocated".into()),
-        Err(error) => println!("as it should be: {error}"),
+        Err(error) => println!("expected error: {error}"),
     }
     run_streams(&device, &data)?;
     run_mapped(&device)?;
@@ -141,9 +141,9 @@ fn run() -> Result<(), Box<dyn Error>> {
     // After a crash this process can no longer use the GPU; the simulator can still be used.
     match Device::open(choice, MODULES) {
         Ok(device) if !device.is_simulated() => return Err("a lost GPU was opened again".into()),
-        Ok(device) if device.upload(&[7_u32])?.download()? != [7] => return Err("the simulator does not go on".into()),
+        Ok(device) if device.upload(&[7_u32])?.download()? != [7] => return Err("the simulator fails as well".into()),
         Ok(_) => {}
-        Err(error) => println!("as it should be: {error}"),
+        Err(error) => println!("expected error: {error}"),
     }
     println!("ok");
     Ok(())
@@ -176,9 +176,9 @@ fn run_streams(device: &Device, data: &[u32]) -> Result<(), Box<dyn Error>> {
         })?;
         let wall = start.elapsed();
         let last = ends.iter().map(|end| end.elapsed_since(&begin)).collect::<Result<Vec<_>, _>>()?.into_iter().max();
-        println!("there, plus 1, and back in {count} streams: {wall:?}, by events {:?}", last.unwrap_or_default());
+        println!("upload, add_one and download in {count} streams: {wall:?}, by events {:?}", last.unwrap_or_default());
         if into.iter().zip(data).any(|(&sum, &word)| sum != word.wrapping_add(1)) {
-            return Err("what the streams brought back is wrong".into());
+            return Err("the data that the streams downloaded is wrong".into());
         }
     }
     // A stream that waits for another: both add 1.
@@ -191,12 +191,12 @@ fn run_streams(device: &Device, data: &[u32]) -> Result<(), Box<dyn Error>> {
         streams[0].synchronize()
     })?;
     if buffer.download()?.iter().zip(data).take(32).any(|(&sum, &word)| sum != word.wrapping_add(3)) {
-        return Err("streams that wait for each other are wrong".into());
+        return Err("streams that wait for each other give a wrong result".into());
     }
     match device.pinned::<u8>(1 << 46) {
         Ok(_) => Err("64 TiB were page-locked".into()),
         Err(error) => {
-            println!("as it should be: {error}");
+            println!("expected error: {error}");
             Ok(())
         }
     }
@@ -211,12 +211,12 @@ fn run_mapped(device: &Device) -> Result<(), Box<dyn Error>> {
     println!("add_one in the host's memory: {time:?}");
     device.launch(config, add_one(mapped.view_mut()))?;
     if mapped.as_slice()?.iter().any(|&word| word != 43) {
-        return Err("add_one has added something else to the host's memory".into());
+        return Err("add_one has not added 1 to every element of host memory".into());
     }
     Ok(())
 }
 
-/// Runs the kernels. The last one crashes, after which the GPU is lost.
+/// Runs the kernels on the device. The last one crashes, after which a GPU is lost.
 fn run_kernels(device: &Device) -> Result<(), Box<dyn Error>> {
     let config = LaunchConfig::new((ELEMENTS as u32).div_ceil(256), 256);
     let mut y = device.zeroed::<u32>(ELEMENTS)?;
@@ -225,7 +225,7 @@ fn run_kernels(device: &Device) -> Result<(), Box<dyn Error>> {
         println!("add_one: {time:?}");
     }
     if y.download()?.iter().any(|&word| word != 3) {
-        return Err("add_one has added something else".into());
+        return Err("add_one has not added 1 to every element".into());
     }
     const LAUNCHES: u32 = 1000;
     let start = std::time::Instant::now();
@@ -234,7 +234,7 @@ fn run_kernels(device: &Device) -> Result<(), Box<dyn Error>> {
     }
     let launching = start.elapsed() / LAUNCHES;
     device.synchronize()?;
-    println!("a launch: {launching:?}, and until it is done {:?}", start.elapsed() / LAUNCHES);
+    println!("enqueuing a launch: {launching:?}; enqueuing and running it: {:?}", start.elapsed() / LAUNCHES);
 
     if !device.is_simulated() {
         println!("{:?}", device.resources(add_one::INFO)?);
@@ -245,20 +245,20 @@ fn run_kernels(device: &Device) -> Result<(), Box<dyn Error>> {
     }
     for config in [LaunchConfig::new(1, 2048), LaunchConfig::new(1, 32).shared_bytes(1 << 20)] {
         match device.launch(config, add_one(y.view_mut())) {
-            Ok(()) => return Err("an impossible launch was made".into()),
-            Err(error) => println!("as it should be: {error}"),
+            Ok(()) => return Err("a launch beyond the device's limits was not refused".into()),
+            Err(error) => println!("expected error: {error}"),
         }
     }
     if !device.is_simulated() {
         match device.launch(LaunchConfig::new(1, 1), broken::k()) {
-            Ok(()) => return Err("broken PTX was launched".into()),
-            Err(error) => println!("as it should be: {error}"),
+            Ok(()) => return Err("a kernel with invalid PTX was launched".into()),
+            Err(error) => println!("expected error: {error}"),
         }
     }
     match device.launch(LaunchConfig::new(1, 32), crash(y.view_mut())).and_then(|()| device.synchronize()) {
-        Ok(()) => Err("a write to nowhere went unnoticed".into()),
+        Ok(()) => Err("a write out of bounds was not reported".into()),
         Err(error) => {
-            println!("as it should be: {error}");
+            println!("expected error: {error}");
             Ok(())
         }
     }

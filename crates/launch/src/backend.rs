@@ -3,10 +3,10 @@
 //! # Design
 //!
 //! The trait `Backend` has all operations of a device. The GPU (`cuda/`) and the simulator (`simulated.rs`) implement
-//! it. It does not check addresses; `Buffer`, `Stream`, `Graph` and `Call` are safe interfaces to it.
+//! it. The trait does not check addresses; `Buffer`, `Stream`, `Graph` and `Call` are the safe interfaces to it.
 //!
 //! No code above the trait depends on the kind of device, except for the reasons that `device.rs` lists. Without CUDA
-//! the crate still compiles: opening a GPU then returns an error that says so.
+//! the crate still compiles, and opening a GPU returns an error.
 
 use std::any::{Any, TypeId};
 use std::ffi::c_void;
@@ -20,14 +20,14 @@ use crate::error::Error;
 use crate::operation::{Operation, RecordedLaunch};
 use crate::properties::{KernelResources, Occupancy, Properties};
 
-/// The size of an IPC handle in bytes, for memory and for events.
+/// The size in bytes of an IPC handle, of memory or of an event.
 pub(crate) const HANDLE_BYTES: usize = 64;
 
-/// Executes a device's work in the order in which it is enqueued.
+/// The operations of one device, which executes work in the order in which it is enqueued.
 ///
-/// Addresses are not checked: the caller guarantees that the memory is this device's and lives as long as it is used.
+/// Addresses are not checked: the caller guarantees that all memory belongs to this device and lives while it is used.
 pub(crate) trait Backend: Any + Ipc + Send + Sync {
-    /// Returns the name: "NVIDIA H200", or "simulator".
+    /// Returns the device's name: "NVIDIA H200", or "simulator".
     fn name(&self) -> &str;
 
     /// Returns the text of [`Device::summary`](crate::Device::summary).
@@ -37,19 +37,19 @@ pub(crate) trait Backend: Any + Ipc + Send + Sync {
 
     fn multiprocessors(&self) -> u32;
 
-    /// Returns the maximum of static and dynamic shared memory together that a block may use, in bytes.
+    /// Returns the maximum number of bytes of shared memory, static and dynamic together, that a block may use.
     fn max_shared_bytes(&self) -> u32;
 
-    /// Returns the registers and memory that `kernel` uses.
+    /// Returns the numbers of registers and bytes of memory that `kernel` uses.
     fn resources(&self, kernel: &'static KernelInfo) -> Result<KernelResources, Error>;
 
-    /// Returns how many blocks of `block_threads` threads and `shared_bytes` bytes of dynamic shared memory fit on a
-    /// multiprocessor.
+    /// Returns how many blocks of `kernel`, of `block_threads` threads and `shared_bytes` bytes of dynamic shared
+    /// memory each, fit on a multiprocessor.
     fn occupancy(&self, kernel: &'static KernelInfo, block_threads: u32, shared_bytes: u32)
     -> Result<Occupancy, Error>;
 
-    /// Returns the largest number of blocks that a cooperative launch of this block size and dynamic shared memory may
-    /// have.
+    /// Returns the largest number of blocks in a cooperative launch of the kernel with this block size and dynamic
+    /// shared memory.
     fn max_cooperative_blocks(
         &self,
         kernel: &'static KernelInfo,
@@ -57,11 +57,11 @@ pub(crate) trait Backend: Any + Ipc + Send + Sync {
         shared_bytes: u32,
     ) -> Result<u32, Error>;
 
-    /// Allocates `bytes` bytes, at least one, for kernels. The contents are unspecified.
+    /// Allocates `bytes` bytes, at least one, of device memory for kernels. The contents are unspecified.
     fn allocate(&self, bytes: usize) -> Result<Allocated, Error>;
 
-    /// Like [`allocate`](Self::allocate); also returns whether the memory is new. If it is not, it has the contents
-    /// that the last workspace of the same type and size had when it was freed.
+    /// Allocates memory like [`allocate`](Self::allocate), and also returns true if the memory is new. Memory that is
+    /// not new has the contents that the last workspace of the same type and size had when it was freed.
     fn allocate_workspace(&self, bytes: usize, _of: TypeId) -> Result<(Allocated, bool), Error> {
         Ok((self.allocate(bytes)?, true))
     }
@@ -69,61 +69,62 @@ pub(crate) trait Backend: Any + Ipc + Send + Sync {
     /// Allocates `bytes` bytes, at least one, of page-locked host memory.
     fn page_lock(&self, bytes: usize, purpose: PageLock) -> Result<Allocated, Error>;
 
-    /// Copies `from` to the device and waits for the copy to finish.
+    /// Copies `from` to the address `to` on the device and waits for the copy to finish.
     ///
     /// # Safety
     /// `to` must point to `from.len()` bytes of this device's memory, which no other code accesses during the call.
     unsafe fn write(&self, to: *mut u8, from: &[MaybeUninit<u8>]) -> Result<(), Error>;
 
-    /// Copies `bytes` bytes from the device and waits for the copy to finish.
+    /// Copies `bytes` bytes from the address `from` on the device to `to`, and waits for the copy to finish.
     ///
     /// # Safety
     /// `from` must point to `bytes` bytes of this device's memory, which no other code writes during the call. `to`
     /// must be valid for writes of that size.
     unsafe fn read(&self, to: *mut u8, from: *const u8, bytes: usize) -> Result<(), Error>;
 
-    /// Copies `from`, which has the static's size, to a static and waits for the copy to finish.
+    /// Copies `from`, which must have the size of the static, to the static `of`, and waits for the copy to finish.
     fn write_static(&self, of: &'static DeviceStatic, from: &[MaybeUninit<u8>]) -> Result<(), Error>;
 
-    /// Copies all bytes of a static from the device and waits for the copy to finish.
+    /// Copies all bytes of the static `of` from the device to `to`, and waits for the copy to finish.
     ///
     /// # Safety
     /// `to` must be valid for writes of the static's size.
     unsafe fn read_static(&self, of: &'static DeviceStatic, to: *mut u8) -> Result<(), Error>;
 
-    /// Sets `bytes` bytes to zero.
+    /// Sets the `bytes` bytes from `start` on to zero.
     ///
     /// # Safety
-    /// `start` must point to `bytes` bytes of this device's memory, which no other code accesses until this is done.
-    /// They may be freed at any time after the call.
+    /// `start` must point to `bytes` bytes of this device's memory, which no other code accesses until they are zero.
+    /// The memory may be freed at any time after the call.
     unsafe fn zero(&self, start: *mut u8, bytes: usize) -> Result<(), Error>;
 
-    /// Copies `bytes` bytes, a whole buffer, within the device.
+    /// Copies a whole buffer of `bytes` bytes to another buffer on the device.
     ///
     /// # Safety
-    /// Both must point to `bytes` bytes of this device's memory, without overlap. Until the copy is done, no other code
-    /// may access the bytes at `to` or write the bytes at `from`. Both may be freed at any time after the call.
+    /// `to` and `from` must each point to `bytes` bytes of this device's memory, without overlap. Until the copy is
+    /// done, no other code may access the bytes at `to` or write the bytes at `from`. Both buffers may be freed at any
+    /// time after the call.
     unsafe fn copy(&self, to: *mut u8, from: *const u8, bytes: usize) -> Result<(), Error>;
 
     /// Copies `bytes` bytes, at least one, from the memory of `source`, which may be this device. The copy is ordered
-    /// after the earlier work of this device, but not after that of `source`.
+    /// after the earlier work of this device, but not after the work of `source`.
     ///
     /// # Safety
     /// As for [`copy`](Self::copy), except that `bytes` need not be a whole buffer and that the bytes at `from` must be
-    /// `source`'s. They may be freed once both devices [wait](Self::wait_for) for the copy.
+    /// `source`'s. The memory may be freed once both devices [wait](Self::wait_for) for the copy.
     unsafe fn copy_from(&self, to: *mut u8, source: &dyn Backend, from: *const u8, bytes: usize) -> Result<(), Error>;
 
-    /// Like [`record`](Self::record), for an event without a time.
+    /// Records an event like [`record`](Self::record), but without a time: it serves only to order work.
     fn record_order(&self) -> Result<BackendEvent, Error>;
 
-    /// Makes all later work, except in streams, wait for `event`.
+    /// Makes all later work of this device, except in streams, wait for `event`.
     ///
     /// # Safety
     /// `event` must be of this device or of another of the same kind.
     unsafe fn wait_for(&self, event: &BackendEvent) -> Result<(), Error>;
 
-    /// Gives this device direct access to memory of `other`, which is of the same kind. Returns false if the devices do
-    /// not support it; copies between them work in both cases.
+    /// Gives this device direct access to the memory of `other`, which must be of the same kind. Returns false if the
+    /// devices do not support direct access; copies between them work in both cases.
     fn enable_peer(&self, other: &dyn Backend) -> Result<bool, Error>;
 
     /// Checks that `kernel` can be launched with `config`, and loads it if necessary.
@@ -134,33 +135,33 @@ pub(crate) trait Backend: Any + Ipc + Send + Sync {
         Ok(ptr::null_mut())
     }
 
-    /// Compiles those of `kernels` that are not compiled yet, for launches without tables. Compiling them together is
-    /// faster than one by one.
+    /// Compiles those of `kernels` that are not compiled yet, for launches without tables. Compiling kernels together
+    /// is faster than compiling them one by one.
     fn compile(&self, _kernels: &[&'static KernelInfo]) {}
 
-    /// Launches `call`, whose parameters are `params`.
+    /// Launches the kernel of `call` with the parameters `params`.
     ///
     /// # Safety
     /// The views in `call` must be of this device's memory, which may be freed at any time after the call.
     unsafe fn launch(&self, config: LaunchConfig, call: &Call<'_>, params: &Params) -> Result<(), Error>;
 
-    /// Prepares a launch, so that only the driver's launch call remains to be made.
+    /// Prepares a launch, so that executing it needs only the driver's launch call.
     ///
     /// # Safety
     /// At each later launch, the conditions of [`launch`](Self::launch) must hold and this device must live.
     unsafe fn bare_launch(&self, launch: RecordedLaunch) -> Result<Box<dyn Executable>, Error>;
 
-    /// Returns a graph that executes the operations `work` in order.
+    /// Returns an executable graph of the operations `work`, in their order.
     ///
     /// # Safety
     /// At each later launch, the conditions of [`launch`](Self::launch), [`zero`](Self::zero) and [`copy`](Self::copy)
     /// must hold and this device must live.
     unsafe fn graph(&self, work: Vec<Operation>) -> Result<Box<dyn Executable>, Error>;
 
-    /// Waits for everything enqueued so far, except in streams.
+    /// Waits for everything enqueued on this device so far, except in streams.
     fn synchronize(&self) -> Result<(), Error>;
 
-    /// Records an event that completes when everything enqueued so far, except in streams, is done.
+    /// Records an event that completes when everything enqueued on this device so far, except in streams, is done.
     fn record(&self) -> Result<BackendEvent, Error>;
 
     /// Waits for both events and returns the time between them, or zero if `to` completed first.
@@ -169,38 +170,39 @@ pub(crate) trait Backend: Any + Ipc + Send + Sync {
     /// Both events must be of this device.
     unsafe fn elapsed(&self, from: &BackendEvent, to: &BackendEvent) -> Result<Duration, Error>;
 
-    /// Returns true if the device checks for races between streams.
+    /// Returns true if this device checks for races between streams.
     fn checks_streams(&self) -> bool {
         false
     }
 
-    /// Waits for the earlier work and returns `count` new streams.
+    /// Waits for the earlier work of this device and returns `count` new streams.
     fn streams(&self, count: usize) -> Result<Vec<Box<dyn BackendStream + '_>>, Error>;
 }
 
 /// Memory and events that several processes of one host share, through CUDA's IPC.
 pub(crate) trait Ipc {
-    /// Returns a handle by which another process opens this memory.
+    /// Returns a handle by which another process opens the memory at `start`.
     ///
     /// # Safety
-    /// `start` must be the first of `bytes` bytes of one allocation of [`Backend::allocate`], which must not be freed.
+    /// `start` must be the first of the `bytes` bytes of one allocation of [`Backend::allocate`], which must not be
+    /// freed.
     unsafe fn memory_handle(&self, start: *const u8, bytes: usize) -> Result<[u8; HANDLE_BYTES], Error>;
 
-    /// Opens the memory of another process that `handle` names.
+    /// Opens another process's memory, which `handle` identifies.
     fn open_memory(&self, handle: &[u8; HANDLE_BYTES]) -> Result<Opened, Error>;
 
     /// Copies `bytes` bytes, at least one, from memory that [`open_memory`](Self::open_memory) returned, in stream
-    /// order. If another process writes them during the copy, the copied contents are unspecified.
+    /// order. If another process writes these bytes during the copy, the copied contents are unspecified.
     ///
     /// # Safety
     /// As for [`Backend::copy`] for the bytes at `to`. `from` must point to `bytes` bytes of the opened memory.
     unsafe fn copy_opened(&self, to: *mut u8, from: *const u8, bytes: usize) -> Result<(), Error>;
 
-    /// Returns an event that is not recorded yet, for [`record_in`](Self::record_in), and its handle for other
-    /// processes.
+    /// Makes an event for [`record_in`](Self::record_in) and returns it with its handle for other processes. The event
+    /// is not recorded yet.
     fn shared_event(&self) -> Result<(BackendEvent, [u8; HANDLE_BYTES]), Error>;
 
-    /// Records `event`: it completes when everything enqueued so far, except in streams, is done.
+    /// Records `event`, which completes when everything enqueued so far, except in streams, is done.
     ///
     /// # Safety
     /// `event` must be returned by [`shared_event`](Self::shared_event) of this device.
@@ -210,7 +212,7 @@ pub(crate) trait Ipc {
     fn open_event(&self, handle: &[u8; HANDLE_BYTES]) -> Result<BackendEvent, Error>;
 }
 
-/// Memory of another process. Dropping it closes the mapping.
+/// Memory of another process, opened by this one. Dropping it closes the mapping.
 pub(crate) struct Opened {
     pub(crate) start: *const u8,
     pub(crate) bytes: usize,
@@ -222,28 +224,28 @@ unsafe impl Send for Opened {}
 // SAFETY: it only has a raw pointer, and each access through it is `unsafe` with conditions of its own.
 unsafe impl Sync for Opened {}
 
-/// A stream beside the device's own. The caller must call `finish` before dropping it.
+/// A stream in addition to the device's own one. The caller must call `finish` before dropping it.
 pub(crate) trait BackendStream: Send + Sync {
-    /// Copies `bytes` bytes to the device, in elements of `element` bytes.
+    /// Copies `bytes` bytes to the device, as elements of `element` bytes each.
     ///
     /// # Safety
     /// `to` must point to `bytes` bytes of this device's memory, aligned to `element`. `from` must be valid for reads
     /// of that size. Both must live, and the bytes at `from` must not change, until the copy is done.
     unsafe fn upload(&self, to: *mut u8, from: *const u8, bytes: usize, element: usize) -> Result<(), Error>;
 
-    /// Copies `bytes` bytes to the host, in elements of `element` bytes.
+    /// Copies `bytes` bytes to the host, as elements of `element` bytes each.
     ///
     /// # Safety
     /// `from` must point to `bytes` bytes of this device's memory, aligned to `element`. `to` must be valid for writes
     /// of that size. Both must live, and no other code may access the bytes at `to`, until the copy is done.
     unsafe fn download(&self, to: *mut u8, from: *const u8, bytes: usize, element: usize) -> Result<(), Error>;
 
-    /// Copies `bytes` bytes, in elements of `element` bytes, between the memories of two devices, which may be the
-    /// same. One must be this stream's device.
+    /// Copies `bytes` bytes, as elements of `element` bytes each, from one device's memory to another's or within one.
+    /// At least one of the devices must be this stream's.
     ///
     /// # Safety
-    /// Each address must point to `bytes` bytes of its device's memory, aligned to `element`, without overlap. All must
-    /// live until the copy is done.
+    /// `to` and `from` must each point to `bytes` bytes of their device's memory, aligned to `element`, without
+    /// overlap. This memory must live until the copy is done.
     unsafe fn copy(
         &self,
         to: (*mut u8, &dyn Backend),
@@ -252,7 +254,7 @@ pub(crate) trait BackendStream: Send + Sync {
         element: usize,
     ) -> Result<(), Error>;
 
-    /// Launches `call`, whose parameters are `params`.
+    /// Launches the kernel of `call` with the parameters `params` in this stream.
     ///
     /// # Safety
     /// The views in `call` must be of this device's memory, which must live until the kernel has ended.
@@ -267,33 +269,33 @@ pub(crate) trait BackendStream: Send + Sync {
     /// `event` must be of this device or of another of the same kind.
     unsafe fn wait(&self, event: &BackendEvent) -> Result<(), Error>;
 
-    /// Waits for everything enqueued in the stream so far.
+    /// Waits for everything enqueued in this stream so far.
     fn synchronize(&self) -> Result<(), Error>;
 
-    /// Waits until the stream has no running work, even if it returns an error. The memory that the stream used may be
-    /// freed afterwards.
+    /// Waits until the stream has no running work, also if it then returns an error. The memory that the stream used
+    /// may be freed afterwards.
     fn finish(&self) -> Result<(), Error>;
 }
 
-/// Work that was prepared once and can be launched many times.
+/// Work that a back end has prepared once and can launch many times.
 pub(crate) trait Executable: Send + Sync {
-    /// Enqueues the work after the earlier work of the device.
+    /// Enqueues this work after the earlier work of the device.
     ///
     /// # Safety
     /// The conditions of [`Backend::graph`] or [`Backend::bare_launch`] must hold.
     unsafe fn launch(&mut self) -> Result<(), Error>;
 }
 
-/// The use of page-locked memory.
+/// The purpose of page-locked host memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum PageLock {
-    /// Copies to or from any GPU.
+    /// Copies between this memory and any GPU.
     Copies,
-    /// Access by kernels, in place.
+    /// Access to this memory by kernels, in place.
     Mapping,
 }
 
-/// Memory of a back end. Dropping it frees it.
+/// Memory that a back end has allocated. Dropping the value frees the memory.
 pub(crate) struct Allocated {
     /// The address of the first byte for kernels, if they may access it.
     pub(crate) on_device: Option<*mut u8>,
@@ -308,7 +310,7 @@ unsafe impl Send for Allocated {}
 unsafe impl Sync for Allocated {}
 
 impl Allocated {
-    /// Makes a value for memory that `owner` frees when it is dropped.
+    /// Makes a value for memory that is freed when `owner` is dropped.
     pub(crate) fn new(
         on_device: Option<*mut u8>,
         on_host: Option<NonNull<u8>>,
@@ -318,14 +320,14 @@ impl Allocated {
     }
 }
 
-/// An event of a back end, by the back end's number for it. Dropping it releases the event.
+/// An event of a back end, with the back end's number for it. Dropping the value releases the event.
 pub(crate) struct BackendEvent {
     pub(crate) number: u64,
     _owner: Box<dyn Send + Sync>,
 }
 
 impl BackendEvent {
-    /// Makes an event that `owner` releases when it is dropped.
+    /// Makes a value for an event that is released when `owner` is dropped.
     pub(crate) fn new(number: u64, owner: impl Send + Sync + 'static) -> Self {
         Self { number, _owner: Box::new(owner) }
     }

@@ -1,4 +1,4 @@
-//! A launch by the driver's call alone, to measure the overhead of [`Device::launch`].
+//! A kernel launch that is only the driver's call, to measure the overhead of [`Device::launch`].
 
 use std::marker::PhantomData;
 
@@ -9,19 +9,19 @@ use crate::device::Device;
 use crate::error::Error;
 use crate::operation::RecordedLaunch;
 
-/// A launch that was checked and prepared once. On a GPU, [`launch`](Self::launch) is one `cuLaunchKernel` call. It is
-/// only used to measure.
+/// A launch that was checked and prepared once. On a GPU, [`launch`](Self::launch) is one `cuLaunchKernel` call. Only
+/// measurements use it.
 #[doc(hidden)]
 pub struct BareLaunch<'a> {
     executable: Box<dyn Executable>,
-    /// The views in the call keep their buffers borrowed.
+    /// Keeps the buffers borrowed that the call views.
     borrows: PhantomData<Call<'a>>,
-    /// Last, so that the device outlives what it prepared.
+    /// The last field, so that the device outlives the prepared launch.
     _device: Device,
 }
 
 impl Device {
-    /// Checks and prepares a launch that can be repeated.
+    /// Checks `call` and prepares a launch of it that can be repeated.
     #[doc(hidden)]
     pub fn bare_launch<'a>(&self, config: LaunchConfig, call: Call<'a>) -> Result<BareLaunch<'a>, Error> {
         let mut params = Params::new();
@@ -34,7 +34,7 @@ impl Device {
 }
 
 impl BareLaunch<'_> {
-    /// Launches the kernel.
+    /// Launches the prepared kernel.
     #[doc(hidden)]
     #[inline]
     pub fn launch(&mut self) -> Result<(), Error> {

@@ -14,10 +14,10 @@ use crate::error::Error;
 use crate::memory::{Memory, MemoryId, byte_len};
 use crate::part::BufferPart;
 
-/// An array of `len` elements in a device's memory. Dropping it frees the memory.
+/// An array of `len` elements in a device's memory. Dropping the buffer frees the memory.
 ///
-/// Made by [`Device::alloc`], [`Device::zeroed`] or [`Device::upload`]. Kernels access it through [`view`](Self::view)
-/// and [`view_mut`](Self::view_mut). Every operation is ordered after the launches made before it.
+/// A buffer is made by [`Device::alloc`], [`Device::zeroed`] or [`Device::upload`]. Kernels access it through
+/// [`view`](Self::view) and [`view_mut`](Self::view_mut). Every operation on it is ordered after earlier launches.
 pub struct Buffer<T: DeviceCopy> {
     memory: Memory,
     len: usize,
@@ -27,25 +27,26 @@ pub struct Buffer<T: DeviceCopy> {
 impl Device {
     /// Allocates a buffer of `len` elements with unspecified contents.
     ///
-    /// Does not compile for a `bool`, an enum or a `char`, since unspecified bytes may be no valid value of these
+    /// Does not compile for a `bool`, an enum or a `char`, since unspecified bytes may not be a valid value of these
     /// types. Use [`zeroed`](Self::zeroed) or [`upload`](Self::upload) for them.
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfMemory`] and [`Error::TooLarge`] for the size; [`Error::ContextLost`] when an earlier launch
-    /// failed.
+    /// [`Error::OutOfMemory`] or [`Error::TooLarge`] if the buffer is too large; [`Error::ContextLost`] when an earlier
+    /// launch failed.
     pub fn alloc<T: DeviceCopy>(&self, len: usize) -> Result<Buffer<T>, Error> {
-        const { assert!(T::ANY_BITS, "unwritten memory may be no valid value of this type: use `zeroed` or `upload`") };
+        const { assert!(T::ANY_BITS, "unwritten memory may be invalid for this type: use `zeroed` or `upload`") };
         self.allocate(len)
     }
 
-    /// Allocates a buffer of `len` elements. Unless any bits are a valid `T`, the caller must write them before they
-    /// are read.
+    /// Allocates a buffer of `len` elements. Unless every bit pattern is a valid `T`, the caller must write the
+    /// elements before they are read.
     fn allocate<T: DeviceCopy>(&self, len: usize) -> Result<Buffer<T>, Error> {
         Ok(Buffer { memory: Memory::new(self, byte_len::<T>(len)?)?, len, elements: PhantomData })
     }
 
-    /// Allocates a buffer of `len` elements whose bytes are all zero. Does not compile if zeros are no valid `T`.
+    /// Allocates a buffer of `len` elements whose bytes are all zero. Does not compile if zero bytes are not a valid
+    /// `T`.
     ///
     /// # Errors
     ///
@@ -56,22 +57,22 @@ impl Device {
         Ok(buffer)
     }
 
-    /// Allocates a buffer of `len` elements that keeps its contents between launches. They are zeros, or those that the
-    /// last such buffer for `K` of this length had when it was dropped.
+    /// Allocates a buffer of `len` elements whose contents outlive it. They are zeros at first. Later they are those
+    /// that the last buffer of this function for the same `K`, `T` and `len` had when it was dropped.
     ///
-    /// `K` identifies the kernels that use the buffer. They must leave it as their next launch needs it. On a GPU this
-    /// saves the launch that clears the buffer.
+    /// `K` identifies the kernels that use the buffer. These kernels must leave in it the contents that their next
+    /// launch needs. On a GPU this saves the launch that clears the buffer.
     ///
     /// # Errors
     ///
     /// As for [`alloc`](Self::alloc).
     pub fn workspace<K: 'static, T: DeviceCopy>(&self, len: usize) -> Result<Buffer<T>, Error> {
-        const { assert!(T::ANY_BITS, "the contents may be no valid value of this type: use `zeroed`") };
+        const { assert!(T::ANY_BITS, "the contents may be invalid for this type: use `zeroed`") };
         let memory = Memory::workspace(self, byte_len::<T>(len)?, TypeId::of::<(K, T)>())?;
         Ok(Buffer { memory, len, elements: PhantomData })
     }
 
-    /// Allocates a buffer with the elements of `data`.
+    /// Allocates a buffer and copies the elements of `data` to it.
     ///
     /// # Errors
     ///
@@ -84,7 +85,7 @@ impl Device {
 }
 
 impl<T: DeviceCopy> Buffer<T> {
-    /// Returns the number of elements.
+    /// Returns the number of elements in the buffer.
     pub fn len(&self) -> usize {
         self.len
     }
@@ -94,7 +95,7 @@ impl<T: DeviceCopy> Buffer<T> {
         self.len == 0
     }
 
-    /// Returns the device in whose memory the buffer is.
+    /// Returns the device whose memory holds the buffer.
     pub fn device(&self) -> &Device {
         self.memory.device()
     }
@@ -114,16 +115,17 @@ impl<T: DeviceCopy> Buffer<T> {
         unsafe { GlobalMut::from_raw_parts(self.pointer(), self.len, self.device().id()) }
     }
 
-    /// Returns the elements as a part that can be divided among streams.
+    /// Returns all elements as an exclusive part, which can be divided among streams.
     pub fn as_part_mut(&mut self) -> BufferPart<'_, T> {
         BufferPart::new(self.view_mut())
     }
 
-    /// Copies the elements to the host. Waits for the launches made before.
+    /// Copies the elements to the host. Waits for earlier launches.
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfHostMemory`]; [`Error::ContextLost`] when an earlier launch failed.
+    /// [`Error::OutOfHostMemory`] if the elements do not fit into host memory; [`Error::ContextLost`] when an earlier
+    /// launch failed.
     pub fn download(&self) -> Result<Vec<T>, Error> {
         let mut data: Vec<T> = Vec::new();
         data.try_reserve_exact(self.len)
@@ -132,30 +134,31 @@ impl<T: DeviceCopy> Buffer<T> {
         Ok(data)
     }
 
-    /// Copies the elements to `target`. Waits for the launches made before.
+    /// Copies the elements to `target`. Waits for earlier launches.
     ///
     /// # Errors
     ///
-    /// [`Error::LengthMismatch`] unless `target` has as many elements; [`Error::ContextLost`] when an earlier launch
-    /// failed.
+    /// [`Error::LengthMismatch`] unless `target` has as many elements as the buffer; [`Error::ContextLost`] when an
+    /// earlier launch failed.
     pub fn download_into(&self, target: &mut [T]) -> Result<(), Error> {
         self.check_len("download", target.len())?;
         // SAFETY: `check_len` has checked that `target` has as many elements as `self`.
         unsafe { self.memory.read_range(0..self.byte_len(), target.as_mut_ptr().cast()) }
     }
 
-    /// Replaces all elements with those of `data`. Waits for the launches made before.
+    /// Replaces all elements with those of `data`. Waits for earlier launches.
     ///
     /// # Errors
     ///
-    /// [`Error::LengthMismatch`] unless `data` has as many elements; [`Error::ContextLost`] when an earlier launch
-    /// failed.
+    /// [`Error::LengthMismatch`] unless `data` has as many elements as the buffer; [`Error::ContextLost`] when an
+    /// earlier launch failed.
     pub fn upload(&mut self, data: &[T]) -> Result<(), Error> {
         self.check_len("upload", data.len())?;
         self.memory.write_at(0, bytes_of(data))
     }
 
-    /// Sets every byte to zero. Does not compile if zeros are no valid `T`. On a GPU it returns at once.
+    /// Sets every byte of the buffer to zero. Does not compile if zero bytes are not a valid `T`. On a GPU this returns
+    /// at once.
     ///
     /// # Errors
     ///
@@ -165,23 +168,23 @@ impl<T: DeviceCopy> Buffer<T> {
         self.memory.zero()
     }
 
-    /// Replaces all elements with those of `source`, by a copy within the device. On a GPU it returns at once.
+    /// Replaces all elements with those of `source`, by a copy within the device. On a GPU this returns at once.
     ///
     /// # Errors
     ///
-    /// [`Error::LengthMismatch`] unless `source` has as many elements; [`Error::WrongDevice`] if it is on another
-    /// device; [`Error::ContextLost`] when an earlier launch failed.
+    /// [`Error::LengthMismatch`] unless `source` has as many elements as this buffer; [`Error::WrongDevice`] if
+    /// `source` is on another device; [`Error::ContextLost`] when an earlier launch failed.
     pub fn copy_from(&mut self, source: &Buffer<T>) -> Result<(), Error> {
         self.check_source(source)?;
         self.memory.copy_from(&source.memory)
     }
 
-    /// Replaces the elements from `at` on with the elements `range` of `source`, which may be on another device of the
-    /// same kind.
+    /// Copies the elements `range` of `source` to this buffer, starting at index `at`. `source` may be on another
+    /// device of the same kind.
     ///
     /// The copy is ordered after the earlier work of both devices and before their later work, except work in streams.
-    /// On GPUs it returns at once. The bytes are copied directly if both GPUs are members of a [`Group`](crate::Group)
-    /// and can access each other's memory, otherwise through host memory.
+    /// On GPUs this returns at once. The bytes are copied directly if both GPUs are members of a
+    /// [`Group`](crate::Group) and can access each other's memory, otherwise through host memory.
     ///
     /// ```
     /// use launch::Group;
@@ -196,8 +199,8 @@ impl<T: DeviceCopy> Buffer<T> {
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfRange`] if either buffer is too short; [`Error::WrongDevice`] between a GPU and the simulator;
-    /// [`Error::ContextLost`] when an earlier launch failed.
+    /// [`Error::OutOfRange`] if either buffer is too short; [`Error::WrongDevice`] if one buffer is on a GPU and the
+    /// other in the simulator; [`Error::ContextLost`] when an earlier launch failed.
     pub fn copy_range_from(&mut self, at: usize, source: &Buffer<T>, range: Range<usize>) -> Result<(), Error> {
         let target = self.bytes_at("copy to", at, range.len())?;
         let range = source.bytes_of_range("copy from", range)?;
@@ -207,8 +210,8 @@ impl<T: DeviceCopy> Buffer<T> {
         unsafe { copy_all(copy.as_slice(), None) }
     }
 
-    /// Replaces the elements from `at` on with the elements `range` of the same buffer, which must not overlap them. On
-    /// a GPU it returns at once.
+    /// Copies the elements `range` of this buffer to its elements from index `at` on. The two ranges must not overlap.
+    /// On a GPU this returns at once.
     ///
     /// # Errors
     ///
@@ -225,7 +228,7 @@ impl<T: DeviceCopy> Buffer<T> {
         unsafe { copy_all(copy.as_slice(), None) }
     }
 
-    /// Copies `into.len()` elements from `at` on to `into`. Waits for the launches made before.
+    /// Copies the `into.len()` elements that start at index `at` to `into`. Waits for earlier launches.
     ///
     /// # Errors
     ///
@@ -236,7 +239,8 @@ impl<T: DeviceCopy> Buffer<T> {
         unsafe { self.memory.read_range(range, into.as_mut_ptr().cast()) }
     }
 
-    /// Appends the `len` elements from `at` on, which must exist, to `data`, which must have spare capacity for them.
+    /// Appends the `len` elements that start at `at` to `data`. They must exist, and `data` must have spare capacity
+    /// for them.
     pub(crate) fn append_to(&self, data: &mut Vec<T>, at: usize, len: usize) -> Result<(), Error> {
         let range = self.bytes_at("download", at, len)?;
         let room = data.spare_capacity_mut();
@@ -249,14 +253,15 @@ impl<T: DeviceCopy> Buffer<T> {
         Ok(())
     }
 
-    /// Returns the copy of the elements `range` of `source` to those from `at` on, or `None` for no bytes. All of them
-    /// must exist. The caller of [`copy_all`] guarantees that the target is not in use.
+    /// Returns the description of a copy of the elements `range` of `source` to the elements from `at` on, or `None` if
+    /// `range` has no bytes. All these elements must exist. The caller of [`copy_all`] guarantees that the target is
+    /// not in use.
     pub(crate) fn copy_of<'b>(&'b self, at: usize, source: &'b Buffer<T>, range: Range<usize>) -> Option<PeerCopy<'b>> {
         let bytes = range.start * size_of::<T>()..range.end * size_of::<T>();
         self.memory.copy_of(at * size_of::<T>(), &source.memory, bytes)
     }
 
-    /// Replaces the elements from `at` on with those of `from`. Waits for the launches made before.
+    /// Copies the elements of `from` to this buffer, starting at index `at`. Waits for earlier launches.
     ///
     /// # Errors
     ///
@@ -266,7 +271,7 @@ impl<T: DeviceCopy> Buffer<T> {
         self.memory.write_at(range.start, bytes_of(from))
     }
 
-    /// Returns the byte range of the `len` elements from `at` on, or an error if the buffer is too short.
+    /// Returns the byte range of the `len` elements that start at `at`, or an error if the buffer is too short.
     pub(crate) fn bytes_at(&self, what: &'static str, at: usize, len: usize) -> Result<Range<usize>, Error> {
         self.bytes_of_range(what, at..at.saturating_add(len))
     }
@@ -279,7 +284,7 @@ impl<T: DeviceCopy> Buffer<T> {
         Ok(range.start * size_of::<T>()..range.end * size_of::<T>())
     }
 
-    /// Checks that `source` has the same length and is on the same device.
+    /// Checks that `source` has the same length as this buffer and is on the same device.
     pub(crate) fn check_source(&self, source: &Buffer<T>) -> Result<(), Error> {
         self.check_len("copy", source.len())?;
         if source.device().id() != self.device().id() {
@@ -312,9 +317,9 @@ impl<T: DeviceCopy> fmt::Debug for Buffer<T> {
     }
 }
 
-/// Fails to compile if zeros are no valid `T`.
+/// Fails to compile if zero bytes are not a valid `T`.
 pub(crate) const fn check_zeros<T: DeviceCopy>() {
-    assert!(T::ZEROS, "zeros are no valid value of this type: use `upload`");
+    assert!(T::ZEROS, "zero bytes are invalid for this type: use `upload`");
 }
 
 /// Returns the bytes of `data`, including padding.

@@ -1,5 +1,5 @@
-//! Runs host code on many checking devices: under more schedules than the hostile ones, and with synchronisations left
-//! out.
+//! Runs host code repeatedly on checking devices: under many more schedules than the hostile ones, or with one
+//! synchronisation at a time left out.
 
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -8,13 +8,13 @@ use simt::{Checks, Redundant, Schedule, Search, Simulator};
 
 use crate::device::Device;
 
-/// Returns the barriers, warp synchronisations and fences that `run` works without, under the schedules of
+/// Returns the barriers, warp synchronisations and fences without which `run` still works under the schedules of
 /// [`checked_devices`](crate::checked_devices).
 ///
-/// Calls `run` once under each schedule. Then, for each synchronisation and schedule, it calls `run` with that
-/// synchronisation left out, until a call fails or returns another value.
+/// This function calls `run` once under each schedule. Then, for each synchronisation and schedule, it calls `run` with
+/// that synchronisation left out, until a call fails or returns another value.
 ///
-/// The result is a hint and no fault: a barrier may be needed at sizes that `run` does not launch. `run` should launch
+/// The result is a hint, not a fault: a barrier may be needed at sizes that `run` does not launch. `run` should launch
 /// the kernel at the sizes that matter, and return what it computes instead of asserting it.
 ///
 /// ```
@@ -39,17 +39,17 @@ use crate::device::Device;
 ///
 /// # Errors
 ///
-/// The first error of `run` with no synchronisation left out.
+/// The first error that `run` returns while no synchronisation is left out.
 pub fn redundant_synchronisations<T: PartialEq, E>(run: impl Fn(&Device) -> Result<T, E>) -> Result<Vec<Redundant>, E> {
     let simulator = Simulator::new().with_checks(Checks::default());
     simt::redundant_synchronisations(&simulator, &Schedule::HOSTILE, |simulator| run(&Device::simulated(simulator)))
 }
 
-/// The result of [`check_thoroughly`] when it has found no error.
+/// The result of [`check_thoroughly`] if `run` failed under no schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Thorough {
-    /// The number of schedules that were tried.
+    /// The number of schedules under which `run` was called.
     pub orders: usize,
     /// True if all schedules worth trying were tried before the time ended.
     pub is_exhausted: bool,
@@ -59,11 +59,11 @@ pub struct Thorough {
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Failed<E> {
-    /// The schedule, which reproduces the error.
+    /// The schedule that reproduces the error.
     pub schedule: Schedule,
-    /// The number of schedules that were tried, including this one.
+    /// The number of schedules under which `run` was called, including this one.
     pub orders: usize,
-    /// The error of `run`.
+    /// The error that `run` returned.
     pub error: E,
 }
 
@@ -73,7 +73,7 @@ impl<E: fmt::Display> fmt::Display for Failed<E> {
     }
 }
 
-/// The text of `Display`, because `unwrap` shows this one.
+/// Writes the text of `Display`, because `unwrap` prints the `Debug` form of an error.
 impl<E: fmt::Display> fmt::Debug for Failed<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
@@ -86,13 +86,13 @@ impl<E: std::error::Error + 'static> std::error::Error for Failed<E> {
     }
 }
 
-/// Calls `run` under one schedule after another, each on a checking device. Stops when `run` fails, when `time` has
+/// Calls `run` under one schedule after another, each on a checking device. It stops when `run` fails, when `time` has
 /// passed, or when no schedule worth trying is left.
 ///
-/// It first tries the [hostile schedules](Schedule::HOSTILE). Then it delays threads before atomic accesses by which
-/// they were seen to communicate. The eight hostile schedules find the errors that most schedules show. Use this
-/// function for kernels whose blocks or warps wait for each other, or whose last block does other work: errors there
-/// may need two or three slow threads at once.
+/// This function first tries the [hostile schedules](Schedule::HOSTILE). Then it delays threads before those atomic
+/// accesses by which threads communicated in earlier calls. The eight hostile schedules find the errors that most
+/// schedules show. Use this function for kernels whose blocks or warps wait for each other, or whose last block does
+/// other work: errors in such kernels may need two or three slow threads at once.
 ///
 /// ```
 /// use std::time::Duration;
@@ -119,8 +119,8 @@ pub fn check_thoroughly<E>(time: Duration, run: impl FnMut(&Device) -> Result<()
     check_with(Checks::default(), time, run)
 }
 
-/// Like [`check_thoroughly`], on devices that accept only what CUDA's documentation guarantees, like those of
-/// [`checked_devices_strict`](crate::checked_devices_strict).
+/// Calls `run` like [`check_thoroughly`], but on devices that accept only what CUDA's documentation guarantees, like
+/// those of [`checked_devices_strict`](crate::checked_devices_strict).
 ///
 /// # Errors
 ///
@@ -140,7 +140,7 @@ fn check_with<E>(
     search(&Simulator::new().with_checks(checks), time, |simulator| run(&Device::simulated(simulator)))
 }
 
-/// Like [`check_thoroughly`], in `simulator` and with its checks.
+/// Calls `run` like [`check_thoroughly`], but on devices with the settings and checks of `simulator`.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! The device that a user chooses.
+//! The choice of a device by a user.
 
 use std::fmt;
 use std::str::FromStr;

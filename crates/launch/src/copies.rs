@@ -3,8 +3,8 @@
 //! # Design
 //!
 //! The queue of the target waits for an event of the source's queue and then copies; the source's queue waits for an
-//! event of the copy. Every buffer thus keeps the rule that an operation comes after those enqueued before it. The
-//! copies of one exchange share these events. Peer access only changes the speed.
+//! event of the copy. Every buffer thus keeps the rule that an operation runs after those enqueued before it. The
+//! copies of one exchange share these events. Peer access changes only the speed of a copy.
 
 use std::ops::Range;
 use std::panic::Location;
@@ -23,12 +23,14 @@ pub(crate) struct PeerCopy<'d> {
     pub(crate) bytes: usize,
 }
 
-/// Enqueues all `copies`, in any order, after the earlier and before the later work of their devices, except work in
-/// streams. Returns at once on GPUs. If other views of the memory may exist, `location` is the source line of the call.
+/// Enqueues all `copies`, in any order among themselves. They are ordered after the earlier and before the later work
+/// of their devices, except work in streams. On GPUs this returns at once. `location` is the source line of the call if
+/// other views of the memory may exist, otherwise `None`.
 ///
 /// # Safety
-/// Each address must point to `bytes` bytes of its device's memory. A target must overlap no other source or target.
-/// Until the copies are done, no other code may access a target or write a source. All memory may be freed at any time.
+/// Each address must point to `bytes` bytes of its device's memory. A target must overlap no source and no other
+/// target. Until the copies are done, no other code may access a target or write a source. The memory may be freed at
+/// any time after the call.
 pub(crate) unsafe fn copy_all(
     copies: &[PeerCopy<'_>],
     location: Option<&'static Location<'static>>,
@@ -81,7 +83,7 @@ pub(crate) fn check_overlap(copies: &[PeerCopy<'_>]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Reports the accesses to the race checkers of the targets' queues, if streams may access the same memory.
+/// Reports the accesses of `copies` to the race checkers of the targets' queues, if streams may access the same memory.
 fn note_accesses(copies: &[PeerCopy<'_>], location: Option<&'static Location<'static>>) -> Result<(), Error> {
     let Some(location) = location.filter(|_| Actor::are_streams_open()) else { return Ok(()) };
     for copy in copies {

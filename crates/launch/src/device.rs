@@ -5,12 +5,12 @@
 //! Code above this crate is the same for every device. A plan queries properties: multiprocessors, shared memory, free
 //! memory, blocks that run at once. It uses `Device::is_simulated` only for these reasons:
 //!
-//! - The simulator is slower: default sizes are smaller, and work that takes one block a long time is omitted.
+//! - The simulator is slower: default sizes are smaller, and tasks that take one block a long time are omitted.
 //! - A simulated launch costs little and simulated work costs much: another rung may be the default, and a copy may
 //!   have fewer blocks.
-//! - Its times mean nothing: fewer runs, no cache flush, no tuning. Commands that only measure a GPU refuse it or print
-//!   that it was used.
-//! - Its memory is the host's: a program that needs both counts them together.
+//! - The simulator's times mean nothing: commands make fewer runs, do not flush caches and do not tune. Commands that
+//!   only measure a GPU refuse the simulator or print that it was used.
+//! - The simulator's memory is the host's: a program that needs both kinds of memory adds the two sizes.
 //! - A report or a recorded run names the kind of device.
 
 use std::fmt;
@@ -33,7 +33,7 @@ use crate::properties::{Gpu, KernelResources, Occupancy, Properties};
 use crate::simulated::SimulatedDevice;
 use crate::unavailable::Unavailable;
 
-/// A GPU or the simulator. Cloning it is cheap, and several threads may use it.
+/// A GPU or the simulator. Cloning a device is cheap, and several threads may use it.
 ///
 /// A GPU executes the work of all threads in the order in which it is enqueued.
 #[derive(Clone)]
@@ -41,9 +41,9 @@ pub struct Device(Arc<Inner<dyn Backend>>);
 
 struct Inner<B: ?Sized> {
     id: DeviceId,
-    /// The reason why this is not a GPU, if `Auto` chose the simulator.
+    /// The reason why this device is not a GPU, if `Auto` chose the simulator.
     note: Option<String>,
-    /// The device's own queue for the race checker, if the device checks streams.
+    /// The race checker's actor for the device's own queue, if the device checks streams.
     queue: Option<Actor>,
     backend: B,
 }
@@ -58,15 +58,15 @@ impl<B: ?Sized> Drop for Inner<B> {
 ///
 /// # Errors
 ///
-/// The reason why there is no GPU.
+/// The reason why no GPU can be used.
 pub fn gpus() -> Result<Vec<Gpu>, Unavailable> {
     cuda::gpus()
 }
 
 /// Calls `work`, which opens the GPU of `choice`, while the driver compiles `kernels` for that GPU. Opening a GPU takes
-/// about as long as compiling a kernel. A launch waits only for its own kernel.
+/// about as long as compiling a kernel. A launch waits only for the compilation of its own kernel.
 ///
-/// `kernels` returns the kernels to compile for a GPU with the passed number of multiprocessors;
+/// The closure `kernels` returns the kernels to compile for a GPU with the passed number of multiprocessors.
 /// [`Device::kernels_of`] lists the kernels of any work, on the simulator too.
 ///
 /// While the driver initialises, `kernels` is called with 132 multiprocessors, so that the PTX is extracted by then. It
@@ -90,19 +90,19 @@ pub fn compile_beside<T>(
     })
 }
 
-/// Returns simulated devices for tests. Each checks for data races and for reads of uninitialised memory, and runs
-/// blocks, warps and lanes under another schedule of [`Schedule::HOSTILE`].
+/// Returns simulated devices for tests. Each device checks for data races and for reads of uninitialised memory. Each
+/// runs blocks, warps and lanes under another schedule of [`Schedule::HOSTILE`].
 ///
 /// The [crate's documentation](crate#testing-a-kernel) has an example.
 pub fn checked_devices() -> impl Iterator<Item = Device> {
     devices_that_check(Checks::default())
 }
 
-/// Like [`checked_devices`], with [`Checks::STRICT`]: only what CUDA's documentation guarantees orders memory accesses,
-/// so that shuffles and votes do not.
+/// Returns simulated devices like [`checked_devices`], but with [`Checks::STRICT`]: only what CUDA's documentation
+/// guarantees orders memory accesses. Shuffles and votes, for example, do not.
 ///
-/// If warps of a block reach a barrier by different calls, these devices print a warning to standard error and report
-/// no fault.
+/// If warps of a block reach a barrier through different calls, these devices print a warning to standard error and
+/// report no fault.
 pub fn checked_devices_strict() -> impl Iterator<Item = Device> {
     devices_that_check(Checks::STRICT)
 }
@@ -114,7 +114,7 @@ fn devices_that_check(checks: Checks) -> impl Iterator<Item = Device> {
 
 impl Device {
     /// Opens a device. A GPU's kernels come from `modules`: the driver compiles each kernel when it is first launched,
-    /// or before that by [`load`](Self::load) or [`compile_beside`]. The simulator needs no modules.
+    /// or earlier if [`load`](Self::load) or [`compile_beside`] requests it. The simulator needs no modules.
     ///
     /// [`DeviceChoice::Auto`] opens GPU 0 if its architecture and driver can run every module, otherwise the simulator.
     /// [`summary`](Self::summary) says which one was opened, and why.
@@ -144,7 +144,7 @@ impl Device {
         Self::simulated_with(simulator, None)
     }
 
-    /// Like [`simulated`](Self::simulated), with at most `bytes` bytes of memory.
+    /// Returns a device like [`simulated`](Self::simulated), with at most `bytes` bytes of memory.
     pub(crate) fn simulated_with(simulator: Simulator, bytes: Option<usize>) -> Device {
         Self::new(SimulatedDevice::new(simulator).with_memory(bytes), DeviceId::simulated, None)
     }
@@ -165,12 +165,12 @@ impl Device {
         &self.0.backend
     }
 
-    /// Returns the device's own queue for the race checker, if the device checks streams.
+    /// Returns the race checker's actor for the device's own queue, if the device checks streams.
     pub(crate) fn queue_actor(&self) -> Option<Actor> {
         self.0.queue
     }
 
-    /// Notes for the race checker that the host waits for all work of the device outside of streams.
+    /// Records in the race checker that the host waits for all work of the device, except work in streams.
     #[inline]
     pub(crate) fn note_waits(&self) {
         if let Some(queue) = self.0.queue {
@@ -178,20 +178,20 @@ impl Device {
         }
     }
 
-    /// Returns `true` if this is the simulator.
+    /// Returns `true` if this device is the simulator.
     pub fn is_simulated(&self) -> bool {
         self.id().is_simulated()
     }
 
-    /// Returns the name: "NVIDIA H200", or "simulator".
+    /// Returns the device's name: "NVIDIA H200", or "simulator".
     pub fn name(&self) -> &str {
         self.backend().name()
     }
 
-    /// Describes the device in one line. If a GPU was wanted and this is none, the line has the reason.
+    /// Returns a description of the device in one line. If `Auto` could not use a GPU, the line says why.
     ///
-    /// "device: GPU 0, NVIDIA H200, sm_90, 132 SMs, 139.7 GiB" or "device: simulator on 2 cores (no GPU: libcuda.so.1
-    /// not found)".
+    /// Examples: "device: GPU 0, NVIDIA H200, sm_90, 132 SMs, 139.7 GiB" or "device: simulator on 2 cores (no GPU:
+    /// libcuda.so.1 not found)".
     pub fn summary(&self) -> String {
         let description = self.backend().description();
         match self.why_no_gpu() {
@@ -220,16 +220,16 @@ impl Device {
         self.backend().multiprocessors()
     }
 
-    /// Returns the maximum of static and dynamic shared memory together that a block may use, in bytes. A launch that
-    /// needs more than 48 KiB raises the kernel's limit by itself.
+    /// Returns the maximum number of bytes of shared memory, static and dynamic together, that a block may use. A
+    /// launch that needs more than 48 KiB raises the kernel's limit by itself.
     pub fn max_dynamic_shared(&self) -> u32 {
         self.backend().max_shared_bytes()
     }
 
-    /// Runs a kernel: `call` once for every thread of `config`.
+    /// Launches a kernel: each thread of `config` runs `call` once.
     ///
-    /// The simulator returns when the kernel has ended. A GPU returns at once and runs the kernel after the earlier
-    /// work. If the kernel fails there, a later call that waits returns the error.
+    /// In the simulator this returns when the kernel has ended. On a GPU it returns at once, and the kernel runs after
+    /// the earlier work. If the kernel fails there, a later call that waits returns the error.
     ///
     /// The first launch of a kernel on a GPU waits until the driver has compiled that kernel, but not the others of its
     /// module. [`load`](Self::load) and [`compile_beside`] compile kernels before they are launched. A kernel that uses
@@ -237,8 +237,8 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidLaunch`] if the device cannot run such a launch, or if the view that is passed for a reference
-    /// does not have exactly one element. [`Error::WrongDevice`] if a view in `call` is of another device's memory.
+    /// [`Error::InvalidLaunch`] if the device cannot run such a launch, or if the view for a reference parameter does
+    /// not have exactly one element. [`Error::WrongDevice`] if a view in `call` is of another device's memory.
     ///
     /// On a GPU: [`Error::NoModule`], [`Error::Jit`] or [`Error::PtxTooNew`] if there is no compiled kernel to run;
     /// [`Error::ContextLost`] when an earlier launch failed. On the simulator: [`Error::Fault`] if the kernel fails;
@@ -263,7 +263,7 @@ impl Device {
         }
     }
 
-    /// Appends the parameters of `call` to `params`. Fails unless every view in it is of this device's memory.
+    /// Appends the parameters of `call` to `params`. Fails unless every view in `call` is of this device's memory.
     pub(crate) fn encode(&self, config: LaunchConfig, call: &Call<'_>, params: &mut Params) -> Result<(), Error> {
         call.encode(params);
         if let Some(name) = params.missing() {
@@ -277,7 +277,7 @@ impl Device {
         Ok(())
     }
 
-    /// Waits until everything enqueued so far is done. The output of kernels has then been printed.
+    /// Waits until everything enqueued so far is done and the output of its kernels is printed.
     ///
     /// # Errors
     ///
@@ -287,11 +287,11 @@ impl Device {
         self.backend().synchronize()
     }
 
-    /// Returns the time that the device takes for the work launched in `work`. Waits until it is done. On a GPU, device
-    /// events measure it to about half a microsecond; in the simulator it is wall-clock time.
+    /// Runs `work`, waits for the launches that it makes, and returns its result with the time that the device took. On
+    /// a GPU, device events measure the time to about half a microsecond; in the simulator it is wall-clock time.
     ///
-    /// The GPU's time starts when it reaches this call. It includes the host's time until the first launch, and the
-    /// driver's time to compile a kernel at its first launch. For a useful measurement, warm up first and enqueue
+    /// On a GPU the time starts when the earlier work is done. It includes the host's time until the first launch, and
+    /// the driver's time to compile a kernel at its first launch. For a useful measurement, warm up first and enqueue
     /// enough work.
     ///
     /// # Errors
@@ -335,8 +335,8 @@ impl Device {
         self.backend().max_cooperative_blocks(kernel, block_threads, shared_bytes)
     }
 
-    /// Returns how many blocks of `block_threads` threads and `shared_bytes` bytes of dynamic shared memory a
-    /// multiprocessor holds.
+    /// Returns how many blocks of `kernel`, of `block_threads` threads and `shared_bytes` bytes of dynamic shared
+    /// memory each, a multiprocessor holds at once.
     ///
     /// # Errors
     ///

@@ -9,7 +9,7 @@ use crate::ordering::StreamRace;
 use crate::unavailable::Unavailable;
 use crate::version::CudaVersion;
 
-/// The launch that an error is about.
+/// The launch to which an error refers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Launched {
     /// The kernel's name.
@@ -42,7 +42,7 @@ impl fmt::Display for Launched {
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The device has not enough free memory.
+    /// The device does not have enough free memory.
     #[error("out of memory on {device}: {requested_bytes} bytes requested, {free_bytes} free; use less or free some")]
     OutOfMemory {
         /// The number of bytes requested.
@@ -52,13 +52,13 @@ pub enum Error {
         /// The device's name.
         device: String,
     },
-    /// The host has not enough free memory for a download.
+    /// The host does not have enough free memory for a download.
     #[error("out of host memory: no room for the {requested_bytes} bytes to download; use less or free some")]
     OutOfHostMemory {
         /// The number of bytes requested.
         requested_bytes: u64,
     },
-    /// The host has not enough free memory that can be page-locked.
+    /// The host does not have enough free memory that can be page-locked.
     #[error(
         "out of host memory: {requested_bytes} bytes cannot be page-locked; use less, free some, or use memory that is \
          not page-locked"
@@ -67,8 +67,8 @@ pub enum Error {
         /// The number of bytes requested.
         requested_bytes: u64,
     },
-    /// The size in bytes does not fit into an address.
-    #[error("{len} elements of {element_bytes} bytes are more than any memory holds")]
+    /// The size of a buffer in bytes does not fit into an address.
+    #[error("no memory holds {len} elements of {element_bytes} bytes each: use fewer elements")]
     TooLarge {
         /// The number of elements requested.
         len: usize,
@@ -102,7 +102,7 @@ pub enum Error {
     InvalidLaunch {
         /// The launch.
         launch: Launched,
-        /// The limit that the launch exceeds.
+        /// The limit that the launch exceeds, or the parameter that does not fit.
         reason: String,
     },
     /// A kernel failed while it ran. The GPU has discarded everything of this process.
@@ -126,9 +126,9 @@ pub enum Error {
     #[error(transparent)]
     Fault(Box<simt::Fault>),
     /// The buffer and the other side of a copy have different lengths.
-    #[error("cannot {what}: the buffer has {buffer} elements and the other side has {other}; they must be equal")]
+    #[error("cannot {what}: the buffer has {buffer} elements, but {other} were passed: pass {buffer} elements")]
     LengthMismatch {
-        /// The operation: "upload".
+        /// The operation, such as "upload".
         what: &'static str,
         /// The number of elements of the buffer.
         buffer: usize,
@@ -136,9 +136,9 @@ pub enum Error {
         other: usize,
     },
     /// A range of elements goes beyond the end of the buffer.
-    #[error("cannot {what} elements {start}..{end}: the buffer has {buffer} elements")]
+    #[error("cannot {what} elements {start}..{end}: the buffer has elements 0..{buffer}")]
     OutOfRange {
-        /// The operation: "copy from".
+        /// The operation, such as "copy from".
         what: &'static str,
         /// The first element of the range.
         start: usize,
@@ -147,27 +147,30 @@ pub enum Error {
         /// The number of elements of the buffer.
         buffer: usize,
     },
-    /// Two streams access the same memory, one of them writes it, and nothing orders them.
+    /// Two streams access the same memory without an order, and at least one of them writes it.
     ///
-    /// Checking devices report it ([`checked_devices`](crate::checked_devices)). The access that was enqueued later is
-    /// not executed, unless it is a launch whose writes are known only afterwards.
+    /// Checking devices report races between streams ([`checked_devices`](crate::checked_devices)). The access that was
+    /// enqueued later is not executed, unless it is a launch whose writes are known only afterwards.
     #[error("{0}")]
     StreamRace(Box<StreamRace>),
     /// The source and the destination of a copy overlap.
     #[error("source and destination of the copy overlap: copy in pieces, or through another buffer")]
     Overlap,
-    /// These devices cannot form a group.
+    /// The devices cannot form a group.
     #[error("cannot form a group of devices: {reason}")]
     InvalidGroup {
-        /// The reason and its remedy.
+        /// The reason why they cannot, and the remedy.
         reason: &'static str,
     },
-    /// Memory of one device was used on another.
-    #[error("{what} uses memory of another device than {device}; copy it there first")]
+    /// Memory or an event of one device was used on another.
+    #[error(
+        "{what} needs memory or an event of {device}, but another device's was passed: copy the memory to {device} \
+        first, or record the event there"
+    )]
     WrongDevice {
-        /// The operation: "the launch of `saxpy`".
+        /// The operation, such as "the launch of `saxpy`".
         what: String,
-        /// The device on which it was used.
+        /// The device on which the memory or the event was used.
         device: String,
     },
     /// Work of a graph uses memory that the graph does not hold.
@@ -176,15 +179,15 @@ pub enum Error {
         as `&mut` if it is written, name it in `Resources::hold`, and do not replace it by another buffer"
     )]
     NotHeld {
-        /// The kernel, `fill_zero` or `copy`.
+        /// The operation that uses the memory: a kernel's name, `fill_zero` or `copy`.
         user: &'static str,
-        /// "reads" or "writes".
+        /// The kind of access: "reads" or "writes".
         how: &'static str,
     },
     /// No PTX was passed for this kernel, so that only the simulator can run it.
     #[error(
-        "there is no PTX for kernel `{kernel}` of `{module}`: pass Device::open a PtxModule whose path is that \
-        module's or one above it"
+        "there is no PTX for kernel `{kernel}` of `{module}`: pass Device::open a PtxModule whose path is \
+        `{module}` or a module that contains it"
     )]
     NoModule {
         /// The kernel's name.
@@ -197,7 +200,7 @@ pub enum Error {
     Jit {
         /// The module's path.
         module: &'static str,
-        /// The architecture of the image.
+        /// The architecture of the PTX image.
         arch: u32,
         /// The driver's error code.
         code: u32,
@@ -222,10 +225,10 @@ pub enum Error {
         /// The lowest CUDA version that supports one of the images, if the PTX states its version.
         need: Option<CudaVersion>,
     },
-    /// The device does not support this operation.
+    /// The device does not support an operation.
     #[error("{device} has no {what}; use a GPU")]
     NotSupported {
-        /// The operation.
+        /// The missing feature, such as "registers to count".
         what: &'static str,
         /// The device's name.
         device: String,
@@ -246,7 +249,7 @@ impl From<Box<StreamRace>> for Error {
     }
 }
 
-/// The end of a message that may recommend something.
+/// The remedy at the end of a message, or nothing.
 struct Remedy<'a>(&'a str);
 
 impl fmt::Display for Remedy<'_> {

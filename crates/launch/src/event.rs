@@ -8,18 +8,19 @@ use crate::device::Device;
 use crate::error::Error;
 use crate::ordering::{self, Clock};
 
-/// A point in the work of a stream, made by [`Stream::record`](crate::Stream::record). It may outlive the streams'
-/// scope.
+/// A point in the work of a stream, made by [`Stream::record`](crate::Stream::record). An event may outlive the scope
+/// of the stream.
 pub struct Event {
     pub(crate) event: BackendEvent,
-    /// The work that is done when the event completes, if the device checks streams.
+    /// The accesses that are done when the event completes, if the device checks streams.
     pub(crate) clock: Option<Clock>,
-    /// The last field, so that the device outlives what it recorded.
+    /// The last field, so that the device outlives the event.
     pub(crate) device: Device,
 }
 
 impl Event {
-    /// Returns the time from `earlier` to this event, or zero if this event completed first. Waits for both.
+    /// Returns the time from the event `earlier` to this event, or zero if this event completed first. Waits for both
+    /// events.
     ///
     /// On a GPU this is the device's time, to about half a microsecond. In the simulator it is wall-clock time.
     ///
@@ -34,13 +35,13 @@ impl Event {
         Ok(time)
     }
 
-    /// Checks that the event is of one of `devices`, of which there must be at least one.
+    /// Checks that the event is of one of `devices`, which must not be empty.
     pub(crate) fn check_device(&self, devices: &[Device]) -> Result<(), Error> {
         if devices.iter().any(|device| device.id() == self.device.id()) {
             return Ok(());
         }
         let device = devices.first().map_or("none", Device::name).to_owned();
-        Err(Error::WrongDevice { what: "an event".to_owned(), device })
+        Err(Error::WrongDevice { what: "the wait for an event".to_owned(), device })
     }
 }
 

@@ -2,12 +2,12 @@
 //!
 //! # Design
 //!
-//! `Device::record` takes the buffers, by value or by reference, and lends them to the closure. One kernel may write a
-//! buffer that the next one reads.
+//! `Device::record` takes the buffers, by value or by reference, and lends them to the closure. The closure can
+//! therefore pass a buffer to one kernel for writing and to the next kernel for reading.
 //!
-//! The memory behind a call's views is looked up when the call is recorded, and again at each launch while the buffers
-//! are borrowed. Nothing dangles, although a recorded call has no lifetime. On a GPU the list is captured in one go
-//! after all its kernels are loaded; the simulator replays it.
+//! The memory behind a call's views is looked up when the call is recorded, and again at each launch of the graph,
+//! while the buffers are borrowed. A recorded call has no lifetime, but its views therefore never dangle. On a GPU the
+//! operations are captured in one go after all their kernels are loaded; the simulator replays them.
 
 use std::fmt;
 
@@ -25,8 +25,8 @@ use crate::resources::{Held, HeldMemory, Resources};
 /// Work that [`Device::record`] has recorded and that can be launched many times. On a GPU it is a CUDA graph, which
 /// one call of the driver launches. In the simulator it is a list of calls.
 ///
-/// The graph owns its resources `R`, the buffers that its work uses, and returns them on request. Buffers that it holds
-/// by reference stay borrowed as long as the graph lives:
+/// A graph owns its resources `R`, the buffers that its work uses, and returns them on request. Buffers that the graph
+/// holds by reference stay borrowed as long as it lives:
 ///
 /// ```compile_fail,E0502
 /// # use cuda_std::{GlobalMut, kernel, thread};
@@ -52,7 +52,7 @@ use crate::resources::{Held, HeldMemory, Resources};
 /// # }
 /// ```
 ///
-/// and the work cannot write a buffer that the graph may only read:
+/// The work of a graph cannot write a buffer that the graph may only read:
 ///
 /// ```compile_fail,E0596
 /// # use cuda_std::{GlobalMut, kernel, thread};
@@ -68,20 +68,20 @@ pub struct Graph<R> {
     resources: R,
     len: usize,
     needs: Vec<Need>,
-    /// Buffer for the list of the resources' memory, so that a launch allocates nothing.
+    /// Storage for the list of the resources' memory, so that a launch allocates nothing.
     scratch: Vec<HeldMemory>,
-    /// The back end's form of the work, or `None` if there is no work.
+    /// The back end's form of the work, or `None` if the graph has no work.
     executable: Option<Box<dyn Executable>>,
     /// The last field, so that the device outlives the graph's memory and kernels.
     device: Device,
 }
 
-/// Memory that the work uses.
+/// A piece of memory that the graph's work uses.
 #[derive(Clone, Copy)]
 struct Need {
     id: MemoryId,
     is_written: bool,
-    /// The kernel or operation that uses it.
+    /// The kernel or operation that uses the memory.
     user: &'static str,
 }
 
@@ -95,7 +95,7 @@ fn not_held(user: &'static str, is_written: bool) -> Error {
     Error::NotHeld { user, how: if is_written { "writes" } else { "reads" } }
 }
 
-/// Returns the memory that `work` uses. Fails unless all of it is in `held`.
+/// Returns the memory that the operations `work` use. Fails unless `held` contains all of it.
 fn needs(work: &[Operation], held: &[HeldMemory]) -> Result<Vec<Need>, Error> {
     let mut needs: Vec<Need> = Vec::new();
     work.iter().try_for_each(|work| {
@@ -121,13 +121,12 @@ impl Device {
 
     /// Compiles the kernels that `work` launches, without executing any of that work.
     ///
-    /// A GPU's driver compiles a kernel at its first launch. This call compiles all of them at the same time, each on
-    /// its own, which is faster than one after the other. It is meant for programs that launch several kernels without
-    /// a graph.
+    /// A GPU's driver compiles a kernel at its first launch. This function compiles all kernels of `work` in parallel,
+    /// which is faster than one after the other. It is meant for programs that launch several kernels without a graph.
     ///
-    /// Kernels that use a `static` and launches with tables are compiled at their first launch, and with drivers before
-    /// CUDA 12.0 all kernels are. If a kernel cannot be compiled, its launch returns the error. The simulator compiles
-    /// nothing.
+    /// Kernels that use a `static`, and launches with tables, are still compiled at their first launch. Before CUDA
+    /// 12.0, drivers compile every kernel at its first launch. If a kernel cannot be compiled, its launch returns the
+    /// error. The simulator compiles nothing.
     ///
     /// # Errors
     ///
@@ -137,7 +136,8 @@ impl Device {
         Ok(())
     }
 
-    /// Returns the kernels that `work` launches without tables, each once, without executing any of that work.
+    /// Returns the kernels that `work` launches without tables, without executing any of that work. Each kernel is
+    /// listed once.
     ///
     /// # Errors
     ///
@@ -148,8 +148,8 @@ impl Device {
         Ok(recorder.into_kernels())
     }
 
-    /// Records the work that `work` enqueues, without executing it; [`Graph::launch`] executes it. `resources`, which
-    /// the graph keeps, must include all buffers that kernels, fills and copies use.
+    /// Records the work that `work` enqueues, without executing it; [`Graph::launch`] executes it. The graph keeps
+    /// `resources`, which must include all buffers that kernels, fills and copies use.
     ///
     /// ```
     /// use launch::{Device, DeviceChoice, LaunchConfig};
@@ -181,8 +181,8 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// The error of `work`; [`Error::NotHeld`] if it uses memory that is not in `resources`; on a GPU, any error of
-    /// creating the graph.
+    /// The error of `work`; [`Error::NotHeld`] if the work uses memory that is not in `resources`; on a GPU, any error
+    /// of creating the graph.
     pub fn record<R: Resources, E: From<Error>>(
         &self,
         mut resources: R,
@@ -208,11 +208,11 @@ impl Device {
 }
 
 impl<R: Resources> Graph<R> {
-    /// Enqueues the recorded work, in its order, after the earlier work of the device. On a GPU it returns at once.
+    /// Enqueues the recorded work, in its order, after the earlier work of the device. On a GPU this returns at once.
     ///
     /// # Errors
     ///
-    /// [`Error::NotHeld`] if a buffer of the work was replaced by another; otherwise as for [`Device::launch`].
+    /// [`Error::NotHeld`] if a buffer of the graph was replaced by another; otherwise as for [`Device::launch`].
     pub fn launch(&mut self) -> Result<(), Error> {
         let Self { resources, needs, scratch, executable, device, .. } = self;
         // The resources stay borrowed until the work is enqueued, as for a launch.
@@ -232,12 +232,13 @@ impl<R: Resources> Graph<R> {
 }
 
 impl<R> Graph<R> {
-    /// Returns the resources. Reading them is ordered after the earlier launches.
+    /// Returns the resources of the graph. Reads of their buffers are ordered after earlier launches.
     pub fn resources(&self) -> &R {
         &self.resources
     }
 
-    /// Returns the resources for changes: buffers may be written, but must not be replaced by others.
+    /// Returns the resources of the graph for changes: their buffers may be written, but must not be replaced by
+    /// others.
     pub fn resources_mut(&mut self) -> &mut R {
         &mut self.resources
     }
@@ -247,7 +248,7 @@ impl<R> Graph<R> {
         self.resources
     }
 
-    /// Returns the number of launches, fills and copies.
+    /// Returns the number of launches, fills and copies in the graph.
     pub fn len(&self) -> usize {
         self.len
     }
@@ -257,7 +258,7 @@ impl<R> Graph<R> {
         self.len == 0
     }
 
-    /// Returns the device that executes the work.
+    /// Returns the device that executes the graph.
     pub fn device(&self) -> &Device {
         &self.device
     }

@@ -15,7 +15,7 @@ use crate::group_choice::{GroupChoice, Members};
 use crate::module::PtxModule;
 use crate::view::{Region, View};
 
-/// Devices that work together: all GPUs or all simulated, each with its own memory. Cloning it is cheap.
+/// Devices that work together: all GPUs or all simulated, each with its own memory. Cloning a group is cheap.
 ///
 /// The GPUs of a group access each other's memory directly if the hardware supports it.
 #[derive(Clone)]
@@ -40,12 +40,12 @@ pub fn checked_groups(members: usize) -> impl Iterator<Item = Group> {
 }
 
 impl Group {
-    /// Opens the devices that `choice` names, each as [`Device::open`] does. Simulated devices share the cores.
+    /// Opens the devices that `choice` names, each as [`Device::open`] does. Simulated devices share the host's cores.
     ///
     /// # Errors
     ///
-    /// [`Error::NoDevice`] if one of them cannot be used; [`Error::Driver`] if the driver fails to enable access to
-    /// each other's memory.
+    /// [`Error::NoDevice`] if one of the devices cannot be used; [`Error::Driver`] if the driver fails to enable access
+    /// to each other's memory.
     pub fn open(choice: &GroupChoice, modules: &'static [PtxModule]) -> Result<Group, Error> {
         let open = |ordinal| Device::open(DeviceChoice::Gpu(Some(ordinal)), modules);
         let members = match &choice.0 {
@@ -65,7 +65,7 @@ impl Group {
         Self::of(members)
     }
 
-    /// Makes a group of these devices.
+    /// Makes a group of the devices `members`.
     ///
     /// # Errors
     ///
@@ -92,23 +92,23 @@ impl Group {
         Ok(Self(Arc::new(Inner { members, are_peers })))
     }
 
-    /// Returns the devices, at least one.
+    /// Returns the devices of the group, at least one.
     pub fn members(&self) -> &[Device] {
         &self.0.members
     }
 
-    /// Returns `true` if each member can access the memory of all others directly. If not, copies go through host
-    /// memory.
+    /// Returns `true` if each member can access the memory of all others directly. Otherwise copies between members go
+    /// through host memory.
     pub fn are_peers(&self) -> bool {
         self.0.are_peers
     }
 
-    /// Enqueues all `copies` together: each to a view from another view of the same length, in the memory of any
+    /// Enqueues all `copies` together. Each has a target view and a source view of the same length, in memory of any
     /// members.
     ///
-    /// They are ordered after the earlier and before the later work of these members, except work in streams. On GPUs
-    /// it returns at once. This is faster than one [`Buffer::copy_range_from`](crate::Buffer::copy_range_from) after
-    /// the other, each of which waits for the one before.
+    /// The copies are ordered after the earlier and before the later work of these members, except work in streams. On
+    /// GPUs this returns at once. One call is faster than several calls of
+    /// [`Buffer::copy_range_from`](crate::Buffer::copy_range_from), each of which waits for the previous one.
     ///
     /// ```
     /// let group = launch::Group::open(&"sim:2".parse()?, &[])?;
@@ -122,7 +122,7 @@ impl Group {
     ///
     /// # Errors
     ///
-    /// [`Error::LengthMismatch`] unless both views of a copy have as many elements, [`Error::Overlap`] if a target
+    /// [`Error::LengthMismatch`] if the two views of a copy have different lengths, [`Error::Overlap`] if a target
     /// overlaps another view, [`Error::WrongDevice`] if a view is of no member's memory: nothing is copied in these
     /// cases. [`Error::ContextLost`] when an earlier launch failed; [`Error::StreamRace`] if members check streams and
     /// find a race.
@@ -150,10 +150,10 @@ impl Group {
         unsafe { copy_all(&peer_copies, Some(Location::caller())) }
     }
 
-    /// Describes the devices in one line.
+    /// Returns a description of the devices in one line.
     ///
-    /// "devices: GPU 0, NVIDIA H200, sm_90, 132 SMs, 139.7 GiB; GPU 1, …", or "devices: 4 × simulator on 2 cores". A
-    /// single device is described as by [`Device::summary`].
+    /// Examples: "devices: GPU 0, NVIDIA H200, sm_90, 132 SMs, 139.7 GiB; GPU 1, …", or "devices: 4 × simulator on 2
+    /// cores". A single device is described as by [`Device::summary`].
     pub fn summary(&self) -> String {
         let [first, others @ ..] = self.members() else { return String::new() };
         if others.is_empty() {

@@ -1,4 +1,4 @@
-//! The devices that a user chooses, of which several may work together.
+//! The choice of one or several devices by a user.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,8 +8,9 @@ use crate::choice::DeviceChoice;
 /// The maximum number of simulated devices. A larger number is probably a typing error.
 const MAX_SIMULATED: u32 = 1024;
 
-/// The devices to use, as a user types them: one, as a [`DeviceChoice`]; or `gpu:all`, `gpu:0,2` (these GPUs, in this
-/// order), `sim:N` (N simulated devices, each with its own memory), `sim:NxM` (each with M MiB).
+/// The devices to use, as a user types them: one device, as a [`DeviceChoice`]; or `gpu:all`, `gpu:0,2` (these GPUs, in
+/// this order), `sim:N` (N simulated devices, each with its own memory), `sim:NxM` (N simulated devices with M MiB
+/// each).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct GroupChoice(pub(crate) Members);
 
@@ -20,7 +21,7 @@ pub(crate) enum Members {
     AllGpus,
     /// At least two GPUs, each once.
     Gpus(Vec<u32>),
-    /// The number of simulated devices, at least one, and the limit of each one's memory in MiB, if any.
+    /// Simulated devices: their number, at least one, and the limit of each device's memory in MiB, if there is one.
     Simulated(u32, Option<u32>),
 }
 
@@ -46,11 +47,12 @@ impl GroupChoice {
     }
 }
 
-/// The error for an unknown name of devices. `Debug` has the text of `Display`, because `main` and `unwrap` show it.
+/// The error for a choice of devices that is not valid. `Debug` has the text of `Display`, because `main` and `unwrap`
+/// show it.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{reason} {given:?}: use auto, gpu, gpu:N (N counts from 0), gpu:N,M,…, gpu:all, sim or sim:COUNT (sim:COUNTxN: of \
-    N MiB each)"
+    "{reason} {given:?}: use auto, gpu, gpu:N (N counts from 0), gpu:N,M,…, gpu:all, sim or sim:COUNT (sim:COUNTxN: \
+    with N MiB each)"
 )]
 pub struct ParseGroupChoiceError {
     given: String,

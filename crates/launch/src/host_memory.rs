@@ -11,7 +11,7 @@ use crate::ordering;
 /// The minimum alignment of every kind of host memory.
 pub(crate) const ALIGNMENT: usize = 256;
 
-/// Bytes of host memory, all initialised. Dropping them frees them. No memory is allocated for zero bytes.
+/// A piece of initialised host memory. Dropping it frees the memory. No memory is allocated for zero bytes.
 pub(crate) struct HostMemory {
     allocated: Option<Allocated>,
     bytes: usize,
@@ -21,7 +21,7 @@ pub(crate) struct HostMemory {
 }
 
 impl HostMemory {
-    /// Allocates `bytes` bytes, all zero, that `device` may use as `lock` says.
+    /// Allocates `bytes` bytes, all zero, that `device` may use for the purpose `lock`.
     pub(crate) fn zeroed(device: &Device, bytes: usize, lock: PageLock) -> Result<Self, Error> {
         let allocated = if bytes == 0 { None } else { Some(device.backend().page_lock(bytes, lock)?) };
         let memory = Self { allocated, bytes, id: MemoryId::new(), device: device.clone() };
@@ -40,14 +40,14 @@ impl HostMemory {
         &self.device
     }
 
-    /// Returns the host's pointer to the first byte, aligned to [`ALIGNMENT`] bytes. It is dangling if there are no
-    /// bytes.
+    /// Returns the host's pointer to the first byte, aligned to [`ALIGNMENT`] bytes. The pointer is dangling if the
+    /// memory has no bytes.
     pub(crate) fn pointer<T>(&self) -> NonNull<T> {
-        const { assert!(align_of::<T>() <= ALIGNMENT, "an element is aligned to at most 256 bytes") };
+        const { assert!(align_of::<T>() <= ALIGNMENT, "elements must not be aligned to more than 256 bytes") };
         self.start().map_or(NonNull::dangling(), NonNull::cast)
     }
 
-    /// Returns the kernels' pointer to the first byte, dangling if there are no bytes. The memory must be mapped.
+    /// Returns the kernels' pointer to the first byte, dangling if the memory has no bytes. The memory must be mapped.
     pub(crate) fn device_pointer<T>(&self) -> *mut T {
         let start = self.allocated.as_ref().and_then(|allocated| allocated.on_device);
         start.map_or(ptr::dangling_mut(), <*mut u8>::cast)

@@ -1,16 +1,16 @@
 //! Memory and events that several processes of a host share, through CUDA's IPC.
 //!
 //! One process makes memory ([`Device::ipc_buffer`]) or an event ([`Device::ipc_event`]), each with an [`IpcHandle`],
-//! and sends the handle's bytes to another process by any means. The other process opens them, copies from the memory
-//! and waits for the event. Only events order the two processes: without them a process may read bytes that the other
-//! is writing.
+//! and sends the handle's bytes to another process by any means. The other process opens the handles, copies from the
+//! memory and waits for the event. Only events order the two processes: without them a process may read bytes that the
+//! other is writing.
 //!
 //! Simulated devices of one process can open each other's memory and events, for tests without a GPU.
 //!
 //! # Design
 //!
 //! Shared memory is freed only when its owner calls [`IpcBuffer::free`], because no process can find out whether
-//! another has it open. A GPU opens memory of another process only, never of its own.
+//! another process has the memory open. A GPU opens memory of other processes only, never of its own process.
 
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
@@ -23,8 +23,8 @@ use crate::buffer::Buffer;
 use crate::device::Device;
 use crate::error::Error;
 
-/// The granularity of the driver's mappings. Shared memory is a multiple of it, so that no other memory is shared with
-/// it.
+/// The granularity of the driver's mappings in bytes. The size of shared memory is a multiple of it, so that another
+/// process cannot access neighbouring memory.
 const MAPPED_BYTES: usize = 2 << 20;
 
 /// The handle by which another process opens memory or an event.
@@ -33,15 +33,15 @@ pub struct IpcHandle(pub [u8; HANDLE_BYTES]);
 
 /// A buffer that other processes may read.
 ///
-/// Dropping it does not free the memory, because other processes may still read it. [`free`](Self::free) frees it, and
-/// so does the end of the process.
+/// Dropping an `IpcBuffer` does not free the memory, because other processes may still read it. [`free`](Self::free)
+/// frees it, and so does the end of the process.
 pub struct IpcBuffer<T: Element>(ManuallyDrop<Buffer<T>>);
 
 impl<T: Element> IpcBuffer<T> {
-    /// Frees the memory.
+    /// Frees the memory of the buffer.
     ///
     /// # Safety
-    /// No process may have the memory open, or open it afterwards.
+    /// No other process may have the memory open, or open it afterwards.
     pub unsafe fn free(self) {
         drop(ManuallyDrop::into_inner(self.0));
     }
@@ -64,11 +64,11 @@ impl<T: Element> DerefMut for IpcBuffer<T> {
 /// An event that other processes may wait for.
 pub struct IpcEvent {
     event: BackendEvent,
-    /// The last field, so that the device outlives what it recorded.
+    /// The last field, so that the device outlives the event.
     device: Device,
 }
 
-/// A buffer of another process, which this process may read.
+/// A buffer of another process, opened by this process for reading.
 pub struct OpenedBuffer<T: Element> {
     memory: Opened,
     elements: PhantomData<T>,
@@ -76,7 +76,7 @@ pub struct OpenedBuffer<T: Element> {
     device: Device,
 }
 
-/// An event of another process.
+/// An event of another process, opened by this process for waiting.
 pub struct OpenedEvent {
     event: BackendEvent,
     /// The last field, so that the device outlives the event that it opened.
@@ -84,8 +84,8 @@ pub struct OpenedEvent {
 }
 
 impl Device {
-    /// Allocates a buffer of at least `len` elements for other processes to read, and returns it with its handle. The
-    /// contents are unspecified.
+    /// Allocates a buffer of at least `len` elements for other processes to read. Returns the buffer and its handle.
+    /// The contents are unspecified.
     ///
     /// # Errors
     ///
@@ -105,15 +105,15 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// [`Error::Driver`] if the driver cannot open it; [`Error::NotSupported`] in the simulator, if the buffer is of
-    /// another process.
+    /// [`Error::Driver`] if the driver cannot open the buffer; [`Error::NotSupported`] in the simulator, if the buffer
+    /// is of another process.
     pub fn open_ipc_buffer<T: Element>(&self, handle: &IpcHandle) -> Result<OpenedBuffer<T>, Error> {
         let memory = self.backend().open_memory(&handle.0)?;
         Ok(OpenedBuffer { memory, elements: PhantomData, device: self.clone() })
     }
 
-    /// Creates an event for other processes to wait for, and returns it with its handle. It must be
-    /// [recorded](IpcEvent::record) before they wait.
+    /// Creates an event for other processes to wait for, and returns it with its handle. The event must be
+    /// [recorded](IpcEvent::record) before other processes wait for it.
     ///
     /// # Errors
     ///
@@ -134,7 +134,7 @@ impl Device {
 }
 
 impl IpcEvent {
-    /// Records the event: it completes when everything enqueued on the device so far, except in streams, is done.
+    /// Records the event, which completes when everything enqueued on the device so far, except in streams, is done.
     ///
     /// # Errors
     ///
@@ -147,7 +147,7 @@ impl IpcEvent {
 
 impl OpenedEvent {
     /// Makes all later work of the device, except in streams, wait for the other process's last record of the event. On
-    /// a GPU it returns at once.
+    /// a GPU this returns at once.
     ///
     /// # Errors
     ///
@@ -159,11 +159,11 @@ impl OpenedEvent {
 }
 
 impl<T: Element> Buffer<T> {
-    /// Replaces the elements from `at` on with the elements `range` of `source`, which the same device must have
-    /// opened.
+    /// Copies the elements `range` of `source` to this buffer, starting at index `at`. This buffer's device must have
+    /// opened `source`.
     ///
     /// The copy is ordered after the earlier and before the later work of the device, except work in streams. On a GPU
-    /// it returns at once. If the other process writes the elements meanwhile, the copied elements are unspecified.
+    /// this returns at once. If the other process writes the elements meanwhile, the copied elements are unspecified.
     ///
     /// # Errors
     ///

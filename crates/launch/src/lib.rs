@@ -23,7 +23,7 @@
 //! # }
 //! ```
 //!
-//! The compiler checks a launch against the kernel's parameters, for both devices:
+//! The compiler checks a launch against the kernel's parameters, on GPUs and in the simulator:
 //!
 //! ```compile_fail,E0308
 //! # use cuda_std::{Global, GlobalMut, kernel};
@@ -34,7 +34,7 @@
 //! # }
 //! ```
 //!
-//! The buffers that a call views stay borrowed:
+//! Buffers stay borrowed as long as a call has views of them:
 //!
 //! ```compile_fail,E0505
 //! # use cuda_std::{Global, GlobalMut, kernel};
@@ -47,7 +47,7 @@
 //! # }
 //! ```
 //!
-//! Code that uses this crate need not know which device runs. The differences:
+//! Code that uses this crate need not know which device runs it. GPUs and the simulator differ in these points:
 //!
 //! - A launch on a GPU returns at once, and work runs in the order in which it is enqueued. In the simulator a launch
 //!   returns when the kernel has ended.
@@ -104,8 +104,8 @@
 //!
 //! # Graphs
 //!
-//! Small work that is repeated can be recorded once, by [`Device::record`], and launched as a whole: a [`Graph`]. A
-//! function that takes a [`Queue`] works for a device and for a graph.
+//! Small work that is repeated can be recorded once, by [`Device::record`], as a [`Graph`], which is launched as a
+//! whole. A function that takes a [`Queue`] works for a device and for a graph.
 //!
 //! # Several devices
 //!
@@ -114,7 +114,8 @@
 //! memory; views of another member's memory are an error.
 //!
 //! Copies between members ([`Buffer::copy_range_from`], [`Group::copy_all`]) go directly from GPU to GPU if possible,
-//! in the stream order of both. A [`SplitBuffer`] divides its elements among the members. Each part has a halo:
+//! in the stream order of both. A [`SplitBuffer`] divides its elements among the members. Each part has a halo, copies
+//! of its neighbours' elements:
 //!
 //! ```
 //! use launch::{Ends, Group, LaunchConfig};
@@ -145,11 +146,13 @@
 //! # }
 //! ```
 //!
-//! To copy while kernels run, a group has [streams](Group::streams) of all members, which wait for each other's events.
+//! To copy while kernels run, use the [streams](Group::streams) of a group: each stream can wait for events of all
+//! members.
 //!
-//! [`checked_groups`] are simulated groups to test such code. The simulator executes work as soon as it is enqueued, so
-//! its results alone do not show what a GPU may do. But it knows which pieces of work are ordered. Two that race are an
-//! [`Error::StreamRace`], which names both lines:
+//! [`checked_groups`] returns simulated groups for tests of such code. The simulator executes work as soon as it is
+//! enqueued, so its results alone do not show what a GPU may do. But it knows which pieces of work are ordered. If two
+//! unordered pieces access the same memory and one writes it, the result is an [`Error::StreamRace`], which names both
+//! lines:
 //!
 //! ```
 //! use launch::{Error, LaunchConfig, checked_groups};
@@ -182,15 +185,15 @@
 //! # }
 //! ```
 //!
-//! This check assumes that a launch reads everything in its views. It assumes that a launch writes a whole mutable view
-//! if the kernel has ever changed anything through that parameter. Pass kernels that run at the same time views of
-//! their own parts only, with the interior and the halos apart.
+//! The check for such races assumes that a launch reads everything in its views. It assumes that a launch writes a
+//! whole mutable view if the kernel has ever changed anything through that parameter. If kernels run at the same time,
+//! pass each of them views of its own part only, and pass the interior and the halos as separate views.
 //!
 //! # Testing a kernel
 //!
-//! [`checked_devices`] are simulators that report errors which a single run may not show: data races, reads of
-//! uninitialised memory, and results that depend on the order of threads and blocks. A test that runs a kernel on each
-//! device and compares the results has tried eight schedules. A fault names the line, the array and the thread:
+//! [`checked_devices`] returns simulated devices that report errors which a single run may not show: data races, reads
+//! of uninitialised memory, and results that depend on the order of threads and blocks. A test that runs a kernel on
+//! each device and compares the results has tried eight schedules. A fault names the line, the array and the thread:
 //!
 //! ```
 //! use launch::{LaunchConfig, checked_devices};
@@ -205,7 +208,7 @@
 //! # fn main() -> Result<(), launch::Error> {
 //! for device in checked_devices() {
 //!     let x = device.upload(&[1.0; 100])?;
-//!     let mut y = device.alloc(100)?; // not zeroed: what the kernel leaves out is noticed when it is read
+//!     let mut y = device.alloc(100)?; // not zeroed: reading an unwritten element is a fault
 //!     device.launch(LaunchConfig::new(3, 32), scale(2.0, x.view(), y.view_mut()))?;
 //!     assert_eq!(y.download()?, [2.0; 100], "{}", device.summary());
 //! }
@@ -213,9 +216,10 @@
 //! # }
 //! ```
 //!
-//! [`checked_devices_strict`] accept only what CUDA's documentation guarantees. [`redundant_synchronisations`] lists
-//! barriers and fences that a kernel seems not to need. [`check_thoroughly`] tries more schedules, for kernels whose
-//! blocks or warps wait for each other. [`check_thoroughly_strict`] combines it with the strict checks.
+//! [`checked_devices_strict`] returns devices that accept only what CUDA's documentation guarantees.
+//! [`redundant_synchronisations`] lists barriers and fences that a kernel seems not to need. [`check_thoroughly`] tries
+//! more schedules, for kernels whose blocks or warps wait for each other. [`check_thoroughly_strict`] tries them with
+//! the strict checks.
 //!
 //! A run with checks takes about ten times as long as one without, so use [`DeviceChoice::Sim`] for large inputs. To
 //! choose the schedule or the checks, make the device from a [`Simulator`]:
@@ -230,7 +234,7 @@
 #![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)]
 #![cfg_attr(
     not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))),
-    allow(dead_code, reason = "some of it is for GPUs alone")
+    allow(dead_code, reason = "only the GPU back end uses some items")
 )]
 
 mod backend;

@@ -5,11 +5,11 @@ pub(crate) use simt::LaunchLimits as Limits;
 
 use crate::error::{Error, Launched};
 
-/// Checks that a device of these limits can run `config` of `kernel`. The compiled kernel allows `register_threads`
-/// threads per block and uses `static_shared` bytes of static shared memory.
+/// Checks that a device with these limits can launch `kernel` with `config`. The compiled kernel allows
+/// `register_threads` threads per block and uses `static_shared` bytes of static shared memory.
 ///
 /// # Errors
-/// [`Error::InvalidLaunch`].
+/// [`Error::InvalidLaunch`] if the launch exceeds a limit.
 #[inline]
 pub(crate) fn check(
     limits: &Limits,

@@ -12,15 +12,16 @@ use crate::error::Error;
 use crate::host_memory::HostMemory;
 use crate::memory::{MemoryId, byte_len};
 
-/// `len` elements of host memory that kernels read and write in place ("zero-copy"). Dropping it frees the memory.
+/// `len` elements of host memory that kernels read and write in place ("zero-copy"). Dropping the buffer frees the
+/// memory.
 ///
 /// Each access of a kernel crosses the link between GPU and host, so mapped memory is worthwhile for data that is read
-/// or written once. Made by [`Device::mapped`].
+/// or written once. [`Device::mapped`] makes such a buffer.
 ///
 /// The host accesses the elements through [`as_slice`](Self::as_slice) and [`as_mut_slice`](Self::as_mut_slice), which
-/// wait for the earlier launches. No other kernel can then write them: a kernel writes through a [`GlobalMut`], which
-/// borrows the buffer mutably. That borrow lasts for the call of [`Device::launch`], or for a [`Stream`](crate::Stream)
-/// until the end of the scope, which waits for the kernel.
+/// wait for the earlier launches. No kernel can write the elements while such a slice exists: a kernel writes through a
+/// [`GlobalMut`], which borrows the buffer mutably. That borrow lasts for the call of [`Device::launch`], or for a
+/// [`Stream`](crate::Stream) until the end of the scope, which waits for the kernel.
 pub struct MappedBuffer<T: DeviceCopy> {
     memory: HostMemory,
     len: usize,
@@ -29,7 +30,7 @@ pub struct MappedBuffer<T: DeviceCopy> {
 
 impl Device {
     /// Allocates `len` elements of page-locked host memory that kernels access in place. All bytes are zero. Does not
-    /// compile if zeros are no valid `T`.
+    /// compile if zero bytes are not a valid `T`.
     ///
     /// # Errors
     ///
@@ -42,7 +43,7 @@ impl Device {
 }
 
 impl<T: DeviceCopy> MappedBuffer<T> {
-    /// Returns the number of elements.
+    /// Returns the number of elements in the buffer.
     pub fn len(&self) -> usize {
         self.len
     }
@@ -52,7 +53,7 @@ impl<T: DeviceCopy> MappedBuffer<T> {
         self.len == 0
     }
 
-    /// Returns the device whose kernels access the memory.
+    /// Returns the device whose kernels access the buffer.
     pub fn device(&self) -> &Device {
         self.memory.device()
     }
@@ -75,7 +76,7 @@ impl<T: DeviceCopy> MappedBuffer<T> {
         unsafe { GlobalMut::from_raw_parts(self.memory.device_pointer(), self.len, self.device().id()) }
     }
 
-    /// Returns the elements for the host. Waits for the launches made before.
+    /// Returns the elements for the host to read. Waits for earlier launches.
     ///
     /// # Errors
     ///
@@ -87,7 +88,7 @@ impl<T: DeviceCopy> MappedBuffer<T> {
         Ok(unsafe { slice::from_raw_parts(self.memory.pointer().as_ptr(), self.len) })
     }
 
-    /// Returns the elements for the host to change. Waits for the launches made before.
+    /// Returns the elements for the host to change. Waits for earlier launches.
     ///
     /// # Errors
     ///

@@ -11,7 +11,7 @@ use crate::device::Device;
 use crate::error::Error;
 use crate::ordering;
 
-/// The identity of an allocation, which no later allocation at the same address has.
+/// The identity of an allocation. A later allocation at the same address has another identity.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct MemoryId(u64);
 
@@ -22,7 +22,7 @@ impl MemoryId {
     }
 }
 
-/// Bytes in a device's memory. Dropping them frees them. No memory is allocated for zero bytes.
+/// A piece of a device's memory. Dropping it frees the memory. No memory is allocated for zero bytes.
 pub(crate) struct Memory {
     allocated: Option<Allocated>,
     bytes: usize,
@@ -45,8 +45,8 @@ impl Memory {
         Ok(Self { allocated, bytes, id: MemoryId::new(), device: device.clone() })
     }
 
-    /// Allocates `bytes` bytes for the launches of `of`: zeros, or the contents that the last such memory of this size
-    /// had.
+    /// Allocates `bytes` bytes as a workspace of the type `of`. They are zeros, or the contents that the last workspace
+    /// of this type and size had when it was dropped.
     pub(crate) fn workspace(device: &Device, bytes: usize, of: TypeId) -> Result<Self, Error> {
         if bytes == 0 {
             return Self::new(device, bytes);
@@ -68,13 +68,13 @@ impl Memory {
         self.id
     }
 
-    /// Returns the address on the device, aligned to 256 bytes, or `None` if there are no bytes.
+    /// Returns the memory's address on the device, aligned to 256 bytes, or `None` if the memory has no bytes.
     #[inline]
     pub(crate) fn address(&self) -> Option<*mut u8> {
         self.allocated.as_ref()?.on_device
     }
 
-    /// Sets all bytes to zero.
+    /// Sets all bytes of this memory to zero.
     pub(crate) fn zero(&mut self) -> Result<(), Error> {
         match self.address() {
             // SAFETY: the memory has `self.bytes` bytes. No view of it exists, because `self` is borrowed mutably.
@@ -83,7 +83,7 @@ impl Memory {
         }
     }
 
-    /// Copies all bytes of `source`, which must have the same size and device.
+    /// Copies all bytes of `source` to this memory. Both must have the same size and device.
     pub(crate) fn copy_from(&mut self, source: &Memory) -> Result<(), Error> {
         assert_eq!(source.bytes, self.bytes);
         match (self.address(), source.address()) {
@@ -94,7 +94,7 @@ impl Memory {
         }
     }
 
-    /// Copies `data` to the bytes from `at` on, which must exist.
+    /// Copies `data` to this memory, starting at byte `at`. The bytes must exist.
     pub(crate) fn write_at(&mut self, at: usize, data: &[MaybeUninit<u8>]) -> Result<(), Error> {
         let Some(start) = self.address_of(&(at..at + data.len())) else { return Ok(()) };
         self.device.note_waits();
@@ -102,7 +102,7 @@ impl Memory {
         unsafe { self.device.backend().write(start, data) }
     }
 
-    /// Copies the bytes `range`, which must exist, to `target`.
+    /// Copies the bytes `range` of this memory to `target`. The bytes must exist.
     ///
     /// # Safety
     /// `target` must be valid for writes of `range.len()` bytes.
@@ -114,8 +114,8 @@ impl Memory {
         unsafe { self.device.backend().read(target, start, range.len()) }
     }
 
-    /// Returns the copy of the bytes `range` of `source`, which may be on another device, to those from `at` on, or
-    /// `None` for no bytes. All of them must exist.
+    /// Returns the description of a copy of the bytes `range` of `source` to the bytes of this memory from `at` on, or
+    /// `None` if `range` is empty. All these bytes must exist. `source` may be on another device.
     pub(crate) fn copy_of<'m>(&'m self, at: usize, source: &'m Memory, range: Range<usize>) -> Option<PeerCopy<'m>> {
         let (to, from) = (self.address_of(&(at..at + range.len()))?, source.address_of(&range)?);
         Some(PeerCopy { to, target: &self.device, from, source: &source.device, bytes: range.len() })
@@ -124,7 +124,7 @@ impl Memory {
     /// Returns the address of the first byte of `range`, or `None` if `range` is empty.
     ///
     /// # Panics
-    /// When the memory does not have these bytes.
+    /// If `range` is not within the memory.
     fn address_of(&self, range: &Range<usize>) -> Option<*mut u8> {
         assert!(range.start <= range.end && range.end <= self.bytes);
         // `wrapping_add`, because the address is the device's and need not be valid for the host.

@@ -1,4 +1,4 @@
-//! PTX modules: which module contains a kernel, and which of its images a GPU loads.
+//! PTX modules, the search for the module that contains a kernel, and the choice of the image that a GPU loads.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -11,14 +11,15 @@ use crate::ptx;
 use crate::unavailable::Unavailable;
 use crate::version::CudaVersion;
 
-/// The PTX of the kernels of one Rust module and the modules inside it.
+/// The PTX of the kernels of one Rust module and of the modules inside it.
 #[derive(Clone, Copy, Debug)]
 pub struct PtxModule {
-    /// The path of the Rust module, as `module_path!()` returns it: `"gpu::life"`. A kernel belongs to the longest path
-    /// that is its module or contains it.
+    /// The path of the Rust module, as `module_path!()` returns it: `"gpu::life"`. A kernel belongs to the module with
+    /// the longest path that is, or contains, the module of the kernel.
     pub path: &'static str,
-    /// The same kernels for several architectures. The highest that the GPU and its driver support is loaded. The slice
-    /// is empty if there was no compiler for them: such a program runs in the simulator.
+    /// The PTX of the same kernels for several architectures. A GPU loads the highest one that it and its driver
+    /// support. The slice is empty if the build found no compiler for kernels: such a program runs only in the
+    /// simulator.
     pub images: &'static [PtxImage],
 }
 
@@ -54,14 +55,14 @@ impl PtxImage {
         self.read(u64::MAX)
     }
 
-    /// Returns the PTX, which is decompressed once.
+    /// Returns the PTX as shared text. An image is decompressed only once.
     pub(crate) fn shared_text(&'static self) -> Arc<str> {
         static TEXTS: Mutex<BTreeMap<usize, Arc<str>>> = Mutex::new(BTreeMap::new());
         let mut texts = TEXTS.lock().unwrap_or_else(PoisonError::into_inner);
         texts.entry(std::ptr::from_ref(self).addr()).or_insert_with(|| self.text().into()).clone()
     }
 
-    /// Returns for each of `entries` its PTX with all that it uses, or `None` if the entry needs the rest of its
+    /// Returns the PTX of each of `entries` with all that the entry uses, or `None` if it needs the rest of its
     /// module. Each text is extracted once.
     pub(crate) fn own_texts(&'static self, entries: &[&'static str]) -> Vec<OwnText> {
         static OWN: Mutex<BTreeMap<(usize, &str), OwnText>> = Mutex::new(BTreeMap::new());
@@ -78,7 +79,7 @@ impl PtxImage {
         entries.iter().map(|&entry| own.get(&key(entry)).cloned().flatten()).collect()
     }
 
-    /// Returns about the first `max` bytes of the PTX.
+    /// Returns about the first `max` bytes of the image's PTX.
     fn read(&self, max: u64) -> Cow<'static, str> {
         if !self.is_deflated {
             return String::from_utf8_lossy(self.bytes);
@@ -89,7 +90,7 @@ impl PtxImage {
         String::from_utf8(text).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()).into()
     }
 
-    /// Returns the rest of the first line of the head that begins with `word`.
+    /// Returns the rest of the first line of the image's head that begins with `word`.
     fn stated(&self, word: &str) -> Option<String> {
         let head = self.read(HEAD);
         head.lines().find_map(|line| line.trim_start().strip_prefix(word)).map(|rest| rest.trim().to_owned())
@@ -100,8 +101,8 @@ impl PtxImage {
         self.stated("// compiler: ")
     }
 
-    /// Returns the lowest CUDA version whose drivers support this PTX, from its `.version`. If the PTX does not state
-    /// one, only the driver can decide.
+    /// Returns the lowest CUDA version whose drivers support this PTX, from its `.version`, or `None` if the PTX has no
+    /// `.version`. In that case only the driver can decide.
     pub(crate) fn needs(&self) -> Option<CudaVersion> {
         let version = self.stated(".version")?;
         let (major, minor) = version.split_whitespace().next()?.split_once('.')?;
@@ -109,8 +110,8 @@ impl PtxImage {
     }
 }
 
-/// Expands to the kernels that the project's build script compiled with `cuda_builder`'s `CudaBuilder::embed`, by the
-/// name of their crate's library. The value is passed to [`Device::open`](crate::Device::open).
+/// Expands to the PTX modules that the project's build script compiled with `cuda_builder`'s `CudaBuilder::embed`. The
+/// argument is the library name of the kernels' crate. Pass the value to [`Device::open`](crate::Device::open).
 ///
 /// ```ignore
 /// let device = Device::open(DeviceChoice::Auto, launch::include_ptx!("mine_kernels"))?;
@@ -130,7 +131,7 @@ macro_rules! include_ptx {
     }};
 }
 
-/// Returns the architecture's number of the compute capability `major.minor`.
+/// Returns the number of the architecture with the compute capability `major.minor`, such as 90 for 9.0.
 pub(crate) fn arch((major, minor): (u32, u32)) -> u32 {
     10 * major + minor
 }
@@ -150,7 +151,8 @@ impl PtxModule {
         images
     }
 
-    /// Checks that a GPU `name` of `capability`, with a driver for CUDA `driver`, can run an image of this module.
+    /// Checks that the GPU `name`, of this capability and with a driver for CUDA `driver`, can run an image of this
+    /// module.
     pub(crate) fn check(&self, name: &str, capability: (u32, u32), driver: CudaVersion) -> Result<(), Unavailable> {
         if self.images.is_empty() {
             return Err(Unavailable::NotBuilt { module: self.path });
@@ -213,7 +215,7 @@ mod tests {
             70,
             ".version 7.0\n.target sm_70\n.visible .global .b32 all;\n.entry a()\n{\n}\n.entry b()\n{\n\tuse all;\n}\n",
         );
-        let [a, None, None] = &IMAGE.own_texts(&["a", "b", "c"])[..] else { panic!("one alone") };
+        let [a, None, None] = &IMAGE.own_texts(&["a", "b", "c"])[..] else { panic!("not one text") };
         let a = a.as_ref().unwrap();
         assert!(a.contains(".entry a()") && !a.contains("all") && !a.contains(".entry b()"), "{a}");
         assert!(Arc::ptr_eq(a, IMAGE.own_texts(&["a"])[0].as_ref().unwrap()));

@@ -1,4 +1,4 @@
-//! Stands in for `cuda` on a platform without CUDA, where no GPU can be opened.
+//! Replaces the module `cuda` on a platform without CUDA, where no GPU can be opened.
 
 use cuda_std::KernelInfo;
 
@@ -13,7 +13,7 @@ pub(crate) fn gpus() -> Result<Vec<Gpu>, Unavailable> {
 
 pub(crate) fn compile(_: u32, _: &'static [PtxModule], _: impl Fn(u32) -> Vec<&'static KernelInfo>) {}
 
-/// Always fails. The simulator's type stands in for that of a GPU.
+/// Always returns an error. The simulator's type takes the place of the GPU's in the signature.
 pub(crate) fn open(_ordinal: u32, _modules: &'static [PtxModule]) -> Result<SimulatedDevice, Unavailable> {
     Err(Unavailable::UnsupportedPlatform)
 }

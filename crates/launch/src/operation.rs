@@ -12,10 +12,10 @@ pub(crate) struct RecordedLaunch {
 }
 
 impl RecordedLaunch {
-    /// Makes a launch of `call`, whose parameters are `params`.
+    /// Makes a launch of the kernel of `call` with the parameters `params`.
     ///
     /// # Safety
-    /// It must only be launched while the memory that `call` views is borrowed again.
+    /// The result must only be launched while the memory that `call` views is borrowed again.
     pub(crate) unsafe fn new(config: LaunchConfig, call: Call<'_>, params: Params) -> Self {
         // SAFETY: the caller guarantees that the memory is borrowed at each launch.
         Self { config, call: unsafe { call.unbound() }, params }
@@ -25,12 +25,12 @@ impl RecordedLaunch {
 /// An operation of a graph.
 pub(crate) enum Operation {
     Launch(Box<RecordedLaunch>),
-    /// Sets `bytes` bytes, at least one, to zero.
+    /// Sets the `bytes` bytes from `start` on, at least one, to zero.
     Zero {
         start: *mut u8,
         bytes: usize,
     },
-    /// Copies `bytes` bytes, at least one, from a whole buffer to another.
+    /// Copies a whole buffer of `bytes` bytes, at least one, to another buffer.
     Copy {
         to: *mut u8,
         from: *const u8,
@@ -44,8 +44,8 @@ unsafe impl Send for Operation {}
 unsafe impl Sync for Operation {}
 
 impl Operation {
-    /// Calls `visit` for each piece of memory that the operation uses: its start, its size in bytes, `true` if it is
-    /// written, and the name of the kernel or operation.
+    /// Calls `visit` for each piece of memory that the operation uses. The arguments are its start, its size in bytes,
+    /// `true` if it is written, and the name of the kernel or operation.
     pub(crate) fn uses(
         &self,
         visit: &mut dyn FnMut(usize, usize, bool, &'static str) -> Result<(), Error>,

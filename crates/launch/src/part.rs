@@ -2,17 +2,18 @@
 //!
 //! # Design
 //!
-//! A stream that fills memory returns a read-only view of it only from a `BufferPart`. A part cannot be copied, because
-//! a kernel may hold a `Global` as `&[T]`, which no other code may write.
+//! `Stream::upload_part` fills memory and returns a read-only view of it, so it takes a `BufferPart`, not a
+//! `GlobalMut`. A part cannot be copied: a kernel may hold the returned `Global` as `&[T]`, which no other code may
+//! write.
 
 use std::iter;
 
 use cuda_std::{DeviceCopy, Global, GlobalMut};
 
-/// An exclusive part of a buffer on a device, as a `&mut [T]` is for host memory. Made by
-/// [`Buffer::as_part_mut`](crate::Buffer::as_part_mut).
+/// An exclusive part of a buffer on a device, like a `&mut [T]` in host memory.
+/// [`Buffer::as_part_mut`](crate::Buffer::as_part_mut) makes one.
 ///
-/// Unlike a [`GlobalMut`], it cannot be copied. It can therefore be turned into a [`Global`], whose elements are not
+/// Unlike a [`GlobalMut`], a part cannot be copied. It can therefore become a [`Global`], whose elements are not
 /// written any more.
 pub struct BufferPart<'a, T> {
     view: GlobalMut<'a, T>,
@@ -24,7 +25,7 @@ impl<'a, T: DeviceCopy> BufferPart<'a, T> {
         Self { view }
     }
 
-    /// Returns the number of elements.
+    /// Returns the number of elements in the part.
     pub fn len(&self) -> usize {
         self.view.len()
     }
@@ -46,17 +47,18 @@ impl<'a, T: DeviceCopy> BufferPart<'a, T> {
         self.view
     }
 
-    /// Returns the first `middle` elements, and the rest.
+    /// Divides the part into its first `middle` elements and the rest.
     ///
     /// # Panics
     ///
-    /// When there are fewer than `middle` elements, as a slice's `split_at` does.
+    /// If the part has fewer than `middle` elements.
     pub fn split_at(self, middle: usize) -> (Self, Self) {
         let first = self.view.part(0, middle);
         (Self::new(first), Self::new(self.view.part(middle, self.view.len() - middle)))
     }
 
-    /// Returns parts of `len` elements (1 if `len` is 0) in order. The last part has what remains.
+    /// Divides the part into parts of `len` elements (of 1 if `len` is 0), in order. The last part has the remaining
+    /// elements.
     pub fn chunks(self, len: usize) -> impl Iterator<Item = Self> {
         let mut rest = Some(self).filter(|part| !part.is_empty());
         iter::from_fn(move || {

@@ -13,11 +13,11 @@ use crate::error::Error;
 use crate::host_memory::HostMemory;
 use crate::memory::byte_len;
 
-/// `len` elements of page-locked host memory. Dropping it frees the memory.
+/// `len` elements of page-locked host memory. Dropping the buffer frees the memory.
 ///
-/// It is a slice that a GPU copies faster than other memory and, in a [`Stream`](crate::Stream), while the host
-/// continues. Made by [`Device::pinned`]. Page-locked memory cannot be swapped out, so there is less of it than of
-/// ordinary memory. For the simulator it is ordinary memory.
+/// The buffer dereferences to a slice. A GPU copies it faster than other memory and, in a [`Stream`](crate::Stream),
+/// while the host continues. [`Device::pinned`] makes a buffer. Page-locked memory cannot be swapped out, so a host has
+/// less of it than of ordinary memory. For the simulator the buffer is ordinary memory.
 pub struct PinnedBuffer<T: DeviceCopy> {
     memory: HostMemory,
     len: usize,
@@ -25,13 +25,13 @@ pub struct PinnedBuffer<T: DeviceCopy> {
 }
 
 impl Device {
-    /// Allocates `len` elements of page-locked host memory, whose bytes are all zero. Does not compile if zeros are no
-    /// valid `T`.
+    /// Allocates `len` elements of page-locked host memory, whose bytes are all zero. Does not compile if zero bytes
+    /// are not a valid `T`.
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfPageLockedMemory`] and [`Error::TooLarge`] for the size; [`Error::ContextLost`] when an earlier
-    /// launch failed.
+    /// [`Error::OutOfPageLockedMemory`] or [`Error::TooLarge`] if the buffer is too large; [`Error::ContextLost`] when
+    /// an earlier launch failed.
     pub fn pinned<T: DeviceCopy>(&self, len: usize) -> Result<PinnedBuffer<T>, Error> {
         const { check_zeros::<T>() };
         let memory = HostMemory::zeroed(self, byte_len::<T>(len)?, PageLock::Copies)?;
@@ -40,7 +40,7 @@ impl Device {
 }
 
 impl<T: DeviceCopy> PinnedBuffer<T> {
-    /// Returns the device for which the memory was allocated.
+    /// Returns the device for which the buffer was allocated.
     pub fn device(&self) -> &Device {
         self.memory.device()
     }

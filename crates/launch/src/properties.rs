@@ -7,25 +7,25 @@ pub struct Gpu {
     pub ordinal: u32,
     /// The GPU's name: "NVIDIA H200".
     pub name: String,
-    /// The compute capability, (9, 0) for 9.0.
+    /// The GPU's compute capability, (9, 0) for 9.0.
     pub compute_capability: (u32, u32),
-    /// The size of its memory in bytes.
+    /// The size of the GPU's memory in bytes.
     pub memory_bytes: u64,
 }
 
-/// The properties of a device. Those that only GPUs have are `None` for the simulator.
+/// The properties of a device. Properties that only GPUs have are `None` for the simulator.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Properties {
-    /// The name: "NVIDIA H200" or "simulator".
+    /// The device's name: "NVIDIA H200" or "simulator".
     pub name: String,
-    /// The compute capability, (9, 0) for 9.0.
+    /// The GPU's compute capability, (9, 0) for 9.0.
     pub compute_capability: Option<(u32, u32)>,
     /// The CUDA version that the driver supports.
     pub driver: Option<crate::CudaVersion>,
     /// The number of streaming multiprocessors; for the simulator, the number of threads that run blocks.
     pub multiprocessors: u32,
-    /// The number of threads of a warp.
+    /// The number of threads in a warp.
     pub warp_size: u32,
     /// The size of global memory in bytes.
     pub memory_bytes: u64,
@@ -39,9 +39,9 @@ pub struct Properties {
     pub clock_mhz: Option<u32>,
     /// The size of the second-level cache in bytes.
     pub l2_bytes: Option<u64>,
-    /// The shared memory that a block of any kernel may use, in bytes.
+    /// The number of bytes of shared memory that a block of any kernel may use.
     pub shared_bytes_per_block: u32,
-    /// The maximum of static and dynamic shared memory together that a block may use, in bytes.
+    /// The maximum number of bytes of shared memory, static and dynamic together, that a block may use.
     pub shared_bytes_per_block_optin: u32,
     /// The shared memory of a multiprocessor in bytes.
     pub shared_bytes_per_multiprocessor: Option<u32>,
@@ -67,7 +67,7 @@ pub struct KernelResources {
     pub local_bytes: u32,
     /// The constant memory in bytes.
     pub constant_bytes: u32,
-    /// The maximum number of threads per block of this kernel.
+    /// The maximum number of threads per block for this kernel.
     pub max_threads_per_block: u32,
     /// The architecture of the PTX that was compiled: 90 for `compute_90`.
     pub ptx_arch: u32,
@@ -78,9 +78,9 @@ pub struct KernelResources {
 /// The share of a multiprocessor that a kernel's blocks occupy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Occupancy {
-    /// The number of resident blocks per multiprocessor.
+    /// The number of blocks per multiprocessor that are resident at once.
     pub blocks_per_multiprocessor: u32,
-    /// The number of warps of these blocks.
+    /// The number of warps in these blocks.
     pub active_warps: u32,
     /// The maximum number of resident warps per multiprocessor.
     pub max_warps: u32,

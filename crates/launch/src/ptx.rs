@@ -1,16 +1,16 @@
 //! Extracts single kernels from a module's PTX, and inserts tables into it.
 //!
-//! The driver compiles all kernels of a module before it returns one, at 10 to 180 ms each. It therefore gets only the
-//! kernels that are requested, with what they use.
+//! The driver compiles all kernels of a module before it returns one, at 10 to 180 ms each. It therefore receives only
+//! the requested kernels and what they use.
 //!
 //! # Design
 //!
-//! `Device::load` compiles the kernels of several launches at the same time, each separately. A launch then waits
-//! for its own kernel only.
+//! `Device::load` compiles the kernels of several launches at the same time, each separately. A launch then waits only
+//! for its own kernel.
 //!
-//! A kernel that uses a static is loaded with its whole module, of which a device has one. The tables of `lop3_given`
-//! are put into the text as well: `LaunchConfig::tables` has them, and they become constants before the driver
-//! compiles, once for each list. The simulator reads them from the launch.
+//! A kernel that uses a static is loaded with its whole module, once per device, so that all kernels share the static.
+//! The tables of `lop3_given`, from `LaunchConfig::tables`, are inserted into the text as constants. The driver then
+//! compiles the text once for each list of tables. The simulator reads the tables from the launch.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -21,17 +21,17 @@ const TABLE: &str = "/*table ";
 /// A piece of a module's text at the outermost level.
 struct Item<'t> {
     text: &'t str,
-    /// The name that it declares, or `None` for a directive, which is always kept.
+    /// The name that the item declares, or `None` for a directive, which is always kept.
     name: Option<&'t str>,
-    /// True if the host accesses it by name too, so that every kernel must use the same instance.
+    /// True if the host also accesses the item by name, so that every kernel must use the same instance.
     is_shared_with_host: bool,
 }
 
-/// Returns the PTX of these kernels alone: the module's directives, the kernels, and what they refer to, in the
+/// Returns a PTX text with these kernels alone: the module's directives, the kernels, and what they refer to, in the
 /// module's order.
 ///
-/// Returns `None` if a kernel needs the rest of its module. This is so if it uses a static, which all kernels share, if
-/// the module has debugging information, or if the text cannot be parsed.
+/// Returns `None` if a kernel needs the rest of its module. It does if it uses a static, which all kernels share, or if
+/// the module has debugging information. Returns `None` also if the text cannot be parsed.
 pub(crate) fn entries_alone(module: &str, entries: &[&str]) -> Option<String> {
     let items = items(module)?;
     // A function may be declared before it is defined; both are kept.
@@ -59,17 +59,17 @@ pub(crate) fn entries_alone(module: &str, entries: &[&str]) -> Option<String> {
     Some(used.flat_map(|(item, _)| [item.text, "\n"]).collect())
 }
 
-/// Returns true if a kernel with this text waits for the previous launches itself. It may then start while they run.
+/// Returns true if the kernel `text` itself waits for the previous launches. Such a kernel may start while they run.
 pub(crate) fn waits_for_dependencies(text: &str) -> bool {
     text.contains("griddepcontrol.wait")
 }
 
-/// Returns true if the text has placeholders for tables.
+/// Returns true if the PTX `text` has placeholders for tables.
 pub(crate) fn has_table_placeholders(text: &str) -> bool {
     text.contains(TABLE)
 }
 
-/// Returns the text with `tables` inserted.
+/// Returns the PTX `text` with `tables` inserted.
 ///
 /// # Errors
 /// The index of the first table that is missing in `tables`.
@@ -89,7 +89,7 @@ pub(crate) fn with_tables(text: &str, tables: &[u8]) -> Result<String, usize> {
     Ok(result)
 }
 
-/// Splits a module into items. Returns `None` if it has sections, aliases or unmatched braces.
+/// Splits a module's text into items. Returns `None` if it has sections, aliases or unmatched braces.
 fn items(module: &str) -> Option<Vec<Item<'_>>> {
     let mut items = Vec::new();
     let mut rest = skip_blank(module);
@@ -137,8 +137,8 @@ fn end_of_item(text: &str) -> Option<usize> {
     }
 }
 
-/// Returns the name that an item declares. It is the first one after directives, their numbers, and a function's result
-/// in parentheses.
+/// Returns the name that an item declares. The name follows the directives, their numbers, and a function's result in
+/// parentheses.
 fn declared(item: &str) -> Option<&str> {
     let mut rest = item;
     loop {
@@ -157,7 +157,7 @@ fn is_word(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '%')
 }
 
-/// Returns the words of `text`, including those in comments and strings. A name too many is harmless.
+/// Returns the words of `text`, including those in comments and strings: a superfluous name is harmless.
 fn words(text: &str) -> impl Iterator<Item = Range<usize>> {
     let mut at = 0;
     std::iter::from_fn(move || {

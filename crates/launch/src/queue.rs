@@ -1,4 +1,4 @@
-//! Queues, by which an algorithm is written once for a device and for a graph.
+//! Queues, which let one function enqueue its work on a device or in a graph.
 //!
 //! # Design
 //!
@@ -11,11 +11,11 @@ use crate::device::Device;
 use crate::error::Error;
 use crate::recorder::Recorder;
 
-/// Takes launches, fills and copies, which are executed in the order of the calls. A [`Device`] executes them at once.
-/// The graph that [`Device::record`] makes executes them at each of its launches. [`Device::load`] and
-/// [`Device::kernels_of`] execute nothing.
+/// A queue of launches, fills and copies, which are executed in the order of the calls. The queue of a [`Device`]
+/// executes them at once. The queue in [`Device::record`] records them, and the graph executes them at each of its
+/// launches. The queues in [`Device::load`] and [`Device::kernels_of`] execute nothing.
 ///
-/// A function that takes a queue works for both:
+/// A function that takes a queue works for a device and for a graph:
 ///
 /// ```
 /// use launch::{Buffer, Device, DeviceChoice, Error, LaunchConfig, Queue};
@@ -60,22 +60,22 @@ impl<'q> Queue<'q> {
         Self { device, recorder: Some(recorder) }
     }
 
-    /// Returns the device that executes the work.
+    /// Returns the device that executes the work of this queue.
     pub fn device(self) -> &'q Device {
         self.device
     }
 
-    /// Returns `true` if the work is recorded and executed later.
+    /// Returns `true` if the queue records its work, to be executed later.
     pub fn is_recording(self) -> bool {
         self.recorder.is_some()
     }
 
-    /// Enqueues a kernel: `call` once for every thread of `config`.
+    /// Enqueues a kernel: each thread of `config` runs `call` once.
     ///
     /// # Errors
     ///
-    /// As for [`Device::launch`]. Recorded work returns [`Error::Fault`] and [`Error::ContextLost`] when the graph is
-    /// launched.
+    /// As for [`Device::launch`]. A queue that records does not return [`Error::Fault`] and [`Error::ContextLost`]: the
+    /// launch of the graph returns them.
     pub fn launch(self, config: LaunchConfig, call: Call<'_>) -> Result<(), Error> {
         match self.recorder {
             None => self.device.launch(config, call),
@@ -87,7 +87,7 @@ impl<'q> Queue<'q> {
         }
     }
 
-    /// Enqueues setting every byte of `buffer` to zero.
+    /// Enqueues a fill, which sets every byte of `buffer` to zero.
     ///
     /// # Errors
     ///
@@ -103,7 +103,7 @@ impl<'q> Queue<'q> {
         }
     }
 
-    /// Enqueues replacing the elements of `to` with those of `from`.
+    /// Enqueues a copy of the elements of `from` to `to`.
     ///
     /// # Errors
     ///

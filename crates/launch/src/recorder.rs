@@ -10,7 +10,7 @@ use crate::buffer::{Buffer, check_zeros};
 use crate::error::Error;
 use crate::operation::{Operation, RecordedLaunch};
 
-/// The work recorded so far.
+/// The work that a queue has recorded so far.
 #[derive(Default)]
 pub(crate) struct Recorder {
     work: RefCell<Vec<Operation>>,
@@ -19,12 +19,12 @@ pub(crate) struct Recorder {
 }
 
 impl Recorder {
-    /// Makes a recorder of kernels only.
+    /// Makes a recorder that records kernels only.
     pub(crate) fn of_kernels() -> Self {
         Self { kernels: Some(RefCell::default()), ..Self::default() }
     }
 
-    /// Records a launch. `params` must be the call's parameters, in memory of `backend`.
+    /// Records a launch. `params` must be the parameters of `call`, with views of the memory of `backend`.
     pub(crate) fn launch(
         &self,
         backend: &dyn Backend,
@@ -65,7 +65,7 @@ impl Recorder {
         self.work.into_inner()
     }
 
-    /// Returns the kernels, each once.
+    /// Returns the recorded kernels, each once.
     pub(crate) fn into_kernels(self) -> Vec<&'static KernelInfo> {
         let mut kernels = self.kernels.unwrap_or_default().into_inner();
         kernels.sort_unstable_by_key(|kernel| std::ptr::from_ref(*kernel));

@@ -3,12 +3,12 @@
 #[cfg(feature = "sarif")]
 pub(crate) use reports::collect as report;
 
-/// Prints once that no file is written.
+/// Prints, once per process, that no report is written.
 #[cfg(not(feature = "sarif"))]
 pub(crate) fn report(_reported: simt::Reported<'_>) {
     const FILE: &str = "GRIDSTRIDE_REPORT";
     static SAID: std::sync::Once = std::sync::Once::new();
     if std::env::var_os(FILE).is_some_and(|path| !path.is_empty()) {
-        SAID.call_once(|| eprintln!("{FILE}: nothing is written: add the feature `sarif` to the dependency `launch`"));
+        SAID.call_once(|| eprintln!("{FILE}: no report is written: add the feature `sarif` to dependency `launch`"));
     }
 }

@@ -23,8 +23,8 @@ pub(crate) struct HeldMemory {
 /// The buffers that a [`Graph`](crate::Graph) holds, by value or by reference, and tuples, arrays and structures of
 /// them. Kernels of the graph may read buffers behind a `&`, and read and write all others.
 ///
-/// For a structure, [`hold`](Self::hold) names all buffers that kernels use. If it leaves out one that is used,
-/// recording the graph fails:
+/// For a structure, [`hold`](Self::hold) must name all buffers that kernels use. Recording the graph fails if `hold`
+/// leaves out such a buffer:
 ///
 /// ```
 /// use launch::{Buffer, Held, Resources};
@@ -46,7 +46,7 @@ pub trait Resources {
     fn hold<'s>(&'s mut self, held: &mut Held<'s>);
 }
 
-/// Collects the buffers of [`Resources`]. They are borrowed for `'s`, while the graph's work is enqueued.
+/// Collects the buffers of [`Resources`]. The buffers are borrowed for `'s`, while the graph's work is enqueued.
 #[derive(Debug)]
 pub struct Held<'s> {
     device: DeviceId,
@@ -88,8 +88,8 @@ impl<'s> Held<'s> {
 }
 
 impl Device {
-    /// Returns the addresses of those buffers of `resources` that are on this device, in order, for another library's
-    /// work.
+    /// Returns the addresses of the buffers of `resources` that are on this device, in order. Another library can then
+    /// use the buffers.
     #[doc(hidden)]
     pub fn memory_of<R: Resources + ?Sized>(&self, resources: &mut R) -> Vec<usize> {
         let mut held = Held::new(self.id(), Vec::new());
@@ -97,20 +97,21 @@ impl Device {
         held.memory().iter().map(|memory| memory.start).collect()
     }
 
-    /// Makes the device's context current and returns the driver's handle of its stream; null in the simulator.
+    /// Makes the device's context current and returns the driver's handle of the device's stream, or null in the
+    /// simulator.
     #[doc(hidden)]
     pub fn raw_stream(&self) -> Result<*mut c_void, Error> {
         self.backend().raw_stream()
     }
 }
 
-/// Memory that kernels use: [`Buffer`] and [`MappedBuffer`].
+/// Memory that a graph can hold for kernels: a [`Buffer`] or a [`MappedBuffer`].
 pub trait Holdable: sealed::Sealed {}
 
 mod sealed {
     use super::{DeviceId, MemoryId};
 
-    /// The address and size of the memory, as kernels see it.
+    /// The address and size of a buffer's memory, as kernels see it.
     pub struct Memory {
         pub(crate) id: MemoryId,
         pub(crate) device: DeviceId,
@@ -184,7 +185,7 @@ impl<R: Resources> Resources for Option<R> {
 macro_rules! tuples {
     ($(($($part:ident $number:tt)*))*) => {$(
         impl<$($part: Resources),*> Resources for ($($part,)*) {
-            #[allow(unused_variables, reason = "the empty one holds nothing")]
+            #[allow(unused_variables, reason = "the empty tuple holds nothing")]
             fn hold<'s>(&'s mut self, held: &mut Held<'s>) {
                 $(self.$number.hold(held);)*
             }

@@ -18,13 +18,13 @@ use crate::stream::Stream;
 impl Device {
     /// Runs `work` with `count` new streams, whose copies and kernels overlap if the device supports it.
     ///
-    /// Earlier launches are done before `work` starts. At the end, even after an error or a panic, this waits for all
-    /// work of the streams. The streams may therefore use memory that is borrowed from outside, as in
+    /// Earlier launches are done before `work` starts. At the end, even after an error or a panic, this function waits
+    /// for all work of the streams. The streams may therefore use memory that is borrowed from outside, as in
     /// [`std::thread::scope`]; host memory that they use stays borrowed until the end.
     ///
-    /// Work that is enqueued on the device itself meanwhile ([`launch`](Self::launch),
-    /// [`Buffer::download`](crate::Buffer::download), …) is not ordered with the streams. A simulated device that
-    /// checks streams reports unordered accesses to the same memory as [`Error::StreamRace`].
+    /// Work that is enqueued meanwhile on the device itself ([`launch`](Self::launch),
+    /// [`Buffer::download`](crate::Buffer::download), …) is not ordered with the work of the streams. A simulated
+    /// device that checks streams reports unordered accesses to the same memory as [`Error::StreamRace`].
     ///
     /// The [crate's documentation](crate#streams) has an example.
     ///
@@ -41,8 +41,8 @@ impl Device {
 }
 
 impl Group {
-    /// Runs `work` with `count` new streams of each member, as [`Device::streams`] does for one device. The first list
-    /// has the streams of the first member, and so on.
+    /// Runs `work` with `count` new streams of each member, as [`Device::streams`] does for one device. The first
+    /// element of the list has the streams of the first member, and so on.
     ///
     /// A stream can [wait](Stream::wait) for events of every member, and can [copy](Stream::copy) between its member's
     /// memory and that of another.
@@ -88,21 +88,21 @@ fn with_capacity<'scope, 'env>(count: usize) -> Result<Vec<Stream<'scope, 'env>>
     Ok(streams)
 }
 
-/// The open streams of a scope. Dropping it waits for all their work, also in a panic.
+/// The open streams of a scope. Dropping the value waits for all their work, also in a panic.
 struct OpenStreams<'d> {
-    /// The streams, by device.
+    /// The streams of each device, in the order of the devices.
     streams: Vec<Vec<OpenStream<'d>>>,
     are_finished: bool,
 }
 
 struct OpenStream<'d> {
     stream: Box<dyn BackendStream + 'd>,
-    /// The stream for the race checker, if its device checks streams.
+    /// The race checker's actor for this stream, if its device checks streams.
     actor: Option<Actor>,
 }
 
 impl<'d> OpenStreams<'d> {
-    /// Waits for the earlier work of `devices` and opens `count` streams on each.
+    /// Waits for the earlier work of `devices` and opens `count` streams on each device.
     fn open(devices: &'d [Device], count: usize) -> Result<Self, Error> {
         let open = |device: &'d Device| -> Result<_, Error> {
             device.note_waits();
@@ -130,7 +130,7 @@ impl<'d> OpenStreams<'d> {
         self.wait()
     }
 
-    /// Waits for all streams and returns the first error.
+    /// Waits for all streams of the scope and returns the first error.
     fn wait(&self) -> Result<(), Error> {
         let streams = || self.streams.iter().flatten();
         let result = streams().map(|open| open.stream.finish()).fold(Ok(()), Result::and);

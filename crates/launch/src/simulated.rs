@@ -1,4 +1,4 @@
-//! Implements the back end's interface for the simulator.
+//! Implements the trait `Backend` for the simulator.
 
 use std::any::Any;
 use std::mem::MaybeUninit;
@@ -18,7 +18,7 @@ use crate::properties::{KernelResources, Occupancy, Properties};
 use crate::reporting;
 use crate::simulated_memory::{MemoryLimit, NAME, allocate, out_of_memory};
 
-/// The shared memory that a block may use on a GPU without raising the kernel's limit.
+/// The number of bytes of shared memory that a block may use on a GPU without raising the kernel's limit.
 const SHARED_BYTES_PER_BLOCK: u32 = 48 * 1024;
 
 /// The maximum number of resident threads per multiprocessor of a large GPU.
@@ -28,9 +28,9 @@ const THREADS_PER_MULTIPROCESSOR: u32 = 2048;
 #[derive(Clone)]
 pub(crate) struct SimulatedDevice {
     simulator: Simulator,
-    /// The start of the device's clock.
+    /// The time at which the device's clock started.
     start: Instant,
-    /// The limit of its memory, if there is one.
+    /// The limit of the device's memory, if it has one.
     limit: Option<Arc<MemoryLimit>>,
 }
 
@@ -51,7 +51,8 @@ impl SimulatedDevice {
         (other as &dyn Any).downcast_ref().ok_or_else(wrong)
     }
 
-    /// Notes a copy by the host from memory of `source`. Bytes become initialised if they are initialised in `source`.
+    /// Reports a copy from memory of `source` by the host to the checker. Bytes become initialised if they are
+    /// initialised in `source`.
     fn note_copied_from(&self, source: &Simulator, to: usize, from: usize, bytes: usize) {
         if source.is_written(from, bytes) {
             return self.simulator.note_written(to, bytes);
@@ -61,7 +62,7 @@ impl SimulatedDevice {
         }
     }
 
-    /// Notes that the host has written `bytes` bytes from `start` on.
+    /// Reports to the checker that the host has written `bytes` bytes from `start` on.
     pub(crate) fn note_written(&self, start: usize, bytes: usize) {
         self.simulator.note_written(start, bytes);
     }
@@ -76,7 +77,7 @@ impl Backend for SimulatedDevice {
         NAME
     }
 
-    /// Returns "simulator on 2 cores", or "simulator that checks, in the order last-first".
+    /// Returns a description such as "simulator on 2 cores", or "simulator that checks, in the order last-first".
     fn description(&self) -> String {
         match self.simulator.workers() {
             _ if self.simulator.checks().is_some() => {
@@ -121,8 +122,8 @@ impl Backend for SimulatedDevice {
         Err(has_no("multiprocessors to occupy"))
     }
 
-    /// Returns the number of blocks that the simulated multiprocessors hold at 2048 threads each, limited by the number
-    /// of stacks.
+    /// Returns the number of blocks that the simulated multiprocessors hold at 2048 threads each. The number of stacks
+    /// limits it.
     fn max_cooperative_blocks(
         &self,
         kernel: &'static KernelInfo,
@@ -231,7 +232,7 @@ impl Backend for SimulatedDevice {
         Ok(())
     }
 
-    /// The event's number is the wall-clock time.
+    /// Records an event whose number is the wall-clock time.
     fn record(&self) -> Result<BackendEvent, Error> {
         Ok(BackendEvent::new(self.start.elapsed().as_nanos() as u64, ()))
     }
@@ -253,7 +254,7 @@ fn has_no(what: &'static str) -> Error {
     Error::NotSupported { what, device: format!("the {NAME}") }
 }
 
-/// The simulator's prepared work: a list.
+/// The simulator's form of a graph or a prepared launch: a list of operations.
 struct SimulatedOperations {
     device: SimulatedDevice,
     work: Vec<Operation>,
@@ -273,8 +274,8 @@ impl Executable for SimulatedOperations {
     }
 }
 
-/// Evaluates `$copy` for each word of `$bytes` bytes. The word is the widest one that divides elements of `$element`
-/// bytes, and so the widest one that kernels use to access them.
+/// Evaluates `$copy` for each word of `$bytes` bytes. A word is the widest one that divides elements of `$element`
+/// bytes: kernels access the elements by words of at most this width.
 macro_rules! for_each_word {
     ($bytes:ident, $element:ident, $offset:ident, $Word:ident => $copy:expr) => {{
         macro_rules! words {
@@ -297,7 +298,8 @@ macro_rules! for_each_word {
 /// Copies `bytes` bytes of host memory at `from` to `to` by atomic stores, because other threads may access them too.
 ///
 /// # Safety
-/// Both must be valid for `bytes` bytes, and those at `from` initialised. `to` must be aligned to the elements.
+/// `to` and `from` must be valid for `bytes` bytes, and those at `from` must be initialised. `to` must be aligned to
+/// the elements.
 unsafe fn store_all(to: *mut u8, from: *const u8, bytes: usize, element: usize) {
     for_each_word!(bytes, element, offset, Word => {
         // SAFETY: the words divide the elements, so that all are within both ranges and aligned in `to`.
@@ -308,7 +310,7 @@ unsafe fn store_all(to: *mut u8, from: *const u8, bytes: usize, element: usize) 
 /// Copies `bytes` bytes at `from` to host memory at `to` by atomic loads, because other threads may access them too.
 ///
 /// # Safety
-/// As for [`store_all`], with `from` aligned to the elements.
+/// As for [`store_all`], except that `from` instead of `to` must be aligned to the elements.
 unsafe fn load_all(to: *mut u8, from: *const u8, bytes: usize, element: usize) {
     for_each_word!(bytes, element, offset, Word => {
         // SAFETY: the words divide the elements, so that all are within both ranges and aligned in `from`.

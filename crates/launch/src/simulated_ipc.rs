@@ -7,10 +7,10 @@ use crate::backend::{BackendEvent, HANDLE_BYTES, Ipc, Opened};
 use crate::error::Error;
 use crate::simulated::SimulatedDevice;
 
-/// The address and size in bytes of everything that was shared, by number.
+/// The address and size in bytes of each piece of memory that was shared, by its number.
 static SHARED: LazyLock<Mutex<HashMap<u64, (usize, usize)>>> = LazyLock::new(Mutex::default);
 
-/// Returns the handle of a number. It contains the process id, so that other processes have no such handle.
+/// Returns the handle for `number`. It contains the process id, so that the handles of different processes differ.
 fn handle(number: u64) -> [u8; HANDLE_BYTES] {
     let mut handle = [0; HANDLE_BYTES];
     handle[..8].copy_from_slice(&number.to_le_bytes());
@@ -18,7 +18,7 @@ fn handle(number: u64) -> [u8; HANDLE_BYTES] {
     handle
 }
 
-/// Shares `bytes` bytes from `start` on and returns their handle.
+/// Shares the `bytes` bytes from `start` on and returns their handle.
 fn share(start: usize, bytes: usize) -> [u8; HANDLE_BYTES] {
     let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
     let number = shared.len() as u64 + 1;
@@ -33,7 +33,7 @@ fn open(wanted: &[u8; HANDLE_BYTES]) -> Result<(usize, usize), Error> {
     shared.get(&number).filter(|_| handle(number) == *wanted).copied().ok_or_else(refused)
 }
 
-/// All work is done when a call returns, so that nothing has to wait for events.
+/// The work of a call is done when the call returns, so that nothing has to wait for events.
 impl Ipc for SimulatedDevice {
     unsafe fn memory_handle(&self, start: *const u8, bytes: usize) -> Result<[u8; HANDLE_BYTES], Error> {
         Ok(share(start.expose_provenance(), bytes))

@@ -1,4 +1,4 @@
-//! Memory of simulated devices, which may be limited for each device.
+//! Memory of simulated devices, each of which may have a limit.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,7 +12,7 @@ use crate::error::Error;
 /// The name of a simulated device in errors and reports.
 pub(crate) const NAME: &str = "simulator";
 
-/// The memory of a device: its size and the part in use.
+/// The limit of a device's memory: its size and the number of bytes in use.
 pub(crate) struct MemoryLimit {
     bytes: usize,
     used: AtomicUsize,
@@ -32,7 +32,7 @@ impl MemoryLimit {
     }
 }
 
-/// Memory that is taken from a limit until it is dropped.
+/// A number of bytes that counts against a limit until the value is dropped.
 struct Taken {
     limit: Arc<MemoryLimit>,
     bytes: usize,
@@ -44,7 +44,7 @@ impl Drop for Taken {
     }
 }
 
-/// Allocates memory for the kernels of `simulator`, from `limit` if there is one.
+/// Allocates memory for the kernels of `simulator`, counted against `limit` if there is one.
 pub(crate) fn allocate(
     simulator: &Simulator,
     limit: Option<&Arc<MemoryLimit>>,

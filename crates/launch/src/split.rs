@@ -2,7 +2,7 @@
 //!
 //! # Design
 //!
-//! A member's part is a buffer of its own, so every kernel for one device works on it unchanged.
+//! Each member's part is a separate buffer, so every kernel for one device works on a part unchanged.
 
 use std::ops::Range;
 
@@ -18,12 +18,12 @@ use crate::group::Group;
 pub enum Ends {
     /// The first and the last element are neighbours, as in a ring.
     Wrap,
-    /// There are no neighbours. Halo elements beyond an end are zero until they are written.
+    /// The first and the last element are not neighbours. Halo elements beyond an end are zero until they are written.
     Open,
 }
 
 /// Elements that are divided among the members of a [`Group`] as evenly as possible. Each part has a halo: copies of
-/// elements of its neighbours. Made by [`Group::split`].
+/// elements of its neighbours. [`Group::split`] makes such a buffer.
 ///
 /// ```
 /// use launch::{Ends, Group};
@@ -52,7 +52,8 @@ pub struct SplitBuffer<T: DeviceCopy> {
 /// A member's part of a [`SplitBuffer`].
 #[derive(Debug)]
 pub struct SplitPart<T: DeviceCopy> {
-    /// The halo before, the part's own elements, and the halo after; empty if it has no own elements.
+    /// The halo before the part's own elements, these elements, and the halo after them. Empty if the part has no
+    /// elements.
     buffer: Buffer<T>,
     range: Range<usize>,
     halo: usize,
@@ -60,13 +61,13 @@ pub struct SplitPart<T: DeviceCopy> {
 
 impl Group {
     /// Allocates `len` elements, all of whose bytes are zero, divided among the members in order. If they do not divide
-    /// evenly, the first parts have one more. Each part that is not empty also has a halo of `halo` elements on each
-    /// side.
+    /// evenly, the first parts have one element more than the others. Each part that is not empty also has a halo of
+    /// `halo` elements on each side.
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfMemory`] and [`Error::TooLarge`] for the size; [`Error::ContextLost`] when an earlier launch
-    /// failed.
+    /// [`Error::OutOfMemory`] or [`Error::TooLarge`] if a part is too large; [`Error::ContextLost`] when an earlier
+    /// launch failed.
     pub fn split<T: DeviceCopy>(&self, len: usize, halo: usize, ends: Ends) -> Result<SplitBuffer<T>, Error> {
         let (each, more) = (len / self.members().len(), len % self.members().len());
         let mut start = 0;
@@ -85,44 +86,44 @@ impl Group {
 }
 
 impl<T: DeviceCopy> SplitPart<T> {
-    /// Returns the range of all elements that this part owns.
+    /// Returns the indices, in the whole split buffer, of the elements that this part owns.
     pub fn range(&self) -> Range<usize> {
         self.range.clone()
     }
 
-    /// Returns the number of halo elements on each side.
+    /// Returns the number of halo elements on each side of the part.
     pub fn halo(&self) -> usize {
         self.halo
     }
 
-    /// Returns the buffer with the halo before, the own elements, and the halo after.
+    /// Returns the part's buffer: the halo before its own elements, these elements, and the halo after them.
     pub fn buffer(&self) -> &Buffer<T> {
         &self.buffer
     }
 
-    /// Returns the buffer with the halo before, the own elements, and the halo after, for changes.
+    /// Returns the part's [`buffer`](Self::buffer), with both halos, for changes.
     pub fn buffer_mut(&mut self) -> &mut Buffer<T> {
         &mut self.buffer
     }
 
-    /// Returns a view of the halo before, the own elements, and the halo after, for kernels to read.
+    /// Returns a view of the part's [`buffer`](Self::buffer), with both halos, for kernels to read.
     pub fn view(&self) -> Global<'_, T> {
         self.buffer.view()
     }
 
-    /// Returns a view of the own elements for kernels to read.
+    /// Returns a view of the part's own elements, without halos, for kernels to read.
     pub fn own(&self) -> Global<'_, T> {
         self.buffer.view().part(self.halo, self.range.len())
     }
 
-    /// Returns a view of the own elements for kernels to read and write.
+    /// Returns a view of the part's own elements, without halos, for kernels to read and write.
     pub fn own_mut(&mut self) -> GlobalMut<'_, T> {
         self.buffer.view_mut().part(self.halo, self.range.len())
     }
 }
 
 impl<T: DeviceCopy> SplitBuffer<T> {
-    /// Returns the number of elements, without halos.
+    /// Returns the number of elements in the split buffer, without halos.
     pub fn len(&self) -> usize {
         self.len
     }
@@ -132,22 +133,22 @@ impl<T: DeviceCopy> SplitBuffer<T> {
         self.len == 0
     }
 
-    /// Returns the parts, one per member.
+    /// Returns the parts of the split buffer, one per member.
     pub fn parts(&self) -> &[SplitPart<T>] {
         &self.parts
     }
 
-    /// Returns the parts, one per member, for changes.
+    /// Returns the parts of the split buffer, one per member, for changes.
     pub fn parts_mut(&mut self) -> &mut [SplitPart<T>] {
         &mut self.parts
     }
 
-    /// Replaces the elements with those of `data`; halos do not change. Waits for the launches made before.
+    /// Replaces the elements with those of `data`; halos do not change. Waits for earlier launches.
     ///
     /// # Errors
     ///
-    /// [`Error::LengthMismatch`] unless `data` has as many elements; [`Error::ContextLost`] when an earlier launch
-    /// failed.
+    /// [`Error::LengthMismatch`] unless `data` has as many elements as this split buffer; [`Error::ContextLost`] when
+    /// an earlier launch failed.
     pub fn upload(&mut self, data: &[T]) -> Result<(), Error> {
         if data.len() != self.len {
             return Err(Error::LengthMismatch { what: "upload", buffer: self.len, other: data.len() });
@@ -155,11 +156,12 @@ impl<T: DeviceCopy> SplitBuffer<T> {
         self.parts.iter_mut().try_for_each(|part| part.buffer.upload_range(part.halo, &data[part.range.clone()]))
     }
 
-    /// Copies the elements, without halos, to the host. Waits for the launches made before.
+    /// Copies the elements, without halos, to the host. Waits for earlier launches.
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfHostMemory`]; [`Error::ContextLost`] when an earlier launch failed.
+    /// [`Error::OutOfHostMemory`] if the elements do not fit into host memory; [`Error::ContextLost`] when an earlier
+    /// launch failed.
     pub fn download(&self) -> Result<Vec<T>, Error> {
         let mut data: Vec<T> = Vec::new();
         let requested_bytes = (self.len * size_of::<T>()) as u64;
@@ -170,8 +172,8 @@ impl<T: DeviceCopy> SplitBuffer<T> {
         Ok(data)
     }
 
-    /// Copies the current elements to the neighbours' halos. It is ordered after the earlier and before the
-    /// later work of the members, except work in streams. On GPUs it returns at once.
+    /// Copies the current elements of each part to its neighbours' halos. The copies are ordered after the earlier and
+    /// before the later work of the members, except work in streams. On GPUs this returns at once.
     ///
     /// # Errors
     ///
@@ -191,8 +193,8 @@ impl<T: DeviceCopy> SplitBuffer<T> {
         unsafe { copy_all(&copies, None) }
     }
 
-    /// Returns where the elements of a halo come from. The halo has `len` elements, begins at `at` in its part, and
-    /// has copies of the elements from `element` on. Each piece is a source part, the offsets in the source and in the
+    /// Returns the pieces from which a halo is copied. The halo has `len` elements, begins at `at` in its part, and has
+    /// copies of the elements from `element` on. Each piece is a source part, the offsets in the source and in the
     /// halo's part, and a length.
     fn pieces(&self, element: isize, at: usize, len: usize) -> Vec<(&SplitPart<T>, usize, usize, usize)> {
         let mut pieces = Vec::new();

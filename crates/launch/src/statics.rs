@@ -40,8 +40,8 @@ mod sealed {
 }
 
 impl Device {
-    /// Sets the elements of `of` on this device for the launches that come after. Waits for the earlier launches,
-    /// except those in streams.
+    /// Sets the elements of `of` on this device for later launches. Waits for the earlier launches, except those in
+    /// streams.
     ///
     /// ```
     /// use cuda_std::{GlobalMut, address_space, kernel, thread};
@@ -69,9 +69,9 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// [`Error::LengthMismatch`] unless there are as many `values`. On a GPU, [`Error::NoModule`], [`Error::Jit`] or
-    /// [`Error::PtxTooNew`] if no compiled module has the static, and [`Error::ContextLost`] when an earlier launch
-    /// failed.
+    /// [`Error::LengthMismatch`] unless `values` has as many elements as `of`. On a GPU, [`Error::NoModule`],
+    /// [`Error::Jit`] or [`Error::PtxTooNew`] if no compiled module has the static, and [`Error::ContextLost`] when an
+    /// earlier launch failed.
     pub fn set_static<S: Static>(&self, of: &'static S, values: &[S::Element]) -> Result<(), Error> {
         let info = of.info();
         check_len("set", info, size_of_val(values))?;

@@ -1,4 +1,4 @@
-//! Streams: work that the device may execute at the same time.
+//! Streams: queues whose work the device may execute at the same time.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -30,7 +30,7 @@ use crate::view::{Region, View};
 /// let view = buffer.view_mut();
 /// device.streams(1, |streams| {
 ///     let data = vec![1, 2, 3];
-///     streams[0].upload(view, &data) // does not compile: `data` goes before the copy is done
+///     streams[0].upload(view, &data) // does not compile: `data` is dropped before the copy is done
 /// })
 /// # }
 /// ```
@@ -58,20 +58,20 @@ use crate::view::{Region, View};
 /// ```
 pub struct Stream<'scope, 'env: 'scope> {
     device: &'scope Device,
-    /// All devices of the scope.
+    /// The devices of all streams in the scope.
     devices: &'scope [Device],
     stream: &'scope dyn BackendStream,
-    /// The index of the device in `devices`, and of the stream in the device.
+    /// The index of the device in `devices`, and the index of the stream among those of this device.
     number: (usize, usize),
-    /// The stream for the race checker, if the device checks streams.
+    /// The race checker's actor for this stream, if the device checks streams.
     actor: Option<Actor>,
-    /// Both lifetimes are invariant, as those of [`std::thread::Scope`].
+    /// Makes both lifetimes invariant, as they are in [`std::thread::Scope`].
     scope: PhantomData<&'scope mut &'scope ()>,
     environment: PhantomData<&'env mut &'env ()>,
 }
 
 impl<'scope, 'env> Stream<'scope, 'env> {
-    /// Makes the handle of stream `number` of the device `member` of `devices`.
+    /// Makes the handle of stream `number` of the device with index `member` in `devices`.
     pub(crate) fn new(
         devices: &'scope [Device],
         member: usize,
@@ -90,7 +90,7 @@ impl<'scope, 'env> Stream<'scope, 'env> {
         }
     }
 
-    /// Returns the device that executes the work.
+    /// Returns the device that executes the work of this stream.
     pub fn device(&self) -> &'scope Device {
         self.device
     }
@@ -99,9 +99,9 @@ impl<'scope, 'env> Stream<'scope, 'env> {
     ///
     /// # Errors
     ///
-    /// [`Error::LengthMismatch`] unless both have as many elements; [`Error::WrongDevice`] if `view` is of another
-    /// device's memory; [`Error::ContextLost`] when an earlier launch failed; [`Error::StreamRace`] if the device
-    /// checks streams and finds a race.
+    /// [`Error::LengthMismatch`] unless `view` and `from` have the same length; [`Error::WrongDevice`] if `view` is of
+    /// another device's memory; [`Error::ContextLost`] when an earlier launch failed; [`Error::StreamRace`] if the
+    /// device checks streams and finds a race.
     #[track_caller]
     pub fn upload<T: Element>(&self, view: GlobalMut<'scope, T>, from: &'scope [T]) -> Result<(), Error> {
         self.check("upload", view.len(), from.len(), view.device())?;
@@ -143,12 +143,12 @@ impl<'scope, 'env> Stream<'scope, 'env> {
     }
 
     /// Copies the elements of `from` to `to`, within the device or, in a scope of a [`Group`](crate::Group), between
-    /// this device and another member. One of the views must be of this device's memory. The copy is ordered in this
-    /// stream only.
+    /// this device and another member. One of the views must be of this device's memory. The copy is ordered only with
+    /// the work of this stream.
     ///
     /// # Errors
     ///
-    /// [`Error::LengthMismatch`] unless both have as many elements; [`Error::Overlap`] if they overlap;
+    /// [`Error::LengthMismatch`] unless both views have the same length; [`Error::Overlap`] if they overlap;
     /// [`Error::WrongDevice`] if neither is of this device's memory, or one is of no member's; otherwise as for
     /// [`upload`](Self::upload).
     #[track_caller]
@@ -171,7 +171,7 @@ impl<'scope, 'env> Stream<'scope, 'env> {
         }
     }
 
-    /// Runs a kernel: `call` once for every thread of `config`.
+    /// Enqueues a kernel: each thread of `config` runs `call` once.
     ///
     /// # Errors
     ///
@@ -223,7 +223,7 @@ impl<'scope, 'env> Stream<'scope, 'env> {
         Ok(())
     }
 
-    /// Waits until everything enqueued in this stream so far is done. The output of its kernels has then been printed.
+    /// Waits until everything enqueued in this stream so far is done and the output of its kernels is printed.
     ///
     /// # Errors
     ///
@@ -236,8 +236,8 @@ impl<'scope, 'env> Stream<'scope, 'env> {
         Ok(())
     }
 
-    /// Reports accesses to the race checker, if the device checks streams: the bytes, the operation, and `true` for a
-    /// write.
+    /// Reports accesses to the race checker, if the device checks streams. Each access has the range of bytes, the
+    /// operation, and `true` for a write.
     #[track_caller]
     fn note(&self, accesses: &[(Range<usize>, StreamWork, bool)]) -> Result<(), Error> {
         let Some(actor) = self.actor else { return Ok(()) };
@@ -249,7 +249,7 @@ impl<'scope, 'env> Stream<'scope, 'env> {
         Ok(actor.access(&accesses)?)
     }
 
-    /// Returns the device of the scope with this id.
+    /// Returns the device of the scope whose id is `device`.
     fn member(&self, device: DeviceId) -> Result<&'scope Device, Error> {
         self.devices.iter().find(|member| member.id() == device).ok_or_else(|| self.wrong_device("copy"))
     }

@@ -1,4 +1,4 @@
-//! Tables of a kernel's `lop3_given`.
+//! Lists of tables for the `lop3_given` calls of kernels.
 
 use std::collections::HashSet;
 use std::sync::{LazyLock, Mutex, PoisonError};
@@ -6,10 +6,11 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 /// The lists that [`tables`] has returned.
 static LISTS: LazyLock<Mutex<HashSet<&'static [u8]>>> = LazyLock::new(Mutex::default);
 
-/// Returns `tables` for [`LaunchConfig::tables`](crate::LaunchConfig::tables), the same slice for equal lists.
+/// Returns a static copy of `tables` for [`LaunchConfig::tables`](crate::LaunchConfig::tables), the same slice for
+/// equal lists.
 ///
-/// The slice is kept until the program ends, and the kernels that are compiled for it until their device is closed. Use
-/// it for lists that are used again.
+/// The slice is kept until the program ends. Kernels that are compiled for it are kept until their device is closed.
+/// Use this function only for lists that are used again.
 pub fn tables(tables: &[u8]) -> &'static [u8] {
     let mut lists = LISTS.lock().unwrap_or_else(PoisonError::into_inner);
     match lists.get(tables) {

@@ -61,7 +61,7 @@ pub enum Unavailable {
     TooOldGpu {
         /// The GPU's name.
         name: String,
-        /// Its compute capability.
+        /// The GPU's compute capability.
         have: (u32, u32),
         /// The lowest compute capability that the kernels were built for.
         need: (u32, u32),
@@ -79,7 +79,7 @@ pub enum Unavailable {
 simt::debug_as_display!(Unavailable);
 
 impl Unavailable {
-    /// Returns true if no GPU was found, false if there is one that cannot be used.
+    /// Returns true if no GPU was found, false if a GPU was found that cannot be used.
     pub(crate) fn is_absence(&self) -> bool {
         match self {
             Self::UnsupportedPlatform

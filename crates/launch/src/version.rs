@@ -5,9 +5,9 @@ use std::fmt;
 /// A version of CUDA, such as 12.4. A driver supports all versions up to its own.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
 pub struct CudaVersion {
-    /// The 12 of 12.4.
+    /// The major version: 12 for CUDA 12.4.
     pub major: u32,
-    /// The 4 of 12.4.
+    /// The minor version: 4 for CUDA 12.4.
     pub minor: u32,
 }
 

@@ -1,4 +1,4 @@
-//! Views from which a stream copies.
+//! Views from which a stream can copy.
 
 use cuda_std::{DeviceId, Element, Global, GlobalMut};
 

@@ -9,16 +9,18 @@ use std::{env, fs, io};
 use flate2::Compression;
 use flate2::write::DeflateEncoder;
 
-/// Compresses the PTX of each module by DEFLATE into `OUT_DIR`, for every architecture that it was built for. Beside it
-/// this writes `<module>.rs`: the list of its images, as `launch::PtxModule` takes it.
+/// Compresses the PTX of each module with DEFLATE into `OUT_DIR`, for every architecture that the module was built for.
+/// Also writes `<module>.rs` there: the list of the module's images, as `launch::PtxModule` takes it.
 ///
 /// # Errors
 /// If a file cannot be read or written, a module has no PTX, or `OUT_DIR` is not set because no build script is
 /// running.
 pub fn compress(modules: &[&str]) -> io::Result<()> {
     let gpu = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../gpu");
-    let out = env::var_os("OUT_DIR").map(PathBuf::from).ok_or_else(|| io::Error::other("cargo sets OUT_DIR"))?;
-    // This file has the architectures of the PTX.
+    let out = env::var_os("OUT_DIR")
+        .map(PathBuf::from)
+        .ok_or_else(|| io::Error::other("OUT_DIR is not set: call this from a build script"))?;
+    // `gpu/Cargo.toml` lists the architectures of the PTX.
     println!("cargo::rerun-if-changed={}", gpu.join("Cargo.toml").display());
     for path in compress_into(&gpu.join("ptx"), modules, &out)? {
         println!("cargo::rerun-if-changed={}", path.display());
@@ -26,7 +28,7 @@ pub fn compress(modules: &[&str]) -> io::Result<()> {
     Ok(())
 }
 
-/// Does the work of [`compress`] for the PTX in `folder`, and returns the files that it read.
+/// Compresses the PTX of `modules` in `folder` into `out`, as [`compress`] does. Returns the files that it read.
 fn compress_into(folder: &Path, modules: &[&str], out: &Path) -> io::Result<Vec<PathBuf>> {
     let mut read = Vec::new();
     for module in modules {
@@ -44,7 +46,7 @@ fn compress_into(folder: &Path, modules: &[&str], out: &Path) -> io::Result<Vec<
     Ok(read)
 }
 
-/// Returns the architectures that a module was built for, sorted, with their files.
+/// Returns the architectures that a module was built for, sorted, each with its PTX file.
 fn images_of(folder: &Path, module: &str) -> io::Result<Vec<(u32, PathBuf)>> {
     let mut images = Vec::new();
     for entry in fs::read_dir(folder)? {

@@ -1,4 +1,4 @@
-//! The results of a run, in a form for users and for JSON.
+//! Findings: the errors and warnings of a run, as text for users and as JSON.
 
 use serde::Serialize;
 use simt::{
@@ -7,22 +7,22 @@ use simt::{
 
 use crate::source;
 
-/// An error or warning of a run, with its parts as they are displayed.
+/// An error or warning of a run, with its parts as the text and JSON show them.
 #[derive(Clone, PartialEq, Eq, Serialize, Debug)]
 pub struct Finding {
-    /// The identifier of its kind, such as "data race" or "wrong result". JSON and SARIF keep it.
+    /// The identifier of the finding's kind, such as "data race" or "wrong result". JSON and SARIF use it.
     pub kind: &'static str,
-    /// The name of its kind for users, such as "read of uninitialised memory".
+    /// The name of the finding's kind for users, such as "read of uninitialised memory".
     pub name: &'static str,
     /// The complete message.
     pub message: String,
-    /// The kernel that failed; `None` for a wrong result.
+    /// The name of the kernel that failed; `None` for a wrong result.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kernel: Option<&'static str>,
     /// The access or operation of the thread that faulted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub here: Option<Side>,
-    /// The access or operation of another thread, if one takes part.
+    /// The access or operation of another thread, if another thread is involved.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub there: Option<Side>,
     /// The accessed element, as `array[index]`.
@@ -31,28 +31,28 @@ pub struct Finding {
     /// The change that would make the kernel correct.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remedy: Option<String>,
-    /// The complete fault.
+    /// The complete fault, if the finding is a fault.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fault: Option<Box<Fault>>,
 }
 
-/// A thread and its source position.
+/// A thread and its position in the source.
 #[derive(Clone, PartialEq, Eq, Serialize, Debug)]
 pub struct Side {
-    /// The thread's action there, such as "writes".
+    /// The thread's action at this position, such as "writes".
     #[serde(skip_serializing_if = "Option::is_none")]
     pub does: Option<String>,
-    /// The thread's block.
+    /// The index of the thread's block.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub block: Option<[u32; 3]>,
     /// The thread's index in its block.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub thread: Option<[u32; 3]>,
-    /// The source file.
+    /// The path of the source file.
     pub file: String,
-    /// The line in it, from 1.
+    /// The line in the source file, from 1.
     pub line: u32,
-    /// The column, from 1.
+    /// The column in the line, from 1.
     pub column: u32,
     /// The line's text, if the file can be read.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -126,7 +126,7 @@ impl Finding {
         Self { kernel, here: Some(here), there, ..Self::new("warps by two ways", note.to_string()) }
     }
 
-    /// Returns true if both are the same mistake: the same kind at the same lines.
+    /// Returns true if both findings are the same mistake: the same kind at the same lines.
     pub fn is_like(&self, other: &Self) -> bool {
         let line = |side: &Option<Side>| side.as_ref().map(|side| (side.file.clone(), side.line));
         let lines = |finding: &Self| {
@@ -137,8 +137,8 @@ impl Finding {
         self.kind == other.kind && lines(self) == lines(other) && (self.here.is_some() || self.message == other.message)
     }
 
-    /// Returns the text for users: the message, then the threads with their source lines. Each line begins with
-    /// `indent`.
+    /// Returns the finding as text for users: the message, then the threads with their source lines. Each line begins
+    /// with `indent`.
     pub fn text(&self, indent: &str) -> String {
         let mut text = format!("{indent}{}\n", self.message);
         for side in [&self.here, &self.there].into_iter().flatten() {
@@ -162,7 +162,7 @@ impl Side {
         }
     }
 
-    /// Returns the last call or loop of a thread's path.
+    /// Returns the thread's side of a finding, at the last call or loop of its call path.
     fn at_end_of(path: &CallPath, block: Option<Dim3>, thread: Dim3) -> Option<Self> {
         let (CallStep::Call(at) | CallStep::Loop { at, .. }) = path.0.last()?;
         Some(Self::new(block, Some(thread), at, None))
@@ -180,7 +180,7 @@ impl Side {
     }
 }
 
-/// Returns the name for users of the kind with this identifier. Most identifiers are names.
+/// Returns the name for users of the kind with the identifier `kind`. Most identifiers are also names.
 pub(super) fn name_of(kind: &'static str) -> &'static str {
     match kind {
         "read of what nobody wrote" => "read of uninitialised memory",

@@ -1,12 +1,12 @@
 //! The simulator's faults and warnings in three formats: text, JSON and SARIF.
 //!
-//! A [`Finding`] is a fault, a warning or a hint, with its threads and their source lines. [`sarif`] makes a log of
-//! findings.
+//! A [`Finding`] is a fault, a warning or a hint, with its threads and their source lines. [`sarif`] converts findings
+//! to a SARIF log.
 //!
 //! A simulator with [`collect`] as its reporter adds each fault, and each warning of a strict launch, to the file that
 //! the environment variable [`FILE`] names. The format is SARIF if the name ends in `.sarif`, else a JSON array of
-//! [`Finding`]s. Earlier findings stay in the file, so that the programs of one `cargo test` can share it. Each mistake
-//! is added once.
+//! [`Finding`]s. Earlier findings stay in the file, so that the programs of one `cargo test` can share it. The same
+//! mistake is added only once.
 //!
 //! ```
 //! use simt::Simulator;
@@ -30,12 +30,13 @@ use simt::{NoteKind, Reported};
 pub use self::finding::{Finding, Side};
 pub use self::sarif::sarif;
 
-/// The environment variable that names the file.
+/// The environment variable that names the report file.
 pub const FILE: &str = "GRIDSTRIDE_REPORT";
 
-/// Adds a fault or a warning to the file that [`FILE`] names. Does nothing if it names none.
+/// Adds a fault or a warning to the report file that [`FILE`] names. Does nothing if [`FILE`] is not set.
 ///
-/// If the file cannot be written, this prints a line to standard error. The launch returns the fault in any case.
+/// If the file cannot be written, this function prints a line to standard error. The launch returns the fault in any
+/// case.
 pub fn collect(reported: Reported<'_>) {
     match reported {
         Reported::Fault(fault) => add_to_named("error", || Finding::of_fault(fault)),
@@ -46,7 +47,7 @@ pub fn collect(reported: Reported<'_>) {
     }
 }
 
-/// Adds `finding`, of the level "error" or "warning", to the file that the environment names.
+/// Adds `finding`, of the level "error" or "warning", to the report file that [`FILE`] names.
 fn add_to_named(level: &'static str, finding: impl FnOnce() -> Finding) {
     let Some(path) = env::var_os(FILE).filter(|path| !path.is_empty()).map(PathBuf::from) else { return };
     if let Err(error) = add(&path, level, &finding()) {
@@ -72,8 +73,8 @@ fn add(path: &Path, level: &'static str, finding: &Finding) -> io::Result<()> {
     file.write_all(&serde_json::to_vec_pretty(&all)?)
 }
 
-/// Returns the findings in `before` with `finding`, unless the same mistake is already there. `None` if `before` is not
-/// an array.
+/// Returns the findings `before` and also `finding`, unless `before` already has the same mistake. Returns `None` if
+/// `before` is not an array.
 fn with(before: Option<Value>, finding: Value) -> Option<Value> {
     let mut all = before.unwrap_or_else(|| Value::Array(Vec::new()));
     let findings = all.as_array_mut()?;

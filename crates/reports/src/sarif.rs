@@ -22,8 +22,8 @@ pub fn sarif<'a>(tool: &str, findings: impl Iterator<Item = (&'static str, &'a F
     })
 }
 
-/// Returns the log `before`, and from the log `more` the rules that it lacks, and the results with other rules or
-/// positions. `None` if `before` is not a log.
+/// Returns the log `before` with those rules and results of the log `more` that it does not have. Results are the same
+/// if they have the same rule and positions. Returns `None` if `before` is not a log.
 pub(super) fn with(before: Option<Value>, more: &Value) -> Option<Value> {
     let Some(mut log) = before else { return Some(more.clone()) };
     for (list, key) in
@@ -63,7 +63,7 @@ fn location(side: &Side) -> Value {
     location
 }
 
-/// Returns the rule's id for a kind.
+/// Returns the id of the SARIF rule for a kind of finding.
 fn id(kind: &str) -> String {
     kind.replace(' ', "-")
 }

@@ -8,13 +8,14 @@ use std::sync::{Mutex, PoisonError};
 
 use simt::SourceLocation;
 
-/// The workspace in which this crate was built. The compiler's file names are relative to its own workspace.
+/// The workspace in which this crate was built. File names of the compiler are relative to the workspace that it
+/// compiled.
 const WORKSPACE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
-/// The files read so far; `None` for those that cannot be read.
+/// The source files read so far, by name; `None` for a file that cannot be read.
 static FILES: Mutex<BTreeMap<String, Option<String>>> = Mutex::new(BTreeMap::new());
 
-/// Returns the line at `location`, trimmed; `None` if the file cannot be read, or is shorter.
+/// Returns the source line at `location`, trimmed, or `None` if the file cannot be read or has no such line.
 pub(super) fn line(location: &SourceLocation) -> Option<String> {
     let mut files = FILES.lock().unwrap_or_else(PoisonError::into_inner);
     let text = files.entry(location.file.clone()).or_insert_with(|| read(&location.file));

@@ -1,5 +1,5 @@
-//! Tests the reports that tests write to a file, for editors and CI.
-#![expect(clippy::if_same_then_else, reason = "the same operation at different lines is what is tested")]
+//! Tests the report files that test programs write for editors and CI.
+#![expect(clippy::if_same_then_else, reason = "the test needs the same operation at different lines")]
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,14 +10,14 @@ use simt::{Checks, KernelInfo, LaunchConfig, Simulator, shared, thread};
 
 static KERNEL: KernelInfo = KernelInfo::new("test_kernel", module_path!(), file!(), line!());
 
-/// Set in the child process, which runs the tests that report.
+/// The environment variable that is set in the child process, which runs the faulty launches.
 const ROLE: &str = "GRIDSTRIDE_TEST_ROLE";
 
 fn simulator() -> Simulator {
     Simulator::new().with_reporter(reports::collect)
 }
 
-/// Two faults, the first in several orders, and warps that reach a barrier by two calls.
+/// Launches two faults, the first under several schedules, and warps that reach a barrier through two calls.
 #[test]
 fn faulty_launches() {
     if std::env::var_os(ROLE).is_none() {
@@ -51,7 +51,7 @@ fn folder() -> PathBuf {
     folder
 }
 
-/// Runs [`faulty_launches`] in a child process, which reports to `file`. Returns its output.
+/// Runs [`faulty_launches`] in a child process, which reports to `file`. Returns the output of the child process.
 fn run(file: &Path) -> String {
     let mut command = Command::new(std::env::current_exe().unwrap());
     let output = command.args(["--exact", "faulty_launches", "--nocapture"]).env(FILE, file).env(ROLE, "1").output();

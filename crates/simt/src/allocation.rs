@@ -16,9 +16,9 @@ pub(crate) const PAGE: usize = 4096;
 
 /// The alignment of allocations, as on a device.
 const ALIGNMENT: usize = 256;
-/// The byte that new memory is filled with.
+/// The byte with which new allocations are filled.
 const PATTERN: u8 = 0xA5;
-/// The capacity if the machine's memory size is unknown.
+/// The capacity of simulated global memory in bytes if the machine's memory size is unknown.
 const DEFAULT_CAPACITY: usize = 8 << 30;
 
 /// The address of an allocation of zero bytes: a multiple of [`ALIGNMENT`].
@@ -27,20 +27,20 @@ const NO_BYTES: NonZeroUsize = NonZeroUsize::new(ALIGNMENT).unwrap();
 /// The number of bytes in use by all allocations of the process.
 static USED: AtomicUsize = AtomicUsize::new(0);
 
-/// The error of an allocation that is larger than the memory left.
+/// The error of an allocation that is larger than the remaining memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("out of memory: {requested} bytes requested, {available} bytes available")]
 pub struct OutOfMemory {
     /// The number of bytes requested.
     pub requested: usize,
-    /// The number of bytes that were left.
+    /// The number of bytes that were still available.
     pub available: usize,
 }
 
-/// Global memory. Dropping it frees it.
+/// An allocation of simulated global memory, which is freed when the value is dropped.
 ///
-/// It is aligned to 256 bytes and filled with `0xA5`, so that reads of uninitialised memory return visibly wrong
-/// values.
+/// The allocation is aligned to 256 bytes and filled with `0xA5`, so that reads of uninitialised memory return visibly
+/// wrong values.
 #[derive(Debug)]
 pub struct Allocation {
     start: NonNull<u8>,
@@ -55,7 +55,7 @@ unsafe impl Send for Allocation {}
 unsafe impl Sync for Allocation {}
 
 impl Allocation {
-    /// Allocates `bytes` bytes; 0 is allowed.
+    /// Allocates `bytes` bytes of simulated global memory; 0 is allowed.
     ///
     /// # Errors
     /// [`OutOfMemory`] if all allocations of the process together would exceed [`capacity`], or if the system has no
@@ -86,7 +86,8 @@ impl Allocation {
         }
     }
 
-    /// Like [`new`](Self::new), for memory whose initialised bytes `map` records. It shares no page with other memory.
+    /// Allocates `bytes` bytes like [`new`](Self::new), and makes `map` record which of them are initialised. The
+    /// allocation shares no page with other memory.
     pub(crate) fn tracked(bytes: usize, map: &MemoryMap) -> Result<Self, OutOfMemory> {
         let mut allocation = Self::aligned(bytes, PAGE)?;
         if bytes > 0 {
@@ -96,24 +97,25 @@ impl Allocation {
         Ok(allocation)
     }
 
-    /// Notes that the host writes `bytes` bytes from byte `first` on. Writes by kernels are noted as they happen.
+    /// Records that the host writes `bytes` bytes of the allocation, from byte `first` on. The simulator records writes
+    /// by kernels as they happen.
     pub fn note_written(&self, first: usize, bytes: usize) {
         if let Some((_, written)) = &self.tracked {
             written.set(self.as_ptr().addr() + first, bytes);
         }
     }
 
-    /// Returns a pointer to the first byte.
+    /// Returns a pointer to the first byte of the allocation.
     pub fn as_ptr(&self) -> *mut u8 {
         self.start.as_ptr()
     }
 
-    /// Returns the length in bytes.
+    /// Returns the length of the allocation in bytes.
     pub fn len(&self) -> usize {
         self.bytes
     }
 
-    /// Returns `true` if the length is 0.
+    /// Returns `true` if the allocation has no bytes.
     pub fn is_empty(&self) -> bool {
         self.bytes == 0
     }
@@ -135,7 +137,7 @@ impl Drop for Allocation {
     }
 }
 
-/// Returns the layout of `bytes` bytes with a red zone on both sides, where nothing is allocated.
+/// Returns the layout of `bytes` bytes with an unused red zone before and after them.
 fn layout(bytes: usize, alignment: usize) -> Option<Layout> {
     Layout::from_size_align(bytes.checked_add(2 * REDZONE)?, alignment).ok()
 }

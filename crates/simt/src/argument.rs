@@ -1,24 +1,24 @@
-//! The generic arguments of a kernel's instances, by which an instance is found.
+//! The generic arguments of kernels, by which the host finds a kernel's instance.
 
 use std::any::TypeId;
 
-/// A generic argument of an entry: its identity, and its name for people.
+/// A generic argument of a kernel instance: its name and its identity.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct GenericArgument {
-    /// The argument as the entry's name has it: `f32`, `sum`, `4`.
+    /// The argument as it is written in the name of the entry: `f32`, `sum`, `4`.
     pub name: &'static str,
-    /// The type or the value.
+    /// The type or const value that the argument stands for.
     pub id: ArgumentId,
 }
 
 impl GenericArgument {
-    /// Makes the argument that the entry's name calls `name`.
+    /// Makes a generic argument from its name in the entry and its identity.
     pub const fn new(name: &'static str, id: ArgumentId) -> Self {
         Self { name, id }
     }
 }
 
-/// The identity of a generic argument: two are equal if they are the same type, or the same value.
+/// The identity of a generic argument. Two identities are equal if they are the same type or the same value.
 ///
 /// ```
 /// use simt::ArgumentId;
@@ -29,7 +29,7 @@ impl GenericArgument {
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ArgumentId {
-    /// A type.
+    /// The type of a type parameter.
     Type(TypeId),
     /// The value of a const parameter. A `u128` above `i128::MAX` is wrapped.
     Value(i128),

@@ -1,16 +1,16 @@
-//! The call path of a thread, as reports show it.
+//! The call path of a thread as it appears in reports.
 
 use std::fmt;
 
 use crate::source::SourceLocation;
 
-/// The calls and loops in which a thread is, the outermost first. Only those in kernels and device code are listed:
-/// loops that contain calls, and calls in branches.
+/// The calls and loops that a thread is in, the outermost first. The path has only loops that contain calls, and calls
+/// in branches. It omits all code that is not a kernel or device code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct CallPath(pub Vec<CallStep>);
 
-/// A call or a loop in which a thread is.
+/// A call or a loop that a thread is in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "snake_case"))]
 pub enum CallStep {
@@ -18,9 +18,9 @@ pub enum CallStep {
     Call(SourceLocation),
     /// The loop at this line.
     Loop {
-        /// The line.
+        /// The line of the loop.
         at: SourceLocation,
-        /// The number of the iteration, from 1.
+        /// The number of the loop's iteration, counted from 1.
         iteration: u64,
     },
 }

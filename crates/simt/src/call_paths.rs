@@ -1,11 +1,10 @@
-//! The call paths of a block's threads: the calls and loops in which each thread is. The steps are on the threads'
-//! stacks, and the block knows the innermost one of each thread.
+//! The call paths of a block's threads: the calls and loops that each thread is in. These steps are linked values on
+//! the threads' stacks, and the block has a pointer to the innermost step of each thread.
 //!
 //! # Design
 //!
-//! At a barrier the checker compares the steps of a warp's lanes. A strict check also compares those of the warp's
-//! first thread with the other warps'. Each step is a value on its thread's stack, so it costs nothing in a launch
-//! without a watcher.
+//! At a barrier the checker compares the steps of a warp's lanes. A strict check also compares the steps of different
+//! warps. Each step is a value on its thread's stack, so it costs nothing in a launch without a watcher.
 
 use std::cell::Cell;
 use std::ptr;
@@ -15,23 +14,23 @@ use crate::call_path::{CallPath, CallStep};
 use crate::lanes::Thread;
 use crate::source::{Line, is_same_line};
 
-/// A call or a loop in which a thread is, from [`enter`](Self::enter) until it is left. It must not be moved in
-/// between, and steps must be left in reverse order: `#[kernel]` guarantees both. A thread that ends with a fault need
-/// not leave it.
+/// A call or a loop that a thread is in, from [`enter`](Self::enter) until the thread leaves it. In between, the step
+/// must not change its address, and steps must be left in reverse order: `#[kernel]` guarantees both. A thread that
+/// ends with a fault need not leave its steps.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Step {
     pub(crate) at: Line,
-    /// The number of the loop's iteration, from 1; 0 for a call.
+    /// The number of the loop's iteration, counted from 1, or 0 for a call.
     pub(crate) iteration: Cell<u64>,
     pub(crate) outer: Cell<*const Step>,
-    /// True if the called function records the call instead of its caller.
+    /// True if the called function, and not its caller, records the call.
     pub(crate) is_of_function: bool,
-    /// True if the block knows this step.
+    /// True if the step is linked into the block's call paths.
     pub(crate) is_noted: Cell<bool>,
 }
 
-/// A step on a thread's stack, or null.
+/// A pointer to the innermost step of a thread, on the thread's stack, or null.
 #[derive(Clone, Copy)]
 struct Innermost(*const Step);
 
@@ -116,7 +115,7 @@ impl CallPaths {
     }
 }
 
-/// Returns true if both are the same steps in the same iterations.
+/// Returns true if `one` and `other` are the same steps in the same iterations.
 fn are_same<'a>(mut one: impl Iterator<Item = &'a Step>, mut other: impl Iterator<Item = &'a Step>) -> bool {
     loop {
         match (one.next(), other.next()) {

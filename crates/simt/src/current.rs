@@ -1,4 +1,4 @@
-//! The block whose thread an OS thread simulates now.
+//! The current block: the block whose thread an OS thread simulates now.
 
 use std::cell::Cell;
 use std::ptr;
@@ -20,13 +20,14 @@ pub(crate) fn current<'a>() -> Option<&'a Block> {
     unsafe { block.as_ref() }
 }
 
-/// Returns true if the calling OS thread simulates a thread.
+/// Returns true if the calling OS thread simulates a thread of a kernel now.
 #[inline]
 pub(crate) fn is_simulated() -> bool {
     !CURRENT.get().is_null()
 }
 
-/// Like [`current`], for functions that may only be called in a kernel.
+/// Returns the current block, and panics outside of a kernel. `function` is the name of the calling function for the
+/// panic's message.
 #[inline]
 #[track_caller]
 pub(crate) fn expect_current<'a>(function: &str) -> &'a Block {
@@ -42,7 +43,8 @@ fn outside(function: &str) -> ! {
     panic!("simt::{function} called outside of a kernel")
 }
 
-/// The variable with an OS thread's current block. A caller that switches threads often looks it up once.
+/// The thread-local variable with an OS thread's current block. A caller that often switches between simulated threads
+/// looks this variable up only once.
 pub(crate) struct Slot<'a>(&'a Cell<*const Block>);
 
 /// Calls `f` with the slot of the calling OS thread.

@@ -10,17 +10,18 @@ use crate::schedule::Schedule;
 use crate::source::Line;
 use crate::watch::{Access, Touch};
 
-/// The maximum number of accesses that are recorded per launch.
+/// The maximum number of atomic accesses that the trace records per launch.
 const MAX_EVENTS: usize = 1 << 14;
-/// The maximum number of accesses that are recorded per thread.
+/// The maximum number of atomic accesses that the trace records per thread.
 const MAX_OF_THREAD: u32 = 64;
 
 /// An atomic access of a launch.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Event {
-    /// The thread, and the index of the access among those of the thread.
+    /// The thread that makes the access, and the number of the access among the thread's atomic accesses.
     pub(crate) hold: Hold,
-    /// The address accessed. Only comparable within one launch of one run, because addresses differ between runs.
+    /// The address accessed. It can be compared only within one launch of one run, because addresses differ between
+    /// runs.
     pub(crate) address: AccessAddress,
     pub(crate) writes: bool,
     pub(crate) at: Line,
@@ -32,11 +33,12 @@ pub(crate) type AccessAddress = (Option<u32>, usize);
 /// The atomic accesses of the launches of a run.
 #[derive(Debug, Default)]
 pub(crate) struct RunTrace {
-    /// The accesses of each launch, each once.
+    /// The atomic accesses of each launch. A load that a thread repeats in a row is listed once.
     pub(crate) launches: Vec<Vec<Event>>,
-    /// Pairs of a read and the write that it read from, as hashes that are the same in every run.
+    /// Hashes of pairs of a read and the write whose value it read. The same pair has the same hash in every run.
     pub(crate) reads: HashSet<u64>,
-    /// The same pairs, described only by lines and by the distance of the blocks.
+    /// Hashes of pairs of a read and the write whose value it read, which depend only on the source lines and on the
+    /// distance of the blocks.
     pub(crate) features: HashSet<u64>,
 }
 
@@ -50,7 +52,7 @@ impl Trace {
     }
 }
 
-/// Directs one launch, which runs on one OS thread.
+/// Holds threads of one launch before atomic accesses and records its trace. The launch must run on one OS thread.
 pub(crate) struct Director {
     holds: Vec<Hold>,
     trace: Option<Trace>,
@@ -60,21 +62,21 @@ pub(crate) struct Director {
 #[derive(Default)]
 struct State {
     threads: HashMap<(u32, u32), Progress>,
-    /// The last write to each address.
+    /// The last atomic write to each address.
     writes: HashMap<AccessAddress, (Hold, Line)>,
     events: Vec<Event>,
     reads: HashSet<u64>,
     features: HashSet<u64>,
-    /// One bit per hold.
+    /// The holds at which a thread waits now, one bit per hold.
     waiting: u32,
     ended: u32,
 }
 
-/// The progress of a thread.
+/// The atomic accesses that a thread has made so far.
 #[derive(Default)]
 struct Progress {
     accesses: u32,
-    /// The thread's last access, if it was a load.
+    /// The address and the line of the thread's last atomic access, if it was a load.
     polled: Option<(AccessAddress, Line)>,
 }
 
@@ -87,8 +89,8 @@ pub(crate) struct Arrival {
 }
 
 impl Director {
-    /// Makes a director for a launch under `schedule` whose accesses `trace` collects; `None` if there is nothing to
-    /// do.
+    /// Makes a director for a launch under `schedule`, and records the launch's accesses in `trace`. Returns `None` if
+    /// the schedule holds no threads and `trace` is `None`.
     pub(crate) fn new(schedule: Schedule, trace: Option<&Trace>) -> Option<Self> {
         let holds = schedule.holds().map(<[Hold]>::to_vec);
         if holds.is_none() && trace.is_none() {
@@ -101,7 +103,7 @@ impl Director {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes that a thread is about to make an access. `block` and `thread` are linear indices.
+    /// Notes that a thread is about to make an atomic access. `block` and `thread` are linear indices.
     pub(crate) fn arrive(&self, (block, thread): (u32, u32), touch: &Touch) -> Arrival {
         let state = &mut *self.state();
         let address = ((touch.space == Space::Shared).then_some(block), touch.address);
@@ -116,12 +118,12 @@ impl Director {
         Arrival { event: Event { hold, address, writes: touch.access.writes(), at: touch.at }, is_new, at }
     }
 
-    /// Returns true if the hold has ended.
+    /// Returns true if the hold with the index `hold` has ended.
     pub(crate) fn has_ended(&self, hold: usize) -> bool {
         self.state().ended & 1 << hold != 0
     }
 
-    /// Ends the first hold at which a thread waits. Returns false if there is none.
+    /// Ends the first hold at which a thread waits. Returns false if no thread waits at a hold.
     pub(crate) fn end_hold(&self) -> bool {
         let state = &mut *self.state();
         let first = state.waiting & state.waiting.wrapping_neg();
@@ -130,7 +132,7 @@ impl Director {
         first != 0
     }
 
-    /// Records the access, which is about to be made.
+    /// Adds the access that the thread of `arrival` is about to make to the trace.
     pub(crate) fn note(&self, arrival: &Arrival, access: Access) {
         if self.trace.is_none() {
             return;
@@ -158,7 +160,7 @@ impl Director {
     }
 }
 
-/// Adds the launch to the trace.
+/// Adds the launch's accesses to the trace when the launch ends.
 impl Drop for Director {
     fn drop(&mut self) {
         if let Some(trace) = &self.trace {

@@ -8,11 +8,11 @@ use crate::argument::{ArgumentId, GenericArgument};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Dim3 {
-    /// The fastest-varying dimension.
+    /// The size or position in the fastest-varying dimension.
     pub x: u32,
-    /// The second dimension.
+    /// The size or position in the second dimension.
     pub y: u32,
-    /// The slowest-varying dimension.
+    /// The size or position in the slowest-varying dimension.
     pub z: u32,
 }
 
@@ -59,29 +59,29 @@ impl fmt::Display for Dim3 {
     }
 }
 
-/// The number of blocks, the number of threads per block, and the dynamic shared memory per block.
+/// The configuration of a launch: the numbers of blocks and threads, and the dynamic shared memory per block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LaunchConfig {
-    /// The number of blocks.
+    /// The number of blocks in each dimension of the grid.
     pub grid: Dim3,
-    /// The number of threads per block; at most 1024 in total.
+    /// The number of threads in each dimension of a block, at most 1024 in total.
     pub block: Dim3,
     /// The dynamic shared memory per block in bytes.
     pub shared_bytes: u32,
     /// True if all blocks run at the same time, as a barrier of the whole grid requires.
     pub is_cooperative: bool,
-    /// The tables of the kernel's `lop3_given`, in order.
+    /// The truth tables for the kernel's calls of `lop3_given`, in order.
     pub tables: &'static [u8],
 }
 
 impl LaunchConfig {
-    /// Makes a launch of `grid` blocks of `block` threads without dynamic shared memory.
+    /// Makes the configuration of a launch of `grid` blocks of `block` threads without dynamic shared memory.
     pub fn new(grid: impl Into<Dim3>, block: impl Into<Dim3>) -> Self {
         Self { grid: grid.into(), block: block.into(), shared_bytes: 0, is_cooperative: false, tables: &[] }
     }
 
-    /// Makes all blocks run at the same time, so that they can meet at a barrier of the grid. The device must be able
-    /// to hold all of them at once.
+    /// Makes all blocks run at the same time, so that they can meet at a barrier of the grid. The device must have room
+    /// for all blocks at once.
     pub const fn cooperative(mut self) -> Self {
         self.is_cooperative = true;
         self
@@ -91,14 +91,14 @@ impl LaunchConfig {
 setters! { LaunchConfig [const]
     /// Sets the dynamic shared memory to `bytes` per block.
     fn shared_bytes(bytes: u32) => shared_bytes = bytes;
-    /// Sets the tables of the kernel's `lop3_given`, in order. The kernel is compiled for each list of tables at its
-    /// first launch with that list.
+    /// Sets the truth tables for the kernel's calls of `lop3_given`, in order. The kernel is compiled for each list of
+    /// tables at its first launch with that list.
     fn tables(tables: &'static [u8]) => tables = tables;
 }
 
 /// The description of a kernel. `#[kernel]` writes one for each entry of the PTX.
 ///
-/// [`KernelInfo::new`] sets what every kernel has. The method with the name of a field sets that field.
+/// [`KernelInfo::new`] sets the fields that every kernel has. Each other field has a method of its name that sets it.
 /// ```
 /// # use simt::KernelInfo;
 /// static SUM: KernelInfo = KernelInfo::new("sum_f32", module_path!(), file!(), line!()).family("sum").max_threads(256);
@@ -109,7 +109,8 @@ setters! { LaunchConfig [const]
 pub struct KernelInfo {
     /// The entry's name in the PTX.
     pub name: &'static str,
-    /// The name of the Rust function, which the instances of a generic kernel share. By default it is the entry's name.
+    /// The name of the kernel's Rust function, which all instances of a generic kernel share. By default it is the
+    /// entry's name.
     pub family: &'static str,
     /// The first paragraph of the kernel's documentation as one line. May be empty.
     pub summary: &'static str,
@@ -119,9 +120,9 @@ pub struct KernelInfo {
     pub arguments: &'static [GenericArgument],
     /// The number of input elements that a thread processes at a time, if the kernel declares it.
     pub items_per_thread: Option<usize>,
-    /// The maximum number of elements, if the kernel does not accept any number.
+    /// The maximum number of elements that the kernel can process, or `None` if there is no limit.
     pub max_elements: Option<usize>,
-    /// The source file.
+    /// The source file of the kernel's definition.
     pub file: &'static str,
     /// The line of the kernel's definition.
     pub line: u32,
@@ -150,17 +151,17 @@ impl KernelInfo {
         }
     }
 
-    /// Returns `true` if the entry is built for exactly these generic arguments.
+    /// Returns `true` if the entry is built for exactly the generic arguments `arguments`.
     pub fn has_arguments(&self, arguments: &[ArgumentId]) -> bool {
         self.arguments.len() == arguments.len() && self.arguments_begin_with(arguments)
     }
 
-    /// Returns `true` if the entry's generic arguments begin with these.
+    /// Returns `true` if the entry's generic arguments begin with `first`.
     pub fn arguments_begin_with(&self, first: &[ArgumentId]) -> bool {
         first.len() <= self.arguments.len() && self.arguments.iter().zip(first).all(|(own, id)| own.id == *id)
     }
 
-    /// Returns `true` if the entry's generic arguments end with these.
+    /// Returns `true` if the entry's generic arguments end with `last`.
     pub fn arguments_end_with(&self, last: &[ArgumentId]) -> bool {
         let begin = self.arguments.len().checked_sub(last.len());
         begin.is_some_and(|begin| self.arguments[begin..].iter().zip(last).all(|(own, id)| own.id == *id))
@@ -168,15 +169,15 @@ impl KernelInfo {
 }
 
 setters! { KernelInfo [const]
-    /// Sets the name of the Rust function, if it differs from the entry's.
+    /// Sets the name of the kernel's Rust function, if it differs from the entry's name.
     fn family(family: &'static str) => family = family;
     /// Sets the first paragraph of the kernel's documentation, as one line.
     fn summary(summary: &'static str) => summary = summary;
-    /// Adds the generic arguments that the entry is built for.
+    /// Sets the generic arguments that the entry is built for.
     fn arguments(arguments: &'static [GenericArgument]) => arguments = arguments;
     /// Sets the number of input elements that a thread processes at a time.
     fn items_per_thread(items_per_thread: usize) => items_per_thread = Some(items_per_thread);
-    /// Sets the maximum number of elements.
+    /// Sets the maximum number of elements that the kernel can process.
     fn max_elements(max_elements: usize) => max_elements = Some(max_elements);
     /// Sets the launch bound `.maxntid`: the maximum number of threads per block.
     fn max_threads(max_threads: u32) => max_threads = Some(max_threads);

@@ -2,9 +2,9 @@
 //!
 //! # Design
 //!
-//! The result of a launch is that of one block after another, on any number of cores. A block waits for its turn before
-//! it first synchronises through global memory: until every earlier block has finished. A block that only polls passes
-//! its turn on.
+//! On any number of cores, a launch has the result of running one block after another. Before a block first
+//! synchronises through global memory, it waits for its turn, which comes when every earlier block has finished. A
+//! block that only polls passes its turn on.
 
 use std::mem;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -28,25 +28,25 @@ use crate::synchronisations::Synchronisations;
 /// The position of a worker that runs no block.
 const NOWHERE: u64 = u64::MAX;
 
-/// One launch.
+/// A launch that runs, and the state that its workers share.
 ///
 /// Blocks have *positions* in the order in which the schedule runs them. Workers take positions one by one. Before a
-/// block does something that other blocks can see, it waits for its turn: until no other worker is at an earlier
-/// position.
+/// block makes a change that other blocks can see, it waits for its turn, which comes when no other worker is at an
+/// earlier position.
 ///
-/// A worker publishes its position only when it has taken the next one. The position that others read is therefore
-/// never later than that of the block that the worker runs.
+/// A worker publishes a position only after it has taken it. The position that other workers read is therefore never
+/// later than the position of the block that this worker runs.
 pub(crate) struct Grid<'a> {
     pub(crate) kernel: &'static KernelInfo,
     pub(crate) config: LaunchConfig,
-    /// The memory that was passed to the launch.
+    /// The regions of global memory that were passed to the launch.
     pub(crate) regions: &'a [Region],
     pub(crate) schedule: Schedule,
     pub(crate) synchronisations: Option<&'a Synchronisations>,
     pub(crate) director: Option<Director>,
     /// The kernel's statics, and the map that records their initialised bytes, if there is one.
     pub(crate) statics: Option<(&'a Statics, Option<&'a MemoryMap>)>,
-    /// The memory that a checked launch cannot check.
+    /// The memory whose accesses a checked launch cannot check.
     pub(crate) escaped: Option<Escaped>,
     warnings: Mutex<Vec<Note>>,
     output: &'a Output,
@@ -54,24 +54,25 @@ pub(crate) struct Grid<'a> {
     pub(crate) order: BlockOrder,
     next: AtomicU64,
     slots: Box<[WorkerSlot]>,
-    /// Counts the events that may let a stalled block continue.
+    /// The number of events so far that may let a stalled block continue.
     activity: AtomicU64,
     no_progress: AtomicBool,
     has_printed: AtomicBool,
-    /// The position of the fault that ends the launch, or `NOWHERE`.
+    /// The position of the block whose fault ends the launch, or `NOWHERE`.
     fault_position: AtomicU64,
     fault: Mutex<Option<(u64, Fault)>>,
 }
 
-/// The state of a worker. It has cache lines of its own, because each worker writes it for every block.
+/// The state of a worker. Each has its own cache lines, because every worker writes its state once per block.
 #[repr(align(128))]
 struct WorkerSlot {
     position: AtomicU64,
-    /// 0: busy; `a + 1`: no progress since the activity was `a`; `NOWHERE`: does not participate.
+    /// The worker is busy if this is 0, and does not participate if it is `NOWHERE`. If it is `a + 1`, the worker's
+    /// blocks have made no progress since the activity was `a`.
     idle: AtomicU64,
 }
 
-/// The launch has ended early, because a block at the same or an earlier position has faulted.
+/// The error of a block that need not continue, because a block at the same or an earlier position has faulted.
 #[derive(Debug)]
 pub(crate) struct Cancelled;
 
@@ -108,7 +109,7 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// Returns the launch's notes: messages that are no faults.
+    /// Removes and returns the launch's notes, which are warnings that are not faults.
     pub(crate) fn take_notes(&mut self) -> Vec<Note> {
         let mut notes = self.escaped.take().map_or_else(Vec::new, |escaped| escaped.notes(self.kernel, self.regions));
         let warnings = mem::take(self.warnings.get_mut().unwrap_or_else(PoisonError::into_inner));
@@ -127,7 +128,8 @@ impl<'a> Grid<'a> {
         notes
     }
 
-    /// Adds a warning about the line `at`, or about the kernel if the line is unknown. Each line is warned about once.
+    /// Adds a warning about the line `at`, or about the kernel if the line is unknown. Each line gets at most one
+    /// warning of each kind.
     pub(crate) fn warn(&self, at: Option<Line>, kind: NoteKind) {
         let KernelInfo { file, line, .. } = *self.kernel;
         let location =
@@ -141,7 +143,7 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// Returns the address of a static.
+    /// Returns the address of the static's memory on the simulated device.
     pub(crate) fn static_address(&self, of: &'static DeviceStatic) -> Result<*mut u8, OutOfMemory> {
         match self.statics {
             Some((statics, map)) => statics.address(of, map),
@@ -154,18 +156,18 @@ impl<'a> Grid<'a> {
         self.statics.map(|(statics, _)| statics)
     }
 
-    /// Writes a message to the output.
+    /// Writes a message of a kernel to the output.
     pub(crate) fn print(&self, message: &str) {
         self.has_printed.store(true, Ordering::Relaxed);
         self.output.write(message);
     }
 
-    /// Returns true if any block has printed.
+    /// Returns true if any block of the launch has printed a message.
     pub(crate) fn has_printed(&self) -> bool {
         self.has_printed.load(Ordering::Relaxed)
     }
 
-    /// Returns the maximum number of workers.
+    /// Returns the maximum number of workers of the launch.
     pub(crate) fn workers(&self) -> usize {
         self.slots.len()
     }
@@ -175,12 +177,12 @@ impl<'a> Grid<'a> {
         self.workers() == 1
     }
 
-    /// Returns the linear index, and the index, of the block at `position`.
+    /// Returns the linear index of the block at `position`, and its index in three dimensions.
     pub(crate) fn block_at(&self, position: u64) -> (u64, Dim3) {
         self.order.index_at(position, self.config.grid)
     }
 
-    /// Notes that `worker` begins to take blocks.
+    /// Marks `worker` as participating, before it takes its first block.
     pub(crate) fn enter(&self, worker: usize) {
         // Until the worker takes its first block, its position is 0, the earliest. A block that has read NOWHERE for
         // this worker was taken before this store, so every block that this worker takes comes later. This relies on
@@ -189,7 +191,7 @@ impl<'a> Grid<'a> {
         self.slots[worker].position.store(0, Ordering::SeqCst);
     }
 
-    /// Takes the position of the next block for `worker`. Returns `None` if there is none or if a fault has ended the
+    /// Takes the position of the next block for `worker`. Returns `None` if no block is left or a fault has ended the
     /// launch.
     pub(crate) fn take(&self, worker: usize) -> Option<u64> {
         let position = if self.has_fault() { NOWHERE } else { self.next.fetch_add(1, Ordering::SeqCst) };
@@ -202,14 +204,14 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// Notes that `worker` has finished with this launch.
+    /// Marks `worker` as not participating in this launch any more.
     pub(crate) fn leave(&self, worker: usize) {
         self.note_activity();
         self.slots[worker].position.store(NOWHERE, Ordering::SeqCst);
         self.slots[worker].idle.store(NOWHERE, Ordering::SeqCst);
     }
 
-    /// Blocks this OS thread until no other worker is at an earlier position.
+    /// Blocks the calling OS thread until no other worker is at a position before `position`.
     ///
     /// # Errors
     /// [`Cancelled`] when the block at `position` need not continue.
@@ -235,23 +237,24 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// Counts an event that may let a stalled block continue.
+    /// Increments the count of events that may let a stalled block continue.
     pub(crate) fn note_activity(&self) {
         self.activity.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// Returns the number of events that may let a stalled block continue.
+    /// Returns the number of events so far that may let a stalled block continue.
     pub(crate) fn activity(&self) -> u64 {
         self.activity.load(Ordering::SeqCst)
     }
 
-    /// Ends a hold when no block can continue, so that the held thread can. Returns false if there is none.
+    /// Ends a hold so that the held thread can continue. It is called when no block can continue. Returns false if no
+    /// thread is held.
     pub(crate) fn end_hold(&self) -> bool {
         self.director.as_ref().is_some_and(Director::end_hold)
     }
 
-    /// Notes that `worker` has only stalled blocks, and that none of them could continue since the activity was
-    /// `activity`. If this is true of all workers, no block will ever continue: see [`Grid::has_no_progress`].
+    /// Notes that all blocks of `worker` are stalled, and that none could continue since the activity was `activity`.
+    /// If this is true for all workers, no block will ever continue: see [`Grid::has_no_progress`].
     pub(crate) fn note_idle(&self, worker: usize, activity: u64) {
         let mark = activity + 1;
         self.slots[worker].idle.store(mark, Ordering::SeqCst);
@@ -269,7 +272,7 @@ impl<'a> Grid<'a> {
         self.no_progress.load(Ordering::SeqCst)
     }
 
-    /// Records that the block at `position` ended with `fault`. The launch's fault is that of the earliest block.
+    /// Records that the block at `position` ended with `fault`. The launch reports the fault of the earliest block.
     pub(crate) fn record(&self, position: u64, fault: Fault) {
         let mut first = self.fault.lock().unwrap_or_else(PoisonError::into_inner);
         if first.as_ref().is_none_or(|&(other, _)| position < other) {
@@ -283,7 +286,7 @@ impl<'a> Grid<'a> {
         self.fault_position.load(Ordering::Relaxed) != NOWHERE
     }
 
-    /// Returns true if the block at `position` need not continue, because an earlier one has faulted.
+    /// Returns true if the block at `position` need not continue, because an earlier block has faulted.
     pub(crate) fn is_cancelled(&self, position: u64) -> bool {
         self.fault_position.load(Ordering::Relaxed) < position
     }

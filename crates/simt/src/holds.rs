@@ -1,4 +1,4 @@
-//! Threads that wait before one of their atomic accesses until no other thread can continue.
+//! Holds, which make a thread wait before one of its atomic accesses until no other thread can continue.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,7 +6,7 @@ use std::str::FromStr;
 /// The maximum number of holds of a schedule.
 pub(crate) const MAX_HOLDS: usize = 4;
 
-/// Holds a thread before its atomic access number `access`.
+/// A hold: the thread waits before its atomic access number `access`.
 ///
 /// Accesses are counted from 1. Consecutive loads by a thread at one line and address count once, because the number of
 /// polls depends on other threads.
@@ -16,12 +16,12 @@ pub struct Hold {
     pub block: u32,
     /// The thread's linear index in the block.
     pub thread: u32,
-    /// The number of the access, from 1.
+    /// The number of the access among the thread's atomic accesses, counted from 1.
     pub access: u32,
 }
 
-/// Up to four holds, in the order in which they end. When no thread of the grid can do anything but wait or poll, the
-/// first hold at which a thread waits ends.
+/// Up to four holds, in the order in which they end. When every thread of the grid waits or polls, the first hold in
+/// the list at which a thread waits ends.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Holds {
     holds: [Hold; MAX_HOLDS],
@@ -29,12 +29,13 @@ pub struct Holds {
 }
 
 impl Holds {
-    /// Returns the holds in order.
+    /// Returns the holds in the order in which they end.
     pub fn as_slice(&self) -> &[Hold] {
         &self.holds[..self.count]
     }
 
-    /// Returns a copy with one more hold at `index`, or `None` if there are four already or `hold` is one of them.
+    /// Returns a copy of the list with `hold` inserted at `index`. Returns `None` if the list is full or already
+    /// contains `hold`.
     pub(crate) fn with(&self, index: usize, hold: Hold) -> Option<Self> {
         if self.count == MAX_HOLDS || self.as_slice().contains(&hold) {
             return None;
@@ -49,7 +50,7 @@ impl Holds {
 
 crate::debug_as_display!(Holds);
 
-/// Writes each hold as `block.thread.access`.
+/// Writes each hold as `block.thread.access`, separated by commas.
 impl fmt::Display for Holds {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, Hold { block, thread, access }) in self.as_slice().iter().enumerate() {
@@ -60,7 +61,7 @@ impl fmt::Display for Holds {
     }
 }
 
-/// Parses the format of [`Display`](fmt::Display).
+/// Parses holds in the format of [`Display`](fmt::Display): `block.thread.access`, separated by commas.
 impl FromStr for Holds {
     type Err = ();
 

@@ -1,4 +1,4 @@
-//! Faults as JSON: the message and the fields.
+//! Serialises faults to JSON, with their message and fields.
 
 use serde::{Serialize, Serializer};
 
@@ -19,9 +19,9 @@ struct Report<'a> {
     kind: &'a FaultKind,
 }
 
-/// `message` is the [`Display`](std::fmt::Display) form and `kind` the name of the [`FaultKind`] in snake case.
-/// `details` has the fields of the kind, and `remedy` is the name of the [`Remedy`]. The other fields are those of the
-/// fault.
+/// The JSON object has the fault's kernel, block, thread and location. `message` is the [`Display`](std::fmt::Display)
+/// form, `kind` is the name of the [`FaultKind`] in snake case, and `details` has the fields of the kind. `remedy` is
+/// the name of the [`Remedy`].
 impl Serialize for Fault {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self { kernel, block, thread, location, kind } = self;
@@ -31,7 +31,7 @@ impl Serialize for Fault {
     }
 }
 
-/// Serialises an index as signed: one that has wrapped around began below 0.
+/// Serialises an index as a signed number, because an index that has wrapped around is meant to be negative.
 pub(crate) fn signed<S: Serializer>(index: &usize, serializer: S) -> Result<S::Ok, S::Error> {
     index.cast_signed().serialize(serializer)
 }

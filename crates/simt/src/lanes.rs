@@ -1,4 +1,4 @@
-//! Threads as lanes of warps.
+//! The threads of a block, and their positions in warps.
 
 use crate::geometry::Dim3;
 
@@ -9,8 +9,8 @@ pub(crate) const MAX_THREADS: usize = 1024;
 /// The maximum number of warps per block.
 pub(crate) const MAX_WARPS: usize = MAX_THREADS / LANES as usize;
 
-/// A thread of a block: its linear index (`x` varies fastest) and its index, in 16 bits each. It is one word, because
-/// the scheduler reads and writes the current thread very often.
+/// A thread of a block: its linear index, in which `x` varies fastest, and its three-dimensional index, with 16 bits
+/// per number. It is one word, because the scheduler reads and writes the current thread very often.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Thread(u64);
 
@@ -23,7 +23,7 @@ impl Thread {
         Self(u64::from(linear) | u64::from(index.x) << 16 | u64::from(index.y) << 32 | u64::from(index.z) << 48)
     }
 
-    /// Returns the linear index; `x` varies fastest.
+    /// Returns the thread's linear index, in which `x` varies fastest.
     #[inline]
     pub(crate) fn linear(self) -> u32 {
         self.0 as u32 & 0xFFFF
@@ -51,7 +51,7 @@ impl Thread {
     }
 }
 
-/// Returns the indices of the set bits.
+/// Returns the indices of the bits that are set in `lanes`.
 #[inline]
 pub(crate) fn bits(mut lanes: u32) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
@@ -61,12 +61,12 @@ pub(crate) fn bits(mut lanes: u32) -> impl Iterator<Item = usize> {
     })
 }
 
-/// The extent of a block.
+/// The extent of a block in threads.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Extent {
     pub(crate) dim: Dim3,
     pub(crate) threads: u32,
-    /// `⌈2²⁰ / x⌉` and `⌈2²⁰ / y⌉`, to divide a linear index by multiplication.
+    /// The numbers `⌈2²⁰ / x⌉` and `⌈2²⁰ / y⌉`, by which a multiplication replaces the division of a linear index.
     inverse: [u32; 2],
 }
 
@@ -92,7 +92,7 @@ impl Extent {
         Thread::new(linear, index)
     }
 
-    /// Returns all threads in order.
+    /// Returns all threads of the block in the order of their linear indices.
     pub(crate) fn iter(&self) -> impl Iterator<Item = Thread> {
         (0..self.threads).map(|linear| self.thread(linear))
     }

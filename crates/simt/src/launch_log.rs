@@ -1,11 +1,11 @@
-//! A log of launches.
+//! A log of the launches of a simulator, with their counters and durations.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::geometry::{KernelInfo, LaunchConfig};
 
-/// Counters of a launch.
+/// The numbers of threads, blocks, barriers and warp operations of a launch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LaunchStats {
@@ -13,9 +13,9 @@ pub struct LaunchStats {
     pub threads: u64,
     /// The number of blocks that ran.
     pub blocks: u64,
-    /// The number of completed block barriers, summed over blocks.
+    /// The number of completed block barriers, summed over all blocks.
     pub barriers: u64,
-    /// The number of completed warp operations, summed over groups of lanes.
+    /// The number of completed warp operations. Each group of lanes that completes an operation together counts once.
     pub warp_operations: u64,
 }
 
@@ -23,11 +23,11 @@ pub struct LaunchStats {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct LoggedLaunch {
-    /// The kernel.
+    /// The kernel that was launched.
     pub kernel: &'static KernelInfo,
     /// The launch configuration.
     pub config: LaunchConfig,
-    /// The launch's counters.
+    /// The numbers of threads, blocks, barriers and warp operations of the launch.
     pub stats: LaunchStats,
     /// The time that the simulator took for the launch.
     pub duration: Duration,
@@ -52,7 +52,7 @@ impl<T> Log<T> {
         Self::default()
     }
 
-    /// Takes all entries so far.
+    /// Removes all entries from the list and returns them.
     pub fn take(&self) -> Vec<T> {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }

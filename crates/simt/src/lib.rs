@@ -1,8 +1,8 @@
 //! A SIMT simulator: runs a kernel's threads on the CPU, in a deterministic order, and reports their faults.
 //!
 //! A kernel is a closure and a `static` [`KernelInfo`]. [`Simulator::launch`] runs the closure once for each thread of
-//! a [`LaunchConfig`]. In the closure, [`thread`] returns the thread's index. Threads communicate through
-//! [`thread::sync_threads`], [`warp`], [`shared`] and [`memory`].
+//! a [`LaunchConfig`]. In the closure, the functions of [`thread`] return the thread's index. Threads communicate
+//! through [`thread::sync_threads`], [`warp`], [`shared`] and [`memory`].
 //!
 //! ```
 //! use simt::{KernelInfo, LaunchConfig, Simulator, memory, thread};
@@ -39,48 +39,48 @@
 //! A [`Schedule`] is the order in which blocks, warps and lanes run. Its name and seed determine it completely.
 //! [`Schedule::Natural`] is the natural order, and [`Schedule::Random`] is a pseudo-random order of all three.
 //!
-//! The other schedules expose errors that these two may hide. The last block, warp and lane may come first. One warp
-//! may run far ahead of all others, or far behind. Another thread may run before each access, or several blocks take
-//! turns. A correctly synchronised kernel has the same results under each, except for the order of operations that do
-//! not commute. [`Schedule::HOSTILE`] is a list of eight to test under. With [`Schedule::Held`], some threads wait
-//! before an atomic access until no other thread can continue.
+//! The schedules other than the natural and the random one expose errors that those two may hide. They start with the
+//! last block, warp and lane, run one warp far ahead of all others or far behind, or switch threads or blocks before
+//! accesses. A correctly synchronised kernel has the same results under every schedule, except for the order of
+//! operations that do not commute. [`Schedule::HOSTILE`] lists eight schedules for tests. With [`Schedule::Held`], some
+//! threads wait before an atomic access until no other thread can continue.
 //!
 //! Usually a thread runs until it waits, and with one worker blocks run one after the other. With
 //! [`Schedule::EveryAccess`] and [`Schedule::Interleaved`] a thread also *yields*: before a memory access, atomic or
 //! not, another thread or another block continues. Such a launch has one worker.
 //!
-//! With several workers, blocks run at the same time. The result is still that of one worker, as long as blocks
-//! communicate by atomic loads, stores and updates, fences and polls. Before a block makes the first of these, it waits
-//! for its *turn*: until all blocks earlier in the order have finished. Messages that kernels print appear in the same
-//! order. If several blocks fault, the fault of the first block in the order is reported, or the first fault in time if
-//! blocks take turns.
+//! With several workers, blocks run at the same time. The result is still the same as with one worker if blocks
+//! communicate only by atomic loads, stores and updates, fences and polls. Before its first such operation, a block
+//! waits for its *turn*, which comes when all blocks earlier in the order have finished. Messages that kernels print
+//! appear in the same order. If several blocks fault, the fault of the first block in the order is reported, or the
+//! first fault in time if blocks take turns.
 //!
 //! Limits of this determinism:
 //! - Blocks that communicate by plain stores and plain loads have a data race. The process is not harmed, but the
 //!   values that are read depend on timing.
 //! - A block whose threads all poll for a write of a later block passes its turn on, and continues later. With several
 //!   workers, the time at which it continues depends on timing. With one worker it is deterministic.
-//! - A block passes its turn on after 32768 polls without other work. A kernel that makes as many atomic loads without
-//!   waiting also loses its turn.
+//! - A block passes its turn on after 32768 polls without other work. A block that makes 32768 atomic loads without
+//!   waiting also passes its turn on.
 //!
-//! If no block of the grid does anything but poll for a million polls, the launch ends with [`FaultKind::NoProgress`].
+//! If the blocks of a grid do nothing but poll for a million polls, the launch ends with [`FaultKind::NoProgress`].
 //!
 //! # Faults
 //!
 //! A panic, an access out of bounds or to unmapped memory, a barrier that not all threads reach, and similar errors end
-//! the launch with a [`Fault`]. It names the kernel, block, thread and source line. Waiting threads are unwound, so
-//! that their values are dropped. The first launch installs a panic hook that keeps panics of kernels silent. It passes
-//! all other panics on to the previous hook.
+//! the launch with a [`Fault`]. The fault names the kernel, block, thread and source line. Waiting threads are unwound,
+//! so that their values are dropped. The first launch installs a panic hook that keeps panics of kernels silent. It
+//! passes all other panics on to the previous hook.
 //!
 //! # Design
 //!
 //! This crate depends neither on `cuda_std` nor on a GPU. A fault always has the kernel's name, block, thread and
 //! source line. If the simulator cannot see an access, it reports that.
 //!
-//! The scheduler knows a watcher by the trait `Watcher` alone: the checker and the profiler stand above the scheduler
-//! and never call it.
+//! The scheduler calls watchers, such as the checker and the profiler, only through the trait `Watcher`. A watcher
+//! never calls the scheduler.
 
-/// Implements `Debug` by `Display`, because `main` and `unwrap` show `Debug`.
+/// Implements `Debug` for an error type by its `Display`, because `main` and `unwrap` print errors by `Debug`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! debug_as_display {
@@ -93,7 +93,8 @@ macro_rules! debug_as_display {
     };
 }
 
-/// Defines methods of `$Type` that set a field and return the changed value, as constant functions with `[const]`.
+/// Defines methods of `$Type` that each set a field and return the changed value. With `[const]` they are `const`
+/// functions.
 macro_rules! setters {
     ($Type:ident $const:tt $($(#[$doc:meta])* fn $name:ident($parameter:ident: $Parameter:ty) => $field:ident = $value:expr;)*) => {
         impl $Type {$(setters! { @one $const [$(#[$doc])*] $name($parameter: $Parameter) => $field = $value })*}

@@ -1,4 +1,4 @@
-//! The limits of a launch, for the simulator and for the GPUs of the crate `launch`.
+//! The limits of launches, on the simulator and on the GPUs that the crate `launch` uses.
 
 use crate::block::arena::LIMIT;
 use crate::faults::FaultKind;
@@ -6,7 +6,7 @@ use crate::geometry::{Dim3, KernelInfo, LaunchConfig};
 use crate::lanes::MAX_THREADS;
 use crate::worker::stacks::STACKS;
 
-/// The maximum size of a launch on a device.
+/// The maximum sizes of a launch on a device.
 #[derive(Clone, Copy, Debug)]
 pub struct LaunchLimits {
     /// The maximum number of blocks in each dimension of the grid.
@@ -28,7 +28,8 @@ impl LaunchLimits {
         shared_bytes: LIMIT as u32,
     };
 
-    /// Returns the limit that a launch of `kernel` exceeds, and the remedy, or `None` if it exceeds none.
+    /// Returns a message with the limit that a launch of `kernel` exceeds and the remedy, or `None` if it exceeds no
+    /// limit.
     ///
     /// `register_threads` is the number of threads per block for which the compiled kernel's registers suffice, if
     /// known. `static_shared` is the size of its static shared memory in bytes.
@@ -80,7 +81,8 @@ impl LaunchLimits {
     }
 }
 
-/// Returns the maximum number of threads of a cooperative launch. All of them may have to wait at once.
+/// Returns the maximum number of threads of a cooperative launch in the simulator. It depends on the number of stacks,
+/// because all threads may have to wait at once.
 pub(crate) fn max_cooperative_threads() -> usize {
     STACKS.half()
 }
@@ -88,7 +90,7 @@ pub(crate) fn max_cooperative_threads() -> usize {
 /// Checks that the simulator can run a launch.
 ///
 /// # Errors
-/// The kind of the fault, with the exceeded limit.
+/// The fault's kind, which states the limit that the launch exceeds.
 pub(crate) fn validate(kernel: &KernelInfo, config: &LaunchConfig) -> Result<(), FaultKind> {
     let LaunchConfig { grid, block, shared_bytes, is_cooperative, .. } = *config;
     let dynamic = shared_bytes as usize;

@@ -1,8 +1,8 @@
-//! Global memory: allocations, and a kernel's accesses.
+//! Simulated global memory: its allocations, and the functions by which a kernel accesses it.
 //!
 //! Values have 1, 2, 4, 8 or 16 bytes and are aligned to their size. Other sizes do not compile, and a misaligned
-//! access is a fault. No access is a data race in Rust's sense: all are atomic, those of 16 bytes as two of 8. The
-//! accesses also work outside of a kernel, and panic where a kernel would fault.
+//! access is a fault. No access is a data race in Rust's sense: all are atomic, and an access of 16 bytes is two atomic
+//! accesses of 8 bytes. The accesses also work outside of a kernel, and panic where a kernel would fault.
 
 use std::panic::Location;
 use std::sync::atomic::{self, AtomicU32, AtomicU64, Ordering};
@@ -24,8 +24,8 @@ use crate::watch::{Access, MemoryOrder, Touch, is_watching};
 /// Loads the value at `ptr`.
 ///
 /// # Safety
-/// `ptr` must point to a `T` in a live allocation. While other threads write it, all of them must access it through
-/// this module. It need not be aligned: alignment is checked.
+/// `ptr` must point to a `T` in a live allocation. While other threads write this memory, all of them must access it
+/// through this module. `ptr` need not be aligned, because this function checks its alignment.
 #[inline(always)]
 #[track_caller]
 pub unsafe fn load<T: Pod>(ptr: *const T) -> T {
@@ -33,7 +33,7 @@ pub unsafe fn load<T: Pod>(ptr: *const T) -> T {
     unsafe { load_at(ptr, Location::caller()) }
 }
 
-/// Like [`load`], as an access by the source line `at`.
+/// Loads the value at `ptr` like [`load`]. Faults name `at` as the source line of the access.
 ///
 /// # Safety
 /// As for [`load`].
@@ -56,7 +56,7 @@ pub unsafe fn store<T: Pod>(ptr: *mut T, value: T) {
     unsafe { store_at(ptr, value, Location::caller()) }
 }
 
-/// Like [`store`], as an access by the source line `at`.
+/// Stores `value` at `ptr` like [`store`]. Faults name `at` as the source line of the access.
 ///
 /// # Safety
 /// As for [`store`].
@@ -68,12 +68,12 @@ pub unsafe fn store_at<T: Pod>(ptr: *mut T, value: T, at: &'static Location<'sta
     unsafe { store_ordered(ptr, value, Ordering::Relaxed) }
 }
 
-/// Loads the value at `ptr` atomically for the threads of `scope`, for a thread that waits for another thread's write.
-/// If it `acquires`, the value may have at most 8 bytes. Waits for the block's turn and, after some calls, lets other
-/// threads run.
+/// Loads the value at `ptr` atomically for the threads of `scope`. The load is acquiring if `acquires` is true; the
+/// value must then have at most 8 bytes. A thread may call this repeatedly to wait for another thread's write: it waits
+/// for the block's turn and, after some calls, lets other threads run.
 ///
-/// An acquiring load orders everything before the releasing store whose value it reads before everything after the
-/// load. A relaxed load orders no other access.
+/// If an acquiring load reads the value of a releasing store, all accesses before the store happen before all accesses
+/// after the load. A relaxed load orders no other access.
 ///
 /// # Safety
 /// As for [`load`].
@@ -84,7 +84,7 @@ pub unsafe fn load_scoped<T: Pod>(ptr: *const T, acquires: bool, scope: Scope) -
     unsafe { load_scoped_at(ptr, acquires, scope, Location::caller()) }
 }
 
-/// Like [`load_scoped`], as an access by the source line `at`.
+/// Loads the value at `ptr` like [`load_scoped`]. Faults name `at` as the source line of the access.
 ///
 /// # Safety
 /// As for [`load`].
@@ -97,11 +97,11 @@ pub unsafe fn load_scoped_at<T: Pod>(ptr: *const T, acquires: bool, scope: Scope
     unsafe { load_ordered(ptr, if acquires { Ordering::Acquire } else { Ordering::Relaxed }) }
 }
 
-/// Stores `value` at `ptr` atomically for the threads of `scope`. If it `releases`, the value may have at most 8 bytes.
-/// Waits for the block's turn.
+/// Stores `value` at `ptr` atomically for the threads of `scope`, after the block's turn has come. The store is
+/// releasing if `releases` is true; the value must then have at most 8 bytes.
 ///
-/// A releasing store orders everything before it before everything after an acquiring load that reads its value. A
-/// relaxed store orders no other access.
+/// If an acquiring load reads the value of a releasing store, all accesses before the store happen before all accesses
+/// after the load. A relaxed store orders no other access.
 ///
 /// # Safety
 /// As for [`store`].
@@ -112,7 +112,7 @@ pub unsafe fn store_scoped<T: Pod>(ptr: *mut T, value: T, releases: bool, scope:
     unsafe { store_scoped_at(ptr, value, releases, scope, Location::caller()) }
 }
 
-/// Like [`store_scoped`], as an access by the source line `at`.
+/// Stores `value` at `ptr` like [`store_scoped`]. Faults name `at` as the source line of the access.
 ///
 /// # Safety
 /// As for [`store`].
@@ -143,7 +143,7 @@ fn memory_order<T>(acquires_or_releases: bool) -> MemoryOrder {
     }
 }
 
-/// Updates the value at `ptr` like [`update_scoped`], in device scope.
+/// Updates the value at `ptr` atomically like [`update_scoped`], in device scope.
 ///
 /// # Safety
 /// As for [`store`].
@@ -155,7 +155,7 @@ pub unsafe fn update<T: Pod>(ptr: *mut T, f: impl Fn(T) -> T) -> T {
 }
 
 /// Replaces the value of 4 or 8 bytes at `ptr` with the result of `f`, atomically for the threads of `scope`. Returns
-/// the old value. Waits for the block's turn. `f` may be called more than once.
+/// the old value. The call waits for the block's turn, and may call `f` more than once.
 ///
 /// # Safety
 /// As for [`store`].
@@ -198,7 +198,8 @@ pub fn fence() {
     fence_scoped(Scope::Device);
 }
 
-/// Orders all accesses before it before all accesses after it, for the threads of `scope`. Waits for the block's turn.
+/// Orders all memory accesses of the thread before the fence before all its accesses after the fence, for the threads
+/// of `scope`. The call waits for the block's turn.
 #[track_caller]
 pub fn fence_scoped(scope: Scope) {
     if let Some(block) = current() {
@@ -242,7 +243,7 @@ fn check<T: Pod>(ptr: *const T, at: Line) {
     }
 }
 
-/// Notifies the watcher of an access to a `T` at `ptr`, immediately before it.
+/// Notifies the watcher of an access to a `T` at `ptr`, immediately before the access.
 #[inline(always)]
 fn notify<T: Pod>(ptr: *const T, access: Access, at: Line) {
     observe(Touch { space: Space::Global, access, address: ptr.addr(), bytes: size_of::<T>(), at });
@@ -261,8 +262,8 @@ fn misaligned(address: usize, size: usize, at: Line) -> ! {
     }
 }
 
-/// Ends the launch with a fault at the caller's line: an access to element `index` of a view of `len` elements that
-/// begins at address `view`.
+/// Ends the launch with a fault at the caller's line. The fault is an out-of-bounds access to element `index` of a view
+/// of `len` elements that begins at address `view`.
 #[cold]
 #[track_caller]
 pub fn out_of_bounds(view: usize, index: usize, len: usize) -> ! {
@@ -279,7 +280,7 @@ pub fn out_of_bounds(view: usize, index: usize, len: usize) -> ! {
 /// Returns the address of a static's memory on the device that runs the kernel.
 ///
 /// # Panics
-/// When it is called outside of a kernel, because the static has memory on each device.
+/// When it is called outside of a kernel, because the static has a separate address on each device.
 #[inline]
 #[track_caller]
 pub fn static_address(of: &'static DeviceStatic) -> *mut u8 {

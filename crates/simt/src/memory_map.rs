@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The allocations of a simulator that checks launches, by address.
+/// A map from addresses to the allocations of a simulator that checks launches, with their initialised bytes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct MemoryMap(Arc<Mutex<BTreeMap<usize, Arc<Written>>>>);
 
@@ -50,8 +50,8 @@ impl Written {
         address.wrapping_sub(self.start) < self.bytes
     }
 
-    /// Returns the words, and the masks in them, with the bits of the allocation's part of the `bytes` bytes at
-    /// `address`.
+    /// Returns the words that hold the bits of the `bytes` bytes at `address`, each with a mask of these bits. Bytes
+    /// outside of the allocation are left out.
     fn masks(&self, address: usize, bytes: usize) -> impl Iterator<Item = (&AtomicU64, u64)> {
         let first = address.saturating_sub(self.start);
         let end = address.saturating_add(bytes).saturating_sub(self.start).min(self.bytes);
@@ -63,7 +63,7 @@ impl Written {
         })
     }
 
-    /// Marks the allocation's part of the `bytes` bytes at `address` as initialised.
+    /// Marks those of the `bytes` bytes at `address` that lie in the allocation as initialised.
     pub(crate) fn set(&self, address: usize, bytes: usize) {
         for (word, mask) in self.masks(address, bytes) {
             word.fetch_or(mask, Ordering::Relaxed);
@@ -71,7 +71,7 @@ impl Written {
     }
 
     /// Notes that the bytes of `from` were copied over the bytes of this allocation, up to the shorter length. A byte
-    /// becomes initialised if its source is.
+    /// becomes initialised if its source byte is, and uninitialised otherwise.
     pub(crate) fn copy(&self, from: &Self) {
         let bytes = self.bytes.min(from.bytes);
         for (word, mask) in self.masks(self.start, bytes) {
@@ -82,12 +82,12 @@ impl Written {
         }
     }
 
-    /// Returns true if the allocation's part of the `bytes` bytes at `address` is initialised.
+    /// Returns true if those of the `bytes` bytes at `address` that lie in the allocation are all initialised.
     pub(crate) fn is_all_set(&self, address: usize, bytes: usize) -> bool {
         self.masks(address, bytes).all(|(word, mask)| word.load(Ordering::Relaxed) & mask == mask)
     }
 
-    /// Returns the word with the bits of an aligned access of up to 16 bytes, and their mask.
+    /// Returns the word that holds the bits of an aligned access of up to 16 bytes, and the mask of these bits.
     #[inline]
     fn mask_of_access(&self, address: usize, bytes: usize) -> (&AtomicU64, u64) {
         let first = address - self.start;

@@ -1,4 +1,5 @@
-//! Notifies the watcher of every access and branch of a kernel. Without a watcher it only tests a thread-local flag.
+//! Notifies the watcher of every access and branch of a kernel. Without a watcher, these functions only test a
+//! thread-local flag.
 
 use crate::block::Block;
 use crate::current::current;
@@ -38,7 +39,7 @@ fn notify(space: Space, access: Access, address: usize, bytes: usize, at: Line) 
     }
 }
 
-/// Notifies `watcher` of an access and does what it returns.
+/// Notifies `watcher` of an access and follows the instruction that the watcher returns.
 #[inline(always)]
 fn notify_watcher(block: &Block, watcher: &dyn Watcher, touch: &Touch) {
     match watcher.access(&block.context, touch) {
@@ -51,8 +52,8 @@ fn notify_watcher(block: &Block, watcher: &dyn Watcher, touch: &Touch) {
     }
 }
 
-/// Notifies the watcher of an access to any number of bytes, in pieces as wide as loads and stores are. For each piece
-/// it reports all `accesses` in order.
+/// Notifies the watcher of an access to any number of bytes, divided into aligned pieces of at most 16 bytes. For each
+/// piece, reports all `accesses` in order.
 pub(crate) fn notify_pieces(
     block: &Block,
     space: Space,
@@ -76,7 +77,7 @@ pub(crate) fn notify_pieces(
     }
 }
 
-/// Notifies the watcher that the current thread takes a branch, or does not. Returns `is_taken`.
+/// Notifies the watcher of a branch that the current thread takes if `is_taken` is true. Returns `is_taken`.
 #[inline(always)]
 pub(crate) fn observe_branch(is_taken: bool, at: Line) -> bool {
     if is_watching_branches() {
@@ -104,7 +105,7 @@ pub(crate) fn observe_dependencies(at: Line) {
     }
 }
 
-/// Follows `next`, which the watcher has returned for the current thread at `at`.
+/// Follows the instruction `next`, which the watcher has returned for the current thread at the line `at`.
 #[inline]
 fn follow(block: &Block, watcher: &dyn Watcher, next: Next, at: Line) {
     match next {

@@ -1,6 +1,6 @@
 //! A value that calls a function when it is dropped.
 
-/// Calls its function when it is dropped, also in a panic.
+/// A guard that calls its function when it is dropped, also during a panic.
 pub(crate) struct OnDrop<F: FnMut()>(pub(crate) F);
 
 impl<F: FnMut()> Drop for OnDrop<F> {

@@ -11,23 +11,23 @@ pub(crate) const fn scramble(value: u64) -> u64 {
     value ^ (value >> 31)
 }
 
-/// Chooses the first, the last, or a random candidate. The default is the first. A small generator (xorshift) gives the
-/// random numbers.
+/// Chooses the first, the last, or a random one of several candidates. The default chooses the first. The random
+/// numbers come from a small generator (xorshift).
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Chooser {
-    /// The generator's state; 0 if nothing is random.
+    /// The generator's state, or 0 if the choice is not random.
     state: u64,
     takes_last: bool,
 }
 
 impl Chooser {
-    /// Makes the chooser of `part`, for example a block, under `schedule`.
+    /// Makes a chooser under `schedule` whose random numbers depend on `part`, for example the number of a block.
     pub(crate) fn new(schedule: Schedule, part: u64) -> Self {
         let state = schedule.key().map_or(0, |key| scramble(key ^ scramble(part)) | 1);
         Self { state, takes_last: schedule.takes_last() }
     }
 
-    /// Chooses a set bit of `mask`, which must not be 0.
+    /// Chooses one of the bits that are set in `mask`, which must not be 0, and returns its index.
     #[inline]
     pub(crate) fn choose(&mut self, mask: u32) -> u32 {
         if self.state == 0 {
@@ -57,7 +57,7 @@ pub(crate) struct BlockOrder {
 }
 
 impl BlockOrder {
-    /// Makes the order of `blocks` blocks under `schedule`.
+    /// Makes the order in which `schedule` runs `blocks` blocks.
     pub(crate) fn new(schedule: Schedule, blocks: u64) -> Self {
         if blocks < 2 || (schedule.key().is_none() && !schedule.takes_last()) {
             return Self { blocks, factor: 1, offset: 0 };

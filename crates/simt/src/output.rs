@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A sink for device output.
+/// The destination of messages that kernels print.
 #[derive(Clone, Default)]
 pub(crate) enum Output {
     /// The process's standard output.

@@ -1,4 +1,4 @@
-//! Panics of kernels: their messages are recorded with the source line instead of printed.
+//! Records the messages and source lines of kernels' panics instead of printing them.
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -8,8 +8,8 @@ use std::thread;
 
 use crate::source::SourceLocation;
 
-/// The payload that unwinds a simulated thread that has faulted or whose block has ended. The panic hook does not see
-/// it.
+/// The panic payload with which a simulated thread unwinds if it has faulted or its block has ended. Such an unwinding
+/// does not call the panic hook.
 pub(crate) struct Unwind;
 
 /// Unwinds the calling simulated thread.
@@ -20,17 +20,17 @@ pub(crate) fn unwind() -> ! {
 }
 
 thread_local! {
-    /// The last panic of a simulated thread on this OS thread.
+    /// The message and location of the last panic of a simulated thread on this OS thread.
     static LAST: RefCell<Option<(String, SourceLocation)>> = const { RefCell::new(None) };
     /// True while [`end_unfinished`] runs.
     static IS_ENDING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The maximum number of nested panics of a thread that are ended.
+/// The maximum number of nested panics of a thread that `end_unfinished` ends.
 const MAX_NESTED: u32 = 4;
 
-/// Installs the process-wide panic hook, once. If `is_simulated` returns true, the hook records the message and the
-/// source line and prints nothing. Otherwise it calls the previous hook.
+/// Installs the process-wide panic hook on the first call. If `is_simulated` returns true, the hook records the panic's
+/// message and source line and prints nothing. Otherwise it calls the previous hook.
 pub(crate) fn install_hook(is_simulated: fn() -> bool) {
     static INSTALLED: Once = Once::new();
     // The hook cannot be changed while this thread unwinds; a later launch installs it.
@@ -51,13 +51,14 @@ pub(crate) fn install_hook(is_simulated: fn() -> bool) {
     });
 }
 
-/// Takes the message and the location of the panic during which a simulated thread of this OS thread was ended.
+/// Removes and returns the message and location of the panic during which the simulator ended a simulated thread of
+/// this OS thread.
 pub(crate) fn take_unfinished() -> Option<(String, SourceLocation)> {
     LAST.with(RefCell::take)
 }
 
-/// Makes std forget the panics of this OS thread whose fibre was ended during the panic. For std a panic lasts until it
-/// is caught: until then a mutex that is unlocked is poisoned, and `thread::panicking()` is true.
+/// Makes std forget panics of this OS thread whose fibres the simulator ended before they caught the panic. Without
+/// this, `thread::panicking()` would stay true, and unlocking a mutex would poison it.
 pub(crate) fn end_unfinished() {
     IS_ENDING.set(true);
     for _ in 0..MAX_NESTED {
@@ -69,8 +70,8 @@ pub(crate) fn end_unfinished() {
     IS_ENDING.set(false);
 }
 
-/// Decrements std's count of panics. Called by the hook: std does not count a panic that is raised in the hook, but
-/// counts catching it.
+/// Decrements std's count of panics. The panic hook calls this, because std does not count a panic that is raised in
+/// the hook, but does count that it is caught.
 fn count_one_less() {
     let _caught = panic::catch_unwind(|| unwind());
 }

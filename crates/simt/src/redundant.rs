@@ -1,4 +1,4 @@
-//! Finds synchronisations that a program does not need, under the schedules that are tried.
+//! Finds synchronisations that a program does not need under the schedules that are tried.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,17 +8,18 @@ use crate::simulator::Simulator;
 use crate::source::SourceLocation;
 use crate::synchronisations::{SyncKind, Synchronisations};
 
-/// A synchronisation without which every tried schedule gives the same results: a hint, not a fault.
+/// A synchronisation without which a program has the same results under every tried schedule. It is a hint and not a
+/// fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Redundant {
-    /// The source site.
+    /// The source site of the synchronisation.
     pub location: SourceLocation,
     /// The kind of synchronisation.
     pub kind: SyncKind,
 }
 
 impl Redundant {
-    /// Returns the hint, without the source site.
+    /// Returns the text of the hint without the source site.
     pub fn message(&self) -> String {
         let (name, absence) = match self.kind {
             SyncKind::CountingBarrier => ("counting barrier", "if it counts and orders nothing"),
@@ -38,11 +39,12 @@ impl fmt::Display for Redundant {
     }
 }
 
-/// Returns the barriers, warp synchronisations and fences that `run` reaches in `simulator` and does not need, ordered
-/// by file and line: with one of them left out, the results are the same under all of `schedules`.
+/// Returns the barriers, warp synchronisations and fences that `run` reaches but does not need, ordered by file and
+/// line. With any one of them left out, `run` has the same results under all of `schedules`.
 ///
-/// `run` is called once for each schedule. It is then called for each synchronisation and schedule with that
-/// synchronisation left out, until it fails or returns another value.
+/// `run` gets a copy of `simulator` with one of the schedules. It is called once per schedule with all
+/// synchronisations. Then, for each synchronisation, it is called per schedule with that synchronisation left out,
+/// until it fails or returns another value.
 ///
 /// # Errors
 /// The first error of `run` with no synchronisation left out.
@@ -68,8 +70,8 @@ pub fn redundant_synchronisations<T: PartialEq, E>(
     Ok(redundant.map(|(location, kind)| Redundant { location, kind }).collect())
 }
 
-/// Returns the first of `schedules` under which `run` returns a value with the synchronisation at `location` left out,
-/// and that value.
+/// Leaves out the synchronisation at `location` and calls `run` under each of `schedules` until it returns a value.
+/// Returns the schedule and this value.
 pub fn first_to_notice<R>(
     simulator: &Simulator,
     schedules: &[Schedule],

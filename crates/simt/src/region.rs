@@ -1,4 +1,5 @@
-//! The memory that a kernel accesses: the arrays of a launch with their names, and the position of an address in them.
+//! Describes the memory that a kernel accesses: the named arrays of a launch, and the position of an address in an
+//! array.
 
 use std::fmt;
 
@@ -24,34 +25,35 @@ impl fmt::Display for Space {
     }
 }
 
-/// The elements of a kernel's parameter, which reports write as `x[3]`.
+/// The array that was passed for a kernel's parameter. Reports write its elements as `x[3]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Region {
-    /// The parameter's name.
+    /// The name of the kernel's parameter.
     pub name: &'static str,
-    /// The address of the first byte.
+    /// The address of the array's first byte.
     pub start: usize,
-    /// The length in bytes.
+    /// The length of the array in bytes.
     pub bytes: usize,
     /// The size of an element in bytes.
     pub element: usize,
-    /// `true` if the kernel may write the elements. Memory that is in no writable region is not written.
+    /// `true` if the kernel may write the elements. A kernel must not write memory that is in no writable region.
     pub is_writable: bool,
 }
 
 impl Region {
-    /// Returns the position of `address`, or `None` if it is outside.
+    /// Returns the position of `address` in this array, or `None` if it is outside of the array.
     pub(crate) fn position_of(&self, address: usize) -> Option<ArrayPosition> {
         ArrayPosition::find(Some(self.name), (self.start, self.bytes), self.element, address)
     }
 }
 
-/// Returns true if `name` is a name in the kernel's source, and not a description.
+/// Returns true if `name` is an identifier in the kernel's source and not a description in words.
 pub(crate) fn is_of_source(name: &str) -> bool {
     !name.contains(' ')
 }
 
-/// Displays a type in reports, without module paths and after the words "of type". Displays nothing if it is unknown.
+/// Displays the name of a type after the words "of type" and without module paths. Displays nothing if the type is
+/// unknown.
 pub(crate) struct OfType(pub(crate) Option<&'static str>);
 
 impl fmt::Display for OfType {
@@ -70,13 +72,13 @@ impl fmt::Display for OfType {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct SharedPart {
-    /// The name.
+    /// The name of the part.
     pub name: &'static str,
-    /// The type of its elements.
+    /// The type of the part's elements, if known.
     pub element_type: Option<&'static str>,
-    /// The offset of its first byte in shared memory.
+    /// The offset of the part's first byte in shared memory.
     pub start: usize,
-    /// The offset of the byte after its last.
+    /// The offset of the byte after the part's last byte.
     pub end: usize,
 }
 
@@ -87,7 +89,7 @@ impl fmt::Display for SharedPart {
     }
 }
 
-/// Writes an element of `space` as reports show it.
+/// Writes an array element or byte of the memory space `space` in the form that reports use.
 pub(crate) fn fmt_element(
     f: &mut fmt::Formatter<'_>,
     space: Space,
@@ -109,11 +111,11 @@ pub(crate) fn fmt_element(
 pub(crate) struct ArrayPosition {
     /// The array's name, if it has one.
     pub(crate) name: Option<&'static str>,
-    /// The type of its elements, if it is a part of dynamic shared memory.
+    /// The type of the array's elements, if the array is a part of dynamic shared memory.
     pub(crate) of: Option<&'static str>,
-    /// The address of its first byte.
+    /// The address of the array's first byte.
     pub(crate) start: usize,
-    /// Its length in bytes.
+    /// The length of the array in bytes.
     pub(crate) bytes: usize,
     /// The index of the element that contains the address.
     pub(crate) index: usize,
@@ -125,12 +127,13 @@ impl ArrayPosition {
         address.wrapping_sub(self.start as u64) < self.bytes as u64
     }
 
-    /// Returns the array's name and the index, if the array has a name.
+    /// Returns the array's name and the index of the element, if the array has a name.
     pub(crate) fn named(self) -> Option<(&'static str, usize)> {
         Some((self.name?, self.index))
     }
 
-    /// Returns the position of `address` in the `bytes` bytes at `start`, or `None` if it is outside.
+    /// Returns the position of `address` in the array of `bytes` bytes at `start`, or `None` if it is outside of the
+    /// array.
     pub(crate) fn find(
         name: Option<&'static str>,
         (start, bytes): (usize, usize),
@@ -148,9 +151,9 @@ pub(crate) fn locate(regions: &[Region], address: usize) -> Option<ArrayPosition
     regions.iter().find_map(|region| region.position_of(address))
 }
 
-/// Returns the name of the array of a view that begins at `start`: the region that begins there, or else the one that
-/// contains it. An empty view may be at an array's end, and an empty array anywhere: their names are only returned if
-/// they are unambiguous.
+/// Returns the name of the region to which a view that begins at `start` belongs. This is a region that begins at
+/// `start`, or else a region that contains it. Returns the name of an empty region, or of a region that ends at
+/// `start`, only if it is unique.
 pub(crate) fn name_of_view(regions: &[Region], start: usize) -> Option<&'static str> {
     let begins = |region: &&Region| region.start == start && region.bytes > 0;
     let contains = |region: &&Region| start.wrapping_sub(region.start) < region.bytes;

@@ -2,43 +2,43 @@
 //!
 //! # Design
 //!
-//! A race is found in any order in which both accesses are made. Other errors need a particular order: a look-back that
-//! finds an aggregate, a lock that is taken, a different last block. The checks therefore run under the eight orders of
-//! `Schedule::HOSTILE`. Among these are: from last to first, one warp far ahead or far behind, another thread before
-//! every access, and several blocks in turns. `search.rs` derives further orders from the trace of atomic accesses that
-//! `director.rs` records.
+//! The checker finds a race under any order in which both accesses are made. Other errors show only under a particular
+//! order: if a look-back finds an aggregate, if a lock is taken, or if another block is the last one. The checks
+//! therefore run under the eight orders of `Schedule::HOSTILE`. Among them are the reverse order, one warp far ahead or
+//! far behind, a switch to another thread before every access, and several blocks in turns. `search.rs` derives further
+//! orders from the trace of atomic accesses that `director.rs` records.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::holds::{Hold, Holds};
 
-/// The order in which blocks, warps and lanes run. Its name and seed determine it completely.
+/// The order in which blocks, warps and lanes run. The name and seed of a schedule determine it completely.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Schedule {
-    /// Blocks, warps and lanes in their natural order, each as far as it can run.
+    /// Blocks, warps and lanes run in their natural order, each until it must wait.
     Natural,
-    /// Blocks, warps and lanes in a pseudo-random order.
+    /// Blocks, warps and lanes run in a pseudo-random order.
     Random(u64),
-    /// Blocks, warps and lanes in reverse order.
+    /// Blocks, warps and lanes run in reverse order.
     LastFirst,
     /// One warp of each block, and one lane of each warp, runs as far ahead of all others as it can.
     OneAhead(u64),
-    /// One warp of each block, and one lane of each warp, runs only when no other can.
+    /// One warp of each block, and one lane of each warp, runs only when no other can run.
     OneBehind(u64),
     /// Another thread of the block runs before each access. Launches run on the OS thread that launches them.
     EveryAccess(u64),
     /// Several blocks take turns: another thread or another block may continue before any access. Launches run on the
-    /// OS thread that launches them, and end with the first fault in time.
+    /// OS thread that launches them, and end with the fault that occurs first.
     Interleaved(u64),
-    /// The order is natural for seed 0, reversed for 1, otherwise pseudo-random. Some threads wait before one of their
-    /// atomic accesses until no other thread can continue. Launches run on the OS thread that launches them.
+    /// The order is natural for seed 0, reversed for seed 1 and otherwise pseudo-random. Some threads wait before one
+    /// of their atomic accesses until no other thread can continue. Launches run on the OS thread that launches them.
     Held(u64, Holds),
 }
 
 impl Schedule {
-    /// Eight schedules for tests, each hostile to another kind of error.
+    /// Eight schedules for tests. Each makes a different kind of error likely to show.
     pub const HOSTILE: [Self; 8] = [
         Self::Natural,
         Self::LastFirst,
@@ -50,7 +50,7 @@ impl Schedule {
         Self::Interleaved(6),
     ];
 
-    /// Returns the seed, or 0 if the schedule has none.
+    /// Returns the schedule's seed, or 0 if it has none.
     pub fn seed(self) -> u64 {
         match self {
             Self::Natural | Self::LastFirst => 0,
@@ -63,7 +63,7 @@ impl Schedule {
         }
     }
 
-    /// Returns the number from which pseudo-random choices are made, or `None` if there are none.
+    /// Returns the number that determines the pseudo-random choices, or `None` if the schedule makes no such choices.
     pub(crate) fn key(self) -> Option<u64> {
         match self {
             Self::Natural | Self::LastFirst | Self::Held(0 | 1, _) => None,
@@ -71,7 +71,7 @@ impl Schedule {
         }
     }
 
-    /// Returns true if the last candidate comes first wherever there is a choice.
+    /// Returns true if the schedule always chooses the last of several blocks, warps or lanes.
     pub(crate) fn takes_last(self) -> bool {
         matches!(self, Self::LastFirst | Self::Held(1, _))
     }
@@ -81,7 +81,7 @@ impl Schedule {
         if let Self::Held(_, holds) = self { Some(holds.as_slice()) } else { None }
     }
 
-    /// Returns true if a thread may have to yield before an access.
+    /// Returns true if the schedule may make a thread yield before an access.
     pub(crate) fn is_preemptive(self) -> bool {
         matches!(self, Self::EveryAccess(_) | Self::Interleaved(_) | Self::Held(..))
     }
@@ -102,7 +102,7 @@ impl fmt::Display for Schedule {
     }
 }
 
-/// The error for a text that is no schedule.
+/// The error of parsing a text that does not name a schedule.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "there is no schedule '{0}': use natural, last-first, or random, one-ahead, one-behind, every-access or \
@@ -112,7 +112,7 @@ pub struct ScheduleTextError(String);
 
 crate::debug_as_display!(ScheduleTextError);
 
-/// Parses the format of [`Display`](fmt::Display). The default seed is 1.
+/// Parses a schedule in the format of [`Display`](fmt::Display). If the seed is left out, it is 1.
 impl FromStr for Schedule {
     type Err = ScheduleTextError;
 

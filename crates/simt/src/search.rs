@@ -1,9 +1,9 @@
-//! The search for a schedule under which something fails. Each schedule is derived from what was observed under earlier
-//! ones.
+//! Searches for a schedule under which a program fails. Each new schedule is derived from the accesses observed under
+//! earlier ones.
 //!
-//! A race is found under any schedule as long as both accesses are made. Another schedule can therefore only find more
-//! if a thread behaves differently, because an atomic access has read another value of another thread. The schedules
-//! tried here differ in which threads are held before which of these accesses.
+//! A race is found under any schedule as long as both accesses are made. Another schedule therefore finds more only if
+//! a thread behaves differently because its atomic access reads another value. The schedules of the search hold
+//! different threads before different atomic accesses.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet};
@@ -14,13 +14,14 @@ use crate::order::scramble;
 use crate::schedule::Schedule;
 use crate::simulator::Simulator;
 
-/// The base orders: natural and reversed. They are tried without holds, and holds are added to them.
+/// The seeds of the natural and the reversed order. The search tries both orders without holds and then with holds.
 const BASES: [u64; 2] = [0, 1];
-/// One in this many schedules is pseudo-random.
+/// The search makes one of every `RANDOM_SHARE` schedules pseudo-random.
 const RANDOM_SHARE: usize = 16;
-/// Two holds in blocks whose indices differ by at most this are tried before others.
+/// The maximum difference between the indices of near blocks. The search tries two holds in near blocks before other
+/// pairs.
 const NEAR: u32 = 2;
-/// The number of accesses per thread and line that are distinguished, from the first.
+/// The number of a thread's first accesses at a line before which the search may hold the thread.
 const OCCURRENCES: u32 = 4;
 
 /// A search for failing schedules. It begins with the [hostile schedules](Schedule::HOSTILE).
@@ -29,17 +30,17 @@ pub struct Search {
     /// The number of schedules tried so far.
     tried: usize,
     hostile: usize,
-    /// The plans to try, the most promising first.
+    /// The plans that the search has not tried yet, the most promising first.
     plans: BinaryHeap<Reverse<(u64, u64, Plan)>>,
     known_plans: HashSet<Plan>,
     known_runs: HashSet<u64>,
     known_features: HashSet<u64>,
     is_begun: bool,
-    /// True if threads have communicated in any run.
+    /// True if, in any run, several threads have accessed an address atomically and at least one has written it.
     has_communication: bool,
 }
 
-/// A schedule with holds: its base and the holds in order.
+/// A schedule with holds: the seed of its base order, and the holds in the order in which they end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 struct Plan {
     base: u64,
@@ -47,7 +48,7 @@ struct Plan {
 }
 
 impl Search {
-    /// Makes a new search.
+    /// Makes a search that has not tried any schedule yet.
     pub fn new() -> Self {
         Self::default()
     }
@@ -103,7 +104,7 @@ impl Search {
         }
     }
 
-    /// Derives further plans from the events that were observed under `plan`.
+    /// Derives further plans from the atomic accesses that were observed under `plan`.
     fn learn(&mut self, plan: Plan, seen: &RunTrace) {
         let mut reads: Vec<u64> = seen.reads.iter().copied().collect();
         reads.sort_unstable();
@@ -132,8 +133,8 @@ impl Search {
     }
 }
 
-/// Returns the accesses before which threads are worth holding: those to addresses that several threads access and at
-/// least one writes. If several threads of a block do the same, returns only the first and the last.
+/// Returns the accesses before which it is useful to hold a thread: those to addresses that several threads access and
+/// at least one writes. If several threads of a block make the same access, returns only the first and the last.
 fn candidates(seen: &RunTrace) -> Vec<Hold> {
     let mut candidates = HashSet::new();
     for events in &seen.launches {

@@ -1,7 +1,7 @@
 //! The shared memory of a block: at most 227 KiB from address 0 on.
 //!
-//! Dynamic memory comes first, then the static allocations. Every region is aligned to 16 bytes and filled with an
-//! unspecified pattern. Values have 1, 2, 4, 8 or 16 bytes and are aligned to their size. All functions here panic
+//! Dynamic shared memory comes first, followed by the static arrays. Every array is aligned to 16 bytes and filled with
+//! an unspecified pattern. Values have 1, 2, 4, 8 or 16 bytes and are aligned to their size. All functions here panic
 //! outside of a kernel.
 
 use std::panic::Location;
@@ -20,8 +20,8 @@ use crate::region::{ArrayPosition, Space};
 use crate::source::Line;
 use crate::watch::{Access, MemoryOrder, Touch, is_watching};
 
-/// A source site that declares a static shared array. Each needs a `static` of its own, whose address identifies the
-/// array.
+/// A source site that declares a static shared array. Each site must be a separate `static`, whose address identifies
+/// the array.
 #[derive(Debug)]
 pub struct Site {
     /// The name of the array in reports.
@@ -31,27 +31,29 @@ pub struct Site {
 }
 
 impl Site {
-    /// Makes a site of an array without a name.
+    /// Makes the site of an array that has no name in reports.
     #[expect(clippy::new_without_default, reason = "a site is of use in a static only")]
     pub const fn new() -> Self {
         Self { name: None, hint: AtomicUsize::new(0) }
     }
 
-    /// Makes a site of an array that is called `name` in reports.
+    /// Makes the site of an array that reports call `name`.
     pub const fn named(name: &'static str) -> Self {
         Self { name: Some(name), hint: AtomicUsize::new(0) }
     }
 }
 
-/// Returns the address of the block's `bytes` bytes for `site`, which is the same for all its threads.
+/// Returns the address of the static array of `bytes` bytes that `site` declares. All threads of a block get the same
+/// address.
 ///
-/// If a site is used with different sizes, it has one region per size. Exceeding a block's shared memory is a fault.
+/// If a site is used with several sizes, it has one array per size. Exceeding a block's shared memory is a fault.
 #[track_caller]
 pub fn allocate_static(site: &'static Site, bytes: usize) -> u32 {
     allocate_array(site, 1, bytes)
 }
 
-/// Like [`allocate_static`], for `len` elements of `element` bytes. Reports give indices of these elements.
+/// Returns, like [`allocate_static`], the address of a static array of `len` elements of `element` bytes. Reports name
+/// these elements by index.
 #[track_caller]
 pub fn allocate_array(site: &'static Site, element: usize, len: usize) -> u32 {
     let block = expect_current("shared::allocate_array");
@@ -81,13 +83,13 @@ pub fn dynamic() -> (u32, u32) {
     expect_current("shared::dynamic").context.arena.dynamic()
 }
 
-/// Returns the host's pointer to `address`. Accesses through it by the current block's thread are not observed.
+/// Returns the host pointer to the shared address `address`. The simulator does not observe accesses through it.
 #[track_caller]
 pub fn pointer(address: u32) -> *mut u8 {
     expect_current("shared::pointer").context.arena.base().wrapping_add(address as usize)
 }
 
-/// Sets the name in reports of the array at `address` of dynamic shared memory: `len` elements of type `T`.
+/// Sets the name that reports use for an array in dynamic shared memory: `len` elements of type `T` at `address`.
 #[track_caller]
 pub fn name_dynamic<T>(name: &'static str, address: u32, len: usize) {
     let block = expect_current("shared::name_dynamic");
@@ -109,7 +111,7 @@ pub fn load<T: Pod>(address: u32) -> T {
     load_at(address, Location::caller())
 }
 
-/// Like [`load`], as an access by the source line `at`.
+/// Loads the value at `address` like [`load`]. Faults name `at` as the source line of the access.
 #[inline]
 #[track_caller]
 pub fn load_at<T: Pod>(address: u32, at: &'static Location<'static>) -> T {
@@ -120,27 +122,28 @@ pub fn load_at<T: Pod>(address: u32, at: &'static Location<'static>) -> T {
     unsafe { pointer.read() }
 }
 
-/// Loads the value at `address` atomically, for a thread that waits for another thread of its block to write it. After
-/// some calls, it lets other threads run. Faults as [`load`] does.
+/// Loads the value at `address` atomically, without ordering other accesses. A thread may call this repeatedly to wait
+/// for a write by another thread of its block: after some calls, it lets other threads run. Faults as [`load`] does.
 #[track_caller]
 pub fn load_relaxed<T: Pod>(address: u32) -> T {
     load_relaxed_at(address, Location::caller())
 }
 
-/// Like [`load_relaxed`], as an access by the source line `at`.
+/// Loads the value at `address` like [`load_relaxed`]. Faults name `at` as the source line of the access.
 #[track_caller]
 pub fn load_relaxed_at<T: Pod>(address: u32, at: &'static Location<'static>) -> T {
     load_atomic(address, MemoryOrder::Relaxed, at)
 }
 
-/// Like [`load_relaxed`]; acquires everything before the [`store_release`] whose value it reads.
+/// Loads the value at `address` like [`load_relaxed`]. All accesses before the [`store_release`] whose value it reads
+/// happen before all accesses after this load.
 #[track_caller]
 pub fn load_acquire<T: Pod>(address: u32) -> T {
     load_atomic(address, MemoryOrder::AcquireRelease, Location::caller())
 }
 
-/// Loads the word of a barrier as [`load_acquire`] does. It acquires the writes of the threads that arrived before the
-/// barrier's last phase ended, but not those of threads that arrived later. Faults as [`load`] does.
+/// Loads the word of an `mbarrier` like [`load_acquire`]. The load acquires the writes of threads that arrived before
+/// the barrier's last phase ended, but not of threads that arrived later. Faults as [`load`] does.
 #[track_caller]
 pub fn load_phase(address: u32) -> u64 {
     load_atomic(address, MemoryOrder::Phase, Location::caller())
@@ -162,7 +165,7 @@ pub fn store<T: Pod>(address: u32, value: T) {
     store_at(address, value, Location::caller());
 }
 
-/// Like [`store`], as an access by the source line `at`.
+/// Stores `value` at `address` like [`store`]. Faults name `at` as the source line of the access.
 #[inline]
 #[track_caller]
 pub fn store_at<T: Pod>(address: u32, value: T, at: &'static Location<'static>) {
@@ -172,8 +175,8 @@ pub fn store_at<T: Pod>(address: u32, value: T, at: &'static Location<'static>) 
     unsafe { pointer.write(value) }
 }
 
-/// Begins an asynchronous copy to the 16 bytes at `address`. They are unspecified, and no thread may access them, until
-/// the same thread ends the copy by [`fill`]. Faults as [`load`] does.
+/// Begins an asynchronous copy to the 16 bytes at `address`. Until the same thread ends the copy by [`fill`], these
+/// bytes are unspecified, and no thread may access them. Faults as [`load`] does.
 #[track_caller]
 pub fn discard(address: u32) {
     let block = expect_current("shared::discard");
@@ -182,7 +185,8 @@ pub fn discard(address: u32) {
     unsafe { pointer.cast::<u8>().write_bytes(block.context.arena.pattern(), size_of::<u128>()) };
 }
 
-/// Ends an asynchronous copy that the thread began by [`discard`] and has waited for: stores `value` at `address`.
+/// Ends an asynchronous copy by storing `value` at `address`. The thread must have begun the copy by [`discard`] and
+/// have waited for it.
 #[track_caller]
 pub fn fill(address: u32, value: u128) {
     let block = expect_current("shared::fill");
@@ -191,20 +195,21 @@ pub fn fill(address: u32, value: u128) {
     unsafe { pointer.write(value) }
 }
 
-/// Stores `value` at `address` atomically, for a thread of the block that waits for it with [`load_relaxed`]. Faults as
-/// [`load`] does.
+/// Stores `value` at `address` atomically, without ordering other accesses. Another thread of the block may wait for
+/// the value with [`load_relaxed`]. Faults as [`load`] does.
 #[track_caller]
 pub fn store_relaxed<T: Pod>(address: u32, value: T) {
     store_relaxed_at(address, value, Location::caller());
 }
 
-/// Like [`store_relaxed`], as an access by the source line `at`.
+/// Stores `value` at `address` like [`store_relaxed`]. Faults name `at` as the source line of the access.
 #[track_caller]
 pub fn store_relaxed_at<T: Pod>(address: u32, value: T, at: &'static Location<'static>) {
     store_atomic(address, value, MemoryOrder::Relaxed, at);
 }
 
-/// Like [`store_relaxed`]; releases everything before it to a [`load_acquire`] that reads the value.
+/// Stores `value` at `address` like [`store_relaxed`]. All accesses before this store happen before all accesses after
+/// a [`load_acquire`] that reads the value.
 #[track_caller]
 pub fn store_release<T: Pod>(address: u32, value: T) {
     store_atomic(address, value, MemoryOrder::AcquireRelease, Location::caller());
@@ -226,8 +231,9 @@ pub fn update<T: Pod>(address: u32, f: impl FnOnce(T) -> T) -> T {
     update_as(Access::Update(Scope::Device), address, f)
 }
 
-/// Like [`update`], for the word of a barrier at which the thread arrives. It releases what the thread did before its
-/// last fence, and acquires nothing. `f` also returns true if this arrival ends a phase.
+/// Updates the word of an `mbarrier` like [`update`], as an arrival of the thread. The arrival releases the thread's
+/// accesses before its last fence, and acquires nothing. `f` returns the new word, and true if this arrival ends a
+/// phase.
 #[track_caller]
 pub fn arrive(address: u32, f: impl FnOnce(u64) -> (u64, bool)) -> u64 {
     let mut is_over = false;
@@ -260,8 +266,8 @@ fn update_as<T: Pod>(kind: Access, address: u32, f: impl FnOnce(T) -> T) -> T {
     old
 }
 
-/// Ends the launch with a fault at the caller's line: an access to element `index` of a view of `len` elements that
-/// begins at address `view`.
+/// Ends the launch with a fault at the caller's line. The fault is an out-of-bounds access to element `index` of a view
+/// of `len` elements that begins at address `view`.
 #[cold]
 #[track_caller]
 pub fn out_of_bounds(view: u32, index: usize, len: usize) -> ! {
@@ -278,7 +284,8 @@ fn misaligned(block: &Block, address: usize, size: usize, at: Line) -> ! {
     block.raise(FaultKind::Misaligned { space: Space::Shared, element, address, size }, at)
 }
 
-/// Checks an access to a `T` at `address`, notifies the watcher, and returns the host's pointer.
+/// Checks an access to a `T` at the shared address `address`, notifies the watcher, and returns the host pointer to the
+/// value.
 #[inline]
 fn access<T: Pod>(block: &Block, access: Access, address: u32, at: Line) -> *mut T {
     const { assert!(matches!(size_of::<T>(), 1 | 2 | 4 | 8 | 16), "shared memory holds values of 1, 2, 4, 8 or 16 bytes") };

@@ -1,4 +1,4 @@
-//! The simulator: its settings, and launches.
+//! The simulator: its settings and its launches.
 
 use std::io::Write;
 use std::num::NonZeroUsize;
@@ -35,10 +35,10 @@ use crate::worker::pool::work_together;
 use crate::worker::stacks::STACKS;
 use crate::worker::{Done, trap, work};
 
-/// Runs kernels on the CPU.
+/// A simulator, which runs kernels on the CPU.
 ///
-/// A clone shares the worker threads of the original. The first launch that needs them starts them. Several threads
-/// may use one simulator at once.
+/// A clone shares the worker threads of the original simulator. The first launch that needs these threads starts them.
+/// Several host threads may use one simulator at once.
 #[derive(Clone)]
 pub struct Simulator {
     schedule: Schedule,
@@ -54,7 +54,7 @@ pub struct Simulator {
     reporter: Option<Reporter>,
     memory: MemoryMap,
     statics: Statics,
-    /// The worker pool: all workers but the launching thread. `None` if the threads could not be started.
+    /// The worker pool: all workers except the launching thread. `None` if the OS could not start the threads.
     pool: Arc<OnceLock<Option<ThreadPool>>>,
 }
 
@@ -92,21 +92,23 @@ impl Simulator {
         self.with_schedule(if seed == 0 { Schedule::Natural } else { Schedule::Random(seed) })
     }
 
-    /// Records the atomic accesses of launches in `trace`. They are only observed in checked launches, and under
-    /// schedules in which threads yield.
+    /// Records the atomic accesses of launches in `trace`. Only checked launches, and launches under schedules in which
+    /// threads yield, observe these accesses.
     pub(crate) fn with_trace(self, trace: Trace) -> Self {
         Self { trace: Some(trace), ..self }
     }
 
-    /// Distributes blocks over `workers` OS threads, including the one that launches.
+    /// Distributes the blocks of a launch over `workers` OS threads, including the launching thread.
     #[must_use]
     pub fn with_workers(self, workers: NonZeroUsize) -> Self {
         Self { workers: workers.get(), pool: Arc::default(), ..self }
     }
 
-    /// Checks launches for data races and reads of uninitialised memory. They run on the OS thread that launches them.
+    /// Makes the simulator check launches for data races and reads of uninitialised memory. Checked launches run on the
+    /// OS thread that launches them.
     ///
-    /// Only memory from [`allocate`](Self::allocate) of this simulator or a clone is checked for uninitialised reads.
+    /// Uninitialised reads are reported only for memory that this simulator or a clone of it has
+    /// [allocated](Self::allocate).
     #[must_use]
     pub fn with_checks(self, checks: Checks) -> Self {
         Self { checks: Some(checks), memory: MemoryMap::default(), statics: Statics::default(), ..self }
@@ -122,13 +124,13 @@ impl Simulator {
         max_cooperative_threads()
     }
 
-    /// Returns the checks, if launches are checked.
+    /// Returns the options of the checker, or `None` if the simulator does not check launches.
     pub fn checks(&self) -> Option<Checks> {
         self.checks
     }
 
-    /// Allocates `bytes` bytes of global memory, as [`Allocation::new`] does. A simulator with checks tracks its
-    /// initialised bytes.
+    /// Allocates `bytes` bytes of global memory, as [`Allocation::new`] does. A simulator with checks tracks which of
+    /// these bytes are initialised.
     ///
     /// # Errors
     /// As for [`Allocation::new`].
@@ -139,31 +141,31 @@ impl Simulator {
         }
     }
 
-    /// Gives the simulator its own memory for the statics of kernel crates, with their initial values. Clones share the
-    /// memory of the original.
+    /// Makes the simulator use separate memory for the statics of kernel crates, with their initial values. Without
+    /// this, a clone shares this memory with the original.
     #[must_use]
     pub fn with_own_statics(self) -> Self {
         Self { statics: Statics::default(), ..self }
     }
 
-    /// Returns the address of a static's memory, for the host and for kernels.
+    /// Returns the address of a static's memory, which is the same for the host and for kernels.
     ///
     /// # Errors
-    /// As for [`allocate`](Self::allocate), on the first call for a static.
+    /// As for [`allocate`](Self::allocate), because the first call for a static allocates its memory.
     pub fn static_address(&self, of: &'static DeviceStatic) -> Result<*mut u8, OutOfMemory> {
         self.statics.address(of, self.checks.map(|_| &self.memory))
     }
 
-    /// Notes that the host, or code that the simulator does not observe, writes `bytes` bytes at the address `start`.
-    /// Writes by kernels are noted automatically. [`Allocation::note_written`] does the same for an allocation.
+    /// Marks `bytes` bytes at the address `start` as initialised, because the host or unobserved code writes them. The
+    /// simulator notes writes by kernels itself. [`Allocation::note_written`] does the same for an allocation.
     pub fn note_written(&self, start: usize, bytes: usize) {
         for written in self.memory.overlapping(start, bytes) {
             written.set(start, bytes);
         }
     }
 
-    /// Notes that the host has copied the `bytes` bytes at the address `from`, a whole allocation, to another at `to`.
-    /// Bytes that are uninitialised in the source become uninitialised in the target.
+    /// Notes that the host has copied a whole allocation of `bytes` bytes at the address `from` to an allocation at
+    /// `to`. Bytes that are uninitialised in the source become uninitialised in the target.
     pub fn note_copied(&self, to: usize, from: usize, bytes: usize) {
         let sources = self.memory.overlapping(from, bytes);
         for written in self.memory.overlapping(to, bytes) {
@@ -176,7 +178,7 @@ impl Simulator {
     }
 
     /// Returns true if all of the `bytes` bytes at the address `start` are initialised. Memory that the simulator does
-    /// not track counts as initialised, and it only tracks memory if it checks launches.
+    /// not track counts as initialised. The simulator tracks memory only if it checks launches.
     pub fn is_written(&self, start: usize, bytes: usize) -> bool {
         self.memory.overlapping(start, bytes).iter().all(|written| written.is_all_set(start, bytes))
     }
@@ -187,24 +189,25 @@ impl Simulator {
         self.workers
     }
 
-    /// Returns the order of blocks, warps and lanes.
+    /// Returns the schedule: the order in which blocks, warps and lanes run.
     pub fn schedule(&self) -> Schedule {
         self.schedule
     }
 
-    /// Returns the seed of the order, or 0 if it has none.
+    /// Returns the seed of the schedule, or 0 if it has none.
     pub fn seed(&self) -> u64 {
         self.schedule.seed()
     }
 
-    /// Runs `body` once for each thread of `config`, as the kernel `kernel`, and waits for all of them.
+    /// Launches the kernel `kernel`: runs `body` once for each thread of `config`, and waits for all threads.
     ///
-    /// In `body`, [`thread`](crate::thread) returns the thread's index. Each simulated thread has 128 KiB of stack.
+    /// In `body`, the functions of [`thread`](crate::thread) return the thread's index. Each simulated thread has 128
+    /// KiB of stack.
     ///
     /// # Errors
-    /// The fault of the first block, in the order of the schedule, that has one. The other threads are then abandoned:
-    /// waiting threads are unwound, and threads that have not started do not run. An invalid `config`, and a launch
-    /// from inside a kernel, are errors before anything runs.
+    /// The fault of the first faulting block in the order of the schedule. After a fault, waiting threads are unwound,
+    /// and threads that have not started do not run. If `config` is invalid or the launch comes from inside a kernel,
+    /// the error is returned before any thread runs.
     pub fn launch<F: Fn() + Sync>(
         &self,
         kernel: &'static KernelInfo,
@@ -214,9 +217,9 @@ impl Simulator {
         self.launch_on(kernel, config, &[], body)
     }
 
-    /// Like [`launch`](Self::launch), with the memory that is passed to the launch. Reports use the names of `regions`,
-    /// and checks treat memory in no writable region as read-only. If `regions` is empty, nothing is known about the
-    /// memory.
+    /// Launches a kernel like [`launch`](Self::launch), with `regions` as the arrays that are passed to it. Reports use
+    /// the names of the regions, and checks treat memory that is in no writable region as read-only. If `regions` is
+    /// empty, reports name no arrays and all memory counts as writable.
     ///
     /// # Errors
     /// As for [`launch`](Self::launch).
@@ -232,8 +235,8 @@ impl Simulator {
         self.launch_threads(kernel, config, regions, |threads| threads.run(body))
     }
 
-    /// Like [`launch_on`](Self::launch_on), for a kernel that is compiled elsewhere. `run` must call [`Threads::run`]
-    /// once, so that the body is inlined into the loop over threads.
+    /// Launches a kernel like [`launch_on`](Self::launch_on), for a body that another crate compiles. `run` must call
+    /// [`Threads::run`] once with the body, so that the compiler can inline the body into the loop over threads.
     #[doc(hidden)]
     pub fn launch_threads(
         &self,
@@ -340,7 +343,7 @@ impl Simulator {
         }
     }
 
-    /// Runs `grid` on this OS thread, with the watcher that the settings select.
+    /// Runs `grid` on the calling OS thread, with the watcher that the simulator's settings select.
     fn work_watched(&self, grid: &Grid<'_>, entry: &Entry<'_>) -> (Done, Option<Profile>) {
         if self.profiles.is_some() {
             let profiler = Profiler::new(grid);
@@ -352,7 +355,7 @@ impl Simulator {
         (if checker.is_some() { guarded(grid, run) } else { run() }, None)
     }
 
-    /// Returns the worker pool: the workers besides the launching thread. `None` if there are none.
+    /// Returns the worker pool: all workers except the launching thread. Returns `None` if there are no such workers.
     fn pool(&self) -> Option<&ThreadPool> {
         let build = || {
             let others = self.workers - 1;
@@ -365,22 +368,25 @@ impl Simulator {
 }
 
 setters! { Simulator []
-    /// Sets the order of blocks, warps and lanes. With a schedule that lets threads yield before accesses, launches run
-    /// on the OS thread that launches them, and much slower.
+    /// Sets the order in which blocks, warps and lanes run. Under a schedule in which threads yield before accesses,
+    /// launches run on the OS thread that launches them, and are much slower.
     fn with_schedule(schedule: Schedule) => schedule = schedule;
-    /// Records in `synchronisations` those that launches reach, and leaves out the one that it names, if any.
+    /// Records the synchronisations that launches reach in `synchronisations`. Makes launches leave out the
+    /// synchronisation that `synchronisations` names, if it names one.
     fn with_synchronisations(synchronisations: Synchronisations) => synchronisations = Some(synchronisations);
-    /// Records the launches in `log`.
+    /// Records each launch that ends without a fault in `log`.
     fn with_log(log: LaunchLog) => log = Some(log);
     /// Collects the notes of launches in `notes` instead of printing them.
     fn with_notes(notes: Notes) => notes = Some(notes);
     /// Calls `reporter` with each fault and note of the launches.
     fn with_reporter(reporter: Reporter) => reporter = Some(reporter);
-    /// Writes the output of kernels to `sink`.
+    /// Writes the messages that kernels print to `sink`.
     fn with_output(sink: Arc<Mutex<dyn Write + Send>>) => output = Output::Sink(sink);
-    /// Counts what the memory system of a GPU would do, and adds a profile of each launch to `profiles`. Launches run
-    /// on the OS thread that launches them, in the natural order, and are not checked for races.
+    /// Counts the memory requests, sectors and bank conflicts that launches would cause on a GPU, and adds a profile of
+    /// each launch to `profiles`. Launches run on the OS thread that launches them, in the natural order, and are not
+    /// checked for races.
     fn with_profiles(profiles: Profiles) => profiles = Some(profiles);
-    /// Sets the number of multiprocessors of the simulated device, for plans. It does not change the speed.
+    /// Sets the number of multiprocessors of the simulated device, by which the host plans launches. The speed of the
+    /// simulation does not depend on it.
     fn with_multiprocessors(multiprocessors: u32) => multiprocessors = Some(multiprocessors);
 }

@@ -1,13 +1,13 @@
-//! Source sites of kernels.
+//! Positions in the source of kernels.
 
 use std::fmt;
 use std::panic::Location;
 
-/// A line of a kernel's source, from `#[track_caller]`.
+/// A position in a kernel's source, in the form in which `#[track_caller]` passes it.
 pub(crate) type Line = &'static Location<'static>;
 
-/// Returns true if two operations have the same source position. It may have several `Location`s, one per instance of a
-/// generic function.
+/// Returns true if `a` and `b` are the same source position. A position may have several `Location`s, one per instance
+/// of a generic function.
 #[inline]
 pub(crate) fn is_same_line(a: Line, b: Line) -> bool {
     std::ptr::eq(a, b) || Location::eq(a, b)
@@ -17,11 +17,11 @@ pub(crate) fn is_same_line(a: Line, b: Line) -> bool {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct SourceLocation {
-    /// The file, as it was passed to the compiler.
+    /// The path of the file, as it was passed to the compiler.
     pub file: String,
-    /// The line, from 1.
+    /// The line number, counted from 1.
     pub line: u32,
-    /// The column, from 1.
+    /// The column, counted from 1.
     pub column: u32,
 }
 

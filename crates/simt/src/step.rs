@@ -1,6 +1,6 @@
-//! The steps of a call path: the calls and loops of the source in which a thread is.
+//! The steps of a call path: the calls and loops in the source that a thread is in.
 //!
-//! Steps are only noted in watched launches.
+//! Only watched launches record steps.
 
 use std::cell::Cell;
 use std::ops::Deref;
@@ -12,7 +12,7 @@ use crate::current::current;
 use crate::watch::is_watching;
 
 impl Step {
-    /// Makes a step for the call or the loop at the caller's line.
+    /// Makes a step for the call or the loop at the caller's source line.
     #[inline(always)]
     #[track_caller]
     #[expect(clippy::new_without_default, reason = "a step is its caller's")]
@@ -33,7 +33,7 @@ impl Step {
         Self { is_of_function: true, ..Self::new() }
     }
 
-    /// Notes that the thread is in this step, if the launch is watched.
+    /// Records that the thread has entered this step, if the launch is watched.
     #[inline(always)]
     pub fn enter(&self) -> &Self {
         if is_watching() {
@@ -42,13 +42,13 @@ impl Step {
         self
     }
 
-    /// Notes that an iteration of the loop begins.
+    /// Counts an iteration of the loop that begins now.
     #[inline(always)]
     pub fn again(&self) {
         self.iteration.set(self.iteration.get() + 1);
     }
 
-    /// Leaves the call, which has returned `value`, and returns `value`.
+    /// Records that the thread has left this step, and returns `value`, which is the result of the call.
     #[inline(always)]
     pub fn leave<T>(&self, value: T) -> T {
         if self.is_noted.get() {
@@ -71,7 +71,7 @@ impl Step {
         }
     }
 
-    /// Returns true if `outer` is the caller's record of the same call.
+    /// Returns true if `outer` is the step by which the caller has recorded the same call.
     fn is_noted_by_caller(&self, outer: &Self) -> bool {
         let is_same_place = || (self.at.file(), self.at.line()) == (outer.at.file(), outer.at.line());
         self.is_of_function && !outer.is_of_function && outer.iteration.get() == 0 && is_same_place()
@@ -87,13 +87,13 @@ impl Step {
     }
 }
 
-/// A step that is left when it is dropped, for statements that may end early.
+/// A guard that leaves a step when it is dropped, for statements that may end early.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct StepGuard(Step);
 
 impl StepGuard {
-    /// Makes a step for the call or the loop at the caller's line.
+    /// Makes a step for the call or the loop at the caller's source line, which is left when the guard is dropped.
     #[inline(always)]
     #[track_caller]
     #[expect(clippy::new_without_default, reason = "a step is its caller's")]
@@ -101,7 +101,7 @@ impl StepGuard {
         Self(Step::new())
     }
 
-    /// Like [`Step::of_function`].
+    /// Makes a guard with the step [`Step::of_function`].
     #[inline(always)]
     #[track_caller]
     pub fn of_function() -> Self {

@@ -1,41 +1,41 @@
-//! The synchronisations that launches reach, and the one that they leave out.
+//! Records the synchronisations that launches reach, and names the one that they leave out.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::source::{Line, SourceLocation};
 
-/// The kind of a synchronisation.
+/// The kinds of synchronisation that a kernel can execute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum SyncKind {
     /// A block barrier.
     Barrier,
-    /// A block barrier that counts threads.
+    /// A block barrier that returns the number of threads whose predicate is true.
     CountingBarrier,
-    /// A warp synchronisation.
+    /// A synchronisation of lanes of a warp.
     Warp,
-    /// A shuffle.
+    /// A warp shuffle, by which lanes exchange values.
     Shuffle,
-    /// A vote.
+    /// A warp vote, which returns the mask of lanes whose predicate is true.
     Vote,
-    /// A comparison of the lanes' values.
+    /// A warp match, which compares the values of lanes.
     Match,
-    /// A reduction of the lanes' values.
+    /// A warp reduction of the lanes' values.
     Reduction,
-    /// A fence.
+    /// A memory fence.
     Fence,
     /// A barrier of all blocks of the grid.
     Grid,
 }
 
 impl SyncKind {
-    /// Returns true if it mainly orders accesses, and false if its lanes exchange values.
+    /// Returns true if synchronisations of this kind mainly order accesses, and false if lanes exchange values by them.
     pub fn is_for_order(self) -> bool {
         !matches!(self, Self::Shuffle | Self::Vote | Self::Match | Self::Reduction)
     }
 
-    /// Returns the name: "barrier".
+    /// Returns the name of the kind in messages, such as "barrier".
     pub fn name(self) -> &'static str {
         match self {
             Self::Barrier => "barrier",
@@ -51,33 +51,33 @@ impl SyncKind {
     }
 }
 
-/// The synchronisations that a simulator's launches have reached, and the one that they leave out.
+/// The synchronisations that a simulator's launches have reached, and the synchronisation that they leave out, if any.
 ///
-/// A barrier, warp synchronisation or fence that is left out has no effect. A synchronisation that returns a value (a
-/// counting barrier, a shuffle, a vote, a match, a reduction) still returns it, and orders nothing.
+/// A barrier, warp synchronisation or fence that is left out has no effect. A left-out synchronisation that returns a
+/// value (a counting barrier, a shuffle, a vote, a match or a reduction) still returns the value, but orders nothing.
 #[derive(Clone, Debug, Default)]
 pub struct Synchronisations(Arc<Inner>);
 
 #[derive(Debug, Default)]
 struct Inner {
     left_out: Option<SourceLocation>,
-    /// The file, line, column and kind of each.
+    /// The file, line, column and kind of each synchronisation that a launch has reached.
     reached: Mutex<BTreeSet<(String, u32, u32, SyncKind)>>,
 }
 
 impl Synchronisations {
-    /// Makes a record of launches that leave none out.
+    /// Makes an empty record for launches that leave no synchronisation out.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Makes a record of launches that leave out the synchronisation at `location`.
+    /// Makes an empty record for launches that leave out the synchronisation at `location`.
     pub fn without(location: SourceLocation) -> Self {
         Self(Arc::new(Inner { left_out: Some(location), reached: Mutex::default() }))
     }
 
-    /// Returns the synchronisations that launches have reached, in source order, including the one left out. Several
-    /// kinds at one source position are left out together.
+    /// Returns the synchronisations that launches have reached, in source order. This includes the one that they leave
+    /// out. Synchronisations of several kinds at one source position are left out together.
     pub fn reached(&self) -> Vec<(SourceLocation, SyncKind)> {
         let reached = self.0.reached.lock().unwrap_or_else(PoisonError::into_inner);
         let entry = |(file, line, column, kind): &(String, u32, u32, SyncKind)| {

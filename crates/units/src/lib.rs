@@ -80,7 +80,7 @@ pub fn percent(share: f64) -> String {
     format!("{} %", Rate(100.0 * share))
 }
 
-/// Formats a share in percent with at most one decimal, and with none if it would be 0: `100 %`, `12.5 %`, `0.4 %`.
+/// Formats a share in percent with at most one decimal, which is left out if it is 0: `100 %`, `12.5 %`, `0.4 %`.
 pub fn short_percent(share: f64) -> String {
     let value = 100.0 * share;
     match value {
@@ -91,7 +91,7 @@ pub fn short_percent(share: f64) -> String {
     }
 }
 
-/// Formats a number without decimals that are 0: `4`, `4.5`, `0.03`.
+/// Formats a number with one or two decimals, or with none if they are 0: `4`, `4.5`, `0.03`.
 pub fn number(value: f64) -> String {
     if (value - value.round()).abs() < 0.005 || value >= 99.95 {
         grouped(value.round() as u64)
@@ -103,12 +103,12 @@ pub fn number(value: f64) -> String {
     }
 }
 
-/// Returns the names as `a, b or c`.
+/// Joins the names to a text such as `a, b or c`.
 pub fn alternatives(names: &[&str]) -> String {
     listed(names, "or")
 }
 
-/// Returns the names as `a, b and c`.
+/// Joins the names to a text such as `a, b and c`.
 pub fn conjunction(names: &[&str]) -> String {
     listed(names, "and")
 }
@@ -121,7 +121,8 @@ fn listed(names: &[&str], word: &str) -> String {
     }
 }
 
-/// Breaks `line` between words into lines of at most `most` columns, and indents all but the first.
+/// Breaks `line` between words into lines of at most `most` columns, and indents all lines except the first by `indent`
+/// columns.
 pub fn wrapped(line: &str, indent: usize, most: usize) -> String {
     let mut text = String::with_capacity(line.len());
     let mut columns = 0;

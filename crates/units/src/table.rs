@@ -1,8 +1,8 @@
-//! Tables for a terminal.
+//! Formats tables for a terminal.
 
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Row, Table, TableStyle};
 
-/// Returns a table with a heading. Its first column is aligned to the left, the others to the right.
+/// Returns a table with a heading. The first column is aligned to the left, and the others to the right.
 pub fn table(heading: impl Into<Row>, rows: impl IntoIterator<Item: Into<Row>>) -> Table {
     let style = TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
     let mut table = Table::new();

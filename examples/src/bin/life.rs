@@ -1,4 +1,4 @@
-//! Conway's Life as a library: a glider crosses a torus and returns to its place.
+//! Runs Conway's Life with the library: a glider crosses a torus and returns to its place.
 
 #![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)]
 

@@ -1,4 +1,4 @@
-//! A year of rain: sum, minimum and maximum, and running totals by a scan.
+//! Computes figures of a year of rain: sum, minimum and maximum by reductions, and running totals by a scan.
 
 #![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)]
 

@@ -1,4 +1,4 @@
-//! `y = a·x + y` on slices.
+//! Computes `y = a·x + y` on slices.
 
 #![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)]
 

@@ -1,4 +1,4 @@
-//! The source of a kernel, with the figures of each line behind it.
+//! Writes the source of a kernel, with the figures of each line after it.
 
 use std::fmt::Write;
 
@@ -8,14 +8,14 @@ use super::{escaped, grade};
 use crate::figures::KernelFigures;
 use crate::sites::Memory;
 
-/// Adds the function of the kernel, folded up, if its source is known.
+/// Adds the source of the kernel's function as a collapsed section, if the source is known.
 pub(super) fn add(page: &mut String, kernel: &KernelFigures) {
     if kernel.listing.is_empty() {
         return;
     }
     let _ = write!(
         page,
-        "<details><summary>The kernel, {}, with what its lines do</summary>\n<pre class=\"listing\">",
+        "<details><summary>The kernel, {}, with the figures of its lines</summary>\n<pre class=\"listing\">",
         escaped(&kernel.file)
     );
     for (line, text) in (kernel.line..).zip(&kernel.listing) {
@@ -27,7 +27,7 @@ pub(super) fn add(page: &mut String, kernel: &KernelFigures) {
     page.push_str("</pre></details>\n");
 }
 
-/// Returns the worst grade of the sites in a line, and their figures.
+/// Returns the worst grade of the sites in line `line`, and the figures of these sites.
 fn figures_of(kernel: &KernelFigures, line: u32) -> (&'static str, String) {
     let mut worst: f64 = f64::INFINITY;
     let mut figures = Vec::new();

@@ -1,4 +1,4 @@
-//! An explanation as one HTML page. It needs no other file, and fits screens of any width, light or dark.
+//! Writes an explanation as one HTML page. The page needs no other file, and fits screens of any width, light or dark.
 
 use std::fmt::Write;
 
@@ -14,7 +14,7 @@ mod listing;
 
 const STYLE: &str = include_str!("style.css");
 
-/// Returns the page.
+/// Returns the HTML page of an explanation.
 pub fn page(explanation: &Explanation) -> String {
     let Explanation { subject, gpu, rungs, left_out } = explanation;
     let mut page = String::new();
@@ -46,17 +46,17 @@ pub fn page(explanation: &Explanation) -> String {
     page
 }
 
-/// The explanation of the terms.
+/// The paragraph of the page that explains its terms.
 const WORDS: &str = "\
 <h2>What the figures are</h2>
 <p class=\"quiet\">A request is one instruction of a warp: the accesses of its 32 lanes. Global memory moves sectors of 32
-bytes; ideal are the fewest sectors that hold the bytes of a request. Shared memory has 32 banks. It takes a wavefront for
+bytes; the ideal is the fewest sectors that hold the bytes of a request. Shared memory has 32 banks. It takes a wavefront for
 each 128 bytes, and one more for each further word of one bank. Each sector that a launch reads or writes must move once: the
-time for that is the floor, and the kernel cannot be faster. What moves is all sectors that its requests touch, as if there
+time for that is the floor, and the kernel cannot be faster. The bytes moved are those of all sectors touched, as if there
 were no caches. All counts come from a simulator, which runs the kernel as it is written.</p>
 ";
 
-/// Returns the grade of a share, which is a class of the style.
+/// Returns the grade of a share. The grade is the name of a CSS class.
 fn grade(share: f64) -> &'static str {
     match share {
         share if share >= 0.8 => "good",
@@ -65,12 +65,12 @@ fn grade(share: f64) -> &'static str {
     }
 }
 
-/// Returns a bar that is filled to that share.
+/// Returns the HTML of a bar that is filled to `share`.
 fn bar(share: f64) -> String {
     format!("<span class=\"bar\"><i style=\"width:{:.1}%\"></i></span>", 100.0 * share.clamp(0.0, 1.0))
 }
 
-/// Returns a cell with a share and its bar.
+/// Returns a table cell with a share and its bar.
 fn share_cell(label: &str, share: Option<f64>) -> String {
     match share {
         None => format!("<td data-label=\"{label}\">–</td>"),
@@ -81,7 +81,7 @@ fn share_cell(label: &str, share: Option<f64>) -> String {
     }
 }
 
-/// Adds the table of the rungs side by side.
+/// Adds the table that compares the rungs.
 fn comparison(page: &mut String, rungs: &[RungFigures]) {
     let time = |summary: &Summary| summary.per_element(summary.access_seconds);
     let highest = rungs.iter().map(|rung| time(&rung.summary)).fold(f64::MIN_POSITIVE, f64::max);
@@ -124,7 +124,7 @@ fn comparison(page: &mut String, rungs: &[RungFigures]) {
     );
 }
 
-/// Returns the anchor of a rung.
+/// Returns the anchor of a rung's section.
 fn id(algorithm: &str, rung: &str) -> String {
     format!("{algorithm}-{rung}").replace(|c: char| !c.is_ascii_alphanumeric(), "-")
 }
@@ -135,7 +135,7 @@ fn section(page: &mut String, rung: &RungFigures, explanation: &Explanation) {
     let _ = writeln!(page, "<h2 id=\"{}\">{}/{}</h2>", id(algorithm, name), escaped(algorithm), escaped(name));
     let _ = writeln!(page, "<p>{}</p>", escaped(idea));
     if let Some(change) = change {
-        let _ = writeln!(page, "<p><b>Against the one before:</b> {}.</p>", escaped(change));
+        let _ = writeln!(page, "<p><b>Compared with the rung before:</b> {}.</p>", escaped(change));
     }
     if !explanation.has_one_problem() {
         let _ = writeln!(page, "<p class=\"quiet\">{}</p>", escaped(&problem.to_string()));
@@ -186,7 +186,7 @@ fn branch_part(page: &mut String, branch: &BranchSite) {
     article(page, grade(whole), "branch", &branch.place, &branch.meaning, &figures, ("whole", whole));
 }
 
-/// Adds a site of the source with its figures beside it.
+/// Adds a list item for a site of the source, with its figures.
 fn article(
     page: &mut String,
     grade: &str,
@@ -215,13 +215,13 @@ fn article(
     page.push_str("</dl>\n</li>\n");
 }
 
-/// Returns the text with a capital letter at its beginning.
+/// Returns `text` with its first letter capitalised.
 fn capitalised(text: &str) -> String {
     let mut characters = text.chars();
     characters.next().map_or(String::new(), |first| first.to_uppercase().chain(characters).collect())
 }
 
-/// Returns a text with the special characters of HTML escaped.
+/// Returns `text` with the special characters of HTML escaped.
 fn escaped(text: &str) -> String {
     let escapes = [('&', "&amp;"), ('<', "&lt;"), ('>', "&gt;"), ('"', "&quot;"), ('\'', "&#39;")];
     escapes.iter().fold(text.to_owned(), |text, (character, escape)| text.replace(*character, escape))

@@ -1,10 +1,10 @@
 //! Values that one block publishes for another in global memory, without a fence.
 //!
 //! Each 32-bit piece of a value is stored in its own 64-bit word, with a flag in the word's upper half. A word is
-//! loaded and stored in one access, so value and flag change together. A value of one piece needs no fence between
-//! value and flag. A value of several pieces is complete when all its words have the same flag. For this, two values
-//! that are published in the same words must have different flags. All accesses are therefore relaxed. A fence would
-//! add the latency of a round trip to memory.
+//! loaded and stored in one access, so value and flag change together and need no fence between them. A value of
+//! several pieces is complete when all its words have the same flag. Two values that are published one after the other
+//! in the same words must therefore have different flags. All accesses are relaxed, because a fence would add the
+//! latency of a round trip to memory.
 #![allow(clippy::needless_range_loop, reason = "an iterator over an array puts it into local memory")]
 
 use cuda_std::warp::Shuffle;
@@ -41,7 +41,7 @@ pub unsafe fn peek_unchecked<T: Element>(place: GlobalMut<u64>, first: usize) ->
     words
 }
 
-/// Returns the flag and the value in `words` if all words have the same flag and `counts` accepts it.
+/// Returns the flag and the value in `words` if all words have one flag and `counts` returns true for this flag.
 #[inline(always)]
 pub fn decode<T: Element>(words: [u64; 4], counts: impl Fn(u32) -> bool) -> Option<(u32, T)> {
     let (flag, mut pieces) = ((words[0] >> 32) as u32, [0; 4]);

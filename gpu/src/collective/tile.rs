@@ -17,13 +17,13 @@ use super::LANES;
 use super::warp::RowReduce;
 use crate::operator::Operator;
 
-/// The items of one thread: its vector of each chunk.
+/// The items of one thread: one vector of each chunk.
 pub type Items<T, const V: usize, const C: usize> = [[T; V]; C];
 
 // The loops over the chunks have small bodies. LLVM unrolls them for that reason, and the items stay in registers.
 
-/// Loads a thread's items of the first `chunks` chunks of a tile. `first` is the index of its first vector in `x`.
-/// Items beyond the end of the array, and items of other chunks, are the identity.
+/// Loads a thread's items of the first `chunks` chunks of a tile. `first` is the index of the thread's first vector in
+/// `x`. Items beyond the end of the array, and items of other chunks, are the identity.
 ///
 /// # Safety
 /// If `is_whole` is true, `x` must start at a multiple of 16 bytes and contain the vectors `first + 32·chunk` of all
@@ -69,8 +69,8 @@ fn load_by_elements<T: Element, const V: usize>(x: Global<T>, first: usize, chun
     vector
 }
 
-/// Returns the number of elements from `start` to `len`. The result fits into 32 bits because a tile is smaller than
-/// that.
+/// Returns the number of elements from `start` to `len`, but at most 2³² − 1. A tile has fewer elements than that, so
+/// 32 bits are enough to compare positions in it.
 #[inline(always)]
 fn left(len: usize, start: usize) -> u32 {
     len.saturating_sub(start).min(u32::MAX as usize) as u32
@@ -149,7 +149,7 @@ pub fn warp_scan<T: Element, O: Operator<T>, const V: usize, const C: usize>(
     }
 }
 
-/// Returns `item` unchanged. `zero` must be 0, but the assembler cannot know this value. Otherwise it merges two
+/// Returns `item` unchanged. `zero` must be 0, but unknown to the assembler. From a known 0, the assembler merges two
 /// additions into one three-operand instruction, and keeps two operands in registers until the third arrives.
 #[inline(always)]
 fn settled<T: Element, O: Operator<T>>(item: T, zero: u32) -> T {
@@ -185,7 +185,7 @@ pub unsafe fn store<T: Element, O: Operator<T>, const V: usize, const C: usize>(
     unsafe { store_items(y, first, chunks, is_whole, items) };
 }
 
-/// Stores a thread's items without a prefix, as [`store`] does.
+/// Stores a thread's items like [`store`], but without a prefix.
 ///
 /// # Safety
 /// If `is_whole` is true, `y` must start at a multiple of 16 bytes and contain the vectors `first + 32·chunk` of all

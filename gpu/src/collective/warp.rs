@@ -48,13 +48,13 @@ impl<T: Element, O: Operator<T>> RowReduce<T, O> {
         Self { lanes, all: O::IDENTITY, operator: PhantomData }
     }
 
-    /// Combines a row that follows all rows so far. Lane 0 has its first value.
+    /// Adds a row that follows all rows added so far. Lane 0 has the row's first value.
     #[inline(always)]
     pub fn append(&mut self, row: T) {
         self.all = O::combine(self.all, if O::COMMUTATIVE { row } else { warp_reduce::<T, O>(self.lanes, row) });
     }
 
-    /// Combines a row that precedes all rows so far. The highest lane has its first value.
+    /// Adds a row that precedes all rows added so far. The highest lane has the row's first value.
     #[inline(always)]
     pub fn prepend(&mut self, row: T) {
         self.all = if O::COMMUTATIVE {

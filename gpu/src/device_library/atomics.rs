@@ -1,4 +1,4 @@
-//! Atomic operations, and a value that passes from block to block.
+//! Test kernels for atomic operations and for a value that passes from block to block.
 
 use cuda_std::{Global, GlobalMut, fence, kernel, multiply_wide, shared_array, thread};
 

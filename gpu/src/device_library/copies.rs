@@ -1,4 +1,4 @@
-//! Asynchronous copies.
+//! Test kernels for asynchronous copies.
 
 use cuda_std::{AsyncCopies, Element, Global, GlobalMut, kernel, shared_array, thread};
 

@@ -1,4 +1,4 @@
-//! Thread coordinates, launch bounds, dependent launches, slice parameters, printing and traps.
+//! Test kernels for thread coordinates, launch bounds, dependent launches, slice parameters, printing and traps.
 
 use cuda_std::{Global, GlobalMut, grid, kernel, thread, warp};
 

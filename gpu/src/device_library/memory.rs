@@ -1,4 +1,4 @@
-//! Memory accesses of every width and with every cache hint.
+//! Test kernels for memory accesses of every width and with every cache hint.
 
 use cuda_std::{Global, GlobalMut, kernel, thread};
 

@@ -1,6 +1,6 @@
 //! Test kernels that use each part of `cuda_std` once. Their results must be equal on every device.
 //!
-//! These kernels form no algorithm and no ladder, and the program does not contain them.
+//! The test kernels form no algorithm and no ladder, and the program does not contain them.
 
 mod atomics;
 mod copies;

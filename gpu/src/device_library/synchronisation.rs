@@ -1,4 +1,4 @@
-//! Barriers, shuffles and votes.
+//! Test kernels for barriers, shuffles and votes.
 
 use cuda_std::{Global, GlobalMut, kernel, shared_array, thread, warp};
 

@@ -1,6 +1,6 @@
 //! Block barriers that some threads of the block do not reach.
 //!
-//! Fault: a barrier waits for all threads of the block.
+//! Fault: a barrier waits for all threads of the block, but some of them do not reach it.
 //!
 //! - In [`barrier_in_branch()`], threads beyond the end of the array return before the barrier. CUDA forbids this,
 //!   though GPUs since Volta tolerate it.
@@ -49,13 +49,13 @@ pub fn barriers_of_branches(x: Global<u32>, y: GlobalMut<u32>) {
     y.store(i, across);
 }
 
-/// The end of a phase: a block barrier.
+/// Ends a phase of the block with a barrier.
 fn end_phase() {
     thread::sync_threads();
 }
 
-/// Writes `y[i] = i`, except for the first thread, with the end of a phase in both branches. Launch one block of at
-/// most 128 threads.
+/// Writes `y[i] = i` in all threads except the first, which writes 1. Each branch calls a function with a barrier.
+/// Launch one block of at most 128 threads.
 #[kernel(max_threads = 128)]
 pub fn barrier_of_two_calls(y: GlobalMut<u32>) {
     let i = thread::thread_idx_x() as usize;

@@ -1,4 +1,4 @@
-//! The unrolled loop whose bound underflows and whose tail repeats its work.
+//! An unrolled loop whose bound underflows and whose tail repeats its work.
 //!
 //! From: N. Wilt, "The CUDA Handbook", ch. 11, `saxpy_unrolled<n>`, and the same loop in ch. 5, `GlobalCopy`.
 //!

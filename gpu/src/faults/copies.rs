@@ -1,4 +1,4 @@
-//! Vectors that asynchronous copies bring to shared memory.
+//! Asynchronous copies to shared memory whose vectors are read too early, or that start too early.
 //!
 //! Fault in [`copies_not_waited_for()`]: two groups of copies are in flight, and the kernel waits for the first group
 //! only, although it reads both. Fault in [`copies_over_reads()`]: the kernel starts to overwrite vectors that other

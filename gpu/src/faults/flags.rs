@@ -1,11 +1,11 @@
-//! Values that blocks pass to other blocks with flags that do not order them.
+//! Values that blocks pass to other blocks, with flags that do not order the accesses to the values.
 //!
 //! Fault in [`flag_before_value()`]: a block sets its flag and then stores the value that the flag announces. Fault in
 //! [`flag_relaxed()`]: the program order is right, but the accesses may be reordered. A relaxed store does not wait for
 //! earlier stores, and plain loads do not wait for an earlier relaxed load.
 //!
 //! [`scan_look_back()`](crate::scan::scan_look_back()) puts flag and value into one word, which needs no ordering. If
-//! they do not fit into one word, store the flag with `store_release` and load it with `load_acquire`.
+//! flag and value need several words, store the flag with `store_release` and load it with `load_acquire`.
 
 use cuda_std::{GlobalMut, kernel, thread};
 

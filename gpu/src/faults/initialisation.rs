@@ -3,11 +3,11 @@
 //! Fault: the first load of the state is relaxed, to be cheap. A block may see that the value is ready before it sees
 //! the value. Blocks that find the state busy wait with an acquire load, and are correct.
 //!
-//! An acquire load in the first check repairs it, as in `hand_over` of the device library.
+//! An acquire load in the first check repairs the race, as in `hand_over` of the device library.
 
 use cuda_std::{GlobalMut, kernel, thread};
 
-/// The three states: no block has started; one block computes the value; the value is ready.
+/// The states of the value: no block has started to compute it; one block computes it; the value is ready.
 const EMPTY: u32 = 0;
 const BUSY: u32 = 1;
 const READY: u32 = 2;

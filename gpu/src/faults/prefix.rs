@@ -1,4 +1,4 @@
-//! The book's naive prefix sum: in place, with one barrier per step.
+//! Tuomanen's naive prefix sum: in place, with one barrier per step.
 //!
 //! From: B. Tuomanen, "Hands-On GPU Programming with Python and CUDA", ch. 4, `naive_prefix`.
 //!

@@ -1,7 +1,7 @@
 //! 16-byte accesses to a view that does not start at a multiple of 16 bytes.
 //!
-//! Fault: the address of a vector access must be a multiple of its size. The address of a buffer always is one; the
-//! address of a part of a buffer may not be. A GPU aborts the launch, with an error that names no line.
+//! Fault: the address of a vector access must be a multiple of its size. The address of a buffer always is such a
+//! multiple; that of a part of a buffer may not be. A GPU aborts the launch, with an error that names no line.
 //!
 //! [`saxpy_vectorised()`](crate::saxpy::saxpy_vectorised()) tests the addresses and falls back to single elements.
 

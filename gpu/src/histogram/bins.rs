@@ -15,16 +15,16 @@ use cuda_std::{Argument, KernelParam, Params, multiply_wide};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct EvenBins {
     lower: u32,
-    /// upper − lower − 1. The range itself may be 2³², which does not fit into 32 bits.
+    /// The number of keys in the range, minus one. The number itself may be 2³², which does not fit into 32 bits.
     last: u32,
-    /// The number of doublings of *d* and *R*, from 0 to 31.
+    /// The number of times that *d* and *R* are doubled, from 0 to 31; see [`EvenBins`].
     shift: u32,
-    /// *M*, which is below 2⁵⁰, as its lower and upper 32 bits.
+    /// The multiplier *M* of [`EvenBins`], which is below 2⁵⁰, as its lower and upper 32 bits.
     low: u32,
     high: u32,
 }
 
-/// The position of the shift in the word that it shares with the multiplier.
+/// The bit position of the shift in the 64-bit word that it shares with the multiplier *M*.
 const SHIFT_AT: u32 = 58;
 
 impl EvenBins {

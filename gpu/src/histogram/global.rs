@@ -1,7 +1,7 @@
 //! Atomics in global memory: every key adds one to the count of its bin.
 //!
-//! The simplest solution. Limited by the L2 cache, which executes the additions. Additions to one word are serialised,
-//! so few bins or similar keys make it slower still.
+//! This is the simplest rung. The L2 cache limits it, because it executes the additions. Additions to one word are
+//! serialised, so few bins or similar keys make the rung slower still.
 
 use cuda_std::{Global, GlobalMut, kernel, thread};
 

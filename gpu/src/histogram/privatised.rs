@@ -2,7 +2,7 @@
 //!
 //! The multiprocessors count the keys, and the L2 cache executes only one addition per block and bin. Bins that do not
 //! fit into shared memory are divided into segments. Each segment has its own row of blocks along y, and each row reads
-//! all keys. Limited by shared memory: lanes of a warp whose bins share a bank conflict.
+//! all keys. The kernel is limited by shared memory: lanes of a warp whose bins share a bank conflict.
 //!
 //! Source: the CUDA sample `histogram`; J. Gómez-Luna et al., "An optimized approach to histogram computation on GPU",
 //! 2013.

@@ -1,16 +1,17 @@
 //! Replicated: up to 32 copies of each counter, one per bank, so that the lanes of a warp do not conflict. One launch.
 //!
-//! Changes from the rung before:
+//! Changes from [`histogram_privatised()`](super::histogram_privatised()):
 //!
 //! - Copies of a block's counters. With 32 copies, lane *l* adds only in bank *l*, so equal keys cost no more than
 //!   others. More bins have fewer copies, down to one. Bins that do not fit into shared memory even once are counted in
-//!   segments, as in the rung before.
-//! - 16-byte loads. Each thread has [`VECTORS`] loads in flight while it counts the vectors before.
+//!   segments, as in the privatised rung.
+//! - 16-byte loads. Each thread has [`VECTORS`] loads in flight while it counts the vectors that it loaded earlier.
 //! - Bytes are counted by value, so a block computes 256 bins instead of one bin per key. A vector of 16 equal bytes is
 //!   one addition.
 //! - No separate launch clears the counts. The block that starts first clears them, while all blocks count.
 //!
-//! Limited by memory if one segment holds all bins. Each further segment reads the keys again, through the L2 cache.
+//! The kernel is limited by memory if one segment holds all bins. Each further segment reads the keys again, through
+//! the L2 cache.
 //!
 //! Forward progress: blocks wait until the block that started first has cleared the counts. That block waits for no
 //! other.
@@ -181,7 +182,7 @@ struct Counters<K> {
     replicas: u32,
     /// The words from the thread's own copy of the first counter on. The thread adds to every `replicas`-th of them.
     own: Shared<u32>,
-    /// The number of copies of all bins before the segment.
+    /// The number of counters, including copies, of all bins before the segment.
     before: u32,
     keys: core::marker::PhantomData<K>,
 }
@@ -240,7 +241,7 @@ impl<K: Key> Counters<K> {
         }
     }
 
-    /// Adds the block's counts to `counts`. The caller must execute a barrier before.
+    /// Adds the block's counts to `counts`. The caller must execute a barrier before the call.
     #[inline(always)]
     fn add_to(&self, counts: GlobalMut<u32>) {
         let replicas = self.replicas as usize;

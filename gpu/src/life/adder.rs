@@ -2,7 +2,7 @@
 
 use cuda_std::bits::{lop3, lop3_given};
 
-/// A rule as bitwise logic on three rows.
+/// A rule of Life as bitwise logic on three rows.
 pub(super) trait Circuit {
     /// The intermediate result for one row. It is computed once and used for the row itself and its two neighbouring
     /// rows.
@@ -16,17 +16,17 @@ pub(super) trait Circuit {
     fn next(above: Self::Row, row: Self::Row, below: Self::Row) -> u32;
 }
 
-/// B3/S23.
+/// Conway's rule, B3/S23, as a circuit.
 pub(super) struct Conway;
 
 /// The cells of one word in one row, and their sums with the neighbours to the left and right.
 #[derive(Clone, Copy)]
 pub(super) struct Row {
-    /// The cells.
+    /// The cells of the word.
     alive: u32,
-    /// `left + right`, two binary digits per column.
+    /// The sum `left + right` of each column, in two binary digits.
     beside: [u32; 2],
-    /// `left + alive + right`, two binary digits per column.
+    /// The sum `left + alive + right` of each column, in two binary digits.
     all: [u32; 2],
 }
 
@@ -52,7 +52,7 @@ impl Circuit for Conway {
     }
 }
 
-/// Any rule that counts neighbours, from the launch's first [`COUNT_TABLES`] tables.
+/// Any rule that counts neighbours. The launch's first [`COUNT_TABLES`] tables define it.
 pub(super) struct Counts;
 
 /// The number of tables of a rule that counts neighbours.
@@ -93,13 +93,13 @@ impl Circuit for Counts {
     }
 }
 
-/// Any rule of two states, from the launch's first [`TABLES`] tables.
+/// Any rule of two states. The launch's first [`TABLES`] tables define it.
 pub(super) struct Table;
 
 /// The number of tables of a rule of two states. The tables have 512 bits, the next state for each combination of nine
-/// cells, eight bits per table. The six cells of the upper two rows select the table. The cell at the upper left is the
-/// highest bit of its number, and the cell to the right the lowest. The three cells of the lower row are the table's
-/// `a`, `b` and `c`.
+/// cells, eight bits per table. The six cells of the upper two rows select the table: the upper left cell is the
+/// highest bit of the table's number, and the right cell of the middle row the lowest. The three cells of the lower row
+/// are the table's `a`, `b` and `c`.
 pub const TABLES: usize = 64;
 
 impl Circuit for Table {

@@ -1,9 +1,10 @@
 //! Bit-packed: 32 cells per word. Bitwise logic adds the neighbours of all 32 cells at once.
 //!
-//! The board has an eighth of the bytes. A word needs about ten three-input logic operations, in place of nine loads
-//! and eight additions per cell. A thread processes one word of [`ROWS_PER_THREAD`] rows. It keeps the sums of the two
-//! rows above, so it loads and adds each row once. It loads [`ROWS_AHEAD`] rows before it processes the first, so it
-//! waits for memory once and not once per row. Limited by memory.
+//! A packed board has an eighth of the bytes of a board with one byte per cell. A word needs about ten three-input
+//! logic operations, in place of nine loads and eight additions per cell. A thread processes one word of
+//! [`ROWS_PER_THREAD`] rows. It keeps the sums of the two rows above, so it loads and adds each row once. It loads
+//! [`ROWS_AHEAD`] rows before it processes the first, so it waits for memory once and not once per row. The kernel is
+//! limited by memory.
 //!
 //! Idea: one bitwise full adder per column, as in many programs since M. Niemiec's "Life Algorithms" (Byte, January
 //! 1979).
@@ -76,7 +77,7 @@ impl Column {
         self.mask
     }
 
-    /// Returns the rule's intermediate result for the row.
+    /// Returns the intermediate result of the circuit `C` for a row's words.
     #[inline(always)]
     pub(super) fn add<C: Circuit>(&self, Words { before, alive, after }: Words) -> C::Row {
         let left = (alive << 1) | ((before >> self.left.1) & 1);

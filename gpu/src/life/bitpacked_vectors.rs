@@ -4,7 +4,7 @@
 //! A thread loads [`VECTOR_ROWS`] rows of a 16-byte vector, and the rows above and below, before it processes the
 //! first. One instruction of a warp loads 512 bytes of a row, and all loads of the warp overlap. The words beside a
 //! vector are in the vectors of the neighbouring lanes and come by shuffle. Only the first and last lane of a warp load
-//! another word. Limited by memory.
+//! another word. The kernel is limited by memory.
 //!
 //! Blocks are small, [`VECTOR_WARPS`] warps each. A block loads, computes and stores once, and the other blocks of the
 //! multiprocessor load meanwhile. `docs/notes/life.md` lists other shapes.
@@ -118,7 +118,7 @@ impl Column {
 /// warp of the block. The grid uses z because CUDA's limit along y is too small for a board of a million rows.
 #[kernel(max_threads = 32, wide(loads, stores))]
 pub fn life_bitpacked_vectors(cells: Global<u32>, next: GlobalMut<u32>, width: usize, height: usize) {
-    const { assert!(THREADS == 32, "it stands in the attribute as well") };
+    const { assert!(THREADS == 32, "`max_threads` in the attribute must equal `THREADS`") };
     let vectors_per_row = width / CELLS_PER_VECTOR;
     let words_per_row = vectors_per_row * WORDS;
     assert!(width > 0 && width.is_multiple_of(CELLS_PER_VECTOR));

@@ -2,8 +2,8 @@
 //!
 //! There is no launch and no host work between generations, because `sync_threads` orders them. Only the threads of one
 //! block can synchronise this way, so one block processes the whole board. Each thread processes every *n*-th cell,
-//! where *n* is the number of threads. Limited by the single multiprocessor, and by the latency of nine loads from
-//! global memory before each barrier.
+//! where *n* is the number of threads. The kernel is limited by the single multiprocessor, and by the latency of nine
+//! loads from global memory before each barrier.
 //!
 //! Source: Hands-On GPU Programming, ch. 5 (`conway_ker`), which updates the board in place. This is a race unless
 //! every cell has been read before the first is written, so here two boards take turns.

@@ -16,8 +16,8 @@ pub(super) fn add_to_total(value: u64, total: GlobalMut<u64>, index: usize) {
     }
 }
 
-/// Returns the contribution of word number `index` to the hash of a board. The hash of a board is the sum of these.
-/// Different boards have different hashes, except for one pair of boards in 2⁶⁴.
+/// Returns the contribution of word number `index` to the hash of a board. The hash is the sum of the contributions of
+/// all words. Different boards have different hashes, except for one pair of boards in 2⁶⁴.
 #[inline(always)]
 pub fn hash_of_word(index: usize, word: u32) -> u64 {
     // A word without live cells adds nothing, so the live words alone determine the hash.

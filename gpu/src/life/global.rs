@@ -1,7 +1,8 @@
 //! Global memory: one thread per cell, one generation per launch.
 //!
-//! Limited by its loads: each cell is loaded nine times, mostly from the L1 cache, and one bit of state takes a byte of
-//! traffic. Source: Hands-On GPU Programming, ch. 4, which uses an `int` per cell and a board as wide as one block.
+//! The kernel is limited by its loads: each cell is loaded nine times, mostly from the L1 cache, and one bit of state
+//! takes a byte of traffic. Source: Hands-On GPU Programming, ch. 4, which uses an `int` per cell and a board as wide
+//! as one block.
 
 use cuda_std::{Global, GlobalMut, kernel, thread};
 

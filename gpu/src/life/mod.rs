@@ -55,7 +55,7 @@ cuda_std::ladder! {
         global,
         /// One block, all generations in one launch, in global memory.
         block,
-        /// The same in shared memory, for boards that fit into it twice.
+        /// Both boards in shared memory: one block, all generations in one launch.
         shared,
         /// 32 cells per word, added by bitwise logic; vectors of four words.
         bitpacked = life_bitpacked + bitpacked_vectors::life_bitpacked_vectors,
@@ -119,8 +119,8 @@ pub(crate) fn next_cell(x: usize, y: usize, width: usize, height: usize, cell: i
     next_state(cell(row + x), neighbours)
 }
 
-/// This thread's cells when one block processes the whole board: every *n*-th cell from the thread's index on, where
-/// *n* is the block's size. It advances by row and column, because a division takes longer than a cell.
+/// The cells of this thread when one block processes the whole board: every *n*-th cell from the thread's index on,
+/// where *n* is the block's size. The iterator counts rows and columns, because a division takes longer than a cell.
 #[derive(Clone)]
 struct BlockCells {
     x: usize,

@@ -3,9 +3,9 @@
 //! As in [`life_temporal()`](super::life_temporal()), a block has a tile of 32 words with a margin around it. Here the
 //! tiles are so small that all blocks run at once. After as many generations as the margin has rows, each block
 //! publishes the words that other blocks have in their margins. It then waits for the words of its own margin. A block
-//! synchronises only with the blocks around it, and there is no grid-wide barrier. Limited by the latency of the L2
-//! cache, and by the margins, which are a large part of small tiles. The rung is for boards that fit into the registers
-//! of all multiprocessors.
+//! synchronises only with the blocks around it, and there is no grid-wide barrier. The kernel is limited by the latency
+//! of the L2 cache, and by the margins, which are a large part of small tiles. The rung is for boards that fit into the
+//! registers of all multiprocessors.
 //!
 //! **Why it needs no fence.** A word and the number of its exchange are published in one 64-bit store. A thread that
 //! reads the expected number has the word too, so all these accesses are relaxed.
@@ -16,8 +16,8 @@
 //! had read all words of exchange *e*. Between reading and publishing, each block executes a block barrier, so the
 //! argument holds for all its threads.
 //!
-//! It remains that *W* reads words of *R* if *R* reads words of *W*. For rows this follows because their distance on
-//! the circle is symmetric, however many blocks a margin spans. Along x, each of two neighbouring blocks reads the
+//! It remains to show that *W* reads words of *R* if *R* reads words of *W*. For rows this holds because their distance
+//! on the circle is symmetric, however many blocks a margin spans. Along x, each of two neighbouring blocks reads the
 //! words beside its own, which the other block owns. If the last word of a row has fewer than 32 cells, the first block
 //! and the block with the last word but one also read from each other.
 //!
@@ -43,8 +43,9 @@ pub const MAX_MARGIN: u32 = CELLS_PER_WORD as u32;
 /// The number of words of shared memory for the first and last row of each warp.
 const EXCHANGED: usize = 2 * WARPS * LANES;
 
-/// Returns the length of `published` in [`life_resident()`] for a board of `words` words and a grid of `blocks` blocks.
-/// It has two elements per word, and per block the number of its last exchange. Returns `None` if the length overflows.
+/// Returns the length of `published` in [`life_resident()`] for a board of `words` words and a grid of `blocks` blocks:
+/// two elements per word, and one per block for the number of its last exchange. Returns `None` if the length
+/// overflows.
 pub fn resident_published(words: usize, blocks: usize) -> Option<usize> {
     words.checked_mul(2)?.checked_add(blocks)
 }
@@ -53,8 +54,8 @@ pub fn resident_published(words: usize, blocks: usize) -> Option<usize> {
 /// the registers of all blocks.
 ///
 /// Both boards must have `height` rows of `⌈width / 32⌉` words. Tiles have `margin` rows above and below their own
-/// rows, at most [`MAX_MARGIN`]. `published` must have [`resident_published`] elements, zero before the first launch.
-/// A further launch of the same grid must find the values of the launch before, because the numbers of exchanges
+/// rows, at most [`MAX_MARGIN`]. `published` must have [`resident_published`] elements, zero before the first launch. A
+/// further launch of the same grid must find the values of the previous launch, because the numbers of exchanges
 /// continue. Launch cooperatively, with blocks of [`RESIDENT_THREADS`] threads: one per [`TEMPORAL_WORDS`] words along
 /// x and one per [`RESIDENT_WARPS`](super::RESIDENT_WARPS) × `ROWS` − 2 × `margin` rows along y.
 #[kernel(max_threads = 512, min_blocks = 2, instances(ROWS = [2, 4]))]

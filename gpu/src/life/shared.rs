@@ -1,8 +1,8 @@
 //! Shared memory: many generations of one block's board, without access to global memory in between.
 //!
 //! Both boards are in shared memory, whose latency is a tenth of global memory's. Global memory is read once at the
-//! start and written once at the end. Limited by the single multiprocessor; the board must fit into its shared memory
-//! twice.
+//! start and written once at the end. The kernel is limited by the single multiprocessor; the board must fit into its
+//! shared memory twice.
 //!
 //! Source: Hands-On GPU Programming, ch. 5 (`conway_ker_shared`), with the race of the book's kernel removed, as in
 //! `block`.

@@ -18,8 +18,8 @@ pub fn mix(value: u64) -> u64 {
     value ^ (value >> 31)
 }
 
-/// Returns the 64 cells of word pair number `pair`, counted row by row. Each is alive with probability `threshold` /
-/// 2⁶⁴.
+/// Returns the 64 cells of word pair number `pair`, counted row by row. Each cell is alive with probability `threshold`
+/// / 2⁶⁴.
 ///
 /// Each cell draws the binary digits of a uniform number, the highest first, until one differs from the threshold's
 /// digit. The cell's number is smaller exactly if that digit is 0 and the threshold's is 1. All 64 cells share a draw,

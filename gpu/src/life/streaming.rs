@@ -6,9 +6,9 @@
 //! the rows to a ring in shared memory, [`ROWS`] at a time, and the next [`ROWS`] in advance. In the ring, the warp
 //! fills the margins of all these rows at once.
 //!
-//! Limited by logic: eight three-input operations per word and generation. At the top of a strip, the warp also
-//! computes rows of the strip above, so these are computed twice. There, a stage starts with the first row on which its
-//! result depends.
+//! The kernel is limited by logic: eight three-input operations per word and generation. At the top of a strip, the
+//! warp also computes rows of the strip above, so these are computed twice. There, a stage starts with the first row on
+//! which its result depends.
 //!
 //! The start and the end of a launch leave multiprocessors idle. The warps of the next launch therefore take the places
 //! of those that have ended. They do all work that does not need the board, and wait.
@@ -36,7 +36,7 @@ const VECTORS: usize = VECTORS_PER_ROW + MARGIN_LANES;
 /// The number of vectors in half of the ring.
 const HALF: usize = ROWS * VECTORS;
 
-/// The number of rows in a strip must be a multiple of this.
+/// The number of rows in a strip must be a multiple of this number.
 pub const ROWS_TOGETHER: usize = 2;
 
 /// Executes one pipeline stage: takes the row below `rows`, and returns the next generation of the row in `rows`.
@@ -51,22 +51,22 @@ fn advance<R: Logic>(rows: &mut Rows, below: Words, lane: Lane, is_odd: bool) ->
 
 /// One lane's part of the margins of [`ROWS`] rows: one vector of one row.
 struct Margin {
-    /// The position of the vector in memory for the first of these rows, relative to the tile's first vector.
+    /// The position of the vector in memory for the first of the [`ROWS`] rows, relative to the tile's first vector.
     from: isize,
-    /// The lane's row among these rows.
+    /// The lane's row among the [`ROWS`] rows.
     row: i32,
-    /// The positions of the copied vector and of its destination in a half of the ring.
+    /// The positions of the copied vector and of the vector that receives the margin, in a half of the ring.
     copied: usize,
     to: usize,
-    /// The bits that are copied, and their shift.
+    /// The bits that are copied to the margin, and their shift.
     mask: u32,
     up: u32,
 }
 
 impl Margin {
-    /// Returns the part of lane `lane` for tile `tile`. `lane` must be below [`ROWS`] × [`MARGIN_LANES`]. If
-    /// `IS_ENDLESS`, the margin beyond the board's edges comes from the opposite side of the torus, in [whole
-    /// vectors](Interleaved::has_whole_margins). Otherwise it keeps its old values.
+    /// Returns the part of the margins that lane `lane` fills in tile `tile`. `lane` must be below [`ROWS`] ×
+    /// [`MARGIN_LANES`]. If `IS_ENDLESS`, the margin beyond the board's edges comes from the opposite side of the
+    /// torus, in [whole vectors](Interleaved::has_whole_margins). Otherwise the margin keeps its old values.
     #[inline(always)]
     fn new<const IS_ENDLESS: bool>(lane: usize, tile: u32, board: &Interleaved) -> Self {
         let (row, which) = (lane / MARGIN_LANES, lane % MARGIN_LANES);
@@ -115,7 +115,7 @@ impl Margin {
 
 /// The strip of rows of a warp.
 struct Strip {
-    /// The number of vectors in memory before those of the tile.
+    /// The number of vectors in the board's memory before those of the tile.
     tile_start: usize,
     /// The first row of the strip, and the number of its rows.
     first: u32,
@@ -242,7 +242,7 @@ impl Strip {
     /// of `cells` must have been written.
     ///
     /// # Safety
-    /// Both must be whole boards.
+    /// `cells` and `next` must be whole boards.
     #[inline(always)]
     unsafe fn pass<const DEPTH: usize, const IS_ENDLESS: bool, const HAS_DEAD: bool, R: Logic>(
         &self,
@@ -382,7 +382,7 @@ fn strip_of<const IS_ENDLESS: bool>(cells: &Global<u32>, next: &GlobalMut<u32>, 
     Strip::new::<IS_ENDLESS>(board, tile, (strip, thread::grid_dim_y()), ring)
 }
 
-/// Advances this warp's strip.
+/// Advances this warp's strip by `DEPTH` generations of rule `R`, on a board without dead edges.
 ///
 /// # Safety
 /// The contract of [`Strip::pass`] applies.

@@ -6,7 +6,8 @@
 //! margins. A thread keeps [`ROWS`] rows of one word in registers. Neighbouring words come by shuffle, and the rows
 //! above and below those of a warp through shared memory, with one barrier per generation.
 //!
-//! Limited by arithmetic: about ten three-input logic operations and two funnel shifts per word and generation.
+//! The kernel is limited by arithmetic: about ten three-input logic operations and two funnel shifts per word and
+//! generation.
 //!
 //! Idea: overlapped tiling of stencils in time, as in J. Holewinski, L.-N. Pouchet and P. Sadayappan, "High-Performance
 //! Code Generation for Stencil Computations on GPU Architectures" (ICS 2012).

@@ -37,16 +37,17 @@ pub const DEEPEST: usize = 6;
 /// [`life_temporal()`](super::life_temporal()): 5800² on an H200.
 pub const STREAMING_FROM: usize = 1 << 25;
 
-/// The same limit for a torus that needs no written margins: 4096² on an H200.
+/// The smallest torus without written margins, in cells, on which [`life_streaming()`](super::life_streaming()) is
+/// faster than [`life_temporal()`](super::life_temporal()): 4096² on an H200.
 pub const STREAMING_TORUS_FROM: usize = 1 << 24;
 
-/// The largest number of strips that each warp of the device processes in turn.
+/// The largest number of strips that each warp of [`life_streaming()`](super::life_streaming()) processes in turn.
 pub const STREAMING_WAVES: usize = 4;
 
-/// The duration of a round of all warps, as a multiple of their idle time at the end of a launch.
+/// The time of a round of all warps of the streaming kernel, as a multiple of their idle time at the end of a launch.
 pub const STREAMING_WAITING: usize = 16;
 
-/// The duration of writing the margins before a launch, in rows of a strip. Measured on an H200.
+/// The time for writing the margins before a launch of the streaming kernel, in rows of a strip. Measured on an H200.
 pub const STREAMING_EDGES: usize = 10;
 
 /// The number of rows that a warp of [`life_streaming()`](super::life_streaming()) takes at a time.
@@ -62,13 +63,13 @@ pub const RESIDENT_WARPS: usize = 16;
 /// many rows as there are generations between two exchanges.
 pub const RESIDENT_MARGINS: [u32; 5] = [4, 8, 12, 16, 24];
 
-/// The approximate duration of one row of a thread in a generation, in nanoseconds. Measured on an H200.
+/// The approximate time of the resident kernel for one row of a thread and generation, in nanoseconds, on an H200.
 pub const RESIDENT_ROW: usize = 60;
 
-/// The additional duration of a generation, in nanoseconds.
+/// The additional time of the resident kernel per generation, in nanoseconds.
 pub const RESIDENT_GENERATION: usize = 60;
 
-/// The duration of an exchange of margins, in nanoseconds.
+/// The time of the resident kernel for an exchange of margins, in nanoseconds.
 pub const RESIDENT_EXCHANGE: usize = 1100;
 
 /// The number of blocks of 256 threads per multiprocessor in kernels with a grid-stride loop. It is several times the

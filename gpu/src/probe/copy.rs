@@ -1,7 +1,7 @@
 //! globalCopy: in each pass, a thread loads `UNROLL` elements into registers and then stores them.
 //!
-//! The loads overlap, and the first store waits for the first load only. Limited by memory. Source: the CUDA Handbook's
-//! globalCopy.
+//! The loads overlap, and the first store waits for the first load only. The kernel is limited by memory. Source: the
+//! CUDA Handbook's globalCopy.
 
 use cuda_std::{Global, GlobalMut, kernel};
 

@@ -1,8 +1,8 @@
 //! globalCopy2: two sources and one destination. In each pass, a thread loads `UNROLL` elements of each source into
 //! registers and then stores the results.
 //!
-//! Two thirds of the traffic are reads and one third is writes, as in `y = a·x + y`. Limited by memory. Source: the
-//! CUDA Handbook's globalCopy2.
+//! Two thirds of the traffic are reads and one third is writes, as in `y = a·x + y`. The kernel is limited by memory.
+//! Source: the CUDA Handbook's globalCopy2.
 
 use cuda_std::{Global, GlobalMut, kernel};
 

@@ -1,8 +1,8 @@
 //! Load, store, load, store: a thread copies `UNROLL` elements per pass, one after the other.
 //!
 //! In contrast to globalCopy, each store precedes the next load. The compiler cannot prove that the arrays do not
-//! overlap, so it keeps that order. A thread then has only one load in flight. Limited by the latency of memory, unless
-//! enough warps hide it.
+//! overlap, so it keeps that order. A thread then has only one load in flight. The kernel is limited by the latency of
+//! memory, unless enough warps hide it.
 
 use cuda_std::{Global, GlobalMut, kernel};
 

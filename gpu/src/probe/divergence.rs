@@ -4,8 +4,8 @@
 //! The lanes of a warp share an instruction stream. If they take both paths of a branch, the warp executes one path
 //! after the other. A branch on which all lanes of a warp agree costs nothing extra. Each path is a chain of dependent
 //! multiply-adds whose length is known only at run time. The chain is long enough for the compiler to emit a branch
-//! instead of predicated instructions. The paths have different constants, so the compiler cannot merge them. Limited
-//! by arithmetic.
+//! instead of predicated instructions. The paths have different constants, so the compiler cannot merge them.
+//! Arithmetic limits both kernels.
 //!
 //! Source: mathKernel1 and mathKernel2 of *Professional CUDA C Programming*. Their paths are one assignment each, and
 //! compilers predicate those.

@@ -55,7 +55,7 @@ impl<const UNROLL: usize> Groups<UNROLL> {
     }
 
     /// Returns the index of the thread's element `j` in the cut group, or `None` if the element is beyond the end. Call
-    /// it after the last whole group.
+    /// this method after the last whole group.
     #[inline(always)]
     pub fn rest(&self, j: usize) -> Option<usize> {
         // The next group starts at or beyond the end, so a thread has at most one cut group.

@@ -1,10 +1,11 @@
 //! globalRead: a thread issues `UNROLL` independent loads per pass. It combines the results, so that the compiler can
 //! omit none of them.
 //!
-//! Limited by memory if enough bytes are in flight. Small operands need a high unroll factor or many warps for that.
-//! With 1-byte operands, the multiprocessor's load units are the limit. In the PTX, the loads of a pass precede every
-//! use of their results. The assembler may still wait for some of them early, to save registers. With launch bounds it
-//! did so, and it also spilled. Source: the CUDA Handbook's globalRead, which adds instead of using XOR.
+//! The kernel is limited by memory if enough bytes are in flight. Small operands need a high unroll factor or many
+//! warps for that. With 1-byte operands, the multiprocessor's load units are the limit. In the PTX, the loads of a pass
+//! precede every use of their results. The assembler may still wait for some of them early, to save registers. With
+//! launch bounds it did so, and it also spilled. Source: the CUDA Handbook's globalRead, which adds instead of using
+//! XOR.
 
 use cuda_std::{Global, GlobalMut, kernel, thread};
 

@@ -1,8 +1,8 @@
 //! Completely unrolled: the tree has at most ten steps, and the code spells out each one. A block skips the steps that
 //! need more threads than it has.
 //!
-//! No loop remains. The strides are constants and become part of the addresses. The operator must be commutative.
-//! Limited by shared memory: each step waits for the stores of the step before.
+//! No loop remains. The strides are constants and become part of the addresses. The operator must be commutative. The
+//! kernel is limited by shared memory: each step waits for the stores of the step before.
 //!
 //! Source: `reduceCompleteUnrollWarps8` of "Professional CUDA C Programming"; Harris's kernel 6, which makes the
 //! block's size a template parameter and so saves the tests too.

@@ -7,8 +7,8 @@
 //! blocks finish, so every run has the same result. Tickets behind fences, as in the sample below, would cost more. The
 //! operator must be commutative.
 //!
-//! Limited by memory. With a small input, limited by the launch and by the latency of memory: first of the loads, then
-//! of the partial results on their way to the last block. For small inputs the host launches
+//! The kernel is limited by memory. With a small input, it is limited by the launch and by the latency of memory: first
+//! of the loads, then of the partial results on their way to the last block. For small inputs the host launches
 //! [`reduce_one_tile()`](super::reduce_one_tile()).
 //!
 //! Forward progress: only the last block waits, and the blocks for which it waits do not wait themselves.
@@ -28,8 +28,8 @@ use crate::operator::{Max, Min, Operator, Product, Sum};
 pub(super) const COMBINED: u32 = 1;
 
 /// Ends a kernel that reduces in one launch: the grid's last block combines the `value`s of all blocks and writes the
-/// result to `y[0]`. `T` and `O` are the kernel's parameters. A macro, because the returns of an inlined function
-/// change the order of the kernel's code.
+/// result to `y[0]`. `T` and `O` are the kernel's parameters. This is a macro, because the returns of an inlined
+/// function change the order of the kernel's code.
 macro_rules! combine_blocks {
     ($value:ident, $slots:ident, $partials:ident, $y:ident) => {
         let is_first = thread::thread_idx_x() == 0;
@@ -96,8 +96,8 @@ pub fn reduce_grid_stride<T: Element, O: Operator<T>, const V: usize>(
 /// loads differ by constants. The remainder is processed element by element.
 #[inline(always)]
 pub(super) fn combine_strided<T: Element, O: Operator<T>, const V: usize>(x: Global<T>) -> T {
-    const { assert!(O::COMMUTATIVE, "this rung does not keep the order of the elements") };
-    const { assert!(V * size_of::<T>() == 16, "a vector has 16 bytes") };
+    const { assert!(O::COMMUTATIVE, "this rung needs a commutative operator: use `neighboured` or `shuffle`") };
+    const { assert!(V * size_of::<T>() == 16, "`V` elements must have 16 bytes") };
     let (thread, block) = (thread::index_1d(), thread::block_dim_x() as usize);
     let threads = thread::grid_dim_x() as usize * block;
     // Buffers start at a multiple of 16 bytes. Unaligned views and partial warps are processed element by element.

@@ -3,7 +3,8 @@
 //!
 //! The active threads are always the first ones. Whole warps become idle, and no warp diverges until fewer than 32
 //! threads are active. Neighbouring threads access neighbouring banks. The tree combines elements that are not
-//! neighbours, so the operator must be commutative. Limited by its loads: half of the threads do nothing else.
+//! neighbours, so the operator must be commutative. The kernel is limited by its loads: half of the threads do nothing
+//! else.
 //!
 //! Source: `reduceInterleaved` of "Professional CUDA C Programming"; Harris's kernel 3.
 
@@ -30,7 +31,7 @@ pub fn reduce_interleaved<T: Element, O: Operator<T>>(segment: u32, x: Global<T>
 /// Combines one value per thread and returns the result in thread 0. The order of the operands is not the thread order.
 #[inline(always)]
 pub(super) fn combine_halves<T: Element, O: Operator<T>>(shared: Shared<T>, mut value: T) -> T {
-    const { assert!(O::COMMUTATIVE, "this rung does not keep the order of the elements") };
+    const { assert!(O::COMMUTATIVE, "this rung needs a commutative operator: use `neighboured` or `shuffle`") };
     let (thread, block) = (thread::thread_idx_x() as usize, thread::block_dim_x() as usize);
     shared.store(thread, value);
     let mut stride = block / 2;

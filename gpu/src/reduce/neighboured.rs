@@ -1,9 +1,9 @@
 //! Neighboured: a tree in shared memory. First each thread with an even index combines its element with its
 //! neighbour's, then each fourth thread combines two such pairs, and so on.
 //!
-//! The textbook's first version. Limited by divergence: at every step each warp has active lanes, fewer and fewer of
-//! them, and takes as long as a full warp. The tree keeps the order of the elements, so the operator may be any
-//! associative one. After the step of stride *s*, thread *t* holds the combination of `x[t..t + 2·s]`.
+//! This is the textbook's first version. The kernel is limited by divergence: at every step each warp has active lanes,
+//! fewer and fewer of them, and takes as long as a full warp. The tree keeps the order of the elements, so the operator
+//! may be any associative one. After the step of stride *s*, thread *t* holds the combination of `x[t..t + 2·s]`.
 //!
 //! Source: `reduceNeighbored` of "Professional CUDA C Programming", which works in place in global memory; Harris's
 //! kernel 1.

@@ -13,8 +13,8 @@
 //! The last block also prefetches the words of the other blocks while it loads its tile, so that its polls do not wait
 //! for memory. These instructions follow the loads: in front of them, they would delay the loads of every block.
 //!
-//! Limited by the launch and by the latency of memory: first of the loads, then of the partial results on their way to
-//! the last block. `docs/notes/reduce.md` has the time of each.
+//! The kernel is limited by the launch and by the latency of memory: first of the loads, then of the partial results on
+//! their way to the last block. `docs/notes/reduce.md` has the time of each.
 //!
 //! Forward progress: only the last block waits, and the blocks for which it waits do not wait themselves.
 //!
@@ -84,8 +84,8 @@ pub fn reduce_one_tile<T: Element, O: Operator<T>, const V: usize>(
 /// elements.
 #[inline(always)]
 fn combine_tile<T: Element, O: Operator<T>, const V: usize>(x: Global<T>, partials: GlobalMut<u64>) -> T {
-    const { assert!(O::COMMUTATIVE, "this rung does not keep the order of the elements") };
-    const { assert!(V * size_of::<T>() == 16, "a vector has 16 bytes") };
+    const { assert!(O::COMMUTATIVE, "this rung needs a commutative operator: use `neighboured` or `shuffle`") };
+    const { assert!(V * size_of::<T>() == 16, "`V` elements must have 16 bytes") };
     let first = thread::block_idx_x() as usize * tile_elements(V);
     if !(x.as_ptr() as usize).is_multiple_of(16) || x.len() < first + tile_elements(V) {
         return combine_partial_tile::<T, O, V>(x, partials);

@@ -5,7 +5,7 @@
 //! element per lane. If the operator is commutative, each lane first combines its elements of all rows, and the warp
 //! shuffles once. Otherwise the warp combines each row separately.
 //!
-//! Limited by memory, and by the further launches that combine the blocks' results.
+//! The kernel is limited by memory, and by the further launches that combine the blocks' results.
 //!
 //! Source: "Faster Parallel Reductions on Kepler", NVIDIA, with the masks that shuffles need since Volta.
 

@@ -1,19 +1,19 @@
 //! Tuning constants of the rungs. The attribute of a kernel repeats its `max_threads` as a literal.
 
-/// Items per thread of the rungs that unroll the last warp or the whole tree: one item from each of this many blocks of
-/// elements.
+/// The number of items per thread of the rungs that unroll the last warp or the whole tree: one item from each of this
+/// many blocks of elements.
 pub const BLOCKS_ON_LOAD: usize = 8;
 
-/// Items per thread of [`reduce_shuffle()`](super::reduce_shuffle()): one item from each of this many rows of a warp.
+/// The number of items per thread of [`reduce_shuffle()`](super::reduce_shuffle()): one from each of this many rows.
 pub const ROWS: usize = 8;
 
-/// The number of 16-byte loads that a thread of the last rung has in flight.
+/// The number of 16-byte loads that a thread of reduce's last rung has in flight.
 pub const LOADS: usize = 4;
 
 /// The number of threads per block of [`reduce_one_tile()`](super::reduce_one_tile()).
 pub const ONE_TILE_BLOCK: u32 = 256;
 
-/// The number of threads per block of the rungs that need several launches.
+/// The number of threads per block of reduce's rungs that need several launches.
 pub const BLOCK: u32 = 256;
 
 /// The number of threads per block of [`reduce_grid_stride()`](super::reduce_grid_stride()). Larger blocks leave fewer
@@ -22,7 +22,7 @@ pub const GRID_STRIDE_BLOCK: u32 = 512;
 
 /// Returns the number of blocks of [`reduce_grid_stride()`](super::reduce_grid_stride()) per multiprocessor for an
 /// input of `bytes` bytes. It is the number that a multiprocessor holds at once with 32 registers per thread. From 4
-/// GiB on, more blocks are faster, whose parts are read one after the other.
+/// GiB on, a larger grid is faster, whose blocks run in several waves.
 pub const fn blocks_per_multiprocessor(bytes: usize) -> u32 {
     match bytes >> 32 {
         0 => 4,

@@ -6,7 +6,7 @@
 //! determines which elements a thread combines, so every run at one address has the same result. The operator must be
 //! commutative.
 //!
-//! Limited by memory.
+//! The kernel is limited by memory.
 
 use cuda_std::{Element, Global, GlobalMut, kernel, shared_array, thread};
 

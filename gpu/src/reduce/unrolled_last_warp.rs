@@ -1,13 +1,13 @@
 //! Unrolled last warp: each thread loads eight items, and one warp combines the last 64 elements of the tree, without
 //! block barriers and without a loop.
 //!
-//! Six barriers of the tree, at which all warps waited for one, are gone. Between two steps the warp needs its own
+//! Six barriers of the tree, at which all warps waited for one warp, are gone. Between two steps the warp needs its own
 //! synchronisation. The textbooks omit it and declare the memory `volatile`. This was correct while the lanes of a warp
 //! ran in lockstep. Since Volta they need not, and a lane may read an element that another lane has not written yet.
 //! The textbooks also let all 32 lanes work at every step, so a lane reads an element that another lane writes in the
 //! same step. Here only the lanes below the stride work, and one synchronisation per step is enough.
 //!
-//! The operator must be commutative. Limited by the loop over the earlier steps.
+//! The operator must be commutative. The kernel is limited by the loop over the earlier steps.
 //!
 //! Source: `reduceUnrollWarps8` of "Professional CUDA C Programming"; Harris's kernel 5.
 
@@ -56,7 +56,7 @@ fn combine_halves_but_last<T: Element, O: Operator<T>>(shared: Shared<T>, mut va
 /// `value` must be the thread's own element. A block barrier must stand between the stores and this call.
 #[inline(always)]
 pub(super) fn combine_last_warp<T: Element, O: Operator<T>>(shared: Shared<T>, value: T) -> T {
-    const { assert!(O::COMMUTATIVE, "this rung does not keep the order of the elements") };
+    const { assert!(O::COMMUTATIVE, "this rung needs a commutative operator: use `neighboured` or `shuffle`") };
     if thread::thread_idx_x() >= warp::SIZE {
         return value;
     }

@@ -2,8 +2,8 @@
 //! flight.
 //!
 //! A block processes spans of `N` times its threads. Within a span, neighbouring threads access neighbouring elements.
-//! Whole spans need no bounds tests. Only the last span, which the end of the vectors cuts, tests each element. Limited
-//! by memory.
+//! Whole spans need no bounds tests. Only the last span, which the end of the vectors cuts, tests each element. The
+//! kernel is limited by memory.
 //!
 //! Source: N. Wilt, "The CUDA Handbook", ch. 11, `saxpy_unrolled<n>`. The loop bound there, `N − n·threads` in unsigned
 //! numbers, underflows for vectors shorter than that. Its tail is a second loop that repeats the work. Here one loop

@@ -1,11 +1,11 @@
 //! Vectorised: 16-byte accesses, one per thread and vector. The remaining elements are processed one at a time.
 //!
-//! The kernel needs a quarter of the memory instructions (half for `f64`). The grid of small blocks grows with the
-//! length: when a block ends, the next block starts its loads. A grid of fixed size with a grid-stride loop is slower,
-//! and so are larger blocks and more accesses per thread (`docs/notes/saxpy.md`).
+//! The kernel executes a quarter of the memory instructions of one-element accesses (half for `f64`). The grid of small
+//! blocks grows with the length: when a block ends, the next one starts its loads. A grid of fixed size with a
+//! grid-stride loop is slower, and so are larger blocks and more accesses per thread (`docs/notes/saxpy.md`).
 //!
-//! Limited by memory. The last block processes views that do not start at a multiple of 16 bytes element by element.
-//! For such views use [`saxpy_unaligned()`](super::saxpy_unaligned()).
+//! The kernel is limited by memory. The last block processes views that do not start at a multiple of 16 bytes element
+//! by element. For such views use [`saxpy_unaligned()`](super::saxpy_unaligned()).
 //!
 //! Source: J. Luitjens, "Increase Performance with Vectorized Memory Access", NVIDIA, 2013.
 

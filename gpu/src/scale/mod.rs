@@ -1,4 +1,4 @@
-//! Computes `y = s·x`, a vector times a number: the first kernel of the book.
+//! Computes `y = s·x`, a vector times a number: the first kernel of Tuomanen's book.
 //!
 //! | rung | idea | limited by |
 //! |---|---|---|

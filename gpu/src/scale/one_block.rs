@@ -1,7 +1,7 @@
 //! One block: the index of a thread in its block is the index of its element.
 //!
-//! Limited by the time of a launch. The length is limited to the number of threads in one block. Source: the scalar
-//! multiply kernel of the book's ch. 4, which has no bounds test and needs vectors of exactly 512 elements.
+//! The kernel is limited by the time of a launch. The length is limited to the number of threads in one block. Source:
+//! the scalar multiply kernel of Tuomanen's ch. 4, which has no bounds test and needs vectors of exactly 512 elements.
 
 use cuda_std::{Global, GlobalMut, kernel, thread};
 

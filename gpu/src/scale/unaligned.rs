@@ -5,7 +5,7 @@
 //! in L1. It processes the few elements before the first vector and after the last one by one. This is a separate
 //! kernel, which the host selects by the views' addresses, so aligned views pay nothing for it.
 //!
-//! Limited by memory.
+//! The kernel is limited by memory.
 
 use cuda_std::{Global, GlobalMut, kernel, thread};
 

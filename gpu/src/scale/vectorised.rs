@@ -1,10 +1,10 @@
 //! Vectorised: 16-byte accesses, one per thread and vector. The remaining elements are processed one at a time.
 //!
-//! The kernel needs a quarter of the memory instructions. The grid of small blocks grows with the length: when a block
-//! ends, the next block starts its loads.
+//! The kernel executes a quarter of the memory instructions of one-element accesses. The grid of small blocks grows
+//! with the length: when a block ends, the next block starts its loads.
 //!
-//! Limited by memory. Views that do not start at a multiple of 16 bytes are processed element by element. For such
-//! views use [`scale_unaligned()`](super::scale_unaligned()).
+//! The kernel is limited by memory. Views that do not start at a multiple of 16 bytes are processed element by element.
+//! For such views use [`scale_unaligned()`](super::scale_unaligned()).
 //!
 //! Source: J. Luitjens, "Increase Performance with Vectorized Memory Access", NVIDIA, 2013.
 

@@ -10,7 +10,7 @@ use crate::collective::tile::warp_scan;
 use crate::collective::warp::warp_reduce;
 use crate::operator::Operator;
 
-/// The bytes of a cache line. Tiles that start at a line boundary share no sector.
+/// The number of bytes of a cache line. Tiles that start at a line boundary share no sector.
 const LINE: usize = 128;
 
 /// Returns the number of elements before the first line of `y`. Returns 0 if `x` has another offset within a 16-byte

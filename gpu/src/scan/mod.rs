@@ -48,7 +48,7 @@ cuda_std::ladder! {
     pub enum ScanRung: scan {
         /// In step k, each element is combined with the one 2ᵏ before it, in one block of up to 1024 elements.
         naive_block,
-        /// The same over any length, one launch per step.
+        /// In step k, each element is combined with the one 2ᵏ before it, over any length, one launch per step.
         naive = scan_naive_step,
         /// Up and down a tree over any length, one launch per level.
         work_efficient = scan_shifted_copy + scan_up_sweep + scan_down_sweep,

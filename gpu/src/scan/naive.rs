@@ -1,10 +1,10 @@
 //! Naive, over any length: Hillis and Steele's scan in global memory, one launch per step.
 //!
 //! Blocks cannot wait for each other, so each of the ⌈log₂ n⌉ steps is a separate launch. Two buffers in global memory
-//! take turns, like the two buffers of a single block. Limited by memory traffic: every step reads and writes all
-//! elements.
+//! take turns, like the two buffers of a single block. The rung is limited by memory traffic: every step reads and
+//! writes all elements.
 //!
-//! Sources: those of the scan in one block.
+//! Sources: those of [`scan_naive_block()`](super::scan_naive_block()).
 
 use cuda_std::{Element, Global, GlobalMut, kernel, thread};
 

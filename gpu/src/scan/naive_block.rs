@@ -5,7 +5,7 @@
 //! element before the thread 2ᵏ further on has read it. With two buffers, a step reads one and writes the other, and
 //! one barrier is enough.
 //!
-//! Limited by its single block, n ≤ 1024, and by its n log₂ n operations.
+//! The kernel is limited by its single block, n ≤ 1024, and by its n log₂ n operations.
 //!
 //! Sources: W. D. Hillis, G. L. Steele, "Data Parallel Algorithms", CACM 29 (12), 1986; B. Tuomanen, "Hands-On GPU
 //! Programming with Python and CUDA", ch. 4.

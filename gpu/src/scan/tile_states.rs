@@ -81,8 +81,8 @@ impl Ticket {
         (self.0 >> 32) as u32
     }
 
-    /// Prepares the word for the next launch if this ticket's tile is the last of `tiles`: the next epoch, and the
-    /// first tile.
+    /// If this ticket's tile is the last of `tiles`, prepares the ticket word for the next launch: sets the next epoch
+    /// and the number of the first tile.
     #[inline(always)]
     pub(super) fn begin_next(self, words: GlobalMut<u64>, tiles: u32) {
         if self.tile().wrapping_add(1) == tiles {
@@ -123,7 +123,7 @@ impl<'a, T: Element> TileStates<'a, T> {
     /// Loads the words of the state of `tile`. A GPU does not check the index.
     ///
     /// # Safety
-    /// The words must exist. [`state_words`] includes words for up to [`SPARE`] tiles after the last.
+    /// The words of the state must exist. [`state_words`] includes words for up to [`SPARE`] tiles after the last.
     #[inline(always)]
     pub(super) unsafe fn peek_unchecked(self, tile: usize) -> [u64; 4] {
         // SAFETY: by this function's contract, the words of `tile` exist.

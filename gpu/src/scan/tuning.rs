@@ -14,11 +14,11 @@ pub const WARPS: usize = (THREADS / warp::SIZE) as usize;
 /// The largest number of vectors that a thread of the look-back scan loads.
 pub const CHUNKS: usize = 8;
 
-/// Up to this many bytes, the threads of the look-back scan load half as many vectors. More multiprocessors then have
-/// work, and each still has at most one tile.
+/// The largest input in bytes for which the threads of the look-back scan load half as many vectors as usual. More
+/// multiprocessors then have work, and each still has at most one tile.
 pub const SMALL: usize = 1 << 20;
 
-/// Up to this many bytes, the threads of the look-back scan load a quarter as many vectors.
+/// The largest input in bytes for which the threads of the look-back scan load a quarter as many vectors as usual.
 pub const SMALLER: usize = 1 << 18;
 
 /// Returns the number of elements in a tile of the look-back scan. Each thread loads `chunks` vectors of `vector`
@@ -33,8 +33,8 @@ pub const fn tile_elements(chunks: usize, vector: usize) -> usize {
 /// row.
 pub(super) const LOOK_BACK_ROWS: usize = 4;
 
-/// The number of bytes from which the pipelined scan is faster than the look-back scan. Each of its blocks needs
-/// several tiles.
+/// The input size in bytes from which the pipelined scan is faster than the look-back scan. Each block of the pipelined
+/// scan needs several tiles.
 pub const PIPELINED_FROM: usize = 10 << 20;
 
 /// The number of tiles in the shared-memory ring of the pipelined scan: one being scanned, one waiting for its scan,
@@ -66,6 +66,6 @@ pub const fn pipelined_tile_elements(vector: usize) -> usize {
 /// each other block. This number covers them on a GPU of up to 144 multiprocessors.
 pub(super) const GAP_ROWS: usize = 9;
 
-/// The number of times the first block of the pipelined scan checks whether the whole grid has started. Afterwards it
+/// The number of times that the first block of the pipelined scan checks whether the whole grid has started. It then
 /// continues with the blocks that have started. On an idle device a grid starts in about the time of one check.
 pub(super) const LOOKS: u32 = 32;

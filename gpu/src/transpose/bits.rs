@@ -7,8 +7,8 @@ use super::tuning::{self, Shape, UnalignedShape};
 
 /// An element of a transpose: bits of a fixed width.
 ///
-/// The last rung rearranges loaded elements in registers into words. Each word holds neighbours of one column: four
-/// bytes, two halves, or one larger element. After this step the kernel moves whole words.
+/// Transpose's last rung rearranges loaded elements in registers into words. Each word holds neighbours of one column:
+/// four bytes, two halves, or one larger element. After this step the kernel moves whole words.
 pub trait Bits: Element {
     /// The word of shared memory: 8 bytes if elements have 8 bytes, else 4 bytes.
     type Word: Element + Shuffle;
@@ -38,13 +38,13 @@ pub trait Bits: Element {
     fn vector(words: [Self::Word; 4]) -> Self::Vector;
 
     /// Transposes words: takes the words of `PER_WORD` rows and returns the words of as many columns. Further array
-    /// elements are unspecified. One row per word needs no change.
+    /// elements are unspecified. If `PER_WORD` is 1, the words stay as they are.
     #[inline(always)]
     fn turn(rows: [Self::Word; 4]) -> [Self::Word; 4] {
         rows
     }
 
-    /// Returns `word` with `element` at position `place`. The bits there must be 0.
+    /// Returns `word` with `element` at position `place`. The bits at that position must be 0.
     fn with(word: Self::Word, element: Self, place: usize) -> Self::Word;
 
     /// Returns the word that starts `elements` elements into `first` and continues into `second`. `elements` must be

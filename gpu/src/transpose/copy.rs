@@ -1,8 +1,8 @@
 //! Copy: the baseline of the ladder. It has the blocks and the reads of the textbook's transposes.
 //!
 //! Each thread loads its four elements before it stores the first. The compiler could not reorder these accesses
-//! itself, because a store might change the next element. Limited by memory. Source: `copy` of Harris 2013, which
-//! alternates loads and stores.
+//! itself, because a store might change the next element. The kernel is limited by memory. Source: `copy` of Harris
+//! 2013, which alternates loads and stores.
 
 use cuda_std::{Element, Global, GlobalMut, kernel};
 

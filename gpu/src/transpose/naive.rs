@@ -1,8 +1,8 @@
 //! Naive: each thread reads along a row of *x* and writes along a column of *y*.
 //!
 //! A warp reads 32 neighbouring elements, and writes 32 elements that are `height` elements apart, each in another
-//! cache line. Limited by those writes: each moves a 32-byte sector for one element. Source: `transposeNaive` of Harris
-//! 2013.
+//! cache line. The kernel is limited by those writes: each moves a 32-byte sector for one element. Source:
+//! `transposeNaive` of Harris 2013.
 
 use cuda_std::{Element, Global, GlobalMut, kernel, thread};
 

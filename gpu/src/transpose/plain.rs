@@ -7,7 +7,8 @@
 //! In contrast to [`transpose_vectorised()`](super::transpose_vectorised()), a block is small and finishes soon. This
 //! is an advantage while the matrix has few tiles per multiprocessor. For a large matrix, 16-byte accesses are faster.
 //!
-//! Limited by the latency of memory, and by its last blocks. Source: `transposeNoBankConflicts` of Harris 2013.
+//! The kernel is limited by the latency of memory, and by its last blocks. Source: `transposeNoBankConflicts` of Harris
+//! 2013.
 
 use core::marker::PhantomData;
 
@@ -46,7 +47,7 @@ impl<T: Bits, const THREADS: usize> Tile<T, THREADS> {
 /// process the tiles of one column of tiles; blocks along y and z process the further columns.
 #[kernel(max_threads = 512, instances(T = [u32, u64], THREADS = [128, 256, 512]))]
 pub fn transpose_plain<T: Bits, const THREADS: usize>(x: Global<T>, y: GlobalMut<T>, width: usize, height: usize) {
-    const { assert!(Tile::<T, THREADS>::IS_EVEN, "the threads of a block share a tile evenly") };
+    const { assert!(Tile::<T, THREADS>::IS_EVEN, "the threads of a block must share a tile evenly") };
     // 32-bit sizes: their product does not overflow 64 bits, and comparisons take one instruction.
     let (columns, rows) = (width as u32, height as u32);
     let is_right = ((width | height) >> 32 == 0)

@@ -8,7 +8,7 @@ pub const TILE: usize = 32;
 /// tile.
 pub const BLOCK_ROWS: usize = 8;
 
-/// The shapes of the tile and block of [`transpose_vectorised`](super::transpose_vectorised()).
+/// The shape of the tile and of the block of [`transpose_vectorised`](super::transpose_vectorised()).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Shape {
     /// The number of columns of *x* in a tile. A row of the tile is a multiple of 128 bytes.
@@ -19,7 +19,7 @@ pub struct Shape {
     pub threads: usize,
 }
 
-/// The shapes of the tile and block of [`transpose_unaligned`](super::transpose_unaligned()).
+/// The shape of the tile and of the block of [`transpose_unaligned`](super::transpose_unaligned()).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct UnalignedShape {
     /// The number of bytes of a row of *x* that a block loads: a multiple of 128. The block stores fewer, depending on
@@ -69,13 +69,13 @@ pub(super) const fn gathered(width: usize) -> UnalignedShape {
 /// matrix has too few of its tiles.
 pub const GATHERED_FROM: usize = 4 << 20;
 
-/// Returns the bytes of a row of a tile of [`transpose_plain`](super::transpose_plain()), for a block of `threads`
-/// threads.
+/// Returns the number of bytes of a row of a tile of [`transpose_plain`](super::transpose_plain()), for a block of
+/// `threads` threads.
 pub const fn plain_row_bytes(threads: usize) -> usize {
     if threads < 256 { threads } else { 256 }
 }
 
-/// Returns the rows of that tile: 32 bytes per thread for 4-byte elements.
+/// Returns the number of rows of a tile of `transpose_plain`: 32 bytes per thread for 4-byte elements.
 pub const fn plain_rows(threads: usize) -> usize {
     32 * threads / plain_row_bytes(threads)
 }

@@ -13,10 +13,10 @@
 //! Every row and column must start at a multiple of 16 bytes. For other matrices use
 //! [`transpose_unaligned()`](super::transpose_unaligned()).
 //!
-//! Limited by memory. The remaining distance to the copy bandwidth comes from the order of the memory accesses: a
-//! kernel that moves the same tiles without transposing is no faster. `docs/notes/transpose.md` lists other shapes,
-//! orders and cache hints. Source: this project. Matrix-multiplication kernels use the same permutation for their
-//! tiles.
+//! The kernel is limited by memory. The remaining distance to the copy bandwidth comes from the order of the memory
+//! accesses: a kernel that moves the same tiles without transposing is no faster. `docs/notes/transpose.md` lists other
+//! shapes, orders and cache hints. Source: this project. Matrix-multiplication kernels use the same permutation for
+//! their tiles.
 
 use cuda_std::{Global, GlobalMut, Shared, Zeroable, kernel, shared_array, thread};
 
@@ -66,7 +66,7 @@ impl<T: Bits> Layout for T {}
 
 /// A tile: its position in the matrix, and its shared memory.
 struct Tile<T: Bits> {
-    /// The column and row of its first element.
+    /// The column and row of the tile's first element.
     column: usize,
     row: usize,
     /// The width and height of the matrix.
@@ -160,7 +160,7 @@ impl<T: Bits> Tile<T> {
 /// along y and z process the further columns.
 #[kernel(max_threads = 512, instances(T = [u8, u16, u32, u64]), wide(loads, stores))]
 pub fn transpose_vectorised<T: Bits>(x: Global<T>, y: GlobalMut<T>, width: usize, height: usize) {
-    const { assert!(T::IS_EVEN, "the threads of a block share a tile evenly") };
+    const { assert!(T::IS_EVEN, "the threads of a block must share a tile evenly") };
     assert_size(&x, &y, width, height);
     assert!(thread::block_dim_x() as usize == T::THREADS);
     assert!(width.is_multiple_of(T::PER_VECTOR) && height.is_multiple_of(T::PER_VECTOR));

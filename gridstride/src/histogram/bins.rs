@@ -1,4 +1,4 @@
-//! The bins of a histogram, on the host.
+//! The bins of a histogram, as the host describes them.
 
 use gpu::histogram::EvenBins;
 
@@ -6,7 +6,8 @@ use thiserror::Error;
 
 use crate::error::AlgorithmError;
 
-/// The error of bins or a number of keys that a histogram does not support. The text says what is supported.
+/// The error of a histogram that does not support the requested bins or number of keys. The text says what is
+/// supported.
 #[derive(Clone, PartialEq, Eq, Error)]
 #[error("{0}")]
 pub struct BinsError(pub(super) String);
@@ -24,7 +25,7 @@ pub struct Bins {
 }
 
 impl Bins {
-    /// Returns `count` bins over `lower..upper`.
+    /// Returns `count` bins of equal width over `lower..upper`.
     ///
     /// # Errors
     /// [`AlgorithmError::Bins`] if `count` is not 1 to 65536, the range is empty, or `upper` is above 2³².
@@ -43,14 +44,15 @@ impl Bins {
         self.count
     }
 
-    /// Returns the bin of `key`, or `None` if it is in none. It divides, as the definition does.
+    /// Returns the bin of `key`, or `None` if the key is in no bin. Computes the bin by division, as [`Bins`] defines
+    /// it.
     pub fn of(self, key: u32) -> Option<usize> {
         let (key, lower) = (u64::from(key), u64::from(self.lower));
         let is_inside = lower <= key && key < self.upper;
         is_inside.then(|| ((key - lower) * u64::from(self.count) / (self.upper - lower)) as usize)
     }
 
-    /// Returns the bins in the form that kernels take.
+    /// Returns the bins in the form in which kernels take them.
     pub fn even_bins(self) -> EvenBins {
         self.even
     }
@@ -60,8 +62,8 @@ impl Bins {
 mod tests {
     use super::*;
 
-    /// The multiplication that kernels make agrees with the division: at each bin's borders, where it is hardest, and
-    /// in between.
+    /// Checks that the kernels, which multiply, find the same bin as the division in [`Bins::of`]. The keys lie at each
+    /// bin's borders, where errors are likeliest, and in between.
     #[test]
     fn kernels_find_the_bins_that_the_division_defines() {
         const ALL: u64 = 1 << 32;
@@ -90,7 +92,7 @@ mod tests {
                     assert_eq!(found, bins.of(key), "key {key}, {count} bins over {lower}..{upper}");
                 };
                 for bin in 0..=u64::from(count) {
-                    // The first key of the bin, and its neighbours.
+                    // Checks the first key of the bin and its neighbours.
                     let border = u64::from(lower) + (bin * (upper - u64::from(lower))).div_ceil(u64::from(count));
                     for key in border.saturating_sub(2)..border + 2 {
                         check(key as u32);

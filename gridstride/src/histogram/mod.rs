@@ -1,7 +1,7 @@
-//! Histogram: the number of keys in each of up to 65536 bins of equal width.
+//! Histogram: counts the keys in each of up to 65536 bins of equal width.
 //!
-//! [`histogram`] runs one of the kernels of `gpu::histogram`. A [`Histogram`] is for repeated runs, also in a graph: a
-//! run allocates nothing. A [`Plan`] has the grid and block.
+//! [`histogram`] runs one of the kernels of `gpu::histogram`. Use a [`Histogram`] for repeated runs, also in a graph: a
+//! run allocates no memory. A [`Plan`] has the grid and block.
 //!
 //! ```
 //! use gridstride::histogram::{Bins, HistogramRung, histogram};
@@ -34,52 +34,53 @@ mod plan;
 pub use bins::{Bins, BinsError};
 pub use plan::Plan;
 
-/// A histogram with its memory, for repeated runs. A run allocates nothing.
+/// Counts keys in bins repeatedly, and owns the device memory for it. A run allocates no memory.
 pub struct Histogram {
     plan: Plan,
     bins: Bins,
     n: usize,
-    /// The words that the blocks of the last rung share. All are zero between two launches.
+    /// The words that the blocks of the last rung share. All words are zero between two launches.
     state: Buffer<u32>,
 }
 
 impl Histogram {
-    /// Returns a histogram of `n` keys of `K` in `bins` on `device` by `rung`.
+    /// Returns a [`Histogram`] that counts `n` keys of type `K` in `bins` on `device` by `rung`.
     ///
     /// # Errors
-    /// [`AlgorithmError::Bins`] if 32 bits cannot count `n`; [`AlgorithmError::Launch`] if the device has too little
+    /// [`AlgorithmError::Bins`] if `n` exceeds `u32::MAX`; [`AlgorithmError::Launch`] if the device has too little
     /// memory.
     pub fn new<K: Key>(device: &Device, rung: HistogramRung, n: usize, bins: Bins) -> Result<Self, AlgorithmError> {
         Self::with_plan(device, Plan::new::<K>(rung, n, bins.count(), device), n, bins)
     }
 
-    /// Returns a histogram that follows `plan`, which must be for these keys and bins.
+    /// Returns a [`Histogram`] that follows `plan`. The plan must be for `n` keys in `bins`.
     ///
     /// # Errors
-    /// As for [`new`](Self::new).
+    /// The errors of [`new`](Self::new).
     pub fn with_plan(device: &Device, plan: Plan, n: usize, bins: Bins) -> Result<Self, AlgorithmError> {
         if u32::try_from(n).is_err() {
             let max = u32::MAX;
-            let text =
-                format!("a histogram of {n} keys may exceed its 32-bit counts: make several of up to {max} keys");
+            let text = format!(
+                "a histogram counts at most {max} keys, but {n} were given: split the keys into several histograms"
+            );
             return Err(BinsError(text).into());
         }
         let words = if plan.rung == HistogramRung::Replicated { STATE_WORDS } else { 0 };
         Ok(Self { plan, bins, n, state: device.workspace::<Plan, _>(words)? })
     }
 
-    /// Returns the plan.
+    /// Returns the histogram's plan.
     pub fn plan(&self) -> Plan {
         self.plan
     }
 
     /// Writes the histogram of `keys` into `counts`, which need not be zero.
     ///
-    /// On a GPU it returns before the kernel has finished. Later work on the same device sees the result.
+    /// On a GPU this function returns before the kernel has finished. Later work on the same device sees the result.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`] if it was made for another number of keys, or if there is not one count per bin;
-    /// otherwise the error of the launch.
+    /// [`Error::LengthMismatch`] if the histogram was made for another number of keys, or if `counts` does not have one
+    /// element per bin; otherwise the error of the launch.
     pub fn run<'q, K: Key>(
         &mut self,
         queue: impl Into<Queue<'q>>,
@@ -115,10 +116,11 @@ impl Resources for Histogram {
     }
 }
 
-/// Writes the number of `keys` in each of `bins` into `counts`, which need not be zero. A key in no bin is not counted.
+/// Writes the number of `keys` in each of `bins` into `counts`, which need not be zero. Keys outside all bins are not
+/// counted.
 ///
 /// # Errors
-/// As for [`Histogram::new`] and [`Histogram::run`].
+/// The errors of [`Histogram::new`] and [`Histogram::run`].
 pub fn histogram<K: Key>(
     device: &Device,
     rung: HistogramRung,
@@ -129,9 +131,9 @@ pub fn histogram<K: Key>(
     Histogram::new::<K>(device, rung, keys.len(), bins)?.run(device, keys, counts)
 }
 
-/// Adds the histogram by the default rung to a device.
+/// Adds the histogram by the default rung to [`Device`].
 pub trait HistogramExt: Borrow<Device> {
-    /// Returns the number of `keys`, which are `u8` or `u32`, in each of `bins`. A key in no bin is not counted.
+    /// Returns the number of `keys`, which are `u8` or `u32`, in each of `bins`. Keys outside all bins are not counted.
     ///
     /// ```
     /// # use gridstride::{histogram::Bins, prelude::*};
@@ -141,8 +143,8 @@ pub trait HistogramExt: Borrow<Device> {
     /// ```
     ///
     /// # Errors
-    /// [`AlgorithmError::Bins`] for more keys than 32 bits count; [`AlgorithmError::Launch`] if the device fails or
-    /// has too little memory.
+    /// [`AlgorithmError::Bins`] for more than `u32::MAX` keys; [`AlgorithmError::Launch`] if the device fails or has
+    /// too little memory.
     fn histogram<X: Vector<Element: Key>>(&self, keys: X, bins: Bins) -> Result<Vec<u32>, AlgorithmError> {
         let device = self.borrow();
         keys.on_device(device, |keys| {

@@ -1,4 +1,4 @@
-//! The grid and the shared memory of a histogram.
+//! The plan of a histogram: its grid, block and shared memory.
 
 use gpu::histogram::tuning::{BLOCK, BLOCKS_PER_MULTIPROCESSOR, MAX_REPLICATED, VECTORS};
 use gpu::histogram::{Key, MAX_REPLICAS, VALUES};
@@ -6,27 +6,28 @@ use launch::{Device, LaunchConfig};
 
 use super::HistogramRung;
 
-/// The launch of a histogram. For the first two rungs, the counts are set to 0 before it.
+/// The launch of a histogram. For the first two rungs, the host sets the counts to 0 before the launch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Plan {
-    /// The rung.
+    /// The rung that is launched.
     pub rung: HistogramRung,
-    /// Grid, block and dynamic shared memory.
+    /// The grid, block and dynamic shared memory of the launch.
     pub config: LaunchConfig,
-    /// The number of bins that a block counts. The grid has one row of blocks along y per segment of bins. If keys are
-    /// counted by value, it is the number of values; for the first rung, all bins.
+    /// The number of bins that a block counts. The grid has one row of blocks along y per segment of bins. In the first
+    /// rung, a block counts all bins. If a kernel counts keys by value, this is the number of values.
     pub segment: u32,
-    /// The number of copies of each counter.
+    /// The number of copies that a block has of each counter.
     pub replicas: u32,
 }
 
 impl Plan {
-    /// Returns the plan for `n` keys of `K` in `bins` bins on `device`.
+    /// Returns the plan that counts `n` keys of type `K` in `bins` bins on `device` by `rung`.
     pub fn new<K: Key>(rung: HistogramRung, n: usize, bins: u32, device: &Device) -> Self {
         Self::with_limits::<K>(rung, n, bins, device.multiprocessors(), device.max_dynamic_shared())
     }
 
-    /// Returns the plan for a device with that many multiprocessors and bytes of dynamic shared memory per block.
+    /// Returns the plan for a device with `multiprocessors` multiprocessors and `shared_bytes` bytes of dynamic shared
+    /// memory per block.
     pub fn with_limits<K: Key>(
         rung: HistogramRung,
         n: usize,
@@ -75,7 +76,8 @@ mod tests {
         Plan::with_limits::<K>(rung, n, bins, H200.0, H200.1)
     }
 
-    /// Every bin has a counter in one row of blocks, and a block has the memory for its counters.
+    /// Checks that every bin has a counter in exactly one row of blocks, and that a block has the memory for its
+    /// counters.
     #[test]
     fn segments_hold_all_bins_in_the_memory_that_there_is() {
         for &rung in HistogramRung::ALL {

@@ -3,7 +3,7 @@
 use gpu::operator::Operator;
 use launch::Element;
 
-/// An element type that the operator `O` reduces. Some rung is built for the pair.
+/// An element type that can be reduced with the operator `O`: at least one rung is built for the pair.
 #[diagnostic::on_unimplemented(
     message = "no kernel reduces elements of type `{Self}` by this operator",
     label = "no such kernel is built",

@@ -1,7 +1,7 @@
-//! Reduction: all elements of a buffer combined into one by an associative operator.
+//! Reduction: combines all elements of a buffer into one by an associative operator.
 //!
-//! [`reduce`] runs one of the kernels of `gpu::reduce`. A [`Reducer`] is for repeated reductions: a run allocates
-//! nothing, and the result can stay on the device. A [`Plan`] lists the launches. [`ReduceElement`] lists the element
+//! [`reduce`] runs one of the kernels of `gpu::reduce`. Use a [`Reducer`] for repeated reductions: a run allocates no
+//! memory, and the result can stay on the device. A [`Plan`] lists the launches. [`ReduceElement`] lists the element
 //! types of each operator.
 //!
 //! ```
@@ -20,7 +20,7 @@
 //! # }
 //! ```
 //!
-//! A rung that changes the order of the elements is not built for an operator that does not commute:
+//! No rung that changes the order of the elements is built for an operator that does not commute:
 //!
 //! ```compile_fail,E0277
 //! # use gpu::operator::{Affine, Compose};
@@ -29,7 +29,7 @@
 //! # }
 //! ```
 //!
-//! The borrow checker rejects a result in the memory of the input:
+//! The borrow checker rejects a run whose input lies in the memory of the result:
 //!
 //! ```compile_fail,E0499
 //! # use gpu::operator::Sum;
@@ -64,20 +64,20 @@ pub use reducer::Reducer;
 pub use ReduceElement as Reducible;
 pub use Reducer as Reduction;
 
-/// Returns the rung that runs by default for `O` on `T`: the last one that is built for it.
+/// Returns the rung that runs by default for `O` on `T`: the last rung of the ladder that is built for the pair.
 pub fn default_rung<T: ReduceElement<O>, O: Operator<T>>() -> ReduceRung {
     ReduceRung::default_rung(&capabilities::of_operator::<T, O>())
 }
 
-/// Returns the number of elements of `x` before the first multiple of 16 bytes, for [`Plan::roundings_from`].
+/// Returns the number of elements of `x` that lie before its first 16-byte boundary, for [`Plan::roundings_from`].
 pub fn before_first_vector<T: Element>(x: Global<'_, T>) -> usize {
     (x.as_ptr() as usize).wrapping_neg() % 16 / size_of::<T>()
 }
 
-/// Returns all elements of `x` combined by `operator` in order, or [`Operator::IDENTITY`] if there are none.
+/// Returns all elements of `x` combined by `operator` in order, or [`Operator::IDENTITY`] if `x` is empty.
 ///
-/// Allocates memory for partial results and waits for the result. A [`Reducer`] is for repeated calls. The grouping of
-/// floats is unspecified, but it is the same in every run on one device.
+/// Allocates memory for partial results and waits for the result. Use a [`Reducer`] for repeated calls. The order of
+/// float operations is unspecified, but it is the same in every run on one device.
 ///
 /// # Errors
 /// [`AlgorithmError::NotBuilt`] if the rung is not built for `O` on `T`; [`AlgorithmError::Launch`] if the device fails
@@ -87,14 +87,14 @@ where
     T: ReduceElement<O>,
     O: Operator<T>,
 {
-    // Only its type matters.
+    // Only the operator's type matters.
     let _ = operator;
     Reducer::<T, O>::new(device, rung, x.len())?.reduce(x)
 }
 
-/// Adds reduction by the default rung to a device.
+/// Adds reduction by the default rung to [`Device`].
 pub trait ReduceExt: Borrow<Device> {
-    /// Returns all elements of `x` combined in order, `x[0] ∘ x[1] ∘ …`, or the operator's identity if there are none.
+    /// Returns all elements of `x` combined in order, `x[0] ∘ x[1] ∘ …`, or the operator's identity if `x` is empty.
     /// Waits for the result.
     ///
     /// ```

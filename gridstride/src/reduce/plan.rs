@@ -1,4 +1,4 @@
-//! The launches of a reduction.
+//! The plan of a reduction: its launches, with grid and block.
 
 use cuda_std::Ladder;
 use gpu::reduce::tile_elements;
@@ -14,18 +14,18 @@ const MAX_BLOCKS: usize = i32::MAX as usize;
 
 const LANES: usize = 32;
 
-/// One launch. Each of its blocks combines a segment of the elements into one.
+/// One launch of a reduction. Each block of the launch combines a segment of the elements into one element.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Pass {
     /// The number of elements that the launch reads.
     pub len: usize,
-    /// The number of elements per block; the last block may have fewer. In the grid-stride rung it is an average.
+    /// The number of elements per block; the last block may have fewer. In the grid-stride rung, this is the average.
     pub segment: u32,
-    /// The number of blocks, and of partial results.
+    /// The number of blocks, each of which leaves one partial result.
     pub blocks: u32,
 }
 
-/// The launches that reduce `n` elements.
+/// The plan of a reduction: the launches that reduce *n* elements.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Plan {
     kind: Kind,
@@ -34,19 +34,19 @@ pub struct Plan {
     passes: Vec<Pass>,
 }
 
-/// The kernel that a plan launches, and the kind of its launches.
+/// The kernel that a plan launches, and the way in which its launches divide the elements.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
-    /// Several launches of a rung whose blocks leave partial results; each thread takes `items` elements of a tile.
+    /// Several launches of a rung whose blocks leave partial results. Each thread takes `items` elements of a tile.
     Passes { rung: ReduceRung, items: usize },
-    /// One launch whose threads stride over the elements.
+    /// One launch of the grid-stride rung, whose threads stride over the elements.
     GridStride,
-    /// One launch of the same rung, with one block per tile of fixed size.
+    /// One launch of the grid-stride rung's kernel for small inputs, with one block per tile of fixed size.
     OneTile,
 }
 
 impl Plan {
-    /// Returns the plan for `n` elements of `element_bytes` bytes on a device with that many multiprocessors.
+    /// Returns the plan for `n` elements of `element_bytes` bytes on a device with `multiprocessors` multiprocessors.
     pub fn new(rung: ReduceRung, n: usize, element_bytes: usize, multiprocessors: u32) -> Self {
         if rung.rung().items_per_thread().is_some() {
             return Self::with_block(rung, n, element_bytes, BLOCK);
@@ -64,8 +64,8 @@ impl Plan {
         Self::grid_stride(n, element_bytes, blocks, GRID_STRIDE_BLOCK)
     }
 
-    /// Returns a plan of any rung with blocks of `block` threads, which is clamped to 1..=1024 and rounded down to a
-    /// power of two. The grid-stride rung gets one block per tile, and at most 1024 blocks.
+    /// Returns a plan of `rung` with `block` threads per block. `block` is clamped to 1..=1024 and rounded down to a
+    /// power of two. The grid-stride rung gets one block per tile, but at most 1024 blocks.
     pub fn with_block(rung: ReduceRung, n: usize, element_bytes: usize, block: u32) -> Self {
         let block = 1 << block.clamp(1, 1024).ilog2();
         let Some(items) = rung.rung().items_per_thread() else {
@@ -90,7 +90,8 @@ impl Plan {
         }
     }
 
-    /// Returns a plan of the grid-stride rung: one launch of `blocks` blocks of `block` threads, a power of two.
+    /// Returns a plan of the grid-stride rung: one launch of `blocks` blocks of `block` threads. `block` must be a
+    /// power of two.
     pub fn grid_stride(n: usize, element_bytes: usize, blocks: u32, block: u32) -> Self {
         let segment = u32::try_from(n.div_ceil(blocks.max(1) as usize)).unwrap_or(u32::MAX);
         let passes = vec![Pass { len: n, segment, blocks }];
@@ -98,7 +99,7 @@ impl Plan {
     }
 
     /// Returns a plan of the grid-stride rung's kernel for small inputs, with one block per tile of [`tile_elements`].
-    /// Returns `None` if a grid has too few blocks.
+    /// Returns `None` if no grid has that many blocks.
     pub fn one_tile(n: usize, element_bytes: usize) -> Option<Self> {
         let tiles = n.div_ceil(tile_elements(vector_len(element_bytes))).max(1);
         let blocks = u32::try_from(tiles).ok().filter(|_| tiles <= MAX_BLOCKS)?;
@@ -110,12 +111,12 @@ impl Plan {
         self.kind == Kind::OneTile
     }
 
-    /// Returns the kernel and the kind of its launches.
+    /// Returns the kernel that the plan launches, and the kind of its launches.
     pub(super) fn kind(&self) -> Kind {
         self.kind
     }
 
-    /// Returns the rung.
+    /// Returns the rung that the plan launches.
     pub fn rung(&self) -> ReduceRung {
         match self.kind {
             Kind::Passes { rung, .. } => rung,
@@ -123,27 +124,27 @@ impl Plan {
         }
     }
 
-    /// Returns the number of elements to reduce.
+    /// Returns the number of elements that the plan reduces.
     pub fn n(&self) -> usize {
         self.passes[0].len
     }
 
-    /// Returns the threads per block.
+    /// Returns the number of threads per block.
     pub fn block(&self) -> u32 {
         self.block
     }
 
-    /// Returns the launches in order. There is at least one.
+    /// Returns the launches in order; there is at least one launch.
     pub fn passes(&self) -> &[Pass] {
         &self.passes
     }
 
-    /// Returns the grid and block of a launch.
+    /// Returns the grid and block of the launch `pass`.
     pub fn config(&self, pass: Pass) -> LaunchConfig {
         LaunchConfig::new(pass.blocks, self.block)
     }
 
-    /// Returns the bytes of the partial results and the result.
+    /// Returns the number of bytes that the partial results and the result take.
     pub fn workspace_bytes(&self) -> u64 {
         let element = self.element_bytes as u64;
         let partials: u64 = self.passes.iter().map(|pass| u64::from(pass.blocks)).sum();
@@ -158,14 +159,15 @@ impl Plan {
     /// Returns the largest number of roundings on the path from an element to the result of a float sum.
     ///
     /// A launch contributes *m* − 1 roundings for a thread that combines *m* elements one after the other, and
-    /// log₂(threads) for the block's tree:
+    /// log₂(threads) roundings for the block's tree:
     ///
     /// - neighboured, interleaved: *m* = 1; unrolled by *N*: *m* = *N*; unrolled last warp, completely unrolled,
-    ///   shuffle: *m* = 8. Each further tile of a block adds one rounding; up to 2³¹ − 1 tiles there are none.
-    /// - grid-stride: a thread combines the elements at each position of its vectors, then those results, then the
+    ///   shuffle: *m* = 8. Each further tile of a block adds one rounding. A block has further tiles only if there are
+    ///   more than 2³¹ − 1 tiles.
+    /// - grid-stride: a thread combines the elements at each position of its vectors, then these results, then the
     ///   elements that fill no vector. After the block's tree, the last block combines the partial results in the same
     ///   way.
-    /// - one tile per block: the same, with at most one element per thread that fills no vector.
+    /// - one tile per block: as in grid-stride, but a thread has at most one element that fills no vector.
     ///
     /// The result is at most *n* − 1, because combining with the identity does not round.
     pub fn roundings(&self) -> usize {
@@ -173,7 +175,7 @@ impl Plan {
     }
 
     /// Returns [`roundings`](Self::roundings) of a view whose first vector of 16 bytes begins with element `lead`. The
-    /// elements before it are combined one by one. With one tile per block, all elements are.
+    /// kernel combines the elements before it one by one. With one tile per block, it combines all elements one by one.
     pub fn roundings_from(&self, lead: usize) -> usize {
         let depth = self.block.ilog2() as usize;
         let (block, blocks) = (self.block as usize, self.passes[0].blocks as usize);
@@ -200,7 +202,7 @@ impl Plan {
     }
 }
 
-/// Returns the number of elements in 16 bytes.
+/// Returns the number of elements in a vector of 16 bytes, at least 1.
 fn vector_len(element_bytes: usize) -> usize {
     (16 / element_bytes.max(1)).max(1)
 }
@@ -209,7 +211,7 @@ fn vector_len(element_bytes: usize) -> usize {
 mod tests {
     use super::*;
 
-    /// `(len, blocks)` of each pass.
+    /// Returns the pair `(len, blocks)` of each pass.
     fn passes(plan: &Plan) -> Vec<(usize, u32)> {
         plan.passes().iter().map(|pass| (pass.len, pass.blocks)).collect()
     }
@@ -240,8 +242,8 @@ mod tests {
             assert_eq!(plan.block(), 256);
             assert!(blocks * tile >= n as u64 && (blocks == 1 || (blocks - 1) * tile < n as u64), "{plan:?}");
         }
-        // A thread adds 4 vectors of 4, and another element; a tree of 256 threads; twice, the second time of 16
-        // blocks.
+        // A thread adds 4 vectors of 4 elements and another element, and then 256 threads add in a tree. The last block
+        // repeats this for the results of 16 blocks.
         assert_eq!(plan(1 << 16, 4).roundings(), (4 + 4) + 8 + (1 + 8));
         assert_eq!(plan(4096, 4).roundings(), (4 + 4) + 8);
         assert_eq!(plan(5, 4).roundings(), 4);

@@ -1,4 +1,4 @@
-//! A reduction that keeps its memory between runs.
+//! [`Reducer`]: a reduction that keeps its device memory between runs.
 
 use std::marker::PhantomData;
 
@@ -13,20 +13,20 @@ use super::{Pass, Plan, ReduceElement, ReduceRung};
 use crate::capabilities;
 use crate::error::AlgorithmError;
 
-/// A reduction of *n* elements of `T` by `O`, with device memory for its partial results. A run allocates nothing.
+/// Reduces *n* elements of `T` by `O`, and owns the device memory for partial results. A run allocates no memory.
 pub struct Reducer<T: ReduceElement<O>, O: Operator<T>> {
     device: Device,
     plan: Plan,
-    /// The partial results of each launch but the last.
+    /// One buffer of partial results for each launch except the last.
     partials: Vec<Buffer<T>>,
-    /// The words that the blocks of the grid-stride rung publish. All are zero between two launches.
+    /// The words that the blocks of the grid-stride rung publish. All words are zero between two launches.
     published: Buffer<u64>,
     result: Buffer<T>,
     operator: PhantomData<O>,
 }
 
 impl<T: ReduceElement<O>, O: Operator<T>> Reducer<T, O> {
-    /// Returns a reducer of `n` elements on `device` by `rung`, with the plan for that device.
+    /// Returns a reducer that reduces `n` elements on `device` by `rung`, with the plan for that device.
     ///
     /// # Errors
     /// [`AlgorithmError::NotBuilt`] if the rung is not built for `O` on `T`; [`AlgorithmError::Launch`] if the device
@@ -39,28 +39,28 @@ impl<T: ReduceElement<O>, O: Operator<T>> Reducer<T, O> {
     /// Returns a reducer on `device` that follows `plan`.
     ///
     /// # Errors
-    /// As for [`new`](Self::new).
+    /// The errors of [`new`](Self::new).
     pub fn with_plan(device: &Device, plan: Plan) -> Result<Self, AlgorithmError> {
         capabilities::check(plan.rung(), &capabilities::of_operator::<T, O>(), plan.n())?;
         let (last, before) = plan.passes().split_last().map_or((0, &[][..]), |(last, before)| (last.blocks, before));
         let partials = partial_results(device, before)?;
         let published = match plan.kind() {
             Kind::Passes { .. } => device.zeroed(0)?,
-            // Each launch leaves zeros.
+            // Each launch leaves zeros in the workspace.
             Kind::GridStride | Kind::OneTile => device.workspace::<Plan, _>(last as usize * words::<T>())?,
         };
         let result = device.alloc(1)?;
         Ok(Self { device: device.clone(), plan, partials, published, result, operator: PhantomData })
     }
 
-    /// Returns the plan.
+    /// Returns the reducer's plan.
     pub fn plan(&self) -> &Plan {
         &self.plan
     }
 
-    /// Combines all elements of `x`. The only element of the returned buffer is the result.
+    /// Combines all elements of `x`, and returns a buffer whose only element is the result.
     ///
-    /// On a GPU it returns before the kernel has finished. Later work on the same device sees the result.
+    /// On a GPU this function returns before the kernel has finished. Later work on the same device sees the result.
     ///
     /// # Errors
     /// [`Error::LengthMismatch`] if the reducer was made for another length; otherwise the error of a launch.
@@ -70,15 +70,15 @@ impl<T: ReduceElement<O>, O: Operator<T>> Reducer<T, O> {
         Ok(result)
     }
 
-    /// Like [`run`](Self::run), on `queue`: the device, or a graph that is being recorded.
+    /// Like [`run`](Self::run), but on `queue`, which is the device or a graph that is being recorded.
     ///
     /// # Errors
-    /// As for [`run`](Self::run).
+    /// The errors of [`run`](Self::run).
     pub fn run_in(&mut self, queue: Queue<'_>, x: &Buffer<T>) -> Result<&Buffer<T>, AlgorithmError> {
         self.run_view(queue, x.view())
     }
 
-    /// Like [`run_in`](Self::run_in), for a view, such as part of a buffer. It may begin with any element.
+    /// Like [`run_in`](Self::run_in), but for a view, such as part of a buffer. The view may begin with any element.
     ///
     /// ```
     /// use gpu::operator::Sum;
@@ -91,17 +91,18 @@ impl<T: ReduceElement<O>, O: Operator<T>> Reducer<T, O> {
     /// ```
     ///
     /// # Errors
-    /// As for [`run`](Self::run).
+    /// The errors of [`run`](Self::run).
     pub fn run_view(&mut self, queue: Queue<'_>, x: Global<'_, T>) -> Result<&Buffer<T>, AlgorithmError> {
         let Self { plan, partials, published, result, .. } = self;
         launches::<T, O>(queue, plan, x, partials, published, result)?;
         Ok(result)
     }
 
-    /// Records a [`run`](Self::run) of `x` as a graph, which borrows both. [`result`](Self::result) has the result.
+    /// Records a [`run`](Self::run) of `x` as a graph. The graph borrows the reducer and `x`. [`result`](Self::result)
+    /// returns the result.
     ///
-    /// [`Device::record`] with [`run_in`](Self::run_in) records larger graphs, and graphs that own `x`, which can then
-    /// change between launches.
+    /// [`Device::record`] with [`run_in`](Self::run_in) records larger graphs. It also records graphs that own `x`, so
+    /// that a program can change `x` between launches.
     ///
     /// ```
     /// use gpu::operator::Sum;
@@ -123,16 +124,16 @@ impl<T: ReduceElement<O>, O: Operator<T>> Reducer<T, O> {
     /// ```
     ///
     /// # Errors
-    /// As for [`run`](Self::run), and the error of the recording.
+    /// The errors of [`run`](Self::run) and of the recording.
     pub fn record<'a>(&'a mut self, x: &'a Buffer<T>) -> Result<Graph<(&'a mut Self, &'a Buffer<T>)>, AlgorithmError> {
         let device = self.device.clone();
         device.record((self, x), |queue, (reduction, x)| reduction.run_in(queue, x).map(|_| ()))
     }
 
-    /// Sets the result to zero, so that an earlier result cannot pass for the next one.
+    /// Sets the result to zero, so that a run that writes no result cannot go unnoticed.
     ///
     /// # Errors
-    /// If the device fails.
+    /// The device's error if it fails.
     pub fn refresh(&mut self) -> Result<(), Error> {
         self.result.fill_zero()
     }
@@ -145,7 +146,7 @@ impl<T: ReduceElement<O>, O: Operator<T>> Reducer<T, O> {
     /// Returns all elements of `x` combined.
     ///
     /// # Errors
-    /// As for [`run`](Self::run), and if an earlier launch failed.
+    /// The errors of [`run`](Self::run), and an error if an earlier launch failed.
     pub fn reduce(&mut self, x: &Buffer<T>) -> Result<T, AlgorithmError> {
         let mut result = [T::zeroed()];
         self.run(x)?.download_into(&mut result)?;
@@ -162,12 +163,12 @@ impl<T: ReduceElement<O>, O: Operator<T>> Resources for Reducer<T, O> {
     }
 }
 
-/// Returns a buffer for the results of each pass. It is compiled once per type, not once per operator.
+/// Returns one buffer of partial results per pass. The function is compiled once per type, not once per operator.
 fn partial_results<T: Element>(device: &Device, passes: &[Pass]) -> Result<Vec<Buffer<T>>, Error> {
     passes.iter().map(|pass| device.alloc(pass.blocks as usize)).collect()
 }
 
-/// The call of a kernel that reads vectors of 16 bytes.
+/// Builds the call of a kernel that reads vectors of 16 bytes.
 macro_rules! one_launch {
     ($kernel:ident, $x:ident, $published:ident, $result:ident) => {
         match size_of::<T>() {

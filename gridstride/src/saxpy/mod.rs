@@ -1,6 +1,7 @@
 //! `y = a·x + y`: the smallest complete example of an algorithm.
 //!
-//! [`saxpy`] runs one of the kernels of `gpu::saxpy` on buffers of any length. [`plan`] returns its grid and block.
+//! [`saxpy`] runs one of the kernels of `gpu::saxpy` on buffers of any length. [`plan`] returns the grid and block of
+//! the launch.
 
 use std::borrow::Borrow;
 
@@ -15,7 +16,7 @@ use crate::error::AlgorithmError;
 use crate::numbers::Number;
 use crate::vector::{Vector, VectorMut};
 
-/// A float type that the kernels are built for: `f32`, and `f64` for the last rung.
+/// A float type that the saxpy kernels are built for: `f32` in all rungs, and `f64` in the last rung.
 #[diagnostic::on_unimplemented(
     message = "no saxpy kernel takes elements of type `{Self}`",
     label = "neither `f32` nor `f64`",
@@ -29,24 +30,24 @@ impl SaxpyElement for f64 {}
 // The former name.
 pub use SaxpyElement as Real;
 
-/// Returns the number of threads per block.
+/// Returns the number of threads per block of the rung.
 fn threads(rung: SaxpyRung) -> u32 {
     if rung == SaxpyRung::Vectorised { BLOCK_VECTORISED } else { BLOCK }
 }
 
-/// Returns true if the grid has a thread for every item. Otherwise its size depends on the device.
+/// Returns true if the rung's grid has a thread for every item. Otherwise the grid's size depends on the device.
 fn has_a_thread_for_all(rung: SaxpyRung) -> bool {
     matches!(rung, SaxpyRung::Monolithic | SaxpyRung::Vectorised)
 }
 
-/// Returns the grid and block for `n` elements of type `T` on `device`. For no elements it is one block, which does
+/// Returns the grid and block for `n` elements of type `T` on `device`. If `n` is 0, the grid is one block, which does
 /// nothing.
 pub fn plan<T: SaxpyElement>(rung: SaxpyRung, n: usize, device: &Device) -> LaunchConfig {
     let multiprocessors = if has_a_thread_for_all(rung) { 1 } else { device.multiprocessors() };
     LaunchConfig::new(blocks::<T>(rung, n, multiprocessors), threads(rung))
 }
 
-/// Returns the number of blocks in the grid: `u32::MAX`, which the launch refuses, if there are too many elements.
+/// Returns the number of blocks in the grid. For too many elements it is `u32::MAX`, which the launch refuses.
 fn blocks<T: SaxpyElement>(rung: SaxpyRung, n: usize, multiprocessors: u32) -> u32 {
     let items = rung.rung().entry(&capabilities::of_type::<T>()).and_then(|entry| entry.items_per_thread).unwrap_or(1);
     let needed = u32::try_from(n.div_ceil(threads(rung) as usize * items).max(1)).unwrap_or(u32::MAX);
@@ -57,9 +58,9 @@ fn blocks<T: SaxpyElement>(rung: SaxpyRung, n: usize, multiprocessors: u32) -> u
     }
 }
 
-/// Computes `y[i] = a·x[i] + y[i]` for every element, rounded once.
+/// Computes `y[i] = a·x[i] + y[i]` for every element, with one rounding.
 ///
-/// On a GPU it returns before the kernel has finished. Later work on the same device sees the result.
+/// On a GPU this function returns before the kernel has finished. Later work on the same device sees the result.
 ///
 /// The borrow checker rejects `x` and `y` that overlap:
 ///
@@ -71,8 +72,8 @@ fn blocks<T: SaxpyElement>(rung: SaxpyRung, n: usize, multiprocessors: u32) -> u
 /// ```
 ///
 /// # Errors
-/// [`AlgorithmError::NotBuilt`] if the rung is not built for the type; [`Error::LengthMismatch`] if `x` and `y` differ
-/// in length; otherwise the error of the launch.
+/// [`AlgorithmError::NotBuilt`] if the rung is not built for `T`; [`Error::LengthMismatch`] if `x` and `y` differ in
+/// length; otherwise the error of the launch.
 pub fn saxpy<'q, T: SaxpyElement>(
     queue: impl Into<Queue<'q>>,
     rung: SaxpyRung,
@@ -83,7 +84,7 @@ pub fn saxpy<'q, T: SaxpyElement>(
     saxpy_views(queue, rung, a, x.view(), y.view_mut())
 }
 
-/// Like [`saxpy`], for views, such as parts of buffers. They may begin with any element.
+/// Like [`saxpy`], but for views, such as parts of buffers. A view may begin with any element.
 ///
 /// ```
 /// use gridstride::saxpy::{SaxpyRung, saxpy_views};
@@ -95,7 +96,7 @@ pub fn saxpy<'q, T: SaxpyElement>(
 /// ```
 ///
 /// # Errors
-/// As for [`saxpy`].
+/// The errors of [`saxpy`].
 pub fn saxpy_views<'q, T: SaxpyElement>(
     queue: impl Into<Queue<'q>>,
     rung: SaxpyRung,
@@ -107,7 +108,7 @@ pub fn saxpy_views<'q, T: SaxpyElement>(
     launch(queue, rung, plan::<T>(rung, y.len(), queue.device()), a, x, y)
 }
 
-/// Like [`saxpy_views`], with a [`plan`].
+/// Like [`saxpy_views`], but with the given [`plan`].
 pub fn launch<T: SaxpyElement>(
     queue: Queue<'_>,
     rung: SaxpyRung,
@@ -135,9 +136,9 @@ pub fn launch<T: SaxpyElement>(
     }
 }
 
-/// Adds saxpy by the default rung to a device.
+/// Adds saxpy by the default rung to [`Device`].
 pub trait SaxpyExt: Borrow<Device> {
-    /// Computes `y[i] = a·x[i] + y[i]` in `f32` or `f64`, each element rounded once.
+    /// Computes `y[i] = a·x[i] + y[i]` in `f32` or `f64`, with one rounding per element.
     ///
     /// ```
     /// # use gridstride::prelude::*;

@@ -1,6 +1,6 @@
 //! `y = s·x`: a vector times a number.
 //!
-//! [`scale`] runs one of the kernels of `gpu::scale`. [`plan`] returns its grid and block.
+//! [`scale`] runs one of the kernels of `gpu::scale`. [`plan`] returns the grid and block of the launch.
 
 use std::borrow::Borrow;
 
@@ -15,7 +15,7 @@ use crate::error::AlgorithmError;
 use crate::numbers::Number;
 use crate::vector::Vector;
 
-/// A number that the kernels are built for: `f32` or `i32`, which wraps.
+/// A number type that the scale kernels are built for: `f32`, or `i32` with wrapping multiplication.
 #[diagnostic::on_unimplemented(
     message = "no scale kernel takes elements of type `{Self}`",
     label = "neither `f32` nor `i32`",
@@ -29,10 +29,10 @@ impl ScaleElement for i32 {}
 // The former name.
 pub use ScaleElement as Scalable;
 
-/// Returns the grid and block for `n` elements on `device`. For no elements it is one block, which does nothing.
+/// Returns the grid and block for `n` elements on `device`. If `n` is 0, the grid is one block, which does nothing.
 ///
 /// # Errors
-/// [`AlgorithmError::NotBuilt`] if the rung takes fewer elements.
+/// [`AlgorithmError::NotBuilt`] if the rung does not take `n` elements.
 pub fn plan(rung: ScaleRung, n: usize, device: &Device) -> Result<LaunchConfig, AlgorithmError> {
     capabilities::check(rung, &[], n)?;
     let items = n.div_ceil(rung.rung().items_per_thread().unwrap_or(1));
@@ -47,15 +47,15 @@ pub fn plan(rung: ScaleRung, n: usize, device: &Device) -> Result<LaunchConfig, 
     })
 }
 
-/// Returns the number of blocks with a thread for each of `items`: `u32::MAX`, which the launch refuses, if there are
-/// too many.
+/// Returns the number of blocks that give each of `items` items a thread. For too many items it is `u32::MAX`, which
+/// the launch refuses.
 fn blocks(items: usize, threads: u32) -> u32 {
     u32::try_from(items.div_ceil(threads as usize).max(1)).unwrap_or(u32::MAX)
 }
 
-/// Computes `y[i] = s·x[i]` for every element; floats are rounded once, integers wrap.
+/// Computes `y[i] = s·x[i]` for every element. A float product is rounded once; an integer product wraps.
 ///
-/// On a GPU it returns before the kernel has finished. Later work on the same device sees the result.
+/// On a GPU this function returns before the kernel has finished. Later work on the same device sees the result.
 ///
 /// The borrow checker rejects `x` and `y` that overlap:
 ///
@@ -67,7 +67,7 @@ fn blocks(items: usize, threads: u32) -> u32 {
 /// ```
 ///
 /// # Errors
-/// [`AlgorithmError::NotBuilt`] for more elements than the kernel takes; [`Error::LengthMismatch`] if `x` and `y`
+/// [`AlgorithmError::NotBuilt`] if the rung does not take that many elements; [`Error::LengthMismatch`] if `x` and `y`
 /// differ in length; otherwise the error of the launch.
 pub fn scale<'q, T: ScaleElement>(
     queue: impl Into<Queue<'q>>,
@@ -79,10 +79,10 @@ pub fn scale<'q, T: ScaleElement>(
     scale_views(queue, rung, s, x.view(), y.view_mut())
 }
 
-/// Like [`scale`], for views, such as parts of buffers. They may begin with any element.
+/// Like [`scale`], but for views, such as parts of buffers. A view may begin with any element.
 ///
 /// # Errors
-/// As for [`scale`].
+/// The errors of [`scale`].
 pub fn scale_views<'q, T: ScaleElement>(
     queue: impl Into<Queue<'q>>,
     rung: ScaleRung,
@@ -94,7 +94,7 @@ pub fn scale_views<'q, T: ScaleElement>(
     launch(queue, rung, plan(rung, y.len(), queue.device())?, s, x, y)
 }
 
-/// Like [`scale_views`], with a [`plan`].
+/// Like [`scale_views`], but with the given [`plan`].
 pub fn launch<T: ScaleElement>(
     queue: Queue<'_>,
     rung: ScaleRung,
@@ -118,9 +118,9 @@ pub fn launch<T: ScaleElement>(
     Ok(queue.launch(plan, call)?)
 }
 
-/// Adds scale by the default rung to a device.
+/// Adds scale by the default rung to [`Device`].
 pub trait ScaleExt: Borrow<Device> {
-    /// Returns `s·x[i]` for each element.
+    /// Returns the vector of the products `s·x[i]`.
     ///
     /// ```
     /// # use gridstride::prelude::*;

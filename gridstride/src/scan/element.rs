@@ -3,8 +3,8 @@
 use gpu::operator::Operator;
 use launch::Element;
 
-/// An element type that the operator `O` scans: the six number types with sum, product, minimum and maximum, and
-/// [`Affine`] with [`Compose`].
+/// An element type that can be scanned with the operator `O`. The six number types can be scanned with sum, product,
+/// minimum and maximum, and [`Affine`] with [`Compose`].
 #[diagnostic::on_unimplemented(
     message = "no kernel scans elements of type `{Self}` by this operator",
     label = "no such kernel is built",
@@ -20,7 +20,7 @@ mod tests {
     use cuda_std::Ladder;
     use gpu::scan::ScanRung;
 
-    /// The default rungs are built for exactly the listed types and operators.
+    /// Checks that the two rungs that scan runs by default are built for exactly the listed types and operators.
     #[test]
     fn exactly_the_listed_types_are_built() {
         let mut listed: Vec<_> = LISTED.iter().map(|(t, o)| [t.to_lowercase(), o.to_lowercase()]).collect();

@@ -1,4 +1,4 @@
-//! The launches of each rung.
+//! The launches of each rung of scan.
 
 use std::marker::PhantomData;
 
@@ -18,7 +18,7 @@ use crate::error::AlgorithmError;
 /// The largest number of blocks in a grid whose threads stride over the elements.
 const MAX_BLOCKS: usize = i32::MAX as usize;
 
-/// A scan of `x` into `y` on `queue`. Both have the same length, which is not 0.
+/// A scan of `x` into `y` that is launched on `queue`. Both views have the same length, which is not 0.
 pub(super) struct Launches<'a, T: Element, O> {
     pub queue: Queue<'a>,
     pub kind: ScanKind,
@@ -27,7 +27,7 @@ pub(super) struct Launches<'a, T: Element, O> {
     pub operator: PhantomData<O>,
 }
 
-/// Calls a kernel that reads vectors of 16 bytes.
+/// Builds the call of a kernel that reads vectors of 16 bytes.
 macro_rules! of_vectors {
     ($kernel:ident($($argument:expr),*)) => {
         match size_of::<T>() {
@@ -54,7 +54,8 @@ impl<T: Element, O: Operator<T>> Launches<'_, T, O> {
         Self::launch(self.queue, ScanRung::NaiveBlock, LaunchConfig::new(1, block), call)
     }
 
-    /// Launches steps of width 1, 2, 4, …; the last one writes `y`. Two or more steps need `other`.
+    /// Launches the steps of the naive rung, of width 1, 2, 4 and so on. The last step writes `y`. Two or more steps
+    /// need `other`.
     pub fn naive(self, mut other: Option<&mut Buffer<T>>) -> Result<(), AlgorithmError> {
         let Self { queue, kind, x, y, .. } = self;
         let n = y.len();
@@ -62,7 +63,7 @@ impl<T: Element, O: Operator<T>> Launches<'_, T, O> {
             let call = scan_naive_step::if_built::<T, O>(x, y, distance, shift);
             Self::launch(queue, ScanRung::Naive, grid(n), call)
         };
-        // A single element takes one step, which copies it.
+        // A scan of a single element takes one step, which copies the element.
         let steps = n.next_power_of_two().ilog2().max(1);
         for step in 0..steps {
             let writes_y = (steps - 1 - step).is_multiple_of(2);
@@ -84,7 +85,7 @@ impl<T: Element, O: Operator<T>> Launches<'_, T, O> {
         Ok(())
     }
 
-    /// Launches the up-sweep and the down-sweep, in place in `y`.
+    /// Copies `x` to `y`, then launches the up-sweep and the down-sweep in place in `y`.
     pub fn work_efficient(self) -> Result<(), AlgorithmError> {
         let Self { queue, kind, x, y, .. } = self;
         let (n, rung) = (y.len(), ScanRung::WorkEfficient);
@@ -134,8 +135,8 @@ impl<T: Element, O: Operator<T>> Launches<'_, T, O> {
     }
 }
 
-/// Returns `launched`, and clears the states if it is an error. A failed scan may leave them incomplete, and the next
-/// scan starts from them.
+/// Returns `launched`, and clears the tile states if it is an error. A failed scan may leave the states incomplete, and
+/// the next scan starts from them.
 fn cleared_after_failure(
     launched: Result<(), AlgorithmError>,
     queue: Queue<'_>,
@@ -147,7 +148,7 @@ fn cleared_after_failure(
     launched
 }
 
-/// Returns a grid with one thread per element. For very many elements, its threads stride over them.
+/// Returns a grid with one thread per element, or the largest grid, whose threads stride over the elements.
 fn grid(n: usize) -> LaunchConfig {
     LaunchConfig::new(n.div_ceil(THREADS as usize).clamp(1, MAX_BLOCKS) as u32, THREADS)
 }

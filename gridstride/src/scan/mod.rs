@@ -1,7 +1,7 @@
-//! The prefix scan: element i of the result is the elements up to i combined by an associative operator.
+//! The prefix scan: element i of the result combines the elements up to i by an associative operator.
 //!
-//! [`scan`] runs one of the kernels of `gpu::scan` on buffers of any length. A [`Scanner`] is for repeated scans: a
-//! scan allocates nothing. [`ScanElement`] lists the element types of each operator.
+//! [`scan`] runs one of the kernels of `gpu::scan` on buffers of any length. Use a [`Scanner`] for repeated scans,
+//! because its scans allocate no memory. [`ScanElement`] lists the element types of each operator.
 //!
 //! ```
 //! use gpu::operator::{Affine, Compose, Sum};
@@ -17,7 +17,7 @@
 //! scan(&device, ScanRung::WorkEfficient, ScanKind::Exclusive, &x, &mut y, Sum)?;
 //! assert_eq!(y.download()?, [0, 3, 4, 8, 9]);
 //!
-//! // The recurrence a[i + 1] = 2·a[i] + i, from a[0] = 1, by composing its steps.
+//! // Solves the recurrence a[i + 1] = 2·a[i] + i with a[0] = 1 by composing its steps.
 //! let steps: Vec<_> = (0..4).map(|i| Affine { factor: 2, offset: i }).collect();
 //! let mut maps = device.alloc(4)?;
 //! scan(&device, ScanRung::LookBack, ScanKind::Inclusive, &device.upload(&steps)?, &mut maps, Compose)?;
@@ -60,15 +60,15 @@ pub use element::ScanElement;
 pub use element::ScanElement as Scannable;
 pub use plan::{check_on, default_rung};
 
-/// Checks that the rung scans `len` elements of `T` with `O`.
+/// Checks that the rung is built for `O` on `T` and takes `len` elements.
 ///
 /// # Errors
-/// [`AlgorithmError::NotBuilt`] if it does not.
+/// [`AlgorithmError::NotBuilt`] if the rung is not built for `O` on `T` or takes fewer elements.
 pub fn check<T: ScanElement<O>, O: Operator<T>>(rung: ScanRung, len: usize) -> Result<(), AlgorithmError> {
     capabilities::check(rung, &capabilities::of_operator::<T, O>(), len)
 }
 
-/// Returns the number of elements of `element_bytes` bytes that a block scans at a time, for a scan of `len` elements.
+/// Returns the number of elements that a block scans at a time, in a scan of `len` elements of `element_bytes` bytes.
 pub fn tile(rung: ScanRung, len: usize, element_bytes: usize) -> usize {
     let vector = 16 / element_bytes;
     match rung {
@@ -79,7 +79,7 @@ pub fn tile(rung: ScanRung, len: usize, element_bytes: usize) -> usize {
     }
 }
 
-/// Returns the bytes of temporary storage for a scan of `len` elements of `T`.
+/// Returns the number of bytes of temporary storage that a scan of `len` elements of `T` needs.
 pub fn temporary_bytes<T: Element>(rung: ScanRung, len: usize) -> u64 {
     let (count, size) = match rung {
         ScanRung::NaiveBlock | ScanRung::WorkEfficient => (0, 0),
@@ -89,7 +89,7 @@ pub fn temporary_bytes<T: Element>(rung: ScanRung, len: usize) -> u64 {
     (count as u64).saturating_mul(size as u64)
 }
 
-/// Returns the number of words that the states of the tiles of `len` elements take.
+/// Returns the number of `u64` words that hold the tile states of a scan of `len` elements.
 fn tile_state_words<T: Element>(rung: ScanRung, len: usize) -> usize {
     state_words::<T>(len.div_ceil(tile(rung, len, size_of::<T>())))
 }
@@ -97,9 +97,9 @@ fn tile_state_words<T: Element>(rung: ScanRung, len: usize) -> usize {
 /// The kind of a scan: inclusive or exclusive.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ScanKind {
-    /// Element i of the result is elements 0 to i combined.
+    /// Element i of the result combines elements 0 to i of the input.
     Inclusive,
-    /// Element i of the result is elements 0 to i − 1 combined, and element 0 is the operator's identity.
+    /// Element i of the result combines elements 0 to i − 1 of the input. Element 0 is the operator's identity.
     Exclusive,
 }
 
@@ -113,7 +113,7 @@ impl fmt::Display for ScanKind {
 }
 
 impl ScanKind {
-    /// Returns the number of elements by which the result is shifted: 0 or 1.
+    /// Returns the number of elements by which the result is shifted against an inclusive scan: 0 or 1.
     pub fn shift(self) -> usize {
         match self {
             Self::Inclusive => 0,
@@ -124,11 +124,11 @@ impl ScanKind {
 
 /// Writes the scan of `x` with `operator` into `y`.
 ///
-/// Operands stay in order, but each kernel groups them differently, and float sums and products depend on the grouping.
-/// That of `LookBack` and `Pipelined` also depends on timing, so two runs may round differently. All other results are
-/// the same in every run.
+/// The operands stay in order, but each kernel groups them differently, and float sums and products depend on the
+/// grouping. The grouping of `LookBack` and `Pipelined` also depends on timing, so two runs may round differently. All
+/// other results are the same in every run.
 ///
-/// On a GPU it returns before the kernel has finished. Later work on the same device sees the result.
+/// On a GPU this function returns before the kernel has finished. Later work on the same device sees the result.
 ///
 /// # Errors
 /// - [`Error::LengthMismatch`] if `x` and `y` differ in length.
@@ -146,33 +146,34 @@ pub fn scan<T: ScanElement<O>, O: Operator<T>>(
     Scanner::<T, O>::new(device, rung, x.len())?.scan(kind, x, y)
 }
 
-/// A scan of vectors of one length, with its temporary storage. A scan allocates nothing.
+/// Scans vectors of one length, and owns the temporary storage for it. A scan allocates no memory.
 #[derive(Debug)]
 pub struct Scanner<T: ScanElement<O>, O: Operator<T>> {
     device: Device,
     rung: ScanRung,
     len: usize,
-    /// The second of the two buffers that alternate as input and output.
+    /// The second of the two buffers that alternate as input and output of the naive rung; `None` if no second one is
+    /// needed.
     other: Option<Buffer<T>>,
-    /// The states of the tiles; empty in rungs without them.
+    /// The tile states; empty for a rung without tile states.
     states: Buffer<u64>,
     operator: PhantomData<fn() -> O>,
 }
 
 impl<T: ScanElement<O>, O: Operator<T>> Scanner<T, O> {
-    /// Returns a scanner of `len` elements on `device`.
+    /// Returns a scanner for `len` elements on `device`.
     ///
     /// # Errors
     /// [`AlgorithmError::NotBuilt`] as for [`scan`]; [`Error::OutOfMemory`].
     pub fn new(device: &Device, rung: ScanRung, len: usize) -> Result<Self, AlgorithmError> {
         check_on::<T, O>(rung, device, len)?;
-        // Two elements take one step, which needs no second buffer.
+        // A scan of two elements takes one step, which needs no second buffer.
         let other = if rung == ScanRung::Naive && len > 2 { Some(device.alloc(len)?) } else { None };
         let words = match rung {
             ScanRung::LookBack | ScanRung::Pipelined => tile_state_words::<T>(rung, len),
             ScanRung::NaiveBlock | ScanRung::Naive | ScanRung::WorkEfficient => 0,
         };
-        // A scan starts from the states that the previous scan of this type has left.
+        // A scan starts from the tile states that the previous scan of this type has left.
         let states = device.workspace::<Self, _>(words)?;
         Ok(Self { device: device.clone(), rung, len, other, states, operator: PhantomData })
     }
@@ -186,10 +187,10 @@ impl<T: ScanElement<O>, O: Operator<T>> Scanner<T, O> {
         self.scan_in(device.queue(), kind, x, y)
     }
 
-    /// Records a [`scan`](Self::scan) of `x` into `y` as a graph, which borrows them.
+    /// Records a [`scan`](Self::scan) of `x` into `y` as a graph. The graph borrows the scanner and both buffers.
     ///
-    /// [`Device::record`] with [`scan_in`](Self::scan_in) records larger graphs, and graphs that own `x`, which can
-    /// then change between launches:
+    /// [`Device::record`] with [`scan_in`](Self::scan_in) records larger graphs. It also records graphs that own `x`,
+    /// so that a program can change `x` between launches:
     ///
     /// ```
     /// use gpu::operator::Sum;
@@ -211,7 +212,7 @@ impl<T: ScanElement<O>, O: Operator<T>> Scanner<T, O> {
     /// ```
     ///
     /// # Errors
-    /// As for [`scan`](Self::scan), and the error of the recording.
+    /// The errors of [`scan`](Self::scan) and of the recording.
     #[allow(clippy::type_complexity, reason = "the type lists the graph's resources")]
     pub fn record<'a>(
         &'a mut self,
@@ -223,10 +224,10 @@ impl<T: ScanElement<O>, O: Operator<T>> Scanner<T, O> {
         device.record((self, x, y), |queue, (scanner, x, y)| scanner.scan_in(queue, kind, x, y))
     }
 
-    /// Like [`scan`](Self::scan), on `queue`: the device, or a graph that is being recorded.
+    /// Like [`scan`](Self::scan), but on `queue`, which is the device or a graph that is being recorded.
     ///
     /// # Errors
-    /// As for [`scan`](Self::scan).
+    /// The errors of [`scan`](Self::scan).
     pub fn scan_in(
         &mut self,
         queue: Queue<'_>,
@@ -237,11 +238,12 @@ impl<T: ScanElement<O>, O: Operator<T>> Scanner<T, O> {
         self.scan_views(queue, kind, x.view(), y.view_mut())
     }
 
-    /// Like [`scan_in`](Self::scan_in), for views, such as parts of buffers. They may begin with any element. A view
-    /// that does not begin at a multiple of 16 bytes takes longer, because it is moved element by element.
+    /// Like [`scan_in`](Self::scan_in), but for views, such as parts of buffers. A view may begin with any element. The
+    /// scan takes longer if a view does not begin at a multiple of 16 bytes, because the kernel then moves single
+    /// elements.
     ///
     /// # Errors
-    /// As for [`scan`](Self::scan).
+    /// The errors of [`scan`](Self::scan).
     pub fn scan_views(
         &mut self,
         queue: Queue<'_>,
@@ -267,7 +269,7 @@ impl<T: ScanElement<O>, O: Operator<T>> Scanner<T, O> {
         }
     }
 
-    /// Returns the bytes of temporary storage.
+    /// Returns the number of bytes of the scanner's temporary storage.
     pub fn temporary_bytes(&self) -> u64 {
         temporary_bytes::<T>(self.rung, self.len)
     }
@@ -280,7 +282,7 @@ impl<T: ScanElement<O>, O: Operator<T>> Resources for Scanner<T, O> {
     }
 }
 
-/// Adds scans by the default rung to a device.
+/// Adds scans by the default rung to [`Device`].
 pub trait ScanExt: Borrow<Device> {
     /// Returns the inclusive scan: element i is `x[0] ∘ … ∘ x[i]`.
     ///
@@ -311,7 +313,7 @@ pub trait ScanExt: Borrow<Device> {
     /// ```
     ///
     /// # Errors
-    /// As for [`scan_inclusive`](Self::scan_inclusive).
+    /// The errors of [`scan_inclusive`](Self::scan_inclusive).
     fn scan_exclusive<X, O>(&self, x: X, operator: O) -> Result<X::Output, AlgorithmError>
     where
         X: Vector<Element: ScanElement<O>>,

@@ -1,4 +1,4 @@
-//! The choice of the kernel by length and device, the tile size of the look-back, and the grid of the pipelined kernel.
+//! Chooses the default rung by length and device, the tile size of the look-back, and the grid of the pipelined kernel.
 
 use cuda_std::Ladder;
 use gpu::operator::Operator;
@@ -10,26 +10,27 @@ use super::{ScanElement, check};
 use crate::capabilities;
 use crate::error::AlgorithmError;
 
-/// Bytes of shared memory per block of the pipelined kernel: the ring, up to 1 KiB for other arrays, and what the
-/// system reserves.
+/// The number of bytes of shared memory that a block of the pipelined kernel takes: the ring, up to 1 KiB for other
+/// arrays, and the bytes that the system reserves.
 const PIPELINED_BYTES: u32 = RING_BYTES + 1024 + RESERVED_BYTES;
 
-/// Bytes of shared memory that the system reserves per block from sm_80 on.
+/// The number of bytes of shared memory that the system reserves per block from sm_80 on.
 const RESERVED_BYTES: u32 = 1024;
 
 /// Returns the rung that runs by default for `len` elements of `T` on `device`, with any operator.
 ///
-/// This is [`Pipelined`](ScanRung::Pipelined) for many elements on a GPU whose multiprocessors hold two of its blocks,
-/// as with compute capability 9.0 and 10.0. Otherwise it is [`LookBack`](ScanRung::LookBack).
+/// Returns [`Pipelined`](ScanRung::Pipelined) for many elements on a GPU whose multiprocessors each hold two blocks of
+/// the pipelined kernel, such as GPUs of compute capability 9.0 and 10.0. Otherwise returns
+/// [`LookBack`](ScanRung::LookBack).
 pub fn default_rung<T: Element>(device: &Device, len: usize) -> ScanRung {
     let bytes = len.saturating_mul(size_of::<T>());
     if bytes >= PIPELINED_FROM && pipelined_blocks(device) >= BLOCKS { ScanRung::Pipelined } else { ScanRung::LookBack }
 }
 
-/// Checks that the rung scans `len` elements of `T` with `O` on `device`.
+/// Checks that the rung can scan `len` elements of `T` with `O` on `device`.
 ///
 /// # Errors
-/// [`AlgorithmError::NotBuilt`] as for [`check`], and if the device's blocks have too little shared memory for the
+/// [`AlgorithmError::NotBuilt`] as for [`check`], and if a block on the device has too little shared memory for the
 /// rung.
 pub fn check_on<T: ScanElement<O>, O: Operator<T>>(
     rung: ScanRung,
@@ -46,8 +47,8 @@ pub fn check_on<T: ScanElement<O>, O: Operator<T>>(
     Ok(())
 }
 
-/// Returns the number of vectors that a thread of the look-back kernel reads, for `len` elements of `element_bytes`
-/// bytes.
+/// Returns the number of vectors that a thread of the look-back kernel reads in a scan of `len` elements of
+/// `element_bytes` bytes.
 pub(super) fn chunks(len: usize, element_bytes: usize) -> usize {
     let bytes = len.saturating_mul(element_bytes);
     if bytes <= SMALLER {
@@ -59,14 +60,14 @@ pub(super) fn chunks(len: usize, element_bytes: usize) -> usize {
     }
 }
 
-/// Returns the number of blocks of the pipelined kernel per multiprocessor of `device`; 0 if it has too little shared
-/// memory.
+/// Returns the number of blocks of the pipelined kernel that a multiprocessor of `device` holds at once; 0 if it has
+/// too little shared memory for one.
 fn pipelined_blocks(device: &Device) -> u32 {
     (device.max_dynamic_shared().saturating_add(RESERVED_BYTES) / PIPELINED_BYTES).min(BLOCKS)
 }
 
-/// Returns the number of blocks in the pipelined kernel's grid for `tiles` tiles: at most as many as `device` holds at
-/// once.
+/// Returns the number of blocks in the pipelined kernel's grid for `tiles` tiles: one per tile, up to the number that
+/// `device` holds at once.
 pub(super) fn pipelined_grid(device: &Device, tiles: usize) -> u32 {
     let held = device.multiprocessors().saturating_mul(pipelined_blocks(device)).max(1);
     u32::try_from(tiles).unwrap_or(u32::MAX).min(held)

@@ -1,6 +1,6 @@
 //! The transpose of a matrix of any width and height.
 //!
-//! [`transpose`] runs one of the kernels of `gpu::transpose`. [`plan`] returns its grid and block.
+//! [`transpose`] runs one of the kernels of `gpu::transpose`. [`plan`] returns the grid and block of the launch.
 //!
 //! ```
 //! use gridstride::Size;
@@ -46,28 +46,28 @@ use views::{view, view_mut};
 
 mod views;
 
-/// The largest number of blocks along y that every GPU allows.
+/// The largest number of blocks along y, and along z, that every GPU allows.
 const MAX_ALONG_Y: usize = 65535;
 
-/// Returns true if the rung transposes. The yardsticks copy: their result is `x` itself.
+/// Returns true if the rung transposes, and false if it is a baseline, which copies `x` unchanged.
 pub fn is_transpose(rung: TransposeRung) -> bool {
     !matches!(rung, TransposeRung::Copy | TransposeRung::CopyTile)
 }
 
-/// The launch of a kernel for a matrix.
+/// The launch of a transpose kernel for a matrix.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Plan {
-    /// Grid and block.
+    /// The grid and block of the launch.
     pub config: LaunchConfig,
-    /// True if the last rung's rows and columns all begin at a multiple of 16 bytes, so that
-    /// [`transpose_vectorised`](gpu::transpose::transpose_vectorised()) takes them; else
-    /// [`transpose_unaligned`](gpu::transpose::transpose_unaligned()) does.
+    /// True if all rows of `x` and of `y` begin at a multiple of 16 bytes. The last rung then launches
+    /// [`transpose_vectorised`](gpu::transpose::transpose_vectorised()), and otherwise
+    /// [`transpose_unaligned`](gpu::transpose::transpose_unaligned()).
     pub is_aligned: bool,
 }
 
-/// Returns the launch for a matrix of `size` in whole buffers. `U` stands for every element type of its size.
+/// Returns the launch for a matrix of `size` that fills whole buffers. `U` is the integer type with the elements' size.
 ///
-/// If no grid covers the matrix, the launch refuses the returned one.
+/// If no grid can cover the matrix, the function returns a grid that the launch refuses.
 pub fn plan<U: Bits>(rung: TransposeRung, size: Size) -> Plan {
     let Size { width, height } = size;
     // A buffer begins at a multiple of 16 bytes.
@@ -84,28 +84,29 @@ pub fn plan<U: Bits>(rung: TransposeRung, size: Size) -> Plan {
     Plan { config, is_aligned }
 }
 
-/// Returns the launch of the last rung for a matrix of `size` in views that begin with any element.
+/// Returns the launch of [`transpose_unaligned`](gpu::transpose::transpose_unaligned()) for a matrix of `size` in views
+/// that may begin with any element.
 pub fn unaligned_plan<U: Bits>(size: Size) -> Plan {
     let grid = grid(unaligned_tile_rows::<U>(size.height), unaligned_tile_columns::<U>(size.width));
     Plan { config: LaunchConfig::new(grid, U::UNALIGNED.threads as u32), is_aligned: false }
 }
 
-/// Returns the launch of [`transpose_gathered`](gpu::transpose::transpose_gathered()), for bytes and halves in views
-/// that begin with any element.
+/// Returns the launch of [`transpose_gathered`](gpu::transpose::transpose_gathered()), for elements of 1 or 2 bytes in
+/// views that may begin with any element.
 pub fn gathered_plan<U: Bits>(size: Size) -> Plan {
     let grid = grid(gathered_tile_rows::<U>(size.height), gathered_tile_columns::<U>(size.width));
     Plan { config: LaunchConfig::new(grid, GATHERED_THREADS as u32), is_aligned: false }
 }
 
 /// Returns the launch of [`transpose_plain`](gpu::transpose::transpose_plain()) in blocks of `THREADS` threads, for
-/// words and double words in views that begin with any element.
+/// elements of 4 or 8 bytes in views that may begin with any element.
 pub fn plain_plan<U: Bits, const THREADS: usize>(size: Size) -> Plan {
     let columns = plain_row_bytes(THREADS) / size_of::<U>();
     let grid = grid(size.height.div_ceil(plain_rows(THREADS)), size.width.div_ceil(columns));
     Plan { config: LaunchConfig::new(grid, THREADS as u32), is_aligned: false }
 }
 
-/// Returns a grid of `along_x` blocks along x and at least `others` along y and z together.
+/// Returns a grid of `along_x` blocks along x and at least `others` blocks along y and z together.
 fn grid(along_x: usize, others: usize) -> Dim3 {
     let z = others.div_ceil(MAX_ALONG_Y).max(1);
     let blocks = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
@@ -113,11 +114,12 @@ fn grid(along_x: usize, others: usize) -> Dim3 {
 }
 
 /// Writes the transpose of `x` into `y`. `x` has `size.height` rows of `size.width` elements, row after row, and `y`
-/// has `size.width` rows of `size.height`. The kernels that copy write `x` itself.
+/// has `size.width` rows of `size.height` elements. The baselines write a copy of `x` instead.
 ///
-/// Elements have any type of 1, 2, 4 or 8 bytes, and every bit is kept; another size does not compile.
+/// `T` may be any element type of 1, 2, 4 or 8 bytes; a type of another size does not compile. Every bit of an element
+/// is kept.
 ///
-/// On a GPU it returns before the kernel has finished. Later work on the same device sees the result.
+/// On a GPU this function returns before the kernel has finished. Later work on the same device sees the result.
 ///
 /// # Errors
 /// [`AlgorithmError::SizeMismatch`] if `x` or `y` does not have `size.width * size.height` elements; otherwise the
@@ -129,7 +131,7 @@ pub fn transpose<'q, T: Element>(
     x: &Buffer<T>,
     y: &mut Buffer<T>,
 ) -> Result<(), AlgorithmError> {
-    const { assert!(matches!(size_of::<T>(), 1 | 2 | 4 | 8), "an element of a matrix has 1, 2, 4 or 8 bytes") };
+    const { assert!(matches!(size_of::<T>(), 1 | 2 | 4 | 8), "the elements of a matrix must have 1, 2, 4 or 8 bytes") };
     let Size { width, height } = size;
     for (what, len) in [("x", x.len()), ("y", y.len())] {
         if width.checked_mul(height) != Some(len) {
@@ -151,7 +153,7 @@ pub fn transpose<'q, T: Element>(
     }
 }
 
-/// Enqueues the launch for elements that are moved as `U`.
+/// Enqueues the transpose, which moves elements of `T` as integers of type `U`.
 ///
 /// # Safety
 /// `T` and `U` must have the same size.
@@ -167,7 +169,7 @@ unsafe fn launch<T: Element, U: Bits>(
     // SAFETY: `T` and `U` have the same size, as this function requires.
     let (x, y) = unsafe { (view::<T, U>(x), view_mut::<T, U>(y)) };
     let bytes = x.len() * size_of::<U>();
-    /// The plan and call of the plain kernel.
+    /// Sets the configuration for the plain kernel and builds its call.
     macro_rules! plain {
         ($threads:literal) => {{
             config = plain_plan::<U, $threads>(size).config;
@@ -190,10 +192,10 @@ unsafe fn launch<T: Element, U: Bits>(
     Ok(queue.launch(config, call)?)
 }
 
-/// Adds the transpose by the default rung to a device.
+/// Adds the transpose by the default rung to [`Device`].
 pub trait TransposeExt: Borrow<Device> {
-    /// Returns the transpose of a matrix. `x` has `height` rows of `width` elements, the result `width` rows of
-    /// `height`.
+    /// Returns the transpose of a matrix. `x` has `height` rows of `width` elements. The result has `width` rows of
+    /// `height` elements.
     ///
     /// ```
     /// # use gridstride::prelude::*;
@@ -217,7 +219,7 @@ impl TransposeExt for Device {}
 mod tests {
     use super::*;
 
-    /// Blocks for every tile, and grids that a GPU accepts, for anything that fits in its memory.
+    /// Checks that each plan has a block for every tile, and a grid that a GPU accepts.
     #[test]
     fn grids_cover_the_matrix_within_the_limits() {
         fn check<U: Bits>(width: usize, height: usize) {
@@ -226,7 +228,7 @@ mod tests {
             plans.push(unaligned_plan::<U>(size));
             for (index, Plan { config, .. }) in plans.into_iter().enumerate() {
                 let is_last_rung = index + 1 >= TransposeRung::ALL.len();
-                // The least that a block takes, and the most.
+                // The smallest and the largest side of a block's tile.
                 let (least, most) = if is_last_rung { (32, 128) } else { (TILE, TILE) };
                 let (along, others) = if is_last_rung { (height, width) } else { (width, height) };
                 let Dim3 { x, y, z } = config.grid;
@@ -235,7 +237,7 @@ mod tests {
                 assert!(y <= 65535 && z <= 65535, "{what}");
                 let blocks = y as usize * z as usize;
                 assert!(blocks >= others.div_ceil(most), "{what}");
-                // Few blocks find nothing to do.
+                // Only few blocks may be without a tile.
                 let tiles = (along.div_ceil(least) + 1) * (others.div_ceil(least) + 1);
                 assert!(x as usize * blocks <= 2 * tiles, "{what}");
             }

@@ -1,9 +1,9 @@
-//! Views of any buffer as the integers that the kernels move.
+//! Views of buffers as the integers that the transpose kernels move.
 
 use cuda_std::{Global, GlobalMut};
 use launch::{Buffer, Element};
 
-/// Returns the elements of `x` as integers of the same size.
+/// Returns a view of `x` whose elements are integers of the same size.
 ///
 /// # Safety
 /// `T` and `U` must have the same size.
@@ -14,7 +14,7 @@ pub unsafe fn view<T: Element, U: Element>(x: &Buffer<T>) -> Global<'_, U> {
     unsafe { Global::from_raw_parts(view.as_ptr().cast(), view.len(), view.device()) }
 }
 
-/// Returns the elements of `y` as integers of the same size, for writing.
+/// Returns a mutable view of `y` whose elements are integers of the same size.
 ///
 /// # Safety
 /// `T` and `U` must have the same size.

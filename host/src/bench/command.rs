@@ -1,4 +1,4 @@
-//! `host bench`: measures, prints, records and draws.
+//! `host bench`: measures the rungs over sizes, prints tables, and writes recordings and plots.
 
 use std::path::PathBuf;
 
@@ -30,15 +30,15 @@ How it measures:
   A point is a rung at a size. After runs that warm up, the program times up to 401 runs within 0.3 seconds by device
   events; the table has their median and quartiles. Before every run a kernel reads 256 MiB, or twice the L2 cache if
   that is more. The caches then hold none of the run's data, and the host enqueues the launch before the device can
-  begin it. Life's generations follow each other without this, as in a simulation. GB/s counts the bytes that the
-  algorithm must read and write, in units of 10⁹.
+  begin it. Life's generations run without such a kernel between them. GB/s counts the bytes that the algorithm must
+  read and write, in units of 10⁹.
 
   For small inputs the last rung is also timed by the host's clock, from the launch to the end. The last rungs of reduce
   and scan are also timed in a series: 64 calls launched one after the other between two events, each on memory that the
   caches do not hold. The table has the time per call, as the median of 11 series.
 
-  On several devices (--device gpu:all, gpu:0,1 or sim:COUNT, or several ranks): SPLIT by
-  their last rungs, on 1, 2, 4, … and all devices. Strong scaling divides --n elements among the devices; weak scaling
+  On several devices (--device gpu:all, gpu:0,1 or sim:COUNT, or several ranks) it measures the last rungs of
+  SPLIT, on 1, 2, 4, … and all devices. Strong scaling divides --n elements among the devices; weak scaling
   gives --n elements to each. The inputs repeat a pattern and are generated on the devices; results are checked against
   that pattern.
 
@@ -73,8 +73,8 @@ pub struct BenchOptions {
     #[arg(long, value_name = "LIBRARY")]
     peers: Option<PathBuf>,
 
-    /// Elements on several devices: in all (strong scaling) and per device (weak) [default: 2^30, in the simulator
-    /// 2^16]
+    /// Number of elements on several devices: of all devices together (strong scaling) and of each device (weak)
+    /// [default: 2^30, in the simulator 2^16]
     #[arg(long, value_name = "N", value_parser = parse_count, conflicts_with = "quick")]
     n: Option<usize>,
 

@@ -1,4 +1,4 @@
-//! The driver's version and the GPU's clocks, from `nvidia-smi`; and the compiler of the kernels.
+//! Finds the driver's version and the GPU's clocks, from `nvidia-smi`, and the compiler of the kernels.
 
 use std::process::Command;
 

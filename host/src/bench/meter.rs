@@ -1,4 +1,4 @@
-//! Times a work: single runs with cold caches, by device events or by the host's clock; and calls in a series.
+//! Times work on a device: single runs with cold caches, by device events or by the host's clock, and series of calls.
 //!
 //! # Design
 //!
@@ -6,8 +6,9 @@
 //! the host enqueues the launch before the device is ready for it. The events therefore measure the device alone.
 //!
 //! Sums and scans of few elements are also timed in a series: 64 calls launched one after the other between two events,
-//! beginning on an idle device. The calls use different inputs in turn, so many that the L2 cache holds none of the
-//! next one. If launching takes the host longer than the work takes the device, this figure is the host's time.
+//! beginning on an idle device. The calls use different inputs in turn. There are so many inputs that the L2 cache
+//! holds none of the next one. If launching takes the host longer than the work takes the device, this figure is the
+//! host's time.
 
 use std::time::{Duration, Instant};
 
@@ -17,20 +18,20 @@ use launch::{Device, Error, LaunchConfig};
 use workbench::bench::{MeasuredPoint, Sweep};
 use workbench::probe::{Arrays, BandwidthKernel, Instance, Measured, full_grid};
 
-/// The numbers of runs of a timed work.
+/// The limits on the runs by which a piece of work is timed.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// The fewest timed runs.
+    /// The minimum number of timed runs.
     pub fewest: usize,
-    /// The most timed runs.
+    /// The maximum number of timed runs.
     pub most: usize,
     /// The time after which no further run begins.
     pub time: Duration,
-    /// A run of several generations that takes no longer than this is lengthened.
+    /// A run of several generations is lengthened if it takes no longer than this.
     pub short: Duration,
-    /// Timed series.
+    /// The number of timed series.
     pub series: usize,
-    /// Calls per series.
+    /// The number of calls per series.
     pub calls: usize,
 }
 
@@ -50,14 +51,15 @@ impl Limits {
         Self { fewest: 2, most: 3, time: Duration::from_millis(20), short: Duration::ZERO, series: 2, calls: 2 };
 }
 
-/// The fewest bytes read between two runs. This takes a GPU at least 60 µs, in which the host enqueues the next run.
+/// The minimum number of bytes that a kernel reads before each run to flush the caches. Reading them takes a GPU at
+/// least 60 µs, in which the host enqueues the run.
 const FLUSH_BYTES: u64 = 256 << 20;
 
-/// Threads per block of the kernel that flushes the caches, and its instance, which loads 16 bytes at a time.
+/// The kernel that flushes the caches: its threads per block, and its instance, which loads 16 bytes at a time.
 const FLUSH_BLOCK: u32 = 256;
 const FLUSH_INSTANCE: Instance<U32x4> = <U32x4 as Measured>::INSTANCES[2];
 
-/// The quartiles of the times of a work.
+/// The quartiles of the times of a piece of work.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Times {
     /// The number of timed runs.
@@ -78,7 +80,7 @@ impl Times {
         Self { runs: times.len(), low: at(times.len() / 4), median: at(times.len() / 2), high: at(times.len() * 3 / 4) }
     }
 
-    /// Returns a row of `sweep` with these times of `steps` steps, and without bytes.
+    /// Returns a row of `sweep` with the times per step, where a run has `steps` steps. The row counts no bytes.
     pub(super) fn row(&self, sweep: &Sweep, rung: &str, steps: u64) -> MeasuredPoint {
         let [median_us, low_us, high_us] =
             [self.median, self.low, self.high].map(|seconds| 1e6 * seconds / steps as f64);
@@ -96,7 +98,7 @@ impl Times {
         }
     }
 
-    /// Returns the GB/s of 10⁹ bytes at which a run moves `bytes`; 0 if it takes no time.
+    /// Returns the rate of a run that moves `bytes`, in GB/s of 10⁹ bytes; 0 if the run takes no time.
     pub(super) fn gbps(&self, bytes: f64) -> f64 {
         if self.median > 0.0 { bytes / self.median / 1e9 } else { 0.0 }
     }
@@ -105,11 +107,11 @@ impl Times {
 /// Work that is timed, such as a launch.
 pub type Work<'a> = dyn FnMut() -> anyhow::Result<()> + 'a;
 
-/// Times works on a device.
+/// Times work on a device.
 #[derive(Debug)]
 pub struct Meter {
     pub(super) device: Device,
-    /// The numbers of runs of a timed work.
+    /// The limits on the runs by which a piece of work is timed.
     pub(super) limits: Limits,
     flush: Option<Flush>,
 }
@@ -154,8 +156,8 @@ impl Meter {
         }
     }
 
-    /// Times works that take turns, so that a change of clocks affects all of them. Each is run once or twice before,
-    /// to warm up. Device events measure on a GPU, and the clock in the simulator.
+    /// Times `works` by device events on a GPU, or by the clock in the simulator. The works take turns, so that a
+    /// change of clocks affects all of them. Each runs once or twice before it is timed, to warm up.
     ///
     /// # Errors
     /// The first error of a work, or of the device.
@@ -177,7 +179,8 @@ impl Meter {
         Ok(std::array::from_fn(|place| Times::of(turns.iter().map(|turn| turn[place]).collect())))
     }
 
-    /// Returns the median of few runs after one that warms up, in seconds. It serves to compare many settings.
+    /// Returns the median time of a few runs, in seconds, after one that warms up. Callers use it to compare many
+    /// settings.
     ///
     /// # Errors
     /// The first error of the work, or of the device.
@@ -211,8 +214,8 @@ impl Meter {
         Ok(Times::of(times).median)
     }
 
-    /// Returns how many inputs of `bytes` bytes take turns in a series: so many that the caches hold nothing of an
-    /// input when its turn comes again. Together they have at least four times the size of the L2 cache.
+    /// Returns the number of inputs of `bytes` bytes that take turns in a series. Together they have at least four
+    /// times the size of the L2 cache, so that no cache holds an input when its turn comes again.
     pub fn turns(&self, bytes: u64) -> usize {
         let enough = (2 * self.flush_bytes()).div_ceil(bytes.max(1));
         self.limits.calls.max(usize::try_from(enough).unwrap_or(usize::MAX))
@@ -221,7 +224,7 @@ impl Meter {
     /// Returns the median time per call of a series, in seconds. A series is many calls launched one after the other,
     /// beginning on an idle device. If the host takes longer to launch than the device to run, this is the host's time.
     ///
-    /// No cache is flushed: each `call` must use an input of its own, in [`turns`](Self::turns).
+    /// No cache is flushed. Therefore the calls must use different inputs in turn, [`turns`](Self::turns) of them.
     ///
     /// # Errors
     /// The first error of the work, or of the device.

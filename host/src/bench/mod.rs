@@ -1,4 +1,4 @@
-//! `host bench`: every rung over sizes, beside the device's own copy and NVIDIA's libraries.
+//! `host bench`: measures every rung over sizes, beside the device's own copy and NVIDIA's libraries.
 //!
 //! [`workbench::bench`] lists the sweeps to measure. [`meter`] times a rung: runs that warm up, then the median and
 //! quartiles by device events, with flushed caches. For small inputs of some algorithms it also times calls in a
@@ -28,7 +28,7 @@ mod points;
 /// The largest copy that serves as the yardstick, in elements.
 const LARGEST_COPY: u64 = 1 << 28;
 
-/// Measures the subjects, and the functions of `peers` that compute the same.
+/// Measures `subjects`, and the functions of `peers` that compute the same results.
 ///
 /// # Errors
 /// If the device fails.
@@ -106,7 +106,7 @@ mod tests {
     use workbench::algorithm::PreparedRung;
     use workbench::deviation::Deviation;
 
-    /// Records which sets of memory it ran on; 0 is its own.
+    /// A rung that records the sets of memory on which it ran; 0 is the rung's own memory.
     struct Noted {
         used: Vec<usize>,
         sets: usize,

@@ -1,11 +1,10 @@
-//! NVIDIA's libraries: the library of `bench/peers/` calls them, and they are measured as our rungs are, on the same
-//! memory.
+//! Measures NVIDIA's libraries on the memory of our rungs. The library of `bench/peers/` calls them.
 //!
 //! # Design
 //!
-//! The library is loaded into this process. Its calls use the memory and the stream of the last rung, and take turns
-//! with its runs. In a process of their own the same kernels differed by up to 0.1 µs for small inputs and by up to 2 %
-//! for large ones, depending on where their buffers lay.
+//! This process loads the library of `bench/peers/`. Its calls use the memory and the stream of the last rung, and take
+//! turns with its runs. In another process the times of the same kernels differed by up to 0.1 µs for small inputs and
+//! by up to 2 % for large ones, depending on where their buffers lay.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::path::Path;
@@ -18,17 +17,17 @@ use libloading::Library;
 use workbench::algorithm::Shape;
 use workbench::bench::{PeersAbout, Sweep};
 
-/// How to get the library.
+/// The remedy if the library of `bench/peers/` is missing.
 const REMEDY: &str = "cargo xtask bench --build makes it, on a machine with nvcc and a GPU";
 
-/// The types of its functions, as `bench/peers/peers.cu` declares them.
+/// The types of the library's functions, as `bench/peers/peers.cu` declares them.
 type Say = unsafe extern "C" fn() -> *const c_char;
 type Open = unsafe extern "C" fn(*const c_char, *const c_char, usize, usize, *mut c_void) -> *mut c_void;
 type Name = unsafe extern "C" fn(*const c_void) -> *const c_char;
 type Call = unsafe extern "C" fn(*const c_void, *mut c_void, *mut c_void) -> c_int;
 type Close = unsafe extern "C" fn(*mut c_void);
 
-/// The loaded library.
+/// The loaded library of `bench/peers/`.
 #[derive(Debug)]
 pub struct Peers {
     about: PeersAbout,
@@ -45,7 +44,7 @@ impl Peers {
     /// Loads the library at `path`.
     ///
     /// # Errors
-    /// If it cannot be loaded, or is another library.
+    /// If the library cannot be loaded, or is another one.
     pub fn load(path: &Path) -> anyhow::Result<Self> {
         // The loader would look for a bare name in its own folders.
         let file = std::path::absolute(path).with_context(|| format!("cannot find '{}'", path.display()))?;
@@ -65,17 +64,17 @@ impl Peers {
         // SAFETY: `peers_about` takes no arguments.
         let about = text(unsafe { say() }).ok_or_else(|| peers.failure())?;
         let about = serde_json::from_str(&about)
-            .context("the peers' library describes itself in another form than this program reads")?;
+            .context("the peers' library does not fit this program: run cargo xtask bench --build to make it again")?;
         Ok(Self { about, ..peers })
     }
 
-    /// Returns its versions and the works that it has.
+    /// Returns the versions of NVIDIA's libraries, and the names of the work that they can do.
     pub fn about(&self) -> &PeersAbout {
         &self.about
     }
 
-    /// Opens the peer of a sweep at a size, which runs in the stream of the device. Returns `None` if the library has
-    /// none.
+    /// Opens the peer of `sweep` at the size `shape`. The peer enqueues its calls on the stream of `device`. Returns
+    /// `None` if the library has no such peer.
     ///
     /// # Errors
     /// If the library fails.
@@ -112,7 +111,7 @@ pub struct Peer {
 }
 
 impl Peer {
-    /// Returns its name, such as "CUB".
+    /// Returns the peer's name, such as "CUB".
     pub fn name(&self) -> String {
         // SAFETY: the peer stays open until it is dropped.
         text(unsafe { (self.peers.name)(self.peer.as_ptr()) }).unwrap_or_default()
@@ -121,7 +120,7 @@ impl Peer {
     /// Enqueues a call that reads `x` and writes `y`.
     ///
     /// # Errors
-    /// The library's error.
+    /// If the library fails.
     ///
     /// # Safety
     /// `x` and `y` must be the addresses of the input and the output, of the size that the peer was opened for, until

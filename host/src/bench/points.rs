@@ -14,20 +14,20 @@ use super::peers::{Peer, Peers};
 use crate::report::Bytes;
 use crate::report::progress::Progress;
 
-/// What the user can do if the host has too little memory.
-const REMEDY: &str = "measure with --quick, or on a machine with more";
+/// The remedy for too little memory on the host.
+const REMEDY: &str = "measure with --quick, or on a machine with more memory";
 
 /// The lengths at which a last rung is also timed by the host's clock and, if its algorithm asks for it, in a series.
 const TIMED_BY_HOST: std::ops::RangeInclusive<usize> = 1 << 16..=1 << 20;
 
-/// Returns `n` elements in the memory of the host.
+/// Returns `n` elements in host memory; `element` computes the one at each index.
 pub(super) fn filled<T: Element>(n: usize, element: impl Fn(usize) -> T + Sync) -> anyhow::Result<Vec<T>> {
     let mut host = inputs::host_memory(n, REMEDY)?;
     inputs::fill_with(&mut host, element);
     Ok(host)
 }
 
-/// A rung at a size.
+/// A point of the benchmark: a rung at a size.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Point<'a> {
     sweep: &'a Sweep,
@@ -35,18 +35,18 @@ pub struct Point<'a> {
     is_last: bool,
     shape: Shape,
     bytes: u64,
-    /// Generations of Life per run.
+    /// The number of generations of Life per run; 1 for other algorithms.
     generations: u64,
     pub(super) setting: Option<String>,
 }
 
 impl<'a> Point<'a> {
-    /// Returns the point of `rung` at `shape`, which must read or write `bytes` at least.
+    /// Returns the point of `rung` at `shape`. The rung must read and write at least `bytes`.
     pub(super) fn new(sweep: &'a Sweep, rung: &'static str, is_last: bool, shape: Shape, bytes: u64) -> Self {
         Self { sweep, rung, is_last, shape, bytes, generations: 1, setting: None }
     }
 
-    /// Returns the row of these times; `host` is the median by the host's clock, in seconds.
+    /// Returns the row with `times`; `host` is the median by the host's clock, in seconds.
     fn row(&self, times: Times, host: Option<f64>) -> MeasuredPoint {
         MeasuredPoint {
             last: self.is_last,
@@ -66,7 +66,7 @@ impl<'a> Point<'a> {
     }
 }
 
-/// A run of the benchmark: its rows so far, and what it needs to measure more.
+/// A run of the benchmark: the rows so far, the meter and the peers.
 pub struct Bench {
     pub(super) meter: Meter,
     pub(super) seed: u64,
@@ -122,7 +122,8 @@ impl Bench {
         Ok(has_room)
     }
 
-    /// Returns true if the device has `bytes` free; otherwise notes that `what` of the size is left out.
+    /// Returns true if the device has `bytes` free; otherwise notes that the size is left out. `what` names the
+    /// measurement.
     fn has_room_for(&mut self, sweep: &Sweep, shape: Shape, what: &str, bytes: u64) -> anyhow::Result<bool> {
         let free = self.meter.device.properties()?.memory_free_bytes;
         // Some memory is lost between allocations.
@@ -146,7 +147,7 @@ impl Bench {
         self.pass_over();
     }
 
-    /// Counts a point that is not measured as done.
+    /// Counts one more point as done without measuring it.
     pub(super) fn pass_over(&mut self) {
         self.done += 1;
     }
@@ -157,7 +158,7 @@ impl Bench {
         }
     }
 
-    /// Measures `run`, in turns with a peer if there is one, and adds their rows.
+    /// Measures `run`, in turn with `peer` if there is one, and adds their rows.
     pub(super) fn point(
         &mut self,
         point: Point<'_>,
@@ -234,7 +235,7 @@ impl Bench {
         self.meter.series(&mut || call(turn.next().unwrap_or(0)))
     }
 
-    /// Measures `run`, and in turns with it a peer. Returns both rows; without a peer the second is empty.
+    /// Measures `run` in turn with `peer`, and returns their rows. Without a peer the second row is empty.
     fn measured(
         &mut self,
         point: &Point<'_>,

@@ -1,5 +1,6 @@
-//! `host bench` on several devices: strong scaling (one vector, divided) and weak scaling (it grows with the devices),
-//! of each algorithm's [`scaling_measurements`](workbench::algorithm::Algorithm::scaling_measurements).
+//! `host bench` on several devices: measures strong scaling (one vector is divided among the devices) and weak scaling
+//! (the vector grows with the number of devices) of each algorithm's
+//! [`scaling_measurements`](workbench::algorithm::Algorithm::scaling_measurements).
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -25,7 +26,7 @@ use crate::{ranks, recordings::plots};
 pub struct Scaling {
     /// The name of the first device: "NVIDIA H200" or "simulator".
     pub device: String,
-    /// The members: the devices of all ranks.
+    /// The number of members: the devices of all ranks.
     pub members: usize,
     /// The number of processes.
     pub ranks: usize,
@@ -39,39 +40,39 @@ pub struct Scaling {
     pub compiler: Option<String>,
     /// The version of this program.
     pub version: String,
-    /// The points.
+    /// The measured points.
     pub scaling: Vec<ScalingPoint>,
     /// Points that were left out, each with the reason.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<String>,
 }
 
-/// The measurement of a work on a number of members.
+/// The measurement of a piece of work on a number of members.
 #[derive(Clone, PartialEq, Serialize, Deserialize, Debug)]
 pub struct ScalingPoint {
-    /// The algorithm.
+    /// The name of the algorithm.
     pub algorithm: String,
     /// The type of the elements.
     #[serde(rename = "type")]
     pub number: String,
-    /// Strong or weak scaling.
+    /// The kind of scaling: strong or weak.
     pub kind: Kind,
     /// The number of members.
     pub members: usize,
-    /// Elements of all members together.
+    /// The number of elements of all members together.
     pub size: u64,
-    /// Bytes that the work must read and write.
+    /// The number of bytes that the work must read and write.
     pub bytes: u64,
     /// The number of timed runs.
     pub runs: usize,
     /// The median time by the host's clock, in microseconds.
     pub median_us: f64,
-    /// Bytes per second, in units of 10⁹; 0 for a cellular automaton.
+    /// The rate in units of 10⁹ bytes per second; 0 for a cellular automaton.
     pub gbps: f64,
-    /// Cell updates per second, of a cellular automaton.
+    /// The rate in cell updates per second, for a cellular automaton.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cell_updates_per_second: Option<f64>,
-    /// The rate as a multiple of that of one member.
+    /// The rate divided by the rate on one member.
     pub speedup: f64,
     /// The speed-up divided by the number of members.
     pub efficiency: f64,
@@ -84,13 +85,13 @@ impl ScalingPoint {
     }
 }
 
-/// What stays constant as members are added.
+/// The kind of scaling, by the size that stays constant as members are added.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Debug)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
-    /// The size of all members together.
+    /// Strong scaling: the size of all members together stays constant.
     Strong,
-    /// The size per member.
+    /// Weak scaling: the size per member stays constant.
     Weak,
 }
 
@@ -103,12 +104,12 @@ impl Kind {
     }
 }
 
-/// Measures the works of `algorithms`, or all works if it is empty, on 1, 2, 4, … and all members. `n` is the number of
-/// elements in all (strong scaling) and per member (weak scaling).
+/// Measures the scaling of `algorithms`, or of all algorithms if it is empty, on 1, 2, 4, … and all members. `n` is the
+/// number of elements of all members together (strong scaling) and of each member (weak scaling).
 ///
 /// # Errors
-/// [`UsageError`] for an algorithm that does not run on several devices; if a device or another rank fails, or a result
-/// is wrong.
+/// [`UsageError`] for an algorithm that does not run on several devices; another error if a device or another rank
+/// fails, or a result is wrong.
 pub fn run(group: &Group, algorithms: &[&str], n: usize) -> anyhow::Result<Scaling> {
     let mut works: Vec<(&str, ScalingMeasurement)> =
         catalogue::scaling_measurements().into_iter().map(|(algorithm, work)| (algorithm.name(), work)).collect();
@@ -158,7 +159,7 @@ pub fn run(group: &Group, algorithms: &[&str], n: usize) -> anyhow::Result<Scali
     Ok(scaling)
 }
 
-/// Computes the speed-ups over one member. A work that does not fit one member has none.
+/// Computes the speed-ups over one member. Work that does not fit one member has no speed-up.
 fn set_speedups(rows: &mut [ScalingPoint]) {
     let ones: Vec<ScalingPoint> = rows.iter().filter(|row| row.members == 1).cloned().collect();
     for row in rows {
@@ -169,8 +170,8 @@ fn set_speedups(rows: &mut [ScalingPoint]) {
     }
 }
 
-/// Measures a work on a team. Returns `None`, with the reason in `left_out`, if a member has too little memory for its
-/// part.
+/// Measures `work` on a team. If a member has too little memory for its part, adds the reason to `left_out` and returns
+/// `None`.
 fn point(
     team: &Team<'_>,
     algorithm: &str,
@@ -197,7 +198,7 @@ fn point(
         return Ok(None);
     }
     if each > work.max_elements as f64 {
-        left_out.push(format!("{name}: a member takes up to {}", work.max_elements));
+        left_out.push(format!("{name}: a member takes up to {} elements", work.max_elements));
         return Ok(None);
     }
     let mut prepared = (work.prepare)(team, size)?;
@@ -232,7 +233,7 @@ impl Scaling {
         serde_json::from_str(&fs::read_to_string(path).ok()?).ok()
     }
 
-    /// Returns the table.
+    /// Returns the table for the terminal.
     pub fn text(&self) -> String {
         let share = |value: f64, text: String| if value > 0.0 { text } else { "–".to_owned() };
         let rows = self.scaling.iter().map(|row| {
@@ -275,7 +276,8 @@ impl Scaling {
         plots::write_formats(folder, "bench-scaling", &self.plot())
     }
 
-    /// Returns the plot of speed-up over members: the ideal, and a line for each work and kind.
+    /// Returns the plot of the speed-up over the number of members: the ideal line, and one for each work and kind of
+    /// scaling.
     fn plot(&self) -> LinePlot {
         let ideal = doubled_up_to(self.members).into_iter().map(|members| (members as f64, members as f64)).collect();
         let mut series = vec![Series { name: "ideal".to_owned(), points: ideal }];

@@ -1,4 +1,4 @@
-//! A recording as tables for a terminal.
+//! Shows a recording as tables for a terminal.
 
 use units::percent;
 use workbench::algorithm::Unit;

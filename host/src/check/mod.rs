@@ -27,8 +27,8 @@ use selection::Selection;
 /// Check kernels in the simulator for races, barrier faults, uninitialised reads and wrong results
 ///
 /// Runs small launches of each kernel that reach all its barriers and branches, each under eight orders of the threads.
-/// Most of these orders are hostile to one kind of mistake. The simulator follows every memory access. A report names
-/// both source lines, both threads, the element, and what would order the two accesses.
+/// Most of these orders are chosen to expose one kind of mistake. The simulator follows every memory access. A report
+/// names both source lines, both threads, the element, and what would order the two accesses.
 ///
 /// Exit code: 0 if nothing is found, 1 if something is, 2 if the command line is wrong.
 #[derive(Args, Debug)]
@@ -49,12 +49,13 @@ pub struct CheckOptions {
     #[arg(long)]
     strict: bool,
 
-    /// Delete each barrier, warp synchronisation and fence instead, one at a time, and show whether that is reported
+    /// Instead of the check, delete each barrier, warp synchronisation and fence, one at a time, and show whether the
+    /// checker reports the deletion
     #[arg(long)]
     mutate_barriers: bool,
 
-    /// Also search more orders, for up to SECONDS per kernel (10 without a value): threads are held before the atomic
-    /// accesses by which they communicate
+    /// Also search more orders, for up to SECONDS per kernel (10 without a value): the search delays threads before the
+    /// atomic accesses by which they communicate
     #[arg(
         long,
         value_name = "SECONDS",
@@ -66,8 +67,8 @@ pub struct CheckOptions {
     )]
     thorough: Option<Duration>,
 
-    /// Also list the barriers, warp synchronisations and fences whose deletion no order reports: hints, which do not
-    /// change the exit code
+    /// Also list the barriers, warp synchronisations and fences whose deletion is reported in no order. These hints do
+    /// not change the exit code
     #[arg(long, conflicts_with = "mutate_barriers")]
     redundant: bool,
 
@@ -84,8 +85,8 @@ impl CheckOptions {
     /// Runs the command.
     ///
     /// # Errors
-    /// [`UsageError`] for an unknown name; if a kernel has a fault, or the deletion of a synchronisation is not
-    /// reported.
+    /// [`UsageError`] for an unknown name; another error if a kernel has a fault, or the deletion of a synchronisation
+    /// is not reported.
     pub fn run(self) -> anyhow::Result<()> {
         let cases = catalogue().into_iter().chain(faults()).collect::<Vec<_>>();
         let selection = Selection::new(&self.kernels, &cases).map_err(UsageError::of)?;

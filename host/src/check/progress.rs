@@ -6,18 +6,18 @@ use workbench::check::Progress;
 
 use crate::report::progress;
 
-/// Counts steps and work, and shows them on a terminal.
+/// A progress bar that counts steps and work, and shows them on a terminal.
 pub(super) struct Bar {
     steps: &'static str,
     work: &'static str,
     begun: Mutex<Option<Begun>>,
 }
 
-/// The bar, with the steps and the work that are done.
+/// The bar on the terminal, with the numbers of steps and of work done.
 struct Begun(progress::Progress, u64, u64);
 
 impl Bar {
-    /// Returns a bar that counts in these units.
+    /// Returns a bar that counts in the units `steps` and `work`.
     pub(super) fn new(steps: &'static str, work: &'static str) -> Self {
         Self { steps, work, begun: Mutex::new(None) }
     }

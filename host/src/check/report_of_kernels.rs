@@ -27,17 +27,18 @@ pub(super) struct Report {
     /// The hints of `--redundant`.
     #[serde(skip_serializing_if = "Option::is_none")]
     redundant: Option<Vec<Finding>>,
-    /// Warnings: uses of what GPUs allow and CUDA's documentation does not promise. They are no faults.
+    /// The warnings, which are no faults: kernels rely on behaviour that GPUs have and CUDA's documentation does not
+    /// promise.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<Finding>,
 }
 
-/// The work besides the runs under the schedules of the settings.
+/// The further work of a check, besides the runs under the schedules of the settings.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Further {
-    /// Search for synchronisations that the cases without faults do not need.
+    /// True to search for synchronisations that the cases without faults do not need.
     pub(super) redundant: bool,
-    /// Search more orders of those cases, for this time per kernel.
+    /// The time per kernel to search more orders of the cases without faults.
     pub(super) thorough: Option<Duration>,
 }
 
@@ -60,19 +61,19 @@ struct KernelChecks {
 /// A fault, or the reason why a case could not be finished.
 #[derive(Serialize, Debug)]
 struct Found {
-    /// The case.
+    /// The name of the case.
     case: String,
-    /// The schedules under which it was found.
+    /// The schedules under which the fault was found.
     schedules: Vec<String>,
     #[serde(flatten)]
     finding: Finding,
 }
 
 impl Report {
-    /// Runs the selected cases, and what `further` demands.
+    /// Runs the selected cases, and the further work of `further`.
     ///
     /// # Errors
-    /// If a case fails that had no fault before.
+    /// If a case that had no fault before fails during the further work.
     pub(super) fn new(
         selection: Selection,
         cases: Vec<Case>,
@@ -258,7 +259,7 @@ fn rows(families: &[Family], cases: &[Case], runs: &[CaseRun]) -> Vec<KernelChec
     rows
 }
 
-/// Adds `finding` to `all`. If one like it is there, this adds only its schedule.
+/// Adds `finding` to `all`. If `all` has a similar finding, adds only the schedule to it.
 fn add(all: &mut Vec<Found>, case: &Case, schedule: Schedule, finding: Finding) {
     let schedule = schedule.to_string();
     match all.iter_mut().find(|found| found.finding.is_like(&finding)) {

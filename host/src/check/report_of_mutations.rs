@@ -1,4 +1,4 @@
-//! The report of `--mutate-barriers`: a table of deletions, and whether each was reported.
+//! The report of `--mutate-barriers`: a table of the deleted synchronisations, and of the fault that reported each.
 
 use anyhow::anyhow;
 use workbench::check::mutations::{MutationEntry, MutationReport};
@@ -14,7 +14,7 @@ pub(super) fn verdict(report: &MutationReport) -> anyhow::Result<()> {
     }
 }
 
-/// Returns the table.
+/// Returns the table of the deleted synchronisations.
 pub(super) fn text(report: &MutationReport) -> String {
     let row = |entry: &MutationEntry| {
         let (verdict, schedule) = match &entry.reported {

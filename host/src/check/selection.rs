@@ -26,9 +26,9 @@ pub(super) struct Selection {
 /// A kernel with all its instances.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Family {
-    /// Its name.
+    /// The name of the kernel.
     pub name: &'static str,
-    /// Its algorithm.
+    /// The name of the kernel's algorithm.
     pub algorithm: &'static str,
 }
 
@@ -46,10 +46,11 @@ impl Family {
 }
 
 impl Selection {
-    /// Selects by `names`: kernels or their instances, rungs, algorithms, or `all` except the faulty kernels.
+    /// Selects cases and kernels by `names`: kernels or their instances, rungs, algorithms, or `all` except the faulty
+    /// kernels.
     ///
     /// # Errors
-    /// For an unknown name: the error suggests known ones.
+    /// If a name is unknown. The error suggests known names.
     pub(super) fn new(names: &[String], cases: &[Case]) -> Result<Self, String> {
         let families = Family::all();
         let (mut chosen_cases, mut chosen_kernels) = (BTreeSet::new(), BTreeSet::new());
@@ -72,13 +73,13 @@ impl Selection {
         Ok(Self { cases: chosen_cases, kernels })
     }
 
-    /// Returns the selected ones of `cases`.
+    /// Returns those of `cases` that are selected.
     pub(super) fn cases(&self, cases: Vec<Case>) -> Vec<Case> {
         cases.into_iter().enumerate().filter(|(index, _)| self.cases.contains(index)).map(|(_, case)| case).collect()
     }
 }
 
-/// Returns the kernels of a name, which may be that of a kernel, an instance or an algorithm.
+/// Returns the kernels that `name` selects. `name` may be a kernel, an instance, an algorithm or `all`.
 fn meant(name: &str, families: &[Family], cases: &[Case]) -> BTreeSet<&'static str> {
     let tested = |family: &str| cases.iter().any(|case| case.kernels().contains(&family));
     let of_instance = kernels().find(|kernel| kernel.name == name).map(|kernel| kernel.family);

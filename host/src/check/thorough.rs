@@ -13,15 +13,15 @@ use workbench::check::{CaseRun, Progress};
 use super::progress::Bar;
 use crate::report;
 
-/// The extent of a search.
+/// The extent of a `--thorough` search.
 #[derive(Serialize, Debug)]
 pub(super) struct Tried {
-    /// The most time per kernel.
+    /// The maximum time per kernel.
     seconds_per_kernel: f64,
     cases: usize,
-    /// The orders of all cases together.
+    /// The number of orders that were tried, of all cases together.
     orders: usize,
-    /// The cases without a further order to try.
+    /// The number of cases without a further order to try.
     exhausted: usize,
 }
 
@@ -38,8 +38,8 @@ impl Tried {
     }
 }
 
-/// Searches for an order in which one of `cases` fails. Each case has its number; the cases of one kernel share the
-/// time.
+/// Searches for an order in which one of `cases` fails. Each case comes with its index. The cases of one kernel share
+/// the time `per_kernel`.
 pub(super) fn search(cases: &[(usize, &Case)], checks: Checks, per_kernel: Duration) -> (Vec<CaseRun>, Tried) {
     let progress = Bar::new("cases", "orders");
     progress.begin(cases.len());

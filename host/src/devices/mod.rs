@@ -16,9 +16,9 @@ const TYPICAL_BLOCK: u32 = 256;
 ///
 /// With --kernels the driver compiles every kernel, which takes seconds the first time. The table has 32-bit registers
 /// per thread, static shared memory per block, local memory per thread, and how many blocks of the kernel's largest
-/// size (256 threads if it has no bound) fit a multiprocessor at once. Occupancy is their threads as a share of those
-/// that the multiprocessor holds. The instances of a generic kernel share a row with their largest values; --json has
-/// each instance.
+/// size (256 threads if it has no bound) fit a multiprocessor at once. Occupancy is the number of their threads as a
+/// share of the threads that a multiprocessor can hold. The instances of a generic kernel share a row with their
+/// largest values; --json has each instance.
 #[derive(Args, Debug)]
 pub struct DevicesOptions {
     /// Print one JSON object
@@ -50,7 +50,7 @@ struct Inventory {
     simulator: SimulatorEntry,
 }
 
-/// Why there is no GPU.
+/// The reason why no GPU can be used, and the remedy.
 #[derive(Serialize, Debug)]
 struct Absence {
     reason: String,
@@ -111,7 +111,7 @@ details! {
 struct KernelEntry {
     module: &'static str,
     name: &'static str,
-    /// The kernel that it is an instance of.
+    /// The kernel of which this entry is an instance.
     family: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     cannot_be_loaded: Option<String>,

@@ -1,4 +1,4 @@
-//! Inventories with and without a GPU, as text and as JSON.
+//! Tests inventories with and without a GPU, as text and as JSON.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! The devices as text.
+//! Formats the devices as text.
 
 use std::fmt;
 

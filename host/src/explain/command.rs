@@ -21,10 +21,10 @@ use gridstride::numbers::OperatorName;
 ///
 /// Runs the kernel in the simulator, on the grid that its command would use on the GPU, and counts what the memory
 /// system of the GPU would do. A request is one instruction of a warp: the accesses of its 32 lanes. Global memory
-/// moves sectors of 32 bytes. Shared memory takes a wavefront for each 128 bytes, and one more for each further word of
-/// one of its 32 banks. The floor is the time in which the memory moves each sector once that a launch reads or writes:
-/// the kernel cannot be faster. The time as accessed counts all sectors that requests touch, as if there were no
-/// caches.
+/// moves sectors of 32 bytes. A request to shared memory takes a wavefront for each 128 bytes, and one more for each
+/// further word in the same one of the 32 banks. The floor is the time in which the memory moves once every sector that
+/// a launch reads or writes. No kernel can be faster. The time as accessed counts all sectors that requests touch, as
+/// if there were no caches.
 #[derive(Args, Debug)]
 #[command(after_long_help = help())]
 pub struct ExplainOptions {
@@ -49,11 +49,13 @@ pub struct ExplainOptions {
     #[arg(long = "op", value_name = "NAME")]
     operator: Option<OperatorName>,
 
-    /// Element of the buffer at which the vectors of saxpy, scale, reduce and scan begin, up to 1024 [default: 0]
+    /// Index of the buffer's element at which the vectors of saxpy, scale, reduce and scan begin, up to 1024 [default:
+    /// 0]
     #[arg(long, value_name = "ELEMENT", value_parser = clap::value_parser!(u16).range(..=1024))]
     from: Option<u16>,
 
-    /// GPU to compute with: v100, t4, a100, a10, rtx3090, l4, l40s, rtx4090, h100, h200, b200 or rtx5090
+    /// GPU whose memory system is computed: v100, t4, a100, a10, rtx3090, l4, l40s, rtx4090, h100, h200, b200 or
+    /// rtx5090
     #[arg(long, value_name = "NAME", default_value = Gpu::DEFAULT, value_parser = Gpu::find)]
     gpu: &'static Gpu,
 
@@ -80,8 +82,8 @@ impl ExplainOptions {
     /// Runs the command.
     ///
     /// # Errors
-    /// [`UsageError`] if there is no such kernel, or it does not support the options; if a kernel fails or the file
-    /// cannot be written.
+    /// [`UsageError`] if there is no such kernel, or it does not support the options; another error if a kernel fails
+    /// or the file cannot be written.
     pub fn run(self) -> anyhow::Result<()> {
         let chosen = subjects::find(&self.subject).map_err(usage_or_failure)?;
         let page = self.html.as_deref().map(WholeFile::new);

@@ -16,7 +16,7 @@ mod rungs;
 
 use rungs::RungEntry;
 
-/// The fewest and the most columns that lines are wrapped to.
+/// The maximum and the minimum number of columns to which lines are wrapped.
 const MAX_COLUMNS: usize = 160;
 const MIN_COLUMNS: usize = 60;
 
@@ -36,7 +36,7 @@ impl ListOptions {
     /// Runs the command.
     ///
     /// # Errors
-    /// [`UsageError`] if there is no such algorithm; if the result cannot be printed.
+    /// [`UsageError`] if there is no such algorithm; another error if the result cannot be printed.
     pub fn run(self) -> anyhow::Result<()> {
         let mut catalogue = Catalogue::new(catalogue::kernels(), SUMMARIES);
         for algorithm in &mut catalogue.algorithms {
@@ -53,7 +53,7 @@ impl ListOptions {
     }
 }
 
-/// Returns the columns of the terminal, if standard output is one, within the limits.
+/// Returns the number of columns for the output: those of the terminal, within the limits, or the maximum without one.
 pub(crate) fn columns() -> usize {
     let of_terminal = || crossterm::terminal::size().ok().filter(|_| io::stdout().is_terminal());
     let (columns, _) = of_terminal().unwrap_or((u16::MAX, 0));
@@ -112,7 +112,7 @@ impl Catalogue {
         Catalogue { algorithms }
     }
 
-    /// Keeps only the algorithm of that name.
+    /// Keeps only the algorithm called `name`.
     fn keep(&mut self, name: &str) -> Result<(), UsageError> {
         match self.algorithms.iter().position(|algorithm| algorithm.name == name) {
             Some(index) => self.algorithms = vec![self.algorithms.swap_remove(index)],
@@ -126,7 +126,7 @@ impl Catalogue {
     }
 }
 
-/// Returns the second part of the module's path: `reduce` of `gpu::reduce::shuffle`.
+/// Returns the second part of the module's path: `reduce` for `gpu::reduce::shuffle`.
 fn algorithm_of(kernel: &KernelInfo) -> &'static str {
     kernel.module.split("::").nth(1).unwrap_or(kernel.module)
 }
@@ -163,10 +163,11 @@ impl KernelEntry {
     }
 }
 
-/// The arguments at each place. All combinations of them are built.
+/// The choices for the argument at each place. All combinations of these choices are built.
 type Product = Vec<Vec<&'static str>>;
 
-/// Returns the instances as products. Two products that differ in one place become one, until no two do.
+/// Returns the instances as products. Two products that differ in only one place are merged, until no two such products
+/// are left.
 fn products(instances: &[Instance]) -> Vec<Product> {
     let single = |instance: &Instance| instance.arguments.iter().map(|argument| vec![*argument]).collect();
     let mut products: Vec<Product> = instances.iter().map(single).collect();

@@ -24,7 +24,7 @@ pub(super) struct RungEntry {
     kernels: &'static [&'static str],
 }
 
-/// Returns the ladder of the algorithm of that name, the plainest rung first; or the kernels of the probes.
+/// Returns the ladder of the algorithm called `name`, the plainest rung first; or the kernels of the probes.
 pub(super) fn of(name: &str) -> Vec<RungEntry> {
     let device = Device::simulated(Simulator::new());
     let algorithm = catalogue::find(name);
@@ -50,7 +50,7 @@ fn types_of_rung(algorithm: &'static dyn Algorithm, rung: &str, device: &Device)
     algorithm.types().into_iter().filter(is_built).map(|number| number.name()).collect()
 }
 
-/// Returns the first arguments of the instances of these kernels, if they have any.
+/// Returns the element types of the kernels `families`: the first arguments of their instances.
 fn types_of_kernels(families: &[&str]) -> Vec<&'static str> {
     let mut types = Vec::new();
     for kernel in catalogue::kernels().filter(|kernel| families.contains(&kernel.family)) {
@@ -64,7 +64,7 @@ fn types_of_kernels(families: &[&str]) -> Vec<&'static str> {
     types
 }
 
-/// Returns a table with a line or more for each rung, of at most `columns` columns, and at most 100.
+/// Returns a table with one or more lines for each rung. The table is at most `columns` and at most 100 columns wide.
 pub(super) fn table(algorithms: &[AlgorithmEntry], columns: usize) -> String {
     let columns = columns.min(TABLE_COLUMNS);
     let widest = |texts: &mut dyn Iterator<Item = usize>| texts.max().unwrap_or(0);

@@ -1,4 +1,4 @@
-//! The catalogue of made-up kernels.
+//! Tests the catalogue with made-up kernels.
 
 use simt::{ArgumentId, GenericArgument};
 

@@ -1,5 +1,5 @@
-//! `host reduce`, `host scan` and so on. All algorithms have the same command: it measures each rung's time and
-//! bandwidth, and compares its result with the reference.
+//! The commands of the algorithms, such as `host reduce` and `host scan`. Each command measures the time and bandwidth
+//! of the algorithm's rungs, and compares their results with the reference.
 //!
 //! # Design
 //!
@@ -24,7 +24,7 @@ use crate::options::parse_count;
 use crate::ranks;
 use crate::report::progress;
 
-/// For problems of up to this many bytes, the inputs take less time to make than the kernels take to compile.
+/// The size in bytes up to which a problem's inputs take less time to make than its kernels take to compile.
 const SMALL_BYTES: u64 = 16 << 20;
 
 /// Returns the command of an algorithm.
@@ -115,7 +115,7 @@ fn options(algorithm: &dyn Algorithm, matches: &ArgMatches, seed: u64) -> Option
 /// A parsed command line.
 struct Request {
     algorithm: &'static dyn Algorithm,
-    /// `None` for the default shape of the device.
+    /// The shape of the problem; `None` for the default shape of the device.
     shape: Option<Shape>,
     options: Options,
     /// The chosen rung; `None` for all.
@@ -123,7 +123,7 @@ struct Request {
 }
 
 impl Request {
-    /// Returns the rungs to run if they support the options.
+    /// Returns the requested rungs, including rungs that do not support the options.
     fn rungs(&self) -> &'static [Rung] {
         self.rung.map_or(self.algorithm.rungs(), std::slice::from_ref)
     }
@@ -194,8 +194,8 @@ fn launch_all(inputs: &mut dyn Inputs, rungs: &[&Rung], queue: Queue<'_>) -> Res
 /// Runs the command of an algorithm.
 ///
 /// # Errors
-/// [`UsageError`] if the rung does not support the options; if the device fails or has too little memory, or a result
-/// is wrong.
+/// [`UsageError`] if the rung does not support the options; another error if the device fails or has too little memory,
+/// or a result is wrong.
 pub fn run(algorithm: &'static dyn Algorithm, matches: &ArgMatches) -> anyhow::Result<()> {
     let measure = MeasureOptions::from_arg_matches(matches)?;
     let options = options(algorithm, matches, measure.seed);

@@ -1,4 +1,4 @@
-//! Measures the rungs of an algorithm: their times, the speed of a copy beside them, and the report.
+//! Measures the times of an algorithm's rungs and the speed of a copy, and reports both.
 
 use std::time::{Duration, Instant};
 
@@ -21,7 +21,7 @@ pub use program::memory::check_memory;
 pub mod command;
 pub(crate) mod split;
 
-/// The fewest and the most timed runs of a rung, and the time after which no further run begins.
+/// The minimum and the maximum number of timed runs of a rung, and the time after which no further run begins.
 const FEWEST_RUNS: usize = 5;
 const MOST_RUNS: usize = 101;
 const TIME_FOR_RUNS: Duration = Duration::from_millis(500);
@@ -32,8 +32,8 @@ const FEWEST_STEADY_RUNS: usize = 3;
 /// The largest distance between the quartiles of steady times, as a share of the median.
 const STEADY: f64 = 0.01;
 
-/// The fewest and the most bytes that the copy moves beside a measurement. Between these limits it moves as many as the
-/// work.
+/// The minimum and the maximum number of bytes that the copy beside a measurement moves. Between these limits it moves
+/// as many bytes as the work.
 const COPY_BYTES_GPU: (u64, u64) = (256 << 20, 4 << 30);
 const COPY_BYTES_SIMULATOR: (u64, u64) = (1 << 20, 64 << 20);
 
@@ -77,7 +77,7 @@ impl Serialize for Facts {
 /// The flags of every command that measures.
 #[derive(Args, Clone, Debug)]
 pub struct MeasureOptions {
-    /// The devices.
+    /// The devices to measure on.
     #[command(flatten)]
     pub device: GroupOption,
 
@@ -104,8 +104,8 @@ pub struct Timing {
     pub runs: usize,
 }
 
-/// Times `work` run by run: by device events on a GPU, by the clock in the simulator. The caller runs it once before,
-/// to warm up.
+/// Returns the median time of a run of `work`. On a GPU device events time each run, in the simulator the clock. The
+/// caller must run `work` once before, to warm up.
 ///
 /// # Errors
 /// The first error of `work`, or of the device.
@@ -113,7 +113,8 @@ pub fn median_time<E: From<Error>>(device: &Device, work: impl FnMut() -> Result
     time_until(device, work, |_| false)
 }
 
-/// As [`median_time`], but ends when the quartiles are at most 1 % of the median apart.
+/// Returns the median time like [`median_time`], but stops early once the quartiles are at most 1 % of the median
+/// apart.
 ///
 /// # Errors
 /// As for [`median_time`].
@@ -148,7 +149,7 @@ fn is_steady(times: &[Duration]) -> bool {
 /// Measures the speed of the device's own copy, of about `bytes` bytes, in GB/s of 10⁹ bytes read and written.
 ///
 /// # Errors
-/// When the device fails.
+/// If the device fails.
 pub fn copy_speed(device: &Device, bytes: u64) -> Result<f64, Error> {
     let (least, most) = if device.is_simulated() { COPY_BYTES_SIMULATOR } else { COPY_BYTES_GPU };
     let free = device.properties()?.memory_free_bytes;
@@ -167,11 +168,11 @@ pub struct Measurement {
     pub kernel: &'static str,
     /// The number of timed runs.
     pub runs: usize,
-    /// The median of their times, in seconds.
+    /// The median time of the runs, in seconds.
     pub seconds: f64,
-    /// The report's bytes per second, in units of 10⁹.
+    /// The problem's bytes per second, in units of 10⁹.
     pub gigabytes_per_second: f64,
-    /// The same as a share of the copy's speed.
+    /// The rate as a share of the copy's speed.
     pub share_of_copy: f64,
     /// The result's deviation from the reference.
     #[serde(flatten)]
@@ -201,8 +202,8 @@ pub struct Report<P> {
 }
 
 impl<P: Serialize> Report<P> {
-    /// Returns an empty report of `algorithm` on `device`, whose copies have that speed and whose rungs read and write
-    /// `bytes` at least.
+    /// Returns an empty report of `algorithm` on `device`. The device copies at `copy_gigabytes_per_second`, and each
+    /// rung reads and writes at least `bytes`.
     pub fn new(
         device: &Device,
         copy_gigabytes_per_second: f64,
@@ -225,7 +226,7 @@ impl<P: Serialize> Report<P> {
         }
     }
 
-    /// Adds a rung.
+    /// Adds the measurement of a rung.
     pub fn add(&mut self, kernel: &'static str, timing: Timing, deviation: Deviation) {
         let rate = if self.bytes == 0 { 0.0 } else { self.bytes as f64 / timing.seconds / 1e9 };
         self.kernels.push(Measurement {

@@ -14,7 +14,7 @@ use super::{FEWEST_RUNS, Facts, MOST_RUNS, Report, TIME_FOR_RUNS, Timing, copy_s
 use crate::error::usage_or_failure;
 use crate::report::progress;
 
-/// Measures each of `rungs` on vectors that are split evenly over the group and those of the other ranks.
+/// Measures each of `rungs` on vectors that are split evenly over the devices of `group` and of the other ranks.
 ///
 /// # Errors
 /// [`crate::error::UsageError`] if the algorithm does not run on several devices; if a device or another rank fails.
@@ -54,8 +54,8 @@ fn copy_speeds(team: &Team<'_>, bytes: u64) -> anyhow::Result<f64> {
     Ok(all.iter().filter_map(|bytes| Some(f64::from_le_bytes(bytes.as_slice().try_into().ok()?))).sum())
 }
 
-/// Returns the median time of several runs, each timed by the rank that takes longest. The caller runs `work` once
-/// before, to warm up.
+/// Returns the median time of several runs of `work`. The time of a run is that of the slowest rank. The caller must
+/// run `work` once before, to warm up.
 ///
 /// # Errors
 /// If a device or another rank fails.

@@ -37,7 +37,8 @@ impl NewOptions {
     /// Runs the command.
     ///
     /// # Errors
-    /// [`UsageError`] if the folder, the name or the checkout cannot be used; if the files cannot be written.
+    /// [`UsageError`] if the folder, the name or the checkout cannot be used; another error if the files cannot be
+    /// written.
     pub fn run(self) -> anyhow::Result<()> {
         let folder = std::path::absolute(&self.folder).with_context(|| format!("cannot find {:?}", self.folder))?;
         let is_there = check_empty(&folder)?;
@@ -78,7 +79,7 @@ fn check_empty(folder: &Path) -> anyhow::Result<bool> {
     }
 }
 
-/// Returns the path of the checkout, which has the crates.
+/// Returns the path of the checkout that has the crates: `asked`, or the one that this program was built from.
 fn checkout(asked: Option<PathBuf>) -> Result<String, UsageError> {
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).parent().map(Path::to_owned).unwrap_or_default();
     let checkout = asked.unwrap_or(own);
@@ -86,7 +87,7 @@ fn checkout(asked: Option<PathBuf>) -> Result<String, UsageError> {
         Ok(_) => {
             let checkout = checkout.canonicalize().map_err(UsageError::of)?;
             let text = checkout.to_str().map(str::to_owned);
-            text.ok_or_else(|| UsageError(format!("cargo cannot name '{}', which is no Unicode", checkout.display())))
+            text.ok_or_else(|| UsageError(format!("cargo needs paths in Unicode: rename '{}'", checkout.display())))
         }
         Err(_) => Err(UsageError(format!(
             "'{}' is no checkout of Gridstride: name one by --path CHECKOUT, or a repository by --git URL",

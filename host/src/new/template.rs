@@ -24,14 +24,14 @@ const FILES: [(&str, &str); 10] = files![
 /// Where a project finds `cuda_std`, `launch` and `cuda_builder`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Crates {
-    /// Under `crates/` of this folder.
+    /// In the folder `crates/` of the checkout at this path.
     Path(String),
-    /// In this repository.
+    /// In the git repository at this URL.
     Git(String),
 }
 
 impl Crates {
-    /// Returns a crate's source as a manifest has it.
+    /// Returns the source of the crate `name` in the form that a manifest needs.
     fn of(&self, name: &str) -> String {
         match self {
             Crates::Path(folder) => format!("path = {}", literal(&format!("{folder}/crates/{name}"))),

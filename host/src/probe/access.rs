@@ -18,16 +18,16 @@ use workbench::inputs;
 
 use super::{ProbeOptions, Thorough, percent};
 
-/// Threads per block.
+/// The number of threads per block.
 const BLOCK: u32 = 256;
 
 /// The largest offset and the largest stride, in elements.
 const MAX_STEP: usize = 32;
 
-/// Elements that are compared at a time.
+/// The number of elements that are compared at a time.
 const PIECE: usize = 1 << 14;
 
-/// What the user can do if memory is short.
+/// The remedy for too little memory.
 const FEWER: &str = "use fewer elements with --n";
 
 /// Measure what misaligned and strided access to a GPU's memory cost
@@ -82,7 +82,7 @@ impl Pattern {
     }
 }
 
-/// The result that is printed.
+/// The result that the command prints.
 #[derive(Serialize, Debug)]
 struct Summary {
     device: String,
@@ -118,8 +118,8 @@ impl AccessOptions {
     /// Runs the command.
     ///
     /// # Errors
-    /// [`UsageError`] in the simulator and for wrong options; if the device fails or has too little memory, or a result
-    /// is wrong.
+    /// [`UsageError`] in the simulator and for wrong options; another error if the device fails or has too little
+    /// memory, or a result is wrong.
     pub fn run(self) -> anyhow::Result<()> {
         if self.n == 0 {
             return Err(UsageError("--n: 0 elements leave nothing to measure: use at least 1".into()).into());
@@ -175,8 +175,9 @@ impl AccessOptions {
     }
 }
 
-/// Describes the first wrong element after all runs of `timings` and the one before each. A run increments each element
-/// that it accesses. The counts are far below 2²⁴, so that floats hold them exactly.
+/// Returns a description of the first wrong element, or `None` if all are right. Each of `timings` stands for its timed
+/// runs and one run before them. A run increments each element that it accesses. The counts are far below 2²⁴, so that
+/// floats hold them exactly.
 fn wrong<T: Number>(pattern: Pattern, n: usize, timings: &[(usize, Timing)], found: &[T]) -> Option<String> {
     // In pieces that fit a cache.
     let of_piece = |piece: Range<usize>| {

@@ -31,7 +31,7 @@ pub struct DivergenceOptions {
     probe: ProbeOptions,
 }
 
-/// The result that is printed.
+/// The result that the command prints.
 #[derive(Serialize, Debug)]
 struct Summary {
     device: String,
@@ -52,7 +52,8 @@ impl DivergenceOptions {
     /// Runs the command.
     ///
     /// # Errors
-    /// [`UsageError`](crate::error::UsageError) in the simulator; if the device fails or a result is wrong.
+    /// [`UsageError`](crate::error::UsageError) in the simulator; another error if the device fails or a result is
+    /// wrong.
     pub fn run(self) -> anyhow::Result<()> {
         let device = self.probe.open_gpu("divergence", "")?;
         let grid = WAVES.saturating_mul(full_grid(&device, <divergence_by_thread as Kernel>::INFO, BLOCK)?);

@@ -5,7 +5,7 @@
 //! - [`divergence`]: a branch within warps against one between them;
 //! - [`schedule`]: the order in which blocks run, and their multiprocessors.
 //!
-//! They measure a GPU. For tests the simulator runs the same kernels, but its times are those of a CPU.
+//! The probes need a GPU. For tests the simulator runs the same kernels, but its times are those of a CPU.
 
 use clap::Args;
 use launch::{Device, Error};
@@ -31,7 +31,7 @@ struct Thorough {
 }
 
 impl Thorough {
-    /// Times `work`.
+    /// Returns the median time of `work`. Without `--thorough` the runs end as soon as their times are steady.
     fn time<E: From<Error>>(self, device: &Device, work: impl FnMut() -> Result<(), E>) -> Result<Timing, E> {
         if self.thorough { measure::median_time(device, work) } else { measure::steady_time(device, work) }
     }
@@ -55,7 +55,8 @@ impl ProbeOptions {
     /// Opens the GPU that `command` measures.
     ///
     /// # Errors
-    /// [`UsageError`] if the device would be the simulator; if the GPU cannot be used, or the plot cannot be written.
+    /// [`UsageError`] if the device would be the simulator; another error if the GPU cannot be used, or the plot cannot
+    /// be written.
     fn open_gpu(&self, command: &str, instead: &str) -> anyhow::Result<Device> {
         self.plot.check()?;
         let device = self.device.open()?;

@@ -21,14 +21,14 @@ const PRINTED_BLOCKS: u32 = 4;
 const PRINTED_THREADS: u32 = 64;
 const EVERY: u32 = 16;
 
-/// With --print: the most lines that the driver buffers.
+/// With --print: the maximum number of lines that the driver buffers.
 const MAX_LINES: u64 = 4096;
 
 /// Without --print: threads per block, and the grid as a fraction of the blocks that the GPU holds at once.
 const THREADS: u32 = 512;
 const WAVES: (u32, u32) = (5, 2);
 
-/// Blocks listed per multiprocessor.
+/// The number of blocks that the table lists per multiprocessor.
 const LISTED: usize = 8;
 
 /// The number of colours of bars.
@@ -53,7 +53,7 @@ pub struct ScheduleOptions {
     #[arg(long, value_name = "N", default_value_t = 50_000, conflicts_with = "print")]
     cycles: u64,
 
-    /// Let every 16th thread print its indices instead, as it runs
+    /// Instead of the table, let every 16th thread print its indices as it runs
     #[arg(long, conflicts_with_all = ["json", "plot"])]
     print: bool,
 
@@ -61,7 +61,7 @@ pub struct ScheduleOptions {
     probe: ProbeOptions,
 }
 
-/// The result that is printed.
+/// The result that the command prints.
 #[derive(Serialize, Debug)]
 struct Summary {
     device: String,
@@ -80,7 +80,7 @@ impl ScheduleOptions {
     /// Runs the command.
     ///
     /// # Errors
-    /// [`UsageError`] in the simulator without --print, and for wrong options; if the device fails.
+    /// [`UsageError`] in the simulator without --print, and for wrong options; another error if the device fails.
     pub fn run(self) -> anyhow::Result<()> {
         if self.print {
             return self.print();
@@ -95,7 +95,7 @@ impl ScheduleOptions {
         let lines = u64::from(blocks) * u64::from(threads.div_ceil(EVERY));
         if lines > MAX_LINES {
             let text = format!(
-                "--print: this makes {lines} lines, and the driver keeps {MAX_LINES}: use fewer blocks or threads"
+                "--print: these threads print {lines} lines, and the driver keeps {MAX_LINES}: use fewer blocks or threads"
             );
             return Err(UsageError(text).into());
         }
@@ -134,7 +134,7 @@ impl ScheduleOptions {
     }
 }
 
-/// Returns nanoseconds in µs.
+/// Returns `nanoseconds` in µs, as text.
 fn micros(nanoseconds: u64) -> String {
     format!("{:.1}", nanoseconds as f64 / 1e3)
 }

@@ -11,15 +11,16 @@ use crate::measure::{self, MeasureOptions, doubled_up_to};
 use crate::options::parse_count;
 use crate::report::plot::PlotOption;
 
-/// Up to this number of streams, each number has a row.
+/// The number of streams up to which each number has a row.
 const EACH: usize = 8;
 
 /// Measure saxpy on data in the memory of the host: copies, kernel, and their overlap
 ///
 /// Computes y = 2·x + y in single precision: 8 bytes per element go to the GPU and 4 come back. Times are medians; the
-/// wall clock runs from data in the memory of the host to the result there. GB/s counts those 12 bytes over it, in GB
-/// of 10⁹ bytes. The share of the link is the least time of the copies, each direction at its own speed, over the wall
-/// clock. The share of two-way uses the speed of the link while both directions are busy. Every run is checked.
+/// wall clock runs from the inputs in host memory to the result in host memory. GB/s counts those 12 bytes per element
+/// over the wall clock, in GB of 10⁹ bytes. The share of the link is the least time of the copies, each direction at
+/// its own speed, over the wall clock. The share of two-way uses the speed of the link while both directions are busy.
+/// Every run is checked.
 #[derive(Args, Debug)]
 #[command(subcommand_required = true, arg_required_else_help = false)]
 pub struct StreamOptions {
@@ -86,7 +87,7 @@ struct StagesOptions {
 }
 
 impl Program {
-    /// Returns its name, its common options, and its option for a plot, if it has one.
+    /// Returns the program's name, its common options, and its option for a plot, if it has one.
     fn parts(&self) -> (&'static str, &RunOptions, Option<&PlotOption>) {
         match self {
             Self::Device(run) => ("device", run, None),
@@ -102,7 +103,8 @@ impl StreamOptions {
     /// Runs the command.
     ///
     /// # Errors
-    /// [`UsageError`] in the simulator; if the device fails or has too little memory, or a result is wrong.
+    /// [`UsageError`] in the simulator; another error if the device fails or has too little memory, or a result is
+    /// wrong.
     pub fn run(self) -> anyhow::Result<()> {
         let (_, options, plot) = self.program.parts();
         plot.map_or(Ok(()), PlotOption::check)?;
@@ -176,7 +178,7 @@ mod tests {
         assert_eq!(counts(256), [1, 2, 4, 8, 16, 32, 64, 128, 256]);
     }
 
-    /// Runs on the simulator what the command does on a GPU.
+    /// Runs in the simulator the programs that the command runs on a GPU.
     #[test]
     fn every_program_is_measured_and_checked() {
         let device = Device::open(DeviceChoice::Sim, &[]).unwrap();

@@ -20,11 +20,11 @@ pub struct Report {
     n: usize,
     a: f32,
     seed: u64,
-    /// Bytes that cross the link in a run.
+    /// The number of bytes that cross the link in a run.
     pub bytes: u64,
     /// The link's speed, measured in the same run.
     pub link: LinkSpeed,
-    /// The measurements.
+    /// The measurements, one per row.
     pub rows: Vec<Measurement>,
 }
 
@@ -49,7 +49,7 @@ pub struct Measurement {
     pub gigabytes_per_second: f64,
     /// The least time of the copies, each direction at its own speed, over the wall clock.
     pub share_of_link: f64,
-    /// The time of the copies while both directions are busy, over the wall clock.
+    /// The least time of the copies at the link's two-way speed, over the wall clock.
     pub share_of_two_way: f64,
     /// The deviation of all runs, including the first, which is not timed.
     #[serde(flatten)]
@@ -59,11 +59,11 @@ pub struct Measurement {
 /// The link's speed, in GB of 10⁹ bytes per second.
 #[derive(Serialize, Debug)]
 pub struct LinkSpeed {
-    /// To the device, while nothing comes back.
+    /// The speed to the device, while nothing is copied back.
     pub host_to_device_gigabytes_per_second: f64,
-    /// Back, while nothing goes to the device.
+    /// The speed back to the host, while nothing is copied to the device.
     pub device_to_host_gigabytes_per_second: f64,
-    /// Both directions together, with two bytes to the device for each byte back.
+    /// The speed of both directions together, with two bytes to the device for each byte back.
     pub both_gigabytes_per_second: f64,
     #[serde(skip)]
     link: Link,
@@ -91,7 +91,7 @@ impl Runs {
         self.deviation = std::mem::take(&mut self.deviation).merge(deviation);
     }
 
-    /// Returns the median time of a stage in seconds, if it is one of its own.
+    /// Returns the median time of a stage in seconds, or `None` if the stage was not timed by itself.
     fn stage(&self, stage: impl Fn(&Times) -> Option<Duration>) -> Option<f64> {
         let times: Option<Vec<_>> = self.times.iter().map(stage).collect();
         times.filter(|times| !times.is_empty()).map(|times| median(times).as_secs_f64())
@@ -170,7 +170,7 @@ impl Report {
         }
     }
 
-    /// Returns the table.
+    /// Returns the table for the terminal.
     pub fn text(&self) -> String {
         let milliseconds =
             |seconds: Option<f64>| seconds.map_or("–".to_owned(), |seconds| format!("{:.3}", 1e3 * seconds));

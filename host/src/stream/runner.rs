@@ -13,7 +13,7 @@ use workbench::inputs::{self, RandomVector};
 use workbench::saxpy::reference;
 use workbench::stream::{DeviceVectors, Link, Times, mapped};
 
-/// What the user can do if memory is short.
+/// The remedy for too little memory.
 pub(super) const FEWER: &str = "use fewer elements with --n";
 
 /// Measures [`DeviceVectors::in_stages`] on vectors of `n` elements. The report has a row for each number of chunks:
@@ -104,7 +104,7 @@ impl<'a> Runner<'a> {
     }
 }
 
-/// The vectors at both ends of the link; those of the host are page-locked.
+/// The vectors of the device and of the host. Those of the host are page-locked.
 struct Memory {
     vectors: DeviceVectors,
     x: PinnedBuffer<f32>,
@@ -120,7 +120,7 @@ impl Memory {
         Ok(Self { vectors: DeviceVectors::new(runner.device, runner.n)?, x, y, out })
     }
 
-    /// Adds the runs of a row to `runs`.
+    /// Runs `program` as often as `runner` says, and adds its runs to `runs`.
     fn runs(
         &mut self,
         runner: &Runner<'_>,

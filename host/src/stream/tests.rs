@@ -1,4 +1,4 @@
-//! Programs are measured.
+//! Tests that the stages of a stream are measured.
 
 use launch::{Device, DeviceChoice};
 

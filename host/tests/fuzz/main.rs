@@ -1,7 +1,7 @@
-//! The readers of Life's formats on changed valid texts: no reader panics, or allocates more than its limit. Every
-//! reader refuses texts of other formats.
+//! Tests the readers of Life's formats on valid texts with random changes. No reader may panic or allocate more than
+//! its limit, and every reader must reject texts of other formats.
 //!
-//! `FUZZ_SECONDS` sets how long the test runs; the default is one second. It prints the number of inputs.
+//! `FUZZ_SECONDS` sets how long the test runs; the default is one second. The test prints the number of inputs.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -13,7 +13,7 @@ use life_formats::{Format, read_pattern_bytes};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
-/// Counts the bytes that the thread has allocated.
+/// An allocator that counts the bytes that each thread has allocated.
 struct Counting;
 
 thread_local! {
@@ -44,16 +44,16 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
-/// The most memory that a reader may use.
+/// The maximum number of bytes that a reader may use for a pattern.
 const LIMIT: u64 = 1 << 20;
 
-/// The memory for messages and for the state of a decompressor, which comes on top of it.
+/// The additional bytes that a reader may use for messages and for the state of a decompressor.
 const BESIDE: usize = 1 << 18;
 
-/// Inputs between two looks at the clock.
+/// The number of inputs that are tested before the test reads the clock again.
 const CASES: u32 = 1000;
 
-/// Valid files.
+/// Returns the contents of valid files, one or more of each format.
 fn seeds() -> Vec<Vec<u8>> {
     let mut seeds: Vec<Vec<u8>> = [
         "#N Glider\n#CXRLE Pos=-1,2 Gen=30\nx = 3, y = 3, rule = B3/S23:T20,10\nbob$2bo$3o!\nend",
@@ -77,7 +77,7 @@ fn seeds() -> Vec<Vec<u8>> {
     seeds
 }
 
-/// The pieces that changes insert.
+/// The texts that changes insert.
 const WORDS: [&[u8]; 24] = [
     b"18446744073709551615",
     b"9223372036854775807",
@@ -105,7 +105,7 @@ const WORDS: [&[u8]; 24] = [
     b"\r",
 ];
 
-/// One change: which, where, and how much or what.
+/// A change of an input: its kind, its place, and its length or content.
 type Change = (u8, u16, u16);
 
 fn change(bytes: &mut Vec<u8>, others: &[Vec<u8>], (kind, place, what): Change) {
@@ -136,7 +136,7 @@ fn compressed(bytes: &[u8]) -> Vec<u8> {
     gzip.finish().unwrap()
 }
 
-/// The formats that the name of a file can have.
+/// The formats that a file's name can select.
 const NAMED: [Option<Format>; 7] = [
     None,
     Some(Format::Rle),
@@ -147,7 +147,7 @@ const NAMED: [Option<Format>; 7] = [
     Some(Format::Png),
 ];
 
-/// Returns a first line that no format has, and lines of any letters after it, with comments between them.
+/// Tests texts whose first line no format permits, followed by random lines and comments.
 #[test]
 fn every_reader_refuses_what_is_none_of_its_format() {
     let line = "([ac-nz&?{<\\\\][ -~]{0,30}|#[ A-KMOQ-Za-z][ -~]{0,10}|\\[[ -LN-~]{0,10}|)";

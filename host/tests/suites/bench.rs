@@ -1,4 +1,4 @@
-//! `host bench` in the simulator.
+//! Tests `host bench` in the simulator.
 
 use crate::common;
 
@@ -129,7 +129,8 @@ fn what_cannot_be_read_or_written_is_told_before_anything_is_measured() {
     assert_eq!(fs::read_to_string(file).unwrap(), "{}");
 }
 
-/// A stand-in for the library of the peers: it copies `x` to `y` for works of f32, and fails for those of i32.
+/// The source of a stand-in for the library of the peers. It copies `x` to `y` for work on f32, and fails for work on
+/// i32.
 const PEERS: &str = r#"
 #include <stdlib.h>
 #include <string.h>
@@ -155,7 +156,7 @@ void peers_close(void* peer) { free(peer); }
 const char* peers_error(void) { return "no room"; }
 "#;
 
-/// The peers' library is called on the memory of the rungs, and its rows are in the same table.
+/// Tests that `--peers` calls the library on the memory of the rungs, and shows its rows in the same table.
 #[test]
 #[cfg(unix)]
 fn peers_stand_beside_the_rungs() {

@@ -1,4 +1,4 @@
-//! `host check` on right and wrong kernels.
+//! Tests `host check` on correct and on faulty kernels.
 
 use crate::common;
 

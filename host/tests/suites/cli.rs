@@ -1,4 +1,4 @@
-//! The command line: exit codes, messages, and what goes to standard output and standard error.
+//! Tests the command line: exit codes, messages, and the texts on standard output and standard error.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -55,7 +55,7 @@ fn json(arguments: &[&str]) -> Value {
     serde_json::from_str(&outcome.stdout).unwrap_or_else(|error| panic!("{error}: {}", outcome.stdout))
 }
 
-/// Asserts that a command fails with `code`, nothing on standard output, and a last line `error: …` with `parts`.
+/// Asserts that a command failed with `code`, no standard output, and a last line `error: …` that contains `parts`.
 #[track_caller]
 fn assert_fails(outcome: &Outcome, code: i32, parts: &[&str]) {
     let last = outcome.stderr.lines().last().unwrap_or_default();
@@ -140,7 +140,7 @@ fn a_malformed_standard_input_is_named() {
     assert_fails(&host_with_input(&["life", "-"], "x = 3, y = 1\n5z!"), 1, &["standard input", "line 2"]);
 }
 
-/// The size of the board comes from a file, so that it is no usage error. The message says where the size comes from.
+/// Tests a board size from a file: it causes no usage error, and the message says where the size comes from.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_pattern_that_gets_too_much_room_is_told_of_size() {

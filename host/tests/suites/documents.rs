@@ -1,4 +1,4 @@
-//! The reports in the pages of `docs/` are those that the program prints.
+//! Tests that the reports in the pages of `docs/` are those that the program prints.
 
 use crate::common;
 
@@ -7,10 +7,10 @@ use std::path::Path;
 
 use common::{Host, text};
 
-/// A page marks a report by the command that prints it: `<!-- shown: host check prefix_in_place -->`.
+/// The start of the mark that names the command of a report, such as `<!-- shown: host check prefix_in_place -->`.
 const MARK: &str = "<!-- shown: host ";
 
-/// A page breaks long lines elsewhere than a terminal does.
+/// Returns the words of a text, separated by single spaces. Pages and terminals break long lines at different words.
 fn words(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

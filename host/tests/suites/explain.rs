@@ -1,4 +1,4 @@
-//! `host explain`: figures that are known beforehand, their order, and the page.
+//! Tests `host explain`: figures that are known beforehand, their order, and the HTML page.
 
 use std::fs;
 
@@ -29,7 +29,7 @@ fn rungs(explanation: &Value) -> Vec<(&str, &Value)> {
     rungs.iter().map(|rung| (rung["rung"].as_str().unwrap(), rung)).collect()
 }
 
-/// Returns a figure of the summary of each rung.
+/// Returns one figure of each rung's summary, with the rung's name.
 fn figures(explanation: &Value, figure: &str) -> Vec<(String, Option<f64>)> {
     rungs(explanation).iter().map(|(name, rung)| (name.to_string(), rung["summary"][figure].as_f64())).collect()
 }
@@ -40,7 +40,8 @@ fn assert_figures(explanation: &Value, figure: &str, expected: &[(&str, Option<f
     assert_eq!(figures(explanation, figure), expected, "{figure}");
 }
 
-/// Blocks of 32 x 8 threads that take 32 x 32 elements of 4 bytes: the traffic of each rung is known beforehand.
+/// Tests the memory traffic of the transpose rungs. It is known beforehand: blocks of 32 x 8 threads move tiles of 32 x
+/// 32 elements of 4 bytes.
 #[test]
 fn the_rungs_of_transpose_move_what_their_accesses_say() {
     let explanation = json(&["transpose", "--size", "128x64"]);
@@ -66,7 +67,8 @@ fn the_rungs_of_transpose_move_what_their_accesses_say() {
     assert!(change.contains("less memory time") && change.contains("no bank conflicts instead of 32-way"), "{change}");
 }
 
-/// The totals for each kernel and launch configuration, which are compared with the counters of a GPU.
+/// Tests the totals of each kernel and launch configuration, which `cargo xtask counters` compares with a GPU's
+/// counters.
 #[test]
 fn launches_are_counted_by_their_configuration() {
     let explanation = json(&["transpose_tile", "--size", "128x64", "--type", "u32"]);

@@ -1,4 +1,4 @@
-//! `host life` in bands, over several devices.
+//! Tests `host life` on boards in bands on several devices.
 
 use std::fs;
 use std::path::Path;
@@ -15,7 +15,7 @@ fn json_of(arguments: &[&str]) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// Returns a file that a run with these arguments writes.
+/// Returns the content of the file that a run with `arguments` writes.
 fn written(folder: &Path, flag: &str, name: &str, arguments: &[&str]) -> Vec<u8> {
     let out = folder.join(name);
     let output = LIFE.run(&[arguments, &[flag, out.to_str().unwrap()]].concat());

@@ -1,4 +1,4 @@
-//! Files that `host life` refuses, and the messages that say why.
+//! Tests files that `host life` rejects, and the messages that say why.
 
 use std::fs;
 

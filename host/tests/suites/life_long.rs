@@ -1,4 +1,4 @@
-//! Long runs of `host life`: checkpoints, statistics, the search for the end, the census.
+//! Tests long runs of `host life`: checkpoints, statistics, the search for a repetition, the census.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
@@ -12,7 +12,7 @@ use crate::common::{Host, text};
 
 const LIFE: Host = Host(&["life", "--no-animation"]);
 
-/// Returns the last board of a run with these arguments, as RLE.
+/// Returns the last board of a run with `arguments`, as RLE.
 fn last_board(folder: &Path, arguments: &[&str]) -> String {
     let out = folder.join("last.rle");
     let output = LIFE.run(&[arguments, &["--out", out.to_str().unwrap()]].concat());
@@ -223,8 +223,8 @@ fn an_end_is_found_on_every_device() {
     }
 }
 
-/// The board, the statistics and the checkpoint are those of the generation at which a board repeats, whichever
-/// observer notices it first.
+/// Tests that the board, the statistics and the checkpoint belong to the generation at which the board repeats,
+/// whichever observer finds the repetition first.
 #[test]
 fn a_run_until_it_is_stable_always_writes_the_same() {
     let folder = tempfile::tempdir().unwrap();
@@ -246,7 +246,7 @@ fn a_run_until_it_is_stable_always_writes_the_same() {
     assert_eq!(recorded["generations"], json!(20));
 }
 
-/// The same on the unbounded plane.
+/// Tests that a run of spaceships on the unbounded plane ends when they repeat.
 #[test]
 fn a_spaceship_ends() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,5 +1,5 @@
-//! Compares the plain reference of Life with known facts about the patterns in `patterns/`, and with another way of
-//! counting.
+//! Compares the plain reference of Life with known facts about the patterns in `patterns/`, and with an implementation
+//! that counts neighbours differently.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,7 +11,7 @@ use life::reference::*;
 use life::{Board, Pattern};
 use life_formats::{Format, read_pattern};
 
-/// The folder of patterns at the workspace's root.
+/// Returns the folder of patterns in the workspace.
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../patterns")
 }
@@ -22,14 +22,14 @@ fn pattern(file: &str) -> Pattern {
     read_pattern(&text, Format::from_path(&path).unwrap()).unwrap_or_else(|error| panic!("{file}: {error}"))
 }
 
-/// A pattern in the middle of a board.
+/// Returns a board with a pattern in the middle.
 fn centred(file: &str, width: usize, height: usize) -> Board {
     let mut board = Board::new(width, height).unwrap();
     board.place_centered(&pattern(file)).unwrap();
     board
 }
 
-/// `board` moved to the right and down around the torus.
+/// Returns `board` moved to the right and down around the torus.
 fn moved(board: &Board, right: usize, down: usize) -> Board {
     let mut result = Board::new(board.width(), board.height()).unwrap();
     for (x, y) in board.cells() {
@@ -128,7 +128,7 @@ fn the_r_pentomino_settles_at_generation_1103() {
     assert_eq!(advance(&board, 1103).population(), 116);
 }
 
-/// The whole life of this pattern takes 5206 generations, which the kernels are tested with.
+/// Tests the first generations of acorn. Tests of the kernels run all 5206 generations until it settles.
 #[test]
 fn the_acorn_grows() {
     let board = centred("acorn.rle", 160, 160);
@@ -163,7 +163,8 @@ fn no_generation_changes_nothing() {
     assert_eq!(advance(&soup, 0), soup);
 }
 
-/// Computes one generation in another way: every live cell adds to the counts of the eight cells around it.
+/// Returns the next generation, computed differently from the reference: every live cell adds to the counts of the
+/// eight cells around it.
 fn spread(board: &Board) -> Board {
     let (width, height) = (board.width(), board.height());
     let mut counts = BTreeMap::new();

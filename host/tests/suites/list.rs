@@ -1,4 +1,4 @@
-//! `host list` on the kernels of this workspace.
+//! Tests `host list` on the kernels of this workspace.
 
 use std::process::{Command, Stdio};
 

@@ -1,4 +1,4 @@
-//! The tests of the program's commands in one program, which is linked once.
+//! Runs the tests of the program's commands in one program, so that it is linked only once.
 
 mod common;
 

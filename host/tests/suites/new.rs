@@ -1,4 +1,4 @@
-//! `host new`: the files that it writes, and its errors. `.ci/run` builds and tests the project.
+//! Tests the files that `host new` writes, and its errors. `.ci/run` builds and tests the project.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,7 @@ use crate::common::{Host, text};
 
 const HOST: Host = Host(&["new"]);
 
-/// Returns the names in a folder.
+/// Returns the names of the files and folders in a folder, sorted.
 fn names(folder: &Path) -> Vec<String> {
     let mut names: Vec<_> =
         fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
@@ -46,8 +46,8 @@ fn a_project_is_made_and_the_next_steps_are_said() {
     }
 }
 
-/// Two projects of one name in one target folder. `cargo` must not take the older binary for the newer project's. Plain
-/// functions stand in for kernels.
+/// Tests two projects of the same name in one target folder. `cargo` must not run the binary of the older project for
+/// the newer one. Plain functions stand in for kernels.
 #[test]
 fn projects_of_one_name_run_their_own_kernels() {
     let scratch = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! The files that commands write: pipes and devices are written in place, and the work of an earlier run is not lost.
+//! Tests the files that commands write. Pipes and devices are written in place, and no file of an earlier run is lost.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -30,7 +30,8 @@ fn make_fifo(path: &str) {
     assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
 }
 
-/// The path of the descriptor in /proc. A program cannot replace it, as it could replace /dev/stdout.
+/// Tests output to the path of standard output's descriptor in /proc, which no program can replace. A program could
+/// replace /dev/stdout.
 #[test]
 fn standard_output_gets_json_and_table() {
     let folder = tempfile::tempdir().unwrap();

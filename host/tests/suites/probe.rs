@@ -1,4 +1,4 @@
-//! The commands of the probes.
+//! Tests the commands of the probes.
 
 use std::fs;
 use std::path::Path;
@@ -19,7 +19,7 @@ fn host(arguments: &[&str]) -> Outcome {
     }
 }
 
-/// Asserts that a command fails with `code`, nothing on standard output, and a last line `error: …` with `parts`.
+/// Asserts that a command fails with `code`, no standard output, and a last line `error: …` that contains `parts`.
 #[track_caller]
 fn assert_fails(arguments: &[&str], code: i32, parts: &[&str]) {
     let outcome = host(arguments);
@@ -44,7 +44,7 @@ fn the_simulator_is_no_machine_to_measure() {
     assert_fails(&["schedule", "--device", "sim"], 2, &["--print"]);
 }
 
-/// Without a GPU `auto` is the simulator, and no plot is written.
+/// Tests `--device auto` on a machine without a GPU: it opens the simulator, the command fails, and no plot is written.
 #[test]
 fn without_a_gpu_auto_says_so_too() {
     if launch::gpus().is_ok() {

@@ -1,4 +1,4 @@
-//! `host reduce`: exit codes, messages, and the fields of its JSON object.
+//! Tests `host reduce`: exit codes, messages, and the fields of its JSON object.
 
 use crate::common;
 

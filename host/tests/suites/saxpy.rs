@@ -1,4 +1,4 @@
-//! `host saxpy`: exit codes, messages and results.
+//! Tests `host saxpy`: exit codes, messages and results.
 
 use crate::common;
 

@@ -1,4 +1,4 @@
-//! `host scale`: exit codes, messages and results.
+//! Tests `host scale`: exit codes, messages and results.
 
 use crate::common;
 

@@ -1,4 +1,4 @@
-//! `host scan`: exit codes, messages, and what goes to standard output and standard error.
+//! Tests `host scan`: exit codes, messages, and the texts on standard output and standard error.
 
 use crate::common;
 
@@ -24,7 +24,7 @@ fn every_kernel_is_right_and_measured() {
     }
 }
 
-/// The conformance suite tests results of any length.
+/// Asserts that a rung runs with every type and operator. The conformance suite tests its results at all lengths.
 fn goes_with_every_type_and_operator(kernel: &str) {
     for number in ["f32", "f64", "i32", "u32", "i64", "u64"] {
         for operator in ["sum", "product", "min", "max"] {

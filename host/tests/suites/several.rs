@@ -1,4 +1,4 @@
-//! Commands on several simulated devices.
+//! Tests commands on several simulated devices.
 
 use crate::common;
 
@@ -105,7 +105,8 @@ fn more_than_a_device_holds_is_left_out() {
     assert_eq!(table.matches("left out: strong saxpy f32 of 1125899906842624 on ").count(), 2, "{table}");
 }
 
-/// A program without MPI that `mpirun` started reports that once, instead of running once per rank.
+/// Tests a program without MPI that `mpirun` has started. It must report the missing MPI once, instead of running the
+/// command in each process.
 #[test]
 #[cfg(not(feature = "mpi"))]
 fn a_build_without_mpi_is_no_rank() {

@@ -1,4 +1,4 @@
-//! `host stream` without a GPU: messages and exit codes.
+//! Tests `host stream` without a GPU: messages and exit codes.
 
 use crate::common;
 

@@ -1,4 +1,4 @@
-//! The animation on a terminal that the test opens: what ends it, which keys it answers to, and that it restores the
+//! Tests the animation on a terminal that the test opens: the events that end it, its keys, and that it restores the
 //! terminal.
 #![cfg(target_os = "linux")]
 
@@ -9,14 +9,14 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus};
 use std::time::{Duration, Instant};
 
-/// The most time that a step may take.
+/// The maximum time that a step of a test may take.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The program on a terminal.
+/// The program `host` on a terminal.
 struct Session {
-    /// The end of the user, who reads and types.
+    /// The end of the terminal at which the user reads and types.
     master: Option<File>,
-    /// The end of the program, kept open to read the state that it leaves behind.
+    /// The program's end of the terminal. It stays open, so that the test can read the state that the program leaves.
     slave: File,
     child: Child,
     seen: Vec<u8>,
@@ -37,7 +37,7 @@ fn modes(file: &File) -> libc::termios {
 }
 
 impl Session {
-    /// Starts an animation on a screen of 80 × 24, and waits for its first frame.
+    /// Starts an animation on a terminal of 80 × 24 characters, and waits for its first frame.
     fn start(arguments: &[&str]) -> Self {
         let (mut master, mut slave) = (-1, -1);
         // SAFETY: both descriptors are written to; the name and the modes are null; the size is that of a local value.
@@ -67,7 +67,7 @@ impl Session {
         session
     }
 
-    /// Reads what has come or comes soon. Returns true if there was anything.
+    /// Reads the output that the program has written or writes soon. Returns true if there was any.
     fn look(&mut self) -> bool {
         let Some(master) = &mut self.master else { return false };
         let mut poll = libc::pollfd { fd: master.as_raw_fd(), events: libc::POLLIN, revents: 0 };
@@ -81,7 +81,7 @@ impl Session {
         false
     }
 
-    /// Waits until `text` has been written since the last wait.
+    /// Waits until the program has written `text` since the last wait.
     #[track_caller]
     fn wait_for(&mut self, text: &str) {
         let end = Instant::now() + PATIENCE;
@@ -105,7 +105,7 @@ impl Session {
         assert_eq!(unsafe { libc::kill(self.child.id() as i32, signal) }, 0);
     }
 
-    /// Waits for the end.
+    /// Waits until the program has ended, and returns its exit status.
     #[track_caller]
     fn end(&mut self) -> ExitStatus {
         let end = Instant::now() + PATIENCE;
@@ -119,8 +119,8 @@ impl Session {
         }
     }
 
-    /// Asserts that the program has left the alternate screen, shows the cursor, reports no mouse and has restored the
-    /// modes.
+    /// Asserts that the program has restored the terminal: it has left the alternate screen, shown the cursor, turned
+    /// off mouse reports and restored the modes.
     #[track_caller]
     fn assert_restored(&mut self) {
         for text in ["\x1b[?1000l", "\x1b[?1049l", "\x1b[?25h"] {

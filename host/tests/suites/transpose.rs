@@ -1,4 +1,4 @@
-//! `host transpose`: exit codes, messages and results.
+//! Tests `host transpose`: exit codes, messages and results.
 
 use crate::common;
 

@@ -1,12 +1,12 @@
-//! The command `host life`: advances boards, shows and records them, and analyses their end.
+//! The command `host life`: advances boards, shows and records them, and finds out when they become periodic.
 //!
-//! `command` uses the modules below it: `first_board` reads or makes a board, `backend` opens the device that advances
-//! it, `simulation` advances it, `timed_run` measures the speed, and `observers` look at its generations. Each module
-//! uses only modules below it.
+//! `command` uses the other modules: `first_board` reads or makes a board, `backend` opens the device that advances it,
+//! `simulation` advances it, `timed_run` measures the speed, and `observers` process its generations. No two modules
+//! use each other.
 
 #![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)]
 
-/// Returns a [`UsageError`](program::error::UsageError) with a formatted message from the calling function.
+/// Makes the function in which it is used return a [`UsageError`](program::error::UsageError) with a formatted message.
 macro_rules! reject {
     ($($argument:tt)*) => {
         return Err(program::error::UsageError(format!($($argument)*)).into())

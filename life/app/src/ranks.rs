@@ -21,7 +21,7 @@ impl Ranks {
         Self { communicator }
     }
 
-    /// Returns this process as the only rank.
+    /// Returns the ranks of a run in which this process is the only rank.
     pub fn alone() -> Self {
         Self::new(&*ALONE)
     }
@@ -36,12 +36,12 @@ impl Ranks {
         self.communicator.size()
     }
 
-    /// Returns true on the rank that prints and writes files.
+    /// Returns true on the first rank, which prints the results and writes the files.
     pub fn is_first(self) -> bool {
         self.communicator.rank() == 0
     }
 
-    /// Returns the first rank's number on every rank.
+    /// Returns the `number` that the first rank passes. All ranks must call this function.
     ///
     /// # Errors
     /// If a rank fails.
@@ -49,7 +49,7 @@ impl Ranks {
         Ok(self.all(number)?[0])
     }
 
-    /// Returns the largest of all ranks' numbers on every rank.
+    /// Returns the largest `number` that any rank passes. All ranks must call this function.
     ///
     /// # Errors
     /// If a rank fails.
@@ -63,10 +63,10 @@ impl Ranks {
         }
         let of_ranks = self.communicator.all_gather(&number.to_le_bytes())?;
         let number = |bytes: Vec<u8>| Some(u64::from_le_bytes(bytes.try_into().ok()?));
-        of_ranks.into_iter().map(number).collect::<Option<_>>().context("the ranks do not do the same work")
+        of_ranks.into_iter().map(number).collect::<Option<_>>().context("the ranks disagree: give all the same options")
     }
 
-    /// Calls `make` on the first rank and returns its text on every rank.
+    /// Calls `make` on the first rank only, and returns its text on every rank.
     ///
     /// # Errors
     /// If a rank fails, and the errors of `make`.
@@ -76,11 +76,11 @@ impl Ranks {
             return Ok(made);
         }
         let first = self.communicator.all_gather(made.as_bytes())?.into_iter().next().unwrap_or_default();
-        String::from_utf8(first).context("the ranks do not do the same work")
+        String::from_utf8(first).context("the ranks disagree: give all the same options")
     }
 
-    /// Divides the host's cores among the ranks on it, and limits this rank's threads to its share. `RAYON_NUM_THREADS`
-    /// takes precedence. Call this before any computation.
+    /// Divides the host's cores among the ranks on the host, and limits this rank's threads to its share.
+    /// `RAYON_NUM_THREADS` takes precedence. This function must be called before any computation.
     ///
     /// # Errors
     /// If a rank fails.

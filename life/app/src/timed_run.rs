@@ -8,13 +8,13 @@ use crate::backend::Backend;
 use crate::first_board::BoardSource;
 use crate::simulation::GrowingBoard;
 
-/// A board that advances, and the time that this has taken.
+/// A board that advances, with the time that its generations have taken.
 pub struct TimedRun {
     /// The board.
     pub life: GrowingBoard,
     /// The generation of the first board.
     begun_at: u64,
-    /// The number of computed generations, including those before a return to an earlier one.
+    /// The number of generations that were computed, including those that a return to an earlier generation discarded.
     pub advanced: u64,
     /// The time spent on computing generations.
     pub computing: Duration,
@@ -22,8 +22,8 @@ pub struct TimedRun {
 }
 
 impl TimedRun {
-    /// Makes the board of `source`, which is at generation `generation`, in the memory of `backend`. It also loads the
-    /// kernel, so that loading does not count as computing.
+    /// Makes the board of `source`, which is at generation `generation`, in the memory of `backend`. The function also
+    /// loads the kernel, so that the time of loading does not count as computing.
     ///
     /// # Errors
     /// If the device fails or has too little memory for the board, and the errors of `source`.
@@ -35,8 +35,8 @@ impl TimedRun {
         Ok(Self { life, begun_at: generation, advanced: 0, computing: Duration::ZERO, pace })
     }
 
-    /// Advances by at most `limit` generations in about `budget`, but by at least one unless `limit` is 0. Returns the
-    /// number of generations.
+    /// Advances by at most `limit` generations, in a time of about `budget`, but by at least one generation unless
+    /// `limit` is 0. Returns the number of generations.
     ///
     /// # Errors
     /// If the device fails.
@@ -78,19 +78,20 @@ impl TimedRun {
         self.begun_at + self.life.generation()
     }
 
-    /// Continues from `board`, which is at generation `generation` and has `added` columns and rows more to the left
-    /// and above than the first board. The generation must not be earlier than the first.
+    /// Continues from `board`, which is at generation `generation`. `added` are the numbers of columns and rows that
+    /// `board` has more than the first board on the left and above. The generation must not be before that of the first
+    /// board.
     ///
     /// # Errors
-    /// As [`begin`](Self::begin). The board is then unchanged.
+    /// As for [`begin`](Self::begin). The board is then unchanged.
     pub fn put(&mut self, board: &Board, generation: u64, added: (usize, usize)) -> anyhow::Result<()> {
         self.life.replace(board, generation.saturating_sub(self.begun_at), added)
     }
 
-    /// Continues by another rule on the same board.
+    /// Continues the run by another rule on the same board.
     ///
     /// # Errors
-    /// As [`begin`](Self::begin). The board is then unchanged.
+    /// As for [`begin`](Self::begin). The board is then unchanged.
     pub fn change_rule(&mut self, rule: Rule) -> anyhow::Result<()> {
         self.life.change_rule(rule)?;
         self.pace = Pace::new(self.life.engine().generations_at_once());
@@ -98,13 +99,13 @@ impl TimedRun {
     }
 }
 
-/// Chooses the number of generations per call of the device.
+/// Chooses the number of generations that each call of the device runs: the size of a batch.
 ///
 /// One launch for many generations costs less than many launches, but cannot be stopped. A batch is therefore at most
-/// [`Pace::GROWTH`] times the one before, and should not take longer than the time that is left.
+/// [`Pace::GROWTH`] times as large as the previous one, and should not take longer than the remaining time.
 #[derive(Debug)]
 struct Pace {
-    /// The number of generations that together take about as long as one.
+    /// The number of generations that take about as long together as a single one.
     at_once: u64,
     last_batch: u64,
     seconds_per_generation: Option<f64>,
@@ -117,7 +118,7 @@ impl Pace {
         Self { at_once, last_batch: 0, seconds_per_generation: None }
     }
 
-    /// Returns true if the smallest batch is likely to fit into `left`.
+    /// Returns true if the smallest batch is likely to take no longer than `left`.
     fn fits(&self, left: Duration) -> bool {
         self.seconds_per_generation.is_some_and(|seconds| seconds * self.at_once as f64 <= left.as_secs_f64())
     }
@@ -137,7 +138,8 @@ impl Pace {
     }
 }
 
-/// Rounds `generations` down to a multiple of 24 or 6, the numbers per launch of the kernels, if it is that large.
+/// Rounds `generations` down to a multiple of 24, or of 6 if it is below 24. These are the numbers of generations that
+/// launches of the kernels run. Numbers below 6 stay unchanged.
 fn whole(generations: u64) -> u64 {
     let unit = [24, 6].into_iter().find(|&unit| generations >= unit).unwrap_or(1);
     generations - generations % unit
@@ -163,7 +165,8 @@ mod tests {
         assert!((99_000..=100_000).contains(&batches[7]), "{batches:?}");
     }
 
-    /// A launch for a few remaining generations moves as much memory as a launch for six.
+    /// Checks that batches are whole launches. A launch for a few remaining generations transfers as many bytes as a
+    /// launch for six.
     #[test]
     fn a_batch_leaves_kernels_no_rest() {
         let mut pace = Pace::new(1);
@@ -182,7 +185,8 @@ mod tests {
         assert!(pace.fits(Duration::from_secs(4)));
     }
 
-    /// On a board that fills a GPU's memory, one generation takes as long as the six of a launch.
+    /// Checks batches for a board that fills a GPU's memory, on which one generation takes as long as the six
+    /// generations of a launch.
     #[test]
     fn a_slow_launch_is_done_whole() {
         let mut pace = Pace::new(6);

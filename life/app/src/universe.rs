@@ -5,22 +5,22 @@ use life::{Grid, LifeRung, Rule, RuleAndTopology, Topology, check_rule};
 
 use program::error::UsageError;
 
-/// The rule of a run, and the topology of its board.
+/// The rule of a run, the topology of its board, and the directions in which the board grows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Universe {
-    /// The rule.
+    /// The rule that advances the board.
     pub rule: Rule,
-    /// The topology, which joins the edges.
+    /// The topology, which says how the edges of the board are joined.
     pub topology: Topology,
-    /// True for columns and for rows if that direction is unbounded. The board grows there before live cells reach an
-    /// edge.
+    /// True for the horizontal and for the vertical direction if that direction is unbounded. The board grows in
+    /// unbounded directions before live cells reach an edge.
     pub grows: [bool; 2],
     /// The generation of the first board. Rules with B0 differ in even and odd generations.
     pub generation: u64,
 }
 
 impl Universe {
-    /// Returns the universe that a rule with an optional suffix describes, and the grid of the suffix.
+    /// Returns the universe that a rule with an optional suffix describes, and the grid of the suffix, if there is one.
     pub fn of(text: RuleAndTopology) -> (Self, Option<Grid>) {
         let RuleAndTopology { rule, grid } = text;
         let universe = match grid {
@@ -62,7 +62,7 @@ impl Universe {
         (!self.is_unbounded()).then_some(Grid { topology: self.topology, width, height })
     }
 
-    /// Returns an error if the topology does not allow a board of this size.
+    /// Checks that the topology allows a board of this size.
     ///
     /// # Errors
     /// [`UsageError`] for a sphere with unequal sides, and for a shifted Klein bottle whose twisted side is odd.
@@ -80,12 +80,13 @@ impl Universe {
         }
     }
 
-    /// Returns the topology for kernels. The unbounded plane runs as a torus, because nothing reaches its edges.
+    /// Returns the topology that kernels must use. The unbounded plane runs as a torus, because no live cell reaches
+    /// its edges.
     pub fn kernel_topology(&self) -> Topology {
         if self.is_unbounded() { Topology::TORUS } else { self.topology }
     }
 
-    /// Returns the reason why no kernel can run this universe, if none can.
+    /// Returns the reason why no kernel can run this universe, or `None` if a kernel can.
     pub fn why_no_kernel(&self) -> Option<String> {
         let Self { rule, topology, .. } = self;
         if check_rule(LifeRung::Bitpacked, rule).is_err() {
@@ -97,7 +98,7 @@ impl Universe {
         (!is_supported).then(|| format!("on {topology} the kernels run {rules}, not {rule}"))
     }
 
-    /// Returns the reason why kernels cannot run this universe in bands, if they cannot.
+    /// Returns the reason why kernels cannot run this universe in bands, or `None` if they can.
     pub fn why_no_bands(&self) -> Option<String> {
         let topology = self.kernel_topology();
         let kernels = "the kernels of several devices run a torus without a shift or the unbounded plane";

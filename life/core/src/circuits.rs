@@ -4,9 +4,9 @@ use gpu::life::{COUNT_TABLES, TABLES};
 
 use super::Rule;
 
-/// Returns the tables of [`life_counts()`](gpu::life::life_counts()) and
-/// [`life_generations()`](gpu::life::life_generations()). `birth` and `survival` are the bits that [`Rule::totalistic`]
-/// returns.
+/// Returns the tables that [`life_counts()`](gpu::life::life_counts()) and
+/// [`life_generations()`](gpu::life::life_generations()) read. `birth` and `survival` are the bits that
+/// [`Rule::totalistic`] returns.
 pub fn count_tables(birth: u16, survival: u16) -> &'static [u8] {
     let tables: [u8; COUNT_TABLES] = std::array::from_fn(|table| {
         let (centre, fours) = (table % 2, table / 2);
@@ -24,16 +24,17 @@ pub fn count_tables(birth: u16, survival: u16) -> &'static [u8] {
     launch::tables(&tables)
 }
 
-/// The logic by which the kernels run a rule.
+/// The logic by which the kernels compute a rule.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Circuit {
     /// The kernels' own circuit for B3/S23.
     Conway,
-    /// Tables by the number of live neighbours, for launches that begin in an even and in an odd generation.
+    /// Tables indexed by the number of live neighbours: one for launches that begin in an even generation, and one for
+    /// launches that begin in an odd one.
     Counts([&'static [u8]; 2]),
-    /// Tables of all neighbourhoods, for even and odd generations.
+    /// Tables indexed by the neighbourhood: one for even generations, and one for odd ones.
     Table([&'static [u8]; 2]),
-    /// Tables by the number of live neighbours, and the number of states: three or four.
+    /// Tables indexed by the number of live neighbours, and the number of states: three or four.
     Generations(&'static [u8], u32),
 }
 
@@ -59,7 +60,7 @@ impl Circuit {
     }
 }
 
-/// Returns the tables of [`life_table()`](gpu::life::life_table()): the rule's 512 bits, eight per table.
+/// Returns the tables that [`life_table()`](gpu::life::life_table()) reads: the rule's 512 bits, eight per table.
 pub fn tables(rule: &Rule) -> &'static [u8] {
     let words = rule.table();
     let tables: [u8; TABLES] = std::array::from_fn(|i| words[i / 8].to_le_bytes()[i % 8]);

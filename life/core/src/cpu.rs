@@ -17,7 +17,7 @@ pub struct CpuSimulation {
 }
 
 impl CpuSimulation {
-    /// Makes a torus of B3/S23 that begins with `board`.
+    /// Makes a simulation of B3/S23 on a torus that begins with `board`.
     ///
     /// # Errors
     /// [`LifeError::CpuMemory`] if the host has too little memory.
@@ -25,7 +25,7 @@ impl CpuSimulation {
         Self::with(board, &Rule::LIFE, Topology::TORUS, 0)
     }
 
-    /// Makes a simulation of a rule and a topology that begins with `board`, which is generation `from`. Even and odd
+    /// Makes a simulation of a rule on a topology that begins with `board`, which is generation `from`. Even and odd
     /// generations differ only for rules with births without neighbours ([`Rule::phases`]).
     ///
     /// # Errors
@@ -34,7 +34,7 @@ impl CpuSimulation {
         Self::make((board.width(), board.height()), (board.words(), board.ages()), rule, topology, from)
     }
 
-    /// Like [`with`](Self::with), for a board of `width` × `height` dead cells.
+    /// Like [`with`](Self::with), for a board of dead cells. `size` is (columns, rows).
     ///
     /// # Errors
     /// [`LifeError::CpuMemory`] if the host has too little memory.
@@ -65,7 +65,7 @@ impl CpuSimulation {
         self.automaton.changes(0..self.height)
     }
 
-    /// Returns the bytes that a simulation of this size needs, without those of its first [`Board`].
+    /// Returns the number of bytes that a simulation of this size needs, in addition to its first [`Board`].
     pub fn bytes(width: usize, height: usize, rule: &Rule, topology: Topology) -> u64 {
         Automaton::bytes(width, height, &engine_rule(rule), topology)
     }
@@ -83,7 +83,7 @@ impl CpuSimulation {
         self.rows(0..self.height)
     }
 
-    /// Returns these rows of the present board.
+    /// Returns `rows` of the present board.
     ///
     /// # Errors
     /// As for [`board`](Self::board), and if the board lacks one of the rows.
@@ -121,7 +121,7 @@ impl CpuSimulation {
     }
 }
 
-/// Converts a rule to that of `life_cpu`.
+/// Converts a rule to a [`life_cpu::Rule`].
 pub(super) fn engine_rule(rule: &Rule) -> life_cpu::Rule {
     life_cpu::Rule { phases: rule.phases().map(|rule| *rule.table()), states: rule.states() }
 }
@@ -131,7 +131,8 @@ mod tests {
     use super::*;
     use crate::{RuleAndTopology, reference};
 
-    /// Each class of rules on each topology, in each notation. `life_cpu` has the tests of all sizes.
+    /// Compares each class of rules on each topology with the reference. The tests of `life_cpu` cover all sizes of
+    /// boards.
     #[test]
     fn any_rule_and_topology_is_the_references() {
         let rules = [

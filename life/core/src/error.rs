@@ -9,28 +9,28 @@ use thiserror::Error;
 use crate::board::{Board, SizeError, WordsError};
 use crate::soup::SoupError;
 
-/// Why a board of Life was not made or advanced. `Debug` prints the same text as `Display`, because `main` and `unwrap`
-/// print `Debug`.
+/// The reason why a board of Life could not be made or advanced. `Debug` prints the same text as `Display`, because
+/// `main` and `unwrap` print `Debug`.
 #[derive(Error)]
 #[non_exhaustive]
 pub enum LifeError {
     /// The rung does not support the board, or the device failed.
     #[error(transparent)]
     Algorithm(#[from] AlgorithmError),
-    /// The board lacks one of these rows.
+    /// The board lacks one of the requested rows.
     #[error("rows {rows:?} were given, but the board has the rows 0..{height}")]
     NoSuchRows {
         /// The requested rows.
         rows: Range<usize>,
-        /// Rows of the board.
+        /// The number of rows of the board.
         height: usize,
     },
-    /// The new cells have another size than the cells that they replace.
-    #[error("a board of {}x{} was given, but it replaces {}x{} cells: give that size", given.0, given.1, size.0, size.1)]
+    /// The new board has another size than the cells that it replaces.
+    #[error("a {}x{} board was given, but it replaces {}x{} cells: pass that size", given.0, given.1, size.0, size.1)]
     OtherSize {
-        /// Columns and rows of the new cells.
+        /// The columns and rows of the new cells.
         given: (usize, usize),
-        /// Columns and rows of the cells that they replace.
+        /// The columns and rows of the cells that the new cells replace.
         size: (usize, usize),
     },
     /// Some ranks advance their bands on devices, others on the host's cores.
@@ -58,7 +58,7 @@ pub enum LifeError {
         band: usize,
         /// The number of bands.
         bands: usize,
-        /// The device or the cores that it was made on.
+        /// The device or the cores on which the band was to be made.
         place: String,
         /// The reason.
         source: Box<LifeError>,
@@ -66,7 +66,7 @@ pub enum LifeError {
 }
 
 impl LifeError {
-    /// Checks that `rows` are at least one row of a board of `height` rows.
+    /// Checks that `rows` is not empty and lies within a board of `height` rows.
     pub(crate) fn check_rows(rows: &Range<usize>, height: usize) -> Result<(), Self> {
         if rows.start < rows.end && rows.end <= height {
             return Ok(());
@@ -74,7 +74,7 @@ impl LifeError {
         Err(Self::NoSuchRows { rows: rows.clone(), height })
     }
 
-    /// Checks that `board` can replace `size` cells.
+    /// Checks that `board` has the size of the cells that it replaces: (columns, rows).
     pub(crate) fn check_size(board: &Board, size: (usize, usize)) -> Result<(), Self> {
         let given = (board.width(), board.height());
         if given == size { Ok(()) } else { Err(Self::OtherSize { given, size }) }

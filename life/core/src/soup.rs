@@ -8,7 +8,7 @@ use thiserror::Error;
 
 use super::board::{ALL_CORES, Board, SizeError, WORD_BITS};
 
-/// Why a soup cannot be made.
+/// The reason why a soup cannot be made.
 #[derive(Clone, Copy, PartialEq, Error)]
 #[non_exhaustive]
 pub enum SoupError {
@@ -22,7 +22,7 @@ pub enum SoupError {
 
 gridstride::debug_as_displayed!(SoupError);
 
-/// The random numbers and the threshold of a soup.
+/// The key of a soup's random numbers, and the threshold below which they make a cell alive.
 pub(super) struct Soup {
     pub(super) key: u64,
     /// A cell is alive if its random number is below the threshold. `None` makes every cell alive.
@@ -44,10 +44,11 @@ impl Soup {
 impl Board {
     /// Makes a random board: each cell is alive with probability `density`, independently of the others.
     ///
-    /// The board depends on the four arguments alone. A device makes the same one
-    /// ([`Simulation::soup`](super::Simulation::soup)). Every 64 cells are drawn from SplitMix64, a published
-    /// generator, from their own position in its sequence. The only floating-point operation is one exact scaling. The
-    /// probability is `density` rounded down to a multiple of 2⁻⁶⁴, which is exact from 2⁻¹² on.
+    /// The board depends on the four arguments alone. A device makes the same board
+    /// ([`Simulation::soup`](super::Simulation::soup)). SplitMix64, a published generator, draws the cells in groups of
+    /// 64, each group from its own position in the generator's sequence. The only floating-point operation is one exact
+    /// scaling. The probability is `density` rounded down to a multiple of 2⁻⁶⁴. Densities from 2⁻¹² on are not changed
+    /// by the rounding.
     ///
     /// # Errors
     /// [`SoupError`] if no board has this size, or if `density` is not in 0..=1.
@@ -56,7 +57,7 @@ impl Board {
     }
 }
 
-/// Returns some rows of the soup of `width` × `height` cells. Row numbers wrap around.
+/// Returns `rows` of the soup of `width` × `height` cells. Row numbers wrap around.
 ///
 /// # Errors
 /// As for [`Board::random`].
@@ -93,7 +94,7 @@ mod tests {
     use super::*;
     use crate::{LifeRung, Rule, Simulation};
 
-    /// A seed gives the same soup in every release. These words must not change.
+    /// Checks that a seed gives the same soup in every release. The words in this test must not change.
     #[test]
     fn a_seed_names_a_soup() {
         let soup = Board::random(70, 2, 0.25, 42).unwrap();
@@ -102,7 +103,7 @@ mod tests {
         assert_ne!(soup, Board::random(70, 2, 0.25, 43).unwrap());
     }
 
-    /// The generator is SplitMix64: its first outputs for the seed 1234567 are published.
+    /// Checks that the generator is SplitMix64, whose first outputs for the seed 1234567 are published.
     #[test]
     fn the_generator_is_split_mix_64() {
         let step = 0x9e37_79b9_7f4a_7c15_u64;

@@ -1,12 +1,12 @@
-//! Cell updates per second of each instruction set, by size, rule and topology:
-//! `cargo bench -p life_cpu --bench speed [PART]`. Only lines that contain PART are measured. `RAYON_NUM_THREADS` sets
-//! the number of threads.
+//! Measures the cell updates per second of each instruction set, by size, rule and topology: `cargo bench -p life_cpu
+//! --bench speed [PART]`. With PART, measures only the cases whose names contain it. `RAYON_NUM_THREADS` sets the
+//! number of threads.
 
 use std::time::Instant;
 
 use life_cpu::{Automaton, Edges, FirstBoard, Instructions, Rule, Topology};
 
-/// Makes a rule. A cell is alive after the neighbourhoods for which `is_alive` returns true.
+/// Makes a rule. A cell is alive in the next generation if `is_alive` returns true for its neighbourhood.
 fn rule(states: u16, is_alive: impl Fn(usize) -> bool) -> Rule {
     let mut table = [0; 8];
     (0..512).filter(|&i| is_alive(i)).for_each(|i| table[i / 64] |= 1 << (i % 64));

@@ -7,7 +7,7 @@ use crate::topology::Topology;
 use crate::{AnyGrid, Automaton, OutOfMemory, margins, with_grid};
 
 impl Automaton {
-    /// Returns the cells that are not dead and the bits of their ages, in the layout of
+    /// Returns the words of the cells that are not dead, and those of the bits of their ages, in the layout of
     /// [`FirstBoard`](crate::FirstBoard). Bits beyond the width are 0.
     ///
     /// # Errors
@@ -16,7 +16,7 @@ impl Automaton {
         self.words_of(0..self.height)
     }
 
-    /// Like [`words`](Self::words), for some rows only.
+    /// Like [`words`](Self::words), for `rows` only.
     ///
     /// # Errors
     /// [`OutOfMemory`] if the host has too little memory.
@@ -27,7 +27,7 @@ impl Automaton {
         with_grid!(&self.grid, grid => grid.words(rows))
     }
 
-    /// Replaces the cells of these rows. The words have the layout of [`FirstBoard`](crate::FirstBoard).
+    /// Replaces the cells of `rows`. `words` and `ages` have the layout of [`FirstBoard`](crate::FirstBoard).
     ///
     /// # Panics
     /// If the board lacks one of the rows.
@@ -35,13 +35,13 @@ impl Automaton {
         with_grid!(&mut self.grid, grid => grid.spread(rows, words, ages));
     }
 
-    /// Returns the bits per cell: one that is set if the cell is not dead, and the bits of its age.
+    /// Returns the number of bits per cell: one bit for a live cell, and the bits of a dying cell's age.
     pub fn planes(&self) -> usize {
         with_grid!(&self.grid, grid => grid.planes)
     }
 
-    /// Returns the bits of one cell. The lowest is set if the cell is alive. The others are the generations that a
-    /// dying cell has left.
+    /// Returns the bits of one cell. The lowest bit is set if the cell is alive. The other bits are the number of
+    /// generations that a dying cell has left.
     ///
     /// # Panics
     /// If the board lacks this cell.
@@ -60,7 +60,7 @@ impl Automaton {
         }
     }
 
-    /// Counts the cells of these rows that are not dead.
+    /// Returns the number of cells in `rows` that are not dead.
     ///
     /// # Panics
     /// If the board lacks one of the rows.
@@ -68,9 +68,9 @@ impl Automaton {
         with_grid!(&self.grid, grid => grid.population(rows))
     }
 
-    /// Returns the numbers of births and deaths of these rows in the last generation. If the last
-    /// [`advance`](Self::advance) ran more than one generation, its last up to 16 generations count as one. Before the
-    /// first generation, every live cell counts as a birth.
+    /// Returns the numbers of births and deaths in `rows` in the last generation. If the last call of
+    /// [`advance`](Self::advance) ran several generations, its last pass of up to 16 generations counts as one. Before
+    /// the first generation, every live cell counts as a birth.
     ///
     /// # Panics
     /// If the board lacks one of the rows.
@@ -79,8 +79,8 @@ impl Automaton {
     }
 
     /// Returns the number of generations for which a sufficiently wide halo stays correct, if it is copied as
-    /// `topology` joins the edges. It is 1 if the topology rotates or reflects cells at an edge and the rule
-    /// distinguishes the directions.
+    /// `topology` joins the edges. The result is 1 if the topology has corners where fewer than four quarters of the
+    /// board meet, or if it reflects cells and the rule is not symmetric.
     pub fn depth_beyond(rule: &Rule, topology: Topology) -> usize {
         if margins::is_singular(topology) { 1 } else { margins::depth(rule, topology) }
     }

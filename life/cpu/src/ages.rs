@@ -1,16 +1,16 @@
 //! Converts between the ages of dying cells and the generations that they have left.
 //!
-//! Rules with more than two states have dying cells. Callers pass two kinds of words: one has the cells that are not
-//! dead, the others have the bits of their ages. A live cell has age 0. The vectors instead have the live cells, and
-//! for each dying cell the number of generations until it is dead, which counts down.
+//! Rules with more than two states have dying cells. Callers pass two kinds of words: words of the cells that are not
+//! dead, and words of the bits of their ages. A live cell has age 0. The vectors instead hold the live cells, and for
+//! each dying cell the number of generations until it is dead.
 
-/// Returns the number of bits that hold up to `states` - 2 generations.
+/// Returns the number of bits that a count of up to `states` - 2 generations needs.
 pub fn planes(states: u16) -> usize {
     (u16::BITS - states.saturating_sub(2).leading_zeros()) as usize
 }
 
-/// Converts words of cells that are not dead and their ages. The result has the live cells, and the generations that
-/// the dying cells have left. A cell whose age exceeds what `states` allows becomes dead.
+/// Converts `bits` from cells that are not dead and their ages to live cells and the generations that dying cells have
+/// left. A cell whose age is too high for `states` states becomes dead.
 pub fn ages_to_generations_left(states: u16, bits: &mut Vec<Vec<u32>>) {
     bits.resize(1 + planes(states), Vec::new());
     let words = bits[0].len();
@@ -31,8 +31,8 @@ pub fn generations_left_to_ages(states: u16, bits: &mut [Vec<u32>]) {
     }
 }
 
-/// Replaces each number of word `i` by `all` minus the number, for the cells in `mask`. Other cells get 0, as do cells
-/// whose number exceeds `all`.
+/// Replaces the number of each cell of word `i` by `all` minus that number. The number becomes 0 if the cell is not in
+/// `mask` or if the number exceeds `all`.
 fn subtract(all: u16, numbers: &mut [Vec<u32>], i: usize, mask: u32) {
     let mut borrow = 0;
     for (bit, number) in numbers.iter_mut().enumerate() {

@@ -1,4 +1,4 @@
-//! A board in vectors, and how it is advanced.
+//! A board stored in vectors, and the passes that advance it.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -15,14 +15,15 @@ use crate::topology::Topology;
 use crate::vector::Block;
 use crate::{FirstBoard, GENERATIONS_PER_PASS, OutOfMemory, ages, filled};
 
-/// Bytes of the rows of a band. Two bands and the sums of two rows must fit a core's cache.
+/// The maximum size of a band in bytes. Two bands and the sums of two rows must fit a core's cache.
 const BAND_BYTES: usize = 256 << 10;
 
 /// A board whose vectors have `N` words.
 pub struct Grid<const N: usize> {
     pub height: usize,
     pub layout: Layout<N>,
-    /// Bits per cell: the live bit, and for more than two states the generations that a dying cell has left.
+    /// The number of bits per cell. The first bit is set if the cell is alive. The others count the generations that a
+    /// dying cell has left.
     pub planes: usize,
     /// The number of the present generation. Even and odd generations may have different rules.
     pub generation: u64,
@@ -36,7 +37,7 @@ pub struct Grid<const N: usize> {
     /// The margin cells of each strip.
     pub margins: Vec<Vec<[MarginCell; 2]>>,
     corners: Option<Corners<N>>,
-    /// Scratch memory of earlier passes, to be used again.
+    /// Scratch memory of earlier passes, which later passes reuse.
     scratch: Mutex<Vec<Scratch<N>>>,
 }
 
@@ -92,7 +93,7 @@ impl<const N: usize> Grid<N> {
         Ok(grid)
     }
 
-    /// Adds the board of the corners if the topology needs it.
+    /// Adds the small board of the corners if the topology needs it.
     pub fn with_corners(mut self) -> Result<Self, OutOfMemory> {
         if margins::is_singular(self.dynamics.topology) && self.depth > 1 {
             self.corners = Corners::of(&self)?;
@@ -101,7 +102,7 @@ impl<const N: usize> Grid<N> {
         Ok(self)
     }
 
-    /// Writes `words` and `ages` into these rows. Rows that `words` lacks become dead.
+    /// Writes `words` and `ages` into `rows`. Rows that `words` lacks become dead.
     pub fn spread(&mut self, rows: Range<usize>, words: &[u32], ages: &[Vec<u32>]) {
         let (stride, row_words) = (self.stride(), self.layout.width.div_ceil(32));
         if self.now.is_empty() || words.is_empty() {
@@ -126,7 +127,7 @@ impl<const N: usize> Grid<N> {
         }
     }
 
-    /// Returns the cells of these rows that are not dead, and the bits of their ages.
+    /// Returns the words of the cells in `rows` that are not dead, and those of the bits of their ages.
     pub fn words(&self, rows: Range<usize>) -> Result<(Vec<u32>, Vec<Vec<u32>>), OutOfMemory> {
         let row_words = self.layout.width.div_ceil(32);
         let (len, first) = (row_words * rows.len(), rows.start);
@@ -144,19 +145,19 @@ impl<const N: usize> Grid<N> {
         Ok((words, all))
     }
 
-    /// Adds one plane of row `y` to `words`, whose cells must be dead.
+    /// Sets the bits of one plane of row `y` in `words`, which must be 0 on entry.
     pub fn gather_row(&self, y: usize, plane: usize, words: &mut [u32]) {
         for strip in 0..self.layout.strips {
             self.layout.gather(self.plane(self.row(strip, y), plane), self.layout.columns(strip), words);
         }
     }
 
-    /// Counts the cells of these rows that are not dead.
+    /// Returns the number of cells in `rows` that are not dead.
     pub fn population(&self, rows: Range<usize>) -> u64 {
         self.count(rows, |strip, y, columns| self.layout.population(&self.not_dead(&self.now, strip, y), columns))
     }
 
-    /// Counts the births and the deaths in these rows since the board before the last pass.
+    /// Returns the numbers of births and deaths in `rows` during the last pass.
     pub fn changes(&self, rows: Range<usize>) -> (u64, u64) {
         let changed = |of: &[Block<N>], but: &[Block<N>]| {
             self.count(rows.clone(), |strip, y, columns| {
@@ -169,21 +170,22 @@ impl<const N: usize> Grid<N> {
         (changed(&self.now, &self.next), changed(&self.next, &self.now))
     }
 
-    /// Adds up `row` over these rows of every strip. Its arguments are the strip, the row and the strip's own columns.
+    /// Returns the sum of `row` over `rows` of every strip. The arguments of `row` are the strip, the row, and the
+    /// number of columns that the strip owns.
     fn count(&self, rows: Range<usize>, row: impl Fn(usize, usize, usize) -> u64 + Sync) -> u64 {
         let strips = 0..self.layout.strips;
         let of_row = |strip, y| row(strip, y, self.layout.columns(strip).len());
         strips.map(|strip| rows.clone().into_par_iter().map(|y| of_row(strip, y)).sum::<u64>()).sum()
     }
 
-    /// Returns the bytes of both boards of a grid of this size.
+    /// Returns the number of bytes of both boards of a grid of this size.
     pub fn bytes(width: usize, height: usize, rule: &Rule, topology: Topology) -> u64 {
         let layout = Layout::<N>::of(width.max(1), margins::is_ring(topology));
         let blocks = (layout.strips * layout.vectors * (1 + ages::planes(rule.states))) as u64;
         blocks.saturating_mul(2 * size_of::<Block<N>>() as u64).saturating_mul(height as u64)
     }
 
-    /// The vectors from one row of a strip to the next.
+    /// Returns the number of vectors from one row of a strip to the next.
     pub fn stride(&self) -> usize {
         self.layout.vectors * self.planes
     }
@@ -202,7 +204,7 @@ impl<const N: usize> Grid<N> {
         &cells[begin..begin + self.stride()]
     }
 
-    /// Returns the cells of a row that are not dead: those with a bit in any plane.
+    /// Returns the cells of a row that are not dead, which have a set bit in at least one plane.
     fn not_dead<'c>(&self, cells: &'c [Block<N>], strip: usize, y: usize) -> Cow<'c, [Block<N>]> {
         let (alive, older) = self.row_of(cells, strip, y).split_at(self.layout.vectors);
         let mut all = Cow::Borrowed(alive);
@@ -269,8 +271,8 @@ impl<const N: usize> Grid<N> {
         self.scratch.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the rows of a band: one band per core, unless it would exceed the cache. A band has a minimum height,
-    /// because the rows above and below it are computed twice.
+    /// Returns the number of rows of a band. There is one band per core, or more if a band would exceed the cache. A
+    /// band has a minimum height, because the rows above and below it are computed twice.
     fn band_rows(&self) -> usize {
         let in_cache = BAND_BYTES / (self.stride() * size_of::<Block<N>>());
         self.height.div_ceil(rayon::current_num_threads()).min(in_cache).max(4 * GENERATIONS_PER_PASS).min(self.height)

@@ -5,21 +5,21 @@ use std::ops::Range;
 use crate::GENERATIONS_PER_PASS;
 use crate::vector::Block;
 
-/// The maximum columns of a strip. The sums of two rows of that length fit a core's first-level cache.
+/// The maximum number of columns of a strip. The sums of two rows of that length fit a core's first-level cache.
 const MAX_STRIP_COLUMNS: usize = 16384;
 
-/// How the columns of a board lie in vectors of `N` words. Bit b of vector k of a strip is its column b · `vectors` +
-/// k.
+/// The arrangement of a board's columns in vectors of `N` words. Bit b of vector k of a strip is the strip's column b ·
+/// `vectors` + k.
 pub struct Layout<const N: usize> {
-    /// Columns of the board.
+    /// The number of columns of the board.
     pub width: usize,
     pub strips: usize,
-    /// Columns of each strip except the last, without its margins.
+    /// The number of columns that each strip except the last owns, without margins.
     strip_columns: usize,
-    /// Columns on each side of a strip that are copies of its neighbours' columns. It is 0 if the row's two ends are
-    /// neighbours.
+    /// The number of columns on each side of a strip that are copies of other columns. It is 0 if a row is one strip
+    /// whose two ends are neighbours.
     pub margin: usize,
-    /// Vectors of a row of a strip.
+    /// The number of vectors in a row of a strip.
     pub vectors: usize,
 }
 
@@ -42,19 +42,19 @@ impl CellPosition {
     }
 }
 
-/// Returns the `count` cells from `column` on, at most 64.
+/// Returns `count` cells of `words` from `column` on as bits. `count` is at most 64.
 pub fn bits_of(words: &[u32], column: usize, count: usize) -> u64 {
     let word = |i: usize| u128::from(words.get(column / 32 + i).copied().unwrap_or(0));
     let bits = (word(0) | word(1) << 32 | word(2) << 64) >> (column % 32);
     bits as u64 & low_bits(count)
 }
 
-/// Returns a mask of the lowest `count` bits, at most 64.
+/// Returns a mask of the lowest `count` bits. All 64 bits are set if `count` is 64 or more.
 fn low_bits(count: usize) -> u64 {
     if count >= 64 { u64::MAX } else { (1 << count) - 1 }
 }
 
-/// Sets `bits` in the cells from `column` on, which must be dead.
+/// Writes `bits` to the cells of `words` from `column` on, which must be dead.
 fn put_bits(words: &mut [u32], column: usize, bits: u64) {
     let bits = u128::from(bits) << (column % 32);
     for (i, word) in words.iter_mut().skip(column / 32).take(3).enumerate() {
@@ -76,19 +76,19 @@ impl<const N: usize> Layout<N> {
         Self { width, strips, strip_columns, margin: GENERATIONS_PER_PASS, vectors }
     }
 
-    /// Returns the board's columns that this strip owns.
+    /// Returns the columns of the board that a strip owns.
     pub fn columns(&self, strip: usize) -> Range<usize> {
         strip * self.strip_columns..((strip + 1) * self.strip_columns).min(self.width)
     }
 
-    /// Returns the position of a strip's column, counted from the first column that the strip owns.
+    /// Returns the position of a column of a strip. Column 0 is the first one that the strip owns.
     pub fn position_in(&self, column: isize) -> CellPosition {
         let column = (column + self.margin as isize) as usize;
         let (bit, vector) = (column / self.vectors, column % self.vectors);
         CellPosition { vector, word: bit / 64, bit: bit % 64 }
     }
 
-    /// Returns the strip that owns a column of the board, and the column's position there.
+    /// Returns the strip that owns a column of the board, and the column's position in that strip.
     pub fn position(&self, column: usize) -> (usize, CellPosition) {
         let strip = column / self.strip_columns;
         (strip, self.position_in((column - strip * self.strip_columns) as isize))
@@ -96,8 +96,8 @@ impl<const N: usize> Layout<N> {
 
     /// Calls `exchange` for each square of up to 64 × 64 cells. The square's columns are runs of the row, and its rows
     /// are words of vectors. `exchange` gets the first vector, the word index, and a function that describes each of
-    /// the 64 runs. That function returns the first column of the run that the strip owns, their number, and the number
-    /// of the run's cells before it.
+    /// the 64 runs. This function returns the first column of the run that the strip owns, the number of such columns,
+    /// and the number of the run's cells before them.
     fn squares(&self, columns: usize, mut exchange: impl FnMut(usize, usize, &dyn Fn(usize) -> (usize, usize, usize))) {
         for word in 0..N {
             for vector in (0..self.vectors).step_by(64) {
@@ -111,7 +111,8 @@ impl<const N: usize> Layout<N> {
         }
     }
 
-    /// Writes the cells of `columns` into the vectors of a strip's row. Cells beyond the row's `words` are dead.
+    /// Copies `columns` of a board's row from `words` into the vectors of a strip's row. Cells beyond the end of
+    /// `words` are dead.
     pub fn spread(&self, words: &[u32], columns: Range<usize>, row: &mut [Block<N>]) {
         self.squares(columns.len(), |vector, word, run| {
             let mut square = std::array::from_fn(|bit| {
@@ -125,7 +126,7 @@ impl<const N: usize> Layout<N> {
         });
     }
 
-    /// Sets the live cells of a strip's row in `words`, whose cells must be dead.
+    /// Copies a strip's row to `columns` of a board's row in `words`. These columns must be dead on entry.
     pub fn gather(&self, row: &[Block<N>], columns: Range<usize>, words: &mut [u32]) {
         self.squares(columns.len(), |vector, word, run| {
             let mut square = [0; 64];
@@ -142,7 +143,7 @@ impl<const N: usize> Layout<N> {
         });
     }
 
-    /// Counts the live cells among the `columns` columns that the strip owns.
+    /// Returns the number of live cells among the `columns` columns that the strip owns.
     pub fn population(&self, row: &[Block<N>], columns: usize) -> u64 {
         let mut live = 0;
         self.squares(columns, |vector, word, run| {
@@ -165,7 +166,7 @@ impl<const N: usize> Layout<N> {
     }
 }
 
-/// Transposes the square: bit b of word k becomes bit k of word b.
+/// Transposes a square of bits: bit b of word k becomes bit k of word b.
 fn transpose(square: &mut [u64; 64]) {
     let mut mask = u64::MAX >> 32;
     let mut half = 32;

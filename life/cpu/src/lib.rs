@@ -1,5 +1,5 @@
-//! Two-state and Generations cellular automata on the 3 × 3 neighbourhood, such as Conway's Life, with the vector
-//! instructions of all cores.
+//! Runs cellular automata on the 3 × 3 neighbourhood with the vector instructions of all cores: two-state rules such as
+//! Conway's Life, and Generations rules.
 //!
 //! ```
 //! use life_cpu::{Automaton, FirstBoard, Rule, Topology};
@@ -12,23 +12,23 @@
 //! # Ok::<(), life_cpu::OutOfMemory>(())
 //! ```
 //!
-//! A bit is a cell. In a row of *w* vectors, bit *b* of vector *k* is the cell in column *b·w + k*. The left and right
-//! neighbours of a vector's cells are therefore the same bits of the adjacent vectors. Only the row's two ends must be
-//! shifted.
+//! Each bit of a vector is a cell. In a row of *w* vectors, bit *b* of vector *k* is the cell in column *b·w + k*. The
+//! left and right neighbours of a vector's cells are therefore the same bits of the adjacent vectors. Only the vectors
+//! at the row's two ends need a shift.
 //!
-//! A row is divided into strips if it is long, if it is no whole number of vectors, or if its ends are not neighbours.
-//! Each strip has margins, which are copies of the cells beside it. Each generation makes one more column and row of
-//! the margins wrong. After 16 generations they are filled again. In between, a band of rows that fits a core's cache
-//! is advanced by all 16 generations.
+//! A long row is divided into strips. A strip has margins, which are copies of the cells beside it, unless it is a
+//! whole number of vectors long and its two ends are neighbours. Each generation makes one more column and row of the
+//! margins wrong. After 16 generations the margins are filled again. In between, a core advances a band of rows that
+//! fits its cache by all 16 generations.
 //!
 //! A topology determines how the margins are filled. A rule determines how a vector is computed from its nine
 //! neighbours.
 //!
 //! # Design
 //!
-//! The engine is a separate crate because it must be compiled with optimisations: only then are its vectors registers.
-//! The instruction set (portable, AVX2, AVX-512) is chosen when a board is made. The engine is not one of the kernels:
-//! the tests compare both with the plain reference.
+//! The engine is a separate crate because it must be compiled with optimisations: only then are its vectors kept in
+//! registers. The instruction set (portable, AVX2, AVX-512) is chosen when a board is made. The engine shares no code
+//! with the kernels. The tests compare both with the plain reference.
 
 #![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)]
 
@@ -52,7 +52,8 @@ use grid::{Dynamics, Grid};
 pub use rule::Rule;
 pub use topology::{Edges, Topology};
 
-/// Generations by which a band of rows is advanced while it is in the cache. A margin has as many columns.
+/// The number of generations by which a band of rows is advanced while it is in the cache. It is also the number of
+/// columns of a margin.
 const GENERATIONS_PER_PASS: usize = 16;
 
 /// The host has too little memory for a board.
@@ -64,7 +65,7 @@ pub struct OutOfMemory {
     bytes: usize,
 }
 
-/// Returns `len` copies of `element` for a board of this size.
+/// Returns a vector of `len` copies of `element`. `width` and `height` are the size of the board, for the error.
 fn filled<T: Clone>(len: usize, element: T, width: usize, height: usize) -> Result<Vec<T>, OutOfMemory> {
     let mut all = Vec::new();
     let bytes = len.saturating_mul(size_of::<T>());
@@ -82,7 +83,7 @@ pub enum Instructions {
     /// AVX2: 256 bits.
     #[cfg(target_arch = "x86_64")]
     Avx2,
-    /// The baseline that the program is compiled for, usually SSE2 or NEON.
+    /// The baseline instructions that the program is compiled for, usually SSE2 or NEON.
     Portable,
 }
 
@@ -106,7 +107,7 @@ impl fmt::Display for Instructions {
     }
 }
 
-/// A board, by the words of its vectors.
+/// A board whose vectors have eight words or four.
 enum AnyGrid {
     #[cfg(target_arch = "x86_64")]
     Eight(Grid<8>),
@@ -127,17 +128,17 @@ use with_grid;
 /// The first board of an automaton.
 #[derive(Clone, Copy, Debug)]
 pub struct FirstBoard<'a> {
-    /// Columns.
+    /// The number of columns.
     pub width: usize,
-    /// Rows.
+    /// The number of rows.
     pub height: usize,
-    /// The cells that are not dead, row by row. Each row begins in a new word, and the leftmost cell is the lowest bit.
-    /// Bits beyond the width are ignored. Cells beyond the words are dead.
+    /// The words of all rows, one after the other. A bit is set if its cell is not dead. Each row begins in a new word,
+    /// and its leftmost cell is the lowest bit. Bits beyond the width are ignored. Rows that `words` lacks are dead.
     pub words: &'a [u32],
-    /// For rules of more than two states, the bits of each cell's state minus 1, the lowest bit first. Each has the
-    /// layout of `words`.
+    /// For rules of more than two states, the ages of the cells: their states minus 1. There is one vector per bit of
+    /// the ages, the lowest bit first, in the layout of `words`.
     pub ages: &'a [Vec<u32>],
-    /// The number of this generation. A rule may differ in even and odd generations.
+    /// The number of the board's generation. A rule may differ in even and odd generations.
     pub generation: u64,
 }
 
@@ -196,7 +197,7 @@ impl Automaton {
         with_grid!(&mut self.grid, grid => grid.advance(generations));
     }
 
-    /// Returns the bytes that a board of this size needs.
+    /// Returns the number of bytes that a board of this size needs.
     pub fn bytes(width: usize, height: usize, rule: &Rule, topology: Topology) -> u64 {
         match Instructions::available()[0] {
             #[cfg(target_arch = "x86_64")]

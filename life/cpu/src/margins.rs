@@ -1,4 +1,4 @@
-//! Fills the cells beyond the edges of a board, as its topology joins them.
+//! Fills the cells beyond the edges of a board, as its topology joins the edges.
 
 use crate::GENERATIONS_PER_PASS;
 use crate::grid::Grid;
@@ -10,13 +10,14 @@ use crate::vector::Block;
 /// A cell of a strip's margins, and the cell that it copies.
 pub struct MarginCell {
     to: CellPosition,
-    /// The column of the board, which may be beyond its edges.
+    /// The column of the margin cell on the board, which may be beyond the board's edges.
     column: isize,
     from_strip: usize,
     from: CellPosition,
 }
 
-/// Returns the margin cells of `strip` by their distance from it: one on the left and one on the right each.
+/// Returns the margin cells of `strip` in order of their distance from it. Each pair has the cell on the left and the
+/// cell on the right.
 pub fn of_strip<const N: usize>(layout: &Layout<N>, strip: usize) -> Vec<[MarginCell; 2]> {
     let columns = layout.columns(strip);
     let copied = |column: isize| {
@@ -30,15 +31,15 @@ pub fn of_strip<const N: usize>(layout: &Layout<N>, strip: usize) -> Vec<[Margin
 /// The contents of a row above or below the board.
 enum OuterRow {
     Dead,
-    /// The same as this row.
+    /// The row is the same as this row of the board.
     Row(usize),
-    /// The row from column `first` on, wrapping around. It is read leftwards if `is_reversed` is true.
+    /// The row is `row` of the board, read from column `first` on with wrap-around, leftwards if `is_reversed` is true.
     Moved {
         row: usize,
         first: i64,
         is_reversed: bool,
     },
-    /// Each cell has to be looked up.
+    /// Each cell of the row must be looked up.
     Cells,
 }
 
@@ -52,8 +53,8 @@ pub fn is_ring(topology: Topology) -> bool {
     )
 }
 
-/// Returns whether cells beyond the left and right edges are dead, and whether cells beyond the upper and lower edges
-/// are.
+/// Returns two flags: the first is true if cells beyond the left and right edges are dead, the second if cells beyond
+/// the upper and lower edges are dead.
 pub fn dead(topology: Topology) -> [bool; 2] {
     let is_plane = topology == Topology::Plane;
     let is_tube = |edges| topology == Topology::Tube(edges);
@@ -65,8 +66,8 @@ pub fn is_singular(topology: Topology) -> bool {
     matches!(topology, Topology::CrossSurface | Topology::Sphere)
 }
 
-/// Returns the generations after which margins must be filled again. The number is 1 if the topology rotates or
-/// reflects cells at an edge and the rule distinguishes the directions.
+/// Returns the number of generations after which margins must be filled again. The number is 1 if the topology rotates
+/// or reflects cells at an edge and the rule distinguishes the directions.
 pub fn depth(rule: &Rule, topology: Topology) -> usize {
     let is_mirrored = || rule.is_same(|row, column| (row, 2 - column));
     let is_upside_down = || rule.is_same(|row, column| (2 - row, column));
@@ -81,7 +82,7 @@ pub fn depth(rule: &Rule, topology: Topology) -> usize {
 }
 
 impl<const N: usize> Grid<N> {
-    /// Copies row `y`, which may be beyond the edges, into `row` and fills `depth` columns of its margins.
+    /// Copies row `y`, which may be beyond the edges of the board, into `row` and fills `depth` columns of its margins.
     pub fn copy_row(&self, strip: usize, y: isize, depth: usize, row: &mut [Block<N>]) {
         match self.beyond(y) {
             OuterRow::Dead => row.fill(Block::DEAD),
@@ -136,7 +137,7 @@ impl<const N: usize> Grid<N> {
         }
     }
 
-    /// Fills `depth` columns of the margins of row `y`, which may be beyond the edges.
+    /// Fills `depth` columns of the margins of row `y`, which may be beyond the edges of the board.
     fn copy_margins(&self, strip: usize, y: isize, depth: usize, row: &mut [Block<N>]) {
         let is_inside = (0..self.height as isize).contains(&y);
         let own_columns = 0..self.layout.width as isize;
@@ -153,7 +154,7 @@ impl<const N: usize> Grid<N> {
         }
     }
 
-    /// Copies the cell that the topology shows at column `x` of row `y`.
+    /// Copies the cell that the topology shows at column `x` of row `y` to position `to` of `row`.
     fn copy_cell(&self, to: CellPosition, x: isize, y: isize, row: &mut [Block<N>]) {
         let source = self.dynamics.topology.source(self.layout.width, self.height, x as i64, y as i64);
         for plane in 0..self.planes {
@@ -162,7 +163,8 @@ impl<const N: usize> Grid<N> {
         }
     }
 
-    /// Kills the live cells beyond dead edges in one plane of `rows`, the first of which is row `first`.
+    /// Makes the cells of `rows` that lie beyond edges of a plane or tube dead. The first of `rows` is row `first` of
+    /// the board.
     pub fn keep_dead(&self, strip: usize, first: isize, rows: &mut [Block<N>]) {
         let [columns, beyond_rows] = dead(self.dynamics.topology);
         if !columns && !beyond_rows {
@@ -181,8 +183,7 @@ impl<const N: usize> Grid<N> {
     }
 }
 
-/// Returns `width` cells of `words` from column `first` on, wrapping around. They are read leftwards if `is_reversed`
-/// is true.
+/// Returns `width` cells of `words`, read from column `first` on with wrap-around, leftwards if `is_reversed` is true.
 fn moved(words: &[u32], width: usize, first: i64, is_reversed: bool) -> Vec<u32> {
     let mut moved = vec![0; words.len()];
     let mut column = 0;

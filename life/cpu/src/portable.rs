@@ -1,4 +1,4 @@
-//! Vectors for the baseline instructions.
+//! Vectors that use only the baseline instructions.
 
 use std::array::from_fn;
 

@@ -2,20 +2,22 @@
 //!
 //! # Design
 //!
-//! A rule has one of three forms. Life has its own circuit. A rule that counts all eight neighbours selects by masks.
-//! Any other table of 512 neighbourhoods is a tree of selections, whose leaves share the 16 tables of two cells.
+//! The logic of a rule has one of three forms. Life has its own circuit. A rule that counts all eight neighbours
+//! selects its result by masks. The logic of any other table of 512 neighbourhoods is a tree of selections. The leaves
+//! of the tree share the 16 possible tables of two cells.
 
 use crate::vector::Vector;
 
-/// A rule: a table with one bit for each of the 512 neighbourhoods, set if the middle cell is alive in the next
-/// generation. The nine cells are the bits of a neighbourhood's number. From the highest bit, they are NW, N, NE, W,
-/// the cell itself, E, SW, S, SE. Neighbourhood i is bit i % 64 of word i / 64.
+/// A rule: a table with one bit for each of the 512 neighbourhoods. The bit is set if the middle cell is alive in the
+/// next generation. The nine cells are the bits of a neighbourhood's number. From the highest bit, they are NW, N, NE,
+/// W, the cell itself, E, SW, S, SE. Neighbourhood i is bit i % 64 of word i / 64.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rule {
     /// The tables of even and of odd generations. A dead cell without live neighbours must stay dead.
     pub phases: [[u64; 8]; 2],
     /// The number of states of a cell, from 2 to 256. A live cell that does not survive passes through the states above
-    /// 1 before it is dead. A cell in these states is not a live neighbour, and nothing is born there.
+    /// 1 before it is dead. A cell in one of these states does not count as a live neighbour, and no birth occurs in
+    /// it.
     pub states: u16,
 }
 
@@ -23,8 +25,8 @@ impl Rule {
     /// Conway's Life: B3/S23.
     pub const LIFE: Self = Self { phases: [life(); 2], states: 2 };
 
-    /// Returns true if each neighbourhood and its image have the same successor. The image has at a row and column the
-    /// cell that the neighbourhood has at `from(row, column)`.
+    /// Returns true if every neighbourhood has the same successor as its image. The image's cell at each (row, column)
+    /// is the neighbourhood's cell at `from(row, column)`.
     pub(crate) fn is_same(&self, from: impl Fn(usize, usize) -> (usize, usize)) -> bool {
         let image = |i: usize| {
             (0..9).fold(0, |image, cell| {
@@ -36,7 +38,7 @@ impl Rule {
     }
 }
 
-/// Returns the bit of neighbourhood `i`.
+/// Returns the bit of neighbourhood `i` in `table`.
 fn is_alive(table: &[u64; 8], i: usize) -> bool {
     table[i / 64] >> (i % 64) & 1 == 1
 }
@@ -56,7 +58,7 @@ const fn life() -> [u64; 8] {
 /// The vector logic of one table.
 pub enum Logic {
     Life,
-    /// For rules that count all eight neighbours.
+    /// The logic of rules that count all eight neighbours.
     Counts(Counts),
     Table(Box<Table>),
 }
@@ -71,15 +73,16 @@ impl Logic {
     }
 }
 
-/// The inputs of a vector's next generation.
+/// The cells and sums from which a vector's next generation is computed.
 pub struct Neighbourhood<V> {
-    /// For the row above, the row itself and the row below: the left cell, the cell and the right cell.
+    /// The left cell, the cell and the right cell of three rows: the row above, the row itself and the row below.
     pub cells: [[V; 3]; 3],
-    /// For the same three rows, the number of live cells among the three: its low bit and its high bit.
+    /// The low bit and the high bit of the number of live cells among the left cell, the cell and the right cell, for
+    /// the same three rows.
     pub sums: [[V; 2]; 3],
 }
 
-/// Computes the next generation of a vector.
+/// Logic that computes the next generation of a vector.
 pub trait Next {
     /// True if `next` reads the sums.
     const SUMS: bool;
@@ -99,12 +102,15 @@ impl Next for Life {
     }
 }
 
-/// Masks for five pairs of counts of the nine cells: 0 and 1, …, 8 and 9. A pair has four bits, by the cell c and the
-/// lowest bit n of the count. They are the coefficients of the polynomial a + bc + n(d + ec).
+/// The logic of a rule that counts neighbours. It has masks for five pairs of counts of the nine cells, from the pair
+/// of 0 and 1 to that of 8 and 9. For each pair, the next state depends on the cell c and the lowest bit n of the
+/// count. The pair's four masks are the coefficients a, b, d and e of the polynomial a + bc + n(d + ec), which is the
+/// next state.
 pub struct Counts([[u64; 4]; 5]);
 
 impl Counts {
-    /// Returns `None` if the next state does not depend on the count of all eight neighbours alone.
+    /// Returns the logic of `table`, or `None` if the next state does not depend on the count of all eight neighbours
+    /// alone.
     fn of(table: &[u64; 8]) -> Option<Self> {
         let mut alive = [[false; 2]; 10];
         for i in 0..512_usize {
@@ -121,7 +127,7 @@ impl Counts {
         Some(Self(std::array::from_fn(pair)))
     }
 
-    /// Returns the next cells for counts of pair `i`. `one` is the lowest bit of the count.
+    /// Returns the next cells if the counts are those of pair `i`. `one` is the lowest bit of the count.
     #[inline(always)]
     fn pair<V: Vector<N>, const N: usize>(&self, i: usize, one: V, cell: V) -> V {
         let [a, b, d, e] = self.0[i];
@@ -148,8 +154,8 @@ impl Next for Counts {
     }
 }
 
-/// Any table, as a tree of selections by one of the nine cells after the other. The last two cells have only 16
-/// possible tables, which all leaves share.
+/// The logic of any table: a tree whose levels select by one of the nine cells after the other. The last two cells have
+/// only 16 possible tables, which all leaves share.
 pub struct Table([u8; 128]);
 
 impl Table {
@@ -157,7 +163,8 @@ impl Table {
         Self(std::array::from_fn(|i| (table[i / 16] >> (i % 16 * 4) & 15) as u8))
     }
 
-    /// Selects among the eight leaves from `leaf` on by three of the nine cells, the highest bit first.
+    /// Selects among the eight leaves from `leaf` on by three of the nine cells. The first cell selects the highest bit
+    /// of a leaf's number.
     #[inline(always)]
     fn eight<V: Vector<N>, const N: usize>(&self, low: &[V; 16], leaf: usize, by: [V; 3]) -> V {
         let leaf = |i: usize| low[usize::from(self.0[leaf + i] & 15)];
@@ -166,7 +173,8 @@ impl Table {
         by[0].select(by[1].select(d, c), by[1].select(b, a))
     }
 
-    /// Selects among 32 leaves by five of the nine cells.
+    /// Selects among the 32 leaves from `leaf` on by five of the nine cells. The first cell selects the highest bit of
+    /// a leaf's number.
     #[inline(always)]
     fn thirty_two<V: Vector<N>, const N: usize>(&self, low: &[V; 16], leaf: usize, by: [V; 5]) -> V {
         let last = [by[2], by[3], by[4]];

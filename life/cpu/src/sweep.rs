@@ -4,13 +4,13 @@ use crate::grid::{Grid, Scratch};
 use crate::rule::{Life, Logic, Neighbourhood, Next};
 use crate::vector::{Block, Vector};
 
-/// A band of rows to be advanced.
+/// A pass over a band of rows: the band, the number of generations, and the output.
 pub struct BandPass<'a, const N: usize> {
     pub grid: &'a Grid<N>,
     pub strip: usize,
     pub first_row: usize,
     pub generations: usize,
-    /// The advanced rows.
+    /// The rows of the band after the pass.
     pub out: &'a mut [Block<N>],
     pub scratch: &'a mut Scratch<N>,
 }
@@ -44,8 +44,8 @@ impl<const N: usize> BandPass<'_, N> {
     }
 }
 
-/// Writes the next generation of all rows of `from` but the first and the last into `to`. `generation` counts the
-/// generations since the grid's.
+/// Writes the next generation of all rows of `from` except the first and the last into `to`. `generation` is the number
+/// of generations that `from` is ahead of the grid.
 #[inline(always)]
 unsafe fn sweep<V: Vector<N>, const N: usize>(
     grid: &Grid<N>,
@@ -95,9 +95,9 @@ unsafe fn rows<V: Vector<N>, const N: usize>(
     }
 }
 
-/// Corrects the next generation of a row for rules of more than two states. `ages` has the generations that each dying
-/// cell has left, the lowest bit first. Nothing is born in a dying cell. A live cell that does not survive gets `first`
-/// generations.
+/// Corrects the next generation of a row for rules of more than two states. `ages` holds the number of generations that
+/// each dying cell has left, the lowest bit first. No birth occurs in a dying cell. A live cell that does not survive
+/// has `first` generations left.
 #[inline(always)]
 unsafe fn grow_older<V: Vector<N>, const N: usize>(
     first: u16,
@@ -148,8 +148,8 @@ unsafe fn sum_row<V: Vector<N>, const N: usize>(row: &[Block<N>], sums: &mut [[B
     }
 }
 
-/// Computes the next generation of the middle row of `rows`. On entry `above` has the sums of the first row, on return
-/// those of the last row.
+/// Computes the next generation of the middle row of `rows`. On entry `above` holds the sums of the first row. On
+/// return it holds those of the last row.
 #[inline(always)]
 unsafe fn next_row<V: Vector<N>, const N: usize>(
     rule: &impl Next,
@@ -180,7 +180,7 @@ unsafe fn next_row<V: Vector<N>, const N: usize>(
     }
 }
 
-/// The vectors in registers while a row is computed: two adjacent columns of three rows.
+/// The vectors that are in registers while a row is computed: two adjacent vectors of each of three rows.
 struct Window<V> {
     left: [V; 3],
     cell: [V; 3],

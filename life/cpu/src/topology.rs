@@ -7,12 +7,12 @@ use std::fmt;
 pub enum Topology {
     /// `P`: the edges are not joined. Cells beyond them are dead.
     Plane,
-    /// `T`: each edge is joined to the opposite one. A cell that crosses the upper or lower edge moves by `across`
-    /// columns, and one that crosses the left or right edge by `down` rows. One of the two is 0.
+    /// `T`: each edge is joined to the opposite one. A pattern that crosses the upper or lower edge moves by `across`
+    /// columns. A pattern that crosses the left or right edge moves by `down` rows. `across` or `down` is 0.
     Torus {
-        /// Columns by which the lower edge is shifted to the right.
+        /// The number of columns by which the lower edge is shifted to the right.
         across: i64,
-        /// Rows by which the right edge is shifted down.
+        /// The number of rows by which the right edge is shifted down.
         down: i64,
     },
     /// `T` with one unbounded side: two opposite edges are joined, and cells beyond the other two are dead.
@@ -41,7 +41,7 @@ pub enum Edges {
     Vertical,
 }
 
-/// Writes a name and Golly's suffix with `W` and `H` for the sides: "a shifted torus (:TW+5,H)".
+/// Writes the topology's name and Golly's suffix with `W` and `H` for the sides: "a shifted torus (:TW+5,H)".
 impl fmt::Display for Topology {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (name, width, height) = match *self {
@@ -68,7 +68,7 @@ impl Topology {
     /// The torus without a shift.
     pub const TORUS: Self = Self::Torus { across: 0, down: 0 };
 
-    /// Returns Golly's suffix with these sides and its colon: ":T30+5,20". An unbounded side must be 0.
+    /// Returns Golly's suffix for a board with these sides, with its colon: ":T30+5,20". An unbounded side must be 0.
     pub fn suffix(&self, width: impl fmt::Display, height: impl fmt::Display) -> String {
         let shift = |shift: i64| if shift == 0 { String::new() } else { format!("{shift:+}") };
         let twist = |is_shifted: bool| if is_shifted { "*+1" } else { "*" };
@@ -87,8 +87,9 @@ impl Topology {
         }
     }
 
-    /// Returns the column and row of the cell that is seen at column `x` and row `y` of a `width` × `height` board.
-    /// Both may be beyond the edges. Returns `None` if the cell there is dead.
+    /// Returns the column and row of the cell that appears at column `x` and row `y` of a `width` × `height` board. `x`
+    /// and `y` may be beyond the edges. Returns `None` for a position beyond an edge that is not joined, where cells
+    /// are dead.
     ///
     /// Fewer than four quarters of the board meet at the corners of a cross-surface and of a sphere. Positions
     /// diagonally beyond such a corner belong to no cell: the result is the corner cell.

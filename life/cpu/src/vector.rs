@@ -10,10 +10,10 @@ impl<const N: usize> Block<N> {
     pub const BITS: usize = 64 * N;
 }
 
-/// A vector in registers. A bit is a cell, and cells of one vector are not neighbours.
+/// A vector in registers. Each bit is a cell, and the cells of one vector are not neighbours of each other.
 ///
-/// A value exists only on processors that have the vector's instructions, because [`load`](Self::load) makes the first
-/// one. All functions must be inlined into a function that is compiled for these instructions.
+/// A value exists only on processors that have the vector's instructions, because the first value comes from
+/// [`load`](Self::load). All functions must be inlined into a function that is compiled for these instructions.
 pub trait Vector<const N: usize>: Copy {
     /// # Safety
     /// The processor must have the vector's instructions.
@@ -51,15 +51,15 @@ pub trait Vector<const N: usize>: Copy {
     /// Rotates the vector by one bit towards the low end.
     fn down(self) -> Self;
 
-    /// Returns the sum of three cells: its low bit and its high bit.
+    /// Returns the low bit and the high bit of the sum of three cells.
     #[inline(always)]
     fn sums(left: Self, cell: Self, right: Self) -> [Self; 2] {
         let half = left.xor(right);
         [half.xor(cell), left.and(right).or(half.and(cell))]
     }
 
-    /// Returns the next generation of Life for the middle cell of `row`, which has the left, middle and right cell.
-    /// `above` and `below` are the sums of the adjacent rows.
+    /// Returns the next generation of `cell` in Life. `left` and `right` are its neighbours in the same row. `above`
+    /// and `below` are the sums of the adjacent rows.
     #[inline(always)]
     fn next(above: [Self; 2], [left, cell, right]: [Self; 3], below: [Self; 2]) -> Self {
         let (one, two) = (left.xor(right), left.and(right));

@@ -1,4 +1,4 @@
-//! Every instruction set against a plain reference, which computes one cell after the other.
+//! Compares every instruction set with a plain reference, which computes one cell after the other.
 
 use life_cpu::{Automaton, FirstBoard, Instructions, Rule, Topology};
 
@@ -39,7 +39,7 @@ fn reference(width: usize, height: usize, cells: &[u8]) -> Vec<u8> {
     (0..width * height).map(next).collect()
 }
 
-/// Sides near the lengths of vectors, margins, bands and strips.
+/// The sizes of the boards, with sides near the lengths of vectors, margins, bands and strips.
 const SIZES: [(usize, usize); 16] = [
     (1, 1),
     (2, 3),

@@ -1,8 +1,9 @@
-//! apgcodes, the names of objects in apgsearch and Catagolue: `xs4_33`, `xp2_7`, `xq4_153`.
+//! Reads apgcodes, the names of objects in apgsearch and Catagolue: `xs4_33`, `xp2_7`, `xq4_153`.
 //!
-//! The cells follow the underscore in the extended Wechsler format. It divides the object into strips of five rows,
-//! which `z` separates. A digit, `0` to `9` or `a` to `v`, is a column of a strip; its lowest bit is the top cell. `w`
-//! and `x` are two and three empty columns. `y` with a digit, up to `z`, is four or more empty columns.
+//! The part after the underscore describes the cells in the extended Wechsler format. It divides the object into strips
+//! of five rows, which `z` separates. A digit, `0` to `9` or `a` to `v`, is a column of a strip; its lowest bit is the
+//! top cell. `w` is two empty columns, and `x` is three. `y` and a following digit, `0` to `z`, are four or more empty
+//! columns.
 
 use super::error::{FormatError, check_memory};
 use life::board::Run;
@@ -23,7 +24,7 @@ pub fn is_one(text: &str) -> bool {
 
 /// Returns the object that `text` names.
 ///
-/// It needs at most 400 times the memory of the text, and never more than `limit`.
+/// The function needs at most 400 times the memory of `text`, and never more than `limit` bytes.
 ///
 /// # Errors
 /// [`FormatError::Refused`] for a code that does not contain the cells. [`FormatError::Malformed`] for a text that is
@@ -33,7 +34,7 @@ pub fn parse(text: &str, limit: u64) -> Result<Pattern, FormatError> {
     let text = text.trim();
     let error = |column: usize, message: String| ParseError { line: 1, column: column + 1, message };
     let Some((kind, cells)) = text.split_once('_').filter(|_| is_one(text)) else {
-        return Err(error(0, "this is not an apgcode, which looks like xq4_153".to_owned()).into());
+        return Err(error(0, "this is not an apgcode: write one such as xq4_153".to_owned()).into());
     };
     if !matches!(&kind[..2], "xs" | "xp" | "xq") {
         refuse!(

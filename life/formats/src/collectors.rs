@@ -4,22 +4,24 @@ use super::error::{FormatError, check_memory};
 use life::board::Run;
 use life::pattern::Pattern;
 
-/// Collects the cells of a text, row by row from the left.
+/// Collects the cells of a pattern, row by row from the left.
 ///
-/// Once the limit is exceeded, it drops the cells and only counts, so that the error can state the required memory.
+/// Once the limit is exceeded, the collector drops the cells and only counts, so that the error can state the required
+/// memory.
 pub(super) struct RowCollector {
     pattern: Pattern,
     /// The column and row of the next run of [`extend`](Self::extend).
     next: (usize, usize),
     limit: u64,
-    /// The bytes of all cells after the limit was exceeded; 0 before.
+    /// The number of bytes that all cells would need, or 0 while the limit is not exceeded.
     uncounted: u64,
 }
 
-/// While a vector grows, the old and the new allocation exist at the same time.
+/// The memory of a growing vector as a multiple of its length. While a vector grows, the old and the new allocation
+/// exist at the same time.
 const GROWING: u64 = 3;
 
-/// The bytes of a run in a list.
+/// The number of bytes of a run in a list.
 const RUN: u64 = size_of::<(Run, u8)>() as u64;
 
 impl RowCollector {
@@ -29,7 +31,7 @@ impl RowCollector {
         Self { pattern: Pattern::with_budget(width, height, budget), next: (0, 0), limit, uncounted: 0 }
     }
 
-    /// Adds cells of one state after those added before. The end of the run must fit a `usize`.
+    /// Adds a run of cells in one state, after all cells added before. The end of the run must fit a `usize`.
     pub(super) fn push(&mut self, run: Run, state: u8) {
         if self.uncounted > 0 {
             self.uncounted = self.uncounted.saturating_add(RUN);
@@ -42,7 +44,7 @@ impl RowCollector {
         }
     }
 
-    /// Appends `length` cells to the current row. Returns `None` if the column overflows.
+    /// Appends `length` cells in state `state` to the current row. Returns `None` if the column overflows.
     #[inline]
     pub(super) fn extend(&mut self, length: usize, state: u8) -> Option<()> {
         let (x, y) = self.next;
@@ -53,18 +55,18 @@ impl RowCollector {
         Some(())
     }
 
-    /// Ends `rows` rows. Returns `None` if the row overflows.
+    /// Ends the current row and moves down by `rows` rows. Returns `None` if the row number overflows.
     pub(super) fn end_rows(&mut self, rows: usize) -> Option<()> {
         self.next = (0, self.next.1.checked_add(rows).filter(|&y| y < usize::MAX)?);
         Some(())
     }
 
-    /// Returns the number of ended rows.
+    /// Returns the number of rows that have ended.
     pub(super) fn rows(&self) -> usize {
         self.next.1
     }
 
-    /// Returns the pattern.
+    /// Returns the pattern of all collected cells.
     ///
     /// # Errors
     /// [`FormatError::TooLarge`] if the cells exceeded the limit.
@@ -74,14 +76,14 @@ impl RowCollector {
     }
 }
 
-/// Collects cells in any order from anywhere on the plane.
+/// Collects cells of the whole plane, in any order.
 pub(super) struct PlaneCollector {
     runs: Vec<Run>,
     limit: u64,
     needed: u64,
 }
 
-/// Maps coordinates of the plane, which begin at -2⁶³, to those of a pattern, which begin at 0.
+/// The offset between coordinates of the plane, which begin at -2⁶³, and unsigned ones, which begin at 0.
 const MIDDLE: u64 = 1 << 63;
 
 impl PlaneCollector {
@@ -90,7 +92,7 @@ impl PlaneCollector {
         Self { runs: Vec::new(), limit, needed: 0 }
     }
 
-    /// Adds live cells from column `x` of row `y` on.
+    /// Adds `length` live cells from column `x` of row `y` on.
     pub(super) fn push(&mut self, (x, y): (i64, i64), length: usize) {
         self.needed = self.needed.saturating_add(GROWING * size_of::<Run>() as u64);
         if self.needed > self.limit {
@@ -101,7 +103,7 @@ impl PlaneCollector {
         }
     }
 
-    /// Returns the pattern with its position on the plane.
+    /// Returns the pattern of all collected cells, with its position on the plane.
     ///
     /// # Errors
     /// [`FormatError::TooLarge`] if the cells exceeded the limit.

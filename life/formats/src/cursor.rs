@@ -1,4 +1,4 @@
-//! A position in a text that knows its line and column.
+//! A position in a text, with its line and column for error messages.
 
 use life::ParseError;
 
@@ -69,7 +69,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Reads a decimal number, if one begins here.
+    /// Reads the decimal number at this position. Returns `None` if there is none.
     #[inline]
     pub(super) fn number(&mut self) -> Result<Option<usize>, ParseError> {
         let start = self.at;
@@ -85,8 +85,8 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Reads the letters of a state above 0, if they are here: `A` to `X`, after one of the ten letters from `prefix`
-    /// on for states above 24.
+    /// Reads the letters of a state above 0 at this position. States up to 24 are `A` to `X`. States above 24 have one
+    /// of the ten letters from `prefix` on before that letter. Returns `None` for other text.
     #[inline]
     pub(super) fn state(&mut self, prefix: u8) -> Result<Option<u8>, ParseError> {
         let (group, letter) = match (self.peek(), self.peek_next()) {
@@ -116,7 +116,7 @@ impl<'a> Cursor<'a> {
         self.text[self.line_start..self.at].trim_start().is_empty()
     }
 
-    /// Returns the character at this position as messages quote it.
+    /// Returns the character at this position in the form in which messages quote it.
     pub(super) fn found(&self) -> String {
         match self.text[self.at..].chars().next() {
             Some('\n') | None => "the line's end".to_owned(),
@@ -130,12 +130,12 @@ impl<'a> Cursor<'a> {
         ParseError { line: self.line, column, message }
     }
 
-    /// Returns the error for a number that is 2⁶⁴ or more, or with which a position reaches 2⁶⁴.
+    /// Returns the error for a number that is 2⁶⁴ or more, or that moves a position to 2⁶⁴ or beyond.
     pub(super) fn too_large(&self) -> ParseError {
-        self.error("this number is too large: positions and counts must be below 2⁶⁴".to_owned())
+        self.error("this number is too large: it and the position of each cell must be below 2⁶⁴".to_owned())
     }
 
-    /// Returns an error after the last character of the text, apart from white space.
+    /// Returns an error at the end of the text, before trailing white space.
     pub(super) fn end_error(&self, message: String) -> ParseError {
         let text = self.text.trim_end();
         let line_start = text.rfind('\n').map_or(0, |newline| newline + 1);

@@ -12,7 +12,7 @@ pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// The first bytes of a PNG.
 pub(super) const PNG: &[u8] = b"\x89PNG\r\n\x1a\n";
 
-/// Returns the name of the unsupported format with which `bytes` begin, if it is a known one.
+/// Returns the name of the format of `bytes` if it is known but not supported.
 pub(super) fn unsupported(bytes: &[u8]) -> Option<&'static str> {
     const BINARY: [(&[u8], &str); 11] = [
         (b"GIF8", "a GIF"),
@@ -49,8 +49,8 @@ pub(super) fn unsupported(bytes: &[u8]) -> Option<&'static str> {
     of(bytes, &BINARY).or_else(|| of(text, &TEXT)).or_else(|| of(rest, &RULES))
 }
 
-/// Returns the format of a text. Clear content takes precedence over `named`. A picture's name is returned only if the
-/// content is ambiguous.
+/// Returns the format of a text. Unambiguous content takes precedence over `named`, the format that the file's name
+/// suggests. A picture format is returned only if `named` is that format and the content is ambiguous.
 pub(super) fn of_text(text: &str, named: Option<Format>) -> Format {
     let text = text.trim_start_matches('\u{feff}');
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());

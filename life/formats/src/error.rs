@@ -10,17 +10,17 @@ use units::Bytes;
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum FormatError {
-    /// The extension of the path is unknown.
+    /// The extension of the path names no supported format.
     #[error(
         "{}: unknown extension: it chooses the format and must be .rle, .cells, .lif, .life or .mc, each also \
          followed by .gz, or .png or .gif",
         path.display()
     )]
     Unknown {
-        /// The path.
+        /// The path of the file.
         path: PathBuf,
     },
-    /// The file is not supported, or contains no pattern. The text names what it is.
+    /// The file is not supported, or contains no pattern. The text describes the file and the remedy.
     #[error("{0}")]
     Refused(String),
     /// The text is malformed.
@@ -30,16 +30,16 @@ pub enum FormatError {
     #[error("the file is damaged: {0}")]
     Picture(String),
     /// The pattern needs more memory than is free.
-    #[error("it needs {} of memory, and {} are free", Bytes(*needed), Bytes(*free))]
+    #[error("it needs {} of memory, but only {} are free: use a smaller pattern", Bytes(*needed), Bytes(*free))]
     TooLarge {
-        /// The bytes that the pattern needs.
+        /// The number of bytes that the pattern needs.
         needed: u64,
-        /// The free bytes.
+        /// The number of free bytes.
         free: u64,
     },
 }
 
-/// Returns [`FormatError::TooLarge`] if `needed` bytes are more than `free`.
+/// Checks that `needed` bytes are not more than `free`. Returns [`FormatError::TooLarge`] otherwise.
 pub(crate) fn check_memory(needed: u64, free: u64) -> Result<(), FormatError> {
     if needed > free { Err(FormatError::TooLarge { needed, free }) } else { Ok(()) }
 }

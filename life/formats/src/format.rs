@@ -9,17 +9,17 @@ use super::error::FormatError;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Format {
-    /// Run-length encoded, `.rle`: read and written.
+    /// Run-length encoded text, `.rle`: read and written.
     Rle,
-    /// Plaintext, `.cells`: read and written.
+    /// Plaintext with a character per cell, `.cells`: read and written.
     Cells,
     /// Life 1.05 and 1.06, `.lif` and `.life`: both are read, 1.06 is written.
     Life,
-    /// Macrocell, `.mc`: read and written.
+    /// Macrocell, a quadtree, `.mc`: read and written.
     Macrocell,
-    /// MCell, `.mcl`: read only.
+    /// The format of the program MCell, `.mcl`: read only.
     Mcell,
-    /// An apgcode, which has no extension: read only.
+    /// An apgcode. It has no extension and is read only.
     Apgcode,
     /// A picture, `.png`: read and written.
     Png,
@@ -27,7 +27,7 @@ pub enum Format {
     Gif,
 }
 
-/// The extensions. A format is named by the first of its extensions.
+/// The extensions of all formats. The first extension of a format is its name.
 const EXTENSIONS: [(&str, Format); 8] = [
     ("rle", Format::Rle),
     ("cells", Format::Cells),
@@ -40,10 +40,11 @@ const EXTENSIONS: [(&str, Format); 8] = [
 ];
 
 impl Format {
-    /// Returns the format of the path's extension, in upper or lower case. An extension `.gz` is removed first.
+    /// Returns the format that the path's extension names, in upper or lower case. An extension `.gz` is removed first.
     ///
     /// # Errors
-    /// [`FormatError::Unknown`] for any other extension, or none. Its message lists the accepted extensions.
+    /// [`FormatError::Unknown`] if the path has no extension or one that names no format. Its message lists the
+    /// accepted extensions.
     pub fn from_path(path: &Path) -> Result<Self, FormatError> {
         let plain = if is_compressed(path) { path.with_extension("") } else { path.to_owned() };
         let extension = plain.extension().unwrap_or_default().to_ascii_lowercase();
@@ -59,7 +60,7 @@ pub fn is_compressed(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"))
 }
 
-/// Writes the extension with its dot.
+/// Writes the format's extension with its dot.
 impl fmt::Display for Format {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match EXTENSIONS.iter().find(|(_, format)| format == self) {

@@ -1,7 +1,7 @@
 //! Reads and writes the file formats of cellular automata, and recognises the format of a file.
 //!
-//! [`read_pattern_bytes`] reads all of them. Each format has a module with `parse`, and with `write` if the crate also
-//! writes it.
+//! [`read_pattern_bytes`] reads every supported format. Each format has a module with a function `parse`. If the crate
+//! also writes the format, the module has functions for that, too.
 
 #![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)]
 
@@ -9,7 +9,7 @@ use std::io::Read;
 
 use life::pattern::Pattern;
 
-/// Returns [`FormatError::Refused`] with a formatted message from the calling function.
+/// Makes the function in which it is used return [`FormatError::Refused`] with a formatted message.
 macro_rules! refuse {
     ($($argument:tt)*) => {
         return Err(FormatError::Refused(format!($($argument)*)))
@@ -36,10 +36,11 @@ pub use error::FormatError;
 pub use format::{Format, is_compressed};
 pub use metadata::Metadata;
 
-/// Reads a pattern from `text` in this format, without a memory limit.
+/// Reads a pattern from `text` in format `format`, without a memory limit.
 ///
 /// # Errors
-/// [`FormatError::Malformed`] with line and column. [`FormatError::Refused`] for a picture.
+/// [`FormatError::Malformed`] if `text` is malformed. [`FormatError::Refused`] if `format` is a picture format or the
+/// text has no pattern.
 pub fn read_pattern(text: &str, format: Format) -> Result<Pattern, FormatError> {
     read_text(text, format, u64::MAX)
 }
@@ -61,14 +62,15 @@ fn read_text(text: &str, format: Format, limit: u64) -> Result<Pattern, FormatEr
     }
 }
 
-/// Reads a pattern from the bytes of a file. The content decides the format; `named` decides if the content fits
-/// several formats.
+/// Reads a pattern from the bytes of a file. The content determines the format. If the content fits several formats,
+/// `named` is used, the format that the file's name suggests.
 ///
 /// The function uses at most `limit` bytes of memory in addition to `bytes`, including decompressed data. Bytes that
 /// are not UTF-8, as in the comments of old files, are read as U+FFFD.
 ///
 /// # Errors
-/// [`FormatError::Refused`] for a known format that is not supported. Any other [`FormatError`] describes the defect.
+/// [`FormatError::Refused`] if the file has a format that is not supported, or no pattern. Any other [`FormatError`]
+/// describes the defect.
 pub fn read_pattern_bytes(bytes: &[u8], named: Option<Format>, limit: u64) -> Result<Pattern, FormatError> {
     if bytes.starts_with(detect::GZIP) {
         let mut plain = Vec::new();

@@ -1,4 +1,5 @@
-//! Life 1.05 (blocks of rows at positions) and Life 1.06 (lists of live cells), `.lif` and `.life`.
+//! Reads Life 1.05 (blocks of rows at positions), and reads and writes Life 1.06 (lists of live cells): `.lif` and
+//! `.life`.
 //!
 //! ```text
 //! #Life 1.05            #Life 1.06
@@ -20,9 +21,9 @@ use super::metadata::Metadata;
 use life::board::Board;
 use life::pattern::{ParseError, Pattern};
 
-/// Reads a pattern in either format.
+/// Reads a pattern in Life 1.05 or 1.06.
 ///
-/// It needs at most 40 times the memory of the text, and never more than `limit`.
+/// The function needs at most 40 times the memory of `text`, and never more than `limit` bytes.
 ///
 /// # Errors
 /// [`FormatError::Malformed`] for a line that is neither a row, a cell nor a comment, and for a coordinate beyond 2⁶².
@@ -92,7 +93,7 @@ pub fn parse(text: &str, limit: u64) -> Result<Pattern, FormatError> {
     Ok(pattern)
 }
 
-/// Reads two numbers, both of which must be within 2⁶² of 0.
+/// Reads two numbers from `words`. Returns `None` unless both are from -2⁶² to 2⁶².
 fn pair(words: &str) -> Option<(i64, i64)> {
     let mut numbers = words.split_whitespace().map(|word| word.parse().ok());
     let (x, y): (i64, i64) = (numbers.next()??, numbers.next()??);
@@ -100,7 +101,7 @@ fn pair(words: &str) -> Option<(i64, i64)> {
     (near(x) && near(y)).then_some((x, y))
 }
 
-/// Writes the first line.
+/// Writes the first line of a Life 1.06 file.
 ///
 /// # Errors
 /// If `out` fails.
@@ -108,7 +109,7 @@ pub fn write_heading(out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     writeln!(out, "#Life 1.06")
 }
 
-/// Writes the cells of `board`, whose first row is row `first` of the whole board.
+/// Writes the live cells of `board`, whose first row is row `first` of the whole board.
 ///
 /// # Errors
 /// If `out` fails.

@@ -1,4 +1,4 @@
-//! MCell files (`.mcl`): lines with keywords. `#L` lines contain the cells, run-length encoded.
+//! Reads MCell files (`.mcl`), which consist of lines with keywords. `#L` lines contain the run-length encoded cells.
 //!
 //! ```text
 //! #MCell 4.00
@@ -9,18 +9,18 @@
 //! #L .A$..A$3A
 //! ```
 //!
-//! Dead cells are `.`, states 1 to 24 are `A` to `X`, and the next ones `aA` to `jO`. The board size becomes the rule's
-//! topology as in Golly: a torus if the board wraps, else a bounded plane. The games Life and Generations are read, and
-//! every other game that names a rule for Golly (`#GOLLY`).
+//! Dead cells are `.`, states 1 to 24 are `A` to `X`, and states 25 to 255 are `aA` to `jO`. The board size becomes the
+//! rule's topology as in Golly: a torus if the board wraps, and a bounded plane otherwise. The games Life and
+//! Generations are supported, and every other game whose file names a rule for Golly (`#GOLLY`).
 
 use super::collectors::RowCollector;
 use super::cursor::Cursor;
 use super::error::FormatError;
 use life::pattern::{ParseError, Pattern};
 
-/// Reads a pattern.
+/// Reads a pattern from an MCell file.
 ///
-/// It needs at most 100 times the memory of the text, and never more than `limit`.
+/// The function needs at most 100 times the memory of `text`, and never more than `limit` bytes.
 ///
 /// # Errors
 /// [`FormatError::Refused`] for another game and for a text without `#MCell` or `#L`. [`FormatError::Malformed`] for an
@@ -31,7 +31,7 @@ pub fn parse(text: &str, limit: u64) -> Result<Pattern, FormatError> {
     let mut game = "Life";
     let is_cells = |line: &str| line.strip_prefix("#L ").is_some_and(|rest| !rest.trim().is_empty());
     if !text.lines().any(|line| line.trim_start_matches('\u{feff}').trim_start().starts_with("#MCell")) {
-        refuse!("it is not an MCell file: the first line must be such as `#MCell 4.20`");
+        refuse!("it is not an MCell file: the first line must look like `#MCell 4.20`");
     }
     if !text.lines().any(is_cells) {
         let needed = "add lines such as `#L .A$..A$3A`, or check whether the file was cut off";
@@ -67,7 +67,7 @@ pub fn parse(text: &str, limit: u64) -> Result<Pattern, FormatError> {
     Ok(pattern)
 }
 
-/// Reads the cells of one line.
+/// Reads the cells of one `#L` line.
 fn row(mut cursor: Cursor<'_>, cells: &mut RowCollector) -> Result<(), ParseError> {
     loop {
         cursor.skip_blanks();

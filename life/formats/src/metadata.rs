@@ -1,6 +1,6 @@
-//! Metadata that a board's file contains besides the cells.
+//! The metadata that a board's file contains besides the cells.
 
-/// Metadata that a board's file contains besides the cells.
+/// The metadata that a board's file contains besides the cells.
 #[derive(Clone, Debug)]
 pub struct Metadata {
     /// The name of the pattern.

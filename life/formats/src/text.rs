@@ -1,8 +1,8 @@
-//! Line ends of texts, and how messages and files show text.
+//! Converts line ends, and prepares texts for messages and files.
 
 use std::borrow::Cow;
 
-/// Replaces each carriage return that alone ends a line, as in old Macintosh files, by a newline.
+/// Replaces each carriage return that ends a line without a newline, as in old Macintosh files, by a newline.
 pub(super) fn with_newlines(text: Cow<'_, str>) -> Cow<'_, str> {
     let is_end = |pair: &[u8]| pair[0] == b'\r' && !matches!(pair[1], b'\r' | b'\n');
     if !text.ends_with('\r') && !text.as_bytes().windows(2).any(is_end) {
@@ -28,7 +28,7 @@ pub(super) fn printable(text: &str) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-/// Returns `text` as messages quote it: escaped and shortened to 40 characters.
+/// Returns `text` in the form in which messages quote it: escaped, and shortened to 40 characters.
 pub(super) fn shorten(text: &str) -> String {
     const LONGEST: usize = 40;
     let mut short: String = text.chars().take(LONGEST).flat_map(char::escape_debug).collect();

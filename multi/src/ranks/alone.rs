@@ -1,4 +1,4 @@
-//! The communicator of a program that is not one of several ranks.
+//! [`Alone`]: the communicator of a program that runs as a single rank.
 
 use std::collections::VecDeque;
 
@@ -8,7 +8,7 @@ use super::{Communicator, Position, RanksError};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Alone;
 
-/// Returns the communicator of a program that is not one of several ranks.
+/// Returns the communicator of a program that runs as a single rank.
 pub fn alone() -> Alone {
     Alone
 }
@@ -37,7 +37,7 @@ impl Communicator for Alone {
     }
 }
 
-/// Copies a message of rank `from` to `into`.
+/// Copies `message`, which rank `from` sent, to `into`.
 pub(super) fn receive(from: usize, message: &[u8], into: &mut [u8]) -> Result<(), RanksError> {
     if message.len() != into.len() {
         return Err(RanksError::Length { from, found: message.len(), expected: into.len() });

@@ -1,16 +1,17 @@
-//! Ranks: processes that work together, as in MPI. Each has its own devices.
+//! Ranks: processes that work together, as in MPI. Each rank has its own devices.
 //!
-//! Measurement that is split over ranks uses a [`Communicator`]. [`alone`] returns that of a single rank, and
-//! [`in_threads`] runs ranks as threads, for tests. With the feature `mpi`, `mpi` returns that of a program that
-//! `mpirun` started.
+//! Ranks communicate through a [`Communicator`]. [`alone`] returns the communicator of a single rank, and
+//! [`in_threads`] runs ranks as threads, for tests. With the feature `mpi`, the function `mpi` returns the communicator
+//! of a program that `mpirun` started.
 //!
 //! # Design
 //!
-//! Only this module knows MPI. It copies bytes between host memories, so it does not need a CUDA-aware MPI. Users take
-//! a `&dyn Communicator`, and tests pass one whose ranks are threads. All ranks must make the same calls in the same
-//! order.
+//! Only this module calls MPI. It copies bytes between host memories, so it does not need a CUDA-aware MPI. Other code
+//! takes a `&dyn Communicator`, and tests pass one whose ranks are threads. All ranks must make the same calls in the
+//! same order.
 //!
-//! A rank that fails aborts all ranks. Before, it waits for ranks of lower number to report the same error.
+//! A rank that fails aborts all ranks. Before it does so, it waits for ranks of lower number, which may report the same
+//! error.
 
 use thiserror::Error;
 
@@ -26,11 +27,11 @@ pub(crate) use first::FirstRanks;
 pub use mpi::{Mpi, mpi};
 pub use threads::in_threads;
 
-/// The communicator of processes that work together, or of threads in tests.
+/// The communication between ranks, which are processes, or threads in tests.
 ///
 /// All ranks call the same functions in the same order. A call waits for the ranks that it communicates with.
 pub trait Communicator: Send + Sync {
-    /// Returns this rank's position among all ranks.
+    /// Returns this rank's number and the number of ranks, in all and on its host.
     fn position(&self) -> Position;
 
     /// Returns this rank's number, from 0.
@@ -43,25 +44,25 @@ pub trait Communicator: Send + Sync {
         self.position().size
     }
 
-    /// Returns this rank's number among the ranks of its host.
+    /// Returns this rank's number among the ranks on its host, from 0.
     fn local_rank(&self) -> usize {
         self.position().local_rank
     }
 
-    /// Returns the number of ranks of its host.
+    /// Returns the number of ranks on this rank's host.
     fn local_size(&self) -> usize {
         self.position().local_size
     }
 
-    /// Starts all sends and receives, each a rank and bytes, and waits for all of them. Messages between two ranks stay
-    /// in order. A rank may send to itself.
+    /// Starts all sends and receives, and waits for all of them. Each is a pair of the other rank and the bytes.
+    /// Messages between two ranks stay in order. A rank may send to itself.
     ///
     /// # Errors
-    /// [`RanksError::Length`] if a message is not as long as its receive buffer; [`RanksError::Ended`] if its sender
-    /// has ended.
+    /// [`RanksError::Length`] if a message is not as long as its receive buffer; [`RanksError::Ended`] if the sender of
+    /// a message has ended.
     fn exchange(&self, sends: &[(usize, &[u8])], receives: &mut [(usize, &mut [u8])]) -> Result<(), RanksError>;
 
-    /// Returns the bytes that each rank passed, by rank. Their lengths may differ.
+    /// Returns the bytes that each rank passed, by rank. The ranks may pass different numbers of bytes.
     ///
     /// # Errors
     /// [`RanksError::Ended`] if another rank has ended.
@@ -74,21 +75,21 @@ pub trait Communicator: Send + Sync {
     fn barrier(&self) -> Result<(), RanksError>;
 }
 
-/// The position of a rank.
+/// The number of a rank and the number of ranks, in all and on its host.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Position {
     /// The rank's number, from 0.
     pub rank: usize,
     /// The number of ranks.
     pub size: usize,
-    /// The rank's number among the ranks of its host.
+    /// The rank's number among the ranks on its host, from 0.
     pub local_rank: usize,
-    /// The number of ranks of its host.
+    /// The number of ranks on this rank's host.
     pub local_size: usize,
 }
 
 impl Position {
-    /// Checks that all these ranks exist.
+    /// Checks that the other ranks of all sends and receives exist.
     fn check(self, sends: &[(usize, &[u8])], receives: &[(usize, &mut [u8])]) -> Result<(), RanksError> {
         let size = self.size;
         let mut others = sends.iter().map(|(to, _)| *to).chain(receives.iter().map(|(from, _)| *from));
@@ -96,11 +97,11 @@ impl Position {
     }
 }
 
-/// The error of ranks that cannot communicate.
+/// The error of a communication between ranks that failed.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum RanksError {
-    /// The program was built without MPI.
+    /// Several ranks were started, but the program was built without MPI.
     #[error(
         "this program was started as one of {size} ranks, but was built without MPI: build it with `--features mpi`"
     )]
@@ -108,28 +109,28 @@ pub enum RanksError {
         /// The number of ranks that were started.
         size: usize,
     },
-    /// MPI cannot be started.
+    /// The program cannot use MPI.
     #[error("MPI cannot be used: {0}")]
     Unusable(&'static str),
     /// A message is not as long as its receive buffer.
     #[error("rank {from} sent {found} bytes, but {expected} were expected: run the same command on every rank")]
     Length {
-        /// The rank that sent it.
+        /// The rank that sent the message.
         from: usize,
-        /// The length of the message in bytes.
+        /// The number of bytes of the message.
         found: usize,
-        /// The length of the receive buffer in bytes.
+        /// The number of bytes of the receive buffer.
         expected: usize,
     },
-    /// There is no such rank.
+    /// The requested rank does not exist.
     #[error("there is no rank {rank}: use 0 to {}", size - 1)]
     NoRank {
-        /// The requested rank.
+        /// The number of the requested rank.
         rank: usize,
         /// The number of ranks.
         size: usize,
     },
     /// A rank has ended, or does other work, while another rank waits for it.
-    #[error("rank {0} has ended while another rank waits for it")]
+    #[error("rank {0} has ended while another rank waits for it: run the same command on every rank")]
     Ended(usize),
 }

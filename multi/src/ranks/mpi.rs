@@ -11,16 +11,16 @@ use mpi::{Count, Threading, request};
 
 use super::{Communicator, Position, RanksError};
 
-/// The largest piece of a message in bytes. MPI counts bytes in 31 bits.
+/// The largest number of bytes in a piece of a message. MPI counts bytes in 31 bits.
 const PIECE: usize = 1 << 30;
 
 /// The communicator of all processes that `mpirun` started.
 ///
-/// MPI starts only once, so there is one per program. Dropping it waits until all ranks have dropped theirs. A rank
-/// that fails calls [`abort`](Self::abort) instead.
+/// MPI starts only once, so a program has at most one value of this type. Dropping it waits until all ranks have
+/// dropped theirs. A rank that fails must call [`abort`](Self::abort) instead.
 pub struct Mpi {
     position: Position,
-    /// `None` after [`finalise`](Self::finalise).
+    /// The handles of MPI; `None` after [`finalise`](Self::finalise).
     world: Mutex<Option<World>>,
 }
 
@@ -34,7 +34,7 @@ struct World {
 // The value consists of handles, which do not depend on the thread.
 unsafe impl Send for World {}
 
-/// Starts MPI as one of the ranks that `mpirun` started, or as a single rank without `mpirun`.
+/// Starts MPI and returns its communicator. Without `mpirun`, the program is a single rank.
 ///
 /// # Errors
 /// [`RanksError::Unusable`] if MPI was started before, or does not allow calls from several threads.
@@ -43,7 +43,9 @@ pub fn mpi() -> Result<Mpi, RanksError> {
     let (universe, threading) =
         started.ok_or(RanksError::Unusable("it was started before, and it can start only once"))?;
     if threading < Threading::Serialized {
-        return Err(RanksError::Unusable("it allows calls from one thread only"));
+        return Err(RanksError::Unusable(
+            "it allows calls from one thread only; use an MPI library with MPI_THREAD_SERIALIZED",
+        ));
     }
     let all = universe.world();
     let (rank, size) = (index(all.rank()), index(all.size()));
@@ -57,7 +59,7 @@ pub fn mpi() -> Result<Mpi, RanksError> {
 }
 
 impl Mpi {
-    /// Ends all ranks, this one with exit code `code`.
+    /// Ends all ranks. This rank ends with exit code `code`.
     pub fn abort(&self, code: i32) -> ! {
         match &*self.lock() {
             Some(world) => world.all.abort(code),
@@ -65,7 +67,7 @@ impl Mpi {
         }
     }
 
-    /// Waits for all ranks and ends MPI. Later calls of the communicator fail.
+    /// Waits for all ranks and ends MPI. All later calls of the communicator fail.
     pub fn finalise(&self) {
         drop(self.lock().take());
     }
@@ -90,7 +92,7 @@ impl Communicator for Mpi {
 
     fn exchange(&self, sends: &[(usize, &[u8])], receives: &mut [(usize, &mut [u8])]) -> Result<(), RanksError> {
         self.position.check(sends, receives)?;
-        // A rank that exists fits.
+        // The number of an existing rank fits `Count`.
         let number = |rank: usize| rank as Count;
         self.with(|all| {
             request::scope(|scope| {
@@ -107,7 +109,7 @@ impl Communicator for Mpi {
                     let process = all.process_at_rank(number(to));
                     sent.extend(pieces(bytes).map(|piece| process.immediate_send(scope, piece)));
                 }
-                // Waits for all requests before it returns an error.
+                // The function waits for all requests before it returns an error.
                 let mut result = Ok(());
                 for (from, expected, request) in asked {
                     let found = index(request.wait().count(u8::equivalent_datatype()));
@@ -128,7 +130,7 @@ impl Communicator for Mpi {
             let mut gathered: Vec<Vec<u8>> = lengths.iter().map(|&len| vec![0; len as usize]).collect();
             gathered[self.position.rank].copy_from_slice(bytes);
             for (root, bytes) in gathered.iter_mut().enumerate().filter(|(_, bytes)| !bytes.is_empty()) {
-                // A rank fits MPI's count.
+                // The number of a rank fits `Count`.
                 let root = all.process_at_rank(root as Count);
                 pieces_mut(bytes).for_each(|piece| root.broadcast_into(piece));
             }
@@ -144,18 +146,18 @@ impl Communicator for Mpi {
     }
 }
 
-/// Converts a count of MPI, which is never negative.
+/// Converts a count of MPI to `usize`. MPI's counts are never negative.
 fn index(count: Count) -> usize {
     usize::try_from(count).unwrap_or(0)
 }
 
-/// Returns the pieces of a message. An empty message has one piece.
+/// Divides a message into pieces of at most [`PIECE`] bytes. An empty message has one empty piece.
 fn pieces(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     let empty = bytes.is_empty().then_some(bytes);
     bytes.chunks(PIECE).chain(empty)
 }
 
-/// Like [`pieces`], for receiving.
+/// Like [`pieces`], but for a buffer that receives a message.
 fn pieces_mut(bytes: &mut [u8]) -> impl Iterator<Item = &mut [u8]> {
     let len = bytes.len();
     let (all, empty) = if len == 0 { (&mut [][..], Some(bytes)) } else { (bytes, None) };

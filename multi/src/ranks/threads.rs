@@ -6,8 +6,8 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use super::alone::receive;
 use super::{Communicator, Position, RanksError};
 
-/// Runs `work` on `size` ranks, one thread per rank, and returns their results by rank. A rank that waits for a rank
-/// whose work has ended or panicked gets [`RanksError::Ended`].
+/// Runs `work` on `size` ranks, one thread per rank, and returns the results by rank. If a rank waits for another rank
+/// whose work has ended or panicked, its call returns [`RanksError::Ended`].
 ///
 /// ```
 /// use multi::ranks::in_threads;
@@ -20,7 +20,7 @@ use super::{Communicator, Position, RanksError};
 /// ```
 ///
 /// # Panics
-/// If the work of a rank panics, after all ranks have ended.
+/// Panics if the work of a rank panics. The function first waits until all ranks have ended.
 pub fn in_threads<R: Send>(size: usize, work: impl Fn(&dyn Communicator) -> R + Sync) -> Vec<R> {
     let shared = Shared { state: Mutex::new(State::default()), changed: Condvar::new() };
     let (shared, work) = (&shared, &work);
@@ -30,13 +30,13 @@ pub fn in_threads<R: Send>(size: usize, work: impl Fn(&dyn Communicator) -> R + 
             work(&thread)
         };
         let threads: Vec<_> = (0..size).map(|rank| scope.spawn(move || run(rank))).collect();
-        // Joins all threads before it resumes a panic.
+        // Joins all threads before resuming a panic.
         let ended: Vec<_> = threads.into_iter().map(|thread| thread.join()).collect();
         ended.into_iter().map(|result| result.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
     })
 }
 
-/// The state that the ranks share.
+/// The state that the threads of all ranks share.
 struct Shared {
     state: Mutex<State>,
     changed: Condvar,

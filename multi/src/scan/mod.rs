@@ -1,10 +1,10 @@
-//! Scan of a vector that is split over a team.
+//! Scans vectors that are split over a team.
 //!
 //! # Design
 //!
-//! The total before a segment enters its scan through the segment's first element, which holds the combination of both
-//! during the scan. Kernels therefore need not know of segments. The host combines the totals of the segments in order.
-//! It enqueues the work of all devices before it waits for the first.
+//! During the scan of a segment, its first element is combined with the total of all elements before it. The kernels
+//! therefore need no change for segments. The host combines the totals of the segments in order. It enqueues the work
+//! of all devices before it waits for the first one.
 
 use gpu::operator::Operator;
 use launch::{Buffer, Device};
@@ -19,33 +19,35 @@ mod rounds;
 
 pub use rounds::{RoundScan, Rounds};
 
-/// A scan of vectors that are split over a team, with its memory.
+/// Scans vectors that are split over a team, and owns the device memory for it.
 ///
-/// While a member scans, the first element of its segment is combined with the total before it. [`team`](crate::team)
-/// describes how long a scan takes.
+/// While a member scans its segment, the segment's first element is combined with the total of all elements before it.
+/// [`team`](crate::team) describes how long a scan takes.
 pub struct SplitScan<'t, T: ScanElement<O> + ReduceElement<O>, O: Operator<T>> {
     team: &'t Team<'t>,
     totals: Totals<'t, T, O>,
     members: Vec<Member<T, O>>,
 }
 
-/// The scanner of a device and the memory for the edge of its segment.
+/// The scanner of a device, with memory for the first element of its segment.
 struct Member<T: ScanElement<O> + ReduceElement<O>, O: Operator<T>> {
     scanner: Scanner<T, O>,
-    /// The segment's first element, the same combined with the total before it, and that total.
+    /// Three values: the segment's first element, that element combined with the total before the segment, and that
+    /// total.
     edge: Buffer<T>,
 }
 
-/// The indices of `edge`.
+/// The indices of the values in [`Member::edge`].
 const UNCHANGED: usize = 0;
 const COMBINED: usize = 1;
 const BEFORE: usize = 2;
 
 impl<'t, T: ScanElement<O> + ReduceElement<O>, O: Operator<T>> SplitScan<'t, T, O> {
-    /// Returns a scan for segments as long as those of `x`, each by the rung that `rung` returns.
+    /// Returns a scan for vectors whose segments are as long as those of `x`. `rung` returns the rung for a device and
+    /// the length of a segment.
     ///
     /// # Errors
-    /// As for [`Scanner::new`], and if `x` does not have one buffer per device of this rank.
+    /// The errors of [`Scanner::new`], and an error if `x` does not have one buffer per device of this rank.
     pub fn new(
         team: &'t Team<'t>,
         rung: impl Fn(&Device, usize) -> ScanRung,
@@ -61,11 +63,11 @@ impl<'t, T: ScanElement<O> + ReduceElement<O>, O: Operator<T>> SplitScan<'t, T, 
         Ok(Self { team, totals, members })
     }
 
-    /// Returns the largest number of additions on the path from an element to the total before a segment, and from
-    /// there to its scan.
+    /// Returns the largest number of additions on the path from an element to the total before a segment, and from that
+    /// total into the segment's scan.
     ///
     /// # Errors
-    /// If another rank has ended.
+    /// An error if another rank has ended.
     pub fn roundings(&self) -> Result<usize, MultiError> {
         self.totals.roundings()
     }
@@ -75,16 +77,17 @@ impl<'t, T: ScanElement<O> + ReduceElement<O>, O: Operator<T>> SplitScan<'t, T, 
         &mut self.totals
     }
 
-    /// Returns the bytes of temporary storage of this rank's scans.
+    /// Returns the number of bytes of temporary storage of this rank's scans.
     pub fn temporary_bytes(&self) -> u64 {
         self.members.iter().map(|member| member.scanner.temporary_bytes()).sum()
     }
 
-    /// Writes the scan of `x` into `y`. On GPUs it returns when the totals are known. Later work on the devices sees
-    /// the scans. The first elements of `x` change during the scan and are restored at its end.
+    /// Writes the scan of `x` into `y`. On GPUs this function returns when the host knows the totals, before the scans
+    /// have finished. Later work on the devices sees the scans. The first elements of `x` change during the scan and
+    /// are restored at its end.
     ///
     /// # Errors
-    /// As for [`Scanner::scan`], and if another rank has ended.
+    /// The errors of [`Scanner::scan`], and an error if another rank has ended.
     pub fn scan(&mut self, kind: ScanKind, x: &mut [Buffer<T>], y: &mut [Buffer<T>]) -> Result<(), MultiError> {
         self.team.check("scan segments", x)?;
         self.totals.enqueue(x)?;
@@ -92,11 +95,11 @@ impl<'t, T: ScanElement<O> + ReduceElement<O>, O: Operator<T>> SplitScan<'t, T, 
         self.scan_from(kind, &before.own, x, y)
     }
 
-    /// Like [`scan`](Self::scan), with known totals of all elements before each of this rank's segments. The ranks
-    /// exchange nothing, and the host waits only for earlier work.
+    /// Like [`scan`](Self::scan), but the caller passes the total of all elements before each of this rank's segments.
+    /// The ranks exchange nothing, and the host waits only for earlier work.
     ///
     /// # Errors
-    /// As for [`Scanner::scan`].
+    /// The errors of [`Scanner::scan`].
     pub fn scan_from(
         &mut self,
         kind: ScanKind,
@@ -114,7 +117,7 @@ impl<'t, T: ScanElement<O> + ReduceElement<O>, O: Operator<T>> SplitScan<'t, T, 
             };
             return Err(error.into());
         }
-        // Reads all first elements before any device is busy.
+        // The host reads all first elements before any device is busy.
         for ((member, x), &before) in self.members.iter_mut().zip(&*x).zip(before) {
             if let Some(before) = before.filter(|_| !x.is_empty()) {
                 let mut first = [T::zeroed()];
@@ -134,7 +137,7 @@ impl<'t, T: ScanElement<O> + ReduceElement<O>, O: Operator<T>> SplitScan<'t, T, 
 }
 
 impl<T: ScanElement<O> + ReduceElement<O>, O: Operator<T>> Member<T, O> {
-    /// Enqueues the scan from the total in `edge`.
+    /// Enqueues the scan of `x` into `y`, starting from the total in `edge`.
     fn scan(&mut self, kind: ScanKind, x: &mut Buffer<T>, y: &mut Buffer<T>) -> Result<(), MultiError> {
         x.copy_range_from(0, &self.edge, COMBINED..COMBINED + 1)?;
         let scanned = self.scanner.scan(kind, x, y);

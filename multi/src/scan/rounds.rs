@@ -1,4 +1,4 @@
-//! Scan of a vector that is split over a team in rounds.
+//! Scans vectors in rounds, each of which is split over a team.
 
 use std::ops::Range;
 
@@ -11,11 +11,12 @@ use crate::team::{Team, gathered};
 use gridstride::reduce::ReduceElement;
 use gridstride::scan::{ScanElement, ScanKind, ScanRung};
 
-/// The smallest round, in bytes. The host spends some ten microseconds between two rounds.
+/// The smallest number of bytes in a round. Smaller rounds do not pay, because the host spends some ten microseconds
+/// between two rounds.
 const MIN_ROUND_BYTES: usize = 256 << 20;
 const MAX_ROUNDS: usize = 32;
 
-/// The shares of a round: 2 for each member, and 3 for the last, which skips the reduction.
+/// The number of shares of a round that a member has: 2, or 3 for the last member, which skips the reduction.
 const SHARE: usize = 2;
 const LAST_SHARE: usize = 3;
 
@@ -30,18 +31,20 @@ pub struct Rounds {
 }
 
 impl Rounds {
-    /// Returns the rounds for the fastest scan of `n` elements of `T`. Few elements form one round of even segments.
+    /// Returns the division of `n` elements of `T` that is scanned fastest. Few elements form one round of even
+    /// segments.
     pub fn new<T: Element>(team: &Team<'_>, n: usize) -> Self {
         let rounds = n.saturating_mul(size_of::<T>()) / MIN_ROUND_BYTES;
         Self::of(team, n, if team.members() == 1 { 1 } else { rounds.clamp(1, MAX_ROUNDS) })
     }
 
-    /// Returns a division into `rounds` rounds, at least one.
+    /// Returns the division of `n` elements into `rounds` rounds, or into one round if `rounds` is 0.
     pub fn of(team: &Team<'_>, n: usize, rounds: usize) -> Self {
         Self { n, rounds: rounds.max(1), members: team.members(), first: team.first(), own: team.devices().len() }
     }
 
-    /// Returns the largest share of all elements that one of `members` members has, if there are several rounds.
+    /// Returns the share of all elements that the last of `members` members has in a division into several rounds. It
+    /// is the largest share of a member.
     pub fn largest_share(members: usize) -> f64 {
         LAST_SHARE as f64 / (SHARE * members.saturating_sub(1) + LAST_SHARE) as f64
     }
@@ -51,12 +54,12 @@ impl Rounds {
         self.rounds
     }
 
-    /// Returns false: there is at least one round.
+    /// Returns false, because there is at least one round.
     pub fn is_empty(&self) -> bool {
         false
     }
 
-    /// Returns the elements of a round that this rank's device number `device` has.
+    /// Returns the range of elements that this rank's device number `device` has in round `round`.
     pub fn segment(&self, round: usize, device: usize) -> Range<usize> {
         let split = |n: usize, of: usize, at: usize| (n / of) * at + (n % of).min(at);
         let (start, end) = (split(self.n, self.rounds, round), split(self.n, self.rounds, round + 1));
@@ -70,10 +73,11 @@ impl Rounds {
         border(member)..border(member + 1)
     }
 
-    /// Returns this rank's segments of each round, which `segment` makes for a device and its elements.
+    /// Returns this rank's segments of each round. Calls `segment` with each device and its range of elements to make a
+    /// segment.
     ///
     /// # Errors
-    /// The error of `segment`.
+    /// The first error that `segment` returns.
     pub fn make<T: Element>(
         &self,
         team: &Team<'_>,
@@ -87,21 +91,21 @@ impl Rounds {
     }
 }
 
-/// A scan of vectors that are split in rounds, with its memory.
+/// Scans vectors that are divided into rounds, and owns the device memory for it.
 ///
-/// While the last member scans its segment of a round, the others scan theirs and reduce those of the next round, so
-/// that no member waits.
+/// While the last member scans its segment of a round, the others scan their segments and reduce their segments of the
+/// next round. No member waits.
 pub struct RoundScan<'t, T: ScanElement<O> + ReduceElement<O>, O: Operator<T>> {
     team: &'t Team<'t>,
     rounds: Vec<SplitScan<'t, T, O>>,
 }
 
 impl<'t, T: ScanElement<O> + ReduceElement<O>, O: Operator<T>> RoundScan<'t, T, O> {
-    /// Returns a scan for segments as long as those of `x`, which has this rank's segments of each round. `rung`
-    /// returns the rung for each.
+    /// Returns a scan for vectors whose segments are as long as those of `x`. `x` has this rank's segments of each
+    /// round. `rung` returns the rung for a device and the length of a segment.
     ///
     /// # Errors
-    /// As for [`SplitScan::new`].
+    /// The errors of [`SplitScan::new`].
     pub fn new(
         team: &'t Team<'t>,
         rung: impl Fn(&Device, usize) -> ScanRung,
@@ -111,11 +115,11 @@ impl<'t, T: ScanElement<O> + ReduceElement<O>, O: Operator<T>> RoundScan<'t, T, 
         Ok(Self { team, rounds })
     }
 
-    /// Writes the scan of `x` into `y`. On GPUs it returns when the last round has begun. It changes and restores `x`
-    /// like [`SplitScan::scan`].
+    /// Writes the scan of `x` into `y`. On GPUs this function returns when the last round has begun. The scan changes
+    /// and restores `x` as [`SplitScan::scan`] does.
     ///
     /// # Errors
-    /// As for [`SplitScan::scan`].
+    /// The errors of [`SplitScan::scan`].
     pub fn scan(
         &mut self,
         kind: ScanKind,
@@ -142,7 +146,8 @@ impl<'t, T: ScanElement<O> + ReduceElement<O>, O: Operator<T>> RoundScan<'t, T, 
         Ok(())
     }
 
-    /// Returns the total up to the end of a round, from the last member's scan, or `before` if its segment is empty.
+    /// Returns the total of all elements up to the end of a round, from the last member's scan. Returns `before` if the
+    /// last member's segment is empty.
     fn last(
         &self,
         kind: ScanKind,

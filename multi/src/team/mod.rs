@@ -1,9 +1,9 @@
 //! Teams: the devices of all ranks, over which vectors are split.
 //!
 //! A [`Team`] consists of the devices of all ranks, in order: those of rank 0, then those of rank 1, and so on. Each
-//! device is a member and holds a segment of a vector in its own [`Buffer`]. A rank has a slice with one buffer per
-//! device of its own. Segments may differ in length and may be empty; [`Team::segment`] divides evenly. All ranks call
-//! the same functions in the same order.
+//! device is a member and holds a segment of a vector in its own [`Buffer`]. A rank passes a vector as a slice with one
+//! buffer per device of this rank. Segments may differ in length and may be empty; [`Team::segment`] divides a vector
+//! evenly. All ranks call the same functions in the same order.
 //!
 //! ```
 //! use gpu::operator::Sum;
@@ -25,39 +25,40 @@
 //!
 //! # Concurrency
 //!
-//! A launch on a GPU returns at once. The host enqueues the work of all members, which then run concurrently, and only
-//! then waits for a result.
+//! A launch on a GPU returns at once. The host enqueues the work of all members before it waits for a result, so that
+//! all members run concurrently.
 //!
 //! # Speed
 //!
 //! Let a device read or write one element per unit of time, and let n elements be split over p members. A reduction
-//! takes n / p and saxpy takes 3n / p, so both are p times as fast as on one device. The exchange of one result per
-//! member takes microseconds.
+//! takes n / p units and saxpy takes 3n / p, so both are p times as fast as on one device. The exchange of one result
+//! per member takes microseconds.
 //!
-//! A scan on one device takes 2n, because it reads and writes each element once. On several devices, a member needs the
-//! total t of all elements before its segment. Here all members but the last reduce their segments, and then all
-//! members scan. This takes n / p + 2n / p and is 2p / 3 times as fast as one device: 4/3 for two members. Scanning
-//! first and adding totals afterwards would take 2n / p + 2n / p.
+//! A scan on one device takes 2n units of time, because it reads and writes each element once. On several devices, a
+//! member needs the total t of all elements before its segment. Here all members but the last reduce their segments,
+//! and then all members scan. This takes n / p + 2n / p and is 2p / 3 times as fast as one device: 4/3 for two members.
+//! To scan first and add the totals afterwards would take 2n / p + 2n / p.
 //!
 //! No method is faster for contiguous segments that exceed a device's on-chip memory. Let the first of two members have
-//! a elements and the second b = n − a. The second member can write no final result before t is known, and then needs
-//! 2b. For t, the first member must have read its a elements, and may have written w of them. Thus t is known at a + w
-//! at the earliest, and the first member then needs 2(a − w). The whole takes at least max(a + w + 2b, 3a − w). Its
-//! minimum is 3n / 2, for w = 0 and a = b, so uneven segments do not help. The last member waits while the others
-//! reduce. A preliminary scan in that time would cost as much as it saves.
+//! a elements and the second b = n − a. The second member can write no final result before it knows t, and then needs
+//! 2b. To compute t, the first member must read its a elements. By then it may have written results for w of them. Thus
+//! t is known at time a + w at the earliest, and the first member then needs 2(a − w). The whole scan takes at least
+//! max(a + w + 2b, 3a − w). The minimum of this is 3n / 2, for w = 0 and a = b, so uneven segments do not help. The
+//! last member waits while the others reduce. A preliminary scan in that time would cost as much as it saves.
 //!
-//! If the totals are known, [`SplitScan::scan_from`](crate::scan::SplitScan::scan_from) runs all scans at once, p times
-//! as fast as one device.
+//! If the program knows the totals, [`SplitScan::scan_from`](crate::scan::SplitScan::scan_from) runs all scans at once,
+//! p times as fast as one device.
 //!
-//! Several rounds are faster. [`RoundScan`](crate::scan::RoundScan) divides the vector into r rounds and splits each
-//! over all members. The last member never reduces, because the last element of its scan is its total. It therefore
-//! gets 3 shares of a round and the others 2 each, which makes 6 accesses per member. While the last member scans a
-//! round, the others also reduce their segments of the next. A share has n / (r·(2p + 1)) elements, and the whole takes
-//! 6r + 2 shares. For many rounds this is (2p + 1) / 3 times as fast as one device. Two members reach 5/3; with r
-//! rounds they are 5r / (3r + 1) times as fast, such as 1.63 for 16 rounds.
+//! A scan in several rounds is faster. [`RoundScan`](crate::scan::RoundScan) divides the vector into r rounds and
+//! splits each round over all members. The last member never reduces, because the last element of its scan is its
+//! total. The last member therefore gets 3 shares of a round and the others get 2 each, so that every member makes 6
+//! accesses per element of a share. While the last member scans a round, the others also reduce their segments of the
+//! next round. A share has n / (r·(2p + 1)) elements, and the whole scan takes the time of 6r + 2 shares. For many
+//! rounds this is (2p + 1) / 3 times as fast as one device. Two members with r rounds are 5r / (3r + 1) times as fast,
+//! such as 1.63 times for 16 rounds, and approach 5/3.
 //!
-//! A speed-up of p would need tiles that wait on the chip for tiles of other devices, with states in memory that all
-//! devices see. No kernel here does that.
+//! To be p times as fast, tiles would have to wait on the chip for tiles of other devices, with tile states in memory
+//! that all devices see. No kernel here does that.
 
 use std::ops::Range;
 
@@ -71,11 +72,11 @@ mod repeated;
 
 pub use repeated::Repeated;
 
-/// The devices of all ranks.
+/// The devices of all ranks, over which vectors are split.
 pub struct Team<'r> {
     devices: Vec<Device>,
     ranks: &'r dyn Communicator,
-    /// The number of each rank's first member.
+    /// The number in the team of each rank's first member.
     firsts: Vec<usize>,
     first: usize,
     members: usize,
@@ -83,7 +84,7 @@ pub struct Team<'r> {
 }
 
 impl<'r> Team<'r> {
-    /// Returns the team of the devices of `group` and of the groups that the other ranks pass.
+    /// Returns the team of the devices of all ranks. Each rank passes its own devices as `group`.
     ///
     /// # Errors
     /// [`MultiError::Ranks`] if another rank has ended.
@@ -97,8 +98,8 @@ impl<'r> Team<'r> {
         Ok(Self { devices, ranks, firsts, first, members, with_members })
     }
 
-    /// Returns the team of the first `members` members. A rank without such a member still takes part in collective
-    /// calls.
+    /// Returns the team of the first `members` members. A rank that has none of these members still takes part in
+    /// collective calls.
     pub fn of_first(&self, members: usize) -> Self {
         let members = members.min(self.members);
         let own = members.saturating_sub(self.first).min(self.devices.len());
@@ -133,13 +134,13 @@ impl<'r> Team<'r> {
         self.first
     }
 
-    /// Returns the number of members of all ranks.
+    /// Returns the number of members of the team, on all ranks.
     pub fn members(&self) -> usize {
         self.members
     }
 
-    /// Returns the segment of `n` elements of this rank's device number `device`. Segments are even; the first ones
-    /// have one more element if `n` does not divide.
+    /// Returns the segment that this rank's device number `device` has of `n` elements. The segments are equally long;
+    /// if `n` is not a multiple of their number, the first ones have one more element.
     pub fn segment(&self, n: usize, device: usize) -> Range<usize> {
         let (member, members) = (self.first + device, self.members.max(1));
         let (each, more) = (n / members, n % members);
@@ -147,33 +148,33 @@ impl<'r> Team<'r> {
         start(member)..start(member + 1)
     }
 
-    /// Returns this rank's [segments](Self::segment) of `n` elements.
+    /// Returns the [segments](Self::segment) that this rank's devices have of `n` elements.
     pub fn segments(&self, n: usize) -> impl Iterator<Item = Range<usize>> + '_ {
         (0..self.devices.len()).map(move |device| self.segment(n, device))
     }
 
-    /// Allocates this rank's segments of `n` elements, with unspecified contents.
+    /// Allocates this rank's segments of a vector of `n` elements, with unspecified contents.
     ///
     /// # Errors
-    /// If a device has too little memory.
+    /// An error if a device has too little memory.
     pub fn alloc<T: Element>(&self, n: usize) -> Result<Vec<Buffer<T>>, MultiError> {
         let parts = self.devices.iter().zip(self.segments(n));
         Ok(parts.map(|(device, part)| device.alloc(part.len())).collect::<Result<_, _>>()?)
     }
 
-    /// Uploads this rank's segments of `data`, which all ranks must pass.
+    /// Uploads this rank's segments of `data`. All ranks must pass the same data.
     ///
     /// # Errors
-    /// If a device has too little memory.
+    /// An error if a device has too little memory.
     pub fn upload<T: Element>(&self, data: &[T]) -> Result<Vec<Buffer<T>>, MultiError> {
         let parts = self.devices.iter().zip(self.segments(data.len()));
         Ok(parts.map(|(device, part)| device.upload(&data[part])).collect::<Result<_, _>>()?)
     }
 
-    /// Uploads this rank's segments of `n` elements. `element` returns the element of an index.
+    /// Uploads this rank's segments of a vector of `n` elements. `element` returns the element at an index.
     ///
     /// # Errors
-    /// If a device or the host has too little memory.
+    /// An error if a device or the host has too little memory.
     pub fn filled<T: Element>(
         &self,
         n: usize,
@@ -182,7 +183,7 @@ impl<'r> Team<'r> {
         self.filled_by(n, &element)
     }
 
-    /// [`filled`](Self::filled), compiled once per `T` and not once per closure.
+    /// Does the work of [`filled`](Self::filled). The function is compiled once per `T`, not once per closure.
     fn filled_by<T: Element>(
         &self,
         n: usize,
@@ -200,12 +201,13 @@ impl<'r> Team<'r> {
     /// Waits until this rank's devices have finished all work.
     ///
     /// # Errors
-    /// If an earlier launch failed.
+    /// An error if an earlier launch failed.
     pub fn synchronize(&self) -> Result<(), MultiError> {
         Ok(self.devices.iter().try_for_each(Device::synchronize)?)
     }
 
-    /// Returns the values of all members, in order. `own` has one value per device of this rank.
+    /// Returns the values that all ranks pass, in the order of the members. `own` has one value per device of this
+    /// rank.
     ///
     /// # Errors
     /// [`MultiError::Ranks`] if another rank has ended.
@@ -213,7 +215,7 @@ impl<'r> Team<'r> {
         Ok(gathered(self.ranks, own)?.into_iter().flatten().collect())
     }
 
-    /// Returns an error if there is not one buffer per device of this rank.
+    /// Checks that `parts` has one buffer per device of this rank.
     pub(crate) fn check<T: Element>(&self, what: &'static str, parts: &[Buffer<T>]) -> Result<(), MultiError> {
         if parts.len() == self.devices.len() {
             return Ok(());
@@ -222,15 +224,15 @@ impl<'r> Team<'r> {
     }
 }
 
-/// Returns the values that each rank passed.
+/// Returns the values that each rank passed as `own`, by rank.
 pub(crate) fn gathered<T: Element>(ranks: &dyn Communicator, own: &[T]) -> Result<Vec<Vec<T>>, MultiError> {
     let all = ranks.all_gather(bytemuck::cast_slice(own))?;
-    // Every rank passes whole elements. The bytes may not be aligned for them.
+    // Every rank passes whole elements, but the received bytes may not be aligned for elements.
     let elements = |bytes: &Vec<u8>| bytes.chunks_exact(size_of::<T>()).map(bytemuck::pod_read_unaligned).collect();
     Ok(all.iter().map(elements).collect())
 }
 
-/// Returns the lengths of all members' segments.
+/// Returns the lengths of all members' segments, in the order of the members.
 pub(crate) fn lengths<T: Element>(team: &Team<'_>, parts: &[Buffer<T>]) -> Result<Vec<usize>, MultiError> {
     let own: Vec<u64> = parts.iter().map(|part| part.len() as u64).collect();
     Ok(team.gather(&own)?.into_iter().map(|len| len as usize).collect())

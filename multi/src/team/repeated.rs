@@ -1,4 +1,4 @@
-//! Vectors that repeat a pattern. Devices generate them, so that the host never holds a whole vector.
+//! Vectors that repeat a pattern. The devices generate these vectors, so that the host never holds a whole one.
 
 use launch::{Buffer, Element};
 
@@ -12,36 +12,36 @@ pub struct Repeated<T> {
 }
 
 impl<T: Element> Repeated<T> {
-    /// Returns the vector that repeats `pattern`. An empty pattern gives a vector of zeros.
+    /// Returns the vector that repeats `pattern`. For an empty pattern, this is a vector of zeros.
     pub fn new(pattern: Vec<T>) -> Self {
         Self { pattern: if pattern.is_empty() { vec![T::zeroed()] } else { pattern } }
     }
 
-    /// Returns the pattern.
+    /// Returns the pattern that the vector repeats.
     pub fn pattern(&self) -> &[T] {
         &self.pattern
     }
 
-    /// Returns element `index`.
+    /// Returns element `index` of the vector.
     pub fn element(&self, index: usize) -> T {
         self.pattern[index % self.pattern.len()]
     }
 
-    /// Returns this rank's segments of the first `n` elements. Each device receives the pattern once and doubles it
-    /// until its segment is full.
+    /// Returns this rank's segments of the first `n` elements. Each device receives the pattern once and then doubles
+    /// the filled part until its segment is full.
     ///
     /// # Errors
-    /// If a device has too little memory.
+    /// An error if a device has too little memory.
     pub fn on(&self, team: &Team<'_>, n: usize) -> Result<Vec<Buffer<T>>, MultiError> {
         let mut segments = team.alloc(n)?;
         segments.iter_mut().zip(team.segments(n)).try_for_each(|(segment, range)| self.fill(segment, range.start))?;
         Ok(segments)
     }
 
-    /// Fills `segment` with the elements from `first` on.
+    /// Fills `segment` with the elements of the vector from index `first` on.
     ///
     /// # Errors
-    /// If an earlier launch failed.
+    /// An error if an earlier launch failed.
     pub fn fill(&self, segment: &mut Buffer<T>, first: usize) -> Result<(), MultiError> {
         let (period, len) = (self.pattern.len(), segment.len());
         let mut start = self.pattern.clone();
@@ -49,7 +49,7 @@ impl<T: Element> Repeated<T> {
         let mut filled = period.min(len);
         segment.upload_range(0, &start[..filled])?;
         while filled < len {
-            // Each copy but the last has a whole number of periods.
+            // Each copy except the last copies a whole number of periods.
             let more = filled.min(len - filled);
             segment.copy_within(0..more, filled)?;
             filled += more;

@@ -1,4 +1,4 @@
-//! Files that are written whole or not at all.
+//! Writes files whole or not at all.
 
 use std::fmt;
 use std::fs::{self, Permissions};
@@ -14,7 +14,7 @@ mod target;
 
 use target::{Target, folder_of, follow};
 
-/// Bytes for a stream that are held in memory. Longer texts wait in a temporary file.
+/// The maximum number of bytes that are held in memory for a stream. Longer texts wait in a temporary file.
 const MAX_BYTES_IN_MEMORY: usize = 16 << 20;
 
 /// Returns true if two paths lead to the same file. The file need not exist.
@@ -22,15 +22,15 @@ pub fn are_the_same(one: &Path, other: &Path) -> bool {
     followed(one) == followed(other)
 }
 
-/// Returns the path of a file from the root on, with symbolic links resolved.
+/// Returns the absolute path of a file, with symbolic links resolved.
 pub fn followed(path: &Path) -> PathBuf {
     follow(path).unwrap_or_else(|_| path.to_owned())
 }
 
-/// A file to write.
+/// A file that is written whole or not at all.
 ///
-/// The text goes to a new file beside it, which is renamed when the text is complete. Until then the old file stays. If
-/// the path is a symbolic link, the link stays and its target is replaced or created.
+/// The text goes to a new file in the same folder, which is renamed when the text is complete. Until then the old file
+/// stays. If the path is a symbolic link, the link stays and its target is replaced or created.
 ///
 /// FIFOs, character devices and open descriptors such as `/dev/stdout` are written in place once the text is complete.
 #[derive(Clone, Debug)]
@@ -38,7 +38,7 @@ pub struct WholeFile {
     path: PathBuf,
 }
 
-/// The text of a file while it is written. It is removed when dropped.
+/// The text of a file while it is written. Dropping the draft removes the text.
 #[derive(Debug)]
 pub struct Draft {
     target: Target,
@@ -47,9 +47,9 @@ pub struct Draft {
 
 #[derive(Debug)]
 enum Text {
-    /// In a file beside the one that it will replace.
+    /// The text is in a new file in the folder of the file that it will replace.
     Beside(NamedTempFile),
-    /// In memory or a temporary file, until it is written to a stream.
+    /// The text is in memory or in a temporary file until it is written to a stream.
     HeldBack(SpooledTempFile),
 }
 
@@ -89,7 +89,7 @@ impl WholeFile {
         draft.get_ref().target.check_stream().with_context(|| self.failed())
     }
 
-    /// Creates the draft of a new file, which is removed when it is dropped.
+    /// Creates the draft of the file's new text. Dropping the draft removes the text.
     ///
     /// # Errors
     /// If a folder, a socket, a block device or a read-only file has this name; if symbolic links form a loop; if there
@@ -112,8 +112,8 @@ impl WholeFile {
     /// Renames the finished draft to the file, or writes its text to the stream.
     ///
     /// # Errors
-    /// If the file cannot be written: a file is then as it was before, and a stream may have a part of the text.
-    /// [`OutputClosed`] if the reader of standard output has closed it.
+    /// If the file cannot be written. A regular file is then unchanged, and a stream may have received a part of the
+    /// text. [`OutputClosed`] if the reader of standard output has closed it.
     pub fn keep(&self, out: BufWriter<Draft>) -> anyhow::Result<()> {
         let draft = out.into_inner().map_err(|error| error.into_error()).with_context(|| self.failed())?;
         let written = match (draft.text, &draft.target) {
@@ -129,8 +129,8 @@ impl WholeFile {
         }
     }
 
-    /// As [`keep`](Self::keep), after the text of a regular file is on the disk. The file then survives a crash of the
-    /// machine.
+    /// Keeps the draft like [`keep`](Self::keep), after the text of a regular file has reached the disk. The file then
+    /// survives a crash of the machine.
     ///
     /// # Errors
     /// As for [`keep`](Self::keep).
@@ -284,8 +284,8 @@ mod tests {
         }
     }
 
-    /// The test makes nodes of its own, so that a failure leaves those of the machine as they are. Only root may make
-    /// them.
+    /// Tests devices on nodes that the test creates, so that a failure leaves the machine's devices unchanged. Only
+    /// root may create nodes.
     #[test]
     fn a_device_is_written_in_place() {
         let folder = tempfile::tempdir().unwrap();

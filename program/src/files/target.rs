@@ -8,15 +8,15 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail, ensure};
 
-/// The most symbolic links that are followed, which is Linux's own limit.
+/// The maximum number of symbolic links that are followed. Linux has the same limit.
 const MAX_LINKS: usize = 40;
 
 /// The kind of file that a path leads to.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Target {
-    /// A regular file, or a path where no file is yet. A new file takes this name.
+    /// A regular file, or a path where no file exists yet. A new file takes this name.
     Regular(PathBuf),
-    /// A character device, a FIFO, or an open descriptor other than the next two. It is opened and written in place.
+    /// A character device, a FIFO, or an open descriptor other than the next two. Its text is written in place.
     Stream(PathBuf),
     /// Descriptor 1 of this process, as `/dev/stdout`.
     StandardOutput,
@@ -28,7 +28,7 @@ impl Target {
     /// Follows the symbolic links of `path`.
     ///
     /// # Errors
-    /// If they form a loop, or lead to something that is read-only or neither a regular file nor a stream.
+    /// If the links form a loop, or if their target is read-only or neither a regular file nor a stream.
     pub fn of(path: &Path) -> anyhow::Result<Self> {
         let path = follow(path)?;
         let folder = folder_of(&path);
@@ -84,7 +84,7 @@ impl Target {
     }
 }
 
-/// Opens a file that exists. Text is appended to what a shell has written to it before.
+/// Opens an existing file for appending, so that text which a shell wrote before is not overwritten.
 fn open(path: &Path) -> io::Result<fs::File> {
     OpenOptions::new().append(true).open(path)
 }
@@ -94,8 +94,8 @@ pub(super) fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."))
 }
 
-/// Returns the path from the root on, with symbolic links resolved. The file need not exist. A link to an open
-/// descriptor, such as `/proc/self/fd/1`, is not followed.
+/// Returns the absolute path, with symbolic links resolved. The file need not exist. A link to an open descriptor, such
+/// as `/proc/self/fd/1`, is not followed.
 ///
 /// # Errors
 /// If the links form a loop, or the path has no file name.
@@ -115,12 +115,12 @@ pub(super) fn follow(path: &Path) -> anyhow::Result<PathBuf> {
     bail!("its symbolic links form a loop: remove the link, or name another file")
 }
 
-/// Returns true if a folder, given without links, has the open descriptors of a process.
+/// Returns true if a folder has the open descriptors of a process. Its path must have no links.
 fn is_of_descriptors(folder: &Path) -> bool {
     folder == Path::new("/dev/fd") || (folder.starts_with("/proc") && folder.ends_with("fd"))
 }
 
-/// Returns true if a folder of descriptors is that of this process.
+/// Returns true if a folder of descriptors belongs to this process.
 fn is_of_this_process(folder: &Path) -> bool {
     folder == Path::new("/dev/fd") || fs::canonicalize("/proc/self").is_ok_and(|own| folder.starts_with(own))
 }

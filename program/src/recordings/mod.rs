@@ -1,4 +1,4 @@
-//! Recordings of `host bench` as JSON files and as plots.
+//! Reads and writes recordings of `host bench` as JSON files, and draws their plots.
 
 use std::fs;
 use std::io::Write;
@@ -35,7 +35,7 @@ pub fn write(result: &impl Serialize, file: &WholeFile) -> anyhow::Result<()> {
     file.keep(out)
 }
 
-/// Returns the driver, the compute capability and the multiprocessors of a recording, as parts of a sentence.
+/// Returns descriptions of the recording's driver, compute capability and multiprocessors, as parts of a sentence.
 pub fn machine(Recording { driver, machine, .. }: &Recording) -> Vec<String> {
     let mut parts = Vec::new();
     parts.extend(driver.as_ref().map(|driver| format!("driver {driver}")));

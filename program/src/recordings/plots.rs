@@ -1,5 +1,5 @@
-//! A plot for each algorithm: GB/s over size, a line for each rung, the device's copy and the peers; and one of all
-//! algorithms beside their peers.
+//! Draws a recording. Each algorithm has a plot of GB/s over size, with a line for each rung, the device's copy and
+//! each peer. One more plot compares all algorithms with their peers.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use workbench::bench::{MeasuredPoint, Recording, subject};
 
 use crate::report::plot::{self, LadderPlot, LinePlot, Picture, Series};
 
-/// The formats that each plot is written in.
+/// The formats in which each plot is written.
 const FORMATS: [&str; 2] = ["svg", "png"];
 
 /// The name of the plot of all algorithms beside their peers, without its format.
@@ -64,8 +64,8 @@ pub fn write_formats(folder: &Path, name: &str, plot: &impl Picture) -> anyhow::
     Ok(paths.into())
 }
 
-/// Returns the plot of the peers' times over ours. Each algorithm's first type and variant with a peer has a line for
-/// vectors and squares, and one for matrices of odd sides.
+/// Returns the plot of the ratio of the peers' times to ours. Each algorithm's first type and variant with a peer has
+/// one line for vectors and square matrices, and one for matrices of odd sides.
 fn beside_peers(recording: &Recording) -> LinePlot {
     let mut series: Vec<Series> = Vec::new();
     let mut drawn: Vec<&str> = Vec::new();
@@ -99,8 +99,8 @@ fn beside_peers(recording: &Recording) -> LinePlot {
     }
 }
 
-/// Returns the sizes of a group in their order, each with the peer's time over ours: those of matrices of odd sides, or
-/// all others.
+/// Returns the sizes of a group in ascending order, each with the ratio of the peer's time to ours. If `is_odd` is
+/// true, these are the matrices of odd sides, and all other sizes otherwise.
 fn ratios(group: &[&MeasuredPoint], is_odd: bool) -> Vec<(f64, f64)> {
     let has_odd_sides = |row: &MeasuredPoint| match row.shape.as_deref().and_then(|shape| shape.split_once('x')) {
         Some((width, height)) => width != height,
@@ -145,7 +145,7 @@ fn of(recording: &Recording, group: &[&MeasuredPoint]) -> LadderPlot {
     }
 }
 
-/// Returns a line for each name, in the order of their first rows.
+/// Returns a line for each rung or peer, in the order of their first rows.
 fn lines<'a>(rows: impl Iterator<Item = &'a MeasuredPoint>) -> Vec<Series> {
     let mut lines: Vec<Series> = Vec::new();
     for row in rows {
@@ -154,7 +154,8 @@ fn lines<'a>(rows: impl Iterator<Item = &'a MeasuredPoint>) -> Vec<Series> {
     lines
 }
 
-/// Returns the speed of the device's copy over the sizes of `rows`: at each size that of a copy of as many bytes.
+/// Returns the line of the device's copy over the range of sizes of `rows`. At each size it has the speed of a copy
+/// that moves as many bytes as the algorithm.
 fn copy_line(recording: &Recording, first: &MeasuredPoint, rows: &[&MeasuredPoint]) -> Vec<(f64, f64)> {
     let ends = rows.iter().map(|row| row.size).min().zip(rows.iter().map(|row| row.size).max());
     let Some((least, most)) = ends.filter(|_| first.bytes > 0) else { return Vec::new() };

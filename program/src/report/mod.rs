@@ -1,4 +1,5 @@
-//! The output of the commands: results on standard output, remarks and progress on standard error, tables, JSON.
+//! Prints the output of the commands: results as tables or JSON on standard output, remarks and progress on standard
+//! error.
 
 use std::io::{self, ErrorKind, Write};
 
@@ -16,10 +17,10 @@ pub mod progress;
 /// The last line of a report of the simulator.
 pub const SIMULATED: &str = "Simulated: the times are those of this machine's CPU and say nothing about a GPU's.\n";
 
-/// Prints `text` on standard output, and a line end if it has none. Only the first rank prints.
+/// Prints `text` on standard output, and adds a line end if the text has none. Only the first rank prints.
 ///
 /// # Errors
-/// [`OutputClosed`] if its reader has closed it; otherwise the error of the system.
+/// [`OutputClosed`] if the reader of standard output has closed it; otherwise the error of the system.
 pub fn print(text: &str) -> anyhow::Result<()> {
     if !ranks::is_first() {
         return Ok(());

@@ -7,11 +7,11 @@ use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use super::Rate;
 use cuda_std::Rung;
 
-/// A run shorter than this shows no bar.
+/// The time after which a run shows a bar.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// A bar that counts steps, whose number may be unknown. It shows itself on a terminal only, and removes itself when it
-/// is dropped.
+/// A progress bar that counts steps, whose total number may be unknown. It appears only on a terminal, and disappears
+/// when it is dropped.
 pub struct Progress {
     bar: Option<ProgressBar>,
     begun: Instant,
@@ -35,7 +35,7 @@ impl Progress {
         self.begun.elapsed()
     }
 
-    /// Shows that `done` steps are done, at `rate` of the `rate_unit` per second.
+    /// Shows that `done` steps are done, and a speed of `rate` `rate_unit` per second.
     pub fn set(&mut self, done: u64, rate: f64, rate_unit: &str) {
         if self.begun.elapsed() < PATIENCE {
             return;
@@ -70,7 +70,7 @@ impl Drop for Progress {
     }
 }
 
-/// Iterates over the rungs, and shows on a terminal which of them is at work.
+/// Iterates over the rungs, and shows on a terminal which rung runs.
 pub fn rungs(rungs: Vec<&Rung>) -> impl Iterator<Item = &Rung> {
     let work = AtWork::begin();
     let count = rungs.len();
@@ -80,7 +80,7 @@ pub fn rungs(rungs: Vec<&Rung>) -> impl Iterator<Item = &Rung> {
     })
 }
 
-/// Shows on a terminal which kernel is at work, until it is dropped.
+/// A spinner that shows on a terminal which kernel runs, until it is dropped.
 pub struct AtWork(ProgressBar);
 
 impl AtWork {
@@ -94,7 +94,7 @@ impl AtWork {
         Self(bar)
     }
 
-    /// Shows this kernel.
+    /// Shows the name `kernel`.
     pub fn set_message(&self, kernel: String) {
         self.0.set_message(kernel);
     }

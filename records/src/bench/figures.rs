@@ -1,8 +1,8 @@
-//! Rewrites the figures of README.md and docs/figures.md, which stand between marks.
+//! Rewrites the figures of README.md and docs/figures.md between their marks.
 
 use anyhow::{Result, bail, ensure};
 
-/// The files that have figures, from the root of the workspace, each with its parts.
+/// The files that show figures, as paths from the root of the workspace, each with the names of its parts.
 pub const DOCUMENTS: [(&str, &[&str]); 2] =
     [("README.md", &["run", "short", "peers"]), ("docs/figures.md", &["last", "ladders", "small", "life", "plots"])];
 
@@ -14,10 +14,10 @@ fn end(name: &str) -> String {
     format!("<!-- /bench:{name} -->")
 }
 
-/// Returns `text`, the text of a document, with each of its parts replaced by the one of that name in `parts`.
+/// Returns `text`, the text of `document`, with each of its parts replaced by the part of the same name in `parts`.
 ///
 /// # Errors
-/// If a mark is missing, stands twice, or ends before it begins.
+/// If a mark is missing or stands twice, or if an end mark precedes its begin mark.
 pub fn rewrite((document, names): (&str, &[&str]), text: &str, parts: &[(&str, String)]) -> Result<String> {
     let mut text = text.to_owned();
     for (name, content) in parts.iter().filter(|(name, _)| names.contains(name)) {
@@ -40,7 +40,7 @@ pub fn rewrite((document, names): (&str, &[&str]), text: &str, parts: &[(&str, S
     Ok(text)
 }
 
-/// Returns the description of a part.
+/// Returns the description of the part `name`, for messages.
 fn what(name: &str) -> &str {
     match name {
         "run" => "the description of the machine",

@@ -1,8 +1,8 @@
-//! `bench`: builds the library of the peers, measures by `host bench`, and records a run in `bench/results/`, README.md
-//! and docs/figures.md.
+//! `bench`: builds the library of the peers, runs `host bench`, and records the run in `bench/results/`, README.md and
+//! docs/figures.md.
 //!
-//! The figures stand between marks, `<!-- bench:NAME -->` and `<!-- /bench:NAME -->`. They come from the newest
-//! recording, and are never typed by hand.
+//! The figures of both documents stand between marks, `<!-- bench:NAME -->` and `<!-- /bench:NAME -->`. They come from
+//! the newest recording, and are never typed by hand.
 
 use std::fs;
 use std::io::Write;
@@ -28,7 +28,7 @@ mod tests;
 /// The folder of the recordings, in the workspace.
 pub const RESULTS: &str = "bench/results";
 
-/// The folder of the plots.
+/// The folder of the plots, in the workspace.
 const DOCS: &str = "docs";
 
 /// Runs the task that `options` select.
@@ -48,7 +48,7 @@ pub fn run(workspace: &Workspace, options: &BenchOptions) -> Result<()> {
     }
 }
 
-/// Builds the library of the peers if there is a compiler, and prints the outcome.
+/// Builds the library of the peers if an nvcc is found, and prints the outcome. Returns the path of the library.
 fn build_peers(workspace: &Workspace, options: &BenchOptions) -> Result<Option<PathBuf>> {
     let built = peers::build(workspace, options.nvcc.as_deref(), &options.arch)?;
     match &built {
@@ -58,7 +58,8 @@ fn build_peers(workspace: &Workspace, options: &BenchOptions) -> Result<Option<P
     Ok(built)
 }
 
-/// Measures by `host bench` on this machine's GPU, beside the peers if they can be built. Returns the file.
+/// Runs `host bench` on this machine's GPU, beside the peers if their library can be built. Returns the path of the
+/// recording.
 fn measure(workspace: &Workspace, options: &BenchOptions) -> Result<PathBuf> {
     let peers = build_peers(workspace, options)?;
     let host = program::path(workspace, options.host.as_deref(), program::RELEASE)?;
@@ -142,14 +143,14 @@ fn plots(folder: &Path, recording: &Recording) -> Result<Vec<(String, Vec<u8>)>>
     Ok(plots)
 }
 
-/// Returns the folder for what is built and measured.
+/// Returns the folder for the peers' library and for new recordings.
 fn folder(workspace: &Workspace) -> Result<PathBuf> {
     let folder = workspace.target_dir().join("bench");
     fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
     Ok(folder)
 }
 
-/// Returns the revision of the sources, with a note if they were changed after it.
+/// Returns the git revision of the sources, with a note if they have uncommitted changes.
 fn revision(root: &Path) -> Result<String> {
     let git = |arguments: &[&str]| -> Result<String> {
         let output = Command::new("git").args(arguments).current_dir(root).output().context("cannot run git")?;
@@ -172,7 +173,7 @@ fn revision(root: &Path) -> Result<String> {
     Ok(if changed.is_empty() { revision } else { format!("{revision} and changes") })
 }
 
-/// Writes a file whole: the old one stays until the new one is complete.
+/// Writes a file whole: the old file stays until the new one is complete.
 fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     let file = WholeFile::new(path);
     let mut out = file.create()?;

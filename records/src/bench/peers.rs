@@ -1,4 +1,4 @@
-//! Builds the library of the peers, `bench/peers/peers.cu`, by nvcc.
+//! Builds the library of the peers from `bench/peers/peers.cu` with nvcc.
 
 use std::ffi::OsString;
 use std::fs;
@@ -8,14 +8,15 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail, ensure};
 use xtask::workspace::Workspace;
 
-/// How to get a compiler.
+/// The remedy if no nvcc is found.
 pub const REMEDY: &str = "install the CUDA toolkit, and name its nvcc with --nvcc unless it is in PATH, CUDA_HOME or \
                           /usr/local/cuda";
 
 /// The source of the library, in the workspace.
 const SOURCE: &str = "bench/peers/peers.cu";
 
-/// Builds it for `arch` by `nvcc`, or by the compiler that is found. Returns `None` if there is none.
+/// Builds the library of the peers for `arch` with `nvcc`, or with the first nvcc that is found. Returns `None` if none
+/// is found.
 ///
 /// # Errors
 /// If the named compiler does not exist, or the library does not compile.
@@ -49,7 +50,7 @@ pub fn build(workspace: &Workspace, nvcc: Option<&Path>, arch: &str) -> Result<O
     Ok(Some(library))
 }
 
-/// Returns the folders that may have a compiler.
+/// Returns the folders in which to look for nvcc.
 fn places() -> Vec<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut places: Vec<PathBuf> = std::env::split_paths(&path).collect();
@@ -60,14 +61,14 @@ fn places() -> Vec<PathBuf> {
     places
 }
 
-/// Returns the first compiler in `places`.
+/// Returns the path of the first nvcc in the folders `places`.
 fn find(places: &[PathBuf]) -> Option<PathBuf> {
     let name = format!("nvcc{}", std::env::consts::EXE_SUFFIX);
     places.iter().map(|folder| folder.join(&name)).find(|file| file.is_file())
 }
 
-/// Returns the arguments that link cuBLAS. A toolkit from PyPI has it beside the compiler under its full name only,
-/// `libcublas.so.13`, where the linker does not look.
+/// Returns the arguments that link cuBLAS. A toolkit from PyPI has the library only under its full name,
+/// `libcublas.so.13`, in a folder where the linker does not look.
 fn libraries(nvcc: &Path) -> Vec<OsString> {
     let toolkit = nvcc.canonicalize().ok().and_then(|file| Some(file.parent()?.parent()?.to_owned()));
     let folders = toolkit.iter().flat_map(|toolkit| ["lib64", "lib"].map(|name| toolkit.join(name)));

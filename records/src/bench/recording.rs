@@ -6,13 +6,16 @@ use workbench::bench::Recording;
 /// Fails if a run cannot be recorded.
 ///
 /// # Errors
-/// If it is of the simulator or empty, if its date is malformed, or if a row is neither of a rung nor of a peer.
+/// If the run is simulated or empty, if its date is malformed, or if a row belongs to neither a rung nor a peer.
 pub fn check(recording: &Recording) -> Result<()> {
     ensure!(
         !recording.simulated,
         "the run is of the simulator, whose times say nothing about a GPU: run host bench on a machine with a GPU"
     );
-    ensure!(!recording.rows.is_empty() && recording.copy_gbps > 0.0, "the run has no measurements");
+    ensure!(
+        !recording.rows.is_empty() && recording.copy_gbps > 0.0,
+        "the run has no measurements: run host bench again"
+    );
     for row in &recording.rows {
         ensure!(row.rung.is_some() != row.peer.is_some(), "a row is neither of a rung nor of a peer: {row:?}");
     }
@@ -22,19 +25,19 @@ pub fn check(recording: &Recording) -> Result<()> {
             .iter()
             .enumerate()
             .all(|(at, byte)| if matches!(at, 4 | 7) { *byte == b'-' } else { byte.is_ascii_digit() });
-    ensure!(is_date, "its date, {}, is not of the form 2026-11-21", recording.date);
+    ensure!(is_date, "the date of the run, {}, is not of the form 2026-11-21", recording.date);
     Ok(())
 }
 
 /// Returns the text of the recording. Its fields are sorted by name, so that a new field changes no other line.
 ///
 /// # Errors
-/// If it cannot be written as JSON.
+/// If the recording cannot be expressed as JSON.
 pub fn text(recording: &Recording) -> Result<String> {
     Ok(serde_json::to_string_pretty(&serde_json::to_value(recording)?)? + "\n")
 }
 
-/// Returns the name of its file: `nvidia-h200-2026-11-21.json`.
+/// Returns the name of the recording's file, such as `nvidia-h200-2026-11-21.json`.
 pub fn file_name(recording: &Recording) -> String {
     let lower = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
     let name: String = recording.device.chars().map(lower).collect();

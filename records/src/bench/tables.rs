@@ -1,4 +1,4 @@
-//! The tables of README.md and docs/figures.md.
+//! Makes the tables of README.md and docs/figures.md from a recording.
 
 use std::fmt::Write;
 
@@ -14,7 +14,7 @@ const SMALL_EXPONENTS: [u32; 3] = [16, 18, 20];
 /// The largest size at which the rungs of a ladder are compared.
 const LADDER_SIZE: u64 = 1 << 28;
 
-/// Characters per line.
+/// The maximum number of characters per line of text.
 const COLUMNS: usize = 120;
 
 /// The mark after a target that was not reached.
@@ -23,17 +23,17 @@ const MISSED: &str = " †";
 /// The boards in the table of Life.
 const BOARDS: [&str; 2] = ["8192x8192", "65536x65536"];
 
-/// Returns the sweeps of a whole run on a GPU.
+/// Returns all sweeps of a run of `host bench` on a GPU.
 fn all_works() -> impl Iterator<Item = Sweep> {
     Subject::all().flat_map(|subject| sweeps(subject, Scope { quick: false, simulated: false }))
 }
 
-/// Returns true if the row is of that sweep, at any size.
+/// Returns true if `row` belongs to the sweep `work`, at any size.
 fn is_of(work: &Sweep, row: &MeasuredPoint) -> bool {
     row.group() == (work.subject.name(), work.number, work.variant)
 }
 
-/// Returns true if the row is of that size.
+/// Returns true if `row` has the size `shape`.
 fn is_at(shape: Shape, row: &MeasuredPoint) -> bool {
     match shape {
         Shape::Vector(len) => row.shape.is_none() && row.size == len as u64,
@@ -41,10 +41,11 @@ fn is_at(shape: Shape, row: &MeasuredPoint) -> bool {
     }
 }
 
-/// Returns every part of both files, for a run that is recorded at `path` and has the `plots`.
+/// Returns every part of README.md and docs/figures.md, by name. `path` is the file of the recording, and `plots` are
+/// the names of its plots.
 ///
 /// # Errors
-/// If the run does not have all algorithms.
+/// If the run lacks an algorithm.
 pub fn all(recording: &Recording, path: &str, plots: &[String]) -> Result<Vec<(&'static str, String)>> {
     for work in all_works().filter(|work| !work.aims.is_empty()) {
         let name = work.subject.name();
@@ -94,14 +95,14 @@ pub fn run(recording: &Recording, path: &str) -> String {
 
 /// The measurement of an aim, as cells of a table.
 struct Measured {
-    /// The work, the size and the rung.
+    /// The description of the work, its size and the rung.
     what: String,
-    /// The targets, with a mark after those that were missed.
+    /// The targets, each followed by a mark if it was missed.
     targets: String,
     is_missed: bool,
-    /// The speeds of the last rung and its peer, their ratio, and the share of the device's copy speed.
+    /// The speed of the last rung and of its peer, their ratio, and the share of the device's copy speed.
     speeds: [String; 4],
-    /// The algorithm, if one aim represents all of its aims. `None` for Life, whose aims are all shown.
+    /// The algorithm, if the short table shows only its first aim; `None` for Life, whose aims are all shown.
     represents: Option<&'static str>,
 }
 
@@ -140,7 +141,7 @@ fn measured(recording: &Recording) -> impl Iterator<Item = Measured> {
     })
 }
 
-/// Returns the short table: the first aim of each algorithm and Life's two, beside their peers.
+/// Returns the short table: the first aim of each algorithm and both aims of Life, beside their peers.
 pub fn short(recording: &Recording) -> String {
     let mut text = "| work | ours | peer | ours ÷ peer | of copy |\n|---|---:|---:|---:|---:|\n".to_owned();
     let mut shown = Vec::new();
@@ -169,12 +170,12 @@ pub fn last(recording: &Recording) -> String {
     text
 }
 
-/// Returns the cell updates per second.
+/// Returns the cell updates per second of a row of Life.
 fn updates(row: &MeasuredPoint) -> f64 {
     row.size as f64 / row.median_us * 1e6
 }
 
-/// Returns the table of the ladders: the gain of each rung over the one before.
+/// Returns the table of the ladders, with the gain of each rung over the rung before it.
 pub fn ladders(recording: &Recording) -> String {
     let mut text = "| algorithm | rung | GB/s | of copy | × the rung before |\n|---|---|---:|---:|---:|\n".to_owned();
     for work in all_works().filter(is_ladder) {
@@ -228,17 +229,18 @@ fn names<'a>(rows: &[&'a MeasuredPoint]) -> Vec<&'a str> {
     names
 }
 
-/// Returns true if a sweep is a ladder of this table. Life is counted in cells, and has its own table.
+/// Returns true if a sweep belongs in the table of the ladders. Life is counted in cells, and has its own table.
 fn is_ladder(work: &Sweep) -> bool {
     matches!(work.subject, Subject::Algorithm(_)) && work.rungs == Rungs::All && work.subject.unit() == Unit::Elements
 }
 
-/// Returns the text of a size of these rows.
+/// Returns the text of `size` as `rows` write it.
 fn at(rows: &[&MeasuredPoint], size: u64) -> String {
     rows.iter().find(|row| row.size == size).map_or_else(|| size.to_string(), |row| size_text(row))
 }
 
-/// Returns the table of single calls on small inputs. If calls were measured in a series, it has columns for them.
+/// Returns the table of single calls on small inputs. If calls were measured in a series, the table has columns for
+/// them.
 pub fn small(recording: &Recording) -> String {
     let has_series = recording.rows.iter().any(|row| row.series_us.is_some());
     let mut headings =
@@ -336,7 +338,7 @@ pub fn images(recording: &Recording, plots: &[String]) -> String {
     text
 }
 
-/// Returns the size as a table has it: `2^28`, `16384 × 16384`.
+/// Returns the size of a row in the form of a table: `2^28` or `16384 × 16384`.
 fn size_text(row: &MeasuredPoint) -> String {
     row.size_text().replace('x', " × ")
 }

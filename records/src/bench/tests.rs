@@ -1,4 +1,4 @@
-//! The parts of README.md and docs/figures.md from a made-up run.
+//! Tests the parts of README.md and docs/figures.md with a made-up run.
 
 use std::fs;
 
@@ -43,7 +43,7 @@ fn the_run_is_described() {
     }
 }
 
-/// The last rung is the one that the recording marks, whatever its name.
+/// Tests that the table shows the rung that the recording marks as the last.
 #[test]
 fn the_last_rungs_stand_beside_their_peers() {
     let text = tables::last(&run());
@@ -142,7 +142,7 @@ fn figures_are_rewritten_and_again_is_no_change() {
     }
 }
 
-/// The newest recording can be read, and README.md and docs/figures.md show it.
+/// Tests that the newest recording can be read, and that README.md and docs/figures.md show it.
 #[test]
 fn the_newest_recording_that_is_kept_is_the_one_that_is_shown() {
     let workspace = Workspace::open().unwrap();

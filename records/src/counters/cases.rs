@@ -1,17 +1,17 @@
-//! The two text files beside the CSV files: the profiled cases, and the machine.
+//! Parses the two text files beside the CSV files of a profile: the list of cases, and the machine.
 
 use anyhow::{Result, bail, ensure};
 
-/// The list of cases.
+/// The name of the file with the list of cases.
 pub const FILE: &str = "cases.txt";
 
-/// The file with the date and the machine of the profile.
+/// The name of the file with the date and the machine of the profile.
 pub const ORIGIN: &str = "run.txt";
 
-/// One case: launches on a GPU, and the same launches in the simulator.
+/// A case: launches on a GPU, which also run in the simulator.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Case {
-    /// Its name, which is also the name of its CSV file.
+    /// The name of the case, and of its CSV file.
     pub name: String,
     /// The subject and options of `host explain`, separated by spaces.
     pub explain: String,
@@ -21,13 +21,13 @@ pub struct Case {
 /// Empty lines and lines that begin with `#` are skipped.
 ///
 /// # Errors
-/// If a line has another number of columns, or two cases have one name.
+/// If a line does not have four columns, or two cases have the same name.
 pub fn parse(text: &str) -> Result<Vec<Case>> {
     let mut cases: Vec<Case> = Vec::new();
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')) {
         let columns: Vec<&str> = line.split('|').map(str::trim).collect();
         let [name, explain, _command, _launches] = columns[..] else {
-            bail!("{FILE}: `{line}` has {} columns, not case | host explain | host | ncu", columns.len());
+            bail!("{FILE}: `{line}` has {} columns: write case | host explain | host | ncu", columns.len());
         };
         ensure!(columns.iter().all(|column| !column.is_empty()), "{FILE}: a column of `{line}` is empty");
         ensure!(cases.iter().all(|case| case.name != name), "{FILE}: there are two cases {name}");
@@ -36,7 +36,7 @@ pub fn parse(text: &str) -> Result<Vec<Case>> {
     Ok(cases)
 }
 
-/// The date and the machine of a profile, as far as they are known.
+/// The date and the machine of a profile. A field is `None` if it is not known.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Origin {
     /// The date, as in 2026-11-21.
@@ -53,7 +53,7 @@ impl Origin {
     /// Parses lines of `date`, `device`, `driver` or `ncu`, a colon and a value, which may be missing.
     ///
     /// # Errors
-    /// If a line begins with something else.
+    /// If a line begins with another word.
     pub fn parse(text: &str) -> Result<Origin> {
         let mut origin = Origin::default();
         for line in text.lines().filter(|line| !line.trim().is_empty()) {

@@ -9,7 +9,7 @@ use super::simulated::Simulated;
 /// Launches of one kernel and configuration, counted by the simulator and by ncu.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LaunchComparison {
-    /// The case's name.
+    /// The name of the case.
     pub case: String,
     /// The subject and options of `host explain`.
     pub explain: String,
@@ -17,9 +17,9 @@ pub struct LaunchComparison {
     pub launch: Launch,
     /// The number of launches.
     pub times: u64,
-    /// The counts of all of them in the simulator.
+    /// The sums of the counts of these launches in the simulator.
     pub simulator: Counts,
-    /// The counts of all of them on the GPU.
+    /// The sums of the counts of these launches on the GPU.
     pub ncu: Counts,
 }
 
@@ -30,11 +30,11 @@ impl LaunchComparison {
     }
 }
 
-/// Compares the launches of the simulator with the first profiled ones of the same kernel, grid and block. Further
-/// profiled launches, such as repetitions, are left out.
+/// Compares the launches of the simulator with the first profiled launches of the same kernel, grid and block. Further
+/// profiled launches, such as repetitions, are ignored.
 ///
 /// # Errors
-/// If too few were profiled.
+/// If ncu profiled too few launches.
 pub fn rows(case: &Case, simulated: &[Simulated], profiled: &[(Launch, Counts)]) -> Result<Vec<LaunchComparison>> {
     ensure!(!simulated.is_empty(), "host explain {} launches no kernel", case.explain);
     let row = |one: &Simulated| {
@@ -59,7 +59,7 @@ pub fn rows(case: &Case, simulated: &[Simulated], profiled: &[(Launch, Counts)])
     simulated.iter().map(row).collect()
 }
 
-/// Returns the profiled kernels and configurations, each once.
+/// Returns a list of the profiled kernels and configurations, each once.
 fn kinds(profiled: &[(Launch, Counts)]) -> String {
     let mut launches: Vec<&Launch> = profiled.iter().map(|(launch, _)| launch).collect();
     launches.sort();

@@ -6,35 +6,35 @@ use std::ops::AddAssign;
 use explain::Totals;
 pub use units::grouped;
 
-/// Declares the metrics: for each its documentation, the heading of its column, the metrics of ncu whose sum it is, and
-/// what the simulator counts of it.
+/// Declares the metrics. Each has its documentation, the heading of its column, the metrics of ncu that add up to it,
+/// and the simulator's count.
 macro_rules! metrics {
     ($($(#[$doc:meta])* $name:ident $heading:literal [$($ncu:literal)*] $space:ident.$kind:ident.$count:ident;)*) => {
-        /// One metric.
+        /// A metric that the simulator and ncu both count.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
         pub enum Metric {
             $($(#[$doc])* $name,)*
         }
 
         impl Metric {
-            /// All of them, in the order of the table's columns.
+            /// All metrics, in the order of the table's columns.
             pub const ALL: [Metric; 10] = [$(Metric::$name,)*];
 
-            /// Returns the metrics of ncu whose sum it is.
+            /// Returns the metrics of ncu that add up to this metric.
             pub fn of_ncu(self) -> &'static [&'static str] {
                 match self {
                     $(Metric::$name => &[$(concat!("l1tex__", $ncu, ".sum")),*],)*
                 }
             }
 
-            /// Returns the count of the simulator.
+            /// Returns the simulator's count of this metric.
             pub fn of_simulator(self, totals: &Totals) -> u64 {
                 match self {
                     $(Metric::$name => totals.$space.$kind.$count,)*
                 }
             }
 
-            /// Returns the heading of its column.
+            /// Returns the heading of the metric's column.
             pub fn heading(self) -> &'static str {
                 match self {
                     $(Metric::$name => $heading,)*
@@ -45,30 +45,30 @@ macro_rules! metrics {
 }
 
 metrics! {
-    /// Requests of loads from global memory.
+    /// The number of requests of loads from global memory.
     GlobalLoadRequests "load requests" ["t_requests_pipe_lsu_mem_global_op_ld"] global.load.requests;
-    /// Sectors of 32 bytes that they touch.
+    /// The number of sectors of 32 bytes that loads from global memory touch.
     GlobalLoadSectors "load sectors" ["t_sectors_pipe_lsu_mem_global_op_ld"] global.load.sectors;
-    /// Requests of stores to global memory.
+    /// The number of requests of stores to global memory.
     GlobalStoreRequests "store requests" ["t_requests_pipe_lsu_mem_global_op_st"] global.store.requests;
-    /// Sectors that they touch.
+    /// The number of sectors that stores to global memory touch.
     GlobalStoreSectors "store sectors" ["t_sectors_pipe_lsu_mem_global_op_st"] global.store.sectors;
-    /// Requests of atomic updates of global memory, whether their results are used or not.
+    /// The number of requests of atomic updates of global memory, with and without a result.
     GlobalAtomicRequests "atomic requests"
         ["t_requests_pipe_lsu_mem_global_op_atom" "t_requests_pipe_lsu_mem_global_op_red"] global.atomic.requests;
-    /// Sectors that they touch.
+    /// The number of sectors that atomic updates of global memory touch.
     GlobalAtomicSectors "atomic sectors"
         ["t_sectors_pipe_lsu_mem_global_op_atom" "t_sectors_pipe_lsu_mem_global_op_red"] global.atomic.sectors;
-    /// Wavefronts of loads from shared memory.
+    /// The number of wavefronts of loads from shared memory.
     SharedLoadWavefronts "shared load wavefronts"
         ["data_pipe_lsu_wavefronts_mem_shared_op_ld"] shared.load.wavefronts;
-    /// Those of them that bank conflicts cost.
+    /// The number of additional wavefronts that bank conflicts of loads cost.
     SharedLoadConflicts "shared load conflicts"
         ["data_bank_conflicts_pipe_lsu_mem_shared_op_ld"] shared.load.bank_conflicts;
-    /// Wavefronts of stores to shared memory.
+    /// The number of wavefronts of stores to shared memory.
     SharedStoreWavefronts "shared store wavefronts"
         ["data_pipe_lsu_wavefronts_mem_shared_op_st"] shared.store.wavefronts;
-    /// Those of them that bank conflicts cost.
+    /// The number of additional wavefronts that bank conflicts of stores cost.
     SharedStoreConflicts "shared store conflicts"
         ["data_bank_conflicts_pipe_lsu_mem_shared_op_st"] shared.store.bank_conflicts;
 }
@@ -79,17 +79,17 @@ impl fmt::Display for Metric {
     }
 }
 
-/// A value of each metric.
+/// A count for each metric.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counts([u64; Metric::ALL.len()]);
 
 impl Counts {
-    /// Returns the counts that `value` returns.
+    /// Returns the counts that `value` returns for the metrics.
     pub fn of(value: impl Fn(Metric) -> u64) -> Counts {
         Counts(Metric::ALL.map(value))
     }
 
-    /// Returns the counts that `value` returns, if it succeeds for every metric.
+    /// Returns the counts that `value` returns for the metrics, if it succeeds for each.
     ///
     /// # Errors
     /// The first error of `value`.
@@ -115,14 +115,14 @@ impl AddAssign for Counts {
     }
 }
 
-/// A kernel, by its entry, with its grid and block.
+/// A launch: the entry of a kernel, the grid and the block.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Launch {
-    /// The kernel's name in the module.
+    /// The name of the kernel's entry in the module.
     pub kernel: String,
-    /// Blocks along x, y and z.
+    /// The number of blocks along x, y and z.
     pub grid: [u64; 3],
-    /// Threads of a block along x, y and z.
+    /// The number of threads of a block along x, y and z.
     pub block: [u64; 3],
 }
 
@@ -133,7 +133,7 @@ impl fmt::Display for Launch {
 }
 
 impl Launch {
-    /// Returns the grid and the block, as in `3,907 × 256` and `(32, 24) × (32, 8)`.
+    /// Returns the grid and the block as text, such as `3,907 × 256` or `(32, 24) × (32, 8)`.
     pub fn shape(&self) -> String {
         format!("{} × {}", extent(self.grid), extent(self.block))
     }

@@ -1,4 +1,4 @@
-//! The document that compares the counts.
+//! Writes the document that compares the counts of the simulator and of a GPU.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -8,7 +8,7 @@ use super::compare::LaunchComparison;
 use super::counts::{Metric, grouped};
 use super::reasons::Reason;
 
-/// The number of counts, and of those that are equal.
+/// The numbers of kernels, launches and counts, and how many of them are equal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Totals {
     kernels: usize,
@@ -19,7 +19,7 @@ pub struct Totals {
 }
 
 impl Totals {
-    /// Returns the totals of `rows`. They leave out counts that are zero in both.
+    /// Returns the totals of `rows`. They leave out counts that are zero in the simulator and on the GPU.
     pub fn of(rows: &[LaunchComparison]) -> Totals {
         let kernels: BTreeSet<&str> = rows.iter().map(|row| row.launch.kernel.as_str()).collect();
         let is_counted = |row: &LaunchComparison, metric| row.simulator.get(metric) != 0 || row.ncu.get(metric) != 0;
@@ -48,7 +48,7 @@ impl fmt::Display for Totals {
     }
 }
 
-/// Returns the document.
+/// Returns the text of the document.
 pub fn text(origin: &Origin, rows: &[LaunchComparison], reasons: &[Reason]) -> String {
     let mut text = format!(
         "# The simulator's counts and a GPU's\n\n\
@@ -89,7 +89,7 @@ pub fn text(origin: &Origin, rows: &[LaunchComparison], reasons: &[Reason]) -> S
     text
 }
 
-/// Returns the device and the date of the profile, as the end of a sentence.
+/// Returns the version of ncu, the device, the driver and the date of the profile, as the end of a sentence.
 fn of(Origin { date, device, driver, ncu }: &Origin) -> String {
     let parts = [(" ", ncu), (" on one ", device), (" with driver ", driver), (", ", date)];
     parts.iter().filter_map(|(before, part)| Some(format!("{before}{}", part.as_ref()?))).collect()

@@ -1,4 +1,4 @@
-//! `counters`: compares what `host explain` counts in the simulator with what `ncu` counts on a GPU, in
+//! `counters`: compares the counts of `host explain` in the simulator with those of `ncu` on a GPU, and writes
 //! `docs/counters.md`.
 //!
 //! `bench/counters/ncu.sh` profiles the cases of `bench/counters/cases.txt` on a GPU, and leaves a folder of CSV files.
@@ -32,10 +32,10 @@ pub mod simulated;
 #[cfg(test)]
 mod tests;
 
-/// The document, in the workspace.
+/// The path of the document, in the workspace.
 pub const DOCUMENT: &str = "docs/counters.md";
 
-/// Compares the counts in the folder with the simulator's, and prints the document or writes it.
+/// Compares ncu's counts in the folder of the options with the simulator's, and prints or writes the document.
 ///
 /// # Errors
 /// If the folder cannot be read or `host explain` fails; if ncu did not profile a launch of the simulator; if a
@@ -90,8 +90,8 @@ fn read_profile(folder: &Path, case: &Case) -> Result<ncu::Profile> {
     ncu::Profile::parse(&text).with_context(|| format!("in {}", path.display()))
 }
 
-/// Returns what is wrong with `reasons` for `rows`: differences without a reason, and reasons of these cases without a
-/// difference.
+/// Returns a finding for each difference in `rows` that has no reason, and for each reason about the cases of `rows`
+/// that has no difference.
 pub fn findings(rows: &[LaunchComparison], reasons: &[Reason]) -> Vec<String> {
     let mut used = BTreeSet::new();
     let mut findings = Vec::new();
@@ -125,7 +125,7 @@ pub fn findings(rows: &[LaunchComparison], reasons: &[Reason]) -> Vec<String> {
     findings
 }
 
-/// Returns what `host explain --json` prints for a case.
+/// Returns the parsed output of `host explain --json` for a case.
 fn explain(host: &Path, folder: &Path, case: &Case) -> Result<Explained> {
     let output = Command::new(host)
         .arg("explain")

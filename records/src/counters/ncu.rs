@@ -5,16 +5,16 @@ use csv::StringRecord;
 
 use super::counts::{Counts, Launch, Metric};
 
-/// The beginning of the line of headings. The output of the program stands before it.
+/// The beginning of the line of headings. The output of the profiled program precedes this line.
 const HEADINGS: &str = "\"ID\",";
 
-/// The column of the GPU's name.
+/// The heading of the column with the GPU's name.
 const DEVICE: &str = "device__attribute_display_name";
 
 /// The profile of one run of a program.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Profile {
-    /// The GPU's name, if the columns have it.
+    /// The GPU's name, if the table has a column for it.
     pub device: Option<String>,
     /// The profiled launches in their order.
     pub launches: Vec<(Launch, Counts)>,
@@ -24,7 +24,7 @@ impl Profile {
     /// Parses ncu's standard output.
     ///
     /// # Errors
-    /// If it has no table, the table lacks a column, or a value is not a number.
+    /// If the output has no table, if the table lacks a column, or if a value is not a number.
     pub fn parse(text: &str) -> Result<Profile> {
         let start =
             if text.starts_with(HEADINGS) { Some(0) } else { text.find(&format!("\n{HEADINGS}")).map(|at| at + 1) };

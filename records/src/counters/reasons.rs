@@ -1,32 +1,32 @@
-//! Why the counts of the simulator and of a GPU differ where they do.
+//! Lists the reasons why counts of the simulator and of a GPU differ.
 //!
-//! The simulator runs the accesses of the source, line by line; a GPU runs what LLVM and ptxas have made of them. The
-//! statements about instructions come from the PTX and from the code of ptxas for sm_90.
+//! The simulator runs the accesses of the source, line by line; a GPU runs the instructions that LLVM and ptxas have
+//! made of them. The statements about instructions were read in the PTX and in the code that ptxas makes for sm_90.
 
 use xtask::pattern::matches as means;
 
 use super::compare::LaunchComparison;
 use super::counts::Metric::{self, *};
 
-/// The reason of some differences.
+/// A reason why some counts differ.
 #[derive(Clone, Copy, Debug)]
 pub struct Reason {
     /// The name of the cases, in which `*` stands for any letters.
     pub cases: &'static str,
-    /// The names of the kernels, in the same form; one of them must match.
+    /// The names of the kernels, in which `*` stands for any letters. One of them must match.
     pub kernels: &'static [&'static str],
-    /// The counts that it is about.
+    /// The metrics whose differences the reason explains.
     pub metrics: &'static [Metric],
-    /// Returns true if it explains the difference of a row in a metric.
+    /// Returns true if the reason explains the difference of a row in a metric.
     pub explains: fn(&LaunchComparison, Metric) -> bool,
     /// True if the difference changes from run to run, and may be absent from a run.
     pub depends_on_timing: bool,
-    /// The text of the document.
+    /// The text that the document shows.
     pub text: &'static str,
 }
 
 impl Reason {
-    /// Returns true if it explains why `metric` differs in `row`.
+    /// Returns true if the reason explains why `metric` differs in `row`.
     pub fn applies(&self, row: &LaunchComparison, metric: Metric) -> bool {
         means(self.cases, &row.case)
             && self.kernels.iter().any(|kernel| means(kernel, &row.launch.kernel))
@@ -35,24 +35,27 @@ impl Reason {
     }
 }
 
-/// The most conflicts outside the lanes of a warp, as a share of the wavefronts of a load. An H200 had 0.9 %.
+/// The maximum number of conflicts that the lanes of a warp do not cause, as a share of the wavefronts. An H200 had 0.9
+/// %.
 const MAX_STRAY: f64 = 0.02;
 
-/// The most by which waiting for other blocks changes the reads, as a share.
+/// The maximum share by which waiting for other blocks changes the number of reads.
 const MAX_WAITING: f64 = 0.1;
 
-/// The same for the pipelined scan, without what its blocks copy in vain in the simulator. The scouts of an H200 read 1
-/// % more.
+/// The maximum share by which waiting changes the number of reads in the pipelined scan, apart from the copies that its
+/// blocks make in vain in the simulator. The scouts of an H200 read 1 % more.
 const MAX_SCOUTING: f64 = 0.02;
 
-/// The tile that a late block of the pipelined scan has begun to copy in vain: its requests, and the sectors of each.
+/// The tile that a late block of the pipelined scan has begun to copy in vain: the number of its requests, and the
+/// number of sectors of each request.
 const TILE_REQUESTS: u64 = 8 * 6;
 const COPY_SECTORS: u64 = 16;
 
-/// The most by which lanes that execute different stores of an unrolled loop change the sectors, as a share.
+/// The maximum share by which the number of sectors changes because lanes execute different stores of an unrolled loop.
 const MAX_APART: f64 = 0.01;
 
-/// The most by which they change the requests, as a share. For the bytes of an odd matrix on an H200 it was 51 %.
+/// The maximum share by which the number of requests changes because lanes execute different stores of an unrolled
+/// loop. For an odd matrix of bytes on an H200 it was 51 %.
 const MAX_UNROLLED: f64 = 0.6;
 
 /// The file of the reasons.
@@ -187,7 +190,7 @@ pub const REASONS: &[Reason] = &[
     },
 ];
 
-/// Returns true if `metric` is larger on the GPU by exactly its additional conflicts, which are few.
+/// Returns true if `metric` is larger on the GPU by exactly the number of additional conflicts, and if these are few.
 fn is_stray(row: &LaunchComparison, metric: Metric) -> bool {
     let conflicts = conflicts_of(metric);
     let wavefronts = if conflicts == SharedStoreConflicts { SharedStoreWavefronts } else { SharedLoadWavefronts };
@@ -201,12 +204,12 @@ fn is_less(row: &LaunchComparison, metric: Metric) -> bool {
     row.ncu.get(metric) < row.simulator.get(metric)
 }
 
-/// Returns true if the wavefronts that `metric` counts are fewer on the GPU without their conflicts.
+/// Returns true if the GPU's wavefronts without conflicts are fewer than the simulator's count of `metric`.
 fn is_joined(row: &LaunchComparison, metric: Metric) -> bool {
     row.ncu.get(metric).saturating_sub(row.ncu.get(conflicts_of(metric))) < row.simulator.get(metric)
 }
 
-/// Returns the metric of the conflicts that belong to a metric of shared memory.
+/// Returns the metric of conflicts for loads or stores, whichever `metric` counts.
 fn conflicts_of(metric: Metric) -> Metric {
     match metric {
         SharedStoreWavefronts | SharedStoreConflicts => SharedStoreConflicts,
@@ -214,7 +217,7 @@ fn conflicts_of(metric: Metric) -> Metric {
     }
 }
 
-/// Returns true if `metric` differs by what waiting for other blocks may change.
+/// Returns true if waiting for other blocks explains the difference of `metric`.
 fn is_waiting(row: &LaunchComparison, metric: Metric) -> bool {
     is_apart_by(MAX_WAITING, row, metric)
 }
@@ -228,7 +231,7 @@ fn is_alone_in_team(row: &LaunchComparison, metric: Metric) -> bool {
     (ncu - simulator).abs() <= MAX_SCOUTING * simulator
 }
 
-/// Returns true if `metric` differs by at most this share.
+/// Returns true if `metric` differs by at most the share `most`.
 fn is_apart_by(most: f64, row: &LaunchComparison, metric: Metric) -> bool {
     let [simulator, ncu] = [row.simulator, row.ncu].map(|counts| counts.get(metric) as f64);
     (ncu - simulator).abs() <= most * simulator

@@ -22,14 +22,14 @@ struct Kernel {
     launches: Vec<Launches>,
 }
 
-/// The launches of one kernel on one grid of one shape of blocks.
+/// The launches of one kernel with the same grid and block.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Simulated {
     /// The kernel and its configuration.
     pub launch: Launch,
     /// The number of launches.
     pub times: u64,
-    /// The counts of all of them.
+    /// The sums of the counts of these launches.
     pub counts: Counts,
 }
 

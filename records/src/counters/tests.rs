@@ -1,4 +1,4 @@
-//! Tests with the output of ncu on an H200 and of `host explain` in the simulator, both cut down.
+//! Tests with the output of ncu on an H200 and of `host explain` in the simulator, both shortened.
 
 use explain::Gpu;
 use workbench::subjects::{self, Wanted};
@@ -26,7 +26,7 @@ const SAXPY: (&str, &str) = fixture!("saxpy-vectorised");
 const REDUCE: (&str, &str) = fixture!("reduce-interleaved");
 const SCAN: (&str, &str) = fixture!("scan-naive");
 
-/// The reason for what differs in the fixture of saxpy, which is of an earlier kernel.
+/// The reason for the differences in the fixture of saxpy, which was recorded with an earlier kernel.
 const SAXPY_REASON: Reason = Reason {
     cases: "saxpy-vectorised",
     kernels: &["saxpy_vectorised_*"],
@@ -36,7 +36,7 @@ const SAXPY_REASON: Reason = Reason {
     text: "In one warp some lanes have a vector more.",
 };
 
-/// That reason, and the reasons for all cases.
+/// Returns [`SAXPY_REASON`] and the reasons for all cases.
 fn reasons() -> Vec<Reason> {
     let general = REASONS.iter().filter(|reason| reason.cases == "*").copied();
     [SAXPY_REASON].into_iter().chain(general).collect()
@@ -58,7 +58,7 @@ fn launch(kernel: &str, grid: u64) -> Launch {
     Launch { kernel: kernel.into(), grid: [grid, 1, 1], block: [256, 1, 1] }
 }
 
-/// Counts that are all `value`.
+/// Returns counts that are all `value`.
 fn all(value: u64) -> Counts {
     Counts::of(|_| value)
 }
@@ -76,7 +76,7 @@ fn ncu_is_read_past_what_the_program_prints() {
     assert_eq!(counts.get(Metric::SharedLoadConflicts), 0);
 }
 
-/// A table of one launch in which every metric of ncu is `value`.
+/// Returns a table of one launch, in which every metric of ncu is `value`.
 fn table(value: &str) -> String {
     let names: Vec<&str> = Metric::ALL.iter().flat_map(|metric| metric.of_ncu()).copied().collect();
     let heading: String = names.iter().map(|name| format!(",\"{name}\"")).collect();
@@ -123,7 +123,7 @@ fn the_simulator_is_read() {
     assert!(error.contains("missing field `bank_conflicts`"), "{error}");
 }
 
-/// The output of the program is parsed into its counts.
+/// Tests that the JSON of an explanation is parsed into its counts.
 #[test]
 fn what_the_simulator_writes_is_read() {
     let wanted = Wanted { n: Some(1000), ..Wanted::default() };

@@ -1,11 +1,11 @@
-//! Atomic updates protect their own element and order no other access.
+//! Cases of atomic updates, which protect the element that they update and order no other access.
 
 use cuda_std::{GlobalMut, fence, kernel, shared_array, thread, warp};
 use launch::LaunchConfig;
 
 use crate::What::{Race, RaceFree};
 
-/// Blocks of two warps.
+/// Returns a grid of three blocks of two warps.
 fn grid() -> LaunchConfig {
     LaunchConfig::new(3, 64)
 }
@@ -202,7 +202,7 @@ fn a_slot_two_tickets(ticket: GlobalMut<u32>, y: GlobalMut<u32>) {
     y.store(mine / 2, 1); // race
 }
 
-/// One lane draws a ticket for its warp and broadcasts it.
+/// A race-free kernel: one lane draws a ticket for its warp and broadcasts it.
 #[kernel]
 fn a_ticket_a_warp(ticket: GlobalMut<u32>, y: GlobalMut<u32>) {
     let lane = warp::lane_id();
@@ -226,7 +226,7 @@ fn a_ticket_a_warp_without_atomics(ticket: GlobalMut<u32>, y: GlobalMut<u32>) {
     assert!(((first + lane) as usize) < y.len());
 }
 
-/// Each thread updates one element, and one thread reads the neighbouring element.
+/// A race-free kernel: each thread updates an element atomically, and one thread stores to the element beside them.
 #[kernel]
 fn the_element_beside_an_atomic(y: GlobalMut<u32>) {
     let thread = thread::thread_idx_x() as usize;

@@ -1,4 +1,5 @@
-//! Call paths to one barrier line: the calls and the iterations by which the lanes of a warp reach it.
+//! Cases of call paths to one barrier line: the calls and the loop iterations by which the lanes of a warp reach the
+//! barrier.
 
 use cuda_std::{GlobalMut, kernel, thread};
 use launch::LaunchConfig;
@@ -7,7 +8,7 @@ use crate::What::{Apart, RaceFree};
 
 const THREADS: usize = 64;
 
-/// One block of two warps.
+/// Returns a launch configuration of one block of two warps.
 fn block() -> LaunchConfig {
     LaunchConfig::new(1, THREADS as u32)
 }
@@ -29,12 +30,12 @@ cases! {
     a_lane_ahead_in_the_outer_loop: Apart, |device| launch!(device, block(), a_lane_ahead_in_the_outer_loop, THREADS);
 }
 
-/// A barrier in a function.
+/// Executes a barrier in a function that kernels call.
 fn meet() {
     thread::sync_threads();
 }
 
-/// A step of a phase, with a barrier.
+/// Executes a barrier and returns `value + 1`.
 fn step(value: u32) -> u32 {
     thread::sync_threads();
     value + 1
@@ -58,8 +59,8 @@ fn a_barrier_called_from_both_arms(y: GlobalMut<u32>) {
     }
 }
 
-/// In PTX a warp arrives at a barrier. CUDA's documentation requires that all threads reach the same barrier, and a
-/// strict check warns.
+/// A kernel whose warps call one barrier function in different places. PTX permits this, because barriers count warps.
+/// CUDA's documentation requires all threads to reach the same barrier, so a strict check warns.
 #[kernel]
 fn a_barrier_called_by_each_warp(y: GlobalMut<u32>) {
     let i = thread::thread_idx_x() as usize;
@@ -91,7 +92,7 @@ fn a_barrier_called_in_a_match(y: GlobalMut<u32>) {
     y.store(i as usize, value);
 }
 
-/// Both sides call the function: one inside `||`, the others afterwards.
+/// A faulty kernel: the first thread calls `step` in the second condition, the other threads in the first.
 #[kernel]
 fn a_barrier_behind_a_condition(y: GlobalMut<u32>) {
     let i = thread::thread_idx_x();
@@ -106,7 +107,7 @@ fn a_barrier_behind_a_condition(y: GlobalMut<u32>) {
     }
 }
 
-/// All lanes reach the same number of barriers, but in different iterations.
+/// A faulty kernel: all lanes execute the same number of barriers, but in different iterations.
 #[kernel]
 fn a_lane_skips_another_iteration(y: GlobalMut<u32>) {
     let i = thread::thread_idx_x();
@@ -160,7 +161,7 @@ fn a_lane_waits_for_a_round(y: GlobalMut<u32>) {
     y.store(i as usize, rounds);
 }
 
-/// Each lane runs a different number of iterations, and all lanes then reach the barrier.
+/// A race-free kernel: each lane runs a different number of iterations, and all lanes then reach the barrier.
 #[kernel]
 fn loops_of_their_own_before_it(y: GlobalMut<u32>) {
     let i = thread::thread_idx_x();
@@ -191,7 +192,7 @@ fn barriers_in_nested_loops(y: GlobalMut<u32>) {
     }
 }
 
-/// One lane leaves the inner loop a barrier early and executes that barrier later.
+/// A faulty kernel: one lane leaves the inner loop one barrier early, and executes that barrier in the next round.
 #[kernel]
 fn a_lane_ahead_in_the_outer_loop(y: GlobalMut<u32>) {
     let i = thread::thread_idx_x();

@@ -1,4 +1,4 @@
-//! Barriers and shared memory within a block.
+//! Cases of barriers and shared memory within a block.
 
 use cuda_std::{Global, GlobalMut, dynamic_shared, kernel, shared_array, thread};
 use launch::LaunchConfig;
@@ -7,7 +7,7 @@ use crate::What::{Race, RaceFree, Unwritten};
 
 const THREADS: usize = 64;
 
-/// One block with this number of threads.
+/// Returns a launch configuration of one block of `THREADS` threads.
 fn block() -> LaunchConfig {
     LaunchConfig::new(1, THREADS as u32)
 }
@@ -48,7 +48,7 @@ cases! {
     from_warp_to_warp_relaxed: Race("value"), |device| launch!(device, LaunchConfig::new(2, 64), from_warp_to_warp_relaxed, 2);
 }
 
-/// Sets every element of `x`.
+/// A kernel that sets every element of `x`.
 #[kernel]
 fn write_own(x: GlobalMut<u32>) {
     x.store(thread::index_1d(), 1);
@@ -74,7 +74,8 @@ fn no_barrier_between(y: GlobalMut<u32>) {
     y.store(thread, other);
 }
 
-/// The tile has no initial values. The read is uninitialised in some orders, and a race in all orders.
+/// A kernel with a race: it reads a shared tile without a barrier after the tile was filled. In some orders the read is
+/// also uninitialised.
 #[kernel]
 fn barrier_missing_after_filling(y: GlobalMut<u32>) {
     let tile = shared_array![u32; THREADS];
@@ -116,7 +117,7 @@ fn dynamic_shared_memory(y: GlobalMut<u32>) {
     y.store(thread, tile.load((thread + 33) % THREADS));
 }
 
-/// The second array starts one element before the end of the first.
+/// A kernel with a race: the second part of dynamic shared memory starts one element before the end of the first.
 #[kernel]
 fn dynamic_parts_that_overlap(y: GlobalMut<u32>) {
     let all = dynamic_shared::<u32>();
@@ -139,7 +140,7 @@ fn one_writes_all_read(y: GlobalMut<u32>) {
     y.store(thread, value.load(0));
 }
 
-/// The race looks harmless.
+/// A kernel with a race that looks harmless: all threads write the same value.
 #[kernel]
 fn all_write_the_same_value(y: GlobalMut<u32>) {
     let flag = shared_array![u32; 1];
@@ -166,7 +167,7 @@ fn halo_of_its_own_threads(y: GlobalMut<u32>) {
     y.store(thread, tile.load(thread) + tile.load(thread + 1) + tile.load(thread + 2));
 }
 
-/// The left halo is stored where the first thread has its own element.
+/// A kernel with a race: the left halo is stored at the element of the first thread.
 #[kernel]
 fn halo_off_by_one(y: GlobalMut<u32>) {
     let tile = shared_array![u32; THREADS + 2];
@@ -187,7 +188,7 @@ fn unwritten_shared_memory(y: GlobalMut<u32>) {
     y.store(thread, value);
 }
 
-/// Only three quarters of the tile are filled.
+/// A kernel that reads uninitialised memory: it fills only three quarters of the tile.
 #[kernel]
 fn an_unwritten_quarter(y: GlobalMut<u32>) {
     let tile = shared_array![u32; THREADS];
@@ -223,7 +224,7 @@ fn three_dimensions(y: GlobalMut<u32>) {
     y.store(thread::index_in_block() as usize, tile.load((16 * tx + 4 * tz + ty) as usize));
 }
 
-/// The index ignores z.
+/// A kernel with a race: the index ignores z, so that two threads share an element.
 #[kernel]
 fn two_threads_of_one_column(y: GlobalMut<u32>) {
     let tile = shared_array![u32; 16];
@@ -233,7 +234,7 @@ fn two_threads_of_one_column(y: GlobalMut<u32>) {
     y.store(thread::index_in_block() as usize, tile.load(place));
 }
 
-/// A message with a flag in shared memory.
+/// A race-free kernel: one warp sends a value to another by a flag in shared memory.
 #[kernel]
 fn from_warp_to_warp(y: GlobalMut<u32>) {
     let (value, flag) = (shared_array![u32; 1], shared_array![u32; 1]);

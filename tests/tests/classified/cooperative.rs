@@ -1,4 +1,5 @@
-//! The grid's barrier, and memory that kernels share without an argument: constant memory and statics in global memory.
+//! Cases of the grid's barrier, and of memory that kernels share without an argument: constant memory and statics in
+//! global memory.
 
 use cuda_std::{GlobalMut, address_space, grid, kernel, thread};
 use launch::LaunchConfig;
@@ -7,12 +8,12 @@ use crate::What::{Race, RaceFree};
 
 const N: usize = 128;
 
-/// Blocks that all run at the same time.
+/// Returns a cooperative launch configuration, whose blocks all run at the same time.
 fn together() -> LaunchConfig {
     LaunchConfig::new(4, 32).cooperative()
 }
 
-/// The element that each thread reads, which belongs to another block. The second table has one entry twice.
+/// The element of another block that each block reads. The second table has one entry twice.
 #[address_space(constant)]
 static OTHERS: [u32; 4] = [96, 64, 32, 0];
 #[address_space(constant)]
@@ -125,7 +126,7 @@ fn beyond_a_static() {
     TOTAL.view().store(1, 0);
 }
 
-/// The checks also work if no buffer was allocated before the launch and the kernel has no array argument.
+/// Tests the checks of a kernel without array arguments, on a device without buffers.
 #[test]
 fn a_static_is_named_where_an_index_is_beyond_it() {
     let error = tests::simulated(0).launch(LaunchConfig::new(1, 1), beyond_a_static()).unwrap_err().to_string();

@@ -1,11 +1,12 @@
-//! Asynchronous copies: their own thread sees the values after its wait, and other threads after an additional barrier.
+//! Cases of asynchronous copies: the thread that copies sees the values after its wait, and other threads after an
+//! additional barrier.
 
 use cuda_std::{AsyncCopies, GlobalMut, kernel, shared_array, thread};
 use launch::LaunchConfig;
 
 use crate::What::{Race, RaceFree, Unwritten};
 
-/// A block of two warps.
+/// Returns a launch configuration of one block of two warps.
 fn two_warps() -> LaunchConfig {
     LaunchConfig::new(1, 64)
 }

@@ -1,8 +1,9 @@
-//! The cost of checking: the ratio of the times of a checked and an unchecked launch on one worker.
+//! Measures the cost of checking: the ratio of the time of a checked launch to that of an unchecked launch, on one
+//! worker.
 //!
-//! `cargo test -p tests --test classified -- --ignored --nocapture cost::cost` prints the ratio for each shape and each
-//! classified kernel without a race, or only for those whose names contain `COST_OF`: for the natural order, the mean
-//! of all hostile orders, and the worst order.
+//! `cargo test -p tests --test classified -- --ignored --nocapture cost::cost` prints three ratios for each shape and
+//! each classified kernel without a race: for the natural order, the mean of all hostile orders, and the worst order.
+//! The environment variable `COST_OF` limits them to kernels whose names contain its value.
 
 use std::num::NonZeroUsize;
 use std::time::Instant;
@@ -23,12 +24,12 @@ fn shapes() -> impl Iterator<Item = &'static Shape> {
 }
 
 const RUNS: usize = 3;
-/// The minimum duration of a run in nanoseconds. A run repeats the launch until then, because the system's clock has a
-/// resolution of a few milliseconds.
+/// The minimum duration of a run in nanoseconds. A run repeats the launch for this time, because the system's clock has
+/// a resolution of a few milliseconds.
 const LEAST: f64 = 40e6;
 
-/// Returns the CPU time of this OS thread in nanoseconds, which excludes other processes. On systems without that
-/// clock, returns the time since `clock` was created.
+/// Returns the CPU time of this OS thread in nanoseconds, which excludes the time of other processes. On a system that
+/// does not report it, returns the time since `clock` was created.
 fn now(clock: Instant) -> f64 {
     let schedule = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
     let time = schedule.and_then(|text| text.split_whitespace().next()?.parse().ok());
@@ -39,7 +40,7 @@ fn on_one_worker() -> Simulator {
     Simulator::new().with_workers(NonZeroUsize::MIN)
 }
 
-/// Returns the nanoseconds per launch: the median of several runs.
+/// Returns the time of a launch in nanoseconds: the median of `runs` runs.
 fn time(device: &Device, launch: fn(&Device) -> Result<(), Error>, runs: usize) -> f64 {
     let clock = Instant::now();
     let run = |launches: u32| {
@@ -56,7 +57,8 @@ fn time(device: &Device, launch: fn(&Device) -> Result<(), Error>, runs: usize) 
     times[runs / 2]
 }
 
-/// The limit is far above the measured ratios, for machines with other load.
+/// Tests that each shape is race-free and that checking is not too slow. The limit is far above the measured ratios,
+/// because other processes may load the machine.
 #[test]
 fn shapes_are_race_free_and_not_too_slow_to_check() {
     let clock = Instant::now();

@@ -1,5 +1,5 @@
-//! Exchanges on uninitialised memory. An exchange whose result is unused initialises the element; an exchange whose
-//! result is used reads it.
+//! Cases of atomic exchanges on uninitialised memory. An exchange whose result is unused initialises the element; an
+//! exchange whose result is used reads it.
 
 use cuda_std::atomic::Ordering;
 use cuda_std::{GlobalMut, kernel, shared_array, thread};
@@ -7,7 +7,7 @@ use launch::LaunchConfig;
 
 use crate::What::{Early, Race, RaceFree, Unwritten};
 
-/// One block of one warp.
+/// Returns a launch configuration of one block of one warp.
 fn warp() -> LaunchConfig {
     LaunchConfig::new(1, 32)
 }

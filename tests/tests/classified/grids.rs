@@ -1,4 +1,4 @@
-//! The elements of blocks, the order at the end of a launch, and accesses that a barrier does not order.
+//! Cases of the elements of blocks, of the order between launches, and of accesses that a block barrier does not order.
 
 use cuda_std::{Global, GlobalMut, kernel, thread};
 use launch::LaunchConfig;
@@ -7,7 +7,7 @@ use crate::What::{Race, RaceFree};
 
 const N: usize = 200;
 
-/// A grid whose blocks need several iterations for `N` elements.
+/// Returns a grid whose threads need several iterations for `N` elements.
 fn grid() -> LaunchConfig {
     LaunchConfig::new(3, 32)
 }
@@ -48,7 +48,7 @@ fn an_element_a_thread(y: GlobalMut<u32>) {
     }
 }
 
-/// The stride of the loop is the block's width instead of the grid's.
+/// A kernel with a race: the stride of the loop is the block's width instead of the grid's.
 #[kernel]
 fn two_blocks_for_an_element(y: GlobalMut<u32>) {
     let mut i = thread::index_1d();
@@ -66,7 +66,8 @@ fn neighbours_in_another_array(x: Global<u32>, y: GlobalMut<u32>) {
     }
 }
 
-/// One block reads an element at the edge, and another block writes it. Within a warp, lanes wait.
+/// A kernel with a race: one block reads an element that another block writes. The barrier orders only the threads of a
+/// block.
 #[kernel]
 fn neighbours_in_place(y: GlobalMut<u32>) {
     let i = thread::index_1d();
@@ -137,7 +138,7 @@ fn parts_that_overlap_by_one(y: GlobalMut<u32>) {
     }
 }
 
-/// Each view is a part of the same buffer.
+/// A kernel on two views, which are parts of the same buffer.
 #[kernel]
 fn two_views(a: GlobalMut<u32>, b: GlobalMut<u32>) {
     let i = thread::index_1d();
@@ -145,7 +146,7 @@ fn two_views(a: GlobalMut<u32>, b: GlobalMut<u32>) {
     b.store(i, 2);
 }
 
-/// A fence orders a thread's own accesses. It does not wait for other threads.
+/// A kernel with a race: a fence orders the accesses of its own thread, but does not wait for other threads.
 #[kernel]
 fn fences_without_a_flag(x: GlobalMut<u32>, y: GlobalMut<u32>) {
     let block = thread::block_idx_x() as usize;

@@ -1,5 +1,6 @@
-//! Spin locks. The accesses of one critical section happen before those of the next if taking the lock acquires and
-//! releasing it releases, by the order of the atomic accesses or by fences.
+//! Cases of spin locks. The accesses of one critical section happen before those of the next if two conditions hold:
+//! taking the lock acquires, and releasing the lock releases. Both may come from the memory order of the atomic
+//! accesses or from fences.
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
 
@@ -8,12 +9,12 @@ use launch::LaunchConfig;
 
 use crate::What::{Race, RaceFree};
 
-/// Blocks of one thread.
+/// Returns a launch configuration of `n` blocks of one thread.
 fn threads(n: u32) -> LaunchConfig {
     LaunchConfig::new(n, 1)
 }
 
-/// Blocks of two warps.
+/// Returns a launch configuration of `n` blocks of two warps.
 fn blocks(n: u32) -> LaunchConfig {
     LaunchConfig::new(n, 64)
 }

@@ -1,4 +1,5 @@
-//! Warps that produce data for others: barriers in shared memory, and atomics of several scopes and widths.
+//! Cases of warps that produce data for other warps: barriers in shared memory, and atomics of several scopes and
+//! widths.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -8,7 +9,7 @@ use launch::LaunchConfig;
 
 use crate::What::{Race, RaceFree};
 
-/// The first warp produces, the second consumes.
+/// Returns a launch configuration of two warps: the first produces, the second consumes.
 fn two_warps() -> LaunchConfig {
     LaunchConfig::new(1, 64)
 }
@@ -29,7 +30,7 @@ cases! {
     words_beside_doubles: RaceFree, |device| launch!(device, two_warps(), words_beside_doubles, 4);
 }
 
-/// A barrier for the 64 threads of the block.
+/// Returns an initialised barrier for the 64 threads of the block.
 fn barrier() -> Barrier {
     let barrier = Barrier::at(shared_array![u64; 1], 0);
     initialise(barrier);

@@ -1,16 +1,16 @@
-//! Scopes: two fences or atomics synchronise only if each scope includes the other thread.
+//! Cases of scopes: two fences or atomics synchronise only if the scope of each includes the thread of the other.
 
 use cuda_std::{GlobalMut, fence, fence_block, fence_system, kernel, thread, warp};
 use launch::LaunchConfig;
 
 use crate::What::{Race, RaceFree};
 
-/// Threads 0 and 32 of one block.
+/// Returns a launch configuration of one block of two warps, whose threads 0 and 32 communicate.
 fn block() -> LaunchConfig {
     LaunchConfig::new(1, 64)
 }
 
-/// Thread 0 of each of two blocks.
+/// Returns a launch configuration of two blocks of one thread, which communicate.
 fn blocks() -> LaunchConfig {
     LaunchConfig::new(2, 1)
 }

@@ -1,5 +1,5 @@
-//! Kernels of the kinds in ScoR's benchmarks, rewritten: locks, fences and flags here, work stealing in `stealing`.
-//! They are large enough to measure the cost of checking. None has a race.
+//! Kernels of the same kinds as ScoR's benchmarks, without races and large enough to measure the cost of checking. This
+//! file has locks, fences and flags; `stealing` has work stealing.
 
 use cuda_std::{Global, GlobalMut, fence, kernel, shared_array, thread};
 use launch::{Device, Error, LaunchConfig};
@@ -14,11 +14,11 @@ pub const SHAPES: &[Shape] = &[
     Shape { name: "rule_110", launch: rule_110_launch },
 ];
 
-/// The numbers of rows and columns, and the length of the summed dimension.
+/// The number of rows and of columns of each matrix.
 const SIZE: usize = 64;
-/// The numbers of rows and columns of a tile.
+/// The number of rows and of columns of a tile.
 const TILE: usize = 16;
-/// The part of a sum that a block computes.
+/// The number of products of a sum that a block adds.
 const SLICE: usize = 8;
 
 fn product(device: &Device, of_tiles: bool) -> Result<(), Error> {
@@ -34,7 +34,8 @@ fn product(device: &Device, of_tiles: bool) -> Result<(), Error> {
     }
 }
 
-/// Squares a matrix. Each block adds the products of a slice to a tile under a lock.
+/// Squares a matrix. Each block computes `SLICE` products of each sum of a tile, and adds them to the result under the
+/// tile's lock.
 #[kernel]
 fn product_tile_locks(a: Global<u32>, c: GlobalMut<u32>, locks: GlobalMut<u32>) {
     let (x, y) = (thread::thread_idx_x() as usize, thread::thread_idx_y() as usize);
@@ -57,7 +58,7 @@ fn product_tile_locks(a: Global<u32>, c: GlobalMut<u32>, locks: GlobalMut<u32>) 
     }
 }
 
-/// Does the same with a lock per element, which each thread takes.
+/// Squares a matrix like `product_tile_locks`, but each thread takes a lock for its element.
 #[kernel]
 fn product_element_locks(a: Global<u32>, c: GlobalMut<u32>, locks: GlobalMut<u32>) {
     let (x, y) = (thread::thread_idx_x() as usize, thread::thread_idx_y() as usize);
@@ -85,7 +86,7 @@ fn reduction_by_fences_launch(device: &Device) -> Result<(), Error> {
     device.launch(config, call)
 }
 
-/// The last block adds the results of all blocks.
+/// Reduces a vector. Each block stores a partial sum, and the last block to finish adds the partial sums.
 #[kernel]
 fn reduction_by_fences(x: Global<u32>, parts: GlobalMut<u32>, ticket: GlobalMut<u32>, y: GlobalMut<u32>) {
     let (sums, is_last) = (shared_array![u32; 128], shared_array![u32; 1]);
@@ -123,8 +124,8 @@ fn fences_of_all_threads_launch(device: &Device) -> Result<(), Error> {
     device.launch(LaunchConfig::new(BLOCKS as u32, BLOCK), fences_of_all_threads(y.view_mut(), ticket.view_mut()))
 }
 
-/// All threads write and execute a fence before one thread counts the block. In each round the last block continues
-/// with all values.
+/// Writes values in rounds. In each round all threads write and execute a fence before one thread counts the block. The
+/// last block then reads the values of all blocks.
 #[kernel]
 fn fences_of_all_threads(y: GlobalMut<u32>, ticket: GlobalMut<u32>) {
     let is_last = shared_array![u32; 1];
@@ -145,7 +146,7 @@ fn fences_of_all_threads(y: GlobalMut<u32>, ticket: GlobalMut<u32>) {
     }
 }
 
-/// Computes generations of rule 110.
+/// The number of generations of rule 110 to compute.
 const GENERATIONS: usize = 24;
 
 fn rule_110_launch(device: &Device) -> Result<(), Error> {
@@ -155,7 +156,7 @@ fn rule_110_launch(device: &Device) -> Result<(), Error> {
     device.launch(LaunchConfig::new(BLOCKS as u32, BLOCK), rule_110(cells.view_mut(), done.view_mut()))
 }
 
-/// Each block waits for its neighbours' last generation.
+/// Computes generations of rule 110. Each block waits until its neighbours have finished the previous generation.
 #[kernel]
 fn rule_110(cells: GlobalMut<u32>, done: GlobalMut<u32>) {
     let (me, block, blocks) = (thread::thread_idx_x(), thread::block_idx_x() as usize, thread::grid_dim_x() as usize);

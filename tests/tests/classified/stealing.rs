@@ -13,7 +13,7 @@ pub const SHAPES: &[Shape] = &[
 ];
 
 const BLOCK: u32 = 128;
-/// The number of work items with which each block starts, in the kernels that steal.
+/// The number of work items that belong to each block at the start of a kernel.
 const PIECES: u32 = 16;
 
 fn convolution_stealing_launch(device: &Device) -> Result<(), Error> {
@@ -24,7 +24,7 @@ fn convolution_stealing_launch(device: &Device) -> Result<(), Error> {
     device.launch(config, convolution_stealing(x.view(), y.view_mut(), next.view_mut()))
 }
 
-/// Each block draws items of its own part, and then those of the others.
+/// Computes a convolution. Each block first draws items of its own part, and then items of the other blocks' parts.
 #[kernel]
 fn convolution_stealing(x: Global<u32>, y: GlobalMut<u32>, next: GlobalMut<u32>) {
     let drawn = shared_array![u32; 1];
@@ -51,7 +51,7 @@ fn convolution_stealing(x: Global<u32>, y: GlobalMut<u32>, next: GlobalMut<u32>)
     }
 }
 
-/// The number of vertices, and the number of neighbours of each.
+/// The size of the graph: the number of vertices, and the number of neighbours of each vertex.
 const VERTICES: usize = 4096;
 const DEGREE: usize = 4;
 
@@ -72,7 +72,8 @@ fn graph_connectivity_launch(device: &Device) -> Result<(), Error> {
     device.launch(LaunchConfig::new(BLOCKS as u32, 64), call)
 }
 
-/// Takes the next item of `victim`'s work under its lock. The first thread takes it for the block.
+/// Returns the next work item of block `victim`. The first thread takes the item under the victim's lock, for all
+/// threads of its block.
 #[cuda_std::device]
 fn take(locks: GlobalMut<u32>, next: GlobalMut<u32>, victim: usize) -> u32 {
     let taken = shared_array![u32; 1];
@@ -91,7 +92,7 @@ fn take(locks: GlobalMut<u32>, next: GlobalMut<u32>, victim: usize) -> u32 {
     piece
 }
 
-/// Joins the trees of neighbours. Vertices are taken under locks.
+/// Finds the connected components of a graph by joining the trees of neighbours. Blocks take vertices under locks.
 #[kernel]
 fn graph_connectivity(edges: Global<u32>, parents: GlobalMut<u32>, locks: GlobalMut<u32>, next: GlobalMut<u32>) {
     let (me, blocks) = (thread::thread_idx_x() as usize, thread::grid_dim_x() as usize);
@@ -135,7 +136,8 @@ fn graph_colouring_launch(device: &Device) -> Result<(), Error> {
     device.launch(LaunchConfig::new(BLOCKS as u32, 64), call)
 }
 
-/// Each vertex takes a colour that its neighbours do not have, under its own lock, which acquires and releases.
+/// Colours a graph. Each vertex takes a colour that its neighbours do not have, under the vertex's lock, which acquires
+/// and releases.
 #[kernel]
 fn graph_colouring(
     edges: Global<u32>,
@@ -172,7 +174,7 @@ fn graph_colouring(
     }
 }
 
-/// The number of nodes in a block's stack.
+/// The maximum number of nodes in a block's stack.
 const STACK: usize = 4096;
 
 fn unbalanced_tree_launch(device: &Device) -> Result<(), Error> {
@@ -183,8 +185,9 @@ fn unbalanced_tree_launch(device: &Device) -> Result<(), Error> {
     device.launch(LaunchConfig::new(BLOCKS as u32, 64), call)
 }
 
-/// Each block processes nodes of its own stack, or of another's, with all threads. The number of a node's children
-/// follows from its own number. Locks guard the stacks, and `open` counts the remaining nodes.
+/// Traverses an unbalanced tree. All threads of a block process a node from the block's stack or from that of another
+/// block. The number of a node's children follows from the node's number. Locks guard the stacks, and `open` counts the
+/// remaining nodes.
 #[kernel]
 fn unbalanced_tree(stacks: GlobalMut<u32>, tops: GlobalMut<u32>, locks: GlobalMut<u32>, open: GlobalMut<u32>) {
     let node = shared_array![u32; 1];

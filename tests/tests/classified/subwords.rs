@@ -1,12 +1,12 @@
-//! Bytes and halves of one word, and vectors beside scalars: accesses conflict only if they overlap by at least one
-//! byte.
+//! Cases of bytes and half-words of one word, and of vectors beside scalars. Accesses conflict only if they overlap by
+//! at least one byte.
 
 use cuda_std::{GlobalMut, kernel, shared_array, thread, warp};
 use launch::LaunchConfig;
 
 use crate::What::{Race, RaceFree};
 
-/// One block of one warp.
+/// Returns a launch configuration of one block of one warp.
 fn warp() -> LaunchConfig {
     LaunchConfig::new(1, 32)
 }

@@ -1,4 +1,4 @@
-//! Synchronisations, shuffles and votes within a warp, and the masks that they name.
+//! Cases of synchronisations, shuffles and votes within a warp, and of their masks.
 
 use cuda_std::{GlobalMut, kernel, shared_array, thread, warp};
 use launch::LaunchConfig;
@@ -64,7 +64,7 @@ fn warp_overwrites_too_early(y: GlobalMut<u32>) {
     y.store(lane, neighbour.wrapping_add(1)); // race
 }
 
-/// Each warp writes its elements, shuffles, and reads the elements of other lanes.
+/// A kernel with a race under strict checks: lanes write elements, shuffle, and read the elements of other lanes.
 #[kernel]
 fn shuffle_as_synchronisation(y: GlobalMut<u32>) {
     let (thread, lane) = (thread::thread_idx_x() as usize, warp::lane_id() as usize);
@@ -83,7 +83,7 @@ fn vote_as_synchronisation(y: GlobalMut<u32>) {
     assert!(all == warp::FULL_MASK && other == 1);
 }
 
-/// The lanes exchange only registers.
+/// A race-free kernel: the lanes exchange only registers.
 #[kernel]
 fn shuffle_of_values_alone(y: GlobalMut<u32>) {
     let mut value = warp::lane_id();
@@ -95,7 +95,7 @@ fn shuffle_of_values_alone(y: GlobalMut<u32>) {
     y.store(thread::index_1d(), value);
 }
 
-/// The lower half shuffles, and the upper half reads its elements.
+/// A kernel with a race: the lower half of the warp shuffles, and the upper half reads the elements of the lower half.
 #[kernel]
 fn shuffle_of_other_lanes(y: GlobalMut<u32>) {
     let lane = thread::thread_idx_x() as usize;
@@ -146,7 +146,7 @@ fn warp_sync_across_warps(y: GlobalMut<u32>) {
     assert!(other < 2);
 }
 
-/// No lane waits for a lane that has ended, so that lane is not ordered.
+/// A kernel with a race: the other lanes do not wait for lanes that have ended, so their accesses are not ordered.
 #[kernel]
 fn lanes_that_have_ended(y: GlobalMut<u32>) {
     let lane = thread::thread_idx_x() as usize;
@@ -195,7 +195,8 @@ fn tree_without_the_last_warp_sync(y: GlobalMut<u32>) {
     assert!(all > 1);
 }
 
-/// Lane 0 synchronises with lane 1, lane 1 with lane 2, and so on. Lanes that are two apart are ordered too.
+/// A race-free kernel: lane 0 synchronises with lane 1, lane 1 with lane 2, and so on. This also orders lanes that do
+/// not synchronise directly.
 #[kernel]
 fn warp_sync_by_a_chain(y: GlobalMut<u32>) {
     let lane = thread::thread_idx_x();

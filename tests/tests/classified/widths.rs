@@ -1,4 +1,4 @@
-//! Accesses of different widths conflict if they overlap by at least one byte.
+//! Cases of accesses of different widths, which conflict if they overlap by at least one byte.
 
 use cuda_std::{Global, GlobalMut, Shared, kernel, shared_array, thread};
 use launch::LaunchConfig;
@@ -117,7 +117,7 @@ fn words_cast(y: GlobalMut<u32>) {
     y.store(thread, four[0]);
 }
 
-/// One thread writes a double word, and another has written half of it.
+/// A kernel with a race: one thread writes a double word, and another thread writes half of it.
 #[kernel]
 fn doubles_and_their_halves(y: GlobalMut<u32>) {
     let words = shared_array![u32; 64];
@@ -182,7 +182,7 @@ fn counters_side_by_side(y: GlobalMut<u32>) {
     store_first(y, words.load(0));
 }
 
-/// Sets the four words to 0.
+/// Sets the first four words to 0, and synchronises the block.
 fn clear(words: Shared<u32>) {
     if thread::thread_idx_x() < 4 {
         words.store(thread::thread_idx_x() as usize, 0);

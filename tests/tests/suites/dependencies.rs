@@ -1,5 +1,5 @@
-//! Launches that may start before the previous launch ends, on a GPU. Kernels that do not wait correctly, which a
-//! checked device reports.
+//! Tests launches that may start before the previous launch ends. A checked device must report kernels that do not wait
+//! correctly.
 
 use cuda_std::{GlobalMut, grid, kernel, thread};
 use gpu::device_library::add_neighbours;
@@ -9,7 +9,7 @@ use tests::all_devices;
 use tests::reports::devices_and_orders;
 use workbench::case::bits;
 
-/// Each launch reads values that all blocks of the previous launch have written.
+/// Tests a chain of launches. Each launch reads values that all blocks of the previous launch have written.
 #[test]
 fn a_chain_of_launches_is_as_if_one_waited_for_the_other() {
     for device in all_devices() {
@@ -30,7 +30,8 @@ fn a_chain_of_launches_is_as_if_one_waited_for_the_other() {
     }
 }
 
-/// The threads that wait before the first access: all, none, all but too late, thread 0 alone.
+/// The way in which a kernel waits: all threads before their first access, no thread, all threads too late, or only
+/// thread 0.
 #[derive(Clone, Copy)]
 enum Waiting {
     All,

@@ -1,4 +1,4 @@
-//! Every part of `cuda_std` has its documented result on every device.
+//! Tests that every part of `cuda_std` has its documented result on every device.
 
 use std::fmt::Debug;
 
@@ -179,7 +179,7 @@ fn asynchronous_copies_by_elements_begin_and_end_anywhere() {
     check::<Affine, 2>(|i| Affine { factor: i, offset: !i });
 }
 
-/// The simulator completes a copy as late as possible.
+/// Tests that the simulator completes an asynchronous copy as late as possible.
 #[test]
 fn a_copy_is_not_there_before_it_is_waited_for() {
     let device = simulated(0);

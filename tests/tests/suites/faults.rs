@@ -1,5 +1,5 @@
-//! The faulty kernels of the textbooks. Each is reported in every order, with the correct lines and arrays, and the
-//! correct rung passes.
+//! Tests the faulty kernels of the textbooks. Every order must report each of them with the correct lines and arrays,
+//! and the correct rung must pass.
 
 use gpu::faults::{self, *};
 use gpu::operator::Sum;
@@ -53,7 +53,7 @@ fn the_volatile_warp_tail() {
     });
 }
 
-/// Returns two whole tiles and further elements.
+/// Returns numbers for two whole tiles and a partial one.
 fn with_a_tail(block: usize) -> Vec<i32> {
     numbers(2 * faults::ITEMS * block + 3 * block / 2)
 }
@@ -84,8 +84,7 @@ fn the_dropped_tail_reads_past_the_end_with_a_block_more() {
     });
 }
 
-/// Access checks cannot find this fault: there are as many partial sums as blocks, all of them correct, and some
-/// elements are never read.
+/// Tests a fault that access checks cannot find, because the kernel only leaves out elements. The sum is wrong.
 #[test]
 fn the_dropped_tail_is_seen_in_the_sum() {
     let x = with_a_tail(64);
@@ -100,7 +99,7 @@ fn the_dropped_tail_is_seen_in_the_sum() {
     }
 }
 
-/// Computes `y = 2·x + y` by a rung, for `n` elements.
+/// Asserts that a rung computes `y = 2·x + y` correctly for `n` elements.
 fn saxpy_is_right(device: &Device, n: usize) {
     let x: Vec<f32> = (0..n).map(|i| i as f32).collect();
     let (dx, mut dy) = (device.upload(&x).unwrap(), device.upload(&vec![1.0; n]).unwrap());
@@ -129,7 +128,8 @@ fn the_bound_that_underflows() {
     assert_reported(faulty, (Kind::Panic, "", BOUND, &["bound"]), |device| saxpy_is_right(device, n));
 }
 
-/// For long vectors, the same threads process the last span four times. This is no race, but the result is wrong.
+/// Tests a fault that is no race: on long vectors the same threads process the last span four times. The result is
+/// wrong.
 #[test]
 fn the_repeated_tail_is_seen_in_the_result() {
     let span = faults::UNROLL * 2 * 64;
@@ -143,7 +143,7 @@ fn the_repeated_tail_is_seen_in_the_result() {
     }
 }
 
-/// Checks a generation by the rungs.
+/// Asserts that the rungs of Life advance `soup` correctly.
 fn life_is_right(device: &Device, soup: &Board, generations: u64) {
     for kernel in [LifeRung::Global, LifeRung::Block, LifeRung::Shared] {
         let mut life = Simulation::new(device, kernel, soup).unwrap();

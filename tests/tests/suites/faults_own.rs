@@ -1,5 +1,5 @@
-//! The project's own faulty kernels. Each is reported in every order, with the correct lines and arrays, and the
-//! correct rung passes.
+//! Tests the faulty kernels that are modelled on this project's algorithms. Every order must report each of them with
+//! the correct lines and arrays, and the correct rung must pass.
 
 use cuda_std::{Global, GlobalMut};
 use gpu::faults::{self, *};
@@ -49,7 +49,7 @@ fn a_transpose_without_its_barrier() {
     });
 }
 
-/// Scans several tiles, each of which is copied while another is processed.
+/// Asserts that the pipelined scan is correct on several tiles, each of which is copied while another is processed.
 fn pipelined_is_right(device: &Device) {
     let x = numbers(30_000);
     let (dx, mut dy) = (device.upload(&x).unwrap(), device.alloc(x.len()).unwrap());
@@ -102,7 +102,8 @@ fn a_tile_that_is_filled_again_too_early() {
     );
 }
 
-/// Transposes a matrix with partial tiles. The threads without elements also reach the barrier.
+/// Asserts that the transpose of a matrix with partial tiles is correct. Threads without elements also reach the
+/// barrier.
 fn a_cut_tile_is_right(device: &Device) {
     let (size, x) = (Size { width: 37, height: 19 }, numbers(37 * 19));
     let (dx, mut dy) = (device.upload(&x).unwrap(), device.zeroed(x.len()).unwrap());
@@ -161,7 +162,7 @@ fn a_shuffle_that_names_lanes_which_do_not_come() {
     });
 }
 
-/// Runs the single-pass scan on several tiles.
+/// Asserts that the single-pass scan is correct on several tiles.
 fn look_back_is_right(device: &Device) {
     let x = numbers(9000);
     let (dx, mut dy) = (device.upload(&x).unwrap(), device.alloc(x.len()).unwrap());

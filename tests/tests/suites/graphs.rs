@@ -1,5 +1,4 @@
-//! Graphs: a recorded graph must have the same result as the launches that it records, on every device and in every
-//! run.
+//! Tests that a recorded graph has the same result as the launches that it records, on every device and in every run.
 
 use cuda_std::Ladder;
 use gpu::operator::{Affine, Compose, Max, Operator, Sum};
@@ -15,7 +14,7 @@ use workbench::catalogue::ALGORITHMS;
 /// The number of launches of each graph.
 const LAUNCHES: usize = 3;
 
-/// Empty, one, around a warp and a tile of a scan, and several tiles.
+/// Numbers of elements: 0, 1, a warp and one more, sizes around a tile of a scan, and several tiles.
 const SIZES: [usize; 6] = [0, 1, 33, 1000, 4097, 20_011];
 
 fn integers(n: usize, seed: u64) -> Vec<i32> {
@@ -62,7 +61,7 @@ fn a_reductions_graph_gives_what_the_reduction_does() {
     }
 }
 
-/// Checks every rung of every algorithm, recorded in a graph, against the reference.
+/// Compares every rung of every algorithm, recorded in a graph, with the reference.
 #[test]
 fn every_rung_of_every_algorithm_is_recorded_in_a_graph() {
     for device in devices() {
@@ -142,7 +141,7 @@ fn larger_inputs() {
     }
 }
 
-/// One graph with several algorithms, launched repeatedly: a scan of a reduction's input, and its result.
+/// Tests a graph with a scan and a reduction of the same input, launched repeatedly.
 #[test]
 fn algorithms_go_together_and_are_launched_many_times() {
     for device in devices() {
@@ -208,7 +207,7 @@ fn a_graph_runs_between_earlier_and_later_work() {
     }
 }
 
-/// A kernel that faults in a graph in the simulator is named, as in a direct launch.
+/// Tests that the simulator reports a fault of a kernel in a graph as it does for a direct launch.
 #[test]
 fn a_fault_in_a_graph_is_reported() {
     for device in all_devices().filter(Device::is_simulated) {

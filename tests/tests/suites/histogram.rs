@@ -1,4 +1,4 @@
-//! histogram: every rung against the reference, for both key widths, on every device.
+//! Compares every rung of histogram with the reference, for both key widths, on every device.
 
 use std::fmt::Debug;
 
@@ -14,11 +14,11 @@ use rand::Rng;
 use tests::{all_devices, checked_devices, devices, random, simulated};
 use workbench::histogram::reference;
 
-/// All 32-bit keys.
+/// The number of different 32-bit keys.
 const ALL: u64 = 1 << 32;
 
-/// Empty; less than a vector, a warp and a block; around a tile of both widths; one iteration of the checked devices'
-/// grid, and more; primes.
+/// Numbers of keys: 0; fewer than in a vector, a warp or a block; sizes around a tile of either key width; one
+/// iteration of the checked devices' grid, and more; primes.
 const SIZES: [usize; 20] = [
     0, 1, 2, 15, 16, 17, 31, 33, 1000, 4099, 16_383, 16_384, 16_385, 32_767, 32_768, 32_769, 65_537, 100_003, 131_072,
     200_017,
@@ -49,7 +49,7 @@ fn bins(count: u32, lower: u32, upper: u64) -> Bins {
     Bins::even(count, lower, upper).unwrap()
 }
 
-/// Returns the rung's counts, in memory with other initial values.
+/// Returns the counts that `rung` writes over other initial values.
 fn run<K: RandomKey>(device: &Device, rung: HistogramRung, keys: &[K], bins: Bins) -> Vec<u32> {
     let keys = device.upload(keys).unwrap();
     let mut counts = device.upload(&vec![99; bins.count() as usize]).unwrap();
@@ -108,7 +108,7 @@ suite! {
     replicated_conforms: Replicated;
 }
 
-/// Keys that all use one counter, one bank, or two counters alternately.
+/// Tests inputs whose keys all use one counter, one bank, or two counters alternately.
 #[test]
 fn keys_that_are_alike_are_all_counted() {
     fn check<K: RandomKey>(device: &Device, bins: Bins) {
@@ -128,7 +128,8 @@ fn keys_that_are_alike_are_all_counted() {
     }
 }
 
-/// Any grid of whole warps, any segments and replicas; keys that start at any element; reused state.
+/// Tests grids of any number of whole warps with any segments and replicas, keys that start at any element, and reused
+/// state.
 #[test]
 fn any_launch_counts_the_same() {
     fn check<K: RandomKey>(device: &Device, bins: Bins, segments: &[(u32, u32)], launches: &[(u32, u32)])
@@ -205,7 +206,7 @@ fn what_does_not_fit_is_refused() {
     }
 }
 
-/// The kernels' unchecked accesses rely on these assertions.
+/// Tests the assertions of the kernels on which their unchecked accesses rely.
 #[test]
 fn a_kernel_refuses_launches_of_another_shape() {
     let device = simulated(0);

@@ -1,4 +1,4 @@
-//! Life: every kernel against the reference, on every device.
+//! Compares every rung of Life with the reference, on every device.
 
 use cuda_std::Ladder;
 use gpu::life::{VECTOR_ROWS, life_bitpacked, life_global};
@@ -6,7 +6,7 @@ use launch::{Device, LaunchConfig};
 use life::{Board, CpuSimulation, LifeRung, Rule, Simulation, Topology, reference};
 use tests::{Turns, all_devices, devices, devices_and_turns, gpu, simulated};
 
-/// Tori that are one and two cells wide or high, around the word, the block and the strip of rows, and primes.
+/// Sizes of boards: one or two cells wide or high; sizes around a word, a block and a strip of rows; primes.
 const SIZES: [(usize, usize); 22] = [
     (1, 1),
     (1, 2),
@@ -51,7 +51,7 @@ fn conforms(rung: LifeRung) {
     }
 }
 
-/// Checks the board against the reference on each device whose limit permits the board.
+/// Compares the last board with the reference, on each device that takes an input of this size.
 fn all_conform(devices: &[(Device, Turns)], rung: LifeRung, soup: &Board, generations: u64) {
     let expected = reference::advance(soup, generations);
     let (width, height) = (soup.width(), soup.height());
@@ -81,7 +81,8 @@ fn bitpacked_conforms() {
     conforms(LifeRung::Bitpacked);
 }
 
-/// Boards whose rows are whole vectors: one, two, those of a warp and one more; around the strip of rows.
+/// Tests boards whose rows are whole vectors: one, two, three, and around the number of a warp. Their heights are
+/// around those of a strip of rows.
 #[test]
 fn vectors_of_bitpacked_conform() {
     const WIDTHS: [usize; 6] = [128, 256, 384, 128 * 31, 128 * 32, 128 * 33];
@@ -102,8 +103,8 @@ fn temporal_conforms() {
     conforms(LifeRung::Temporal);
 }
 
-/// Tiles that are side by side, one above the other, and diagonal, with overlapping margins. More generations than one
-/// launch.
+/// Tests tiles whose margins overlap side by side, one above the other and diagonally, for more generations than one
+/// launch computes.
 #[test]
 fn tiles_of_temporal_conform_at_their_seams() {
     let devices: Vec<_> = devices_and_turns(240_000).collect();
@@ -118,7 +119,7 @@ fn streaming_conforms() {
     conforms(LifeRung::Streaming);
 }
 
-/// Odd and even numbers of margin exchanges, with tiles side by side and one above the other.
+/// Tests odd and even numbers of margin exchanges, with tiles side by side and one above the other.
 #[test]
 fn resident_conforms() {
     conforms(LifeRung::Resident);
@@ -131,7 +132,7 @@ fn resident_conforms() {
     }
 }
 
-/// Counting rules, including those with births without neighbours, where two phases alternate.
+/// Tests rules that count neighbours. Some of them have births without neighbours, so that two phases alternate.
 #[test]
 fn streaming_conforms_for_rules_that_count() {
     for rule in ["B36/S23", "B2/S", "B3678/S34678", "B0123478/S34678", "B01/S", "B/S012345678", "B1357/S1357"] {
@@ -156,7 +157,7 @@ fn streaming_conforms_for_rules_that_count() {
     }
 }
 
-/// Boards that are one tile wide, slightly less and more, in few and in many folds. More generations than one launch.
+/// Tests boards around the width of one tile, in few and in many folds, for more generations than one launch computes.
 #[test]
 fn tiles_of_streaming_conform_at_their_seams() {
     let devices: Vec<_> = devices_and_turns(140_000).collect();
@@ -197,8 +198,8 @@ fn generations_add_up() {
     }
 }
 
-/// Boards whose margins are whole vectors, so that no kernel writes margins first: one tile and several, one fold and
-/// several.
+/// Tests boards whose margins are whole vectors, so that no kernel writes margins first. They have one or several
+/// tiles, and one or several folds.
 #[test]
 fn whole_margins_of_streaming_conform() {
     let devices: Vec<_> = devices_and_turns(100_000).collect();
@@ -217,8 +218,8 @@ fn whole_margins_of_streaming_conform() {
     }
 }
 
-/// Only on a GPU: 16384² cells, more than any block or cache holds. The reference is the CPU engine, because the plain
-/// reference would take minutes.
+/// Tests a board of 16384² cells on a GPU. The reference is the CPU engine, because the plain reference would take
+/// minutes.
 #[test]
 fn large_boards_conform_on_a_gpu() {
     let Some(device) = tests::gpu() else {
@@ -236,7 +237,8 @@ fn large_boards_conform_on_a_gpu() {
     assert!(advance(&device, LifeRung::Streaming, &soup, 10) == cores.board().unwrap());
 }
 
-/// Only on a GPU: more strips of rows than CUDA's largest grid has blocks along y, so that they continue along z.
+/// Tests a board on a GPU with more strips of rows than CUDA's largest grid has blocks along y, so that the grid
+/// continues along z.
 #[test]
 fn tall_boards_of_vectors_conform_on_a_gpu() {
     let Some(device) = tests::gpu() else {
@@ -247,7 +249,7 @@ fn tall_boards_of_vectors_conform_on_a_gpu() {
     assert!(advance(&device, LifeRung::Bitpacked, &soup, 1) == reference::advance(&soup, 1));
 }
 
-/// The kernels continue with grid strides if a grid does not cover a board's last rows: small grids, in each direction.
+/// Tests grids that are too small for the board, in each direction. The kernels continue with grid strides.
 #[test]
 fn small_grids_reach_every_cell() {
     let (width, height) = (70, 400);
@@ -270,7 +272,8 @@ fn small_grids_reach_every_cell() {
     }
 }
 
-/// Only on a GPU: a board whose last rows exceed CUDA's tallest grid. It has 17 columns, so blocks have 8 rows.
+/// Tests a board on a GPU with more rows than CUDA's tallest grid covers, and a tall board in the simulator. For 17
+/// columns blocks have 8 rows.
 #[test]
 fn tall_boards_conform() {
     for (device, width, height) in

@@ -1,4 +1,4 @@
-//! Life: the known evolution of well-known patterns, on the simulator and on a GPU if one exists.
+//! Tests the known evolution of well-known patterns of Life, in the simulator and on a GPU if one exists.
 
 use cuda_std::Ladder;
 use gpu::life::life_shared;
@@ -36,7 +36,8 @@ fn r_pentomino_has_116_cells_at_generation_1103() {
     }
 }
 
-/// The simulator runs the first 26 generations. Its board must then equal that of the CPU engine.
+/// Tests acorn's population at generation 5206, on the CPU engine and on a GPU. The simulator runs only the first 26
+/// generations, and its board must then equal that of the CPU engine.
 #[test]
 fn acorn_has_633_cells_at_generation_5206() {
     // The gliders wrap around the torus, but do not reach the remains in the middle.
@@ -91,8 +92,8 @@ fn a_glider_comes_back_around_the_torus() {
     }
 }
 
-/// The book's run: a million generations of a 32 × 32 torus in one launch, and a tenth of it on the simulator. A glider
-/// returns every 128 generations.
+/// Tests the textbook's run of a million generations of a 32 × 32 torus in one launch; the simulator runs fewer. A
+/// glider returns every 128 generations.
 #[test]
 fn a_million_generations_in_one_launch() {
     let (width, height) = (32, 32);

@@ -1,4 +1,4 @@
-//! Life with other rules: the kernels with a rule argument against the rule's definition, on every device.
+//! Compares the kernels of Life that take a rule as an argument with the rule's definition, on every device.
 
 use gpu::life::{AGES_WORDS, ROWS_PER_THREAD, life_counts, life_generations, life_table};
 use launch::{Device, LaunchConfig};
@@ -69,7 +69,8 @@ fn conforms(rules: &[Rule], tables: impl Fn(&Rule) -> &'static [u8], is_counted:
     }
 }
 
-/// B3/S23, HighLife, Seeds, Day & Night, all, none, and random rules.
+/// Returns rules that count neighbours: B3/S23, HighLife, Seeds, Day & Night, nearly all births and all survivals, no
+/// births and no survivals, and random rules.
 fn counting() -> Vec<Rule> {
     let mut random = random(3);
     let fixed = [(8, 12), (0b100_1000, 12), (4, 0), (0b1_1100_1000, 0b1_1101_1000), (0x1FE, 0x1FF), (0, 0)];

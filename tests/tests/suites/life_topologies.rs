@@ -1,13 +1,13 @@
-//! Life on Golly's bounded grids: the rung `streaming`, with the cells beyond the edges as an argument, against the
-//! plain reference on every device.
+//! Compares the rung `streaming` of Life with the plain reference on Golly's bounded grids, on every device. An
+//! argument of the kernel describes the cells beyond the edges.
 
 use gpu::life::Surface;
 use life::topology::Edges;
 use life::{Board, LifeRung, Rule, RuleAndTopology, Simulation, Topology, check_topology, reference};
 use tests::{all_devices, devices};
 
-/// Boards in Golly's notation, with `B3/S23` or another rule: one cell and a few, partial words, around the size from
-/// which corners are repaired, many rows for many folds, more columns than a tile.
+/// Topologies in Golly's notation, with boards of one cell, a few cells and partial words. Others are around the size
+/// from which corners are repaired, have many rows for many folds, or are wider than a tile.
 const GRIDS: [&str; 56] = [
     ":T1+0,7-3",
     ":T5+2,4",
@@ -101,14 +101,14 @@ fn soup(width: usize, height: usize) -> Board {
     Board::random(width, height, 0.4, (width + height) as u64).unwrap()
 }
 
-/// Each number of generations per launch.
+/// Tests every topology with `B3/S23`, for 1 and 9 generations.
 #[test]
 fn every_topology_conforms() {
     conforms(&GRIDS, "B3/S23", &[1, 9], soup);
 }
 
-/// Counting rules, including those with births without neighbours. Two phases then alternate, and cells beyond the
-/// edges of a plane are dead in both.
+/// Tests rules that count neighbours. For rules with births without neighbours two phases alternate, and the cells
+/// beyond the edges of a plane are dead in both.
 #[test]
 fn every_topology_conforms_for_rules_that_count() {
     let grids = [
@@ -130,7 +130,7 @@ fn every_topology_conforms_for_rules_that_count() {
     }
 }
 
-/// Gliders in all directions on an otherwise empty board. They cross every edge and every corner.
+/// Tests gliders in all directions on an otherwise empty board. They cross every edge and every corner.
 #[test]
 fn gliders_cross_every_edge() {
     let gliders = |width: usize, height: usize| {
@@ -162,7 +162,7 @@ fn gliders_cross_every_edge() {
     conforms(&grids, "B3/S23", &[16, 50], gliders);
 }
 
-/// The description of a topology for the kernels agrees with the topology in the whole margin.
+/// Tests that the kernels' description of a topology agrees with the topology in the whole margin.
 #[test]
 fn surfaces_are_the_topologies() {
     for text in GRIDS {

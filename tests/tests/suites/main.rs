@@ -1,4 +1,4 @@
-//! The conformance suites in one program. The module of a suite is the prefix of its tests' names.
+//! Runs the conformance suites in one program. The name of a suite's module is the prefix of its tests' names.
 
 mod dependencies;
 mod device_library;

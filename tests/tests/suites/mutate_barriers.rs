@@ -1,5 +1,5 @@
-//! Every barrier, warp synchronisation and fence of the kernels is needed: the simulator reports a fault if one is
-//! removed. It reports no fault while all are present, even if shuffles and votes order nothing.
+//! Tests that every barrier, warp synchronisation and fence of the kernels is needed: the simulator must report a fault
+//! if one is removed. It must report no fault while all are present, even under strict checks.
 
 use simt::{Checks, Schedule};
 use workbench::case::Case;

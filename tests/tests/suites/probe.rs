@@ -1,4 +1,4 @@
-//! The probes read, write and record correct values on every device.
+//! Tests that the probes read, write and record correct values on every device.
 
 use gpu::probe::{
     RECORD, U32x4, access_offset, access_strided, divergence_by_thread, divergence_by_warp, schedule_print,
@@ -10,10 +10,10 @@ use tests::{all_devices, devices, devices_and_turns, random, simulated, simulate
 use workbench::probe::divergence::{Decision, reference};
 use workbench::probe::{Arrays, BandwidthKernel, Measured, WORD, schedule};
 
-/// One thread, less than a warp, a warp, several blocks, and the largest block.
+/// Grids and blocks: one thread, a part of a warp, several blocks, and a block of 512 threads.
 const GRIDS: [(u32, u32); 6] = [(1, 1), (1, 31), (3, 32), (7, 96), (2, 512), (40, 64)];
 
-/// Around the warp, around a group of 16 elements for each of 32, 96 and 512 threads, and primes.
+/// Numbers of elements: around the warp; around 16 elements for each of 32, 96 and 512 threads; primes.
 const LENGTHS: [usize; 16] = [0, 1, 2, 31, 32, 33, 511, 512, 513, 1009, 1536, 8191, 8192, 8193, 16_384, 20_011];
 
 fn operands<T: Measured>(n: usize, seed: u64) -> Vec<T> {
@@ -25,7 +25,7 @@ fn exclusive_or<T: Measured>(elements: &[T]) -> T {
     elements.iter().fold(T::ZERO, |all, &element| all ^ element)
 }
 
-/// Every unroll factor and kind, on every length and grid.
+/// Tests the bandwidth kernels with operands `T`, for every unroll factor, length and grid.
 fn bandwidth_conforms<T: Measured>() {
     for (device, turns) in devices_and_turns(1009) {
         for (grid, block) in GRIDS {
@@ -99,8 +99,8 @@ fn a_million_elements_more_or_less_are_copied() {
     }
 }
 
-/// Checks each thread's own result, not only the sum of all: with an unroll factor of 2, thread `t` of a block reads
-/// elements `t` and `t + block` of each of its groups.
+/// Tests the result of each thread, not only the combination of all results. With an unroll factor of 2, thread `t` of
+/// a block reads elements `t` and `t + block` of each group of elements.
 #[test]
 fn a_thread_reads_elements_a_block_apart() {
     let x = operands::<u32>(1000, 3);

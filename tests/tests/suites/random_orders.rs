@@ -1,5 +1,5 @@
-//! Every algorithm's kernels at random sizes, in random orders of every kind, with checks. There must be no fault, and
-//! the result must be correct.
+//! Tests every algorithm's kernels at random sizes in random orders of every kind, with checks. The checker must report
+//! no fault, and the result must be correct.
 
 use cuda_std::Ladder;
 use gpu::operator::Sum;
@@ -16,7 +16,7 @@ use tests::{CHECKED_PER_INPUT, STRICT, checked, devices_and_turns};
 use workbench::scan::reference as scan_reference;
 use workbench::transpose::reference as transpose_reference;
 
-/// Returns an order of any kind, and whether shuffles order memory.
+/// Returns a strategy for an order of any kind, and for whether shuffles order memory accesses.
 fn devices() -> impl Strategy<Value = (Schedule, bool)> {
     let schedule = (0..7, 1..u64::MAX).prop_map(|(kind, seed)| match kind {
         0 => Schedule::Natural,
@@ -124,7 +124,7 @@ proptest! {
     }
 }
 
-/// The suites rely on this: no input and no order is left out.
+/// Tests that the turns of the devices leave out no input and no order, which the suites rely on.
 #[test]
 fn each_input_has_two_orders_and_each_order_its_inputs() {
     let is_whole = std::env::var_os("GRIDSTRIDE_TEST_ALL_ORDERS").is_some();

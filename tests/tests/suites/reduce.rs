@@ -1,4 +1,4 @@
-//! reduce: every rung against the reference, on every device.
+//! Compares every rung of reduce with the reference, on every device.
 
 use cuda_std::{ArgumentId, Global, Ladder};
 use gpu::operator::{Affine, Compose, Min, Operator, Product, Sum};
@@ -14,14 +14,14 @@ use workbench::inputs::RandomVector;
 use workbench::reduce::inputs::Factor;
 use workbench::reduce::reference::{self, Reference};
 
-/// Around the warp, the block, the tiles of 2, 4 and 8 blocks, the grid-stride rung's chunks and tiles, and the first
-/// length with a third launch; primes; 0.
+/// Numbers of elements: 0; sizes around the warp, the block, the tiles of 2, 4 and 8 blocks, and the grid-stride rung's
+/// chunks and tiles; sizes around the first that needs a third launch; primes.
 const SIZES: [usize; 25] = [
     0, 1, 2, 31, 32, 33, 127, 255, 256, 257, 511, 512, 513, 1009, 1023, 1025, 2047, 2048, 2049, 4099, 8191, 8193,
     16_381, 65_535, 65_537,
 ];
 
-/// The sizes above; for the grid-stride rung, around one iteration of the grid; larger ones if they are fast.
+/// Returns [`SIZES`], sizes around one iteration of the grid-stride rung's grid, and larger sizes if they are fast.
 fn sizes(device: &Device, rung: ReduceRung, element_bytes: usize) -> Vec<usize> {
     let mut sizes = SIZES.to_vec();
     if rung == ReduceRung::GridStride {
@@ -40,7 +40,7 @@ fn plan<T>(device: &Device, rung: ReduceRung, n: usize) -> Plan {
     Plan::new(rung, n, size_of::<T>(), device.properties().unwrap().multiprocessors)
 }
 
-/// The largest number of elements on checked devices.
+/// The maximum number of elements that checked devices reduce.
 const MAX_CHECKED: usize = 8193;
 
 fn conforms<T: Factor + ReduceElement<O>, O: Reference<T>>(device: &Device, turns: &Turns, rung: ReduceRung) {
@@ -49,7 +49,7 @@ fn conforms<T: Factor + ReduceElement<O>, O: Reference<T>>(device: &Device, turn
     }
 }
 
-/// Sums of whole floats are exact below 2²⁴, so an element that is left out or counted twice cannot hide in a bound.
+/// Asserts that sums of whole floats below 2²⁴ are exact. No element that is left out can hide in an error bound.
 fn whole_floats_are_exact(device: &Device, turns: &Turns, rung: ReduceRung) {
     for n in [1, 33, 2049, (1 << 16) + 77].into_iter().filter(|&n| turns.takes(n)) {
         let x: Vec<f32> = (0..n).map(|index| (RandomVector::<u32>::new(5, 0).bits(index) % 17) as f32 - 8.0).collect();
@@ -131,8 +131,8 @@ fn any_grid_gives_the_same_in_one_launch() {
     }
 }
 
-/// Views from every element of a vector, around whole vectors, chunks and iterations of a grid; twice, with the same
-/// bits.
+/// Tests views that start at every element of a vector, with lengths around whole vectors, chunks and iterations of a
+/// grid. Two runs must have the same bits.
 fn views_conform<T: Factor + ReduceElement<O>, O: Reference<T>>(
     device: &Device,
     plan: impl Fn(usize) -> Plan,
@@ -170,7 +170,7 @@ fn views_may_begin_anywhere() {
     }
 }
 
-/// A run that wrote nothing would leave the result of the run before.
+/// Tests that each run writes its result. A run that wrote nothing would leave the previous result.
 #[test]
 fn each_run_of_a_reduction_is_of_its_own_input() {
     let n = 30_011;
@@ -206,7 +206,7 @@ fn in_steps() -> impl Iterator<Item = ReduceRung> {
     offering(of_operator::<i32, Sum>()).filter(|rung| rung.rung().items_per_thread().is_some())
 }
 
-/// Grids and segments that no plan has: several tiles per block, the last one partial, and blocks without elements.
+/// Grids and segments that no plan has: several tiles per block with a partial last tile, and blocks without elements.
 const GRIDS: [(u32, u32, u32); 6] =
     [(1, 1, 5003), (1, 64, 5003), (3, 32, 2000), (4, 128, 1251), (7, 256, 1024), (600, 16, 9)];
 
@@ -230,7 +230,7 @@ fn a_block_combines_its_part_whatever_the_grid() {
     }
 }
 
-/// If the segment is longer than the array, the first block has all elements.
+/// Tests segments of any length. If the segment is longer than the array, the first block reduces all elements.
 #[test]
 fn a_part_of_any_length_is_combined() {
     let x = elements::<i32, Sum>(5003, 6);
@@ -313,7 +313,8 @@ fn operands_keep_their_order() {
     }
 }
 
-/// The plan determines the order in which floats are combined. The order of the threads does not.
+/// Tests that all devices return the same bits, because only the plan determines the order in which floats are
+/// combined.
 #[test]
 fn floats_are_the_same_on_every_device() {
     let n = 40_009;

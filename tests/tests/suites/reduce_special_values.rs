@@ -1,4 +1,4 @@
-//! reduce: the empty input, NaN, infinities and both zeros, on every device.
+//! Tests reduce on the empty input, NaN, infinities and both zeros, on every device.
 
 use cuda_std::Ladder;
 use gpu::operator::{Affine, Compose, Max, Min, Operator, Product, Sum};
@@ -25,7 +25,8 @@ fn nothing_is_the_identity() {
     }
 }
 
-/// Lengths with the special values alone, in a full chunk, in the rest, and in several blocks.
+/// Numbers of elements that place special values alone, in a full chunk, in the rest after chunks, or in several
+/// blocks.
 const SPECIAL_SIZES: [usize; 5] = [1, 31, 512, 1000, 8705];
 
 macro_rules! special_values_in_extremes {

@@ -1,12 +1,12 @@
-//! The remedy of a report is correct: each faulty kernel is reported with its remedy, and with the remedy applied it
-//! has no fault and the correct result.
+//! Tests that the remedies in reports are correct. Each faulty kernel must be reported with its remedy. With the remedy
+//! applied, the kernel must have no fault and the correct result.
 
 use cuda_std::{Global, GlobalMut, fence, fence_block, kernel, shared_array, thread, warp};
 use launch::{Device, Error, LaunchConfig};
 use simt::Remedy;
 use tests::reports::devices_and_orders;
 
-/// Asserts that in every order the faulty kernel is reported with `remedy`, and the cured kernel returns `right`. The
+/// Asserts that every order reports the faulty kernel with `remedy`, and that the cured kernel returns `right`. The
 /// second argument of `launch` is true for the faulty kernel.
 #[track_caller]
 pub fn assert_cured(remedy: Remedy, right: &[u32], launch: impl Fn(&Device, bool) -> Result<Vec<u32>, Error>) {
@@ -31,7 +31,7 @@ pub fn assert_right(right: &[u32], cured: &Result<Vec<u32>, Error>, order: &str)
     }
 }
 
-/// Launches a call with a view of this many zeros and downloads the view.
+/// Launches a call with a view of `$len` zeros, and downloads the view.
 macro_rules! filled {
     ($device:ident, $config:expr, $len:expr, |$view:ident| $call:expr) => {{
         let mut y = $device.zeroed($len)?;
@@ -119,7 +119,7 @@ fn the_side_of_a_message_that_lacks_its_fence() {
     }
 }
 
-/// The block has its own flag, and the fences have block scope.
+/// A message within a block, by a flag in shared memory and fences of block scope.
 #[kernel]
 fn a_message_in_a_block(y: GlobalMut<u32>, releases: bool, acquires: bool) {
     let (value, flag) = (shared_array![u32; 1], shared_array![u32; 1]);
@@ -322,7 +322,7 @@ fn one_barrier_outside_of_the_branches() {
     });
 }
 
-/// Counts rounds. Every other thread has fewer.
+/// A kernel that counts rounds with a barrier in each. Every other thread has fewer rounds.
 #[kernel]
 fn rounds_of_some(y: GlobalMut<u32>, is_faulty: bool) {
     let (tile, i) = (shared_array![u32; 64], thread::thread_idx_x() as usize);
@@ -346,8 +346,8 @@ fn as_many_iterations_for_all_threads() {
     });
 }
 
-/// Lanes below 20 vote, with a mask of all lanes, of these lanes, or together with the others. The other lanes continue
-/// to a barrier or another operation.
+/// A vote of the lanes below 20. Its mask has all lanes or only these, or the other lanes vote too. Lanes that do not
+/// vote continue to a barrier or another operation.
 #[kernel]
 fn a_vote_of_some(y: GlobalMut<u32>, has_full_mask: bool, all_come: bool, to_barrier: bool) {
     let lane = thread::thread_idx_x();

@@ -1,5 +1,5 @@
-//! Remedies for a thread that communicates for its block or warp, for several threads that update one element, and for
-//! a grid.
+//! Tests remedies for a thread that communicates for its block or warp, for several threads that update one element,
+//! and for a grid.
 
 use cuda_std::atomic::Ordering;
 use cuda_std::{GlobalMut, grid, kernel, shared_array, thread, warp};
@@ -9,8 +9,8 @@ use tests::reports::devices_and_orders;
 
 use super::remedies::{assert_cured, assert_right, filled};
 
-/// Does the same as [`assert_cured`]. In orders in which the later access precedes the message, the remedy may be
-/// `otherwise`.
+/// Asserts the same as [`assert_cured`], but permits the remedy `otherwise` in orders in which the later access
+/// precedes the message.
 #[track_caller]
 pub fn assert_cured_or(
     otherwise: Option<Remedy>,
@@ -33,7 +33,7 @@ pub fn assert_cured_or(
     assert!(given.contains(&Some(remedy)), "{given:?}");
 }
 
-/// Waits for the other threads of the block or lanes of the warp, if `is_there` is true.
+/// Synchronises the warp if `is_warp` is true, or else the block. Does nothing if `is_there` is false.
 fn meet(is_there: bool, is_warp: bool) {
     if is_there && is_warp {
         warp::sync_warp(u32::MAX);
@@ -42,7 +42,8 @@ fn meet(is_there: bool, is_warp: bool) {
     }
 }
 
-/// One block reads values that another writes. One thread of each block communicates through a flag.
+/// A kernel in which one block reads values that another block writes. One thread of each block communicates through a
+/// flag.
 #[kernel]
 fn a_message_of_leaders(
     y: GlobalMut<u32>,
@@ -83,7 +84,8 @@ fn a_warp_synchronisation_beside_a_flag() {
     });
 }
 
-/// The same between blocks in which only one thread of a warp without the leader accesses memory.
+/// A kernel in which one block reads a value that another block writes. The thread that accesses the value is in
+/// another warp than the thread that communicates.
 #[kernel]
 fn a_message_for_another_warp(y: GlobalMut<u32>, flag: GlobalMut<u32>, before_release: bool, after_acquire: bool) {
     let i = thread::thread_idx_x();
@@ -122,7 +124,7 @@ fn a_block_barrier_beside_a_flag() {
     });
 }
 
-/// A sum per thread, under a lock that the first thread of the block takes.
+/// A kernel that adds to a sum per thread, under a lock that the first thread of the block takes.
 #[kernel]
 fn a_lock_of_leaders(lock: GlobalMut<u32>, sums: GlobalMut<u32>, is_faulty: bool) {
     let i = thread::thread_idx_x() as usize;
@@ -150,7 +152,7 @@ fn a_block_barrier_before_a_lock_is_given_back() {
     });
 }
 
-/// A warp sends a message to another by a flag of the block.
+/// A kernel in which one warp sends a message to another by a flag in shared memory.
 #[kernel]
 fn warps_of_leaders(y: GlobalMut<u32>, before_release: bool, after_acquire: bool) {
     let (values, flag) = (shared_array![u32; 32], shared_array![u32; 1]);
@@ -185,7 +187,7 @@ fn a_warp_synchronisation_beside_a_flag_of_the_block() {
     assert_cured_or(otherwise, Remedy::WarpBeforeRelease, &right, |device, is_faulty| launch(device, !is_faulty, true));
 }
 
-/// A count of all threads.
+/// A kernel that counts all threads.
 #[kernel]
 fn a_count_of_all(y: GlobalMut<u32>, is_faulty: bool) {
     if is_faulty {
@@ -206,7 +208,7 @@ fn one_atomic_update() {
     }
 }
 
-/// Each block reads values that another has written.
+/// A kernel in which each block reads values that another block has written.
 #[kernel]
 fn across_the_grid(x: GlobalMut<u32>, y: GlobalMut<u32>, has_barrier: bool) {
     let i = thread::index_1d();

@@ -1,4 +1,4 @@
-//! Remedies with alternatives: each alternative cures a kernel for which it is meant.
+//! Tests remedies with alternatives: each alternative must cure a kernel for which it is meant.
 
 use cuda_std::{GlobalMut, fence, kernel, shared_array, thread};
 use launch::{Device, LaunchConfig};
@@ -7,7 +7,7 @@ use simt::Remedy;
 use super::remedies::{assert_cured, filled};
 use super::remedies_beside_atomics::assert_cured_or;
 
-/// The variants of a kernel: faulty, or cured in one of these ways.
+/// The variants of a kernel: faulty, or cured by one of several means.
 const FAULTY: u32 = 0;
 const BARRIER: u32 = 1;
 const ATOMIC: u32 = 2;
@@ -15,12 +15,12 @@ const OWN_ELEMENT: u32 = 3;
 const RELEASE: u32 = 4;
 const FENCES: u32 = 5;
 
-/// Returns the variant to launch: the cure, unless the faulty kernel is requested.
+/// Returns the variant to launch: `FAULTY` if `is_faulty` is true, and `cure` otherwise.
 fn cured_by(cure: u32, is_faulty: bool) -> u32 {
     if is_faulty { FAULTY } else { cure }
 }
 
-/// All threads set a sign, in one element or in one each.
+/// A kernel whose threads all store the same value, in one element or in one element each.
 #[kernel]
 fn a_sign_of_all(y: GlobalMut<u32>, cure: u32) {
     let i = thread::index_1d();
@@ -42,7 +42,7 @@ fn one_thread_or_own_elements_or_atomic_stores() {
     assert!(Remedy::OneThread.to_string().contains("if the result is right in any order"));
 }
 
-/// In each round another thread stores to one element.
+/// A kernel in which another thread stores to the same element in each round.
 #[kernel]
 fn rounds(y: GlobalMut<u32>, cure: u32) {
     let (last, i) = (shared_array![u32; 1], thread::thread_idx_x());
@@ -66,7 +66,7 @@ fn a_barrier_between_the_rounds_of_a_loop() {
     });
 }
 
-/// The first thread adds to a value that all threads have read before.
+/// A kernel whose first thread adds to a value that all threads have read before.
 #[kernel]
 fn an_update_by_one(y: GlobalMut<u32>, cure: u32) {
     let (sum, i) = (shared_array![u32; 1], thread::thread_idx_x() as usize);
@@ -92,7 +92,7 @@ fn a_barrier_beside_the_update_of_one_thread() {
     });
 }
 
-/// The second block reads the value of the first, for which it waits in a loop.
+/// A kernel whose second block waits in a loop for a value of the first block, and reads it.
 #[kernel]
 fn a_value_across_blocks(y: GlobalMut<u32>, cure: u32) {
     if thread::block_idx_x() == 0 {
@@ -128,7 +128,7 @@ fn a_release_and_an_acquire_or_fences() {
     }
 }
 
-/// One block checks whether the other has started. Both answers are correct.
+/// A kernel in which one block reads whether the other has started. Both answers are correct.
 #[kernel]
 fn a_look_at_a_sign(y: GlobalMut<u32>, cure: u32) {
     if thread::block_idx_x() == 0 {
@@ -149,7 +149,7 @@ fn atomics_where_any_order_is_right() {
     }
 }
 
-/// A block adds to an element that another block or the previous launch has initialised.
+/// A kernel that adds to an element that another block or the previous launch has initialised.
 #[kernel]
 fn begun_and_added_to(y: GlobalMut<u32>, begins: bool, adds: bool) {
     if begins && thread::block_idx_x() == 0 {
@@ -191,7 +191,8 @@ fn a_first_write_that_is_moved_to_the_host_or_a_launch_before() {
     assert!(Remedy::InitialiseBefore.to_string().starts_with("move that first write"));
 }
 
-/// The same in shared memory, with a barrier after the first write.
+/// A kernel that adds to an element of shared memory that the first thread has initialised. In one variant a barrier
+/// follows the first write.
 #[kernel]
 fn begun_in_a_block(y: GlobalMut<u32>, cure: u32) {
     let (sum, i) = (shared_array![u32; 1], thread::thread_idx_x());

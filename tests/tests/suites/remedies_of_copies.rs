@@ -1,4 +1,4 @@
-//! Remedies for asynchronous copies to shared memory, and for overlapping parts of dynamic shared memory.
+//! Tests remedies for asynchronous copies to shared memory, and for overlapping parts of dynamic shared memory.
 
 use cuda_std::{AsyncCopies, Global, GlobalMut, dynamic_shared, kernel, shared_array, thread};
 use launch::{Device, Error, LaunchConfig};
@@ -7,12 +7,12 @@ use tests::reports::devices_and_orders;
 
 use super::remedies::{assert_cured, filled};
 
-/// The source of the copies: 128 vectors.
+/// Returns the source of the copies: 128 vectors.
 fn numbers() -> Vec<u32> {
     (1000..1512).collect()
 }
 
-/// Launches a call with views of `numbers()` and of this many zeros, and downloads the latter.
+/// Launches a call with a view of `numbers()` and a view of `$len` zeros, and downloads the second view.
 macro_rules! copied {
     ($device:ident, $len:expr, |$x:ident, $y:ident| $call:expr) => {{
         let x = $device.upload(&numbers())?;
@@ -26,7 +26,7 @@ fn vectors(first: impl Iterator<Item = usize>) -> Vec<u32> {
     first.flat_map(|vector| numbers()[4 * vector..][..4].to_vec()).collect()
 }
 
-/// The variant without the commit is faulty: the wait then covers no copy.
+/// A kernel that copies a tile asynchronously. Without the commit the wait covers no copy, and the kernel is faulty.
 #[kernel]
 fn a_copy_of_a_group(x: Global<u32>, y: GlobalMut<u32>, is_committed: bool) {
     let (tile, i) = (shared_array![[u32; 4]; 64], thread::thread_idx_x() as usize);
@@ -47,8 +47,8 @@ fn a_commit_of_the_copy() {
     assert!(Remedy::WaitForCopy.to_string().contains("commit"));
 }
 
-/// Asynchronous copies bring vectors of `x` to a tile, which may be zeroed before. Each thread stores the vector
-/// `distance` further on to `y`.
+/// A kernel that copies vectors of `x` to a tile asynchronously; the tile may be zeroed before. Each thread then stores
+/// the vector at `distance` from its own in `y`.
 #[kernel]
 fn a_copy(x: Global<u32>, y: GlobalMut<u32>, distance: usize, is_zeroed: bool, waits: bool, has_barrier: bool) {
     let (tile, i) = (shared_array![[u32; 4]; 64], thread::thread_idx_x() as usize);
@@ -96,7 +96,7 @@ fn a_wait_for_the_copy() {
     }
 }
 
-/// A thread reads a value that it has stored there, before or after it starts a copy to the same place.
+/// A kernel whose threads read a value that they have stored, before or after they start a copy to the same element.
 #[kernel]
 fn a_read_of_its_own(x: Global<u32>, y: GlobalMut<u32>, is_early: bool) {
     let (tile, i) = (shared_array![[u32; 4]; 64], thread::thread_idx_x() as usize);
@@ -122,8 +122,8 @@ fn a_read_before_the_copy() {
     });
 }
 
-/// Reverses two tiles. In the first, each thread reads a vector that another has stored, and refills a part for the
-/// second.
+/// A kernel that reverses two tiles, one after the other. Each thread reads a vector that another thread has stored,
+/// and then starts a copy of a vector of the second tile.
 #[kernel]
 fn a_tile_filled_again(x: Global<u32>, y: GlobalMut<u32>, has_barrier: bool, waits: bool, is_of_a_warp: bool) {
     let (tile, i) = (shared_array![[u32; 4]; 64], thread::thread_idx_x() as usize);
@@ -167,7 +167,7 @@ fn a_barrier_before_the_copy() {
     }
 }
 
-/// After a barrier, a thread stores to the destination of a copy in flight, or starts another copy there.
+/// A kernel whose threads store to the destination of a copy in flight after a barrier, or start another copy to it.
 #[kernel]
 fn a_tile_overwritten(x: Global<u32>, y: GlobalMut<u32>, distance: usize, by_copy: bool, waits: bool) {
     let (tile, i) = (shared_array![[u32; 4]; 64], thread::thread_idx_x() as usize);
@@ -200,7 +200,7 @@ fn a_wait_before_the_copys_place_is_written_again() {
     }
 }
 
-/// All threads copy to the same place, or only one does.
+/// A kernel in which all threads or only the first copy to the same element.
 #[kernel]
 fn a_copy_by_all(x: Global<u32>, y: GlobalMut<u32>, is_by_all: bool) {
     let (vector, i) = (shared_array![[u32; 4]; 1], thread::thread_idx_x() as usize);
@@ -221,7 +221,7 @@ fn one_thread_copies() {
     });
 }
 
-/// Two parts of dynamic shared memory. An argument is the start of the second.
+/// A kernel with two parts of dynamic shared memory. `offset` is the start of the second part.
 #[kernel]
 fn two_parts(y: GlobalMut<u32>, offset: usize) {
     let i = thread::thread_idx_x() as usize;
@@ -253,7 +253,7 @@ fn another_offset_of_a_part() {
     }
 }
 
-/// Two overlapping parts, used one after the other.
+/// A kernel that uses two overlapping parts of dynamic shared memory, one after the other.
 #[kernel]
 fn parts_by_turns(y: GlobalMut<u32>, has_barrier: bool) {
     let i = thread::thread_idx_x() as usize;
@@ -278,7 +278,7 @@ fn a_barrier_between_parts_that_share_bytes() {
     });
 }
 
-/// Parts with one name, which are windows of an array, and a race within the array.
+/// A kernel whose threads have overlapping windows of one array, and read an element that another thread stores.
 #[kernel]
 fn windows(y: GlobalMut<u32>, has_barrier: bool) {
     let i = thread::thread_idx_x() as usize;

@@ -1,4 +1,4 @@
-//! saxpy: every rung against the reference, on every device.
+//! Compares every rung of saxpy with the reference, on every device.
 
 use cuda_std::{Global, GlobalMut, GpuFloat, Ladder};
 use gpu::saxpy::{saxpy_grid_stride, saxpy_monolithic, saxpy_unaligned, saxpy_unrolled, saxpy_vectorised};
@@ -11,8 +11,8 @@ use rand::Rng;
 use tests::{all_devices, devices_and_turns, random, random_floats, simulated};
 use workbench::saxpy::reference::{self, Reference};
 
-/// Around the warp, the block, an iteration of each rung's loop, and 2^20; primes; 0 and 1. They leave every remainder
-/// after whole vectors of 2 and 4.
+/// Numbers of elements: 0 and 1; sizes around the warp, the block, an iteration of each rung's loop, and 2^20; primes.
+/// All remainders after whole vectors of 2 and 4 elements occur.
 const SIZES: [usize; 22] = [
     0,
     1,
@@ -93,7 +93,7 @@ suite! {
     vectorised_conforms: Vectorised for f32 f64;
 }
 
-/// Every grid, including a single thread, and 32 blocks for each multiprocessor of an H200.
+/// Tests grids of several shapes, including a single thread and 32 blocks for each multiprocessor of an H200.
 #[test]
 fn a_grid_of_any_shape_gives_the_same() {
     let devices: Vec<_> = devices_and_turns(1000).collect();
@@ -126,7 +126,7 @@ fn a_grid_of_any_shape_gives_the_same() {
     }
 }
 
-/// Every rung computes each element in the same way, in vectors and in tails.
+/// Tests special values. Every rung must compute an element in the same way in a vector and in the tail.
 #[test]
 fn special_values_pass_through() {
     let special =
@@ -146,7 +146,7 @@ fn special_values_pass_through() {
     }
 }
 
-/// A view need not start at a multiple of a vector.
+/// Tests views that do not start at a multiple of a vector.
 #[test]
 fn views_that_start_anywhere_are_taken() {
     for device in all_devices() {
@@ -172,8 +172,8 @@ fn views_that_start_anywhere_are_taken() {
     }
 }
 
-/// From every element of a vector to every other, around whole vectors and blocks of them. The kernel must not write
-/// beyond the view.
+/// Tests views that start at every element of a vector, for both arguments, with each of `lengths`. The kernel must not
+/// write beyond the view.
 fn views_conform<T: Reference>(rung: SaxpyRung, lengths: impl Iterator<Item = usize> + Clone) {
     let places = 16 / size_of::<T>();
     let a = T::from_f64(-0.7);

@@ -1,4 +1,4 @@
-//! scale: every rung against the reference, on every device.
+//! Compares every rung of scale with the reference, on every device.
 
 use cuda_std::{Global, GlobalMut, Ladder};
 use gpu::scale::{scale_grid, scale_one_block, scale_vectorised};
@@ -11,10 +11,10 @@ use rand::Rng;
 use tests::{all_devices, devices_and_turns, random, simulated};
 use workbench::scale::reference::{self, Product};
 
-/// Around the warp and the blocks; primes; 0 and 1.
+/// Numbers of elements up to those of one block: 0 and 1, sizes around the warp and several blocks, and primes.
 const SMALL_SIZES: [usize; 15] = [0, 1, 2, 31, 32, 33, 63, 127, 255, 256, 257, 512, 1009, 1023, 1024];
 
-/// Around an iteration of the grid-stride loop in the simulator's grid, and 2^20.
+/// Numbers of elements above those of one block: sizes around an iteration of the simulator's grid, and around 2^20.
 const LARGE_SIZES: [usize; 7] = [1025, 8191, 8193, 16_385, 65_537, (1 << 20) - 1, (1 << 20) + 1];
 
 fn vector<T: Number>(n: usize, seed: u64) -> Vec<T> {
@@ -56,7 +56,8 @@ fn vectorised_conforms() {
     conforms(ScaleRung::Vectorised, &[&SMALL_SIZES[..], &LARGE_SIZES[..]].concat());
 }
 
-/// Views that start at any element: accesses of 16 bytes if both views are aligned, otherwise of single elements.
+/// Tests views that start at any element. The kernel accesses 16 bytes at a time if both views are aligned, and single
+/// elements otherwise.
 #[test]
 fn parts_that_are_aligned_to_elements_alone_are_scaled() {
     let x = vector::<i32>(80, 4);
@@ -80,8 +81,8 @@ fn parts_that_are_aligned_to_elements_alone_are_scaled() {
     }
 }
 
-/// From every element of a vector to every other, around whole vectors and blocks of them. The kernel must not write
-/// beyond the view.
+/// Tests views that start at every element of a vector, for both arguments, with lengths around whole vectors and
+/// blocks of them. The kernel must not write beyond the view.
 #[test]
 fn views_may_begin_anywhere() {
     for device in all_devices() {

@@ -1,4 +1,4 @@
-//! scan, further tests: distant look-back, grids, special values, errors, random vectors.
+//! Further tests of scan: distant look-back, grids, special values, errors and random vectors.
 
 use cuda_std::Global;
 use cuda_std::Ladder;
@@ -31,7 +31,7 @@ fn found<T: ScanElement<O>, O: Operator<T>>(
     dy.download().unwrap()
 }
 
-/// Returns a vector of floats whose prefixes, and all sums of neighbours, are exact; and those prefixes.
+/// Returns a vector of floats and its prefix sums. The prefix sums and all sums of neighbouring elements are exact.
 fn exact_sums(n: usize) -> (Vec<f32>, Vec<f32>) {
     let mut random = random(n as u64);
     let prefixes: Vec<f32> = (0..n).map(|_| (random.next_u32() >> 12) as f32 - f32::from(1_u16 << 15)).collect();
@@ -58,20 +58,21 @@ fn sums_that_no_order_rounds_are_exact_at_any_length() {
     }
 }
 
-/// True if the rung scans any length in one pass over memory.
+/// Returns true if the rung scans any length in one pass over memory.
 fn is_one_pass(rung: ScanRung) -> bool {
     matches!(rung, ScanRung::LookBack | ScanRung::Pipelined)
 }
 
-/// Stores a published state in the words of state.
+/// Stores a tile's published state, `flag` and `value`, in the state words `words`.
 fn publish<T: Shuffle>(words: &mut [u64], tile: usize, flag: u32, value: T) {
     for i in 0..T::WORDS {
         words[first_word::<T>(tile) + i] = u64::from(flag) << 32 | u64::from(value.to_words()[i]);
     }
 }
 
-/// Scans tile `tile` alone, with existing states of all earlier tiles: prefixes of those for which `has_prefix` returns
-/// true, and aggregates of the others. States before the last prefix have wrong values.
+/// Tests the scan of tile `tile` alone, when all earlier tiles have published their states. `has_prefix` returns true
+/// for tiles that have published a prefix; the others have an aggregate. States before the last prefix have wrong
+/// values, which must not be used.
 fn scan_one_tile<T: Shuffle + PartialEq + std::fmt::Debug, O: Operator<T>, const V: usize>(
     device: &Device,
     (tile, has_prefix): (usize, fn(usize, usize) -> bool),
@@ -206,7 +207,8 @@ fn an_exclusive_sum_starts_with_a_plain_zero() {
     }
 }
 
-/// The accesses are unchecked, and the threads of a block of another shape would draw tiles that no thread scans.
+/// Tests that the look-back kernel rejects views and blocks of other shapes. Its accesses are unchecked, and the
+/// threads of another block would draw tiles that no thread scans.
 #[test]
 fn look_back_refuses_views_and_blocks_that_it_is_not_for() {
     let device = simulated(0);
@@ -227,8 +229,8 @@ fn look_back_refuses_views_and_blocks_that_it_is_not_for() {
     }
 }
 
-/// Three launches with the same states. The flags of the first are the last ones that differ from those of the launch
-/// before.
+/// Tests three launches that share states. The flags must distinguish the states of a launch from those of the previous
+/// launch, also when the epoch wraps.
 #[test]
 fn look_back_tells_the_states_of_a_launch_from_those_before() {
     let n = 5003_usize;

@@ -1,4 +1,4 @@
-//! The pipelined scan, further tests: every distance between a block's tiles, in order; rejected launches; many blocks.
+//! Further tests of the pipelined scan: every distance between a block's tiles, rejected launches, and many blocks.
 
 use std::num::NonZeroUsize;
 
@@ -19,7 +19,7 @@ fn config(blocks: u32) -> LaunchConfig {
     LaunchConfig::new(blocks, PIPELINED_THREADS).shared_bytes(RING_BYTES)
 }
 
-/// Returns the call for views that start at a cache line.
+/// Returns the call of the kernel for views that start at a cache line.
 fn without_head<'a, T: Element, O: Operator<T>, const V: usize>(
     x: Global<'a, T>,
     y: GlobalMut<'a, T>,
@@ -32,8 +32,8 @@ where
     scan_pipelined::<T, O, V>(x.part(0, 0), y.part(0, 0), x, y, exclusive, states)
 }
 
-/// Scans tile `tile` by one block, with existing aggregates of the `tile` tiles before. The tile is whole if its number
-/// is odd.
+/// Tests the scan of tile `tile` by one block, when all `tile` earlier tiles have published their aggregates. The tile
+/// is whole if its number is odd.
 fn scan_after<T: Shuffle + PartialEq + std::fmt::Debug, O: Operator<T>, const V: usize>(
     device: &Device,
     tile: usize,
@@ -128,7 +128,7 @@ where
     }
 }
 
-/// More blocks than tiles, and one block for all tiles.
+/// Tests grids with more blocks than tiles, and with one block for all tiles.
 #[test]
 fn any_grid_gives_the_same() {
     let n = 5 * tile_elements(4) + 3;
@@ -145,7 +145,7 @@ fn any_grid_gives_the_same() {
     }
 }
 
-/// A block that starts after the team was closed has no tile, even if tiles remain.
+/// Tests a block that starts after the team was closed. It must scan no tile, even if tiles remain.
 #[test]
 fn a_block_that_comes_late_writes_nothing() {
     let (n, number) = (9 * tile_elements(4) + 3, 5);
@@ -161,8 +161,8 @@ fn a_block_that_comes_late_writes_nothing() {
     }
 }
 
-/// A launch starts with the words that the previous launch left, whatever its grid and its head. The numbers of
-/// launches wrap after 2³².
+/// Tests launches that start with the state words of the previous launch, with other grids and heads. The number of a
+/// launch wraps after 2³².
 #[test]
 fn launches_follow_one_another_on_the_same_states() {
     let n = 5 * tile_elements(4) + 3;
@@ -203,7 +203,8 @@ fn views_need_not_start_at_a_multiple_of_16_bytes() {
     }
 }
 
-/// The accesses are unchecked, and the threads of a block of another shape would leave out elements.
+/// Tests that the kernel rejects views, blocks and sizes of shared memory that do not fit. Its accesses are unchecked,
+/// and the threads of another block would leave out elements.
 #[test]
 fn it_refuses_views_blocks_and_shared_memory_that_it_is_not_for() {
     let device = simulated(0);

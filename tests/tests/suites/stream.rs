@@ -1,4 +1,5 @@
-//! Streams: saxpy on host data, with every method and on every device, and the guarantees of `launch` for streams.
+//! Tests saxpy on host data by streams, with every method and on every device, and the guarantees of `launch` for
+//! streams.
 
 use std::num::NonZeroUsize;
 use std::time::Duration;
@@ -14,8 +15,8 @@ use workbench::stream::{DeviceVectors, mapped};
 const A: f32 = 2.0;
 const SEED: u64 = 5;
 
-/// 0, 1, fewer than streams, around the warp, the block and a chunk's alignment, primes; numbers that are not multiples
-/// of the streams.
+/// Numbers of elements: 0 and 1; fewer than the streams; sizes around the warp, the block and a chunk's alignment;
+/// primes; sizes that are no multiples of the number of streams.
 const SIZES: [usize; 14] = [0, 1, 2, 7, 31, 32, 33, 63, 65, 255, 257, 1009, 65_537, (1 << 20) + 1];
 
 fn inputs() -> [RandomVector<f32>; 2] {
@@ -119,7 +120,8 @@ fn mapped_conforms() {
     }
 }
 
-/// Makes `count` launches on `y`. Each is in another stream than the launch before, for which it waits.
+/// Launches a kernel `count` times on one vector and returns the vector. Each launch is in another stream than the
+/// previous launch, and waits for it.
 fn relay(device: &Device, count: usize, streams: usize) -> Vec<f32> {
     let n = 100_003;
     let x = device.upload(&vec![1.0_f32; n]).unwrap();

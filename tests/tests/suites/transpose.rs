@@ -1,4 +1,4 @@
-//! transpose: every rung against the reference, for every element width, on every device.
+//! Compares every rung of transpose with the reference, for every element width, on every device.
 
 use std::fmt::Debug;
 
@@ -18,8 +18,8 @@ use workbench::transpose::reference;
 
 use super::transpose_views::check_views;
 
-/// Empty; single rows and columns; around the tiles of 32, 64 and 128, in both directions; whole vectors that are not
-/// whole tiles; primes.
+/// Widths and heights of matrices: empty; single rows and columns; sizes around the tiles of 32, 64 and 128 in both
+/// directions; whole vectors that are not whole tiles; primes.
 pub(super) const SIZES: [(usize, usize); 35] = [
     (0, 0),
     (0, 5),
@@ -58,7 +58,7 @@ pub(super) const SIZES: [(usize, usize); 35] = [
     (257, 1023),
 ];
 
-/// An element with random bits that is compared by its bits: a NaN keeps its payload.
+/// An element type with random values that are compared by their bits, because a NaN must keep its payload.
 pub(super) trait Bits: Element + Debug {
     fn from_random(bits: u64) -> Self;
     fn bits(self) -> u64;
@@ -101,7 +101,7 @@ fn expected<T: Copy>(rung: TransposeRung, size: Size, x: &[T]) -> Vec<T> {
     if is_transpose(rung) { reference::transpose(size, x) } else { x.to_vec() }
 }
 
-/// Returns the rung's result, in memory with other initial values.
+/// Returns the matrix that `rung` writes over other initial values.
 pub(super) fn run<T: Bits>(device: &Device, rung: TransposeRung, size: Size, x: &[T]) -> Vec<T> {
     let dx = device.upload(x).unwrap();
     let mut dy = device.upload(&matrix(size, 99)).unwrap();
@@ -147,7 +147,8 @@ suite! {
     vectorised_conforms: Vectorised;
 }
 
-/// Numbers that a float unit could change: quiet and signalling NaNs with payloads, −0, subnormals.
+/// Tests numbers whose bits a floating-point unit could change: quiet and signalling NaNs with payloads, −0, and
+/// subnormals.
 #[test]
 fn floats_arrive_bit_for_bit() {
     let size = Size { width: 3, height: 2 };
@@ -175,7 +176,7 @@ fn any_plain_data_of_a_width_is_moved() {
     }
 }
 
-/// Rows of tiles may be distributed over y and z in any way, and blocks without a tile do nothing.
+/// Tests grids that distribute the rows of tiles over y and z in several ways. Blocks without a tile must do nothing.
 #[test]
 fn any_grid_that_covers_the_matrix_gives_the_same() {
     let size = Size { width: 100, height: 227 };
@@ -205,7 +206,8 @@ fn any_grid_that_covers_the_matrix_gives_the_same() {
     }
 }
 
-/// Columns of tiles may be distributed over y and z in any way, and blocks without a tile do nothing.
+/// Tests grids of the last rung that distribute the columns of tiles over y and z in several ways. Blocks without a
+/// tile must do nothing.
 #[test]
 fn any_grid_that_covers_the_matrix_gives_the_same_in_the_last_rung() {
     fn check(is_aligned: bool, size: Size) {
@@ -237,7 +239,7 @@ fn any_grid_that_covers_the_matrix_gives_the_same_in_the_last_rung() {
     check(false, Size { width: 263, height: 259 });
 }
 
-/// Many tiles below each other, with the last one partial, and with inner tiles.
+/// Tests the last rung with many tiles below each other, of which the last is partial, and with inner tiles.
 #[test]
 fn the_last_rung_covers_tall_and_wide_matrices() {
     fn check<T: Bits>(device: &Device, turns: &Turns) {
@@ -256,8 +258,8 @@ fn the_last_rung_covers_tall_and_wide_matrices() {
     }
 }
 
-/// Views that start at any element of their buffers, and rows and columns that start anywhere in a sector. Every
-/// element arrives, and the kernel does not write beyond the view.
+/// Tests views that start at any element of their buffers, and rows and columns that start anywhere in a sector. Every
+/// element must arrive, and the kernel must not write beyond the view.
 #[test]
 fn views_may_begin_at_any_element() {
     fn check<T: Bits + MovedBits>(on: &(Device, Turns), sizes: &[(usize, usize)], offsets: &[(usize, usize)])
@@ -302,7 +304,8 @@ fn lengths_must_match() {
     }
 }
 
-/// The kernel must check the size itself, because its accesses are unchecked.
+/// Tests that the kernels reject views that do not have the size of the matrix. They must check this, because their
+/// accesses are unchecked.
 #[test]
 fn a_kernel_refuses_views_that_are_no_such_matrix() {
     let device = simulated(0);

@@ -1,5 +1,5 @@
-//! transpose, the last rung's kernels for some sizes: views that start at any element, and the sizes from which each
-//! kernel is launched.
+//! Tests the kernels that the last rung of transpose uses for some sizes: views that start at any element, and the
+//! sizes from which each kernel is launched.
 
 use cuda_std::{Global, GlobalMut, Ladder};
 use gpu::transpose::{
@@ -13,7 +13,8 @@ use workbench::transpose::reference;
 
 use super::transpose::{Bits, SIZES, assert_same, matrix, run};
 
-/// Transposes by `kernel` from an element of one buffer to an element of another.
+/// Tests `kernel` on matrices of `sizes`. The views of input and output start at the elements `offsets` of their
+/// buffers.
 pub(super) fn check_views<T: Bits + MovedBits>(
     (device, turns): &(Device, Turns),
     sizes: &[(usize, usize)],
@@ -38,7 +39,8 @@ pub(super) fn check_views<T: Bits + MovedBits>(
     }
 }
 
-/// Around its tiles, of 241 or 249 columns and 128 or 64 rows, with inner tiles, at every position in a vector.
+/// Tests the kernel `transpose_gathered` on sizes around its tiles, which have 241 or 249 columns and 128 or 64 rows,
+/// and on views that start at many positions in a vector.
 #[test]
 fn large_matrices_of_bytes_and_halves_are_gathered() {
     let small = [(1, 1), (1, 37), (37, 1), (2, 3), (17, 16), (31, 33), (16, 16), (1, 200), (260, 2)];
@@ -59,7 +61,7 @@ fn large_matrices_of_bytes_and_halves_are_gathered() {
     }
 }
 
-/// Around its tiles, of 64, 32 or 16 columns and 64 or 32 rows.
+/// Tests the kernel `transpose_plain` on sizes around its tiles, which have 64, 32 or 16 columns and 64 or 32 rows.
 #[test]
 fn plain_tiles_conform() {
     fn check<const THREADS: usize>(on: &(Device, Turns))
@@ -79,7 +81,7 @@ fn plain_tiles_conform() {
     }
 }
 
-/// Words and double words, by the kernels that the last rung uses only for large matrices.
+/// Tests words and double words with the kernels that the last rung uses only for large matrices.
 #[test]
 fn vectors_of_words_conform() {
     fn check<T: Bits + MovedBits>(on: &(Device, Turns))
@@ -102,7 +104,7 @@ fn vectors_of_words_conform() {
     }
 }
 
-/// The kernels that the last rung launches, at the first sizes of each.
+/// Tests the last rung at the smallest sizes for which it launches each of its kernels.
 #[test]
 fn the_last_rung_takes_large_matrices() {
     fn check<T: Bits>(width: usize, height: usize) {

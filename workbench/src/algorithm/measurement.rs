@@ -1,45 +1,46 @@
-//! The measurements that a benchmark makes of an algorithm.
+//! The measurements that a benchmark makes of an algorithm, and their targets.
 
 use std::fmt;
 
 use super::Shape;
 
-/// A measurement: one problem at several sizes.
+/// A measurement of one problem at several sizes.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Measurement {
-    /// The element type's name.
+    /// The name of the element type.
     pub number: &'static str,
-    /// A name such as "inclusive" that distinguishes it from others of its type.
+    /// A name such as "inclusive" that distinguishes the measurement from others with the same element type.
     pub variant: Option<&'static str>,
-    /// The options other than the type.
+    /// The names and values of the options other than the element type.
     pub options: &'static [(&'static str, &'static str)],
     /// True to measure all rungs of the ladder, false to measure only the default rung.
     pub is_ladder: bool,
-    /// The sizes.
+    /// The sizes of the problem.
     pub sizes: Sizes,
-    /// The targets of the default rung.
+    /// The targets that the default rung must reach.
     pub aims: &'static [Aim],
-    /// True if tables also show its calls on small inputs.
+    /// True if tables also show calls on small inputs.
     pub is_small: bool,
 }
 
 /// The targets of a default rung, at a size that every run on a GPU includes.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Aim {
-    /// Its name in tables, such as "inclusive scan f32".
+    /// The name in tables, such as "inclusive scan f32".
     pub what: &'static str,
-    /// The size.
+    /// The size at which the speed is compared with the targets.
     pub shape: Shape,
-    /// The index of the default rung. Life has one for a single generation per launch and one for several.
+    /// The index among the default rungs. Life has two default rungs: one for a single generation per launch and one
+    /// for several.
     pub nth: usize,
     /// The targets; all of them must be reached.
     pub targets: &'static [Target],
 }
 
-/// The target of a speed.
+/// A speed that a default rung must reach.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Target {
-    /// A multiple of the speed of a peer, and the peer's name.
+    /// A multiple of the speed of a peer, such as CUB, and the peer's name.
     Peer(f64, &'static str),
     /// A percentage of the speed of the device's own copy.
     Copy(f64),
@@ -50,27 +51,27 @@ pub enum Target {
 /// The unit of an algorithm's sizes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Unit {
-    /// Elements; their bytes are read or written.
+    /// Elements, which are read or written; tables show bytes per second.
     Elements,
-    /// Cells; they are updated.
+    /// Cells, which are updated; tables show cell updates per second.
     Cells,
 }
 
 /// The sizes of a measurement.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Sizes {
-    /// The lengths of vectors: powers of two.
+    /// Vectors whose lengths are powers of two.
     Lengths,
-    /// The sides of square matrices: powers of two.
+    /// Square matrices whose sides are powers of two.
     Squares,
-    /// Matrices with odd sides that are not square, which suit no kernel.
+    /// Matrices with odd sides that are nearly square. No kernel has a fast path for such sizes.
     Odd,
-    /// The sides of square boards.
+    /// Square boards of Life.
     Boards,
 }
 
 impl Measurement {
-    /// Returns a measurement of the default rung on vectors of `number`.
+    /// Returns a measurement of the default rung on vectors with elements of type `number`.
     pub const fn vectors(number: &'static str) -> Self {
         Self {
             number,
@@ -83,39 +84,39 @@ impl Measurement {
         }
     }
 
-    /// Measures all rungs.
+    /// Returns this measurement for all rungs of the ladder.
     pub const fn ladder(self) -> Self {
         Self { is_ladder: true, ..self }
     }
 
-    /// Sets the targets.
+    /// Returns this measurement with the targets `aims`.
     pub const fn aims(self, aims: &'static [Aim]) -> Self {
         Self { aims, ..self }
     }
 
-    /// Shows small inputs in tables.
+    /// Returns this measurement with small inputs shown in tables.
     pub const fn small(self) -> Self {
         Self { is_small: true, ..self }
     }
 
-    /// Sets the sizes.
+    /// Returns this measurement with the sizes `sizes`.
     pub const fn sizes(self, sizes: Sizes) -> Self {
         Self { sizes, ..self }
     }
 
-    /// Sets the name of the variant and its options.
+    /// Returns this measurement with the variant's name and options.
     pub const fn variant(self, variant: &'static str, options: &'static [(&'static str, &'static str)]) -> Self {
         Self { variant: Some(variant), options, ..self }
     }
 }
 
 impl Aim {
-    /// Returns targets for a vector of 2^`exponent` elements.
+    /// Returns the targets for vectors of 2^`exponent` elements.
     pub const fn vector(what: &'static str, exponent: u32, targets: &'static [Target]) -> Self {
         Self { what, shape: Shape::Vector(1 << exponent), nth: 0, targets }
     }
 
-    /// Returns targets for a matrix or board.
+    /// Returns the targets for a matrix or board.
     pub const fn plane(what: &'static str, width: usize, height: usize, targets: &'static [Target]) -> Self {
         Self { what, shape: Shape::plane(width, height), nth: 0, targets }
     }

@@ -1,15 +1,15 @@
 //! The traits through which the program measures, benchmarks, explains and checks any algorithm.
 //!
-//! An [`Algorithm`] turns options into a [`Problem`]. A problem makes [`Inputs`] on a device, and inputs make a
-//! [`PreparedRung`]. A prepared rung runs on a queue: a device, or a graph that is being recorded.
+//! An [`Algorithm`] turns options into a [`Problem`]. A problem creates [`Inputs`] on a device, and inputs create a
+//! [`PreparedRung`]. A prepared rung runs on a queue, which is a device or a graph that is being recorded.
 //!
 //! # Design
 //!
-//! The program uses only these four traits: it has no list of algorithms. A problem chooses the functions of its
-//! element type once, when it is made.
+//! The program uses only these four traits, so it has no list of algorithms. A problem selects the functions for its
+//! element type once, when it is created.
 //!
-//! References are simple, and use higher precision for floats. A benchmark row is marked if its rung is the default.
-//! The algorithm's `measurements()` have the targets of that rung, so a new rung needs no change in the tables.
+//! The references are simple, and compute floats with higher precision. A benchmark marks the rows of the default rung.
+//! The targets of that rung are in the algorithm's `measurements()`, so a new rung needs no change in the tables.
 
 use cuda_std::{KernelInfo, Ladder, Rung};
 use launch::{Device, Held, Queue, Resources};
@@ -29,29 +29,29 @@ pub use measurement::{Aim, Measurement, Sizes, Target, Unit};
 pub use options::{Options, ProblemOption, parse_type};
 pub use shape::{Shape, Size, SizeTextError};
 
-/// An algorithm: its ladder, options, measurements and cases.
+/// An algorithm, with its ladder, options and measurements.
 pub trait Algorithm: Send + Sync {
-    /// Returns its name, which is also that of its folder, its command and its PTX module.
+    /// Returns the algorithm's name, which is also the name of its module, its command and its PTX module.
     fn name(&self) -> &'static str {
         self.rungs().first().map_or("", |rung| rung.algorithm)
     }
 
-    /// Returns the rungs of its ladder, the simplest first.
+    /// Returns the rungs of the algorithm's ladder, the simplest first.
     fn rungs(&self) -> &'static [Rung];
 
-    /// Returns the help of its command: a line, an empty line, and a paragraph about what it measures and when a result
-    /// is right.
+    /// Returns the help text of the algorithm's command: a line, an empty line, and a paragraph. The paragraph says
+    /// what the command measures and which results are correct.
     fn about(&self) -> &'static str;
 
-    /// Returns its options other than the size and the seed.
+    /// Returns the algorithm's options other than the size and the seed.
     fn options(&self) -> &'static [ProblemOption];
 
-    /// Returns the element types that some rung is built for.
+    /// Returns the element types that at least one rung is built for.
     fn types(&self) -> Vec<NumberType> {
         capabilities::types(self.rungs())
     }
 
-    /// Returns the default size of a problem for `rung`, or for all rungs.
+    /// Returns the default size of a problem for `rung`, or for all rungs if `rung` is `None`.
     fn default_shape(&self, rung: Option<&Rung>, purpose: Purpose) -> Shape {
         let n = match purpose {
             Purpose::Explain => 1 << 18,
@@ -61,37 +61,37 @@ pub trait Algorithm: Send + Sync {
         Shape::Vector(rung.and_then(Rung::max_elements).map_or(n, |max| n.min(max)))
     }
 
-    /// Returns the problem of that size with these options.
+    /// Returns the problem of size `shape` with these options.
     ///
     /// # Errors
     /// [`WorkbenchError::Options`] if the options are invalid.
     fn problem(&self, shape: Shape, options: &Options) -> Result<Box<dyn Problem>, WorkbenchError>;
 
-    /// Returns the unit of its sizes.
+    /// Returns the unit of the algorithm's sizes.
     fn unit(&self) -> Unit {
         Unit::Elements
     }
 
-    /// Returns true if the rung `_rung` is a yardstick for the others, and not a step of the ladder.
+    /// Returns true if `_rung` names a baseline, which the other rungs are compared with, and not a step of the ladder.
     fn is_yardstick(&self, _rung: &str) -> bool {
         false
     }
 
-    /// Returns the measurements of a benchmark.
+    /// Returns the measurements that a benchmark makes of the algorithm.
     fn measurements(&self) -> Vec<Measurement>;
 
-    /// Returns the measurements of a benchmark on several devices, by the default rung. Empty if it runs on one device
-    /// only.
+    /// Returns the measurements that a benchmark makes of the default rung on several devices. Returns none if the
+    /// algorithm runs on one device only.
     fn scaling_measurements(&self) -> Vec<ScalingMeasurement> {
         Vec::new()
     }
 
-    /// Returns true if it has a CPU engine, which is measured beside the rungs.
+    /// Returns true if the algorithm has a CPU engine, which a benchmark measures beside the rungs.
     fn has_engine(&self) -> bool {
         false
     }
 
-    /// Returns the kernels that are not rungs but can be explained.
+    /// Returns the algorithm's kernels that are not rungs but can be explained.
     fn others(&self) -> &'static [Other] {
         &[]
     }
@@ -100,74 +100,75 @@ pub trait Algorithm: Send + Sync {
 /// The purpose of a problem, which decides its default size.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Purpose {
-    /// A measurement of the time.
+    /// A command measures the time of the problem.
     Measure {
-        /// True in the simulator, where a run takes longer.
+        /// True if the problem runs in the simulator, where a run takes longer.
         simulated: bool,
     },
-    /// A count of its accesses. The size is large enough that a last block with less work hardly shows, and small
-    /// enough to take seconds.
+    /// The simulator counts the problem's accesses. The size is large enough that a last block with less work hardly
+    /// changes the figures, and small enough that a run takes seconds.
     Explain,
 }
 
-/// A kernel that is not a rung and runs by itself.
+/// A kernel that is not a rung but can be launched and explained by itself.
 pub struct Other {
-    /// Its name, which differs from those of the rungs.
+    /// The kernel's name, which differs from the names of all rungs.
     pub name: &'static str,
-    /// Its purpose, in a sentence.
+    /// The kernel's purpose, in a sentence.
     pub idea: &'static str,
-    /// The names of its kernel functions.
+    /// The names of the kernel functions that `run` launches.
     pub families: &'static [&'static str],
-    /// Its default size.
+    /// The default size of the problem.
     pub shape: Shape,
-    /// Runs it.
+    /// Runs the kernel on a problem of the given size.
     pub run: fn(&Device, Shape, &Options) -> Result<(), WorkbenchError>,
 }
 
-/// The value of a property of a problem, as in JSON.
+/// The value of a property of a problem, as JSON shows it.
 #[derive(Clone, PartialEq, Debug, serde::Serialize)]
 #[serde(untagged)]
 pub enum Fact {
-    /// A count.
+    /// A whole number, such as a size.
     Count(u64),
-    /// A number.
+    /// A floating-point number, such as a factor.
     Number(f64),
-    /// A name.
+    /// A text, such as the name of a type.
     Name(&'static str),
-    /// A flag.
+    /// A truth value, such as the flag `exclusive`.
     Flag(bool),
 }
 
 /// A problem: a computation of a certain size on certain data.
 pub trait Problem: Send + Sync {
-    /// Returns its description, such as "reduce, sum of f32, n = 1000".
+    /// Returns a description of the problem, such as "reduce, sum of f32, n = 1000".
     fn title(&self) -> String;
 
-    /// Returns its properties, such as size, type and operator, under their names in JSON.
+    /// Returns the problem's properties, such as size, type and operator, with their names in JSON.
     fn facts(&self) -> Vec<(&'static str, Fact)>;
 
-    /// Returns a property other than size, type and operator, such as "inclusive".
+    /// Returns a further detail beside size, type and operator, such as "inclusive".
     fn detail(&self) -> Option<String> {
         None
     }
 
-    /// Returns the number of elements or cell updates that figures refer to.
+    /// Returns the number of elements or cell updates, by which figures are divided.
     fn elements(&self) -> u64;
 
-    /// Returns the bytes that a run must at least read and write.
+    /// Returns the number of bytes that any run must read and write.
     fn bytes(&self) -> u64;
 
-    /// Returns the bytes of device memory of the inputs, the outputs and the largest temporary storage of `rungs`.
+    /// Returns the number of bytes of device memory for the inputs, the outputs and the largest temporary storage of
+    /// `rungs`.
     fn memory_bytes(&self, device: &Device, rungs: &[&Rung]) -> u64;
 
-    /// Checks that the rung supports it on this device.
+    /// Checks that the rung supports the problem on this device.
     ///
     /// # Errors
-    /// [`AlgorithmError::NotBuilt`](gridstride::AlgorithmError::NotBuilt) if it does not.
+    /// [`AlgorithmError::NotBuilt`](gridstride::AlgorithmError::NotBuilt) if the rung does not support the problem.
     fn check(&self, device: &Device, rung: &Rung) -> Result<(), WorkbenchError>;
 
-    /// Returns the rung that runs by default: the fastest for the type, the operator and the size on the device. Life
-    /// has two: for a single generation and for many.
+    /// Returns the rung that runs by default: the fastest one for the type, operator, size and device. Life has two
+    /// default rungs: one for a single generation and one for many.
     fn default_rungs(&self, device: &Device) -> Vec<&'static Rung>;
 
     /// Returns true if the rung is one of the [default rungs](Self::default_rungs).
@@ -180,34 +181,34 @@ pub trait Problem: Send + Sync {
         true
     }
 
-    /// Makes its inputs on a device.
+    /// Creates the problem's inputs on a device.
     ///
     /// # Errors
-    /// If the device or the host has too little memory.
+    /// An error if the device or the host has too little memory.
     fn inputs(&self, device: &Device) -> Result<Box<dyn Inputs + '_>, WorkbenchError>;
 
-    /// Makes the CPU engine for the problem.
+    /// Creates the CPU engine for the problem.
     ///
     /// # Errors
-    /// [`WorkbenchError::Options`] if there is no [engine](Algorithm::has_engine); an error if the host has too little
-    /// memory.
+    /// [`WorkbenchError::Options`] if the algorithm has no [engine](Algorithm::has_engine); an error if the host has
+    /// too little memory.
     fn engine(&self) -> Result<Box<dyn Engine>, WorkbenchError> {
         invalid!("{} has no CPU engine", self.title())
     }
 
-    /// Makes the rung's work on inputs that are split over a team.
+    /// Prepares the rung's work on inputs that are split over a team.
     ///
     /// # Errors
     /// [`WorkbenchError::Options`] if the problem cannot be split; as for [`check`](Self::check); an error if a device
     /// or the host has too little memory.
     fn split<'a>(&'a self, _team: &'a Team<'a>, _rung: &Rung) -> Result<Box<dyn SplitWork + 'a>, WorkbenchError> {
-        invalid!("{} runs on one device, of one process: choose one device", self.title())
+        invalid!("{} runs on one device of one process: choose one device", self.title())
     }
 }
 
-/// A CPU engine: computes a problem on the processor's cores, without a kernel.
+/// A CPU engine, which computes a problem on the processor's cores without a kernel.
 pub trait Engine {
-    /// Returns its instructions and threads, such as "AVX-512, 2 threads".
+    /// Returns the instruction set and the number of threads, such as "AVX-512, 2 threads".
     fn setting(&self) -> String;
 
     /// Runs `steps` steps of the problem, such as generations.
@@ -216,7 +217,7 @@ pub trait Engine {
 
 /// The inputs of a problem on a device, and memory for its result.
 pub trait Inputs {
-    /// Prepares a rung to run on them.
+    /// Prepares a rung to run on these inputs.
     ///
     /// # Errors
     /// [`AlgorithmError::NotBuilt`](gridstride::AlgorithmError::NotBuilt) as for [`Problem::check`]; an error if the
@@ -224,64 +225,64 @@ pub trait Inputs {
     fn prepare<'a>(&'a mut self, rung: &Rung) -> Result<Box<dyn PreparedRung + 'a>, WorkbenchError>;
 }
 
-/// A rung that is ready to run. A run allocates nothing.
+/// A rung that is ready to run on its inputs. A run allocates no memory.
 pub trait PreparedRung: Resources {
-    /// Enqueues a run on `queue`: the device, or a graph that is being recorded.
+    /// Enqueues a run on `queue`, which is the device or a graph that is being recorded.
     ///
     /// # Errors
-    /// The error of a launch.
+    /// The error of a launch, if one fails.
     fn run(&mut self, queue: Queue<'_>) -> Result<(), WorkbenchError>;
 
-    /// Restores the inputs and clears the result, so that an earlier result cannot pass for that of the next run.
+    /// Restores the inputs and clears the result, so that a run that writes no result is noticed.
     ///
     /// # Errors
-    /// If the device fails.
+    /// An error if the device fails.
     fn refresh(&mut self) -> Result<(), WorkbenchError>;
 
-    /// Compares the result of the last run, which must be on fresh inputs, with the reference.
+    /// Compares the result of the last run with the reference. The inputs of that run must have been fresh.
     ///
     /// # Errors
-    /// If an earlier launch failed.
+    /// An error if an earlier launch failed.
     fn compare(&mut self) -> Result<Deviation, WorkbenchError>;
 
-    /// Runs it on fresh inputs and compares the result with the reference.
+    /// Runs the rung on fresh inputs and compares the result with the reference.
     ///
     /// # Errors
-    /// As for [`run`](Self::run) and [`compare`](Self::compare).
+    /// The errors of [`run`](Self::run) and [`compare`](Self::compare).
     fn verify(&mut self, device: &Device) -> Result<Deviation, WorkbenchError> {
         self.refresh()?;
         self.run(device.queue())?;
         self.compare()
     }
 
-    /// Returns the bytes of its temporary storage.
+    /// Returns the number of bytes of the rung's temporary storage.
     fn workspace_bytes(&self) -> u64;
 
-    /// Returns the number of the problem's steps per run, such as generations.
+    /// Returns the number of the problem's steps, such as generations, per run.
     fn steps(&self) -> u64 {
         1
     }
 
-    /// Makes each run take more steps, if possible. A longer run can be timed more precisely.
+    /// Increases the number of steps per run, if possible, because a longer run can be timed more precisely.
     fn lengthen(&mut self) {}
 
-    /// Returns true if a benchmark also times a series of calls, launched one after the other.
+    /// Returns true if a benchmark also times a series of calls that are launched one after the other.
     fn is_for_series(&self) -> bool {
         false
     }
 
-    /// Allocates separate memory for `_sets` further calls, so that no call finds its data in a cache.
+    /// Allocates `_sets` further sets of inputs and outputs, so that no call of a series finds its data in a cache.
     ///
     /// # Errors
-    /// If the device has too little memory.
+    /// An error if the device has too little memory.
     fn make_sets(&mut self, _sets: usize) -> Result<(), WorkbenchError> {
         Ok(())
     }
 
-    /// Like [`run`](Self::run), on a set of [`make_sets`](Self::make_sets).
+    /// Like [`run`](Self::run), but on one of the sets that [`make_sets`](Self::make_sets) allocated.
     ///
     /// # Errors
-    /// As for [`run`](Self::run).
+    /// The errors of [`run`](Self::run).
     fn run_set(&mut self, _set: usize, queue: Queue<'_>) -> Result<(), WorkbenchError> {
         self.run(queue)
     }

@@ -1,4 +1,4 @@
-//! The options of an algorithm.
+//! The options of an algorithm's command.
 
 use std::str::FromStr;
 
@@ -6,27 +6,27 @@ use crate::error::WorkbenchError;
 use gridstride::numbers::{NumberType, OperatorName};
 use units::alternatives;
 
-/// An option of an algorithm: a flag of its command.
+/// An option of an algorithm's command, with or without a value.
 #[derive(Clone, Copy, Debug)]
 pub struct ProblemOption {
-    /// Its name, without dashes.
+    /// The name of the option, without dashes.
     pub name: &'static str,
-    /// The name of its value in the help; empty for a flag without a value.
+    /// The name of the option's value in the help; empty for a flag, which has no value.
     pub value: &'static str,
-    /// Its help, in a line.
+    /// The help text of the option, in a line.
     pub help: &'static str,
-    /// Its default value.
+    /// The value of the option if it is not set.
     pub default: &'static str,
-    /// Checks a value; the error says what is allowed.
+    /// Checks a value. The error says which values are allowed.
     pub check: fn(&str) -> Result<(), String>,
 }
 
 impl ProblemOption {
-    /// The element type.
+    /// The option for the element type.
     pub const NUMBER: Self =
         Self { name: "type", value: "TYPE", help: "Element type", default: "f32", check: |_| Ok(()) };
 
-    /// The operator.
+    /// The option for the operator.
     pub const OPERATOR: Self = Self {
         name: "op",
         value: "NAME",
@@ -35,29 +35,29 @@ impl ProblemOption {
         check: |text| text.parse::<OperatorName>().map(drop),
     };
 
-    /// The index of the first element of the vectors in their buffers. Other values than 0 give views that are not
-    /// aligned.
+    /// The option for the index in each buffer at which the vector begins. Most values other than 0 give views that are
+    /// not aligned.
     pub const FROM: Self = Self {
         name: "from",
         value: "ELEMENT",
-        help: "The element of their buffers with which the vectors begin",
+        help: "Index in the buffers at which the vectors begin",
         default: "0",
         check: |text| match text.parse::<usize>() {
             Ok(0..=Self::MAX_FROM) => Ok(()),
-            _ => Err(format!("it must be a whole number up to {}, such as 1", Self::MAX_FROM)),
+            _ => Err(format!("it must be a whole number from 0 to {}, such as 1", Self::MAX_FROM)),
         },
     };
 
     /// The largest value of [`FROM`](Self::FROM).
     const MAX_FROM: usize = 1024;
 
-    /// Returns a flag without a value.
+    /// Returns an option that is a flag without a value.
     pub const fn flag(name: &'static str, help: &'static str) -> Self {
         Self { name, value: "", help, default: "", check: |_| Ok(()) }
     }
 }
 
-/// Option values by name.
+/// The values of options, by name, and the seed.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Options {
     values: Vec<(&'static str, String)>,
@@ -66,7 +66,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// Returns the defaults of `options`.
+    /// Returns the default values of `options`, with seed 0.
     pub fn defaults(options: &[ProblemOption]) -> Self {
         let values = options.iter().filter(|option| !option.value.is_empty());
         Self { values: values.map(|option| (option.name, option.default.to_owned())).collect(), seed: 0 }
@@ -77,13 +77,13 @@ impl Options {
         Self { seed, ..self }
     }
 
-    /// Sets the option `name` to `value`; the value of a flag may be any text.
+    /// Sets the option `name` to `value`. For a flag, `value` may be any text.
     pub fn set(&mut self, name: &'static str, value: impl Into<String>) {
         self.values.retain(|(known, _)| *known != name);
         self.values.push((name, value.into()));
     }
 
-    /// Returns the value of `name`, if it is set.
+    /// Returns the value of the option `name`, if it is set.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.values.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str())
     }
@@ -93,20 +93,20 @@ impl Options {
         self.get(name).is_some()
     }
 
-    /// Returns the value of `name`, or `default` if it is not set.
+    /// Returns the value of the option `name`, or `default` if it is not set.
     ///
     /// # Errors
-    /// [`WorkbenchError::Options`] if its text is not a `T`.
+    /// [`WorkbenchError::Options`] if the option's text cannot be parsed as a `T`.
     pub fn value<T: FromStr<Err: ToString>>(&self, name: &str, default: T) -> Result<T, WorkbenchError> {
         self.get(name).map_or(Ok(default), |text| {
             text.parse().map_err(|error: T::Err| WorkbenchError::Options(error.to_string()))
         })
     }
 
-    /// Returns the element type, which must be one of `types`; the first of them if it is not set.
+    /// Returns the element type that the options select, or the first of `types` if they select none.
     ///
     /// # Errors
-    /// [`WorkbenchError::Options`] for another type.
+    /// [`WorkbenchError::Options`] if the selected type is not one of `types`.
     pub fn element_type(&self, algorithm: &str, types: &[NumberType]) -> Result<NumberType, WorkbenchError> {
         match self.get("type") {
             None => Ok(types.first().copied().unwrap_or(NumberType::F32)),
@@ -115,10 +115,10 @@ impl Options {
     }
 }
 
-/// Returns the type of `types` that `text` names.
+/// Returns the element type in `types` that has the name `text`.
 ///
 /// # Errors
-/// A message that lists `types`.
+/// A message that lists `types`, if none of them has that name.
 pub fn parse_type(algorithm: &str, types: &[NumberType], text: &str) -> Result<NumberType, String> {
     types.iter().copied().find(|number| number.name() == text).ok_or_else(|| {
         let names: Vec<&str> = types.iter().map(|number| number.name()).collect();

@@ -7,19 +7,19 @@ pub use gridstride::size::{Size, SizeTextError};
 /// The size of a problem.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Shape {
-    /// A vector of that length.
+    /// A vector with this number of elements.
     Vector(usize),
-    /// A matrix or board.
+    /// A matrix or board of this width and height.
     Plane(Size),
 }
 
 impl Shape {
-    /// Returns a matrix or board of that width and height.
+    /// Returns the shape of a matrix or board of the given width and height.
     pub const fn plane(width: usize, height: usize) -> Self {
         Self::Plane(Size { width, height })
     }
 
-    /// Returns the number of elements or cells.
+    /// Returns the number of elements of the vector or matrix, or of cells of the board.
     pub fn elements(self) -> usize {
         match self {
             Self::Vector(len) => len,
@@ -27,7 +27,7 @@ impl Shape {
         }
     }
 
-    /// Returns the width and height of a matrix or board. A vector has one row.
+    /// Returns the width and height of a matrix or board. A vector counts as one row.
     pub fn size(self) -> Size {
         match self {
             Self::Vector(len) => Size { width: len, height: 1 },

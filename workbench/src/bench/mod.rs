@@ -1,4 +1,4 @@
-//! The measurements of `host bench`, and the recording of a run.
+//! The measurements that `host bench` makes, and the recording of their results.
 
 pub mod recording;
 pub mod subject;

@@ -1,52 +1,52 @@
-//! The recording of a run of `host bench`: its device and its measured points.
+//! The recording of a run of `host bench`: the device and the measured points.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
-/// A run: its device and its measured points.
+/// The recording of a run of `host bench`: the device and the measured points.
 #[derive(Clone, PartialEq, Serialize, Deserialize, Debug, Default)]
 pub struct Recording {
-    /// The device, such as "NVIDIA H200" or "simulator".
+    /// The name of the device, such as "NVIDIA H200" or "simulator".
     pub device: String,
-    /// True for the simulator, whose times are those of a CPU.
+    /// True if the device is the simulator, whose times are CPU times.
     pub simulated: bool,
-    /// The driver's version, or the CUDA version that it supports if its own is unknown.
+    /// The version of the driver, or the CUDA version that the driver supports if its own version is unknown.
     pub driver: Option<String>,
-    /// The date, such as 2026-11-21.
+    /// The date of the run, such as 2026-11-21.
     pub date: String,
-    /// The compiler of the kernels' PTX.
+    /// The name and version of the compiler that produced the kernels' PTX.
     pub compiler: Option<String>,
     /// The version of this program.
     pub version: String,
     /// The revision of the sources, if `cargo xtask bench` recorded it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revision: Option<String>,
-    /// The device's attributes.
+    /// The attributes of the device, as the driver reports them.
     pub machine: Machine,
-    /// The clocks before and after, if nvidia-smi reports them.
+    /// The clocks before and after the run, if nvidia-smi reports them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub clocks: Vec<Clocks>,
-    /// The peers' library, if one was measured.
+    /// The library of peers, if peers were measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peers: Option<PeersAbout>,
-    /// The seed of the data.
+    /// The seed of the random inputs.
     pub seed: u64,
-    /// True if only a few sizes were measured.
+    /// True if the run measured only a few sizes.
     pub quick: bool,
-    /// The bytes read before every run to flush the caches; 0 if they were not flushed.
+    /// The number of bytes that are read before every timed run to flush the caches; 0 if the caches were not flushed.
     pub flush_bytes: u64,
-    /// The number of calls in a series, if a point has such a time.
+    /// The number of calls in a series, if a point has a time for a series.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub series_calls: Option<usize>,
-    /// The speed of the device's own copy of 2^28 f32, or of the largest measured size, in 10⁹ bytes read and written
-    /// per second.
+    /// The speed of the device's own copy of 2^28 `f32`, or of the largest measured size. The unit is 10⁹ bytes per
+    /// second, where both read and written bytes count.
     pub copy_gbps: f64,
-    /// The memory clock times the bus width, with two transfers per cycle, in GB/s.
+    /// The peak speed of the memory in GB/s: the memory clock times the bus width, with two transfers per cycle.
     pub datasheet_gbps: Option<f64>,
-    /// The measured points.
+    /// The measured points, in the order of measurement.
     pub rows: Vec<MeasuredPoint>,
-    /// The points that were not measured, each with the reason.
+    /// A text per point that was not measured, with the reason.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<String>,
 }
@@ -56,89 +56,89 @@ pub struct Recording {
 pub struct Machine {
     /// The compute capability, such as "9.0".
     pub compute_capability: Option<String>,
-    /// The number of multiprocessors.
+    /// The number of multiprocessors of the device.
     pub multiprocessors: u32,
     /// The size of the global memory in bytes.
     pub memory_bytes: u64,
     /// The size of the second-level cache in bytes.
     pub l2_bytes: Option<u64>,
-    /// The highest clock of the multiprocessors, in MHz.
+    /// The highest clock rate of the multiprocessors, in MHz.
     pub sm_clock_mhz: Option<u32>,
-    /// The clock of the memory, in MHz.
+    /// The clock rate of the memory, in MHz.
     pub memory_clock_mhz: Option<u32>,
     /// The width of the memory bus in bits.
     pub memory_bus_bits: Option<u32>,
 }
 
-/// The clocks before or after a run.
+/// The clocks of a device before or after a run.
 #[derive(Clone, PartialEq, Serialize, Deserialize, Debug)]
 pub struct Clocks {
-    /// The time: "before" or "after".
+    /// The time of the reading: "before" or "after".
     pub when: String,
-    /// The clock of the multiprocessors, in MHz.
+    /// The clock rate of the multiprocessors, in MHz.
     pub sm_mhz: u32,
-    /// The clock of the memory, in MHz.
+    /// The clock rate of the memory, in MHz.
     pub memory_mhz: u32,
 }
 
-/// The peers' library.
+/// The library of peers, with which the rungs are compared.
 #[derive(Clone, PartialEq, Serialize, Deserialize, Debug, Default)]
 pub struct PeersAbout {
     /// The compiler, such as "nvcc 13.0".
     pub compiler: String,
-    /// CUB's version.
+    /// The version of CUB.
     pub cub: String,
-    /// cuBLAS's version.
+    /// The version of cuBLAS.
     pub cublas: String,
-    /// Its measurements, such as "saxpy f32".
+    /// The computations that the library measures, such as "saxpy f32".
     pub works: Vec<String>,
 }
 
-/// A measured point: a rung or a peer at a size.
+/// A measured point: the times of a rung or peer at one size.
 #[derive(Clone, PartialEq, Serialize, Deserialize, Debug, Default)]
 pub struct MeasuredPoint {
-    /// The algorithm, such as "saxpy".
+    /// The name of the algorithm, such as "saxpy".
     pub algorithm: String,
-    /// The rung, if a rung was measured.
+    /// The name of the rung, if a rung was measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rung: Option<String>,
-    /// The peer, if a peer was measured: "CUB", "cuBLAS" or "cudaMemcpy".
+    /// The name of the peer, if a peer was measured: "CUB", "cuBLAS" or "cudaMemcpy".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peer: Option<String>,
-    /// True for the rung that runs by default.
+    /// True if the rung is a default rung.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub last: bool,
-    /// The element type, such as "f32".
+    /// The name of the element type, such as "f32".
     #[serde(rename = "type")]
     pub number: String,
-    /// The variant, such as "inclusive".
+    /// The variant of the problem, such as "inclusive".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub variant: Option<String>,
     /// The width and height of a matrix or board, such as "16384x16384".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shape: Option<String>,
-    /// The number of elements, or of cells in Life.
+    /// The number of elements, or of cells of a board.
     pub size: u64,
-    /// The bytes that the work must read and write.
+    /// The number of bytes that the work must read and write.
     pub bytes: u64,
     /// The number of timed runs.
     pub runs: usize,
-    /// The median of their times by device events, in microseconds. In Life it is the time of one generation.
+    /// The median time of the runs by device events, in microseconds. In Life, this is the time of one generation.
     pub median_us: f64,
-    /// The first quartile of the times, in microseconds.
+    /// The first quartile of the runs' times, in microseconds.
     pub low_us: f64,
-    /// The third quartile of the times, in microseconds.
+    /// The third quartile of the runs' times, in microseconds.
     pub high_us: f64,
     /// `bytes` divided by the median, in 10⁹ bytes per second.
     pub gbps: f64,
-    /// The median by the host's clock, from the launch to the end of the wait.
+    /// The median time by the host's clock in microseconds, from the launch to the end of the wait.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host_us: Option<f64>,
-    /// The median time per call in a series. The calls are launched one after the other between two device events, each
-    /// on separate memory that no cache holds.
+    /// The median time per call in a series, in microseconds. The calls of a series are launched one after the other
+    /// between two device events. Each call uses separate memory that no cache holds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub series_us: Option<f64>,
-    /// The settings of the kernel.
+    /// The settings with which the kernel was launched.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub setting: Option<String>,
 }
@@ -149,12 +149,12 @@ impl MeasuredPoint {
         self.rung.as_deref().or(self.peer.as_deref()).unwrap_or("?")
     }
 
-    /// Returns algorithm, type and variant. Points that share them are compared with each other.
+    /// Returns the algorithm, element type and variant. A benchmark compares points that agree in these three.
     pub fn group(&self) -> (&str, &str, Option<&str>) {
         (&self.algorithm, &self.number, self.variant.as_deref())
     }
 
-    /// Returns the size as text, such as "2^28" or "640x480".
+    /// Returns the size of the point as text, such as "2^28" or "640x480".
     pub fn size_text(&self) -> String {
         match &self.shape {
             Some(shape) => shape.clone(),
@@ -165,7 +165,7 @@ impl MeasuredPoint {
 }
 
 impl Recording {
-    /// Returns the groups of points that are compared with each other, in order.
+    /// Returns the points in groups that are compared with each other, in the order of measurement.
     pub fn groups(&self) -> Vec<Vec<&MeasuredPoint>> {
         let mut groups: Vec<Vec<&MeasuredPoint>> = Vec::new();
         for row in &self.rows {
@@ -184,7 +184,7 @@ pub fn today() -> String {
     date(seconds / 86_400)
 }
 
-/// Returns the date of a day that is counted from 1970-01-01.
+/// Returns the date of day number `day`, counted from 1970-01-01 as day 0.
 fn date(mut day: u64) -> String {
     let is_leap = |year: u64| year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
     let mut year = 1970;

@@ -1,4 +1,4 @@
-//! The subjects and sizes of `host bench`.
+//! The subjects that `host bench` measures, and their sizes.
 
 use std::fmt;
 
@@ -9,20 +9,20 @@ use crate::algorithm::{Algorithm, Shape, Sizes, Unit};
 use crate::catalogue::{self, ALGORITHMS};
 use crate::documentation;
 
-/// A subject of `host bench`.
+/// A subject that `host bench` measures.
 #[derive(Clone, Copy)]
 pub enum Subject {
-    /// The device's own copy, and the copy kernel.
+    /// The device's own copy, and the copy kernel of the probes.
     Copy,
-    /// An algorithm.
+    /// The rungs of an algorithm.
     Algorithm(&'static dyn Algorithm),
     /// The cost of a launch on the host.
     Launch,
-    /// saxpy on host data.
+    /// saxpy on data in host memory.
     Stream,
-    /// Copies of host data to the device.
+    /// Copies from host memory to the device.
     Upload,
-    /// The times of whole commands.
+    /// The times of whole commands, from start to end.
     Start,
 }
 
@@ -33,12 +33,12 @@ impl Subject {
         std::iter::once(Self::Copy).chain(algorithms).chain([Self::Launch, Self::Stream, Self::Upload, Self::Start])
     }
 
-    /// Returns the subject `name`.
+    /// Returns the subject with the name `name`.
     pub fn find(name: &str) -> Option<Self> {
         Self::all().find(|subject| subject.name() == name)
     }
 
-    /// Returns its name on the command line and in recordings.
+    /// Returns the name of the subject on the command line and in recordings.
     pub fn name(self) -> &'static str {
         match self {
             Self::Copy => "copy",
@@ -50,7 +50,7 @@ impl Subject {
         }
     }
 
-    /// Returns the unit of its sizes.
+    /// Returns the unit of the subject's sizes.
     pub fn unit(self) -> Unit {
         match self {
             Self::Algorithm(algorithm) => algorithm.unit(),
@@ -58,12 +58,12 @@ impl Subject {
         }
     }
 
-    /// Returns true if the rung `rung` is a yardstick and not a step of a ladder.
+    /// Returns true if the rung `rung` of the subject is a baseline and not a step of the ladder.
     pub fn is_yardstick(self, rung: &str) -> bool {
         matches!(self, Self::Algorithm(algorithm) if algorithm.is_yardstick(rung))
     }
 
-    /// Returns its description, in a line.
+    /// Returns a description of the subject, in a line.
     pub fn summary(self) -> String {
         match self {
             Self::Copy => "The device's own copy, and the copy kernel at its fastest setting".to_owned(),
@@ -90,17 +90,17 @@ impl fmt::Debug for Subject {
     }
 }
 
-/// The extent of a run: its sizes.
+/// The extent of a run of `host bench`, which decides the measured sizes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Scope {
-    /// Measure few sizes.
+    /// True to measure only a few sizes.
     pub quick: bool,
-    /// Measure small sizes, in the simulator.
+    /// True to measure the small sizes that suit the simulator.
     pub simulated: bool,
 }
 
 impl Scope {
-    /// Returns the extent of a run on `device`.
+    /// Returns the extent of a run on `device`, with only a few sizes if `quick` is true.
     pub fn on(device: &Device, quick: bool) -> Self {
         Self { quick, simulated: device.is_simulated() }
     }
@@ -114,7 +114,7 @@ impl Scope {
         }
     }
 
-    /// Returns the lengths of vectors with elements of `element_bytes` bytes.
+    /// Returns the measured lengths of vectors with elements of `element_bytes` bytes.
     pub(super) fn lengths(self, element_bytes: usize) -> Vec<Shape> {
         let is_wide = element_bytes > 4;
         let exponents: Vec<u32> = match (self.simulated, self.quick) {
@@ -126,7 +126,7 @@ impl Scope {
         exponents.into_iter().map(|exponent| Shape::Vector(1 << exponent)).collect()
     }
 
-    /// Returns square matrices.
+    /// Returns the measured sizes of square matrices.
     fn squares(self) -> Vec<Shape> {
         let exponents: Vec<u32> = match (self.simulated, self.quick) {
             (true, true) => vec![5, 6],
@@ -137,8 +137,8 @@ impl Scope {
         exponents.into_iter().map(|exponent| Shape::plane(1 << exponent, 1 << exponent)).collect()
     }
 
-    /// Returns nearly square matrices of odd sides, with about a power of two elements. Every run on a GPU includes the
-    /// largest.
+    /// Returns the measured sizes of nearly square matrices with odd sides. Their numbers of elements are close to
+    /// powers of two. Every run on a GPU includes the largest size.
     fn odd(self) -> Vec<Shape> {
         let exponents = match (self.simulated, self.quick) {
             (true, _) => 12..=12,
@@ -149,7 +149,7 @@ impl Scope {
         exponents.map(between).map(|side| Shape::plane(side - 1, side + 1)).collect()
     }
 
-    /// Boards.
+    /// Returns the measured sizes of square boards.
     fn boards(self) -> Vec<Shape> {
         let sides: &[usize] = match (self.simulated, self.quick) {
             (true, true) => &[64, 128],
@@ -161,7 +161,7 @@ impl Scope {
     }
 }
 
-/// Returns the unit of the size of a point.
+/// Returns the unit of a measured point's size.
 pub fn unit(row: &MeasuredPoint) -> Unit {
     Subject::find(&row.algorithm).map_or(Unit::Elements, Subject::unit)
 }

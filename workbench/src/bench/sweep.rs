@@ -1,23 +1,23 @@
-//! Sweeps: a subject's rungs for one type and variant, over several sizes.
+//! Sweeps: measurements of a subject's rungs for one element type and variant, at several sizes.
 
 use gridstride::numbers::NumberType;
 
 use super::subject::{Scope, Subject};
 use crate::algorithm::{Aim, Algorithm, Measurement, Options, ProblemOption, Shape, Target};
 
-/// The name of the device's own copy in place of a rung.
+/// The name under which the device's own copy stands in the place of a rung.
 pub const DEVICE_COPY: &str = "device_copy";
 
-/// The target of the copy kernel.
+/// The target that the copy kernel must reach.
 const COPY_AIMS: &[Aim] = &[Aim::vector("copy kernel f32", 28, &[Target::Peer(1.0, "cudaMemcpy")])];
 
-/// The number of kinds of launches that are measured.
+/// The number of ways to launch a kernel that are measured.
 pub const LAUNCH_KINDS: usize = 5;
 
-/// The vector length, and the threads per block, of the kernel whose launches are measured.
+/// The number of elements, and of threads per block, of the kernel whose launches are measured.
 pub const LAUNCH_ELEMENTS: usize = 32;
 
-/// The whole commands that are measured: the command and its arguments.
+/// The whole commands that are measured, each a command and its arguments.
 pub const START_COMMANDS: [(&str, &str); 8] = [
     ("devices", ""),
     ("scan", "--n 1000 --kernel look_back"),
@@ -29,17 +29,19 @@ pub const START_COMMANDS: [(&str, &str); 8] = [
     ("life", "--size 256x256 --seed 1 --generations 10 --no-animation"),
 ];
 
-/// The states of the driver's cache when a command starts. The cold run fills the cache for the warm one.
+/// The states of the driver's cache when a command starts. The run with a cold cache fills the cache for the run with a
+/// warm cache.
 pub const START_CACHES: [&str; 3] = ["cache_off", "cache_cold", "cache_warm"];
 
-/// The number of points of a run of whole commands.
+/// The number of points in a measurement of whole commands.
 pub const START_POINTS: usize = START_COMMANDS.len() * START_CACHES.len();
 
-/// The numbers of chunks of saxpy on host data.
+/// The numbers of chunks into which saxpy on host data divides its vectors.
 pub const STREAM_CHUNKS: [usize; 3] = [32, 64, 128];
 
-/// The paths of host data to the device. The GPU copies page-locked memory at the link's speed. The driver first copies
-/// pageable memory to page-locked memory. `reduce` is `device.reduce(&slice)` on pageable memory.
+/// The measured ways of copying host data to the device. The GPU copies page-locked memory at the link's speed. The
+/// driver first copies pageable memory to page-locked memory. `reduce` calls `device.reduce(&slice)` on pageable
+/// memory.
 pub const UPLOAD_PATHS: [&str; 3] = ["page_locked", "pageable", "reduce"];
 
 /// The rungs that a sweep measures.
@@ -47,37 +49,37 @@ pub const UPLOAD_PATHS: [&str; 3] = ["page_locked", "pageable", "reduce"];
 pub enum Rungs {
     /// All rungs of the ladder.
     All,
-    /// The rung that runs by default.
+    /// Only the rung that runs by default.
     Last,
 }
 
-/// A subject for one type and variant, over several sizes.
+/// The measurements of a subject for one element type and variant, at several sizes.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Sweep {
-    /// The subject.
+    /// The subject that the sweep measures.
     pub subject: Subject,
-    /// The element type's name.
+    /// The name of the element type.
     pub number: &'static str,
-    /// The variant, such as "inclusive".
+    /// The variant of the problem, such as "inclusive".
     pub variant: Option<&'static str>,
-    /// The options of the algorithm.
+    /// The values of the algorithm's options.
     pub options: Options,
-    /// The rungs.
+    /// The rungs that the sweep measures.
     pub rungs: Rungs,
     /// The number of points per size.
     pub each: usize,
-    /// The sizes.
+    /// The sizes at which rungs are measured.
     pub shapes: Vec<Shape>,
     /// The sizes at which the CPU engine is measured, if the algorithm has one.
     pub engine_shapes: Vec<Shape>,
-    /// The targets of its default rung.
+    /// The targets that the default rung must reach.
     pub aims: &'static [Aim],
-    /// True if tables also show its calls on small inputs.
+    /// True if tables also show calls on small inputs.
     pub is_small: bool,
 }
 
 impl Sweep {
-    /// Returns a sweep in `f32`, of `each` points at each of `shapes`.
+    /// Returns a sweep in `f32` with `each` points at each of the sizes `shapes`.
     pub fn new(subject: Subject, rungs: Rungs, each: usize, shapes: Vec<Shape>) -> Self {
         Self {
             subject,
@@ -93,7 +95,7 @@ impl Sweep {
         }
     }
 
-    /// Returns the sweep of a measurement of an algorithm.
+    /// Returns the sweep for the measurement `work` of an algorithm.
     pub fn of(algorithm: &'static dyn Algorithm, work: Measurement, scope: Scope) -> Self {
         let Measurement { number, variant, options: asked, is_ladder, sizes, aims, is_small } = work;
         let mut options = Options::defaults(algorithm.options());
@@ -104,25 +106,25 @@ impl Sweep {
         let bytes = number.parse().map_or(1, NumberType::bytes);
         let (rungs, each) = if is_ladder { (Rungs::All, algorithm.rungs().len()) } else { (Rungs::Last, 1) };
         let shapes = scope.shapes(sizes, bytes);
-        // The engine is as fast beside the simulator, but a quick run should take seconds.
+        // The engine is as fast when the device is the simulator, but a quick run should take only seconds.
         let engine_scope = Scope { simulated: scope.simulated && scope.quick, ..scope };
         let engine_shapes = if algorithm.has_engine() { engine_scope.shapes(sizes, bytes) } else { Vec::new() };
         let subject = Subject::Algorithm(algorithm);
         Self { subject, number, variant, options, rungs, each, shapes, engine_shapes, aims, is_small }
     }
 
-    /// Returns the number of elements of its largest size.
+    /// Returns the number of elements of the sweep's largest size.
     pub fn largest(&self) -> usize {
         self.shapes.iter().map(|shape| shape.elements()).max().unwrap_or(0)
     }
 
-    /// Returns the number of its points, including those of the engine.
+    /// Returns the number of the sweep's points, including the points of the engine.
     pub fn points(&self) -> usize {
         self.each * self.shapes.len() + self.engine_shapes.len()
     }
 }
 
-/// Returns the sweeps of a subject.
+/// Returns the sweeps that measure a subject.
 pub fn sweeps(subject: Subject, scope: Scope) -> Vec<Sweep> {
     let one = |each, shape| vec![Sweep::new(subject, Rungs::All, each, vec![shape])];
     match subject {
@@ -143,7 +145,7 @@ mod tests {
 
     #[test]
     fn sizes_are_small_in_the_simulator_and_few_in_a_hurry() {
-        // The others have one size.
+        // The other subjects have one size.
         let one_size = |subject: &&Subject| {
             matches!(subject, Subject::Launch | Subject::Stream | Subject::Upload | Subject::Start)
         };
@@ -159,7 +161,7 @@ mod tests {
         }
     }
 
-    /// The sizes that the last rungs are compared with their peers at are in every run on a GPU.
+    /// Checks that every run on a GPU includes the sizes at which the default rungs are compared with their peers.
     #[test]
     fn every_run_has_the_sizes_that_are_compared() {
         for quick in [true, false] {

@@ -1,4 +1,4 @@
-//! The cases of the kernels that use each part of `cuda_std` once.
+//! The cases of the kernels in [`gpu::device_library`], which use each part of `cuda_std` once.
 
 use gpu::device_library as kernels;
 use gpu::operator::{Affine, Compose, Max, Operator, Sum};
@@ -16,22 +16,22 @@ pub(super) fn cases() -> Vec<Case> {
     add(&["hand_over"], "20 blocks", |stage| hand_over(stage, false));
     add(&["hand_over_fenced"], "20 blocks", |stage| hand_over(stage, true));
     add(&["wide_products"], "3 blocks of 64", wide_products);
-    add(&["combine_block"], "f32, i64 and maps", combine_block);
+    add(&["combine_block"], "f32, i64 and affine maps", combine_block);
     add(&["timers"], "2 blocks of 40", timers);
     add(&["coordinates"], "three dimensions", coordinates);
     add(&["bounded"], "2 blocks of 128", bounded);
     add(&["add_neighbours"], "2 launches of 2 blocks of 64", add_neighbours);
     add(&["add_slices"], "4 blocks of 64", add_slices);
-    add(&["print_numbers"], "two blocks of a thread", print_numbers);
+    add(&["print_numbers"], "two blocks of one thread", print_numbers);
     add(&["store_at"], "the last element", store_at);
     add(&["copy_wide"], "2 blocks of 64", copy_wide);
     add(&["copy_hinted"], "2 blocks of 64", copy_hinted);
     add(&["copy_async"], "2 blocks of 64, 5 tiles", copy_async);
-    add(&["copy_async_by_elements"], "699 from element 1", copy_async_by_elements);
+    add(&["copy_async_by_elements"], "699 elements from element 1", copy_async_by_elements);
     add(&["block_sum"], "3 blocks", block_sum);
     add(&["count_even"], "3 blocks of 70", count_even);
     add(&["shuffles"], "3 warps", shuffles);
-    add(&["votes"], "a warp and a part of one", votes);
+    add(&["votes"], "a whole warp and a partial one", votes);
     cases
 }
 

@@ -22,8 +22,8 @@ pub fn faults() -> Vec<Case> {
         let (mut x, mut y) = (device.upload(&[1; 512])?, device.zeroed(2)?);
         device.launch(LaunchConfig::new(2, 256), warp_tail_unsynchronised(x.view_mut(), y.view_mut()))
     });
-    add(&["sum_partials", "tail_dropped"], "of a tail that was dropped", |device| {
-        // There is a partial sum per tile, but blocks only for the whole tiles.
+    add(&["sum_partials", "tail_dropped"], "a sum without the tail's partial result", |device| {
+        // The array has a partial sum per tile, but the grid has blocks only for the whole tiles.
         let x = vec![1; 2 * ITEMS * 64 + 96];
         let (mut x, mut partials, mut y) = (device.upload(&x)?, device.alloc(3)?, device.alloc(1)?);
         device.launch(LaunchConfig::new(2, 64), tail_dropped(x.view_mut(), partials.view_mut()))?;
@@ -91,11 +91,11 @@ pub fn faults() -> Vec<Case> {
         let call = double_checked(state.view_mut(), value.view_mut(), y.view_mut());
         device.launch(LaunchConfig::new(100, 1), call)
     });
-    add(&["vectors_misaligned"], "from the third element on", |device| {
+    add(&["vectors_misaligned"], "vectors from element 3 on", |device| {
         let (x, mut y) = (device.upload(&[1; 300])?, device.alloc(256)?);
         device.launch(LaunchConfig::new(2, 32), vectors_misaligned(x.view(), y.view_mut(), 3))
     });
-    cases.push(Case::new("faults", "tail_dropped", &["tail_dropped", "sum_partials"], "its sum", |stage| {
+    cases.push(Case::new("faults", "tail_dropped", &["tail_dropped", "sum_partials"], "the whole sum", |stage| {
         let (device, n) = (&stage.device, 2 * ITEMS * 64 + 96);
         let (mut x, mut partials, mut y) = (device.upload(&vec![1; n])?, device.alloc(2)?, device.alloc(1)?);
         device.launch(LaunchConfig::new(2, 64), tail_dropped(x.view_mut(), partials.view_mut()))?;
@@ -105,7 +105,7 @@ pub fn faults() -> Vec<Case> {
     cases
 }
 
-/// Launches `kernel` on `x` and on `n` zeros, in that many blocks of that many threads.
+/// Launches `kernel` on `x` and on `n` zeros, in `blocks` blocks of `threads` threads.
 fn launch<X: Element, Y: Element>(
     device: &Device,
     (blocks, threads): (u32, u32),

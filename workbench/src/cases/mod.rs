@@ -1,4 +1,4 @@
-//! The cases of every algorithm, the probes, streams, the device library and the faulty kernels.
+//! The cases of all algorithms, the probes, streams, the device library and the faulty kernels.
 
 use launch::KernelInfo;
 
@@ -17,7 +17,7 @@ pub fn catalogue() -> Vec<Case> {
     parts.into_iter().flatten().collect()
 }
 
-/// Returns the kernels that have cases.
+/// Returns all kernels that have cases, including the faulty ones.
 pub fn kernels() -> impl Iterator<Item = &'static KernelInfo> {
     let others = [gpu::device_library::KERNELS, gpu::faults::KERNELS];
     crate::catalogue::kernels().chain(others.into_iter().flatten().copied())

@@ -1,4 +1,4 @@
-//! The cases of the probes: bandwidth with several operands and grids, access, divergence, and the schedule.
+//! The cases of the probe kernels: bandwidth with several operands and grids, access, divergence, and the schedule.
 
 use gpu::probe::{
     RECORD, U32x4, access_offset, access_strided, divergence_by_thread, divergence_by_warp, schedule_print,
@@ -23,20 +23,21 @@ pub(super) fn cases() -> Vec<Case> {
     let mut add = |rung, kernels, what: &str, work: fn(&Stage) -> Result<(), CaseError>| {
         cases.push(Case::new("probe", rung, kernels, what, work));
     };
-    add("offset", &["access_offset"], "two blocks and a part of one", check_offset);
-    add("strided", &["access_strided"], "two blocks and a part of one", check_strided);
-    add("by_thread", &["divergence_by_thread"], "two blocks and a part of one", |stage| {
+    add("offset", &["access_offset"], "two whole blocks and a partial one", check_offset);
+    add("strided", &["access_strided"], "two whole blocks and a partial one", check_strided);
+    add("by_thread", &["divergence_by_thread"], "two whole blocks and a partial one", |stage| {
         check_divergence(stage, Decision::Thread)
     });
-    add("by_warp", &["divergence_by_warp"], "two blocks and a part of one", |stage| {
+    add("by_warp", &["divergence_by_warp"], "two whole blocks and a partial one", |stage| {
         check_divergence(stage, Decision::Warp)
     });
     add("schedule", &["schedule_print"], "every 16th thread of two blocks", check_print);
-    add("schedule", &["schedule_record"], "blocks of two warps and a part of one", check_record);
+    add("schedule", &["schedule_record"], "blocks of two whole warps and a partial one", check_record);
     cases
 }
 
-/// Checks whole groups and a partial one, more groups than blocks, and fewer elements than threads.
+/// Checks a bandwidth kernel with whole groups and a partial one, more groups than blocks, and fewer elements than
+/// threads.
 fn check_bandwidth<T: Measured>(stage: &Stage, kernel: BandwidthKernel) -> Result<(), CaseError> {
     let device = &stage.device;
     for (n, grid, block) in [(2600, 2, 64), (31, 2, 32)] {
@@ -61,7 +62,7 @@ fn check_bandwidth<T: Measured>(stage: &Stage, kernel: BandwidthKernel) -> Resul
     Ok(())
 }
 
-/// The number of accessed elements, in blocks of 256.
+/// The number of elements that the access and divergence kernels access, in blocks of 256 threads.
 const ACCESSED: usize = 600;
 
 fn grid() -> LaunchConfig {

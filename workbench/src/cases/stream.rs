@@ -1,4 +1,4 @@
-//! The cases of streams: saxpy on host data, by each program.
+//! The cases of streams: saxpy on host data, by each program of [`crate::stream`].
 
 use std::num::NonZeroUsize;
 
@@ -21,9 +21,9 @@ pub(super) fn cases() -> Vec<Case> {
             DeviceVectors::new(&stage.device, N)?.synchronous(A, &x, &y, &mut out)?;
             check(&out)
         }),
-        Case::new("stream", "streams", kernels, "a chunk each of three streams", in_streams),
-        Case::new("stream", "stages", kernels, "a stream for each stage of five chunks", in_stages),
-        Case::new("stream", "mapped", kernels, "the host's memory in place", |stage| {
+        Case::new("stream", "streams", kernels, "three streams with a chunk each", in_streams),
+        Case::new("stream", "stages", kernels, "one stream per stage, five chunks", in_stages),
+        Case::new("stream", "mapped", kernels, "a kernel on host memory", |stage| {
             let [x, y] = vectors();
             let (mut mapped_x, mut mapped_y) = (stage.device.mapped(N)?, stage.device.mapped(N)?);
             mapped_x.as_mut_slice()?.copy_from_slice(&x);
@@ -55,7 +55,7 @@ fn in_stages(stage: &Stage) -> Result<(), CaseError> {
     pinned(stage, |vectors, x, y, out| vectors.in_stages(NonZeroUsize::MIN.saturating_add(4), A, x, y, out))
 }
 
-/// Checks `program` on page-locked memory.
+/// Runs `program` on page-locked vectors and checks its result.
 fn pinned(
     stage: &Stage,
     program: impl FnOnce(&mut DeviceVectors, &[f32], &[f32], &mut [f32]) -> Result<Times, Error>,

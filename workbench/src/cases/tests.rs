@@ -1,4 +1,4 @@
-//! Tests that the cases are right, and that they reach every kernel.
+//! Tests that all cases pass, and that they reach every kernel.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use super::*;
 use crate::case::equal;
 use crate::catalogue;
 
-/// Runs every case and returns the families of the kernels that each launched.
+/// Runs every case and returns it with the function names of the kernels that it launched.
 fn launched() -> Vec<(Case, BTreeSet<&'static str>)> {
     let run = |case: Case| {
         let log = LaunchLog::new();

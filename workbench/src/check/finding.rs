@@ -1,11 +1,11 @@
-//! The finding of a run, as reports show it.
+//! Converts the error of a case to a finding, which reports show.
 
 use reports::Finding;
 
 use crate::case::CaseError;
 use crate::cases;
 
-/// Returns the finding of a case's error.
+/// Returns the finding that describes the error of a case.
 pub fn of_error(error: &CaseError) -> Finding {
     match error.fault() {
         Some(fault) => Finding { message: error.to_string(), ..Finding::of_fault(fault) },
@@ -19,7 +19,7 @@ pub fn of_error(error: &CaseError) -> Finding {
     }
 }
 
-/// Returns the family of the kernel that failed.
+/// Returns the function name of the kernel in which the finding was made.
 pub fn family(finding: &Finding) -> Option<&'static str> {
     let kernel = finding.kernel?;
     cases::kernels().find(|info| info.name == kernel).map(|info| info.family)

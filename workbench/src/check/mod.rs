@@ -1,5 +1,5 @@
-//! Runs cases in a checked simulator. [`run_cases`] runs them under several schedules. [`mutations`] leaves out one
-//! synchronisation at a time and records the reports.
+//! Runs cases in a checked simulator. [`run_cases`] runs cases under several schedules. [`mutations`] runs them with
+//! one synchronisation left out at a time, and records which check reports its absence.
 
 mod finding;
 pub mod mutations;
@@ -9,16 +9,16 @@ pub use finding::{family, of_error};
 pub use reports::{Finding, Side, sarif};
 pub use runs::{CaseRun, Settings, run_cases};
 
-/// Receives the progress of work on several threads.
+/// Receives reports of progress from work on several threads.
 pub trait Progress: Sync {
-    /// Called once, before the first of `steps` steps.
+    /// Called once, before the first step, with the number of steps.
     fn begin(&self, steps: usize);
 
-    /// Called after each step, with its amount of work.
+    /// Called after each step, with the amount of work in the step.
     fn step(&self, work: u64);
 }
 
-/// Ignores progress.
+/// Ignores all reports of progress.
 impl Progress for () {
     fn begin(&self, _steps: usize) {}
 

@@ -1,8 +1,10 @@
-//! Leaves out one synchronisation at a time. The checks must report the absence of each one that is needed.
+//! Runs cases with one synchronisation left out at a time. The checks must report the absence of each synchronisation
+//! that is needed.
 //!
-//! If nothing reports its absence, a barrier, warp synchronisation or fence is redundant, or the checks do not see its
-//! purpose, or no case needs it. Shuffles and votes stay, because they carry values. A check without
-//! [`Checks::shuffles_order_memory`](simt::Checks) shows that no kernel relies on them to order memory accesses.
+//! Some barriers, warp synchronisations and fences can be left out without a report. They are redundant, or the checks
+//! do not see their purpose, or no case needs them. Shuffles and votes are never left out, because they carry values. A
+//! check without [`Checks::shuffles_order_memory`](simt::Checks) shows that no kernel relies on them to order memory
+//! accesses.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +18,7 @@ use super::runs::Settings;
 use super::{Progress, finding};
 use crate::case::{Case, CaseError};
 
-/// The file, line and column of a site, by which reports are sorted.
+/// The key by which reports are sorted: the file, line and column of a site.
 type SiteKey = (String, u32, u32);
 
 /// The error of a case that fails with all synchronisations in place.
@@ -27,7 +29,7 @@ pub struct FailingCase {
     source: CaseError,
 }
 
-/// A synchronisation to leave out of one kernel, and the cases that reach it.
+/// A synchronisation that is left out of one kernel, and the cases that reach it.
 struct Deletion<'a> {
     location: SourceLocation,
     kind: SyncKind,
@@ -35,11 +37,11 @@ struct Deletion<'a> {
     cases: Vec<&'a Case>,
 }
 
-/// Leaves out one barrier, warp synchronisation or fence of a kernel at a time, for all that `cases` reach. Runs the
-/// cases that reach it under the schedules until one fails. Returns the synchronisations sorted by file and line.
+/// Leaves out each barrier, warp synchronisation and fence that `cases` reach, one at a time. For each, runs the cases
+/// that reach it under the schedules until a case fails. Returns the synchronisations sorted by file and line.
 ///
 /// # Errors
-/// If a case fails with all synchronisations in place.
+/// [`FailingCase`] if a case fails with all synchronisations in place.
 pub fn mutate(cases: &[Case], settings: &Settings, progress: &impl Progress) -> Result<MutationReport, FailingCase> {
     let entry = |(Deletion { location, kind, kernel, .. }, reported)| {
         let SourceLocation { file, line, column } = location;
@@ -48,10 +50,10 @@ pub fn mutate(cases: &[Case], settings: &Settings, progress: &impl Progress) -> 
     Ok(MutationReport { synchronisations: run(cases, settings, progress)?.into_iter().map(entry).collect() })
 }
 
-/// Like [`mutate`]. Returns a hint for each synchronisation whose absence nothing reported.
+/// Like [`mutate`], but returns a hint for each synchronisation whose absence no check reported.
 ///
 /// # Errors
-/// As for [`mutate`].
+/// The errors of [`mutate`].
 pub fn redundant(cases: &[Case], settings: &Settings, progress: &impl Progress) -> Result<Vec<Finding>, FailingCase> {
     let hint = |(Deletion { location, kind, kernel, .. }, reported): (_, Option<ReportedBy>)| {
         reported.is_none().then(|| Finding::of_redundant(&Redundant { location, kind }, kernel))
@@ -59,7 +61,7 @@ pub fn redundant(cases: &[Case], settings: &Settings, progress: &impl Progress) 
     Ok(run(cases, settings, progress)?.into_iter().filter_map(hint).collect())
 }
 
-/// Returns each deletion and the report of it.
+/// Returns each left-out synchronisation with the report of its absence, if there is one.
 fn run<'a>(
     cases: &'a [Case],
     settings: &Settings,
@@ -75,7 +77,7 @@ fn run<'a>(
     Ok(deletions.into_par_iter().map(report).collect())
 }
 
-/// Returns the synchronisations to leave out.
+/// Returns the synchronisations that are left out in turn.
 fn deletions<'a>(cases: &'a [Case], settings: &Settings) -> Result<Vec<Deletion<'a>>, FailingCase> {
     let met_by = |case: &'a Case| {
         let synchronisations = Synchronisations::new();
@@ -88,7 +90,7 @@ fn deletions<'a>(cases: &'a [Case], settings: &Settings) -> Result<Vec<Deletion<
     let met: Vec<_> = cases.par_iter().map(met_by).collect::<Result<_, FailingCase>>()?;
     let mut deletions: BTreeMap<(SiteKey, &'static str), Deletion<'a>> = BTreeMap::new();
     for (case, met) in met {
-        // Of a case's kernels, the tested one synchronises.
+        // Only the tested kernel of a case synchronises, and it is the first.
         let Some(&kernel) = case.kernels().first() else { continue };
         for (location, kind) in met.into_iter().filter(|(_, kind)| kind.is_for_order()) {
             let place = (location.file.clone(), location.line, location.column);
@@ -102,7 +104,7 @@ fn deletions<'a>(cases: &'a [Case], settings: &Settings) -> Result<Vec<Deletion<
 impl Deletion<'_> {
     fn reported(&self, settings: &Settings) -> Option<ReportedBy> {
         let run = |simulator: Simulator| {
-            // A run without a verdict reports nothing.
+            // A run that ended without a verdict counts as no report.
             let error = |case: &Case| case.run(simulator.clone()).err().filter(|error| !error.is_unfinished());
             let fails = |case: &&Case| Some((case.to_string(), error(case)?));
             self.cases.iter().find_map(fails)
@@ -113,45 +115,44 @@ impl Deletion<'_> {
     }
 }
 
-/// Returns the file and line of each synchronisation in files whose path begins with `folder`, for all kernels
-/// together.
+/// Returns the file and line of each synchronisation of any kernel, in files whose path begins with `folder`.
 pub fn places<'a>(mutations: impl IntoIterator<Item = &'a MutationEntry>, folder: &str) -> BTreeSet<(String, u32)> {
     let place = |mutation: &MutationEntry| (mutation.file.clone(), mutation.line);
     mutations.into_iter().map(place).filter(|(file, _)| file.starts_with(folder)).collect()
 }
 
-/// The JSON form of all synchronisations.
+/// The report on all synchronisations, in its JSON form.
 #[derive(Serialize, Debug)]
 pub struct MutationReport {
     /// The synchronisations, sorted by file and line.
     pub synchronisations: Vec<MutationEntry>,
 }
 
-/// The JSON form of a synchronisation of a kernel.
+/// The report on one synchronisation of a kernel, in its JSON form.
 #[derive(Serialize, Debug)]
 pub struct MutationEntry {
-    /// The source file, from the workspace's root.
+    /// The path of the source file, relative to the workspace's root.
     pub file: String,
-    /// The line, from 1.
+    /// The number of the line, from 1.
     pub line: u32,
-    /// The column, from 1.
+    /// The number of the column, from 1.
     pub column: u32,
-    /// Its kind: "barrier".
+    /// The kind of the synchronisation, such as "barrier".
     pub kind: &'static str,
-    /// The kernel's function.
+    /// The name of the kernel's function.
     pub kernel: &'static str,
-    /// The report of its absence; `None` if nothing reported it.
+    /// The report of the synchronisation's absence; `None` if no check reported it.
     pub reported: Option<ReportedBy>,
 }
 
-/// The JSON form of a report of the absence of a synchronisation.
+/// The report of a synchronisation's absence, in its JSON form.
 #[derive(Serialize, Debug)]
 pub struct ReportedBy {
-    /// The case that failed.
+    /// The title of the case that failed.
     pub case: String,
-    /// The schedule under which it failed.
+    /// The schedule under which the case failed.
     pub schedule: String,
-    /// The finding.
+    /// The finding that reports the absence.
     #[serde(flatten)]
     pub finding: Finding,
 }

@@ -6,12 +6,12 @@ use simt::{Checks, LaunchLog, LoggedLaunch, Note, NoteKind, Notes, Schedule, Sim
 use super::Progress;
 use crate::case::{Case, CaseError};
 
-/// The checks and schedules of a run.
+/// The checks and schedules with which cases are run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Settings {
-    /// The enabled checks.
+    /// The checks that the simulator makes.
     pub checks: Checks,
-    /// The schedules.
+    /// The schedules under which each case runs.
     pub schedules: Vec<Schedule>,
 }
 
@@ -21,23 +21,23 @@ impl Default for Settings {
     }
 }
 
-/// The run of a case under one schedule.
+/// The outcome of running a case under one schedule.
 #[derive(Debug)]
 pub struct CaseRun {
-    /// The index of the case.
+    /// The index of the case among the cases that are run.
     pub case: usize,
-    /// The schedule.
+    /// The schedule under which the case ran.
     pub schedule: Schedule,
-    /// The launches that ended without a fault.
+    /// The launches of the case that ended without a fault.
     pub launches: Vec<LoggedLaunch>,
     /// The error, if the case failed.
     pub error: Option<CaseError>,
-    /// Notes of behaviour that GPUs allow and CUDA's documentation does not.
+    /// Notes about behaviour that works on GPUs but that CUDA's documentation does not allow.
     pub warnings: Vec<Note>,
 }
 
-/// Runs every case under every schedule, one per core at a time. Returns the runs ordered by case, then by schedule.
-/// `progress` counts simulated threads.
+/// Runs every case under every schedule, one run per core at a time. Returns the runs ordered by case, then by
+/// schedule. `progress` receives the number of simulated threads of each run.
 pub fn run_cases(cases: &[&Case], settings: &Settings, progress: &impl Progress) -> Vec<CaseRun> {
     let tasks: Vec<(usize, Schedule)> =
         (0..cases.len()).flat_map(|case| settings.schedules.iter().map(move |&schedule| (case, schedule))).collect();

@@ -1,4 +1,5 @@
-//! The cases of histogram: every rung on both widths of keys, several segments of bins, and views that are not aligned.
+//! The cases of histogram: every rung with both widths of keys, with several segments of bins, and on views that are
+//! not aligned.
 
 use cuda_std::Ladder;
 use gpu::histogram::{Key, MAX_REPLICAS, STATE_WORDS, VALUES, histogram_privatised, histogram_replicated};
@@ -8,7 +9,7 @@ use super::reference;
 use crate::case::{Case, CaseError, Stage, bits, equal};
 use gridstride::histogram::{Bins, Histogram, HistogramRung};
 
-/// The number of keys: whole tiles of the launches below, then whole vectors, then single keys.
+/// The number of keys. They form whole tiles of the launches below, then whole vectors, then single keys.
 const N: usize = 4 * 2048 + 77;
 
 pub(crate) fn cases() -> Vec<Case> {
@@ -31,7 +32,7 @@ pub(crate) fn cases() -> Vec<Case> {
     cases
 }
 
-/// Checks the rung as planned.
+/// Checks the rung with its planned launch.
 fn check<K: Key>(stage: &Stage, rung: HistogramRung, bins: Bins, key: fn(u64) -> K) -> Result<(), CaseError> {
     let keys: Vec<K> = (0..N).map(|index| key(bits(index))).collect();
     let (dkeys, mut counts) = (stage.device.upload(&keys)?, stage.device.alloc(bins.count() as usize)?);
@@ -56,7 +57,8 @@ fn replicated_bytes(stage: &Stage) -> Result<(), CaseError> {
     replicated::<u8>(stage, Bins::even(100, 3, 250)?, (VALUES, MAX_REPLICAS), 1, |bits| bits as u8)
 }
 
-/// Checks the last rung in small blocks, two per row, from the second key on, and twice with the same state.
+/// Checks the last rung in small blocks, two per row of blocks, on a view that begins with the second key. Runs it
+/// twice with the same state.
 fn replicated<K: Key>(
     stage: &Stage,
     bins: Bins,

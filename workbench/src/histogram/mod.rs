@@ -1,4 +1,4 @@
-//! Histogram in the workbench: problem, reference, cases and measurements.
+//! The workbench's part of histogram: its problem, reference, cases and measurements.
 
 mod cases;
 mod problem;

@@ -1,4 +1,4 @@
-//! The histogram as an [`Algorithm`].
+//! The implementation of [`Algorithm`] for histogram.
 
 use std::sync::OnceLock;
 
@@ -18,7 +18,7 @@ use gridstride::histogram::{Bins, Histogram, HistogramRung};
 use gridstride::numbers::{Number, NumberType, with_number};
 use multi::team::Team;
 
-/// Histograms of random keys.
+/// The algorithm histogram: counts random keys in bins.
 pub struct HistogramAlgorithm;
 
 impl Algorithm for HistogramAlgorithm {
@@ -30,8 +30,8 @@ impl Algorithm for HistogramAlgorithm {
         "Measure the histogram of random keys in bins of equal width and check it\n\n\
          Times are medians of several runs after a warm-up, by device events on a GPU and by the clock in the \
          simulator. Bandwidth counts each key once, in GB of 10⁹ bytes. It is shown beside the speed of the \
-         device's own copy in the same run. The bins cover all values of a key. Every count must equal that of a \
-         reference that divides."
+         device's own copy in the same run. The bins cover all values of a key. Every count must equal the count \
+         of a reference on the CPU, which finds bins by division."
     }
 
     fn options(&self) -> &'static [ProblemOption] {
@@ -39,7 +39,7 @@ impl Algorithm for HistogramAlgorithm {
         const BINS: ProblemOption = ProblemOption {
             name: "bins",
             value: "BINS",
-            help: "Bins, 1 to 65536",
+            help: "Number of bins, 1 to 65536",
             default: "256",
             check: |text| match text.parse::<u32>() {
                 Ok(1..=65536) => Ok(()),
@@ -49,7 +49,7 @@ impl Algorithm for HistogramAlgorithm {
         const KEYS: ProblemOption = ProblemOption {
             name: "keys",
             value: "KIND",
-            help: "Keys: uniform, constant (all equal) or skewed (small ones are more frequent)",
+            help: "Keys: uniform, constant (all equal) or skewed (small keys are more frequent)",
             default: "uniform",
             check: |text| Keys::parse(text).map(drop).map_err(|error| error.to_string()),
         };
@@ -95,12 +95,12 @@ impl Algorithm for HistogramAlgorithm {
     }
 }
 
-/// The distribution of the keys.
+/// The distribution of the random keys.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Keys {
     Uniform,
     Constant,
-    /// Products of two uniform fractions.
+    /// Keys that are products of two uniform fractions, so that small keys are more frequent.
     Skewed,
 }
 
@@ -121,18 +121,18 @@ impl Keys {
     }
 }
 
-/// The histogram of `n` random keys.
+/// The problem of counting `n` random keys in bins.
 struct HistogramProblem {
     n: usize,
     seed: u64,
     kind: Keys,
     bins: Bins,
     number: NumberType,
-    /// The reference's counts, computed when they are first needed.
+    /// The counts of the reference, computed when they are first needed.
     expected: OnceLock<Vec<u32>>,
 }
 
-/// The value of constant keys.
+/// The value of all keys of the distribution `constant`.
 const CONSTANT: u64 = 42;
 
 impl HistogramProblem {
@@ -149,7 +149,7 @@ impl HistogramProblem {
         }
     }
 
-    /// Returns the reference's counts.
+    /// Returns the counts of the reference.
     fn expected(&self) -> &[u32] {
         self.expected.get_or_init(|| {
             with_number!(self.number, [u8 u32], K => self.counts(|index| self.key::<K>(index).value()), _ => Vec::new())
@@ -194,7 +194,7 @@ impl VectorProblem for HistogramProblem {
         match u32::try_from(self.n) {
             Ok(_) => Ok(capabilities::check(rung_of::<HistogramRung>(rung)?, &self.instance(), self.n)?),
             Err(_) => {
-                let offered = format!("up to {} keys, whose counts have 32 bits", u32::MAX);
+                let offered = format!("up to {} keys, because counts have 32 bits", u32::MAX);
                 Err(capabilities::refused(rung, format!("{} keys", self.n), offered).into())
             }
         }
@@ -246,7 +246,7 @@ impl Computation for HistogramComputation<'_> {
     }
 
     fn reset(&mut self, Vectors { y, .. }: Vectors<'_>) -> Result<(), WorkbenchError> {
-        // Earlier counts must not affect the result.
+        // Sets wrong counts, because earlier counts must not affect the result.
         Ok(y.buffer_mut()?.upload(&vec![u32::MAX; self.problem.bins.count() as usize])?)
     }
 

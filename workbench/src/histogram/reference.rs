@@ -1,10 +1,10 @@
-//! The reference of histogram on the CPU, with one division per key.
+//! The reference of histogram, computed on the CPU with one division per key.
 
 use gpu::histogram::Key;
 
 use gridstride::histogram::Bins;
 
-/// Returns the number of `keys` in each of `bins`.
+/// Returns the number of `keys` in each of `bins`, without keys outside all bins.
 pub fn histogram<K: Key>(keys: &[K], bins: Bins) -> Vec<u32> {
     let mut counts = vec![0; bins.count() as usize];
     for &key in keys {

@@ -1,4 +1,4 @@
-//! The measurements of histogram on teams.
+//! The measurements of histogram on teams of devices.
 
 use cuda_std::Ladder;
 use gpu::histogram::Key;
@@ -11,13 +11,13 @@ use gridstride::histogram::{Bins, HistogramRung};
 use multi::histogram::SplitHistogram;
 use multi::team::Team;
 
-/// Returns the measurements.
+/// Returns the measurements of histogram on teams.
 pub(crate) fn measurements() -> Vec<ScalingMeasurement> {
     let any = ScalingMeasurement::new("u8", 1.0, 1.0, prepare);
     vec![ScalingMeasurement { max_elements: u32::MAX as usize, ..any }]
 }
 
-/// Prepares the histogram of uniform bytes in 256 bins.
+/// Prepares the histogram of `n` uniform bytes in 256 bins.
 fn prepare<'t>(team: &'t Team<'t>, n: usize) -> Result<Box<dyn SplitWork + 't>, WorkbenchError> {
     let keys = pattern(0, |bits| bits as u8);
     let mut expected = vec![0; 256];
@@ -27,7 +27,7 @@ fn prepare<'t>(team: &'t Team<'t>, n: usize) -> Result<Box<dyn SplitWork + 't>, 
     SplitCounts::boxed(team, HistogramRung::LAST, Bins::even(256, 0, 256)?, keys.on(team, n)?, expected)
 }
 
-/// The histogram of keys that are split over a team.
+/// The work of counting keys that are split over a team.
 pub(super) struct SplitCounts<'t, K: Key> {
     keys: Vec<Buffer<K>>,
     histogram: SplitHistogram<'t>,

@@ -1,5 +1,5 @@
-//! The cases of Life: every rung on boards of awkward sizes, in whole simulations, and in grids that are smaller than
-//! the board.
+//! The cases of Life: every rung in whole simulations of boards whose sizes fill no whole words or tiles, and in grids
+//! that are smaller than the board.
 
 use cuda_std::Ladder;
 use gpu::life::{
@@ -12,7 +12,7 @@ use crate::case::{Case, CaseError, Stage, equal};
 use crate::error::WorkbenchError;
 use life::{Board, Grid, LifeRung, Rule, RuleAndTopology, RuleError, Simulation, SoupError, Topology, reference};
 
-/// A simulation: columns, rows, generations.
+/// A simulation, described by its columns, rows and generations.
 type Run = (usize, usize, u64);
 
 pub(crate) fn cases() -> Vec<Case> {
@@ -39,7 +39,7 @@ pub(crate) fn cases() -> Vec<Case> {
             LifeRung::Streaming => {
                 add("more generations than a launch runs", &[(70, 40, 10)]);
                 add("several tiles", &[(1000, 33, 7)]);
-                add_by(WHOLE_MARGINS, "whole margins", &[(104, 200, 13), (1000, 128, 7)]);
+                add_by(WHOLE_MARGINS, "boards that include tori of whole vectors", &[(104, 200, 13), (1000, 128, 7)]);
             }
         }
     }
@@ -50,7 +50,7 @@ pub(crate) fn cases() -> Vec<Case> {
     }));
     cases.push(Case::new("life", "bitpacked", &["life_bitpacked_vectors"], "several strips along z", strips_along_z));
     let mut add = |rung, kernels, work: fn(&Stage) -> Result<(), CaseError>| {
-        cases.push(Case::new("life", rung, kernels, "2 blocks again and again", work));
+        cases.push(Case::new("life", rung, kernels, "a grid smaller than the board", work));
     };
     add("global", &["life_global", "life_pack", "life_unpack", "life_population_cells"], bytes_wrap);
     add("bitpacked", &["life_bitpacked", "life_population_words"], words_wrap);
@@ -73,7 +73,7 @@ pub(crate) fn cases() -> Vec<Case> {
         "life_soup",
         "life_deinterleave",
     ];
-    cases.push(Case::new("life", "streaming", kernels, "rows as they lie", rows_as_they_lie));
+    cases.push(Case::new("life", "streaming", kernels, "copies of interleaved rows", rows_as_they_lie));
     for (what, kernels, grids) in GRIDS {
         cases.push(Case::new("life", "streaming", kernels, *what, move |stage| {
             grids.iter().try_for_each(|grid| on_grid(stage, grid))
@@ -85,7 +85,7 @@ pub(crate) fn cases() -> Vec<Case> {
     cases
 }
 
-/// Rules other than Life's, and the kernels that run them.
+/// Rules other than Life's, each with a rung and the kernels that run the rule.
 const RULES: &[(LifeRung, &[&str], &str)] = &[
     (LifeRung::Bitpacked, &["life_counts", "life_population_words"], "B36/S23"),
     (LifeRung::Bitpacked, &["life_table", "life_population_words"], "B2-a/S12"),
@@ -93,7 +93,8 @@ const RULES: &[(LifeRung, &[&str], &str)] = &[
     (LifeRung::Streaming, INTERLEAVED, "B36/S23"),
 ];
 
-/// Bounded grids, and the kernels that fill their margins, keep cells beyond the edges dead, and correct corners.
+/// Bounded grids, each with the kernels that run it. These kernels fill margins, keep cells beyond the edges dead, and
+/// correct corners.
 const GRIDS: &[(&str, &[&str], &[&str])] = &[
     (
         "shifted and twisted grids",
@@ -138,14 +139,14 @@ fn by_rule(stage: &Stage, rung: LifeRung, rule: &str) -> Result<(), CaseError> {
     Ok(())
 }
 
-/// The kernels of the rung `bitpacked` if the board's rows are whole vectors.
+/// The kernels of the rung `bitpacked` for boards whose rows are whole vectors.
 const VECTORS: &[&str] = &["life_bitpacked_vectors", "life_population_words"];
 
-/// The kernels of the rungs whose bits are interleaved.
+/// The kernels of the rung whose boards have interleaved bits.
 const INTERLEAVED: &[&str] =
     &["life_streaming", "life_interleave_rows", "life_deinterleave", "life_edges", "life_population_interleaved"];
 
-/// Like [`INTERLEAVED`], with births and deaths.
+/// The kernels of [`INTERLEAVED`], and the kernel that counts births and deaths.
 const INTERLEAVED_COUNTED: &[&str] = &[
     "life_streaming",
     "life_interleave_rows",
@@ -155,7 +156,7 @@ const INTERLEAVED_COUNTED: &[&str] = &[
     "life_changes_interleaved",
 ];
 
-/// Like [`INTERLEAVED_COUNTED`], on boards that include tori of whole vectors.
+/// The kernels of [`INTERLEAVED_COUNTED`], and the kernel for tori of whole vectors.
 const WHOLE_MARGINS: &[&str] = &[
     "life_streaming",
     "life_streaming_torus",
@@ -166,7 +167,7 @@ const WHOLE_MARGINS: &[&str] = &[
     "life_changes_interleaved",
 ];
 
-/// Returns the kernels of a rung for boards whose rows are not whole vectors.
+/// Returns the kernels of `rung` for boards whose rows are not whole vectors.
 fn kernels_of(rung: LifeRung) -> &'static [&'static str] {
     match rung {
         LifeRung::Global => &["life_global", "life_unpack", "life_pack", "life_population_cells"],
@@ -197,7 +198,7 @@ fn check(stage: &Stage, rung: LifeRung, (width, height, generations): Run) -> Re
     Ok(())
 }
 
-/// Returns a grid that strides over the board, as [`Simulation`] has it only for very large boards.
+/// Returns a grid whose threads stride over the board. [`Simulation`] launches such a grid only for very large boards.
 fn small() -> LaunchConfig {
     LaunchConfig::new(2, 32)
 }
@@ -231,7 +232,7 @@ fn words_wrap(stage: &Stage) -> Result<(), CaseError> {
     equal("the population", &total.download()?, &[expected.population()])
 }
 
-/// Copies rows of one board to another, above, below and across the row where one fold follows the other.
+/// Copies rows of one board to another. The rows lie above, below and across the border between two folds.
 fn rows_as_they_lie(stage: &Stage) -> Result<(), CaseError> {
     let (device, width) = (&stage.device, 300);
     for (height, other_height, rows, first) in [(40, 44, 3..17, 20), (41, 40, 0..9, 31), (40, 40, 15..25, 3)] {
@@ -239,7 +240,7 @@ fn rows_as_they_lie(stage: &Stage) -> Result<(), CaseError> {
         let from = Simulation::soup(device, LifeRung::Streaming, (width, height), 0.5, 5, &Rule::LIFE)?;
         let mut to = Simulation::new(device, LifeRung::Streaming, &other)?;
         let layout = from.row_layout().filter(|&layout| to.row_layout() == Some(layout));
-        let (words, _) = layout.ok_or_else(|| CaseError::Impossible("the boards lie differently".to_owned()))?;
+        let (words, _) = layout.ok_or_else(|| CaseError::Impossible("the layouts of the boards differ".to_owned()))?;
         let mut staging = device.alloc(words * rows.len())?;
         from.take(rows.clone(), &mut staging, 0, false)?;
         to.put(first..first + rows.len(), &mut staging, 0, false)?;
@@ -270,7 +271,7 @@ fn soups_hashes_and_changes(stage: &Stage) -> Result<(), CaseError> {
     equal("the hash", &totals.download()?, &[first.hash(), 0, 0])
 }
 
-/// Runs a grid as for boards of a million rows, with more blocks than the board has strips.
+/// Runs a grid like those for boards of a million rows, with more blocks than the board has strips.
 fn strips_along_z(stage: &Stage) -> Result<(), CaseError> {
     let (width, height) = (128, 3 * VECTOR_ROWS + 1);
     let board = soup(width, height)?;
@@ -282,7 +283,7 @@ fn strips_along_z(stage: &Stage) -> Result<(), CaseError> {
     equal("the board's words", &next.download()?, reference::advance(&board, 1).words())
 }
 
-/// Runs one block that takes several tiles, with an odd number of barriers in each.
+/// Runs one block that processes several tiles, with an odd number of barriers per tile.
 fn tiles_wrap(stage: &Stage) -> Result<(), CaseError> {
     let (width, height, generations) = (65, 500, 3);
     let board = soup(width, height)?;

@@ -1,4 +1,4 @@
-//! Life in the workbench: problem, reference, cases and measurements.
+//! The workbench's part of Life: its problem, cases and measurements.
 
 mod cases;
 mod problem;

@@ -1,8 +1,8 @@
-//! Life as an [`Algorithm`]: generations of a random board.
+//! The implementation of [`Algorithm`] for Life, which measures generations of a random board.
 //!
-//! A run has several generations, so a small board stays in the caches between them. The bytes of a generation are
-//! those of a board with one bit per cell, read once and written once. A rung with several generations per launch may
-//! move fewer bytes. A rung with one byte per cell moves more.
+//! A run has several generations, so that a small board stays in the caches between two generations. The bytes of a
+//! generation are counted as if a board with one bit per cell were read once and written once. A rung with several
+//! generations per launch may move fewer bytes. A rung with one byte per cell moves more bytes.
 
 use cuda_std::{Ladder, Rung};
 use launch::{Device, Held, Queue, Resources};
@@ -17,21 +17,21 @@ use crate::scaling::ScalingMeasurement;
 use gridstride::numbers::NumberType;
 use life::{Board, CpuSimulation, LifeRung, Rule, RuleError, Simulation, Topology, check_on, default_rung, reference};
 
-/// Conway's Life.
+/// The algorithm Life, which advances boards of Conway's Game of Life.
 pub struct LifeAlgorithm;
 
-/// The generations of a run, and of a longer run. They fill whole launches of every rung.
+/// The number of generations of a run, and of a longer run. Both numbers fill whole launches of every rung.
 const FEW_GENERATIONS: u64 = 8;
 const GENERATIONS: u64 = 480;
 
-/// The largest number of cells for the rungs that run in one block.
+/// The largest number of cells at which a benchmark measures the rungs that run in one block.
 const MAX_OF_ONE_BLOCK: usize = 1 << 26;
 const MAX_OF_ONE_BLOCK_SIMULATED: usize = 1 << 12;
 
 /// The density of live cells in a random board.
 const DENSITY: f64 = 0.25;
 
-/// A board of whole tiles of the temporal rung.
+/// The size of a board that consists of whole tiles of the temporal rung.
 const WHOLE_TILES: Shape = Shape::plane(960, 480);
 
 impl Algorithm for LifeAlgorithm {
@@ -41,7 +41,7 @@ impl Algorithm for LifeAlgorithm {
 
     fn about(&self) -> &'static str {
         "Measure generations of a random board and check them\n\n\
-         The last board of a run is compared with that of a plain reference, word by word."
+         The last board of a run is compared with the board of a simple reference, word by word."
     }
 
     fn options(&self) -> &'static [ProblemOption] {
@@ -54,9 +54,9 @@ impl Algorithm for LifeAlgorithm {
 
     fn default_shape(&self, rung: Option<&Rung>, _purpose: Purpose) -> Shape {
         match rung.and_then(|rung| rung_of::<LifeRung>(rung).ok()) {
-            // Two such boards fit in a block's shared memory.
+            // Two boards of this size fit in a block's shared memory.
             Some(LifeRung::Shared | LifeRung::Block) => Shape::plane(480, 240),
-            // Rows of whole vectors.
+            // Rows of this length consist of whole vectors.
             Some(LifeRung::Bitpacked) => Shape::plane(1024, 480),
             _ => WHOLE_TILES,
         }
@@ -111,7 +111,7 @@ impl Algorithm for LifeAlgorithm {
         };
         const INTERLEAVED: Other = Other {
             name: "interleaving",
-            idea: "Conversion of words to interleaved ones and back, copies of rows, edges, the population, and its changes.",
+            idea: "Conversion to interleaved words and back, copies of rows, edges, the population, and its changes.",
             families: &[
                 "life_interleave",
                 "life_interleave_rows",
@@ -127,7 +127,7 @@ impl Algorithm for LifeAlgorithm {
         };
         const GRIDS: Other = Other {
             name: "bounded grids",
-            idea: "Margins of grids other than a torus, a bounded plane, and the corners of a cross-surface.",
+            idea: "The margins of grids other than a torus, a bounded plane, and the corners of a cross-surface.",
             families: &["life_edges_of", "life_streaming_plane", "life_corners"],
             shape: WHOLE_TILES,
             run: on_grids,
@@ -136,7 +136,7 @@ impl Algorithm for LifeAlgorithm {
     }
 }
 
-/// Makes a random board on the device.
+/// Creates a simulation with a random board on the device.
 fn soup(device: &Device, rung: LifeRung, shape: Shape, options: &Options) -> Result<Simulation, WorkbenchError> {
     let Size { width, height } = shape.size();
     Ok(Simulation::soup(device, rung, (width, height), DENSITY, options.seed, &Rule::LIFE)?)
@@ -183,7 +183,7 @@ fn on_grids(device: &Device, shape: Shape, options: &Options) -> Result<(), Work
     Ok(())
 }
 
-/// Generations of a random board.
+/// The problem of advancing a random board by several generations.
 struct LifeProblem {
     size: Size,
     seed: u64,
@@ -222,7 +222,7 @@ impl Problem for LifeProblem {
     }
 
     fn memory_bytes(&self, _device: &Device, _rungs: &[&Rung]) -> u64 {
-        // Two boards of one byte per cell, and the words that they are made from.
+        // Memory for two boards of one byte per cell, and for the words from which they are converted.
         self.cells().saturating_mul(2).saturating_add(self.cells() / 8)
     }
 
@@ -230,7 +230,7 @@ impl Problem for LifeProblem {
         Ok(check_on(rung_of(rung)?, device, (self.size.width, self.size.height), &Rule::LIFE)?)
     }
 
-    /// Returns the default rung for single generations, and the one for many.
+    /// Returns the default rung for a single generation, and the default rung for many generations.
     fn default_rungs(&self, device: &Device) -> Vec<&'static Rung> {
         let size = (self.size.width, self.size.height);
         let rung = |generations| default_rung(device, size, &Rule::LIFE, Topology::TORUS, generations).rung();
@@ -252,7 +252,7 @@ impl Problem for LifeProblem {
     }
 }
 
-/// The engine for the processor's cores.
+/// The CPU engine, which runs on the processor's cores.
 struct CpuEngine(CpuSimulation);
 
 impl Engine for CpuEngine {
@@ -268,7 +268,7 @@ impl Engine for CpuEngine {
 struct LifeInputs {
     device: Device,
     board: Board,
-    /// The reference's board after a run, computed when it is first needed.
+    /// The board of the reference after a run, computed when it is first needed.
     expected: Option<Board>,
 }
 

@@ -1,4 +1,4 @@
-//! The measurements of Life on teams, on a board that repeats a small one. The small board is the reference.
+//! The measurements of Life on teams. The board repeats a small board, which serves as the reference.
 
 use std::ops::Range;
 
@@ -11,21 +11,21 @@ use life::bands::BoardSpec;
 use life::{Bands, Board, CpuSimulation, Rule, Topology, Workers};
 use multi::team::Team;
 
-/// Returns the measurements.
+/// Returns the measurements of Life on teams.
 pub(super) fn measurements() -> Vec<ScalingMeasurement> {
-    // Two boards of one bit per cell, with margins and halos.
+    // The memory per cell is that of two boards of one bit per cell, with margins and halos.
     let life = ScalingMeasurement::new("cells", 0.0, 0.3, |team, n| Life::prepare(team, n));
     vec![ScalingMeasurement { whole: cells, ..life }]
 }
 
-/// The largest width and height of the repeated board.
+/// The largest width and height of the small board that is repeated.
 const TILE: usize = 256;
 
-/// The number of pieces that are compared, and the rows of each.
+/// The number of pieces of the board that are compared with the reference, and the number of rows per piece.
 const PIECES: usize = 16;
 const PIECE: usize = 16;
 
-/// Returns the generations of a run.
+/// Returns the number of generations of a run.
 fn generations(is_simulated: bool) -> u64 {
     if is_simulated { 24 } else { 2400 }
 }
@@ -37,19 +37,19 @@ fn size(n: usize) -> (usize, usize) {
     (width, if height > TILE { height / TILE * TILE } else { height })
 }
 
-/// Returns the number of cells of the board for `n`.
+/// Returns the number of cells of the board that is used for at most `n` cells.
 fn cells(n: usize) -> usize {
     let (width, height) = size(n);
     width * height
 }
 
-/// A board that is split into bands.
+/// The work of Life on a board that is split into bands.
 struct Life<'t> {
-    /// `None` on a rank without a member.
+    /// The bands of this rank's devices; `None` on a rank without a member.
     bands: Option<Bands<'t>>,
     is_first: bool,
     generations: u64,
-    /// The cells that the board repeats.
+    /// The small board that the board repeats.
     tile: Board,
 }
 
@@ -69,11 +69,11 @@ impl<'t> Life<'t> {
     }
 }
 
-/// Returns rows of the board that repeats `tile`.
+/// Returns the rows `rows` of the board that repeats `tile`.
 fn rows_of(tile: &Board, width: usize, rows: Range<usize>) -> Result<Board, WorkbenchError> {
     let mut words = Vec::with_capacity(width.div_ceil(32) * rows.len());
     for y in rows.clone() {
-        // A tile that does not fill whole words is as wide as the board.
+        // A tile whose rows do not fill whole words is as wide as the board.
         let row = tile.row(y % tile.height());
         words.extend(row.iter().cycle().take(width.div_ceil(32)));
     }
@@ -95,7 +95,7 @@ impl SplitWork for Life<'_> {
         let Self { bands: Some(bands), is_first, tile, .. } = self else { return Ok(deviation) };
         let (width, height) = bands.size();
         bands.put::<WorkbenchError>(|rows| rows_of(tile, width, rows))?;
-        // Includes exchanges, also before a halo is used up.
+        // This number of generations includes exchanges, also before a halo is used up.
         let generations = 2 * bands.halo() as u64 + 7;
         bands.advance(generations)?;
         let mut expected = CpuSimulation::new(tile)?;

@@ -1,4 +1,4 @@
-//! The divergence kernels, and what they compute.
+//! The divergence kernels, and references for their results.
 
 use gpu::probe::{Path, by_thread, by_warp, divergence_by_thread, divergence_by_warp};
 use launch::{Buffer, Device, Kernel, LaunchConfig};
@@ -7,20 +7,20 @@ use thiserror::Error;
 /// The number of threads per block.
 pub const BLOCK: u32 = 256;
 
-/// The parity that decides the branch.
+/// The index whose parity decides the branch that a thread takes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Decision {
-    /// The thread's parity.
+    /// The index of the thread.
     Thread,
-    /// The warp's parity.
+    /// The index of the warp.
     Warp,
 }
 
 impl Decision {
-    /// Launches its kernel with `grid` blocks.
+    /// Launches the divergence kernel of this decision with `grid` blocks.
     ///
     /// # Errors
-    /// If the launch fails.
+    /// The error of the launch.
     pub fn launch(self, device: &Device, grid: u32, rounds: u32, y: &mut Buffer<f32>) -> Result<(), launch::Error> {
         let config = LaunchConfig::new(grid, BLOCK);
         match self {
@@ -37,7 +37,7 @@ impl Decision {
     }
 }
 
-/// Returns element `i` of the result, computed on the CPU.
+/// Returns element `i` of the kernel's result, computed on the CPU.
 pub fn reference(decision: Decision, i: usize, rounds: u32) -> f32 {
     let decides = match decision {
         Decision::Thread => by_thread(i),
@@ -51,7 +51,7 @@ pub fn reference(decision: Decision, i: usize, rounds: u32) -> f32 {
     value
 }
 
-/// The error of a wrong element.
+/// The error of a result that has a wrong element.
 #[derive(Clone, PartialEq, Debug, Error)]
 #[error("the result of {kernel} with {rounds} rounds is wrong: element {i} is {found}, and should be {expected}")]
 pub struct WrongElement {
@@ -62,10 +62,10 @@ pub struct WrongElement {
     expected: f32,
 }
 
-/// Compares `found` with the reference, which has a period of 256 elements.
+/// Checks that `found` equals the reference, which repeats itself every 256 elements.
 ///
 /// # Errors
-/// If an element is wrong.
+/// [`WrongElement`] for the first wrong element.
 pub fn check(decision: Decision, rounds: u32, found: &[f32]) -> Result<(), WrongElement> {
     let period: Vec<f32> = (0..BLOCK as usize).map(|i| reference(decision, i, rounds)).collect();
     match found.iter().zip(period.iter().cycle()).position(|(found, expected)| found != expected) {

@@ -1,4 +1,4 @@
-//! The bandwidth kernels by operand and unroll factor.
+//! The instances of the bandwidth kernels, by operand and unroll factor.
 
 use gpu::probe::{Operand, U32x4, global_copy, global_copy_alternating, global_copy2, global_read, global_write};
 use launch::{Buffer, Device, Error, Kernel, KernelInfo, LaunchConfig};
@@ -8,38 +8,39 @@ use super::BandwidthKernel;
 /// The word that [`BandwidthKernel::Write`] writes. No two of its bytes are equal.
 pub const WORD: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// The arrays of a run. All have one length, except `y` of [`BandwidthKernel::Read`].
+/// The arrays that a bandwidth kernel reads and writes. All have the same length, except `y` for
+/// [`BandwidthKernel::Read`].
 #[derive(Debug)]
 pub struct Arrays<T: Operand> {
-    /// The input.
+    /// The input array, which all kernels that read use.
     pub a: Buffer<T>,
-    /// The second input of [`BandwidthKernel::Copy2`].
+    /// The second input array, which only [`BandwidthKernel::Copy2`] reads.
     pub b: Buffer<T>,
-    /// The output. [`BandwidthKernel::Read`] writes one element per thread, up to its length.
+    /// The output array. [`BandwidthKernel::Read`] writes one element per thread, up to the length of `y`.
     pub y: Buffer<T>,
 }
 
-/// The kernels of one operand and unroll factor.
+/// The bandwidth kernels for one operand and unroll factor.
 #[derive(Clone, Copy, Debug)]
 pub struct Instance<T: Operand> {
     /// The number of elements that a thread handles in a pass.
     pub unroll: usize,
-    /// Returns the instance of that kernel.
+    /// Returns the description of a kernel's instance.
     pub info: fn(BandwidthKernel) -> &'static KernelInfo,
-    /// Launches that kernel.
+    /// Launches a kernel's instance on the arrays.
     pub launch: fn(&Device, BandwidthKernel, LaunchConfig, &mut Arrays<T>) -> Result<(), Error>,
 }
 
-/// An operand that the kernels are built for.
+/// An operand that the bandwidth kernels are built for.
 pub trait Measured: Operand {
-    /// Its name, such as "u32".
+    /// The name of the operand, such as "u32".
     const NAME: &'static str;
 
-    /// The instances, by unroll factors from 1 to 16.
+    /// The instances for the unroll factors 1, 2, 4, 8 and 16.
     const INSTANCES: [Instance<Self>; 5];
 }
 
-/// The instance of an operand and an unroll factor.
+/// The [`Instance`] for an operand and an unroll factor.
 macro_rules! instance {
     ($T:ident $unroll:literal) => {
         Instance {

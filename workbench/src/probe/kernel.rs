@@ -1,8 +1,8 @@
-//! The bandwidth kernels by name.
+//! The names and descriptions of the bandwidth kernels.
 
 use std::fmt;
 
-/// A bandwidth kernel.
+/// A kernel that measures the bandwidth of global memory.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum BandwidthKernel {
     /// Read one array.
@@ -18,30 +18,30 @@ pub enum BandwidthKernel {
 }
 
 impl BandwidthKernel {
-    /// All kernels.
+    /// All bandwidth kernels.
     pub const ALL: [Self; 5] = [Self::Read, Self::Write, Self::Copy, Self::Copy2, Self::CopyAlternating];
 
-    /// Returns its name on the command line.
+    /// Returns the kernel's name on the command line.
     pub const fn name(self) -> &'static str {
         self.facts().0
     }
 
-    /// Returns its description, in a line.
+    /// Returns a description of the kernel, in a line.
     pub const fn idea(self) -> &'static str {
         self.facts().1
     }
 
-    /// Returns the number of arrays that are read or written.
+    /// Returns the number of arrays that the kernel reads or writes.
     pub const fn arrays(self) -> u64 {
         self.facts().2
     }
 
-    /// Returns the names of its functions.
+    /// Returns the names of the kernel's functions.
     pub const fn families(self) -> &'static [&'static str] {
         self.facts().3
     }
 
-    /// Returns name, idea, arrays and families.
+    /// Returns the kernel's name, description, number of arrays and function names.
     const fn facts(self) -> (&'static str, &'static str, u64, &'static [&'static str]) {
         const COPY: &str = "Read one array and write another: several loads, then as many stores.";
         const ALTERNATING: &str = "Read one array and write another, each element stored before the next is loaded.";
@@ -54,22 +54,19 @@ impl BandwidthKernel {
         }
     }
 
-    /// Returns the number of blocks to launch for data of `needed` blocks, on a GPU that holds `at_once` blocks.
+    /// Returns the number of blocks to launch for data that needs `needed` blocks, on a GPU that holds `at_once` blocks
+    /// at a time.
     ///
-    /// A kernel that only reads runs in resident blocks whose threads combine many elements each. A kernel that writes
-    /// is faster with one block per block of data.
+    /// For a kernel that only reads, this is at most `at_once`, and each thread combines many elements. A kernel that
+    /// writes is faster with `needed` blocks.
     pub fn grid(self, needed: usize, at_once: u32) -> u32 {
         let needed = u32::try_from(needed).unwrap_or(LARGEST_GRID).clamp(1, LARGEST_GRID);
         if self == Self::Read { needed.min(at_once) } else { needed }
     }
 
-    /// Returns a description of [`grid`](Self::grid).
+    /// Returns the rule by which [`grid`](Self::grid) chooses the number of blocks, in words.
     pub fn grid_in_words(self) -> &'static str {
-        if self == Self::Read {
-            "as many blocks as the GPU holds at once"
-        } else {
-            "as many blocks as the data asks for"
-        }
+        if self == Self::Read { "as many blocks as the GPU holds at once" } else { "as many blocks as the data needs" }
     }
 }
 
@@ -79,5 +76,5 @@ impl fmt::Display for BandwidthKernel {
     }
 }
 
-/// CUDA's largest grid of blocks along x.
+/// The largest number of blocks along x that CUDA allows.
 const LARGEST_GRID: u32 = i32::MAX as u32;

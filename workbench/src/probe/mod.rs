@@ -1,4 +1,5 @@
-//! The probes: their kernels by operand and unroll factor, their references, and the schedules that they record.
+//! The probe kernels: their instances by operand and unroll factor, their references, and the records of block
+//! schedules.
 
 use launch::{Device, Error, KernelInfo};
 
@@ -13,10 +14,10 @@ pub use kernel::BandwidthKernel;
 /// The numbers of threads per block with which bandwidth is measured.
 pub const BLOCKS: [u32; 5] = [32, 64, 128, 256, 512];
 
-/// Returns the number of blocks of `kernel`, with `threads` threads, that the device holds at once.
+/// Returns the number of blocks of `kernel`, with `threads` threads each, that the device holds at once.
 ///
 /// # Errors
-/// If the device fails.
+/// An error if the device fails.
 pub fn full_grid(device: &Device, kernel: &'static KernelInfo, threads: u32) -> Result<u32, Error> {
     let on_each = device.occupancy(kernel, threads, 0)?.blocks_per_multiprocessor.max(1);
     Ok(on_each.saturating_mul(device.multiprocessors()))

@@ -1,50 +1,51 @@
-//! The records of `schedule_record`: the multiprocessor and the times of each block, and which blocks ran concurrently.
+//! Evaluates the records of the kernel `schedule_record`: the multiprocessor and the times of each block, and the
+//! blocks that ran concurrently.
 
 use gpu::probe::RECORD;
 use serde::Serialize;
 use thiserror::Error;
 
-/// The multiprocessor and the times of a block. Times are nanoseconds since the first block began.
+/// The multiprocessor and the times of a block. Times are in nanoseconds since the first block of the grid began.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Debug)]
 pub struct BlockRun {
-    /// Its number in the grid.
+    /// The number of the block in the grid.
     pub block: usize,
-    /// Its multiprocessor's number.
+    /// The number of the multiprocessor that ran the block.
     pub multiprocessor: u64,
-    /// The time at which its first warp began.
+    /// The time at which the block's first warp began.
     pub begin: u64,
-    /// The time at which its last warp ended.
+    /// The time at which the block's last warp ended.
     pub end: u64,
-    /// Its slot on the multiprocessor, from 0. Concurrent blocks have different slots.
+    /// The slot of the block on the multiprocessor, from 0. Concurrent blocks have different slots.
     pub place: usize,
-    /// The position of the block among those of its slot, from 1.
+    /// The position of the block among the blocks of its slot, from 1.
     pub wave: usize,
 }
 
-/// The blocks of one multiprocessor.
+/// The blocks that one multiprocessor ran.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Multiprocessor {
-    /// Its number.
+    /// The number of the multiprocessor.
     pub number: u64,
-    /// Its blocks in the order in which they began.
+    /// The blocks of the multiprocessor, in the order in which they began.
     pub runs: Vec<BlockRun>,
-    /// The largest number of blocks that ran concurrently.
+    /// The largest number of blocks that ran concurrently on the multiprocessor.
     pub at_once: usize,
 }
 
-/// The error of a record that contradicts itself or another one.
+/// The error of a block's record that contradicts itself or another record of the block.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[error("the record of block {block} is wrong: {why}")]
 pub struct WrongRecord {
-    /// The block.
+    /// The number of the block.
     pub block: usize,
     why: String,
 }
 
-/// Returns the blocks that the `records` of a grid with `warps` warps per block describe, by multiprocessor.
+/// Returns the blocks that `records` describe, by multiprocessor. The recorded grid has `warps` warps per block.
 ///
 /// # Errors
-/// If the warps of a block ran on different multiprocessors, or if a warp ended before it began.
+/// [`WrongRecord`] if the warps of a block ran on different multiprocessors, or if a warp ended before it began.
 pub fn multiprocessors(records: &[u64], warps: usize) -> Result<Vec<Multiprocessor>, WrongRecord> {
     let mut all: Vec<BlockRun> = Vec::new();
     for (block, records) in records.chunks_exact(RECORD * warps.max(1)).enumerate() {
@@ -79,9 +80,9 @@ pub fn multiprocessors(records: &[u64], warps: usize) -> Result<Vec<Multiprocess
 }
 
 impl Multiprocessor {
-    /// Assigns each run the first slot that is free when it begins.
+    /// Assigns to each block the first slot that is free when the block begins.
     fn of(runs: &[BlockRun]) -> Self {
-        // The end of the last block of each slot, and its wave.
+        // For each slot, the time at which its last block ended, and that block's wave.
         let mut places: Vec<(u64, usize)> = Vec::new();
         let mut placed = Vec::with_capacity(runs.len());
         for run in runs {
@@ -97,10 +98,10 @@ impl Multiprocessor {
     }
 }
 
-/// Returns the largest number of blocks of the whole GPU that ran concurrently.
+/// Returns the largest number of blocks that ran concurrently on the whole GPU.
 pub fn at_once(multiprocessors: &[Multiprocessor]) -> usize {
     let runs = || multiprocessors.iter().flat_map(|one| &one.runs);
-    // At equal times, ends sort before begins.
+    // At equal times, the end of a block sorts before the beginning of another.
     let mut changes: Vec<(u64, i64)> = runs().flat_map(|run| [(run.begin, 1), (run.end, -1)]).collect();
     changes.sort_unstable();
     let mut now = 0;
@@ -111,11 +112,11 @@ pub fn at_once(multiprocessors: &[Multiprocessor]) -> usize {
     counts.max().map_or(0, |max| usize::try_from(max).unwrap_or(0))
 }
 
-/// Returns the number of blocks that began before a block of a lower number.
+/// Returns the number of blocks that began earlier than a block with a lower number.
 pub fn early(multiprocessors: &[Multiprocessor]) -> usize {
     let mut runs: Vec<&BlockRun> = multiprocessors.iter().flat_map(|one| &one.runs).collect();
     runs.sort_by_key(|run| run.block);
-    // The latest begin among the blocks of lower numbers.
+    // The latest time at which a block with a lower number began.
     let mut latest_before = None;
     let mut early = 0;
     for run in runs {
@@ -129,7 +130,8 @@ pub fn early(multiprocessors: &[Multiprocessor]) -> usize {
 mod tests {
     use super::*;
 
-    /// Records of blocks of two warps: multiprocessor, begin and end; the second warp is a little later.
+    /// Returns the records of blocks with two warps each. A block has a multiprocessor, a begin and an end; its second
+    /// warp begins and ends one nanosecond after the first.
     fn records(blocks: &[(u64, u64, u64)]) -> Vec<u64> {
         let warps = |&(sm, begin, end): &(u64, u64, u64)| [[sm, 0, begin, end - 1], [sm, 1, begin + 1, end]];
         blocks.iter().flat_map(warps).flatten().collect()

@@ -1,5 +1,5 @@
-//! The cases of reduce: every rung as planned, in blocks of every kind, and with one or several tiles per block. Some
-//! reduce affine maps, which do not commute.
+//! The cases of reduce: every rung with its planned launches, in blocks of several sizes, and with one or several tiles
+//! per block. Some cases compose affine maps, which do not commute.
 
 use cuda_std::Ladder;
 use gpu::collective::flagged_words::words;
@@ -14,11 +14,12 @@ use gridstride::capabilities;
 use gridstride::numbers::Number;
 use gridstride::reduce::{Plan, ReduceElement, ReduceRung, Reducer};
 
-/// Blocks, threads and segment lengths that no plan for few elements has. They give several tiles per block, a partial
-/// last tile, half a warp, and blocks without elements.
+/// Numbers of blocks, threads and elements per segment that no plan for few elements has. They lead to several tiles
+/// per block, a partial last tile, half a warp, and blocks without elements.
 const SEGMENTS: [(u32, u32, u32); 4] = [(3, 64, 2003), (2, 256, 4300), (4, 16, 300), (3, 32, 4000)];
 
-/// The kernels of the grid-stride rung: for small inputs, for others, and for views that are not aligned.
+/// The kernels of the grid-stride rung, for small inputs. The next two constants are its kernels for larger inputs and
+/// for views that are not aligned.
 const ONE_TILE: &[&str] = &["reduce_one_tile"];
 const GRID_STRIDE: &[&str] = &["reduce_grid_stride"];
 const UNALIGNED: &[&str] = &["reduce_unaligned"];
@@ -33,16 +34,18 @@ pub(crate) fn cases() -> Vec<Case> {
         let mut add = |families, what: &str, work: fn(&Stage, ReduceRung) -> Result<(), CaseError>| {
             cases.push(Case::new("reduce", rung.name(), families, what, move |stage| work(stage, rung)));
         };
-        add(planned, "sum of i32, as planned", |stage, rung| {
+        add(planned, "sum of i32, the planned launches", |stage, rung| {
             [0, 1, 257, 9001].into_iter().try_for_each(|n| check::<i32, Sum>(stage, plan::<i32>(stage, rung, n)))
         });
-        add(planned, "sum of f32, as planned", |stage, rung| check::<f32, Sum>(stage, plan::<f32>(stage, rung, 3001)));
+        add(planned, "sum of f32, the planned launches", |stage, rung| {
+            check::<f32, Sum>(stage, plan::<f32>(stage, rung, 3001))
+        });
         add(other, "sum of i32, small and large blocks", |stage, rung| {
             let blocks = [(16, 300), (32, 700), (64, 1500), (1024, 9001)];
             blocks.into_iter().try_for_each(|(block, n)| check::<i32, Sum>(stage, Plan::with_block(rung, n, 4, block)))
         });
         if rung == ReduceRung::GridStride {
-            add(other, "sum of i32, several blocks that go on by strides", |stage, rung| {
+            add(other, "sum of i32, several blocks that stride over the elements", |stage, rung| {
                 check::<i32, Sum>(stage, plan::<i32>(stage, rung, 40_009))?;
                 [(1, 64), (2, 32), (3, 128), (70, 64)]
                     .into_iter()
@@ -59,7 +62,7 @@ pub(crate) fn cases() -> Vec<Case> {
             add(planned, "sum of i32, one tile per block, a view that is not aligned", |stage, _| {
                 check_not_aligned(stage, true)
             });
-            add(UNALIGNED, "sum of i32, views that begin anywhere", |stage, _| {
+            add(UNALIGNED, "sum of i32, views that begin with any element", |stage, _| {
                 [(1, 64, 0), (3, 64, 1), (2, 32, 2), (3, 16, 3), (1, 1, 1)]
                     .into_iter()
                     .try_for_each(|(blocks, block, from)| check_unaligned::<i32, Sum>(stage, from, blocks, block))
@@ -73,7 +76,7 @@ pub(crate) fn cases() -> Vec<Case> {
             });
         }
         if rung.rung().entry(&capabilities::of_operator::<Affine, Compose>()).is_some() {
-            add(other, "maps composed", check_maps);
+            add(other, "composition of affine maps", check_maps);
         }
     }
     cases
@@ -88,7 +91,8 @@ fn input<T: Number>(n: usize) -> Vec<T> {
     (0..n).map(|index| inputs.element(index)).collect()
 }
 
-/// Reduces twice in the same memory, so that the second run starts from the state that the first has left.
+/// Checks a reduction by `plan`. Reduces twice in the same memory, so that the second run starts from the state that
+/// the first one left.
 fn check<T: Number + ReduceElement<O>, O: Reference<T>>(stage: &Stage, plan: Plan) -> Result<(), CaseError> {
     let x = input::<T>(plan.n());
     let answer = reference::reduce::<T, O>(x.len(), |index| x[index]);
@@ -106,7 +110,7 @@ fn check_one_tile<T: Number + ReduceElement<O>, O: Reference<T>>(stage: &Stage, 
     check::<T, O>(stage, plan)
 }
 
-/// Launches a rung that leaves one partial result per block.
+/// Launches one pass of a rung, which leaves one partial result per block.
 fn step<T: ReduceElement<O>, O: Operator<T>>(
     stage: &Stage,
     rung: ReduceRung,
@@ -116,7 +120,7 @@ fn step<T: ReduceElement<O>, O: Operator<T>>(
     y: &mut Buffer<T>,
 ) -> Result<(), CaseError> {
     let call = rung.step::<T, O>(part, x.view(), y.view_mut());
-    let call = call.ok_or_else(|| CaseError::Impossible(format!("{rung} is not built for it")))?;
+    let call = call.ok_or_else(|| CaseError::Impossible(format!("{rung} is not built for the type and operator")))?;
     Ok(stage.device.launch(config, call)?)
 }
 
@@ -147,7 +151,7 @@ fn check_not_aligned(stage: &Stage, is_one_tile: bool) -> Result<(), CaseError> 
     equal("y", &y.download()?, &[x[1..].iter().fold(0_i32, |sum, &x| sum.wrapping_add(x))])
 }
 
-/// Reduces a view that begins with element `from` of a buffer, twice in the same memory.
+/// Checks `reduce_unaligned` on a view that begins with element `from` of a buffer. Runs it twice in the same memory.
 fn check_unaligned<T: Number + ReduceElement<O>, O: Reference<T>>(
     stage: &Stage,
     from: usize,
@@ -165,7 +169,8 @@ fn check_unaligned<T: Number + ReduceElement<O>, O: Reference<T>>(
             8 => reduce_unaligned::if_built::<T, O, 2>(x, partials, y),
             _ => reduce_unaligned::if_built::<T, O, 4>(x, partials, y),
         };
-        let call = call.ok_or_else(|| CaseError::Impossible("reduce_unaligned is not built for it".into()))?;
+        let call = call
+            .ok_or_else(|| CaseError::Impossible("reduce_unaligned is not built for the type and operator".into()))?;
         device.launch(LaunchConfig::new(blocks, block), call)?;
         let mut found = [T::zeroed()];
         result.download_into(&mut found)?;
@@ -178,7 +183,7 @@ fn check_maps(stage: &Stage, rung: ReduceRung) -> Result<(), CaseError> {
     let maps: Vec<Affine> =
         (0..3001).map(|i| Affine { factor: bits(i) as u32 | 1, offset: (bits(i) >> 32) as u32 }).collect();
     let x = stage.device.upload(&maps)?;
-    // Applies all maps to a number, so that it does not depend on the operator.
+    // The expected value applies all maps to a number, so that it does not depend on the operator.
     let value = |maps: &[Affine], start| maps.iter().fold(start, |value, map| map.apply(value));
     for block in [32, 64, 256] {
         let plan = Plan::with_block(rung, maps.len(), size_of::<Affine>(), block);

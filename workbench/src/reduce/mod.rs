@@ -1,4 +1,4 @@
-//! Reduce in the workbench: problem, reference, cases and measurements.
+//! The workbench's part of reduce: its problem, reference, cases and measurements.
 
 mod cases;
 pub mod inputs;

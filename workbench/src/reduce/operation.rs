@@ -1,4 +1,4 @@
-//! The functions that are compiled for each pair of an element type and an operator.
+//! The functions of reduce that are compiled for each pair of an element type and an operator.
 
 use cuda_std::ArgumentId;
 use launch::{Device, Queue, Resources};
@@ -16,24 +16,25 @@ use gridstride::numbers::{NumberType, OperatorName};
 use gridstride::reduce::{Plan, ReduceElement, ReduceRung, Reducer, before_first_vector};
 use multi::team::Team;
 
-/// The functions of an operator on an element type.
+/// The functions of reduce for an element type and an operator.
 pub(super) struct Operation {
     pub(super) operator: OperatorName,
     pub(super) number: NumberType,
     /// The generic arguments of the kernels: the type and the operator.
     pub(super) instance: [ArgumentId; 2],
-    /// Makes a reducer that follows a plan.
+    /// Creates a reducer that follows a plan.
     pub(super) reducer: fn(&Device, Plan) -> MadeReducer,
-    /// Makes the reduction of that many elements of a seed on a team.
+    /// Prepares a reduction on a team, for a number of elements and a seed.
     pub(super) split: Split,
-    /// Makes the judge of that many elements of a seed.
+    /// Creates the [`Judge`] of a result, for a seed and a number of elements.
     pub(super) judge: fn(u64, usize) -> Judge,
 }
 
 type MadeReducer = Result<Box<dyn AnyReducer>, WorkbenchError>;
 type Split = for<'t> fn(&'t Team<'t>, ReduceRung, usize, u64) -> Result<Box<dyn SplitWork + 't>, WorkbenchError>;
 
-/// Compares a result with the reference, given the largest number of roundings on a path to it.
+/// A function that compares a result with the reference. Its second argument is the largest number of roundings on a
+/// path from an element to the result.
 pub(super) type Judge = Box<dyn Fn(&HostVector, usize) -> Deviation + Send + Sync>;
 
 impl Operation {
@@ -55,7 +56,7 @@ impl Operation {
     }
 }
 
-/// Returns the reference for `n` elements of `seed`.
+/// Returns the reference result for `n` elements of `seed`.
 fn answer<T: Factor, O: Reference<T>>(seed: u64, n: usize) -> Answer<T> {
     reference::reduce::<T, O>(n, |index| element(O::NAME, RandomVector::new(seed, 0), n, index))
 }
@@ -66,7 +67,8 @@ pub(super) trait AnyReducer: Resources {
     fn reset(&mut self) -> Result<(), WorkbenchError>;
     fn plan(&self) -> &Plan;
 
-    /// Copies the result of a run on `x` to `into`. Returns the largest number of roundings on a path to it.
+    /// Copies the result of a run on `x` to `into`. Returns the largest number of roundings on a path from an element
+    /// to the result.
     fn result(&self, x: &DeviceVector, into: &mut HostVector) -> Result<usize, WorkbenchError>;
 }
 

@@ -1,4 +1,4 @@
-//! Reduction as an [`Algorithm`].
+//! The implementation of [`Algorithm`] for reduce.
 
 use std::sync::OnceLock;
 
@@ -18,7 +18,7 @@ use gridstride::numbers::{OperatorName, with_operator};
 use gridstride::reduce::{Plan, ReduceRung};
 use multi::team::Team;
 
-/// Reduction by an operator.
+/// The algorithm reduce: combines all elements of a vector by an operator.
 pub struct ReduceAlgorithm;
 
 impl Algorithm for ReduceAlgorithm {
@@ -64,14 +64,14 @@ impl Algorithm for ReduceAlgorithm {
     }
 }
 
-/// The reduction of `n` random elements.
+/// The problem of reducing `n` random elements.
 struct ReduceProblem {
     n: usize,
-    /// The element of its buffer with which the vector begins.
+    /// The index in the buffer at which the vector begins.
     from: usize,
     seed: u64,
     operation: Operation,
-    /// The reference, computed when it is first needed.
+    /// The comparison with the reference, created when it is first needed.
     judge: OnceLock<Judge>,
 }
 
@@ -111,7 +111,7 @@ impl VectorProblem for ReduceProblem {
 
     fn layouts(&self) -> Layouts {
         let x = Layout { number: self.operation.number, from: self.from, len: self.n };
-        // The reducer has a buffer for the result.
+        // The reducer owns a buffer for the result.
         Layouts { x, y: Layout { from: 0, len: 0, ..x }, accesses: 1 }
     }
 

@@ -1,18 +1,19 @@
-//! The reference of reduce on the CPU, on all cores, and the error bound of a result.
+//! The reference of reduce, computed on all CPU cores, and the error bound of a kernel's result.
 //!
-//! | | answer | bound of the error |
+//! | | reference result | bound of the error |
 //! |---|---|---|
-//! | integers | modulo 2^w | none: exact |
-//! | min, max | the least or greatest number; NaN is ignored | none: exact |
+//! | integers | modulo 2^w | 0, because the result is exact |
+//! | min, max | the least or greatest number; NaN is ignored | 0, because the result is exact |
 //! | sum of floats | in double precision with compensation (Neumaier) | *r*·ε·Σ\|x\| |
 //! | product of floats | in double precision with compensation (Ogita, Rump, Oishi) | *d*·\|Πx\| |
 //!
-//! ε is the distance from 1 to the next number of the type, so a rounding errs by at most ε/2.
+//! ε is the distance from 1 to the next number of the type, so that one rounding has a relative error of at most ε/2.
 //! [`Plan::roundings`](gridstride::reduce::Plan::roundings) returns *r*, the largest number of roundings on the path
 //! from an element to the result.
 //!
-//! A product of *k* factors other than 1 is rounded *k* − 1 times in any tree. Every rounding affects it, so *d* is
-//! (1 + ε/2)^(*k*−1) − 1. Multiplication by 1 is exact, so the inputs of a long product are mostly 1.
+//! A product of *k* factors other than 1 is rounded *k* − 1 times in a tree of any shape. Every rounding affects the
+//! product, so *d* is (1 + ε/2)^(*k*−1) − 1. Multiplication by 1 is exact. Most inputs of a long product are therefore
+//! 1.
 
 use gpu::operator::{Max, Min, Operator, Product, Sum};
 
@@ -20,21 +21,21 @@ use crate::deviation::Deviation;
 use crate::inputs::in_parts;
 use gridstride::numbers::{NamedOperator, Number};
 
-/// The reference result: exact, or a float and the data of its error bound.
+/// The reference result: an exact value, or a float with the data for its error bound.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Answer<T> {
-    /// The exact result.
+    /// The exact result, for integers, minima and maxima.
     Exact(T),
-    /// A sum of floats.
+    /// The sum of floats.
     Sum {
-        /// The sum.
+        /// The value of the sum.
         value: f64,
-        /// The sum of the absolute values.
+        /// The sum of the absolute values of all elements.
         magnitude: f64,
     },
-    /// A product of floats.
+    /// The product of floats.
     Product {
-        /// The product.
+        /// The value of the product.
         value: f64,
         /// The number of factors other than 1.
         factors: usize,
@@ -42,7 +43,8 @@ pub enum Answer<T> {
 }
 
 impl<T: Number> Answer<T> {
-    /// Returns the error bound of a result with at most `roundings` roundings on the path from an element to it.
+    /// Returns the error bound of a result with at most `roundings` roundings on the path from an element to the
+    /// result.
     pub fn bound(&self, roundings: usize) -> f64 {
         let epsilon = T::EPSILON.unwrap_or(0.0);
         match *self {
@@ -57,7 +59,7 @@ impl<T: Number> Answer<T> {
         }
     }
 
-    /// Returns the deviation of `found`.
+    /// Returns the deviation of the result `found`, which has at most `roundings` roundings on a path to it.
     pub fn deviation(&self, found: T, roundings: usize) -> Deviation {
         let mut deviation = Deviation::default();
         match *self {
@@ -70,22 +72,22 @@ impl<T: Number> Answer<T> {
     }
 }
 
-/// An operator with an implementation for `T` that shares no code with the kernels.
+/// An operator with a reference implementation for `T`, which shares no code with the kernels.
 pub trait Reference<T: Number>: Operator<T> + NamedOperator {
-    /// The state of a reference that has combined a segment.
+    /// The intermediate result of the reference for a segment.
     type Part: Send + Sync;
 
-    /// Combines the elements of a segment, one after the other.
+    /// Returns the intermediate result of a segment, whose elements are combined one after the other.
     fn of(elements: impl Iterator<Item = T>) -> Self::Part;
 
-    /// Combines a segment and the one after it.
+    /// Combines the intermediate results of a segment and of the segment after it.
     fn merge(earlier: Self::Part, later: Self::Part) -> Self::Part;
 
-    /// Returns the result for all elements.
+    /// Converts the intermediate result of all elements to the reference result.
     fn answer(all: Self::Part) -> Answer<T>;
 }
 
-/// Returns `element(0)` to `element(n − 1)` combined.
+/// Returns the reference result for `element(0)` to `element(n − 1)`.
 pub fn reduce<T: Number, O: Reference<T>>(n: usize, element: impl Fn(usize) -> T + Sync) -> Answer<T> {
     let parts = in_parts(n, |part| O::of(part.map(&element)));
     let all = parts.into_iter().reduce(O::merge).unwrap_or_else(|| O::of(std::iter::empty()));
@@ -123,7 +125,7 @@ macro_rules! integers {
 
 macro_rules! floats {
     ($($type:ident)*) => {$(
-        // A comparison with NaN is false, so the number stays.
+        // A comparison with NaN is false, so the result stays a number.
         exact! { Min $type |a, b| if b < a { b } else { a }, $type::INFINITY }
         exact! { Max $type |a, b| if b > a { b } else { a }, $type::NEG_INFINITY }
 
@@ -139,7 +141,7 @@ macro_rules! floats {
             fn merge(mut earlier: CompensatedSum, later: CompensatedSum) -> CompensatedSum {
                 earlier.add(later.sum);
                 earlier.correction += later.correction;
-                // `add` counted the magnitude of the later sum, not those of its terms.
+                // `add` counted the magnitude of the later sum, but the magnitudes of its terms are needed.
                 earlier.magnitude += later.magnitude - later.sum.abs();
                 earlier
             }
@@ -179,7 +181,7 @@ macro_rules! floats {
 integers! { u32 i32 u64 i64 }
 floats! { f32 f64 }
 
-/// A sum with a correction, which accumulates the rounding errors.
+/// A sum of floats with a correction, which accumulates the rounding errors.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CompensatedSum {
     sum: f64,
@@ -197,17 +199,17 @@ impl CompensatedSum {
     }
 
     fn value(self) -> f64 {
-        // An infinity or NaN stays as it is.
+        // An infinite sum or NaN gets no correction.
         if self.sum.is_finite() && self.correction != 0.0 { self.sum + self.correction } else { self.sum }
     }
 }
 
-/// A product with a correction, which accumulates the rounding errors.
+/// A product of floats with a correction, which accumulates the rounding errors.
 #[derive(Clone, Copy, Debug)]
 pub struct CompensatedProduct {
     product: f64,
     correction: f64,
-    /// Factors other than 1.
+    /// The number of factors other than 1.
     factors: usize,
 }
 

@@ -1,4 +1,4 @@
-//! The measurements of reduce on teams.
+//! The measurements of reduce on teams of devices.
 
 use gpu::operator::{Operator, Sum};
 use launch::Buffer;
@@ -12,7 +12,7 @@ use gridstride::reduce::{ReduceElement, ReduceRung, default_rung};
 use multi::reduce::SplitReduction;
 use multi::team::Team;
 
-/// Returns the measurements.
+/// Returns the measurements of reduce on teams.
 pub(crate) fn measurements() -> Vec<ScalingMeasurement> {
     vec![
         ScalingMeasurement::new("f32", 4.0, 4.0, |team, n| prepare(team, n, |bits| (bits % 17) as f32 - 8.0)),
@@ -20,7 +20,7 @@ pub(crate) fn measurements() -> Vec<ScalingMeasurement> {
     ]
 }
 
-/// Prepares a sum that does not round in any order: of integers, or of whole floats from −8 to 8.
+/// Prepares a sum that does not round in any order: a sum of integers, or of whole floats from −8 to 8.
 fn prepare<'t, T: Number + ReduceElement<Sum>>(
     team: &'t Team<'t>,
     n: usize,
@@ -43,7 +43,7 @@ where
     SplitReduce::<T, Sum>::boxed(team, default_rung::<T, Sum>(), x.on(team, n)?, Answer::Exact(expected))
 }
 
-/// The reduction of a vector that is split over a team.
+/// The work of reducing a vector that is split over a team.
 pub(super) struct SplitReduce<'t, T: ReduceElement<O>, O: Operator<T>> {
     x: Vec<Buffer<T>>,
     reduction: SplitReduction<'t, T, O>,

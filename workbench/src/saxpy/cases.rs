@@ -1,4 +1,5 @@
-//! The cases of saxpy: every rung as planned, in a grid smaller than the vector, and on views that are not aligned.
+//! The cases of saxpy: every rung with its planned launch, in a grid smaller than the vector, and on views that are not
+//! aligned.
 
 use gpu::saxpy::{saxpy_unaligned, saxpy_vectorised};
 use launch::{Call, LaunchConfig};
@@ -9,7 +10,7 @@ use crate::saxpy::reference::{self, Reference};
 use cuda_std::{Global, GlobalMut, GpuFloat, Ladder};
 use gridstride::saxpy::{SaxpyElement, SaxpyRung, launch, plan};
 
-/// The lengths: a single element, and several blocks with a tail.
+/// The lengths of the vectors: a single element, and several blocks with a tail.
 const LENGTHS: [usize; 2] = [1, 2081];
 
 pub(crate) fn cases() -> Vec<Case> {
@@ -18,27 +19,27 @@ pub(crate) fn cases() -> Vec<Case> {
         let mut add = |what: &str, work: fn(&Stage, SaxpyRung) -> Result<(), CaseError>| {
             cases.push(Case::new("saxpy", rung.name(), &rung.families()[..1], what, move |stage| work(stage, rung)));
         };
-        add("f32, as planned", |stage, rung| {
+        add("f32, the planned launch", |stage, rung| {
             LENGTHS.into_iter().try_for_each(|n| check::<f32>(stage, rung, n, plan::<f32>(rung, n, &stage.device)))
         });
         match rung {
             SaxpyRung::Monolithic => {}
-            _ => add("f32, 2 blocks of 64 again and again", |stage, rung| {
+            _ => add("f32, 2 blocks of 64 that stride over the vector", |stage, rung| {
                 check::<f32>(stage, rung, 4099, LaunchConfig::new(2, 64))
             }),
         }
         if rung == SaxpyRung::Vectorised {
-            add("f64, 3 blocks of 32 again and again", |stage, rung| {
+            add("f64, 3 blocks of 32 that stride over the vector", |stage, rung| {
                 check::<f64>(stage, rung, 1501, LaunchConfig::new(3, 32))
             });
             add("f32, views that are not aligned", |stage, _| check_not_aligned(stage));
             let mut add = |what: &str, work: fn(&Stage) -> Result<(), CaseError>| {
                 cases.push(Case::new("saxpy", rung.name(), &rung.families()[1..], what, work));
             };
-            add("f32, views that begin alike", |stage| check_from(stage, 1, 1, saxpy_unaligned::<f32, 4>));
-            add("f32, views that begin differently", |stage| check_from(stage, 0, 3, saxpy_unaligned::<f32, 4>));
-            add("f64, views that begin alike", |stage| check_from(stage, 1, 3, saxpy_unaligned::<f64, 2>));
-            add("f64, views that begin differently", |stage| check_from(stage, 1, 0, saxpy_unaligned::<f64, 2>));
+            add("f32, views with equal offsets", |stage| check_from(stage, 1, 1, saxpy_unaligned::<f32, 4>));
+            add("f32, views with different offsets", |stage| check_from(stage, 0, 3, saxpy_unaligned::<f32, 4>));
+            add("f64, views with equal offsets", |stage| check_from(stage, 1, 3, saxpy_unaligned::<f64, 2>));
+            add("f64, views with different offsets", |stage| check_from(stage, 1, 0, saxpy_unaligned::<f64, 2>));
         }
     }
     cases

@@ -1,4 +1,4 @@
-//! saxpy in the workbench: problem, reference, cases and measurements.
+//! The workbench's part of saxpy: its problem, reference, cases and measurements.
 
 mod cases;
 mod problem;

@@ -1,4 +1,4 @@
-//! saxpy as an [`Algorithm`].
+//! The implementation of [`Algorithm`] for saxpy.
 
 use cuda_std::{Ladder, Rung};
 use launch::{Buffer, Device, Queue};
@@ -16,7 +16,7 @@ use gridstride::saxpy::{SaxpyRung, saxpy_views};
 use multi::saxpy::split_saxpy;
 use multi::team::Team;
 
-/// `y = a·x + y`.
+/// The algorithm saxpy, which computes `y = a·x + y`.
 pub struct SaxpyAlgorithm;
 
 impl Algorithm for SaxpyAlgorithm {
@@ -27,8 +27,8 @@ impl Algorithm for SaxpyAlgorithm {
     fn about(&self) -> &'static str {
         "Measure y = a·x + y and check it\n\n\
          Times are medians of several runs after a warm-up, by device events on a GPU and by the clock in the \
-         simulator. Bandwidth counts three elements for each, two read and one written, in GB of 10⁹ bytes. It is \
-         shown beside the speed of the device's own copy in the same run. A result is right if it is within \
+         simulator. Bandwidth counts three elements per index, two read and one written, in GB of 10⁹ bytes. It is \
+         shown beside the speed of the device's own copy in the same run. A result is correct if it is within \
          ε·(|a·x| + |y|) of a reference in double precision, with ε = 2⁻²³ for f32 and 2⁻⁵² for f64."
     }
 
@@ -54,7 +54,7 @@ impl Algorithm for SaxpyAlgorithm {
         let a = if number == NumberType::F32 { f64::from(a as f32) } else { a };
         if !a.is_finite() {
             return invalid!(
-                "--a {} is too large for f32: use --type f64, or a smaller one",
+                "--a {} is too large for f32: use --type f64, or a smaller --a",
                 options.get("a").unwrap_or("2")
             );
         }
@@ -71,18 +71,18 @@ impl Algorithm for SaxpyAlgorithm {
     }
 }
 
-/// `y = a·x + y` on random vectors of `n` elements.
+/// The problem of computing `y = a·x + y` on random vectors of `n` elements.
 struct SaxpyProblem {
     a: f64,
     n: usize,
-    /// The element of their buffers with which the vectors begin.
+    /// The index in the buffers at which the vectors begin.
     from: usize,
     seed: u64,
     number: NumberType,
 }
 
 impl SaxpyProblem {
-    /// Returns x and y.
+    /// Returns the random vectors x and y.
     fn vectors<T: Number>(&self) -> [RandomVector<T>; 2] {
         [0, 1].map(|vector| RandomVector::new(self.seed, vector))
     }
@@ -107,7 +107,7 @@ impl VectorProblem for SaxpyProblem {
     }
 
     fn layouts(&self) -> Layouts {
-        // x and y are read, y is written.
+        // A run reads x and y and writes y.
         let x = Layout { number: self.number, from: self.from, len: self.n };
         Layouts { x, y: x, accesses: 3 }
     }
@@ -148,7 +148,7 @@ impl Computation for SaxpyComputation<'_> {
     }
 }
 
-/// saxpy of random vectors that are split over a team.
+/// The work of saxpy on random vectors that are split over a team.
 struct Split<'a, T: Reference> {
     problem: &'a SaxpyProblem,
     team: &'a Team<'a>,
@@ -171,7 +171,7 @@ impl<T: Reference> SplitWork for Split<'_, T> {
 
     fn verify(&mut self) -> Result<Deviation, WorkbenchError> {
         let [x, y] = self.problem.vectors();
-        // Frees the old buffers first.
+        // Frees the old buffers before it allocates new ones.
         self.y.clear();
         self.y = self.team.filled(self.problem.n, |index| y.element(index))?;
         self.run()?;

@@ -1,21 +1,21 @@
-//! The reference of saxpy on the CPU, in double precision, and the error bound of a result.
+//! The reference of saxpy, computed on the CPU in double precision, and the error bound of a kernel's result.
 //!
-//! The product of two `f32` is exact in `f64`, so the reference for `f32` errs by one rounding to `f64`. A kernel
-//! rounds to `f32` once (fused multiply-add) or twice (product, then sum). Each rounding errs by at most ε/2 of its
-//! value, with ε = 2⁻²³. Both kinds therefore stay within `ε·(|a·x| + |y|)`, plus one subnormal step for tiny results.
-//! For `f64` the reference is rounded once, and ε = 2⁻⁵².
+//! The product of two `f32` is exact in `f64`, so the reference for `f32` has only one rounding to `f64`. A kernel
+//! rounds to `f32` once (fused multiply-add) or twice (product, then sum). The error of a rounding is at most ε/2 of
+//! the rounded value, with ε = 2⁻²³. Both kinds of kernels therefore stay within `ε·(|a·x| + |y|)`, plus one subnormal
+//! step for tiny results. For `f64`, the reference is rounded once, and ε = 2⁻⁵².
 
 use crate::deviation::Deviation;
 use crate::inputs::{self, RandomVector};
 use gridstride::numbers::Number;
 use gridstride::saxpy::SaxpyElement;
 
-/// A float with a reference.
+/// A float type with a reference implementation of saxpy.
 pub trait Reference: SaxpyElement {
-    /// The smallest number above zero.
+    /// The smallest positive number of the type.
     const SUBNORMAL_STEP: f64;
 
-    /// Returns `a·x + y` in double precision.
+    /// Returns `a·x + y`, computed in double precision.
     fn exact(a: Self, x: Self, y: Self) -> f64;
 }
 
@@ -39,29 +39,29 @@ impl Reference for f64 {
 /// Returns `a·x + y` for each element, in double precision.
 ///
 /// # Panics
-/// If `x` and `y` differ in length.
+/// Panics if `x` and `y` differ in length.
 pub fn saxpy<T: Reference>(a: T, x: &[T], y: &[T]) -> Vec<f64> {
     assert_eq!(x.len(), y.len(), "x and y must have the same length");
     x.iter().zip(y).map(|(&x, &y)| element(a, x, y)).collect()
 }
 
-/// Returns `a·x + y` in double precision.
+/// Returns `a·x + y`, computed in double precision.
 pub fn element<T: Reference>(a: T, x: T, y: T) -> f64 {
     T::exact(a, x, y)
 }
 
-/// Returns the error bound of a result, compared with [`element`].
+/// Returns the error bound of a kernel's result for `a·x + y` against [`element`].
 pub fn bound<T: Reference>(a: T, x: T, y: T) -> f64 {
     let epsilon = <T as Number>::EPSILON.unwrap_or_default();
     epsilon * ((a.to_f64() * x.to_f64()).abs() + y.to_f64().abs()) + T::SUBNORMAL_STEP
 }
 
-/// Returns the deviation of `found` from `a·x + y` for the random vectors x and y. Uses all cores.
+/// Returns the deviation of `found` from `a·x + y` for the random vectors x and y, computed on all cores.
 pub fn deviation<T: Reference>(a: T, x: RandomVector<T>, y: RandomVector<T>, found: &[T]) -> Deviation {
     deviation_from(0, a, x, y, found)
 }
 
-/// Like [`deviation`], where `found` has the elements from `first` on.
+/// Like [`deviation`], but `found` has only the elements of the result from index `first` on.
 pub(crate) fn deviation_from<T: Reference>(
     first: usize,
     a: T,
@@ -85,7 +85,7 @@ pub(crate) fn deviation_from<T: Reference>(
 mod tests {
     use super::*;
 
-    /// Numbers of many magnitudes, among them ones whose sum cancels.
+    /// Returns triples (a, x, y) of numbers of many magnitudes. In some triples, the terms of `a·x + y` cancel.
     fn samples() -> impl Iterator<Item = (f32, f32, f32)> {
         let values = [0.0, 1.0, -1.0, 1.0 / 3.0, -0.7, 1e-30, 3e-39, 1e10, -12345.678, f32::EPSILON];
         values

@@ -1,4 +1,4 @@
-//! The measurements of saxpy on teams.
+//! The measurements of saxpy on teams of devices.
 
 use cuda_std::Ladder;
 use launch::Buffer;
@@ -10,12 +10,12 @@ use gridstride::saxpy::SaxpyRung;
 use multi::saxpy::split_saxpy;
 use multi::team::{Repeated, Team};
 
-/// Returns the measurements.
+/// Returns the measurements of saxpy on teams.
 pub(crate) fn measurements() -> Vec<ScalingMeasurement> {
     vec![ScalingMeasurement::new("f32", 12.0, 8.0, |team, n| Saxpy::prepare(team, n))]
 }
 
-/// `y = 2x + y` of whole numbers.
+/// The work of computing `y = 2x + y` on vectors of small whole numbers.
 struct Saxpy<'t> {
     team: &'t Team<'t>,
     n: usize,

@@ -1,4 +1,4 @@
-//! The cases of scale: every rung at the ends of its range.
+//! The cases of scale: every rung with vectors of several lengths, from a single element on.
 
 use cuda_std::Ladder;
 use gpu::scale::scale_unaligned;
@@ -15,14 +15,14 @@ pub(crate) fn cases() -> Vec<Case> {
         let mut add = |what: &str, work: fn(&Stage, ScaleRung) -> Result<(), CaseError>| {
             cases.push(Case::new("scale", rung.name(), &rung.families()[..1], what, move |stage| work(stage, rung)));
         };
-        add("f32, as planned", |stage, rung| {
+        add("f32, the planned launch", |stage, rung| {
             [1, 33, 1000].into_iter().try_for_each(|n| check(stage, rung, n, 1.5_f32))
         });
-        add("i32, as planned", |stage, rung| {
+        add("i32, the planned launch", |stage, rung| {
             [1, 257, 1024].into_iter().try_for_each(|n| check(stage, rung, n, -7_i32))
         });
         if rung == ScaleRung::Grid {
-            add("i32, 2 blocks of 64 again and again", |stage, _| {
+            add("i32, 2 blocks of 64 that stride over the vector", |stage, _| {
                 let x = input::<i32>(1001);
                 let (dx, mut y) = (stage.device.upload(&x)?, stage.device.alloc(x.len())?);
                 launch(stage.device.queue(), ScaleRung::Grid, LaunchConfig::new(2, 64), 3, dx.view(), y.view_mut())?;
@@ -34,8 +34,8 @@ pub(crate) fn cases() -> Vec<Case> {
                 let work = move |stage: &Stage| check_from(stage, from, to);
                 cases.push(Case::new("scale", rung.name(), &rung.families()[1..], what, work));
             };
-            add("i32, views that begin alike", 1, 1);
-            add("i32, views that begin differently", 3, 0);
+            add("i32, views with equal offsets", 1, 1);
+            add("i32, views with different offsets", 3, 0);
         }
     }
     cases
@@ -46,8 +46,8 @@ fn input<T: ScaleElement>(n: usize) -> Vec<T> {
     (0..n).map(|index| inputs.element(index)).collect()
 }
 
-/// Scales a view that begins with element `from` of a buffer into one that begins with element `to` of another. Both
-/// buffers extend beyond the views.
+/// Checks the scaling of one view into another. The input view begins with element `from` of its buffer, and the output
+/// view with element `to`. Both buffers extend beyond the views.
 fn check_from(stage: &Stage, from: usize, to: usize) -> Result<(), CaseError> {
     let (n, x) = (601, input::<i32>(605));
     let (dx, mut y) = (stage.device.upload(&x)?, stage.device.zeroed(x.len())?);

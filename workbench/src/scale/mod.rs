@@ -1,4 +1,4 @@
-//! scale in the workbench: problem, reference, cases and measurements.
+//! The workbench's part of scale: its problem, reference, cases and measurements.
 
 mod cases;
 mod problem;

@@ -1,4 +1,4 @@
-//! scale as an [`Algorithm`].
+//! The implementation of [`Algorithm`] for scale.
 
 use std::str::FromStr;
 
@@ -15,7 +15,7 @@ use gridstride::capabilities;
 use gridstride::numbers::{Number, NumberType};
 use gridstride::scale::{ScaleElement, ScaleRung, launch, plan};
 
-/// `y = s·x`.
+/// The algorithm scale, which computes `y = s·x`.
 pub struct ScaleAlgorithm;
 
 impl Algorithm for ScaleAlgorithm {
@@ -27,7 +27,7 @@ impl Algorithm for ScaleAlgorithm {
         "Measure y = s·x and check it\n\n\
          Times are medians of several runs after a warm-up, by device events on a GPU and by the clock in the \
          simulator. Bandwidth counts 8 bytes per element, in GB of 10⁹ bytes. It is shown beside the speed of the \
-         device's own copy in the same run. A result is right if it is the exact product, rounded once to a float \
+         device's own copy in the same run. A result is correct if it is the exact product, rounded once to a float \
          or wrapped to an integer."
     }
 
@@ -60,11 +60,11 @@ fn factor<T: FromStr + ScaleElement>(text: &str) -> Result<T, WorkbenchError> {
     })
 }
 
-/// `y = s·x` on a random vector of `n` elements.
+/// The problem of computing `y = s·x` on a random vector of `n` elements.
 struct ScaleProblem {
     s: f64,
     n: usize,
-    /// The element of their buffers with which the vectors begin.
+    /// The index in the buffers at which the vectors begin.
     from: usize,
     seed: u64,
     number: NumberType,

@@ -1,8 +1,8 @@
-//! The reference of scale on the CPU: the exact product in a wider type, converted to the element's type.
+//! The reference of scale, computed on the CPU: the exact product in a wider type, converted to the element type.
 
 use gridstride::numbers::Number;
 
-/// An element with a reference of its product.
+/// An element type with a reference implementation of the product.
 pub trait Product: Number {
     /// Returns the float nearest to `s·x`, or the lower bits of an integer product.
     fn product(s: Self, x: Self) -> Self;
@@ -10,7 +10,7 @@ pub trait Product: Number {
 
 impl Product for f32 {
     fn product(s: Self, x: Self) -> Self {
-        // 48 bits of a product fit the significand of a double.
+        // The 48 bits of a product fit in the significand of an `f64`.
         (f64::from(s) * f64::from(x)) as f32
     }
 }
@@ -21,7 +21,7 @@ impl Product for i32 {
     }
 }
 
-/// Returns `s·x` for each element.
+/// Returns the vector of the reference products `s·x[i]`.
 pub fn scale<T: Product>(s: T, x: &[T]) -> Vec<T> {
     x.iter().map(|&x| T::product(s, x)).collect()
 }

@@ -1,5 +1,5 @@
-//! Measurements on teams. Their inputs repeat a pattern, so no host holds a whole vector, and the pattern gives the
-//! expected results.
+//! Measurements on teams of devices. The inputs repeat a pattern, so that no host holds a whole vector. The expected
+//! results are computed from the pattern.
 
 use std::ops::Range;
 
@@ -18,51 +18,52 @@ mod teams;
 
 pub use work::{SplitWork, time};
 
-/// A measurement that a benchmark repeats on growing teams.
+/// A measurement that a benchmark repeats on teams of growing size.
 pub struct ScalingMeasurement {
-    /// The element type.
+    /// The name of the element type.
     pub number: &'static str,
-    /// The bytes per element that a run must read and write.
+    /// The number of bytes per element that a run must read and write.
     pub bytes: f64,
-    /// The bytes of device memory per element.
+    /// The number of bytes of device memory per element.
     pub memory: f64,
     /// The largest number of elements per member.
     pub max_elements: usize,
-    /// Returns the largest share of the elements that one of that many members has.
+    /// Returns the largest share of the elements that a member has, for a number of members.
     pub share: fn(usize) -> f64,
-    /// Returns the largest supported number of elements up to that number.
+    /// Returns the largest supported number of elements that does not exceed the argument.
     pub whole: fn(usize) -> usize,
-    /// Prepares the work.
+    /// Prepares the work on a team.
     pub prepare: Prepare,
 }
 
 impl ScalingMeasurement {
-    /// Returns a measurement of evenly divided elements of type `number`. An element takes `bytes` bytes of reads and
-    /// writes and `memory` bytes of device memory.
+    /// Returns a measurement of evenly divided elements of type `number`. Per element, a run reads and writes `bytes`
+    /// bytes and needs `memory` bytes of device memory.
     pub fn new(number: &'static str, bytes: f64, memory: f64, prepare: Prepare) -> Self {
         let share = |members| 1.0 / members as f64;
         Self { number, bytes, memory, max_elements: usize::MAX, share, whole: |n| n, prepare }
     }
 }
 
-/// Prepares work on that many elements on a team.
+/// A function that prepares work on a number of elements on a team.
 pub type Prepare = for<'t> fn(&'t Team<'t>, usize) -> Result<Box<dyn SplitWork + 't>, WorkbenchError>;
 
-/// The number of elements of a pattern. It is prime, so that segments and tiles begin at different elements of it.
+/// The number of elements of a pattern. The number is prime, so that segments and tiles begin at different elements of
+/// the pattern.
 pub(crate) const PERIOD: usize = 65_521;
 
-/// The number of pieces of a segment that are compared, and the elements of each.
+/// The number of pieces of a segment that are compared with the reference, and the number of elements per piece.
 const PIECES: usize = 16;
 const PIECE: usize = 4096;
 
-/// Returns a pattern of elements that `element` makes from random bits.
+/// Returns a pattern of [`PERIOD`] elements, each of which `element` computes from random bits.
 pub(crate) fn pattern<T: Element>(vector: u64, element: impl Fn(u64) -> T) -> Repeated<T> {
     let random = RandomVector::<u64>::new(0, vector);
     Repeated::new((0..PERIOD).map(|index| element(random.bits(index))).collect())
 }
 
-/// Compares pieces of this rank's segments of a result of `n` elements with `expected`, which returns the element of an
-/// index.
+/// Compares pieces of this rank's segments of a result with `expected`. The result has `n` elements, and `expected`
+/// returns the element at an index.
 pub(crate) fn compare<T: Number>(
     team: &Team<'_>,
     n: usize,
@@ -76,7 +77,7 @@ pub(crate) fn compare<T: Number>(
     Ok(deviation)
 }
 
-/// Like [`compare`], for the segment that begins with element `first`.
+/// Like [`compare`], but for one segment, which begins with element `first` of the result.
 pub(crate) fn compare_segment<T: Number>(
     segment: &Buffer<T>,
     first: usize,
@@ -93,11 +94,12 @@ pub(crate) fn compare_segment<T: Number>(
     Ok(deviation)
 }
 
-/// Returns the pieces of `0..len`, which include its first and last elements. A short range is a single piece.
+/// Returns the pieces of `0..len` that are compared. They include the first and the last index. A short range is a
+/// single piece.
 fn pieces(len: usize) -> Vec<Range<usize>> {
     let (count, size) = if len <= PIECES * PIECE { (1, len) } else { (PIECES, PIECE) };
     let piece = |piece: usize| {
-        // Divides first, because a product with the length might overflow.
+        // The division comes first, because a product with the length might overflow.
         let start = if piece + 1 == count { len - size } else { (len - size) / (count - 1) * piece };
         start..start + size
     };

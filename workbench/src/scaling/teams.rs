@@ -1,4 +1,4 @@
-//! Tests that work on a team has the result of one device.
+//! Tests that an algorithm has the same result on a team as on one device.
 
 use std::fmt::Debug;
 
@@ -24,10 +24,11 @@ use crate::catalogue;
 use crate::reduce::reference as reduced;
 use crate::scan::reference::scan as scanned;
 
-/// Lengths: 0, fewer than members, and numbers that none of 2, 3, 4, 7 divides.
+/// The lengths of the tested vectors: 0, numbers below the number of members, and numbers that none of 2, 3, 4 and 7
+/// divides.
 const SIZES: [usize; 6] = [0, 1, 2, 5, 1009, 10_007];
 
-/// Returns the random bits of an element.
+/// Returns the random bits of element `index`.
 fn bits(index: usize) -> u64 {
     RandomVector::<u64>::new(5, 0).bits(index)
 }
@@ -36,8 +37,8 @@ fn group(members: usize) -> Group {
     Group::open(&format!("sim:{members}").parse().unwrap(), gridstride::MODULES).unwrap()
 }
 
-/// Calls `work` with teams of 1, 2, 3 and 7 devices of one rank, and of 1 to 4 ranks that have two devices if they are
-/// odd.
+/// Calls `work` with teams of several sizes: 1, 2, 3 and 7 devices of one rank, and 1 to 4 ranks. Of several ranks,
+/// those with an odd number have two devices and the others have one.
 fn on_teams(work: impl Fn(&Team<'_>) + Sync) {
     for members in [1, 2, 3, 7] {
         let ranks = alone();
@@ -48,7 +49,7 @@ fn on_teams(work: impl Fn(&Team<'_>) + Sync) {
     }
 }
 
-/// Returns the whole vector, of which each rank passes its segments.
+/// Returns the whole vector. Each rank passes its segments as `parts`.
 fn whole<T: Element>(team: &Team<'_>, parts: &[Buffer<T>]) -> Vec<T> {
     let own: Vec<T> = parts.iter().flat_map(|part| part.download().unwrap()).collect();
     team.gather(&own).unwrap()
@@ -166,7 +167,7 @@ fn rounds_cover_each_element_once_and_give_the_last_member_more() {
     assert_eq!([1 << 20, 1 << 28, 1 << 34].map(|n| Rounds::new::<f32>(&team, n).len()), [1, 4, 32]);
 }
 
-/// Segments that no team makes: one member has most elements, and some have none.
+/// Checks segments that a team never creates by itself: one member has most elements, and some members have none.
 #[test]
 fn parts_may_be_uneven_and_empty() {
     for lengths in [[0, 0, 0, 0], [0, 5000, 0, 3], [1, 0, 4099, 0], [0, 0, 0, 7], [2, 1, 0, 1]] {

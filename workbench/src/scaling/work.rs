@@ -1,34 +1,36 @@
-//! Measurement on a team, and its timing.
+//! Work that is measured on a team, and its timing.
 
 use crate::deviation::Deviation;
 use crate::error::WorkbenchError;
 use multi::team::Team;
 
-/// Measurement of a [`Team`] on its inputs. A run allocates nothing. All ranks must call the same methods in the same
-/// order.
+/// The work of an algorithm on inputs that are split over a [`Team`]. A run allocates no memory. All ranks must call
+/// the same methods in the same order.
 pub trait SplitWork {
-    /// Runs it, with all exchanges between members. On GPUs it may return before they have finished.
+    /// Runs the work, with all exchanges between members. On GPUs this function may return before the devices have
+    /// finished.
     ///
     /// # Errors
     /// The error of a launch, or an error if another rank has ended.
     fn run(&mut self) -> Result<(), WorkbenchError>;
 
-    /// Runs it on fresh inputs, and compares this rank's segments of the result with the reference.
+    /// Runs the work on fresh inputs, and compares this rank's segments of the result with the reference.
     ///
     /// # Errors
-    /// As for [`run`](Self::run), and if an earlier launch failed.
+    /// The errors of [`run`](Self::run), and an error if an earlier launch failed.
     fn verify(&mut self) -> Result<Deviation, WorkbenchError>;
 
-    /// Returns the generations per run of Life, whose figures are cell updates; `None` for other algorithms.
+    /// Returns the number of generations per run if the algorithm is Life, and `None` for other algorithms.
     fn generations(&self) -> Option<u64> {
         None
     }
 }
 
-/// Returns the seconds that `work` takes, from when all ranks of `team` are ready until the last has finished.
+/// Returns the time of one run of `work` in seconds. It begins when all ranks of `team` are ready, and ends when the
+/// last rank has finished.
 ///
 /// # Errors
-/// As for [`SplitWork::run`].
+/// The errors of [`SplitWork::run`].
 pub fn time(team: &Team<'_>, work: &mut dyn SplitWork) -> Result<f64, WorkbenchError> {
     team.synchronize()?;
     team.ranks().barrier()?;

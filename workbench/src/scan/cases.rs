@@ -1,5 +1,5 @@
-//! The cases of scan: every rung as planned, and in grids smaller than the vector. The single-pass rungs also run with
-//! a tail, with more tiles than a warp reads at once, and with elements of several words.
+//! The cases of scan: every rung with its planned launches, and in grids smaller than the vector. The single-pass rungs
+//! also run with a tail, with more tiles than a warp reads at once, and with elements of several words.
 
 use cuda_std::Ladder;
 use gpu::operator::{Affine, Compose, Min, Operator, Sum};
@@ -25,14 +25,14 @@ pub(crate) fn cases() -> Vec<Case> {
         };
         match rung {
             ScanRung::LookBack | ScanRung::Pipelined => {
-                add("sum of i32, two tiles and a part of one", |stage, rung| {
+                add("sum of i32, two whole tiles and a partial one", |stage, rung| {
                     both_kinds(stage, rung, 2 * small_tile(rung, 4) + 77)
                 });
                 add("sum of f32, less than a tile", |stage, rung| check_sums::<f32>(stage, rung, 777));
-                add("minimum of f64, a tile and a part of one", |stage, rung| {
+                add("minimum of f64, a whole tile and a partial one", |stage, rung| {
                     check::<f64, Min>(stage, rung, ScanKind::Exclusive, &input(small_tile(rung, 8) + 9))
                 });
-                add("maps composed, three tiles", |stage, rung| {
+                add("composition of affine maps, three tiles", |stage, rung| {
                     let maps = maps(2 * small_tile(rung, 8) + 1001);
                     check::<Affine, Compose>(stage, rung, ScanKind::Inclusive, &maps)
                 });
@@ -59,8 +59,8 @@ pub(crate) fn cases() -> Vec<Case> {
             }
         }
         match rung {
-            ScanRung::Naive => add("a step of 2 blocks of 32 again and again", |stage, _| naive_step_wraps(stage)),
-            ScanRung::WorkEfficient => add("levels of 2 blocks of 32 again and again", |stage, _| sweeps_wrap(stage)),
+            ScanRung::Naive => add("2 blocks of 32 that stride over a step", |stage, _| naive_step_wraps(stage)),
+            ScanRung::WorkEfficient => add("2 blocks of 32 that stride over levels", |stage, _| sweeps_wrap(stage)),
             ScanRung::NaiveBlock | ScanRung::LookBack | ScanRung::Pipelined => {}
         }
     }
@@ -99,7 +99,7 @@ fn both_kinds(stage: &Stage, rung: ScanRung, n: usize) -> Result<(), CaseError> 
     KINDS.into_iter().try_for_each(|kind| check::<i32, Sum>(stage, rung, kind, &input(n)))
 }
 
-/// Returns the number of elements in a tile, for a scan of few tiles.
+/// Returns the number of elements in a tile of a scan that has few tiles.
 fn small_tile(rung: ScanRung, element_bytes: usize) -> usize {
     tile(rung, 1, element_bytes)
 }
@@ -123,7 +123,7 @@ fn check_not_aligned(stage: &Stage, rung: ScanRung) -> Result<(), CaseError> {
         let call = scan_look_back::<i32, Sum, 4>(part, dy.view_mut().part(1, n), 0, CHUNKS as u32, states.view_mut());
         stage.device.launch(LaunchConfig::new(tiles, THREADS), call)?;
     } else {
-        // Three elements precede the first whole vector.
+        // In the views, three elements precede the first whole vector.
         let (y, head, rest) = (dy.view_mut(), (1, 3), (4, n - 3));
         let [head_x, x] = [head, rest].map(|(first, n)| dx.view().part(first, n));
         let [head_y, y] = [head, rest].map(|(first, n)| y.part(first, n));
@@ -135,7 +135,7 @@ fn check_not_aligned(stage: &Stage, rung: ScanRung) -> Result<(), CaseError> {
     equal("y", &y[1..], &reference::scan::<i32, Sum>(ScanKind::Inclusive, &x[1..]))
 }
 
-/// A grid that strides over the elements, as plans have it only for very many.
+/// The blocks and threads of a grid that strides over the elements. Plans have such a grid only for very many elements.
 const SMALL: (u32, u32) = (2, 32);
 
 fn naive_step_wraps(stage: &Stage) -> Result<(), CaseError> {
@@ -148,7 +148,7 @@ fn naive_step_wraps(stage: &Stage) -> Result<(), CaseError> {
     equal("y", &dy.download()?, &(0..x.len()).map(expected).collect::<Vec<_>>())
 }
 
-/// Runs the launches of the planned scan in grids that stride over the elements.
+/// Runs the launches of a work-efficient scan in grids that stride over the elements.
 fn sweeps_wrap(stage: &Stage) -> Result<(), CaseError> {
     let (device, config) = (&stage.device, LaunchConfig::new(SMALL.0, SMALL.1));
     let x = input::<i32>(451);

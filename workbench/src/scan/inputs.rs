@@ -1,9 +1,10 @@
-//! The random inputs of a scan. An element that is lost or used twice changes the result.
+//! The random inputs of a scan. They are chosen so that the result changes if a kernel loses an element or uses it
+//! twice.
 
 use crate::inputs::RandomVector;
 use gridstride::numbers::{Number, NumberType, OperatorName};
 
-/// The vector of `n` elements to scan by an operator.
+/// The random vector of `n` elements that is scanned by an operator.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ScanInput<T> {
     random: RandomVector<T>,
@@ -13,17 +14,18 @@ pub(super) struct ScanInput<T> {
 }
 
 impl<T: Number> ScanInput<T> {
-    /// Returns the vector that is measured. For a sum, floats are in −1..1. Only sums of floats round.
+    /// Returns the vector that is scanned in measurements. For a sum, its floats are in −1..1. Only sums of floats
+    /// round.
     pub(super) fn new(operator: OperatorName, seed: u64, n: usize) -> Self {
         Self { random: RandomVector::new(seed, 0), n, operator, is_exact: false }
     }
 
-    /// Returns the vector of floats whose partial results are all exact.
+    /// Returns the vector for which no partial result rounds.
     pub(super) fn exact(self) -> Self {
         Self { is_exact: true, ..self }
     }
 
-    /// Returns element `index`.
+    /// Returns element `index` of the vector.
     pub(super) fn element(&self, index: usize) -> T {
         if self.is_exact {
             return self.exact_element(index);
@@ -39,9 +41,9 @@ impl<T: Number> ScanInput<T> {
         }
     }
 
-    /// Returns element `index` of the vector whose partial results are all exact. Sums are multiples of 2⁻¹⁹ in
-    /// −1/2..1/2, and products are powers of two. Each prefix is random, and an element is the difference or ratio of
-    /// two prefixes.
+    /// Returns element `index` of the vector for which no partial result rounds. Prefixes of sums are random multiples
+    /// of 2⁻¹⁹ in −1/2..1/2, and prefixes of products are random powers of two. An element is the difference or ratio
+    /// of two prefixes.
     fn exact_element(&self, index: usize) -> T {
         let prefix = |index: usize| self.random.bits(index);
         let before = |value: fn(u64) -> f64, none| index.checked_sub(1).map_or(none, |index| value(prefix(index)));
@@ -57,14 +59,14 @@ impl<T: Number> ScanInput<T> {
         }
     }
 
-    /// Returns a value that rises from 0 to 2⁶⁴ over the vector, with random steps back, so that many elements exceed
+    /// Returns a value that rises from 0 to 2⁶⁴ over the vector, with random steps back. Many elements therefore exceed
     /// all earlier ones.
     fn rising(&self, index: usize, bits: u64) -> u64 {
         let step = u64::MAX / (self.n as u64).max(1);
         (index as u64 * step).saturating_sub(bits % (step / 2).saturating_mul(16).max(1))
     }
 
-    /// Returns the number at position `rank` of the ordered values of its type.
+    /// Returns the number at position `rank` among the ordered values of `T`.
     fn rank(&self, rank: u64) -> T {
         match T::TYPE {
             NumberType::I32 | NumberType::I64 => T::from_random(rank ^ 1 << 63),

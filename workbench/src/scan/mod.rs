@@ -1,4 +1,4 @@
-//! Scan in the workbench: problem, reference, cases and measurements.
+//! The workbench's part of scan: its problem, reference, cases and measurements.
 
 mod cases;
 mod inputs;

@@ -1,4 +1,4 @@
-//! The functions that are compiled for each pair of an element type and an operator.
+//! The functions of scan that are compiled for each pair of an element type and an operator.
 
 use gpu::operator::Operator;
 use launch::{Buffer, Device, Queue, Resources};
@@ -18,21 +18,21 @@ use multi::MultiError;
 use multi::scan::SplitScan;
 use multi::team::Team;
 
-/// The functions of an operator on an element type.
+/// The functions of scan for an element type and an operator.
 pub(super) struct Operation {
     pub(super) operator: OperatorName,
     pub(super) number: NumberType,
-    /// Checks that a rung scans that many elements on a device.
+    /// Checks that a rung can scan a number of elements on a device.
     pub(super) check: fn(ScanRung, &Device, usize) -> Result<(), AlgorithmError>,
-    /// Returns the default rung for that many elements on a device.
+    /// Returns the default rung for a number of elements on a device.
     pub(super) default_rung: fn(&Device, usize) -> ScanRung,
-    /// Returns the bytes of temporary storage of a rung for that many elements.
+    /// Returns the number of bytes of temporary storage that a rung needs for a number of elements.
     pub(super) temporary_bytes: fn(ScanRung, usize) -> u64,
-    /// Makes a scanner of that many elements.
+    /// Creates a scanner for a number of elements.
     pub(super) scanner: fn(&Device, ScanRung, usize) -> MadeScanner,
-    /// Makes the scan of the problem on a team.
+    /// Prepares the scan of the problem on a team.
     pub(super) split: Split,
-    /// Compares the scan of the input, or of the exact input, where no grouping rounds.
+    /// Compares a result with the reference, for inputs whose scans do not round. The flag selects the exact input.
     pub(super) compare_exact: fn(&ScanProblem, bool, &HostVector) -> Deviation,
 }
 
@@ -81,12 +81,12 @@ impl<T: Number + ScanElement<O>, O: Operator<T>> AnyScanner for Scanner<T, O> {
     }
 }
 
-/// A [`SplitScan`] by any operator.
+/// A [`SplitScan`] with any operator.
 trait AnySplitScan<T: Number> {
     fn scan(&mut self, kind: ScanKind, x: &mut [Buffer<T>], y: &mut [Buffer<T>]) -> Result<(), MultiError>;
     fn roundings(&self) -> Result<usize, MultiError>;
 
-    /// Compares the segment that begins with element `first` where no grouping rounds.
+    /// Compares a segment of a scan that does not round with the reference. The segment begins with element `first`.
     fn compare_exact(&self, first: usize, kind: ScanKind, input: &ScanInput<T>, found: &[T]) -> Deviation;
 }
 
@@ -104,10 +104,11 @@ impl<T: Number + ScanElement<O> + ReduceElement<O>, O: Operator<T>> AnySplitScan
     }
 }
 
-/// Compares a segment, given its first index.
+/// A function that compares a segment with the reference. Its arguments are the scan, the segment's first index and the
+/// segment.
 type Compare<'c, T> = &'c dyn Fn(&dyn AnySplitScan<T>, usize, &[T]) -> Deviation;
 
-/// The scan of random elements that are split over a team.
+/// The work of scanning random elements that are split over a team.
 struct SplitScanWork<'a, T: Number> {
     problem: &'a ScanProblem,
     team: &'a Team<'a>,
@@ -118,9 +119,9 @@ struct SplitScanWork<'a, T: Number> {
 }
 
 impl<'a, T: Number> SplitScanWork<'a, T> {
-    /// Runs on `input` and compares each segment by `compare`, which takes the segment's first index.
+    /// Runs the scan on `input` and compares each segment with the reference by calling `compare`.
     fn checked(&mut self, input: &ScanInput<T>, compare: Compare<'_, T>) -> Result<Deviation, WorkbenchError> {
-        // Frees the old buffers first.
+        // Frees the old buffers before it allocates new ones.
         self.x.clear();
         self.x = self.team.filled(self.problem.n, |index| input.element(index))?;
         self.y.iter_mut().try_for_each(Buffer::fill_zero)?;
@@ -145,7 +146,7 @@ impl<T: Number> SplitWork for SplitScanWork<'_, T> {
         if !sums_round {
             return Ok(deviation);
         }
-        // The measured input comes last, and so it stays.
+        // The measured input comes last, so that it stays in the buffers.
         let roundings = self.scan.roundings()? as f64;
         let rounded = self.checked(&input, &|_, first, found| {
             let depth = |at| roundings + sum_depth(rung, at, found.len(), size_of::<T>());

@@ -1,4 +1,4 @@
-//! The scan as an [`Algorithm`].
+//! The implementation of [`Algorithm`] for scan.
 
 use cuda_std::{Ladder, Rung};
 use launch::{Device, Held, Queue};
@@ -15,7 +15,7 @@ use gridstride::numbers::{Number, NumberType, OperatorName, with_operator};
 use gridstride::scan::{ScanKind, ScanRung};
 use multi::team::Team;
 
-/// The prefix scan.
+/// The algorithm scan, which computes prefix scans.
 pub struct ScanAlgorithm;
 
 impl Algorithm for ScanAlgorithm {
@@ -26,10 +26,11 @@ impl Algorithm for ScanAlgorithm {
     fn about(&self) -> &'static str {
         "Measure the prefix scan of a random vector and check it\n\n\
          Times are medians of several runs after a warm-up, by device events on a GPU and by the clock in the \
-         simulator. Bandwidth counts each element once read and once written, for every kernel, in GB of 10⁹ bytes. \
+         simulator. For every kernel, bandwidth counts each element once read and once written, in GB of 10⁹ bytes. \
          It is shown beside the speed of the device's own copy in the same run. A sum of floats must be within \
-         depth·ε·Σ|x| of a reference in double precision or better, where depth is that of the kernel's additions. \
-         Sums that do not round in any order must be exact, and so must all other results."
+         depth·ε·Σ|x| of a reference in double precision or better, where depth is the largest number of the \
+         kernel's additions on the path from an element to a prefix. Sums that do not round in any order must be \
+         exact, and so must all other results."
     }
 
     fn options(&self) -> &'static [ProblemOption] {
@@ -68,10 +69,10 @@ impl Algorithm for ScanAlgorithm {
     }
 }
 
-/// The scan of `n` random elements.
+/// The problem of scanning `n` random elements.
 pub(super) struct ScanProblem {
     pub(super) n: usize,
-    /// The element of their buffers with which the vectors begin.
+    /// The index in the buffers at which the vectors begin.
     from: usize,
     seed: u64,
     pub(super) kind: ScanKind,
@@ -79,13 +80,13 @@ pub(super) struct ScanProblem {
 }
 
 impl ScanProblem {
-    /// Returns the input, or the exact input.
+    /// Returns the measured input, or the exact input if `is_exact` is true.
     pub(super) fn input<T: Number>(&self, is_exact: bool) -> ScanInput<T> {
         let input = ScanInput::new(self.operation.operator, self.seed, self.n);
         if is_exact { input.exact() } else { input }
     }
 
-    /// Returns true if results depend on the grouping of the elements.
+    /// Returns true if the problem is a sum of floats, whose results depend on the grouping of the elements.
     pub(super) fn sums_round(&self) -> bool {
         matches!(self.operation.number, NumberType::F32 | NumberType::F64)
             && self.operation.operator == OperatorName::Sum

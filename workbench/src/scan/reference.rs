@@ -1,8 +1,8 @@
-//! The reference of scan on the CPU, and the error bound of a result.
+//! The reference of scan, computed on the CPU, and the error bound of a kernel's result.
 //!
-//! Integers, minima and maxima are exact in any grouping. In a sum of floats, each addition errs by at most ε/2 of its
-//! result. A kernel adds in a tree whose depth is [`sum_depth`], so a prefix errs by at most `depth · ε · Σ|x|` over
-//! its elements. The reference adds in twice the precision of `f64`.
+//! Integers, minima and maxima are exact in any grouping. In a sum of floats, the error of each addition is at most ε/2
+//! of its result. A kernel adds in a tree whose depth is [`sum_depth`]. The error of a prefix is therefore at most
+//! `depth · ε · Σ|x|`, summed over the prefix's elements. The reference adds in twice the precision of `f64`.
 
 use std::ops::Range;
 
@@ -36,11 +36,11 @@ fn choose<A>(kind: ScanKind, before: A, upto: A) -> A {
 /// `element_bytes` bytes.
 ///
 /// For `LookBack`, a tile contributes the additions within a thread, of the shuffles, of the chunks and of the warps.
-/// Two more add the earlier tiles. The look-back contributes the additions of its shuffles, and one per tile, because
-/// each prefix may derive from that of the previous tile.
+/// Two more additions include the earlier tiles. The look-back contributes the additions of its shuffles, and one
+/// addition per tile, because each tile's prefix may be computed from the previous tile's prefix.
 ///
-/// For `Pipelined`, a tile contributes the same. Combining the sums of other tiles contributes the additions of the
-/// shuffles, one per 32 states of a lane, and one per tile.
+/// For `Pipelined`, a tile contributes the same additions as for `LookBack`. Combining the sums of other tiles
+/// contributes the additions of the shuffles, one addition per 32 tiles, and one per tile.
 pub fn sum_depth(rung: ScanRung, index: usize, n: usize, element_bytes: usize) -> f64 {
     let levels = f64::from(n.next_power_of_two().ilog2());
     match rung {
@@ -58,8 +58,8 @@ pub fn sum_depth(rung: ScanRung, index: usize, n: usize, element_bytes: usize) -
     }
 }
 
-/// Compares `found`, the scan of `element(0)`, `element(1)`, …, with the reference. No partial result may round, as
-/// with integers, minima and maxima. Uses all cores.
+/// Compares `found`, the scan of `element(0)`, `element(1)`, …, with the reference. The scan must be one whose partial
+/// results do not round, as with integers, minima and maxima. Uses all cores.
 pub fn compare_exact<T: Number, O: Operator<T>>(
     kind: ScanKind,
     element: impl Fn(usize) -> T + Sync,
@@ -68,7 +68,7 @@ pub fn compare_exact<T: Number, O: Operator<T>>(
     compare_exact_from::<T, O>(0, kind, element, found)
 }
 
-/// Like [`compare_exact`], where `found` has the elements of the scan from `first` on.
+/// Like [`compare_exact`], but `found` has only the elements of the scan from index `first` on.
 pub(super) fn compare_exact_from<T: Number, O: Operator<T>>(
     first: usize,
     kind: ScanKind,
@@ -88,8 +88,8 @@ pub(super) fn compare_exact_from<T: Number, O: Operator<T>>(
     in_two_passes(first, found.len(), O::IDENTITY, &fold, O::combine, &compare)
 }
 
-/// Compares `found`, the sums of the floats `element(0)`, `element(1)`, … by `rung`, with the reference. Uses all
-/// cores.
+/// Compares `found` with the reference, on all cores. `found` is the scan by `rung` of the floats `element(0)`,
+/// `element(1)`, ….
 pub fn compare_sums<T: Number>(
     rung: ScanRung,
     kind: ScanKind,
@@ -100,8 +100,8 @@ pub fn compare_sums<T: Number>(
     compare_sums_from(0, depth, kind, element, found)
 }
 
-/// Like [`compare_sums`], where `found` has the elements of the scan from `first` on. `depth` returns the largest
-/// number of additions on the path to an element of `found`.
+/// Like [`compare_sums`], but `found` has only the elements of the scan from index `first` on. `depth` returns the
+/// largest number of additions on the path to an element of `found`.
 pub(super) fn compare_sums_from<T: Number>(
     first: usize,
     depth: impl Fn(usize) -> f64 + Sync,
@@ -128,8 +128,8 @@ pub(super) fn compare_sums_from<T: Number>(
     in_two_passes(first, found.len(), Sums::default(), &fold, Sums::merge, &compare)
 }
 
-/// Compares the `n` elements from `first` on in two passes. Every core folds its segment from `start`. Then it compares
-/// the segment, starting from the prefix of the earlier segments.
+/// Compares the `n` elements from index `first` on in two passes. In the first pass, every core folds its segment from
+/// `start`. In the second pass, it compares the segment, starting from the prefix of the earlier segments.
 fn in_two_passes<A: Copy + Send + Sync>(
     first: usize,
     n: usize,
@@ -173,7 +173,7 @@ impl Sums {
     }
 }
 
-/// A number of twice the precision: `high + low`, where `high` is the nearest `f64`.
+/// A number with twice the precision of `f64`: `high + low`, where `high` is the `f64` nearest to the number.
 #[derive(Clone, Copy, Debug, Default)]
 struct Double {
     high: f64,
@@ -181,7 +181,7 @@ struct Double {
 }
 
 impl Double {
-    /// Adds by Knuth's two-sum, which computes the rounding error of `high + x` exactly.
+    /// Adds `x` by Knuth's two-sum, which computes the rounding error of `high + x` exactly.
     fn plus(self, x: f64) -> Self {
         let sum = self.high + x;
         let part = sum - self.high;

@@ -1,4 +1,4 @@
-//! The measurements of scan on teams.
+//! The measurements of scan on teams of devices.
 
 use gpu::operator::Sum;
 use launch::Buffer;
@@ -10,14 +10,14 @@ use gridstride::scan::{ScanKind, default_rung};
 use multi::scan::{RoundScan, Rounds};
 use multi::team::{Repeated, Team};
 
-/// Returns the measurements.
+/// Returns the measurements of scan on teams.
 pub(crate) fn measurements() -> Vec<ScalingMeasurement> {
     let even = ScalingMeasurement::new("f32", 8.0, 8.0, |team, n| Scan::prepare(team, n));
     vec![ScalingMeasurement { share: Rounds::largest_share, ..even }]
 }
 
-/// An inclusive sum whose results are a repeated pattern of small whole floats. An element is the difference of two
-/// results, so no sum of adjacent elements rounds.
+/// The work of an inclusive sum whose results are a repeated pattern of small whole floats. An element is the
+/// difference of two results, so that no sum of adjacent elements rounds.
 struct Scan<'t> {
     rounds: Rounds,
     prefixes: Repeated<f32>,

@@ -1,4 +1,4 @@
-//! The speed of the link between host and device, in each direction and in both at once.
+//! Measures the speed of the link between host and device, in each direction and in both at once.
 
 use std::time::Duration;
 
@@ -6,24 +6,24 @@ use launch::{Buffer, Device, Error, PinnedBuffer};
 
 use super::{BYTES_TO_DEVICE, BYTES_TO_HOST, median};
 
-/// The number of elements that [`Link::measure`] copies at a time: 64 MiB.
+/// The number of elements, 64 MiB, that [`Link::measure`] copies at a time.
 const ELEMENTS: usize = 16 << 20;
 
-/// The copies to the device per copy back when both directions are busy, as in saxpy.
+/// The number of copies to the device per copy back while both directions are busy. It is the same as in saxpy.
 const COPIES_THERE: usize = (BYTES_TO_DEVICE / BYTES_TO_HOST) as usize;
 
 /// The speed of copies between page-locked host memory and the device, in bytes per second.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Link {
-    /// To the device, while nothing is copied back.
+    /// The speed to the device, while nothing is copied back.
     pub host_to_device: f64,
-    /// To the host, while nothing is copied to the device.
+    /// The speed to the host, while nothing is copied to the device.
     pub device_to_host: f64,
-    /// Both directions together, with two bytes to the device per byte back.
+    /// The speed of both directions together, with two bytes to the device per byte back.
     pub both: f64,
 }
 
-/// The memory at both ends of the link.
+/// The memory at both ends of the link: on the host and on the device.
 struct Ends {
     from: PinnedBuffer<f32>,
     into: PinnedBuffer<f32>,
@@ -33,11 +33,11 @@ struct Ends {
 }
 
 impl Link {
-    /// Copies 64 MiB to the device and back, then 128 MiB to the device while 64 MiB are copied back. Repeats this
-    /// `runs` times, at least once, after a first time. Each speed is that of the median.
+    /// Measures the link's speeds. Copies 64 MiB to the device and back, then 128 MiB to the device while it copies 64
+    /// MiB back. Repeats this `runs` times, at least once, after a warm-up. Each speed belongs to the median time.
     ///
     /// # Errors
-    /// As for [`Device::pinned`] and [`Device::alloc`], and the error of a copy.
+    /// The errors of [`Device::pinned`] and [`Device::alloc`], and the error of a copy.
     pub fn measure(device: &Device, runs: usize) -> Result<Self, Error> {
         let mut ends = Ends {
             from: device.pinned(ELEMENTS)?,
@@ -63,13 +63,14 @@ impl Link {
         })
     }
 
-    /// Returns the minimal seconds of a run on `n` elements: both directions at once, each as fast as alone.
+    /// Returns the least seconds that a run on `n` elements can take: both directions copy at once, each as fast as
+    /// alone.
     pub fn floor(self, n: usize) -> f64 {
         let seconds = |bytes: u64, speed: f64| (n as u64).saturating_mul(bytes) as f64 / speed;
         seconds(BYTES_TO_DEVICE, self.host_to_device).max(seconds(BYTES_TO_HOST, self.device_to_host))
     }
 
-    /// Returns the seconds that the bytes of `n` elements take to the device and back, at the speed of both directions
+    /// Returns the seconds that the copies of `n` elements to the device and back take, at the speed of both directions
     /// together.
     pub fn two_way(self, n: usize) -> f64 {
         (n as u64).saturating_mul(BYTES_TO_DEVICE + BYTES_TO_HOST) as f64 / self.both
@@ -77,7 +78,7 @@ impl Link {
 }
 
 impl Ends {
-    /// Returns the times of a copy to the device and of a copy back after it.
+    /// Copies to the device and then back, and returns the times of both copies.
     fn one_after_the_other(&mut self) -> Result<(Duration, Duration), Error> {
         let Self { from, into, there: [buffer, _], device, .. } = self;
         let view = buffer.view_mut();
@@ -93,7 +94,7 @@ impl Ends {
         Ok((uploaded.elapsed_since(&began)?, downloaded.elapsed_since(&uploaded)?))
     }
 
-    /// Returns the time until the copies of both directions have finished.
+    /// Copies in both directions at once, and returns the time until all copies have finished.
     fn both_at_once(&mut self) -> Result<Duration, Error> {
         let Self { from, into, there: buffers, back: buffer, device } = self;
         let (from, targets, source) = (&*from, buffers.each_mut().map(Buffer::view_mut), buffer.view());
@@ -101,7 +102,7 @@ impl Ends {
             let [there, back] = streams else { return Ok(None) };
             let began = there.record()?;
             back.wait(&began)?;
-            // Enqueued first, so that it does not start later.
+            // The copy back is enqueued first, so that it does not start after the others.
             back.download(source, into)?;
             targets.into_iter().try_for_each(|target| there.upload(target, from))?;
             Ok(Some((began, [there.record()?, back.record()?])))

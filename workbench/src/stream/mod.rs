@@ -1,16 +1,16 @@
-//! saxpy on host vectors, by five programs that copy them to the device and back.
+//! saxpy on host vectors, by five programs. Four of them copy the vectors to the device and the result back.
 //!
 //! | program | host memory | copies and kernel | source |
 //! |---|---|---|---|
 //! | [`DeviceVectors::synchronous`] | pageable | one after the other, the host waits for each | stream1Device |
-//! | [`DeviceVectors::in_streams`], one stream | page-locked | one after the other, the host goes on | stream2Async |
+//! | [`DeviceVectors::in_streams`], one stream | page-locked | one after the other, the host does not wait | stream2Async |
 //! | [`DeviceVectors::in_streams`], several | page-locked | chunks overlap with each other | stream3Streams |
-//! | [`DeviceVectors::in_stages`] | page-locked | a stream for each stage; chunks go from one to the next | |
+//! | [`DeviceVectors::in_stages`] | page-locked | one stream per stage; chunks pass from stream to stream | |
 //! | [`mapped`] | page-locked, mapped | none: the kernel reads and writes the host's memory | stream4Mapped |
 //!
-//! Each moves 12 bytes per element over the link between host and GPU: x and y to the device, the result back. The
-//! kernel takes little time compared with that. Every program has the right result on any device. Its times are
-//! meaningful only on a GPU.
+//! Each program moves 12 bytes per element over the link between host and GPU: x and y to the device, and the result
+//! back. The kernel takes little time compared with these transfers. Every program computes the correct result on any
+//! device. The times are meaningful only on a GPU.
 //!
 //! Source: N. Wilt, "The CUDA Handbook", Addison-Wesley, 2013, chapter 11 and its programs.
 
@@ -26,25 +26,25 @@ mod overlapped;
 
 pub use link::Link;
 
-/// The bytes per element that are copied to the device.
+/// The number of bytes per element that are copied to the device.
 pub const BYTES_TO_DEVICE: u64 = 8;
-/// The bytes per element that are copied back.
+/// The number of bytes per element that are copied back.
 pub const BYTES_TO_HOST: u64 = 4;
 
-/// The times of a run.
+/// The times of a run of one of the programs.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Times {
-    /// The time of the copies to the device, if they are a separate stage.
+    /// The time of the copies to the device, if the program times them separately.
     pub host_to_device: Option<Duration>,
-    /// The time of the kernel, if it is a separate stage.
+    /// The time of the kernel, if the program times it separately.
     pub kernel: Option<Duration>,
-    /// The time of the copy back, if it is a separate stage.
+    /// The time of the copy back, if the program times it separately.
     pub device_to_host: Option<Duration>,
-    /// The time of the whole run by the host's clock, from data in host memory to the result there.
+    /// The time of the whole run by the host's clock, from data in host memory to the result in host memory.
     pub wall: Duration,
 }
 
-/// The vectors x and y in a device's memory.
+/// The vectors x and y of saxpy in a device's memory.
 #[derive(Debug)]
 pub struct DeviceVectors {
     x: Buffer<f32>,
@@ -53,15 +53,15 @@ pub struct DeviceVectors {
 }
 
 impl DeviceVectors {
-    /// Allocates vectors of `n` elements.
+    /// Allocates two vectors of `n` elements on `device`.
     ///
     /// # Errors
-    /// As for [`Device::alloc`].
+    /// The errors of [`Device::alloc`].
     pub fn new(device: &Device, n: usize) -> Result<Self, Error> {
         Ok(Self { x: device.alloc(n)?, y: device.alloc(n)?, device: device.clone() })
     }
 
-    /// Computes `out = a·x + y`: copies x and y to the device, runs the kernel, and copies the result back, one after
+    /// Computes `out = a·x + y`. Copies x and y to the device, runs the kernel, and copies the result back, one after
     /// the other.
     ///
     /// # Errors
@@ -116,12 +116,12 @@ pub fn mapped(a: f32, x: &MappedBuffer<f32>, y: &mut MappedBuffer<f32>) -> Resul
     Ok(Times { host_to_device: None, kernel: Some(kernel), device_to_host: None, wall: start.elapsed() })
 }
 
-/// Returns the grid for `n` elements.
+/// Returns the grid and block for `n` elements.
 fn config(n: usize, device: &Device) -> LaunchConfig {
     plan::<f32>(SaxpyRung::GridStride, n, device)
 }
 
-/// Returns the time between two events, if both were recorded.
+/// Returns the time between two events, or `None` if one of them was not recorded.
 fn between(earlier: &Option<Event>, later: &Option<Event>) -> Result<Option<Duration>, Error> {
     match (earlier, later) {
         (Some(earlier), Some(later)) => later.elapsed_since(earlier).map(Some),
@@ -129,7 +129,7 @@ fn between(earlier: &Option<Event>, later: &Option<Event>) -> Result<Option<Dura
     }
 }
 
-/// Returns the median, the longer of two middle times; zero for no times.
+/// Returns the median of `times`, or the longer of the two middle times. Returns zero if `times` is empty.
 pub fn median(mut times: Vec<Duration>) -> Duration {
     times.sort_unstable();
     times.get(times.len() / 2).copied().unwrap_or_default()

@@ -1,4 +1,4 @@
-//! Programs whose copies and kernels overlap: chunks in several streams, or one stream per stage.
+//! The programs whose copies and kernels overlap: chunks in several streams, or one stream per stage.
 
 use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
@@ -8,10 +8,10 @@ use launch::{BufferPart, Device, Error, LaunchConfig};
 
 use super::{DeviceVectors, Times, between, config};
 
-/// The alignment of chunks, in elements: 256 bytes, as for whole buffers.
+/// The number of elements, 256 bytes, to which chunks are aligned, as whole buffers are.
 const CHUNK_ALIGNMENT: usize = 64;
 
-/// A chunk of the vectors at both ends of the link.
+/// A chunk of the vectors, in host memory and in device memory.
 struct Chunk<'a> {
     device_x: BufferPart<'a, f32>,
     device_y: BufferPart<'a, f32>,
@@ -21,7 +21,8 @@ struct Chunk<'a> {
 }
 
 impl DeviceVectors {
-    /// Returns the device, the launch for a chunk, and at most `count` chunks. All but the last have the same length.
+    /// Divides the vectors into at most `count` chunks. Returns the device, the launch for a chunk, and the chunks. All
+    /// chunks except the last have the same length.
     fn chunks<'a>(
         &'a mut self,
         count: NonZeroUsize,
@@ -40,13 +41,13 @@ impl DeviceVectors {
         Ok((device, config(len, device), chunks.collect()))
     }
 
-    /// Computes `out = a·x + y` in `count` streams. Each stream has a chunk of the vectors, whose copies and kernel
-    /// overlap with those of the others. The host waits only at the end if the vectors are page-locked.
+    /// Computes `out = a·x + y` in `count` streams. Each stream processes a chunk of the vectors. Its copies and kernel
+    /// overlap with the work of the other streams. If the vectors are page-locked, the host waits only at the end.
     ///
-    /// With one stream the stages are separate and are timed separately.
+    /// With one stream, the stages do not overlap and are timed separately.
     ///
     /// # Errors
-    /// As for [`synchronous`](Self::synchronous), and an error if the streams cannot be made.
+    /// The errors of [`synchronous`](Self::synchronous), and an error if the streams cannot be created.
     pub fn in_streams(
         &mut self,
         count: NonZeroUsize,
@@ -58,10 +59,10 @@ impl DeviceVectors {
         self.in_chunks(count, count, a, x, y, out)
     }
 
-    /// Like [`in_streams`](Self::in_streams), with any number of chunks, which the streams take in turn.
+    /// Like [`in_streams`](Self::in_streams), but with any number of chunks, which the streams take in turn.
     ///
     /// # Errors
-    /// As for [`in_streams`](Self::in_streams).
+    /// The errors of [`in_streams`](Self::in_streams).
     pub fn in_chunks(
         &mut self,
         streams: NonZeroUsize,
@@ -82,9 +83,9 @@ impl DeviceVectors {
             let start = Instant::now();
             let began = stage_ends()?;
             let [uploaded, computed] = loop {
-                // Takes a chunk per stream. All copies to the device are enqueued first, then all kernels, then all
-                // copies back, as in the source. Thus no stream's work waits in a queue of the GPU behind work that is
-                // not ready.
+                // Each iteration takes a chunk per stream. All copies to the device are enqueued first, then all
+                // kernels, then all copies back, as in the source. Thus no stream's work waits in a queue of the GPU
+                // behind work that is not ready.
                 let mut chunks_there = Vec::with_capacity(streams.len());
                 for (stream, Chunk { device_x, device_y, x, y, out }) in streams.iter().zip(rest.by_ref()) {
                     let (device_x, device_y) = (stream.upload_part(device_x, x)?, device_y.view_mut());
@@ -118,14 +119,15 @@ impl DeviceVectors {
         })
     }
 
-    /// Computes `out = a·x + y` with one stream per stage: copies to the device, kernels, and copies back. A stream
-    /// waits for an event per chunk of the previous stream.
+    /// Computes `out = a·x + y` with one stream per stage: copies to the device, kernels, and copies back. For each
+    /// chunk, a stream waits for an event of the previous stage's stream.
     ///
-    /// No copy waits for a copy of the other direction. Only the kernel and the copy back of the last chunk do not
-    /// overlap. Smaller chunks therefore take less time, until the time between two copies counts.
+    /// No copy waits for a copy in the other direction. Only the kernel and the copy back of the last chunk do not
+    /// overlap with other work. Smaller chunks therefore make the run faster, until the time between two copies becomes
+    /// significant.
     ///
     /// # Errors
-    /// As for [`in_streams`](Self::in_streams).
+    /// The errors of [`in_streams`](Self::in_streams).
     pub fn in_stages(
         &mut self,
         chunks: NonZeroUsize,
@@ -146,7 +148,7 @@ impl DeviceVectors {
                 back.wait(&compute.record()?)?;
                 back.download(device_y, out)?;
             }
-            // Everything else precedes it.
+            // The last copy back follows all other work.
             back.synchronize()?;
             Ok(start.elapsed())
         })?;

@@ -1,4 +1,4 @@
-//! Tests of the programs' errors and of the link.
+//! Tests of the errors of the stream programs, and of the measurement of the link.
 
 use std::num::NonZeroUsize;
 

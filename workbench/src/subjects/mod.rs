@@ -21,31 +21,31 @@ mod sources;
 
 pub use sources::sources;
 
-/// The default length of a vector. It is large enough that a last block with less work hardly shows, and small enough
-/// to take a second or two.
+/// The default length of a vector. It is large enough that a last block with less work hardly changes the figures, and
+/// small enough that a run takes a second or two.
 const LENGTH: usize = 1 << 18;
 
-/// A rung of an algorithm, or another kernel of it.
+/// A subject of `host explain`: a rung or another kernel of an algorithm, or a probe.
 pub struct Subject {
-    /// The algorithm's name.
+    /// The name of the algorithm, or `probe`.
     pub algorithm: &'static str,
-    /// The rung's name.
+    /// The name of the rung or kernel.
     pub rung: &'static str,
-    /// Its difference from the previous rung, in a line.
+    /// The idea of the rung in a line: its difference from the previous rung.
     pub idea: &'static str,
-    /// The names of its kernel functions. Other kernels that it launches are not shown.
+    /// The names of the kernel functions that are shown. The subject may launch further kernels.
     pub families: &'static [&'static str],
-    /// True if the name of its algorithm includes it; otherwise only its own name selects it.
+    /// True if the algorithm's name selects the subject too; otherwise only the subject's own name selects it.
     pub is_rung: bool,
-    /// Runs it like the algorithm's command.
+    /// Runs the subject as the algorithm's command does.
     pub run: Box<RunOnDevice>,
 }
 
-/// Runs a subject on a device and returns the problem.
+/// A function that runs a subject on a device and returns the problem that the subject computed.
 type RunOnDevice = dyn Fn(&Device, &Wanted) -> Result<Problem, WorkbenchError> + Send + Sync;
 
 impl Subject {
-    /// Returns the subject of a rung.
+    /// Returns the subject for a rung of `algorithm`.
     fn rung(algorithm: &'static dyn Algorithm, rung: &'static Rung) -> Self {
         Self {
             algorithm: algorithm.name(),
@@ -63,7 +63,7 @@ impl Subject {
         }
     }
 
-    /// Returns the subject of another kernel.
+    /// Returns the subject for a kernel of `algorithm` that is not a rung.
     fn other(algorithm: &'static dyn Algorithm, other: &'static Other) -> Self {
         Self {
             algorithm: algorithm.name(),
@@ -81,18 +81,18 @@ impl Subject {
         }
     }
 
-    /// Returns true if it is a step of a ladder, which the probes are not.
+    /// Returns true if the subject belongs to a ladder, and false if it is a probe.
     pub fn is_step(&self) -> bool {
         self.algorithm != probe::ALGORITHM
     }
 
-    /// Returns its full name: `transpose/padded`.
+    /// Returns the full name of the subject, such as `transpose/padded`.
     pub fn name(&self) -> String {
         format!("{}/{}", self.algorithm, self.rung)
     }
 }
 
-/// Returns all subjects by algorithm, the simplest rung first.
+/// Returns all subjects, grouped by algorithm, with the simplest rung of each first.
 pub fn all() -> impl Iterator<Item = &'static Subject> {
     static ALL: LazyLock<Vec<Subject>> = LazyLock::new(|| {
         let of_algorithm = |&algorithm: &&'static dyn Algorithm| {
@@ -104,22 +104,22 @@ pub fn all() -> impl Iterator<Item = &'static Subject> {
     ALL.iter()
 }
 
-/// The options of a run.
+/// The options with which subjects are run.
 #[derive(Clone, Debug, Default)]
 pub struct Wanted {
-    /// The length of a vector.
+    /// The length of the vectors, if it is set.
     pub n: Option<usize>,
-    /// The size of a matrix or board.
+    /// The size of the matrix or board, if it is set.
     pub size: Option<Size>,
-    /// The element type.
+    /// The name of the element type, if it is set.
     pub element: Option<String>,
-    /// The operator.
+    /// The operator, if it is set.
     pub operator: Option<OperatorName>,
-    /// The index in its buffer at which a vector begins.
+    /// The index in each buffer at which the vector begins, if it is set.
     pub from: Option<usize>,
 }
 
-/// Converts a problem to the form that is shown beside the figures.
+/// Converts a problem to the description that the explanation shows beside the figures.
 fn named(problem: &dyn crate::algorithm::Problem) -> Problem {
     let mut named = Problem { elements: problem.elements(), detail: problem.detail(), ..Problem::default() };
     for (name, fact) in problem.facts() {
@@ -136,7 +136,7 @@ fn named(problem: &dyn crate::algorithm::Problem) -> Problem {
 }
 
 impl Wanted {
-    /// Returns the length of a vector.
+    /// Returns the selected length of a vector, or `default`.
     fn length(&self, algorithm: &str, default: usize) -> Result<usize, WorkbenchError> {
         match self.size {
             None => Ok(self.n.unwrap_or(default)),
@@ -146,7 +146,7 @@ impl Wanted {
         }
     }
 
-    /// Returns the shape of an algorithm's problem.
+    /// Returns the selected shape of an algorithm's problem, or `default`.
     fn shape(&self, algorithm: &dyn Algorithm, default: Shape) -> Result<Shape, WorkbenchError> {
         match default {
             Shape::Vector(default) => self.length(algorithm.name(), default).map(Shape::Vector),
@@ -158,7 +158,7 @@ impl Wanted {
         }
     }
 
-    /// Returns the other options of an algorithm.
+    /// Returns the algorithm's options, with the selected type, operator and first element.
     fn options(&self, algorithm: &dyn Algorithm) -> Result<Options, WorkbenchError> {
         let takes = |option: ProblemOption| algorithm.options().iter().any(|taken| taken.name == option.name);
         let mut options = Options::defaults(algorithm.options());
@@ -183,7 +183,7 @@ impl Wanted {
         Ok(options)
     }
 
-    /// Returns the value of the wanted element type in `types`, or the first value if no type is wanted.
+    /// Returns the value that `types` has for the selected element type, or the first value if no type is selected.
     fn element<T: Copy>(&self, algorithm: &str, types: &[(&str, T)]) -> Result<T, WorkbenchError> {
         let wanted = self.element.as_deref();
         let found = types.iter().find(|(name, _)| wanted.is_none_or(|wanted| wanted == *name));
@@ -197,7 +197,7 @@ impl Wanted {
         })
     }
 
-    /// Returns an error if an operator is set.
+    /// Checks that no operator is selected.
     fn no_operator(&self, algorithm: &str) -> Result<(), WorkbenchError> {
         match self.operator {
             None => Ok(()),
@@ -208,23 +208,23 @@ impl Wanted {
     }
 }
 
-/// The remedy for a lack of memory.
-const SMALLER: &str = "ask for less with --n or --size";
+/// The advice in messages about too little memory.
+const SMALLER: &str = "choose a smaller --n or --size";
 
-/// The rungs that a name selects, and the kernel to show if it is the name of a kernel.
+/// The subjects that a name selects, and the kernel to show if the name is a kernel's.
 pub struct Chosen {
-    /// The full name.
+    /// The full name of the selection.
     pub title: String,
-    /// The rungs to run.
+    /// The subjects that are run.
     pub subjects: Vec<&'static Subject>,
-    /// The function name of the kernel to show; `None` shows all kernels of a rung.
+    /// The function name of the only kernel to show; `None` to show all kernels of a subject.
     pub family: Option<&'static str>,
 }
 
 /// Finds the subjects that `name` selects: an algorithm, a rung (`padded` or `transpose/padded`), or a kernel function.
 ///
 /// # Errors
-/// If nothing has that name, or if several rungs have it.
+/// [`ExplainError::Usage`] if nothing has that name, or if several algorithms have a rung of that name.
 pub fn find(name: &str) -> Result<Chosen, ExplainError> {
     let chosen = |title: &str, subjects, family| Ok(Chosen { title: title.to_owned(), subjects, family });
     let of_algorithm: Vec<_> = all().filter(|subject| subject.algorithm == name && subject.is_rung).collect();
@@ -247,7 +247,7 @@ pub fn find(name: &str) -> Result<Chosen, ExplainError> {
         }
         [] => {}
     }
-    // Prefers subjects whose first kernel it is to others that may also launch it.
+    // Subjects whose first kernel has this name are preferred to others that may also launch it.
     let mut of_family: Vec<_> = all().filter(|subject| subject.families.first() == Some(&name)).collect();
     if of_family.is_empty() {
         of_family = all().filter(|subject| subject.families.contains(&name)).collect();
@@ -259,7 +259,7 @@ pub fn find(name: &str) -> Result<Chosen, ExplainError> {
     Err(ExplainError::Usage(unknown(name)))
 }
 
-/// Returns the message for an unknown name.
+/// Returns the message for the unknown name `name`, which lists all valid names.
 fn unknown(name: &str) -> String {
     let mut algorithms: Vec<(&str, Vec<&str>)> = Vec::new();
     for subject in all().filter(|subject| subject.is_rung) {
@@ -276,26 +276,26 @@ fn unknown(name: &str) -> String {
     )
 }
 
-/// The error of an explanation.
+/// The error of an explanation that could not be made.
 #[derive(Debug, Error)]
 pub enum ExplainError {
-    /// The options or the name are invalid; the text says which are valid.
+    /// The options or the name are invalid. The text says which are valid.
     #[error("{0}")]
     Usage(String),
-    /// A rung failed.
+    /// A rung or another subject failed while it ran.
     #[error("{rung} failed")]
     Failed {
-        /// The rung.
+        /// The full name of the rung.
         rung: String,
-        /// The error.
+        /// The error of the rung.
         source: Box<WorkbenchError>,
     },
 }
 
-/// Runs the chosen rungs and explains them for `gpu`. Calls `before` with each rung before it runs.
+/// Runs the chosen subjects and explains them for `gpu`. Calls `before` with each subject before running it.
 ///
 /// # Errors
-/// If no chosen rung supports the options, or if a kernel fails.
+/// An error if no chosen subject supports the options, or if a kernel fails.
 pub fn explain(
     chosen: &Chosen,
     wanted: &Wanted,

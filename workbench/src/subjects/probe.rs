@@ -1,4 +1,4 @@
-//! The probes as subjects.
+//! The probe kernels as subjects of `host explain`.
 
 use gpu::probe::{
     RECORD, U32x4, access_offset, access_strided, divergence_by_thread, divergence_by_warp, schedule_print,
@@ -16,20 +16,20 @@ pub(super) const ALGORITHM: &str = "probe";
 /// The number of threads per block.
 const BLOCK: u32 = 256;
 
-/// The number of elements that a thread of the bandwidth kernels handles in a pass.
+/// The number of elements that a thread of a bandwidth kernel handles in a pass.
 const UNROLL: usize = 4;
 
-/// The offset of a misaligned access and the stride of a strided one, in elements.
+/// The offset of the misaligned access and the stride of the strided access, in elements.
 const OFFSET: usize = 1;
 const STRIDE: usize = 2;
 
-/// The multiply-adds per path of the divergence kernels.
+/// The number of multiply-adds per path of the divergence kernels.
 const ROUNDS: u32 = 16;
 
 /// The default number of threads of the divergence and schedule kernels.
 const THREADS: usize = 1 << 14;
 
-/// One in so many threads prints.
+/// The distance between the numbers of two threads that print.
 const EVERY: u32 = 16;
 
 pub(super) fn subjects() -> Vec<Subject> {
@@ -63,7 +63,7 @@ fn bandwidth(kernel: BandwidthKernel, device: &Device, wanted: &Wanted) -> Resul
 
 type BandwidthOf = fn(BandwidthKernel, &Device, usize) -> Result<Problem, WorkbenchError>;
 
-/// The operands of the bandwidth kernels; the first is the default.
+/// The operands of the bandwidth kernels, each with its function. The first operand is the default.
 const OPERANDS: [(&str, BandwidthOf); 5] =
     [operand::<u32>(), operand::<u8>(), operand::<u16>(), operand::<u64>(), operand::<U32x4>()];
 
@@ -84,10 +84,10 @@ fn bandwidth_of<T: Measured>(kernel: BandwidthKernel, device: &Device, n: usize)
     Ok(Problem::vector(n, T::NAME).with_detail(format!("unroll {UNROLL}")))
 }
 
-/// Returns the number of blocks of `each` elements for `n` elements.
+/// Returns the number of blocks for `n` elements, with `each` elements per block.
 fn blocks(n: usize, each: usize) -> Result<u32, WorkbenchError> {
     u32::try_from(n.div_ceil(each).max(1))
-        .map_err(|_| WorkbenchError::Options(format!("--n {n} is too large for one grid: choose a smaller one")))
+        .map_err(|_| WorkbenchError::Options(format!("--n {n} is too large for one grid: choose a smaller --n")))
 }
 
 fn offset(device: &Device, wanted: &Wanted) -> Result<Problem, WorkbenchError> {

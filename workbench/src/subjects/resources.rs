@@ -1,6 +1,7 @@
 //! The registers and static shared memory that `ptxas` assigned to the kernels.
 //!
-//! `gpu/ptx/resources.tsv` has one row per kernel and one column per architecture; `cargo xtask resources` writes it.
+//! The table `gpu/ptx/resources.tsv` has one row per kernel and one column per architecture. `cargo xtask resources`
+//! writes the table.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -9,8 +10,8 @@ use explain::Resources;
 
 const TEXT: &str = include_str!("../../../gpu/ptx/resources.tsv");
 
-/// Returns the resources of the kernel with that name in the PTX, on an architecture such as 90 for sm_90. `None` if
-/// the table does not have it.
+/// Returns the resources of a kernel, or `None` if the table does not have them. `kernel` is the name in the PTX, and
+/// `arch` is an architecture, such as 90 for sm_90.
 pub fn of(kernel: &str, arch: u32) -> Option<Resources> {
     static READ: LazyLock<Table> = LazyLock::new(|| Table::read(TEXT));
     let column = READ.archs.iter().position(|there| *there == arch)?;
@@ -54,7 +55,7 @@ mod tests {
         assert_eq!(of("transpose_padded_u32", 91), None);
     }
 
-    /// The GPUs that kernels are explained for are of architectures that the table has.
+    /// Checks that the table has the architecture of every GPU for which kernels are explained.
     #[test]
     fn every_gpu_has_a_column() {
         for gpu in explain::Gpu::ALL {

@@ -1,13 +1,13 @@
-//! The kernels' sources, embedded, for the lines that figures belong to.
+//! The embedded sources of the kernels, whose lines are shown beside the figures.
 
 use std::sync::LazyLock;
 
 use explain::Sources;
 
-/// Each file's path from the workspace's root, and its text.
+/// The path of each source file, relative to the workspace's root, and its text.
 const FILES: &[(&str, &str)] = &include!(concat!(env!("OUT_DIR"), "/kernel_sources.rs"));
 
-/// Returns the kernels' sources.
+/// Returns the sources of all kernels.
 pub fn sources() -> &'static Sources {
     static SOURCES: LazyLock<Sources> = LazyLock::new(|| Sources::embedded(FILES));
     &SOURCES

@@ -1,4 +1,4 @@
-//! Tests of the names, and that every kernel can be explained.
+//! Tests the names of subjects, and that every kernel can be explained.
 
 use std::collections::BTreeSet;
 
@@ -36,10 +36,10 @@ fn a_name_of_several_rungs_or_of_none_is_explained() {
     }
 }
 
-/// Kernels that run only on bounded grids. The boards of `explain` are tori.
+/// The kernels that run only on bounded grids. `host explain` does not launch them, because its boards are tori.
 const OF_BOUNDED_GRIDS: [&str; 3] = ["life_corners", "life_edges_of", "life_streaming_plane"];
 
-/// Every kernel belongs to a subject, and each subject launches the kernels that it names.
+/// Checks that every kernel belongs to a subject, and that each subject launches the kernels that it names.
 #[test]
 fn every_kernel_is_launched_by_a_subject() {
     let built: BTreeSet<&str> = catalogue::kernels().map(|kernel| kernel.family).collect();

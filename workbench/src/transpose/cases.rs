@@ -1,5 +1,5 @@
-//! The cases of transpose: every rung on elements of every size, with whole and partial tiles, with and without whole
-//! vectors.
+//! The cases of transpose: every rung with elements of every size, with whole and partial tiles, and with and without
+//! whole vectors.
 
 use cuda_std::{Global, GlobalMut, Ladder};
 use gpu::transpose::{Bits, transpose_gathered, transpose_plain, transpose_unaligned, transpose_vectorised};
@@ -13,19 +13,19 @@ use gridstride::transpose::{
     Plan, TransposeRung, gathered_plan, is_transpose, plain_plan, plan, transpose, unaligned_plan,
 };
 
-/// Widths and heights.
+/// Pairs of the width and height of a matrix.
 type Sizes = &'static [(usize, usize)];
 
-/// Rows and columns of whole vectors, in whole and partial tiles.
+/// Matrices whose rows and columns consist of whole vectors, in whole and partial tiles.
 const ALIGNED: Sizes = &[(160, 144)];
 
-/// No whole vectors, less than a tile, and a single element.
+/// Matrices whose rows are not whole vectors, among them one smaller than a tile and a single element.
 const UNALIGNED: Sizes = &[(133, 67), (5, 70), (1, 1)];
 
-/// No whole vectors, and a tile that has neighbours on all sides.
+/// The size of a matrix whose rows are not whole vectors, with a tile that has neighbours on all sides.
 const TALL: Size = Size { width: 131, height: 387 };
 
-/// Like [`TALL`], for the larger tiles of the gathering kernel.
+/// The size of a matrix like [`TALL`], but for the larger tiles of the gathering kernel.
 const GATHERED_SIZE: Size = Size { width: 500, height: 389 };
 
 const UNALIGNED_KERNEL: &[&str] = &["transpose_unaligned"];
@@ -97,7 +97,7 @@ fn check<T: Bits + PartialEq + std::fmt::Debug>(
         let x: Vec<T> = (0..width * height).map(|index| element(bits(index))).collect();
         let (dx, mut dy) = (stage.device.upload(&x)?, stage.device.alloc(x.len())?);
         if rung == TransposeRung::Vectorised {
-            // For small matrices of words, `transpose` would launch another kernel than the tested one.
+            // For small matrices of words, `transpose` would launch a kernel other than the tested one.
             let Plan { config, is_aligned } = plan::<T>(rung, size);
             let (x, y) = (dx.view(), dy.view_mut());
             let call = match is_aligned {
@@ -115,7 +115,7 @@ fn check<T: Bits + PartialEq + std::fmt::Debug>(
     Ok(())
 }
 
-/// Checks the plain kernel in blocks of `THREADS` threads.
+/// Checks the plain kernel with blocks of `THREADS` threads.
 fn check_plain<T: Bits + PartialEq + std::fmt::Debug, const THREADS: usize>(
     stage: &Stage,
     from: usize,
@@ -128,7 +128,8 @@ where
     check_not_aligned(stage, from, to, TALL, plain_plan::<T, THREADS>, transpose_plain::<T, THREADS>, element)
 }
 
-/// Checks `kernel` on views that begin with element `from` of one buffer and element `to` of another.
+/// Checks `kernel` on an input view that begins with element `from` of its buffer and an output view that begins with
+/// element `to`.
 fn check_not_aligned<T: Bits + PartialEq + std::fmt::Debug>(
     stage: &Stage,
     from: usize,
@@ -145,7 +146,7 @@ fn check_not_aligned<T: Bits + PartialEq + std::fmt::Debug>(
     stage.device.launch(plan(size).config, kernel(part, to_part, size.width, size.height))?;
     let y = dy.download()?;
     let zero = element(0);
-    equal("what precedes y", &y[..to], &vec![zero; to])?;
+    equal("the padding before y", &y[..to], &vec![zero; to])?;
     equal("y", &y[to..to + n], &reference::transpose(size, &x[from..from + n]))?;
-    equal("what follows y", &y[to + n..], &[zero])
+    equal("the padding after y", &y[to + n..], &[zero])
 }

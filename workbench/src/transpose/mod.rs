@@ -1,4 +1,4 @@
-//! Transpose in the workbench: problem, reference, cases and measurements.
+//! The workbench's part of transpose: its problem, reference, cases and measurements.
 
 mod cases;
 mod problem;

@@ -1,4 +1,4 @@
-//! The transpose as an [`Algorithm`].
+//! The implementation of [`Algorithm`] for transpose.
 
 use cuda_std::{Ladder, Rung};
 use gpu::transpose::transpose_unaligned;
@@ -16,16 +16,16 @@ use crate::vectors::{Computation, HostVector, Layout, Layouts, VectorProblem, Ve
 use gridstride::numbers::NumberType;
 use gridstride::transpose::{TransposeRung, is_transpose, transpose, unaligned_plan};
 
-/// The transpose of a matrix.
+/// The algorithm transpose, which transposes a matrix.
 pub struct TransposeAlgorithm;
 
-/// The element types. Kernels move them as unsigned integers of their size.
+/// The element types. The kernels move elements as unsigned integers of the same size.
 const TYPES: [NumberType; 6] = {
     use NumberType::{F32, F64, U8, U16, U32, U64};
     [F32, F64, U8, U16, U32, U64]
 };
 
-/// A matrix whose rows and columns begin at all positions within a sector.
+/// The size of a matrix whose rows and columns begin at all positions within a sector.
 const UNALIGNED: Shape = Shape::plane(511, 513);
 
 impl Algorithm for TransposeAlgorithm {
@@ -38,7 +38,7 @@ impl Algorithm for TransposeAlgorithm {
          Times are medians of several runs after a warm-up, by device events on a GPU and by the clock in the \
          simulator. Bandwidth counts each element once read and once written, in GB of 10⁹ bytes. It is shown \
          beside the speed of the device's own copy in the same run. Elements are random bits, and every bit of the \
-         result must be right. The results of the yardsticks, copy and copy_tile, are compared with the matrix \
+         result must be correct. The results of the baselines, copy and copy_tile, are compared with the matrix \
          itself."
     }
 
@@ -52,7 +52,7 @@ impl Algorithm for TransposeAlgorithm {
 
     fn default_shape(&self, _rung: Option<&Rung>, purpose: Purpose) -> Shape {
         match purpose {
-            // Whole tiles for every rung, and a column of tiles for the last.
+            // This size gives whole tiles to every rung, and a column of tiles to the last one.
             Purpose::Explain => Shape::plane(512, 512),
             Purpose::Measure { simulated: true } => Shape::plane(1024, 1024),
             Purpose::Measure { simulated: false } => Shape::plane(8192, 8192),
@@ -98,7 +98,7 @@ impl Algorithm for TransposeAlgorithm {
     }
 }
 
-/// Returns the unsigned integer of a type's size.
+/// Returns the unsigned integer type that has the size of `number`.
 fn bits_of(number: NumberType) -> NumberType {
     match number {
         NumberType::F64 | NumberType::I64 => NumberType::U64,
@@ -120,7 +120,7 @@ fn run_unaligned(device: &Device, shape: Shape, options: &Options) -> Result<(),
     })
 }
 
-/// The transpose of a matrix of random elements.
+/// The problem of transposing a matrix of random elements.
 struct TransposeProblem {
     size: Size,
     seed: u64,

@@ -1,11 +1,11 @@
-//! The reference of transpose on the CPU: element (row, column) becomes element (column, row).
+//! The reference of transpose, computed on the CPU: element (row, column) becomes element (column, row).
 
 use crate::algorithm::Size;
 
 /// Returns the transpose of `x`, which has `size.height` rows of `size.width` elements.
 ///
 /// # Panics
-/// If `x` has another length.
+/// Panics if the length of `x` is not the number of elements of the matrix.
 pub fn transpose<T: Copy>(size: Size, x: &[T]) -> Vec<T> {
     let Size { width, height } = size;
     assert_eq!(width.checked_mul(height), Some(x.len()), "x must be a matrix of {size}");
@@ -21,7 +21,7 @@ pub fn transpose<T: Copy>(size: Size, x: &[T]) -> Vec<T> {
 /// Returns the index in `x` of element `index` of its transpose.
 ///
 /// # Panics
-/// If `size.height` is 0.
+/// Panics if `size.height` is 0.
 pub fn source(size: Size, index: usize) -> usize {
     index % size.height * size.width + index / size.height
 }

@@ -1,4 +1,4 @@
-//! Elements of any type in host and device memory.
+//! Vectors with elements of any type, in host and device memory.
 
 use std::any::Any;
 
@@ -11,9 +11,9 @@ use crate::error::WorkbenchError;
 use crate::inputs::{self, HostMemoryError, REMEDY, RandomVector};
 use gridstride::numbers::NumberType;
 
-/// Elements of any type in host memory.
+/// A vector in host memory with elements of any type.
 pub(crate) struct HostVector {
-    /// The elements, aligned for every type.
+    /// The memory of the elements, aligned for every element type.
     words: Vec<u64>,
     len: usize,
 }
@@ -32,12 +32,12 @@ impl HostVector {
         &mut cast_slice_mut(&mut self.words)[..self.len]
     }
 
-    /// Sets every element to the result of `element` for its index.
+    /// Sets each element to `element(index)`.
     pub(crate) fn fill<T: Element>(&mut self, element: impl Fn(usize) -> T + Sync) {
         inputs::fill_with(self.elements_mut(), element);
     }
 
-    /// Fills the vector with the random vector number `vector` of `seed`.
+    /// Fills this vector with the elements of random vector number `vector` of `seed`.
     pub(crate) fn fill_random(&mut self, number: NumberType, seed: u64, vector: u64) -> Result<(), WorkbenchError> {
         typed!(number, [f32 f64 i32 u32 i64 u64 u8 u16], T => {
             RandomVector::<T>::new(seed, vector).fill(self.elements_mut());
@@ -46,7 +46,7 @@ impl HostVector {
     }
 }
 
-/// A buffer with elements of any type.
+/// A [`Buffer`] with elements of any type.
 trait AnyBuffer: Any + Resources {
     fn upload(&mut self, from: usize, host: &HostVector) -> Result<(), Error>;
     fn download(&self, from: usize, host: &mut HostVector) -> Result<(), Error>;
@@ -87,7 +87,7 @@ pub(crate) struct Layout {
     pub(crate) len: usize,
 }
 
-/// A vector on a device with elements of any type.
+/// A vector in device memory with elements of any type.
 pub(crate) struct DeviceVector {
     buffer: Box<dyn AnyBuffer>,
     pub(super) layout: Layout,
@@ -103,13 +103,13 @@ impl DeviceVector {
         Ok(Self { buffer, layout })
     }
 
-    /// Returns the buffer, whose elements must be of type `T`.
+    /// Returns the buffer, or an error if its elements are not of type `T`.
     pub(crate) fn buffer<T: Element>(&self) -> Result<&Buffer<T>, WorkbenchError> {
         let buffer: &dyn Any = &*self.buffer;
         buffer.downcast_ref().ok_or_else(|| wrong_type(self.layout.number))
     }
 
-    /// Like [`buffer`](Self::buffer), for writing.
+    /// Like [`buffer`](Self::buffer), but returns a mutable reference.
     pub(crate) fn buffer_mut<T: Element>(&mut self) -> Result<&mut Buffer<T>, WorkbenchError> {
         let buffer: &mut dyn Any = &mut *self.buffer;
         buffer.downcast_mut().ok_or_else(|| wrong_type(self.layout.number))

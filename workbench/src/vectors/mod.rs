@@ -1,11 +1,11 @@
-//! Problems on vectors: their inputs and prepared rungs, for every element type.
+//! Problems on vectors, with their inputs and prepared rungs, for every element type.
 //!
 //! # Design
 //!
-//! The element type of such a problem is a [`NumberType`]. A [`DeviceVector`] and a [`HostVector`] hold elements of any
-//! type, and `typed!` chooses the functions of a type where elements are read or written. The traits [`Problem`],
-//! [`Inputs`] and [`PreparedRung`] are therefore implemented once, and not once per algorithm and type. An algorithm
-//! implements [`VectorProblem`] and [`Computation`].
+//! The element type of a problem on vectors is a [`NumberType`]. A [`DeviceVector`] and a [`HostVector`] hold elements
+//! of any type. Where elements are read or written, `typed!` selects the functions for the type. The traits
+//! [`Problem`], [`Inputs`] and [`PreparedRung`] are therefore implemented once, and not once per algorithm and type. An
+//! algorithm implements [`VectorProblem`] and [`Computation`].
 
 use cuda_std::{ArgumentId, Rung};
 use launch::{Device, Held, Queue, Resources};
@@ -18,7 +18,8 @@ use gridstride::capabilities;
 use gridstride::numbers::NumberType;
 use multi::team::Team;
 
-/// `typed!(number, [f32 f64], T => body)` evaluates `body`, a result, with `T` as the type `number`.
+/// `typed!(number, [f32 f64], T => body)` evaluates `body` with `T` as the type `number`. `body` is a `Result`; for a
+/// type that is not listed, the macro evaluates to an error.
 macro_rules! typed {
     ($number:expr, [$($type:ident)+], $T:ident => $body:expr) => {
         gridstride::numbers::with_number!($number, [$($type)+], $T => $body, _ => {
@@ -32,73 +33,73 @@ pub(crate) use typed;
 
 mod memory;
 
-/// Returns the error of an element type that an algorithm does not have.
+/// Returns the error for an element type that an algorithm does not have.
 pub(crate) fn wrong_type(number: NumberType) -> WorkbenchError {
     WorkbenchError::Options(format!("the algorithm has no element type '{number}'"))
 }
 
-/// The vectors of a problem: x, which is read, and y, which is written.
+/// The layouts of a problem's vectors: x, which is read, and y, which is written.
 #[derive(Clone, Copy)]
 pub(crate) struct Layouts {
     pub(crate) x: Layout,
     pub(crate) y: Layout,
-    /// The number of elements that a run must read and write per element of x.
+    /// The number of elements, per element of x, that a run must read and write.
     pub(crate) accesses: u64,
 }
 
 /// A problem that computes an output vector y from an input vector x.
 pub(crate) trait VectorProblem: Send + Sync {
-    /// Returns the title, without the element with which the vectors begin.
+    /// Returns the problem's title, without the index of the vectors' first element.
     fn heading(&self) -> String;
 
-    /// Returns the properties, without the element with which the vectors begin.
+    /// Returns the problem's properties, without the index of the vectors' first element.
     fn properties(&self) -> Vec<(&'static str, Fact)>;
 
-    /// Like [`Problem::detail`].
+    /// Returns the text for [`Problem::detail`].
     fn distinction(&self) -> Option<String> {
         None
     }
 
-    /// Returns the rungs of the ladder.
+    /// Returns the rungs of the algorithm's ladder.
     fn ladder(&self) -> &'static [Rung];
 
-    /// Returns the generic arguments of the kernels.
+    /// Returns the generic arguments of the kernel instances.
     fn instance(&self) -> Vec<ArgumentId> {
         vec![self.layouts().x.number.id()]
     }
 
     fn layouts(&self) -> Layouts;
 
-    /// Returns the bytes of temporary storage of a rung.
+    /// Returns the number of bytes of a rung's temporary storage.
     fn workspace_bytes(&self, _device: &Device, _rung: &Rung) -> u64 {
         0
     }
 
-    /// Like [`Problem::check`].
+    /// Does the work of [`Problem::check`].
     fn supports(&self, _device: &Device, rung: &Rung) -> Result<(), WorkbenchError> {
         Ok(capabilities::check_rung(rung, self.ladder(), &self.instance(), self.layouts().x.len)?)
     }
 
-    /// Returns the rung that runs by default: the last one that is built.
+    /// Returns the rung that runs by default: the last one that is built for the problem's types.
     fn default_rung(&self, _device: &Device) -> &'static Rung {
         let (ladder, instance) = (self.ladder(), self.instance());
         ladder.iter().rfind(|rung| rung.entry(&instance).is_some()).unwrap_or(&ladder[ladder.len() - 1])
     }
 
-    /// Fills `x` with the input, or with the exact input if `is_exact`.
+    /// Fills `x` with the measured input, or with the exact input if `is_exact` is true.
     fn fill(&self, is_exact: bool, x: &mut HostVector) -> Result<(), WorkbenchError>;
 
-    /// Returns true if there is also an exact input, whose result does not round.
+    /// Returns true if the problem also has an exact input, whose result does not round.
     fn has_exact_input(&self) -> bool {
         false
     }
 
-    /// Makes the rung's computation on the device.
+    /// Creates the rung's computation on the device.
     fn computation(&self, device: &Device, rung: &Rung) -> Result<Box<dyn Computation + '_>, WorkbenchError>;
 
-    /// Like [`Problem::split`].
+    /// Does the work of [`Problem::split`].
     fn on_team<'a>(&'a self, _team: &'a Team<'a>, _rung: &Rung) -> Result<Box<dyn SplitWork + 'a>, WorkbenchError> {
-        invalid!("{} runs on one device, of one process: choose one device", self.heading())
+        invalid!("{} runs on one device of one process: choose one device", self.heading())
     }
 }
 
@@ -158,33 +159,33 @@ impl<P: VectorProblem> Problem for P {
     }
 }
 
-/// The vectors of a run.
+/// The vectors of a run, in device and host memory.
 pub(crate) struct Vectors<'a> {
     pub(crate) x: &'a DeviceVector,
     pub(crate) y: &'a mut DeviceVector,
-    /// Host memory for as many elements as x has.
+    /// Host memory for as many elements as the vector x has.
     pub(crate) host: &'a mut HostVector,
-    /// True if x has the exact input.
+    /// True if x contains the exact input.
     pub(crate) is_exact: bool,
 }
 
-/// A rung that computes y from x.
+/// The computation of a rung, which computes the vector y from the vector x.
 pub(crate) trait Computation {
-    /// Enqueues the launches on `queue`.
+    /// Enqueues the rung's launches on `queue`.
     fn run(&mut self, queue: Queue<'_>, vectors: Vectors<'_>) -> Result<(), WorkbenchError>;
 
-    /// Clears the result of an earlier run. Restores y if it is an input, too.
+    /// Clears the result of an earlier run. If y is also an input, restores y.
     fn reset(&mut self, vectors: Vectors<'_>) -> Result<(), WorkbenchError> {
         Ok(vectors.y.fill_zero()?)
     }
 
-    /// Compares the result with the reference.
+    /// Compares the result of the last run with the reference.
     fn compare(&mut self, vectors: Vectors<'_>) -> Result<Deviation, WorkbenchError>;
 
-    /// Adds the computation's own buffers to `held`.
+    /// Adds the buffers that the computation owns to `held`.
     fn hold<'s>(&'s mut self, _held: &mut Held<'s>) {}
 
-    /// Returns the bytes of its temporary storage.
+    /// Returns the number of bytes of the computation's temporary storage.
     fn workspace_bytes(&self) -> u64 {
         0
     }

@@ -1,4 +1,4 @@
-//! The SASS of the modules, for the architectures whose SASS is checked.
+//! Disassembles the modules for the architectures whose SASS is checked.
 
 use anyhow::{Context, Result};
 use cuda_builder::Arch;
@@ -23,8 +23,8 @@ pub(super) struct Disassembler {
 }
 
 impl Disassembler {
-    /// Uses the disassembler that the options name or that is found. Without a disassembler, modules are only
-    /// assembled.
+    /// Returns a value that uses the disassembler of the options, or one that is found. Without a disassembler, modules
+    /// are only assembled.
     ///
     /// # Errors
     /// If the folder for assembled modules cannot be created.

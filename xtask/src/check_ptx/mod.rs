@@ -2,7 +2,7 @@
 //!
 //! `sources.tsv` has the hash of the sources of each module, and the header of a module has the hash of its text. If
 //! the compiler that built a module is installed, the module is built again and compared. The kernels' PTX, and their
-//! SASS for some architectures, is compared with what their attributes declare.
+//! SASS for some architectures, are compared with the requirements that the kernels' attributes declare.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -32,11 +32,12 @@ use report::{Report, families};
 /// The options of `check-ptx`.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct Options {
-    /// NVIDIA's assembler; several of different releases are allowed. The default is all those in PATH, under CUDA_HOME
-    /// and in target/tools. The newest that knows an architecture assembles for it.
+    /// The path of NVIDIA's assembler ptxas; give several for different releases. The default is every ptxas in PATH,
+    /// under CUDA_HOME and in target/tools. For each architecture the newest release that knows it is used.
     #[arg(long, value_name = "PATH")]
     pub ptxas: Vec<PathBuf>,
-    /// NVIDIA's disassembler; the default is the first one in the same places.
+    /// The path of NVIDIA's disassembler nvdisasm. The default is the first in PATH, under CUDA_HOME or in
+    /// target/tools.
     #[arg(long, value_name = "PATH")]
     pub nvdisasm: Option<PathBuf>,
     /// Fail if no ptxas or no nvdisasm is found.
@@ -48,7 +49,7 @@ pub struct Options {
     /// Do not build the files again, even if their compiler is installed.
     #[arg(long, conflicts_with = "require_rebuild")]
     pub no_rebuild: bool,
-    /// Show each instance of a generic kernel in its own row.
+    /// Show each instance of a generic kernel in a separate row.
     #[arg(long)]
     pub all: bool,
 }
@@ -90,7 +91,7 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
 }
 
 /// Reads the modules and compares the recorded hashes with those of the sources and texts. Returns the modules, and the
-/// files of those that were not built from the present sources.
+/// files of the modules that were not built from the present sources.
 fn check_sources(
     workspace: &Workspace,
     algorithms: &Algorithms,
@@ -157,8 +158,8 @@ fn text_finding(Module { file, text, header, .. }: &Module) -> Option<String> {
     }
 }
 
-/// Builds those of the `current` modules again whose compiler is installed, and compares the texts. Returns a line for
-/// each compiler that is missing.
+/// Builds each of the `current` modules again if its compiler is installed, and compares the texts. Returns a line for
+/// each missing compiler.
 fn rebuild(workspace: &Workspace, current: &[&Module], all: usize, findings: &mut Vec<String>) -> Vec<String> {
     let search = Search::run(&workspace.gpu());
     let mut skipped = Vec::new();
@@ -204,7 +205,7 @@ fn skips(skipped: &[&Module], present: &[&str]) -> Vec<String> {
     by_compiler.into_iter().map(line).collect()
 }
 
-/// Returns the `skipped` rebuilds as warnings, or adds them to the findings if rebuilding is required.
+/// Returns the lines of `skipped` as warnings. If `is_required` is true, adds them to `findings` instead.
 fn warnings(skipped: Vec<String>, is_required: bool, findings: &mut Vec<String>) -> Vec<String> {
     if !is_required {
         return skipped;
@@ -213,7 +214,7 @@ fn warnings(skipped: Vec<String>, is_required: bool, findings: &mut Vec<String>)
     Vec::new()
 }
 
-/// Returns a finding with the first line in which two texts differ.
+/// Returns a finding with the first line in which the checked-in and the built text differ.
 fn difference(file: &str, checked_in: &str, built: &str) -> Option<String> {
     if checked_in == built {
         return None;
@@ -282,8 +283,8 @@ fn assemble(
     Ok((table, code))
 }
 
-/// Returns findings for spills and local memory. Kernels that print may use local memory, where `vprintf` reads their
-/// arguments.
+/// Returns findings for spills and local memory. A kernel that prints may use local memory, because `vprintf` reads its
+/// arguments there.
 fn resource_findings(file: &str, text: &str, arch: Arch, assembled: &Assembled) -> Vec<String> {
     let module = ptx::Module::parse(text);
     let prints = |name: &str| {

@@ -8,19 +8,19 @@ use cuda_builder::Arch;
 use crate::kernels::Kernel;
 use crate::ptxas::Assembled;
 
-/// Returns the name of the generic kernel for each of the `kernels` that is an instance of one.
+/// Returns the names of the generic kernels, by the names of their instances in `kernels`.
 pub(super) fn families(kernels: &[Kernel]) -> BTreeMap<String, String> {
     let instances = kernels.iter().filter(|kernel| kernel.name != kernel.family);
     instances.map(|kernel| (kernel.name.clone(), kernel.family.clone())).collect()
 }
 
-/// Registers and shared memory of the kernels of each module. The instances of a generic kernel share a row, which has
-/// their maximum.
+/// The registers and shared memory of the kernels of each module. The instances of a generic kernel share a row, which
+/// has their maximum.
 #[derive(Default)]
 pub(super) struct Report {
     /// The generic kernel of each instance that shares a row.
     families: BTreeMap<String, String>,
-    /// By the kernel's name and the module's architecture.
+    /// The rows, by the kernel's name and the module's architecture.
     rows: BTreeMap<(String, Arch), KernelUsage>,
 }
 
@@ -28,7 +28,7 @@ pub(super) struct Report {
 struct KernelUsage {
     instances: BTreeSet<String>,
     shared: u32,
-    /// Registers per thread, by the GPU's architecture.
+    /// The registers per thread, by the GPU's architecture.
     registers: BTreeMap<Arch, u32>,
 }
 
@@ -38,7 +38,7 @@ impl Report {
         Report { families, ..Report::default() }
     }
 
-    /// Adds the kernels of a module for `module`, which was assembled for `arch`.
+    /// Adds the kernels of a module that was built for `module` and assembled for `arch`.
     pub fn add(&mut self, module: Arch, arch: Arch, assembled: &Assembled) {
         for function in assembled.functions.iter().filter(|function| function.is_kernel) {
             let name = self.families.get(&function.name).unwrap_or(&function.name).clone();
@@ -50,7 +50,7 @@ impl Report {
         }
     }
 
-    /// Returns the table, with a column for each of the `archs`.
+    /// Returns the table, with a column for each architecture in `archs`.
     pub fn table(&self, archs: &[Arch]) -> String {
         let mut table = Table::new();
         table.load_style(presets::NOTHING);

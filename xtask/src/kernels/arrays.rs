@@ -1,4 +1,4 @@
-//! The sizes of shared arrays in the sources: `shared_array![T; 64 * N]`.
+//! Computes the sizes of shared arrays from the sources: `shared_array![T; 64 * N]`.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use syn::{BinOp, Expr, Ident, Lit, Macro, Path, Token, Type, TypeArray};
 
 use crate::syntax;
 
-/// The sizes of element types, with their names in an entry's name.
+/// The sizes of element types in bytes, each with the types' names in an entry's name.
 const ELEMENTS: &[(u64, &[&str])] = &[
     (1, &["u8", "i8"]),
     (2, &["u16", "i16"]),
@@ -15,7 +15,7 @@ const ELEMENTS: &[(u64, &[&str])] = &[
     (8, &["u64", "i64", "f64", "usize", "isize", "affine"]),
 ];
 
-/// The element type and the length of a shared array. `None` if the macro call has another form.
+/// The element type and the length of a shared array, or `None` if the macro call has another form.
 pub(super) struct Array(Option<(Type, Expr)>);
 
 impl Array {
@@ -30,7 +30,7 @@ impl Array {
     }
 }
 
-/// The constants of the sources: for each name, the files and values.
+/// The constants of the sources: for each name, the indices of the files and the values.
 #[derive(Default)]
 pub(super) struct Constants(BTreeMap<String, Vec<(usize, Expr)>>);
 
@@ -39,8 +39,8 @@ impl Constants {
         self.0.entry(name.to_string()).or_default().push((file, value.clone()));
     }
 
-    /// Returns the size in bytes of an array in `file` for generic `arguments`. `None` if the size is not an expression
-    /// of names and arithmetic.
+    /// Returns the size in bytes of an array in `file` for generic `arguments`. Returns `None` if the size is not an
+    /// expression of names and arithmetic.
     pub fn bytes(&self, file: usize, array: &Array, arguments: &[(String, String)]) -> Option<u64> {
         let (element, len) = array.0.as_ref()?;
         let scope = Scope { constants: self, file, arguments, depth: 0 };
@@ -58,16 +58,16 @@ impl Constants {
     }
 }
 
-/// The context of an expression.
+/// The context in which an expression is evaluated.
 struct Scope<'a> {
     constants: &'a Constants,
     file: usize,
     arguments: &'a [(String, String)],
-    /// The number of constants that contain the expression.
+    /// The number of constants through which evaluation reached the expression.
     depth: usize,
 }
 
-/// The largest depth of constants in constants.
+/// The maximum depth of constants that refer to constants.
 const MAX_DEPTH: usize = 8;
 
 impl Scope<'_> {
@@ -126,7 +126,7 @@ impl Scope<'_> {
     }
 }
 
-/// True if a path contains a type or a generic parameter. Their names start with a capital letter.
+/// Returns true if a path contains a type or a generic parameter. Their names start with a capital letter.
 fn is_of_type(path: &Path) -> bool {
     let before = path.segments.iter().rev().nth(1).map(|segment| segment.ident.to_string());
     before.is_some_and(|name| name.starts_with(char::is_uppercase))

@@ -12,7 +12,7 @@ use crate::syntax;
 
 /// A parsed `#[kernel]` attribute.
 pub(super) struct Attribute {
-    /// The line, from 1.
+    /// The line of the attribute, from 1.
     pub line: usize,
     pub max_threads: Option<u32>,
     pub min_blocks: Option<u32>,
@@ -24,15 +24,15 @@ pub(super) struct Attribute {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Instance {
     pub name: String,
-    /// The name of each generic parameter, and its argument as the entry's name has it.
+    /// The name of each generic parameter, and its argument in the form of the entry's name.
     pub arguments: Vec<(String, String)>,
     pub expected: Expected,
 }
 
-/// `instances(T = [f32, f64], …)`.
+/// A parsed option `instances(T = [f32, f64], …)`.
 #[derive(Default)]
 struct Group {
-    /// Each parameter with its arguments.
+    /// The generic parameters, each with its arguments.
     choices: Vec<(String, Vec<String>)>,
     expected: Expected,
 }
@@ -104,7 +104,8 @@ fn group(meta: &ParseNestedMeta<'_>) -> syn::Result<Group> {
     Ok(group)
 }
 
-/// Returns the suffix of an argument in the entry's name: the last part of a type's path in lower case, or a literal.
+/// Returns the suffix that an argument adds to the entry's name: the last part of a type's path in lower case, or a
+/// literal.
 fn suffix(argument: &GenericArgument) -> syn::Result<String> {
     match argument {
         GenericArgument::Type(Type::Path(path)) => Ok(syntax::last_name(&path.path).to_lowercase()),

@@ -1,4 +1,4 @@
-//! The barriers and shared arrays of kernels by their sources, including those of the functions that they call.
+//! Counts the barriers and shared arrays in the sources of kernels and of the functions that the kernels call.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -13,9 +13,9 @@ use crate::ptx::Barriers;
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Source {
     pub kernel: Kernel,
-    /// The number of calls of barriers.
+    /// The number of calls of barriers, in the kernel and in the functions that it calls.
     pub barriers: Barriers,
-    /// The called functions that contain barriers and whose name is ambiguous.
+    /// The called functions with an ambiguous name: functions of this name have different barriers or shared arrays.
     pub unclear: BTreeSet<String>,
     /// The sizes in bytes of the shared arrays in the kernel's body. `None` for a size that the source does not state.
     pub arrays: Vec<Option<u64>>,
@@ -41,7 +41,7 @@ pub(super) fn sources(files: &[(PathBuf, String)]) -> Result<Vec<Source>> {
     Ok(found)
 }
 
-/// Returns the number of calls of each name.
+/// Returns the number of calls of each function in a body, by name.
 fn called(body: &Body) -> BTreeMap<&str, usize> {
     let mut called = BTreeMap::new();
     for (name, _) in &body.calls {
@@ -53,17 +53,17 @@ fn called(body: &Body) -> BTreeMap<&str, usize> {
 /// The functions and macros that are not kernels, by name.
 struct Bodies<'a> {
     called: BTreeMap<&'a str, Vec<&'a Function>>,
-    /// The results so far, by the address of the function.
+    /// The totals computed so far, by the address of the function.
     known: BTreeMap<*const Function, Total>,
 }
 
-/// The barriers and shared arrays of a body.
+/// The barriers and shared arrays of a function and of the functions that it calls.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 struct Total {
     barriers: Barriers,
     /// The number of shared arrays in the called functions.
     called_arrays: usize,
-    /// The called functions with an ambiguous name.
+    /// The names of called functions that are ambiguous.
     unclear: BTreeSet<String>,
     own_arrays: usize,
 }
@@ -77,7 +77,7 @@ impl<'a> Bodies<'a> {
         Bodies { called, known: BTreeMap::new() }
     }
 
-    /// Returns the barriers and shared arrays of a function.
+    /// Returns the total of a function and of the functions that it calls.
     fn total(&mut self, function: &Function) -> Total {
         if let Some(total) = self.known.get(&std::ptr::from_ref(function)) {
             return total.clone();
@@ -110,7 +110,7 @@ impl<'a> Bodies<'a> {
     }
 }
 
-/// True if `name` is `barrier` or extends it, as `sync_threads_count` does.
+/// Returns true if `name` is `barrier` or extends it, as `sync_threads_count` extends `sync_threads`.
 fn is_one_of(barrier: &str, name: &str) -> bool {
     name.strip_prefix(barrier).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
 }

@@ -1,5 +1,5 @@
-//! The requirements that a kernel's attribute declares: the 16-byte accesses that the code must have, `wide(…)`, and
-//! the rules that it may break, `allow(…)`.
+//! Parses the requirements that a kernel's attribute declares. `wide(…)` names the 16-byte accesses that the code must
+//! have, and `allow(…)` the rules that it may break.
 
 use syn::meta::ParseNestedMeta;
 use syn::{LitStr, Path};
@@ -18,7 +18,7 @@ pub enum Wide {
 /// A rule for a kernel's code, which its attribute may allow it to break.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Rule {
-    /// The PTX does not access local memory (`ld.local`, `st.local`). If it does, the assembler may still use
+    /// The PTX does not access local memory (`ld.local`, `st.local`). The assembler may replace such accesses by
     /// registers.
     LocalInPtx,
     /// The SASS does not access local memory (`LDL`, `STL`).
@@ -73,14 +73,14 @@ impl Expected {
         Ok(true)
     }
 
-    /// Returns these requirements together with those of a group of instances.
+    /// Returns these requirements combined with those of a group of instances.
     pub(super) fn with(&self, of_group: &Expected) -> Expected {
         let wide = [&self.wide[..], &of_group.wide].concat();
         Expected { wide, allowed: [&self.allowed[..], &of_group.allowed].concat() }
     }
 }
 
-/// Returns the element of `all` that a path names.
+/// Returns the element of `all` whose name is `path`.
 fn named<T: Copy>(path: &Path, all: &[(&str, T)]) -> syn::Result<T> {
     let found = all.iter().find(|(name, _)| path.is_ident(name)).map(|(_, one)| *one);
     found.ok_or_else(|| {

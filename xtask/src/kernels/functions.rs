@@ -1,4 +1,4 @@
-//! The functions and macros that the sources declare, with their calls.
+//! Reads the functions and macros that the sources declare, with their calls.
 
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ use super::arrays::{Array, Constants};
 use super::attribute::Attribute;
 use crate::syntax;
 
-/// The declarations in some files.
+/// The functions and constants that some files declare.
 #[derive(Default)]
 pub(super) struct Functions {
     pub functions: Vec<Function>,
@@ -23,14 +23,14 @@ pub(super) struct Functions {
 /// A function or a macro, `name!`.
 pub(super) struct Function {
     pub name: String,
-    /// The index of its file.
+    /// The index of the function's file.
     pub file: usize,
-    /// The attribute of a kernel.
+    /// The `#[kernel]` attribute, if the function is a kernel.
     pub kernel: Option<Attribute>,
     pub body: Body,
 }
 
-/// The calls in a body, except those in functions that are declared there.
+/// The calls and shared arrays in a body, except those in functions that the body declares.
 #[derive(Default)]
 pub(super) struct Body {
     /// The names of the called functions, methods and macros (`name!`), each with its line.
@@ -126,7 +126,7 @@ impl Body {
 }
 
 impl<'ast> Visit<'ast> for Body {
-    /// Skips functions that the body declares. Their calls count where they are called.
+    /// Skips functions that the body declares. Their calls count where these functions are called.
     fn visit_item(&mut self, _: &'ast Item) {}
 
     fn visit_expr_call(&mut self, call: &'ast ExprCall) {

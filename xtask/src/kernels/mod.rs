@@ -1,4 +1,4 @@
-//! The kernels as their sources declare them, for comparison with the PTX.
+//! Reads the kernels that the sources declare, for comparison with the PTX.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -24,16 +24,16 @@ pub use expected::{Expected, Rule, Wide};
 use functions::Functions;
 pub use sites::{SyncSite, sync_sites};
 
-/// An entry of a module: a `#[kernel]` function, or an instance of a generic one.
+/// An entry of a module: a `#[kernel]` function, or an instance of a generic kernel.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Kernel {
-    /// The symbol in the PTX.
+    /// The kernel's symbol in the PTX.
     pub name: String,
-    /// The function's name.
+    /// The name of the function in the source.
     pub family: String,
-    /// The file that declares it.
+    /// The file that declares the kernel.
     pub file: PathBuf,
-    /// The line of the attribute, from 1.
+    /// The line of the kernel's attribute, from 1.
     pub line: usize,
     /// The attribute's `max_threads`.
     pub max_threads: Option<u32>,

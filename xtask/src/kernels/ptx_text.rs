@@ -12,7 +12,7 @@ use crate::pattern;
 use crate::ptx::{self, Barriers, Module};
 use crate::workspace::Workspace;
 
-/// Kernels whose PTX has a different number of barriers than their source.
+/// An exception for kernels whose PTX and source have different numbers of barriers.
 ///
 /// The source's number is the number of calls in the kernel's body and in the functions that it calls. The compiler may
 /// change it by unrolling a loop of known length, or by removing a branch with a constant condition. An exception
@@ -64,9 +64,10 @@ impl Exception {
     }
 }
 
-/// A function that a kernel may call. Any other call is an error: the function was not inlined, or it is a panic.
+/// A function that a kernel's PTX may call. Any other call is an error: it is a panic or a function that was not
+/// inlined.
 struct Call {
-    /// The names of the entries that may call it, in which `*` matches any letters.
+    /// The names of the entries that may call the function, in which `*` matches any letters.
     kernels: &'static str,
     /// The function's name in the source.
     function: &'static str,
@@ -86,7 +87,8 @@ const CALLS: &[Call] = &[
     },
 ];
 
-/// True if the mangled name in the PTX is that of `function`. A mangled name has the length of each of its parts.
+/// Returns true if `mangled`, a name in the PTX, is the mangled name of `function`. A mangled name contains each of its
+/// parts with its length.
 fn is_named(mangled: &str, function: &str) -> bool {
     mangled.contains(&format!("{}{function}", function.len()))
 }
@@ -198,7 +200,7 @@ fn barrier_finding(source: &Source, barriers: Barriers, exceptions: &[Exception]
     (barriers != expected).then(|| format!("{at} has {barriers}, its source {expected}"))
 }
 
-/// Returns a finding if the shared arrays differ from the source, or if other kernels use them too.
+/// Returns a finding if the kernel's shared arrays differ from the source, or if other kernels use them too.
 fn array_finding(source: &Source, image: &Image, entry: &ptx::Function) -> Option<String> {
     let Source { kernel, arrays, called_arrays, .. } = source;
     let at = format!("{}:{}: `{}`", kernel.file.display(), kernel.line, kernel.name);
@@ -341,8 +343,8 @@ fn one_of_several_functions_with_barriers_needs_an_exception() {
     assert_eq!(barrier_finding(&unclear, barriers, &[exception]), None);
 }
 
-/// The grid-stride iterator compiles to the same instructions as a loop written by hand: two multiplications before the
-/// loop, for the index and the stride, and only additions in the loop.
+/// Tests that the grid-stride iterator compiles to the same instructions as a loop written by hand: two multiplications
+/// before the loop, for the index and the stride, and only additions in the loop.
 #[test]
 fn a_grid_stride_loop_is_the_one_written_by_hand() {
     for built in BUILT.iter().filter(|built| built.source.kernel.name == "saxpy_grid_stride") {

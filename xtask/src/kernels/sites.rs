@@ -1,4 +1,4 @@
-//! The synchronising calls in the kernels' sources.
+//! Finds the synchronising calls in the kernels' sources.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use super::functions::Functions;
 use super::source_texts;
 use crate::workspace::Workspace;
 
-/// The functions that order memory accesses and whose calls can be left out of a source. `sync` is the grid's.
+/// The functions that order memory accesses and whose calls can be left out of a source. `sync` synchronises the grid.
 const SYNCHRONISATIONS: [&str; 5] = ["sync_threads", "sync_threads_count", "sync_warp", "fence", "sync"];
 
 /// A synchronising call.
@@ -36,7 +36,7 @@ pub fn sync_sites(workspace: &Workspace) -> Result<BTreeSet<SyncSite>> {
     of(&Vec::from_iter(files))
 }
 
-/// Returns the synchronising calls in some texts.
+/// Returns the synchronising calls in the texts of `files`.
 fn of(files: &[(PathBuf, String)]) -> Result<BTreeSet<SyncSite>> {
     let mut sites = BTreeSet::new();
     for function in Functions::read(files)?.functions {

@@ -1,4 +1,4 @@
-//! Tests of the parsed sources.
+//! Tests how kernels, barriers and shared arrays are read from sources.
 
 use super::bodies::{Source, sources};
 use super::*;
@@ -8,7 +8,7 @@ fn read(text: &str) -> Vec<Source> {
     sources(&[(PathBuf::from("a.rs"), text.to_owned())]).unwrap()
 }
 
-/// Returns name, block barriers and warp barriers of each kernel.
+/// Returns each kernel's name, number of block barriers and number of warp barriers.
 fn barriers(texts: &[&str]) -> Vec<(String, usize, usize)> {
     let files: Vec<_> = texts.iter().map(|text| (PathBuf::new(), (*text).to_owned())).collect();
     sources(&files)

@@ -13,18 +13,18 @@ use crate::syntax;
 /// The folders of generated files.
 const GENERATED: [&str; 2] = ["gpu/ptx/", "bench/results/"];
 
-/// The numbers of lines that are not blank, by kind.
+/// The numbers of lines by kind, without blank lines.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Counts {
-    /// Lines with Rust code outside tests.
+    /// The number of lines with Rust code outside tests.
     pub production: usize,
-    /// The characters in these lines, without leading and trailing spaces.
+    /// The number of characters in production lines, without leading and trailing spaces.
     pub characters: usize,
-    /// Other lines outside tests: documentation, comments and Markdown.
+    /// The number of other lines outside tests: documentation, comments and Markdown.
     pub documentation: usize,
-    /// Lines of tests, including comments.
+    /// The number of lines of tests, including comments.
     pub tests: usize,
-    /// Lines of generated files.
+    /// The number of lines of generated files.
     pub generated: usize,
 }
 
@@ -38,7 +38,7 @@ impl AddAssign for Counts {
     }
 }
 
-/// Returns the counts of one file. `is_test` must be true if only tests include it.
+/// Returns the counts of one file. `is_test` must be true if only tests include the file.
 ///
 /// # Errors
 /// If a Rust file is not valid Rust.
@@ -59,7 +59,7 @@ pub(super) fn count(path: &str, text: &str, is_test: bool) -> Result<Counts> {
     Ok(counts)
 }
 
-/// True if the file belongs to tests by its path.
+/// Returns true if the path is that of a test.
 fn is_in_tests(path: &str) -> bool {
     // The programs in the workspace's own `examples` are production code, which users read.
     let inner = path.strip_prefix("examples/").unwrap_or(path);
@@ -97,17 +97,18 @@ fn of_rust(path: &str, text: &str) -> Result<Counts> {
     Ok(counts)
 }
 
-/// The modules in separate files that only tests include: their paths without the ending.
+/// The paths, without the ending, of module files that only tests include.
 pub(super) struct TestModules(BTreeSet<String>);
 
 impl TestModules {
-    /// Returns the test modules of `files`, which has paths and texts. Files that are not valid Rust have none.
+    /// Returns the test modules that `files` declare, where `files` has paths and texts. Files that are not valid Rust
+    /// are ignored.
     pub fn of(files: &BTreeMap<String, String>) -> TestModules {
         let rust = files.iter().filter(|(path, _)| path.ends_with(".rs"));
         TestModules(rust.flat_map(|(path, text)| test_modules(path, text)).collect())
     }
 
-    /// True if a file is one of the modules, or is in the folder of one.
+    /// Returns true if a file is a test module, or is in the folder of one.
     pub fn contains(&self, path: &str) -> bool {
         let mut module = path.strip_suffix(".rs").unwrap_or(path);
         loop {
@@ -135,7 +136,7 @@ fn test_modules(path: &str, text: &str) -> Vec<String> {
 struct Tests {
     /// The byte ranges of the items, including attributes.
     ranges: Vec<Range<usize>>,
-    /// The names of the modules among them that are in separate files.
+    /// The names of the modules among these items that are in separate files.
     modules: Vec<String>,
 }
 
@@ -184,7 +185,7 @@ impl<'ast> Visit<'ast> for Tests {
     }
 }
 
-/// True if an attribute is `#[cfg(test)]` or `#[cfg(all(test, …))]`.
+/// Returns true if an attribute is `#[cfg(test)]` or `#[cfg(all(test, …))]`.
 fn is_for_tests(attribute: &Attribute) -> bool {
     let tokens = attribute.meta.require_list().map(|list| list.tokens.to_string()).unwrap_or_default();
     attribute.path().is_ident("cfg") && (tokens == "test" || tokens.replace(' ', "").starts_with("all(test,"))

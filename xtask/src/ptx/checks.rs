@@ -1,8 +1,8 @@
-//! The memory accesses of a kernel.
+//! Finds the memory accesses of a kernel.
 
 use super::{Function, Instruction};
 
-/// The state spaces.
+/// The names of PTX's state spaces.
 const SPACES: [&str; 5] = ["global", "shared", "param", "local", "const"];
 /// The operations that access memory.
 const ACCESSES: [&str; 4] = ["ld", "st", "atom", "red"];
@@ -27,8 +27,8 @@ pub fn local_accesses(function: &Function) -> Vec<&Instruction> {
     function.instructions.iter().filter(is_local).collect()
 }
 
-/// Returns the number of bytes that a load or store accesses: 16 for `ld.global.v4.b32`. `None` if the opcode has no
-/// size.
+/// Returns the number of bytes that a load or store accesses: 16 for `ld.global.v4.b32`. Returns `None` if the opcode
+/// has no size.
 pub fn access_bytes(opcode: &str) -> Option<u32> {
     let mut parts = opcode.split('.').rev();
     let bits: u32 = parts.next()?.trim_start_matches(|c: char| c.is_ascii_alphabetic()).parse().ok()?;

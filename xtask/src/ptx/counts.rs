@@ -1,4 +1,4 @@
-//! The calls, barriers and shared arrays of a kernel, for comparison with its source.
+//! Finds the calls, barriers and shared arrays of a kernel, for comparison with its source.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -11,7 +11,7 @@ pub fn calls(function: &Function) -> Vec<&Instruction> {
     function.instructions.iter().filter(is_call).collect()
 }
 
-/// The numbers of barriers.
+/// The numbers of block barriers and warp barriers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Barriers {
     /// The number of block barriers: `bar.sync`, `bar.red`.

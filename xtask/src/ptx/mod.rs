@@ -13,11 +13,11 @@ pub(crate) use counts::{Barriers, barriers, calls, shared_arrays};
 /// A PTX module.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Module {
-    /// The architecture, such as `sm_70`.
+    /// The architecture of the module, such as `sm_70`.
     pub target: String,
-    /// The kernels.
+    /// The kernels of the module.
     pub entries: Vec<Function>,
-    /// The device functions with a body.
+    /// The device functions of the module that have a body.
     pub functions: Vec<Function>,
     /// The arrays in shared memory, with their sizes in bytes.
     pub shared: BTreeMap<String, u64>,
@@ -26,9 +26,9 @@ pub struct Module {
 /// A kernel or a device function.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Function {
-    /// The symbol.
+    /// The symbol of the function.
     pub name: String,
-    /// The parameters, each as declared, such as `.param .u64 scale_param_0`.
+    /// The parameters, each in the form of its declaration, such as `.param .u64 scale_param_0`.
     pub params: Vec<String>,
     /// The directives between parameters and body, such as `.maxntid 256, 1, 1`.
     pub directives: Vec<String>,
@@ -36,14 +36,14 @@ pub struct Function {
     pub instructions: Vec<Instruction>,
 }
 
-/// An instruction.
+/// A PTX instruction.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Instruction {
-    /// The line in the text, from 1.
+    /// The line of the instruction in the text, from 1.
     pub line: usize,
     /// The operation with its modifiers, such as `ld.global.b32`.
     pub opcode: String,
-    /// The operands.
+    /// The operands, as in the text.
     pub operands: String,
 }
 
@@ -67,7 +67,7 @@ impl Module {
         module
     }
 
-    /// Returns the kernel of this name.
+    /// Returns the kernel called `name`.
     pub fn entry(&self, name: &str) -> Option<&Function> {
         self.entries.iter().find(|entry| entry.name == name)
     }
@@ -97,7 +97,8 @@ impl Function {
 }
 
 impl Instruction {
-    /// Returns the target of a `call`, which is a register for an indirect call. `None` for other instructions.
+    /// Returns the target of a `call` instruction, which is a register for an indirect call. Returns `None` for other
+    /// instructions.
     pub fn call_target(&self) -> Option<&str> {
         if self.opcode != "call" && !self.opcode.starts_with("call.") {
             return None;
@@ -110,8 +111,8 @@ impl Instruction {
     }
 }
 
-/// Returns a module's lines for comparison with another architecture. It leaves out the head, and writes the unused
-/// half of a register in one form.
+/// Returns a module's lines for comparison with another architecture. The lines leave out the head, and write the
+/// unused half of a register in the same form for all architectures.
 pub fn instructions_of(text: &str) -> Vec<String> {
     let is_head = |line: &&str| ["//", ".version", ".target"].iter().any(|start| line.starts_with(start));
     let without_register = |line: &str| {
@@ -163,7 +164,7 @@ fn function_head(head: &str, may_return: bool) -> Function {
     }
 }
 
-/// Removes the comments and keeps the lines.
+/// Returns the text without comments, with the same number of lines.
 fn without_comments(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     for line in text.lines() {
@@ -173,10 +174,11 @@ fn without_comments(text: &str) -> String {
     kept
 }
 
-/// Returns the declarations of a module: the line of the body or of the end, the text before the body, and the body.
+/// Returns the declarations of a module. Each has a line number, the text before the body, and the body if there is
+/// one. The number is that of the line in which the body begins, or else of the line in which the declaration ends.
 ///
-/// In the compiler's output, a directive such as `.target` ends with the line, a variable with a semicolon, and a
-/// function with a brace.
+/// In the compiler's output, a directive such as `.target` ends at the end of the line, a variable at a semicolon, and
+/// a function at a brace.
 fn top_level(text: &str) -> Vec<(usize, String, Option<String>)> {
     let mut found = Vec::new();
     let mut statement = String::new();

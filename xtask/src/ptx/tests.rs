@@ -1,4 +1,4 @@
-//! Tests on a text in the form in which the compiler writes it.
+//! Tests the parser on a text in the form of the compiler's output.
 
 use super::*;
 

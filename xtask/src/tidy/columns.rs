@@ -8,10 +8,10 @@ use std::ops::Range;
 use super::{Finding, finding};
 use crate::syntax;
 
-/// The last column, as in rustfmt.toml.
+/// The maximum number of columns, as in rustfmt.toml.
 const COLUMNS: usize = 120;
 
-/// The comments with which a generated part of a page starts. The part ends at the next comment.
+/// The starts of the comments that begin a generated part of a page. The part ends at the next comment.
 const GENERATED: [&str; 2] = ["<!-- bench:", "<!-- Written by "];
 
 /// Returns a finding for each line that is too wide and can be wrapped.
@@ -64,11 +64,11 @@ pub(super) fn wrapped(path: &str, text: &str) -> String {
 struct Prose {
     /// True for Rust, where only comments are prose.
     is_rust: bool,
-    /// The lines of literals after their first line. They contain no comments.
+    /// The ranges of lines of literals, without their first lines. These lines contain no comments.
     literals: Vec<Range<usize>>,
-    /// True in a code block.
+    /// True if the present line is in a code block.
     in_code: bool,
-    /// True in a generated part.
+    /// True if the present line is in a generated part.
     in_generated: bool,
 }
 
@@ -85,7 +85,7 @@ impl Prose {
         Prose { is_rust, literals: tokens.iter().filter_map(lines).collect(), in_code: false, in_generated: false }
     }
 
-    /// Returns the number of bytes before the prose of line `at`. `None` if the line has no prose.
+    /// Returns the number of bytes before the prose of line `at`. Returns `None` if the line has no prose.
     fn begin(&mut self, at: usize, line: &str) -> Option<usize> {
         let prefix = self.prefix(at, line);
         let Some(prefix) = prefix else {
@@ -116,7 +116,8 @@ impl Prose {
     }
 }
 
-/// Returns the byte at which a line must be broken. `None` if the line is not too wide or has no suitable space.
+/// Returns the byte at which a line must be broken. Returns `None` if the line is not too wide or has no suitable
+/// space.
 fn break_of(line: &str, prefix: usize) -> Option<usize> {
     let (limit, _) = line.char_indices().nth(COLUMNS)?;
     let text_start = prefix + (line[prefix..].len() - line[prefix..].trim_start().len());
@@ -130,12 +131,12 @@ fn break_of(line: &str, prefix: usize) -> Option<usize> {
     places.iter().rfind(is_outside).or(places.last()).copied()
 }
 
-/// True if Markdown does not read a line that starts with `body` as part of the paragraph.
+/// Returns true if a line that starts with `body` does not continue a paragraph in Markdown.
 fn is_structure(body: &str) -> bool {
     body.is_empty() || body.starts_with(['|', '#', '>', '<', '=']) || body.starts_with("```") || mark_of(body).is_some()
 }
 
-/// Returns the length of the mark of a list item with which a text starts, such as `- ` or `12. `.
+/// Returns the length of the list mark at the start of a text, such as `- ` or `12. `, or `None` without a mark.
 fn mark_of(body: &str) -> Option<usize> {
     let digits = body.len() - body.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     let rest = &body[digits..];
@@ -153,7 +154,7 @@ fn indent_below(body: &str) -> usize {
 mod tests {
     use super::*;
 
-    /// Returns words of nine letters. Each takes ten columns with its space.
+    /// Returns `number` words of nine letters. Each takes ten columns with its space.
     fn words(number: usize) -> String {
         (0..number).map(|i| format!("word{i:05}")).collect::<Vec<_>>().join(" ")
     }

@@ -8,7 +8,7 @@ use anyhow::Result;
 use super::Finding;
 use crate::workspace::{Metadata, Package};
 
-/// Each crate with the crates that it may use. It may also use the crates that those may use.
+/// The crates of the project, each with the crates that it may use. A crate may also use all crates that these may use.
 const ALLOWED: &[(&str, &[&str])] = &[
     ("simt", &[]),
     ("cuda_std_macros", &[]),
@@ -45,8 +45,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
 /// External crates that only one crate of the workspace may use.
 const EXCLUSIVE: &[(&str, &str)] = &[("cust", "launch")];
 
-/// Returns a finding for each dependency that is not allowed. Findings have paths from `root`. `read` must return the
-/// text of a manifest.
+/// Returns a finding for each dependency that is not allowed. The paths of findings are relative to `root`. `read` must
+/// return the text of a manifest.
 pub(super) fn check(metadata: &Metadata, root: &Path, read: impl Fn(&str) -> Result<String>) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for Package { name, manifest_path: manifest, dependencies, .. } in &metadata.packages {
@@ -75,7 +75,7 @@ pub(super) fn check(metadata: &Metadata, root: &Path, read: impl Fn(&str) -> Res
     Ok(findings)
 }
 
-/// Returns the crates that `name` may use. `None` if `name` is not in the list.
+/// Returns the crates that `name` may use, or `None` if `name` is not in [`ALLOWED`].
 fn reachable(name: &str) -> Option<BTreeSet<&'static str>> {
     let direct = |name: &str| ALLOWED.iter().find(|(krate, _)| *krate == name).map(|(_, uses)| *uses);
     let mut open = direct(name)?.to_vec();

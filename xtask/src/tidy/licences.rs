@@ -23,14 +23,14 @@ pub(super) fn check(root: &Path) -> Result<Vec<Finding>> {
     Ok(metadata.packages.iter().filter_map(problem).map(|message| finding("Cargo.lock", 1, message)).collect())
 }
 
-/// Returns the problem with a package.
+/// Returns a message if a package has a licence or a source that is not allowed.
 fn problem(package: &Package) -> Option<String> {
     let Package { name, version, license, source, .. } = package;
     if let Some(source) = source.as_deref().filter(|source| *source != REGISTRY) {
         return Some(format!("{name} {version} comes from {source}: use crates.io"));
     }
     match license {
-        None => Some(format!("{name} {version} names no licence")),
+        None => Some(format!("{name} {version} names no licence: use another crate")),
         Some(licence) if !is_allowed(licence) => Some(format!(
             "{name} {version} has the licence `{licence}`: use another crate, or allow the licence here and in deny.toml"
         )),
@@ -38,7 +38,7 @@ fn problem(package: &Package) -> Option<String> {
     }
 }
 
-/// True if allowed licences satisfy an SPDX expression.
+/// Returns true if the allowed licences satisfy an SPDX expression.
 fn is_allowed(expression: &str) -> bool {
     let spaced = expression.replace('(', " ( ").replace(')', " ) ").replace('/', " OR ");
     let words: Vec<&str> = spaced.split_whitespace().collect();

@@ -19,20 +19,20 @@ mod licences;
 mod rules;
 mod safety;
 
-/// The endings of the files that are checked.
+/// The endings of the names of the files that are checked.
 const ENDINGS: [&str; 2] = [".rs", ".md"];
 
-/// The folders in the repository that are separate workspaces.
+/// The folders of the repository that are separate workspaces.
 const OTHER_PROJECTS: &[&str] = &["examples/own-kernel"];
 
 /// A line that breaks a rule.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Finding {
-    /// The file, from the workspace's root.
+    /// The path of the file from the workspace's root.
     pub path: String,
-    /// The line, from 1.
+    /// The line of the finding, from 1.
     pub line: usize,
-    /// The rule and the remedy.
+    /// The broken rule and the remedy.
     pub message: String,
 }
 
@@ -44,7 +44,7 @@ impl fmt::Display for Finding {
 
 /// A parsed Rust file.
 struct File<'a> {
-    /// From the workspace's root, with slashes.
+    /// The path of the file from the workspace's root, with slashes.
     path: &'a str,
     text: &'a str,
     tokens: Vec<Token>,
@@ -74,12 +74,13 @@ fn finding(path: &str, line: usize, message: impl Into<String>) -> Finding {
     Finding { path: path.to_owned(), line, message: message.into() }
 }
 
-/// The parts of a file that a comment or an attribute can precede, and the code that macros generate.
+/// The source ranges of a file's parts that a comment or an attribute can precede, and of the code that macros
+/// generate.
 #[derive(Default)]
 struct Parts {
-    /// Items, statements, arms and fields, including attributes.
+    /// The ranges of items, statements, arms and fields, including attributes.
     all: Vec<Span>,
-    /// Declarations of macros, and quotations.
+    /// The ranges of macro declarations and quotations.
     generated: Vec<Span>,
 }
 
@@ -126,7 +127,7 @@ impl<'ast> Visit<'ast> for Parts {
     }
 }
 
-/// Checks every Rust file and manifest of the workspace.
+/// Checks every Rust and Markdown file and every manifest of the workspace, and prints the findings.
 ///
 /// # Errors
 /// If a rule is broken, or a file cannot be read.

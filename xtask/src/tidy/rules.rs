@@ -1,4 +1,4 @@
-//! The rules for a single file.
+//! Checks the rules for a single file.
 
 use super::{File, Finding, finding};
 use crate::syntax::Token;
@@ -6,9 +6,9 @@ use crate::syntax::Token;
 /// The largest number of lines of a file.
 const MAX_LINES: usize = 400;
 
-/// The only file of each crate that chooses between the GPU and the simulator.
+/// The files that choose between the GPU and the simulator, one in each crate that has back ends.
 const BACKENDS: [&str; 2] = ["crates/cuda_std/src/backend/mod.rs", "crates/cuda_math/src/backend/mod.rs"];
-/// The roots of these crates, which may turn on compiler features for the GPU.
+/// The root files of the crates with back ends, which may turn on compiler features for the GPU.
 const DEVICE_ROOTS: [&str; 2] = ["crates/cuda_std/src/lib.rs", "crates/cuda_math/src/lib.rs"];
 
 /// Returns the findings of the rules that need no parsed file: the length, and module documentation.

@@ -1,8 +1,9 @@
-//! For each function of `f64` whose time is measured, a kernel that is bound by its arithmetic.
+//! Defines, for each function of `f64` whose time is measured, a kernel whose time is bound by its arithmetic.
 
 use cuda_std::{GlobalMut, GpuFloat, kernel, thread};
 
-/// As for `f32`: sums a function of 8·`count` arguments, `step` apart. A store that never happens keeps the sum.
+/// Sums the function `f` of 8·`count` arguments of this thread, which are `step` apart. A store that never happens
+/// keeps the compiler from deleting the sum.
 #[inline(always)]
 fn sum(start: f64, per_thread: f64, step: f64, count: u32, y: GlobalMut<f64>, f: impl Fn(f64) -> f64) {
     let mut x = start + per_thread * f64::from(thread::index_1d() as u32);
@@ -30,7 +31,7 @@ fn sum(start: f64, per_thread: f64, step: f64, count: u32, y: GlobalMut<f64>, f:
 
 macro_rules! timed {
     ($($timed:ident |$x:ident| $call:expr;)*) => {$(
-        /// Sums many calls of the function.
+        /// A kernel that sums the results of many calls of the function.
         #[kernel]
         pub fn $timed(start: f64, per_thread: f64, step: f64, count: u32, y: GlobalMut<f64>) {
             sum(start, per_thread, step, count, y, |$x| $call);

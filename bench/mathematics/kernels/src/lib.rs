@@ -1,4 +1,5 @@
-//! For each float function: a kernel that applies it to an array, and one that is bound by its arithmetic.
+//! Defines, for each function of `f32`, a kernel that applies the function to an array, and a kernel whose time is
+//! bound by the function's arithmetic.
 #![no_std]
 
 mod doubles;
@@ -7,8 +8,8 @@ mod pairs;
 use cuda_std::{Global, GlobalMut, GpuFloat, kernel, thread};
 use pairs::Bits;
 
-/// Sums a function of 8·`count` arguments of this thread, `step` apart. A store that never happens keeps the compiler
-/// from deleting the sum.
+/// Sums the function `f` of 8·`count` arguments of this thread, which are `step` apart. A store that never happens
+/// keeps the compiler from deleting the sum.
 #[inline(always)]
 fn sum(start: f32, per_thread: f32, step: f32, count: u32, y: GlobalMut<f32>, f: impl Fn(f32) -> f32) {
     let mut x = start + per_thread * thread::index_1d() as f32;
@@ -37,7 +38,7 @@ fn sum(start: f32, per_thread: f32, step: f32, count: u32, y: GlobalMut<f32>, f:
 
 macro_rules! of_one {
     ($($name:ident $each:ident $timed:ident)*) => {$(
-        /// `y[i] = f(x[i])`
+        /// A kernel that computes `y[i] = f(x[i])`.
         #[kernel]
         pub fn $each(x: Global<f32>, y: GlobalMut<f32>) {
             for i in thread::grid_stride(y.len()) {
@@ -45,7 +46,7 @@ macro_rules! of_one {
             }
         }
 
-        /// Sums many calls of the function.
+        /// A kernel that sums the results of many calls of the function.
         #[kernel]
         pub fn $timed(start: f32, per_thread: f32, step: f32, count: u32, y: GlobalMut<f32>) {
             sum(start, per_thread, step, count, y, |x| GpuFloat::$name(x));
@@ -55,7 +56,7 @@ macro_rules! of_one {
 
 macro_rules! of_two {
     ($($timed:ident = |$x:ident| $call:expr;)*) => {$(
-        /// Sums many calls of the function.
+        /// A kernel that sums the results of many calls of the function.
         #[kernel]
         pub fn $timed(start: f32, per_thread: f32, step: f32, count: u32, y: GlobalMut<f32>) {
             sum(start, per_thread, step, count, y, |$x| $call);
@@ -125,7 +126,7 @@ of_two! {
     };
 }
 
-/// `y[i] = e^x[i]` for vectors of four.
+/// A kernel that computes `y[i] = e^x[i]` for vectors of four elements.
 #[kernel]
 pub fn exp_vectors(x: Global<[f32; 4]>, y: GlobalMut<[f32; 4]>) {
     for i in thread::grid_stride(y.len()) {
@@ -135,7 +136,7 @@ pub fn exp_vectors(x: Global<[f32; 4]>, y: GlobalMut<[f32; 4]>) {
 
 macro_rules! of_pairs {
     ($($kernel:ident $pairs:ident |$x:ident, $y:ident| $call:expr;)*) => {$(
-        /// Stores the bits of the results of the pairs, by the numbers of the pairs.
+        /// A kernel that stores the bits of the function's result for each pair, at the index of the pair.
         #[kernel]
         pub fn $kernel(results: GlobalMut<u64>) {
             for i in thread::grid_stride(results.len()) {

@@ -1,7 +1,7 @@
-//! The functions of several arguments, and those of one that are compared at random arguments only. The program that
-//! hashes on the host includes this file, too.
+//! Defines the functions of several arguments, and functions of one argument that are compared at random arguments
+//! only. The program that computes hashes on the host also includes this file.
 
-/// Returns 64 random bits for a number (SplitMix64).
+/// Returns 64 random bits for the number `i`, by SplitMix64.
 fn mix(i: u64) -> u64 {
     let mut z = i.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -58,15 +58,15 @@ macro_rules! pair {
 }
 
 pair! {
-    /// Returns the pair of a number.
+    /// Returns the pair of arguments with the number `i`.
     singles, f32, u32, 23
 }
 pair! {
-    /// Returns the pair of a number.
+    /// Returns the pair of arguments with the number `i`.
     doubles, f64, u64, 52
 }
 
-/// Returns the bits of a result. All NaNs have the same bits.
+/// A float whose results are compared by their bits. All NaNs have the same bits.
 pub trait Bits {
     fn bits(self) -> u64;
 }

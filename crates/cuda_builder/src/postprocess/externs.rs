@@ -1,14 +1,14 @@
-//! External functions of a PTX text: those that it calls and does not define.
+//! The external functions of a PTX text, which it calls and does not define.
 
 use std::borrow::Cow;
 
-/// The functions that the driver provides.
+/// The names of the external functions that the driver provides.
 pub const PROVIDED: [&str; 4] = ["vprintf", "malloc", "free", "__assertfail"];
 
-/// C's functions to compare bytes, with which `core` compares slices of integers. LLVM assumes that they exist.
+/// C's functions for comparing bytes, with which `core` compares slices of integers. LLVM assumes that they exist.
 const COMPARISONS: [&str; 2] = ["memcmp", "bcmp"];
 
-/// Adds the bodies of `memcmp` and `bcmp`, if the text declares them.
+/// Adds the bodies of `memcmp` and `bcmp` to `ptx`, if it declares these functions.
 pub fn define_comparisons(ptx: &str) -> Cow<'_, str> {
     let mut text = Cow::Borrowed(ptx);
     for name in COMPARISONS {
@@ -27,7 +27,8 @@ pub fn define_comparisons(ptx: &str) -> Cow<'_, str> {
     text
 }
 
-/// Returns the body. It compares words while they are equal, if both addresses are multiples of four, and then bytes.
+/// Returns the body of a comparison. It compares words while they are equal, if both addresses are multiples of four,
+/// and then bytes.
 fn comparison(name: &str, result: &str) -> String {
     format!(
         "{{
@@ -72,13 +73,13 @@ ${name}_end:
     )
 }
 
-/// Returns the first declared function that is not provided. The driver would refuse to load the text.
+/// Returns the first declared function that the driver does not provide, because of which it would refuse the text.
 pub fn undefined(ptx: &str) -> Option<&str> {
     ptx.lines().filter_map(declared).find(|name| !PROVIDED.contains(name))
 }
 
-/// Returns the function that the line declares: `.extern .func (.param .b32 result) name`. Its parameters are in the
-/// next lines.
+/// Returns the name of the function that the line declares, as in `.extern .func (.param .b32 result) name`. The
+/// function's parameters are in the next lines.
 fn declared(line: &str) -> Option<&str> {
     let rest = line.trim_start().strip_prefix(".extern")?.trim_start().strip_prefix(".func")?.trim_start();
     let rest = match rest.strip_prefix('(') {

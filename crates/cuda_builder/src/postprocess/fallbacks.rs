@@ -4,17 +4,17 @@ use std::fmt;
 
 use crate::arch::Arch;
 
-/// The start of the comment: `// cuda_std fallback <part> <architecture>`.
+/// The start of the comment for a fallback: `// cuda_std fallback <part> <architecture>`.
 const FALLBACK: &str = "// cuda_std fallback ";
 
 /// A part of `cuda_std` that a module uses and for which its architecture has no instructions. The module has other
-/// code instead, with the same results but slower and not asynchronous.
+/// code for this part, with the same results, but slower and not asynchronous.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[non_exhaustive]
 pub struct Fallback {
-    /// The type in `cuda_std`, such as `AsyncCopies`.
+    /// The name of the type in `cuda_std`, such as `AsyncCopies`.
     pub part: String,
-    /// The first architecture with the instructions.
+    /// The first architecture that has the instructions.
     pub arch: Arch,
 }
 
@@ -24,7 +24,7 @@ impl fmt::Display for Fallback {
     }
 }
 
-/// Returns the fallbacks that `cuda_std` has noted in `ptx`, each once, and the text without the notes.
+/// Returns `ptx` without the comments for fallbacks, and the fallbacks that the comments name, each once.
 pub fn take(ptx: &str) -> (String, Vec<Fallback>) {
     let (mut text, mut fallbacks) = (String::with_capacity(ptx.len()), Vec::new());
     let mut lines = ptx.split_inclusive('\n').peekable();

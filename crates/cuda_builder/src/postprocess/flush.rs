@@ -1,13 +1,13 @@
-//! Flushes subnormal numbers to zero by marking instructions in the text, because `rustc` has no flag for it.
+//! Flushes subnormal numbers to zero: marks instructions in the PTX, because `rustc` has no flag for it.
 
-/// The instructions on `f32` that have the modifier `.ftz`.
+/// The `f32` instructions that support the modifier `.ftz`.
 const MARKED: &[&str] = &[
     "abs", "add", "cos", "cvt", "div", "ex2", "fma", "lg2", "mad", "max", "min", "mul", "neg", "rcp", "rsqrt", "set",
     "setp", "sin", "sqrt", "sub",
 ];
 
-/// Returns the PTX with `.ftz` in every instruction on `f32` that supports it: subnormal operands and results are zero.
-/// Inline assembly is not changed.
+/// Returns the PTX with `.ftz` in every `f32` instruction that supports it, so that subnormal operands and results
+/// become zero. Inline assembly is not changed.
 pub fn flush_subnormals(ptx: &str) -> String {
     let mut inline = false;
     let mut text = String::with_capacity(ptx.len());
@@ -25,7 +25,7 @@ pub fn flush_subnormals(ptx: &str) -> String {
     text
 }
 
-/// Returns the instruction with `.ftz`, if it supports it.
+/// Returns the instruction with `.ftz`, or `None` if it does not support this modifier or already has it.
 fn flushing(line: &str) -> Option<String> {
     let start = line.len() - line.trim_start().len();
     let (indent, rest) = line.split_at(start);
@@ -44,7 +44,7 @@ fn flushing(line: &str) -> Option<String> {
     Some(format!("{indent}{guard}{}{operands}", marked.join(".")))
 }
 
-/// Returns the position of `.ftz` among an instruction's modifiers, if it supports it.
+/// Returns the position of `.ftz` among the modifiers of an instruction, or `None` if it does not support `.ftz`.
 fn place(name: &str, modifiers: &[&str]) -> Option<usize> {
     let types = modifiers.len() - modifiers.iter().rev().take_while(|part| is_type(part)).count();
     let saturating = types.checked_sub(1).filter(|&last| modifiers[last] == "sat");

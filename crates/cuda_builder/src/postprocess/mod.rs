@@ -1,15 +1,18 @@
-//! Processes the compiler's PTX: sets launch bounds, and removes what differs between machines.
+//! Processes the compiler's PTX: sets launch bounds, and removes all text that differs between machines.
 //!
-//! - `#[kernel(max_threads = M, min_blocks = B)]` has no counterpart in `rustc`. It leaves the comment `// cuda_std
-//!   launch_bounds <kernel> <M> <B>` (`B` = 0: none), which becomes `.maxntid` and `.minnctapersm` here.
-//! - Shared arrays whose size is only known inside a function cannot be declared there. The function leaves the comment
-//!   `// cuda_std shared_array <symbol> <bytes>` before it uses the symbol, which is declared here.
-//! - `rustc` puts no static into constant memory. `// cuda_std constant <symbol>` moves one there.
-//! - If an architecture lacks the instructions of a part of `cuda_std`, the module contains a fallback. Its comment `//
-//!   cuda_std fallback <part> <architecture>` is removed, and [`BuildOutput`](crate::BuildOutput) lists the parts.
-//! - `memcmp`, with which `core` compares slices of integers, is defined in no library: its body is added here.
-//! - Symbol names contain hashes of compiler flags and folders. They are replaced by numbers in order of appearance.
-//! - Trailing blanks and repeated empty lines are removed, and a header describes the text's origin.
+//! - `#[kernel(max_threads = M, min_blocks = B)]` has no counterpart in `rustc`. The attribute leaves the comment `//
+//!   cuda_std launch_bounds <kernel> <M> <B>` (`B` = 0: none), which this module turns into `.maxntid` and
+//!   `.minnctapersm`.
+//! - A function cannot declare a shared array whose size is only known inside the function. It leaves the comment `//
+//!   cuda_std shared_array <symbol> <bytes>` before it uses the symbol, and this module declares the array.
+//! - `rustc` puts no static into constant memory. This module moves a static there for `// cuda_std constant <symbol>`.
+//! - If an architecture lacks the instructions of a part of `cuda_std`, the PTX contains a fallback, marked by the
+//!   comment `// cuda_std fallback <part> <architecture>`. This module removes the comment, and
+//!   [`BuildOutput`](crate::BuildOutput) lists the parts.
+//! - `core` compares slices of integers by `memcmp`, which no library defines for GPUs. This module adds its body.
+//! - Symbol names contain hashes of compiler flags and folders. This module replaces the hashes by numbers in order of
+//!   appearance.
+//! - Trailing blanks and repeated empty lines are removed, and a header that describes the text's origin is added.
 
 mod externs;
 mod fallbacks;
@@ -31,32 +34,32 @@ const LAUNCH_BOUNDS: &str = "// cuda_std launch_bounds ";
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PtxError {
-    /// A launch bounds comment that does not have the form above.
+    /// A launch bounds comment does not have the form that the message shows.
     #[error("cannot read the launch bounds in `{0}`: expected `{LAUNCH_BOUNDS}<kernel> <threads> <blocks>`")]
     Malformed(String),
-    /// A block cannot have this many threads.
-    #[error("kernel `{kernel}` asks for blocks of up to {threads} threads: 1 to 1024 are possible")]
+    /// The launch bounds of a kernel allow more threads than a block can have, or none.
+    #[error("kernel `{kernel}` has launch bounds of {threads} threads per block: use 1 to 1024")]
     Threads {
-        /// The kernel's name in the PTX.
+        /// The name of the kernel in the PTX.
         kernel: String,
-        /// The number of threads in its launch bounds.
+        /// The maximum number of threads in the kernel's launch bounds.
         threads: u32,
     },
-    /// Launch bounds without their kernel.
-    #[error("launch bounds are given for `{0}`, which is no kernel of this module")]
+    /// A launch bounds comment names no kernel of the PTX.
+    #[error("launch bounds are set for `{0}`, but this module has no such kernel: use a kernel's name")]
     UnknownKernel(String),
-    /// A comment about a symbol's state space that does not have the form above, or names no static.
-    #[error("cannot follow `{0}`: no such static is declared in the PTX")]
+    /// A comment about a symbol's state space is malformed or names no static.
+    #[error("the comment `{0}` is malformed or names a static that the PTX does not declare")]
     Space(String),
-    /// A function that is called, and that neither the crate nor the driver defines.
+    /// The kernels call a function that neither the crate nor the driver defines.
     #[error(
-        "the kernels call `{0}`, which is declared `extern` and not defined: the only such functions of the driver are \
-        {known}",
+        "the kernels call `{0}`, which is declared `extern` but not defined: define it, or \
+        call only functions of the driver: {known}",
         known = externs::PROVIDED.join(", ")
     )]
     Undefined(String),
-    /// Two different bounds for one kernel.
-    #[error("kernel `{0}` has two different launch bounds")]
+    /// A kernel has two different launch bounds.
+    #[error("kernel `{0}` has two different launch bounds: keep one of them")]
     Contradiction(String),
 }
 
@@ -72,7 +75,7 @@ struct Bounds {
     blocks: u32,
 }
 
-/// Returns the final text: the compiler's `ptx`, normalised, under `header`.
+/// Returns the final text of a module: `header`, and below it the compiler's `ptx` in processed form.
 ///
 /// # Errors
 /// If a launch bounds comment is malformed or names no kernel of the module, or if a called function is not defined.
@@ -80,7 +83,7 @@ pub fn finish(ptx: &str, header: &Header) -> Result<String, PtxError> {
     Ok(format!("{header}{}", process(ptx)?))
 }
 
-/// Does the same as [`finish`], without the header.
+/// Returns the text that [`finish`] returns, without the header.
 ///
 /// # Errors
 /// As for [`finish`].
@@ -104,7 +107,7 @@ fn parse_bounds(line: &str, rest: &str) -> Result<(String, Bounds), PtxError> {
     Ok((kernel.to_owned(), Bounds { threads, blocks }))
 }
 
-/// Returns the kernel whose entry starts in this line.
+/// Returns the name of the kernel whose entry starts in this line.
 fn entry_name(line: &str) -> Option<&str> {
     let (before, after) = line.split_once(".entry ")?;
     let is_directive = before.split_whitespace().all(|word| word.starts_with('.'));
@@ -112,7 +115,7 @@ fn entry_name(line: &str) -> Option<&str> {
     (is_directive && end > 0).then(|| &after[..end])
 }
 
-/// Turns the comments into directives between an entry's parameters and its body.
+/// Replaces the launch bounds comments by directives between an entry's parameters and its body.
 fn apply_launch_bounds(ptx: &str) -> Result<String, PtxError> {
     let mut bounds: BTreeMap<String, Bounds> = BTreeMap::new();
     let mut lines = Vec::new();
@@ -168,7 +171,7 @@ fn rename_hashes(ptx: &str) -> String {
     text
 }
 
-/// The hashes found so far, by kind.
+/// The hashes found so far, with their numbers, for each kind of symbol.
 #[derive(Default)]
 struct Names {
     crates: HashMap<String, usize>,
@@ -207,7 +210,8 @@ fn is_hex(c: char) -> bool {
     matches!(c, '0'..='9' | 'a'..='f')
 }
 
-/// Copies `symbol`, and replaces each run of `digits` that follows `mark` and that is a hash.
+/// Copies `symbol` to the output, and replaces each hash in it: a run of `digits` that follows `mark` and passes
+/// `is_hash`.
 fn rewrite(
     symbol: &str,
     mark: &str,

@@ -5,12 +5,12 @@ use std::fmt::Write;
 
 use super::PtxError;
 
-/// The start of the comment that requests a shared array.
+/// The start of the comment that requests the declaration of a shared array.
 const SHARED_ARRAY: &str = "// cuda_std shared_array ";
 /// The start of the comment that puts a static into constant memory.
 const CONSTANT: &str = "// cuda_std constant ";
 
-/// Declares the shared arrays that are requested, and moves statics to constant memory.
+/// Declares the shared arrays that comments request, and moves statics to constant memory.
 pub(super) fn place(ptx: &str) -> Result<String, PtxError> {
     let mut arrays: BTreeMap<&str, u64> = BTreeMap::new();
     let mut constants: BTreeMap<&str, &str> = BTreeMap::new();
@@ -44,7 +44,7 @@ pub(super) fn place(ptx: &str) -> Result<String, PtxError> {
     left.map_or(Ok(text), |comment| Err(PtxError::Space(comment)))
 }
 
-/// Returns the symbol that a line declares in global memory.
+/// Returns the symbol that the line declares in global memory, if it declares one.
 fn declared(line: &str) -> Option<&str> {
     let mut words = line.split_whitespace().skip_while(|&word| word == ".visible");
     (words.next()? == ".global").then_some(())?;

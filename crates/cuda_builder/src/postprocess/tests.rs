@@ -1,4 +1,4 @@
-//! Tests of the post-processing, on texts as LLVM writes them.
+//! Tests the post-processing on PTX in the form that LLVM writes.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Runs NVIDIA's assembler.
+//! Runs NVIDIA's assembler `ptxas` on PTX files.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -6,7 +6,7 @@ use std::{env, fs};
 
 use cuda_builder::Arch;
 
-/// Returns the assemblers that `ci/install-tools.sh` has installed in `target`, and the one in the `PATH`.
+/// Returns the assemblers that `ci/install-tools.sh` has installed in `target`, and those in the `PATH`.
 fn found() -> Vec<PathBuf> {
     let tools = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/tools/lib");
     let below = |folder: PathBuf| fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
@@ -16,10 +16,10 @@ fn found() -> Vec<PathBuf> {
     all.filter(|file| file.is_file()).collect()
 }
 
-/// Assembles `file` for `arch`, if an assembler exists that knows the architecture.
+/// Assembles `file` for `arch`, if this machine has an assembler that knows the architecture.
 ///
 /// # Panics
-/// If it does not assemble.
+/// If the assembler refuses the file.
 pub fn assemble(file: &Path, arch: Arch) {
     for ptxas in found() {
         let mut command = Command::new(ptxas);

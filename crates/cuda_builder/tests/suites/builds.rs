@@ -31,18 +31,18 @@ fn builder(toolchain: &Toolchain, krate: &Path, target: &Path) -> CudaBuilder {
     CudaBuilder::new(krate).toolchain(toolchain.clone()).target_dir(target).source_hash("none")
 }
 
-/// Returns the PTX of the feature `fill`.
+/// Returns the PTX of the sample crate with only the feature `fill`.
 fn fill(toolchain: &Toolchain, krate: &Path, target: &Path) -> String {
     let build = builder(toolchain, krate, target).default_features(false).features(["fill"]).build();
     build.unwrap_or_else(|error| panic!("{error}")).ptx
 }
 
-/// Returns the instructions of a module without its header.
+/// Returns the text of a module without its comment lines.
 fn without_comments(ptx: &str) -> String {
     ptx.lines().filter(|line| !line.starts_with("//")).collect::<Vec<_>>().join("\n")
 }
 
-/// Returns the compiled `core`s of a target folder with their modification times.
+/// Returns the compiled `core` libraries in a target folder, with their modification times.
 fn cores(target: &Path) -> Vec<(PathBuf, SystemTime)> {
     let folder = target.join("sm_70/nvptx64-nvidia-cuda/cuda-builder/deps");
     let paths = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
@@ -53,7 +53,8 @@ fn cores(target: &Path) -> Vec<(PathBuf, SystemTime)> {
         .collect()
 }
 
-/// The variable that makes the test below, run again in a child process, act as a build script for these kernels.
+/// The variable with which the test below runs again in a child process, as the build script of the kernels that it
+/// names.
 const KERNELS: &str = "CUDA_BUILDER_TEST_KERNELS";
 const FEATURES: &str = "CUDA_BUILDER_TEST_FEATURES";
 
@@ -96,7 +97,8 @@ fn embedded(toolchain: &Toolchain, sample: &Path, target: &Path) {
     assert_eq!(included(), "&[PtxModule { path: \"sample_kernels\", images: &[] }]\n");
 }
 
-/// One test, because each step would wait for the lock of the others' target folder.
+/// Tests all builds of the sample kernels. They are one test, because separate tests would wait for each other's lock
+/// of the target folder.
 #[test]
 fn builds_the_sample_kernels() {
     if let Some(kernels) = std::env::var_os(KERNELS) {
@@ -204,7 +206,7 @@ fn says_what_is_no_kernel_crate() {
         let error = CudaBuilder::new(path).build().unwrap_err();
         assert!(matches!(error, BuildError::KernelCrate { .. }), "{error}");
         assert!(error.to_string().contains("Cargo.toml"), "{error}");
-        assert_eq!(format!("{error:?}"), error.to_string(), "what `unwrap` shows is the sentence");
+        assert_eq!(format!("{error:?}"), error.to_string(), "`Debug` differs from `Display`");
     }
 }
 

@@ -12,8 +12,8 @@ fn operands(line: &str) -> Vec<&str> {
     line.split([' ', '\t', ',', ';']).filter(|word| word.starts_with('%')).collect()
 }
 
-/// Returns the entries in which a product without a rounding mode is part of a sum, so that the assembler may contract
-/// them.
+/// Returns the entries in which the assembler may contract a product with a sum: the product has no rounding mode and
+/// is an operand of the sum.
 fn contractible(ptx: &str) -> Vec<&str> {
     let has_one = |entry: &&str| {
         let lines = || entry.lines().map(|line| (line.trim_start(), operands(line)));
@@ -26,8 +26,8 @@ fn contractible(ptx: &str) -> Vec<&str> {
     ptx.split(".entry ").skip(1).filter(has_one).collect()
 }
 
-/// Checks that no product is contracted with a sum: neither by LLVM, which would change the counts, nor by the
-/// assembler.
+/// Checks that no product is contracted with a sum. LLVM would change the counts of instructions; the assembler
+/// contracts only products without a rounding mode.
 #[test]
 fn contraction_leaves_the_mathematics_as_it_is() {
     let krate = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/mathematics");

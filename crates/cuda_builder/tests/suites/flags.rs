@@ -1,4 +1,4 @@
-//! Tests of the options of a PTX build.
+//! Tests the options of a PTX build that change instructions.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use cuda_builder::{Arch, CudaBuilder};
 use crate::builds::fixture;
 use crate::{shared_build, toolchain};
 
-/// `GpuFloat::sqrt`, which kernels call, is the one function of the device library that flags change.
+/// Tests that flags change `GpuFloat::sqrt`, the one function of the device library that they affect.
 #[test]
 fn flags_reach_the_square_root_of_the_device_library() {
     let krate = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/mathematics");

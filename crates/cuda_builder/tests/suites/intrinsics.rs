@@ -57,7 +57,7 @@ const EVERYWHERE: &[&str] = &[
     "cvt.f32.f16",
 ];
 
-/// The instructions that exist from sm_80 on. Older GPUs use several others instead.
+/// The instructions that exist from sm_80 on. For older GPUs the PTX has several other instructions in place of each.
 const NEW: &[&str] = &[
     "atom.relaxed.gpu.global.add.noftz.bf16x2",
     "redux.sync.add.s32",
@@ -93,7 +93,7 @@ fn intrinsics_are_instructions() {
     contains_messages_and_no_other_calls(&ptx);
 }
 
-/// Checks the same kernels for the oldest GPUs, for which `build` builds them: without later instructions.
+/// Checks the same kernels, built by `build`, for the oldest GPUs: their PTX has no later instructions.
 pub fn older_instructions_serve(build: CudaBuilder) {
     let (ptx, fallbacks) = assembled(build, Arch::Sm70);
     assert_eq!(fallbacks, ["`Barrier` has instructions from sm_80 on"]);
@@ -106,7 +106,7 @@ pub fn older_instructions_serve(build: CudaBuilder) {
     contains_messages_and_no_other_calls(&ptx);
 }
 
-/// Returns the module's text and its fallbacks.
+/// Builds and assembles a module, and returns its text and its fallbacks.
 fn assembled(build: CudaBuilder, arch: Arch) -> (String, Vec<String>) {
     let file = scratch(&format!("intrinsics.{arch}.ptx"));
     let build = build.copy_to(&file).build().unwrap_or_else(|error| panic!("{error}"));
@@ -114,8 +114,8 @@ fn assembled(build: CudaBuilder, arch: Arch) -> (String, Vec<String>) {
     (build.ptx, build.fallbacks.iter().map(ToString::to_string).collect())
 }
 
-/// Checks that an assertion's message has its source position, and that slices are compared by a function of the
-/// module. Nothing else may be called.
+/// Checks that the module has the source position of an assertion's message, and that it compares slices by a function
+/// that it defines. It must call nothing else.
 fn contains_messages_and_no_other_calls(ptx: &str) {
     let message = ptx.lines().filter(|line| line.contains(".global") && line.contains(".b8")).collect::<String>();
     assert!(ptx.contains("vprintf") && !message.is_empty(), "{ptx}");

@@ -1,5 +1,6 @@
-//! The tests that build PTX, in one program, so that builds for different GPUs run side by side. Tests start in the
-//! order of their names. The longest one, `builds`, therefore starts beside the first that needs the other folder.
+//! The tests that build PTX, in one program, so that builds for different GPUs run in parallel. Tests start in the
+//! order of their names. The longest test, `builds`, therefore starts at the same time as the first one with another
+//! target folder.
 
 mod assembler;
 mod builds;
@@ -12,12 +13,12 @@ use std::path::{Path, PathBuf};
 
 use cuda_builder::{Arch, CudaBuilder, Search, Toolchain};
 
-/// Returns a folder that is kept between runs, so that `core` is compiled once.
+/// Returns a folder that is kept between test runs, so that `core` is compiled once.
 fn scratch(name: &str) -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
 }
 
-/// Returns a compiler for `kernels`, if this machine has one.
+/// Returns a compiler for `kernels`, or `None` if this machine has none.
 fn toolchain(kernels: &Path) -> Option<Toolchain> {
     let search = Search::run(kernels);
     if search.usable.is_empty() {
@@ -26,7 +27,7 @@ fn toolchain(kernels: &Path) -> Option<Toolchain> {
     search.usable.into_iter().next()
 }
 
-/// Starts a build of `krate` for `arch`, in the folder that all such builds share.
+/// Prepares a build of `krate` for `arch`, in the target folder that all such builds share.
 fn shared_build(toolchain: &Toolchain, krate: &Path, arch: Arch) -> CudaBuilder {
     CudaBuilder::new(krate).toolchain(toolchain.clone()).arch(arch).target_dir(scratch("shared")).source_hash("none")
 }

@@ -1,4 +1,4 @@
-//! Tests the PTX of types, parameters and memory: the kernels that `launch` tests in the simulator.
+//! Tests the PTX of kernels for types, parameters and memory, which `launch` tests in the simulator.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use cuda_builder::Arch;
 use crate::assembler::assemble;
 use crate::{scratch, shared_build, toolchain};
 
-/// Returns the body of an entry.
+/// Returns the body of the entry `name`.
 fn entry<'a>(ptx: &'a str, name: &str) -> &'a str {
     let start = ptx.find(&format!(".entry {name}(")).unwrap_or_else(|| panic!("no entry {name} in {ptx}"));
     let end = ptx[start..].find("\n}").unwrap_or_else(|| panic!("the entry {name} does not end in {ptx}"));

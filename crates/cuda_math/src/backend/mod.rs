@@ -1,4 +1,4 @@
-//! Chooses between the GPU's operations and the host's. Both modules have the same functions.
+//! Selects the GPU's or the host's operations. Both modules have the same functions.
 
 #[cfg(not(target_arch = "nvptx64"))]
 mod simulated;

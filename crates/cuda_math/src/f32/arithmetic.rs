@@ -1,6 +1,5 @@
-//! The operations of the `f32` functions: those of IEEE 754, each rounded once, to nearest, whatever the compiler's
-//! flags are. With contraction on, the compiler may fuse a plain product with a sum, and `/` may be an approximation.
-//! These operations avoid both.
+//! The operations that the `f32` functions consist of: those of IEEE 754, each rounded once, to nearest. Compiler flags
+//! may allow a plain product to be fused with a sum, and `/` to be approximate. They do not affect these operations.
 
 use crate::backend;
 
@@ -10,7 +9,7 @@ pub fn fma(a: f32, b: f32, c: f32) -> f32 {
     backend::fma_f32(a, b, c)
 }
 
-/// 1.5·2^23. Adding it to a number rounds that to a whole number in the low bits of the sum.
+/// 1.5·2^23. If it is added to a number, the low bits of the sum are the number rounded to a whole number.
 pub const MAGIC: f32 = 12_582_912.0;
 
 /// Returns 2^`n` for `n` from −126 to 127.

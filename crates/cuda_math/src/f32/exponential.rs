@@ -1,4 +1,5 @@
-//! Exponentials: a power of two, written to the exponent's bits, times a polynomial in the rest of the argument.
+//! Exponentials, computed as a power of two times a polynomial in the rest of the argument. The power of two is written
+//! to the exponent's bits.
 
 use super::arithmetic::{MAGIC, fma, horner, mul, power_of_two};
 
@@ -28,21 +29,21 @@ fn reduce(x: f32) -> (f32, f32) {
     (rest(x, shifted), shifted)
 }
 
-/// Returns x − n·ln 2; `shifted` is n + `MAGIC`.
+/// Returns x − n·ln 2, where `shifted` is n + `MAGIC`.
 #[inline(always)]
 fn rest(x: f32, shifted: f32) -> f32 {
     let n = shifted - MAGIC;
     fma(n, -LN_2.1, fma(n, -LN_2.0, x))
 }
 
-/// Returns `value` · 2^n if both it and the product are normal; `shifted` is n + `MAGIC`.
+/// Returns `value` · 2^n if `value` and the product are normal. `shifted` is n + `MAGIC`.
 #[inline(always)]
 pub fn scale(value: f32, shifted: f32) -> f32 {
     f32::from_bits(value.to_bits().wrapping_add(shifted.to_bits() << 23))
 }
 
-/// Returns `value` · 2^n, rounded once, if the product may be subnormal or infinite. `value` is near 1, and n is from
-/// −170 to 130.
+/// Returns `value` · 2^n, rounded once, for a product that may be subnormal or infinite. `value` is near 1, and n is
+/// from −170 to 130.
 #[inline(always)]
 pub fn scale_at_edge(value: f32, shifted: f32) -> f32 {
     let n = shifted.to_bits() as i32 - MAGIC.to_bits() as i32;
@@ -50,8 +51,8 @@ pub fn scale_at_edge(value: f32, shifted: f32) -> f32 {
     mul(mul(value, power_of_two(half)), power_of_two(n.wrapping_sub(half)))
 }
 
-/// Returns the result for an `x` that may be out of range or NaN: ∞ from `above` on, 0 from `below` down, and otherwise
-/// `value` · 2^n.
+/// Returns the result of an exponential for an `x` that may be out of range or NaN: ∞ from `above` on, 0 from `below`
+/// down, and otherwise `value` · 2^n.
 #[inline(always)]
 pub fn edge(x: f32, below: f32, above: f32, value: f32, shifted: f32) -> f32 {
     core::hint::cold_path();
@@ -71,20 +72,22 @@ pub fn exp(x: f32) -> f32 {
     if x.abs() < 87.0 { scale(value, shifted) } else { edge(x, -104.0, 89.0, value, shifted) }
 }
 
-/// Returns the parts of e^x / 2 for `x` from 0 on: arguments of [`scale`] up to 87, and of [`half_exp_edge`] beyond.
+/// Returns `value` and `shifted`, the two parts of e^x / 2, for `x` from 0 on. [`scale`] combines them for `x` up to
+/// 87, and [`half_exp_edge`] beyond.
 #[inline(always)]
 pub fn half_exp_parts(x: f32) -> (f32, f32) {
     let (r, shifted) = reduce(x);
     (polynomial_e(r), shifted - 1.0)
 }
 
-/// Returns e^x / 2 for `x` from 87 on, or NaN. It overflows only if half of e^x does.
+/// Returns e^x / 2 for an `x` that is at least 87 or NaN. The result is finite even where e^x overflows but its half
+/// does not.
 #[inline(always)]
 pub fn half_exp_edge(x: f32, value: f32, shifted: f32) -> f32 {
     edge(x, 0.0, 90.0, value, shifted)
 }
 
-/// Returns e^x for `x` from −87 to 87, or NaN.
+/// Returns e^x for an `x` that is from −87 to 87 or NaN.
 #[inline(always)]
 pub fn exp_within(x: f32) -> f32 {
     let (r, shifted) = reduce(x);

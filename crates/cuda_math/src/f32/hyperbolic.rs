@@ -50,7 +50,7 @@ pub fn tanh(x: f32) -> f32 {
     }
 }
 
-/// From here on 1 + x² rounds to x².
+/// From this `x` on, 1 + x² rounds to x².
 const LARGE: f32 = 1_073_741_824.0;
 
 #[inline(always)]

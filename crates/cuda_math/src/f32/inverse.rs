@@ -7,8 +7,8 @@ const HALF_PI: f32 = core::f32::consts::FRAC_PI_2;
 /// Two factors whose product is π/2 within 2e-14.
 const HALF_PI_FACTORS: (f32, f32) = (1.683_255_55, 0.933_189_45);
 
-/// The polynomial of the arc sine in s = y²: asin(y) = y + y³·q up to 1/2, within 5e-9. The coefficients in this file
-/// are minimax for the relative error, with 24 bits each, from Sollya's `fpminimax`.
+/// Returns q(s) for s = y² in asin(y) = y + y³·q(y²), which holds for y up to 1/2 within 5e-9. The coefficients in this
+/// file are minimax for the relative error, with 24 bits each, from Sollya's `fpminimax`.
 #[inline(always)]
 fn asin_polynomial(s: f32) -> f32 {
     horner!(s; 0.166_667_52, 7.495_307e-2, 4.546_963_8e-2, 2.418_153_4e-2, 4.216_503_7e-2)
@@ -48,7 +48,7 @@ pub fn acos(x: f32) -> f32 {
     fma(if far { end } else { HALF_PI_FACTORS.0 }, HALF_PI_FACTORS.1, angle)
 }
 
-/// Returns the arc tangent of `y` from 0 to 1, within 1.7e-8.
+/// Returns the arc tangent of a `y` from 0 to 1, within 1.7e-8.
 #[inline(always)]
 fn atan_within(y: f32) -> f32 {
     let s = mul(y, y);

@@ -1,4 +1,4 @@
-//! Logarithms: that of the exponent, exactly, plus a polynomial in a mantissa near 1.
+//! Logarithms: the logarithm of a power of two, plus a polynomial in a mantissa near 1.
 
 use super::arithmetic::{add_towards_zero, fma, horner, log_of_special, mul};
 
@@ -7,8 +7,8 @@ const TWO_THIRDS: u32 = 0x3f2a_aaab;
 const ROOT_OF_HALF: u32 = 0x3f35_04f3;
 const THREE_QUARTERS: u32 = 0x3f40_0000;
 
-/// Returns n and m − 1 with x = 2^n·m for a positive and finite `x`; m is between the number with the bits `least` and
-/// its double. For other `x` the third result is the logarithm.
+/// Returns n and m − 1 with x = 2^n·m for a positive and finite `x`. m is at least the number with the bits `least` and
+/// less than twice that number. For other `x` the third result is the logarithm.
 #[inline(always)]
 fn split(x: f32, least: u32) -> (f32, f32, f32) {
     let tiny = x < f32::MIN_POSITIVE;
@@ -21,8 +21,8 @@ fn split(x: f32, least: u32) -> (f32, f32, f32) {
     (n, f32::from_bits(bits.wrapping_sub(exponent)) - 1.0, log_of_special(scaled))
 }
 
-/// Returns `result` if `x` is positive and finite, and otherwise `special`. This is a selection, because a branch costs
-/// more.
+/// Returns `result` if `x` is positive and finite, and otherwise `special`. It selects one of the two without a branch,
+/// which would cost more.
 #[inline(always)]
 fn unless_special(x: f32, special: f32, result: f32) -> f32 {
     core::hint::select_unpredictable(x.to_bits().wrapping_sub(1) < 0x7f7f_ffff, result, special)

@@ -28,7 +28,7 @@ pub use rounding::*;
 pub use special::*;
 pub use trigonometric::{cos, cospi, sin, sin_cos, sincospi, sinpi, tan};
 
-/// Returns the logarithm to `base`.
+/// Returns the logarithm of `x` to `base`.
 #[inline(always)]
 pub fn log(x: f32, base: f32) -> f32 {
     arithmetic::div(ln(x), ln(base))

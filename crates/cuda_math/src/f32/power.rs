@@ -6,7 +6,8 @@ use super::arithmetic::{
 };
 use super::exponential::{edge, polynomial_2, scale};
 
-/// Returns `x` or a normal multiple of it, and true for the multiple. This is a selection, because a branch costs more.
+/// Returns `x` and false if `x` is normal, and otherwise `x · factor` and true. It selects one of the two without a
+/// branch, which would cost more.
 #[inline(always)]
 fn normalized(x: f32, factor: f32) -> (f32, bool) {
     let tiny = x.abs() < f32::MIN_POSITIVE;
@@ -22,8 +23,8 @@ pub fn rsqrt(x: f32) -> f32 {
     if tiny { scaled } else { result }
 }
 
-/// Returns 1 / ∛|`x`| for a normal `x`, within 2^−16: a fourth-order step from a seed in the exponent's bits, which is
-/// within 4 %.
+/// Returns 1 / ∛|`x`| for a normal `x`, within 2^−16. A seed from the exponent's bits is within 4 %, and one
+/// fourth-order step improves it.
 #[inline(always)]
 fn rcbrt_nearly(x: f32) -> f32 {
     let a = x.abs();
@@ -63,8 +64,8 @@ pub fn rcbrt(x: f32) -> f32 {
     if x.to_bits().wrapping_mul(2).wrapping_sub(1) < 0xfeff_ffff { result } else { recip_of_special(x) }
 }
 
-/// Returns a power of two and its reciprocal. Times this power, squares of numbers up to `largest` do not overflow, and
-/// only negligible ones underflow.
+/// Returns a power of two and its reciprocal. If numbers up to `largest` are multiplied by this power, their squares do
+/// not overflow, and only negligible squares underflow.
 #[inline(always)]
 fn scaling(largest: f32) -> (f32, f32) {
     // The powers with exponents from −126 to 126 have a normal reciprocal.
@@ -72,7 +73,7 @@ fn scaling(largest: f32) -> (f32, f32) {
     (power_of_two(-exponent), power_of_two(exponent))
 }
 
-/// Returns the greater magnitude. Ignores NaN, like [`f32::max`].
+/// Returns the greater of the magnitudes of two numbers, without special treatment of NaN.
 #[inline(always)]
 fn greater(a: f32, b: f32) -> f32 {
     f32::from_bits(a.abs().to_bits().max(b.abs().to_bits()))
@@ -147,8 +148,8 @@ pub fn rnorm4d(x: f32, y: f32, z: f32, w: f32) -> f32 {
     rnorm([x, y, z, w])
 }
 
-/// Returns the logarithm to base 2 of a positive, normal `x`, plus `offset`, as a sum of two numbers within 2^−30 of
-/// it.
+/// Returns the logarithm to base 2 of the positive, normal number with these bits, plus `offset`. The result is the sum
+/// of two numbers, within 2^−30.
 #[inline(always)]
 fn log2_in_two(bits: u32, offset: f32) -> (f32, f32) {
     let exponent = bits.wrapping_sub(0x3f2a_aaab) & 0xff80_0000;
@@ -171,7 +172,7 @@ fn log2_in_two(bits: u32, offset: f32) -> (f32, f32) {
     (sum, low - (sum - high))
 }
 
-/// Returns `a`^(`y` + `y_low`) for the number `a` with these bits, which is positive and normal, times 2^`offset`.
+/// Returns (a · 2^`offset`)^(`y` + `y_low`), where a is the positive, normal number with these bits.
 #[inline(always)]
 fn power(bits: u32, offset: f32, y: f32, y_low: f32) -> f32 {
     let (high, low) = log2_in_two(bits, offset);
@@ -182,7 +183,7 @@ fn power(bits: u32, offset: f32, y: f32, y_low: f32) -> f32 {
     if product.abs() < 125.0 { scale(value, shifted) } else { edge(product, -151.0, 128.5, value, shifted) }
 }
 
-/// The parity of an exponent, if it is a whole number.
+/// The parity of an exponent, or the fact that the exponent is not a whole number.
 #[derive(Clone, Copy, PartialEq)]
 enum Parity {
     Even,
@@ -204,7 +205,7 @@ fn parity(y: f32) -> Parity {
     }
 }
 
-/// Returns the power if `x` is not both positive and normal, or if `y` is not finite.
+/// Returns `x`^(`y` + `y_low`) if `x` is not both positive and normal, or if `y` is not finite.
 #[inline(always)]
 fn power_of_any(x: f32, y: f32, y_low: f32, parity: Parity) -> f32 {
     core::hint::cold_path();

@@ -1,4 +1,4 @@
-//! Exact remainders: mantissas are divided as integers, some bits of the quotient at a time.
+//! Exact remainders. Mantissas are divided as integers, which yields some bits of the quotient at a time.
 
 use super::arithmetic::{MAGIC, div, fma, rcp_normal};
 use super::rounding::{ldexp, trunc};

@@ -5,8 +5,8 @@ use crate::backend;
 
 pub use crate::backend::single::{ceil, floor, round_ties_even, trunc};
 
-/// Rounds ties away from 0. The largest number below one half is added, so that only fractions from one half on reach
-/// the next whole number.
+/// Returns the nearest whole number. Ties round away from 0: the largest number below one half is added, so that only
+/// fractions from one half on reach the next whole number.
 #[inline(always)]
 pub fn round(x: f32) -> f32 {
     trunc(x + 0.499_999_97_f32.copysign(x)).copysign(x)
@@ -58,7 +58,8 @@ pub fn recip(x: f32) -> f32 {
     div(1.0, x)
 }
 
-/// Returns the root. Compiler flags affect this function and `/`, and no other function here.
+/// Returns the square root. Compiler flags may change the results of this function and of `/`, and of no other function
+/// here.
 #[inline(always)]
 pub fn sqrt(x: f32) -> f32 {
     backend::sqrt_f32(x)

@@ -1,4 +1,4 @@
-//! Rarely used functions: the rounded results of the `f64` functions.
+//! Rarely used functions, which round the results of the `f64` functions.
 
 use crate::f64;
 

@@ -1,19 +1,19 @@
 //! Sines, cosines and tangents. A multiple of π (or π/2) is subtracted from the angle in three parts of 24 bits each.
-//! For large angles the relevant bits of 2/π are used (Payne and Hanek).
+//! For a large angle, only the bits of 2/π that affect the result are used (Payne and Hanek).
 
 use crate::backend;
 
 use super::arithmetic::{MAGIC, fma, horner, mul, rcp_normal};
 
-/// π/2 as a sum of three positive parts. Their signs keep the sign of 0.
+/// π/2 as a sum of three positive parts. Products of positive parts with a zero keep the sign of the zero.
 const HALF_PI: [f32; 3] = [1.570_796_25, 7.549_789_4e-8, 5.390_302_9e-15];
 /// π as a sum of three parts.
 const PI: [f32; 3] = [3.141_592_5, 1.509_957_9e-7, 1.078_060_6e-14];
 
-/// Up to this angle the products of multiples with the first part are exact.
+/// The greatest angle for which the product of the multiple and the first part is exact.
 const LARGE: f32 = 131_072.0;
 
-/// 32 zeros, followed by the bits of 2/π.
+/// 32 zero bits, followed by the bits of 2/π.
 const TWO_OVER_PI: [u32; 8] =
     [0, 0xa2f9_836e, 0x4e44_1529, 0xfc27_57d1, 0xf534_ddc0, 0xdb62_9599, 0x3c43_9041, 0xfe51_63ab];
 
@@ -52,7 +52,7 @@ fn sin_within_half_turn(r: f32) -> f32 {
     backend::minimum_number_f32(backend::maximum_number_f32(sin, -1.0), 1.0)
 }
 
-/// Returns sin(r) · −1^n for the angle r and the low bit of `n`.
+/// Returns sin(r) · (−1)^n for the angle r and the low bit of `n`.
 #[inline(always)]
 fn signed_sin(r: f32, n: u32) -> f32 {
     f32::from_bits(sin_within_half_turn(r).to_bits() ^ n << 31)
@@ -96,7 +96,7 @@ pub fn cos(x: f32) -> f32 {
     }
 }
 
-/// Returns the rest of `x` after the subtraction of n·π/2, up to π/4 in magnitude, and the low bits of n.
+/// Returns `x` − n·π/2, which is at most π/4 in magnitude, and the low bits of n.
 #[inline(always)]
 fn reduce(x: f32) -> (f32, u32) {
     if x.abs() < LARGE {
@@ -111,7 +111,7 @@ fn reduce(x: f32) -> (f32, u32) {
     }
 }
 
-/// Returns sine and cosine of the angle n·π/2 + r from those of r.
+/// Returns the sine and cosine of the angle n·π/2 + r from the sine and cosine of r.
 #[inline(always)]
 fn turned(sin: f32, cos: f32, n: u32) -> (f32, f32) {
     let (sin, cos) = if n & 1 == 0 { (sin, cos) } else { (cos, sin) };
@@ -137,7 +137,7 @@ pub fn tan(x: f32) -> f32 {
     if n & 1 == 0 { value } else { -rcp_normal(value) }
 }
 
-/// Returns the rest of `x` after the subtraction of n/2, up to 1/4 in magnitude, and the low bits of n.
+/// Returns `x` − n/2, which is at most 1/4 in magnitude, and the low bits of n.
 #[inline(always)]
 fn reduce_turns(x: f32) -> (f32, u32) {
     // Whole turns are subtracted first, exactly. A large x consists of whole turns only.
@@ -156,7 +156,7 @@ fn within_quarter(r: f32) -> (f32, f32) {
     (sin, cos)
 }
 
-/// Returns `value` · −1^(n / 2); a result of 0 becomes +0.
+/// Returns `value`, negated if bit 1 of `n` is set. A result of −0 becomes +0.
 #[inline(always)]
 fn turned_from_zero(value: f32, n: u32) -> f32 {
     fma(value, f32::from_bits(n << 30 & 0x8000_0000 | 0x3f80_0000), 0.0)

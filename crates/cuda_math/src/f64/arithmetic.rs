@@ -1,13 +1,15 @@
-//! The operations of the `f64` functions. IEEE 754 determines the bits of their results, and no compiler fuses them.
+//! The operations that the `f64` functions consist of. IEEE 754 determines the bits of their results, and no compiler
+//! fuses them.
 //!
-//! With contraction, a compiler may fuse a product and a sum, which rounds once instead of twice. These files therefore
-//! contain no plain product: [`mul_add`] computes a fused sum, and [`mul`] a rounded product.
+//! With contraction, a compiler may fuse a product and a sum, which rounds once instead of twice. The `f64` functions
+//! therefore contain no plain product: [`mul_add`] computes a fused sum, and [`mul`] a rounded product.
 
 use crate::backend;
 
 pub use backend::{fma_f64 as mul_add, from_words_f64 as from_words, product_f64 as mul};
 
-/// 1.5 · 2^52. Adding it to a number of magnitude up to 2^51 rounds that to a whole number in the low bits of the sum.
+/// 1.5 · 2^52. If it is added to a number of magnitude up to 2^51, the low bits of the sum are the number rounded to a
+/// whole number.
 pub const TO_WHOLE: f64 = 6_755_399_441_055_744.0;
 
 /// Evaluates the polynomial with these coefficients, lowest degree first, by Horner's rule, which needs the fewest
@@ -20,25 +22,25 @@ macro_rules! polynomial {
 }
 pub(super) use polynomial;
 
-/// Returns the upper 32 bits: sign, exponent, and 20 bits of the mantissa.
+/// Returns the upper 32 bits of `x`: sign, exponent, and 20 bits of the mantissa.
 #[inline(always)]
 pub fn high(x: f64) -> i32 {
     (x.to_bits() >> 32) as i32
 }
 
-/// Returns the upper 32 bits of the magnitude.
+/// Returns the upper 32 bits of the magnitude of `x`.
 #[inline(always)]
 pub fn magnitude_high(x: f64) -> i32 {
     high(x) & 0x7fff_ffff
 }
 
-/// Returns the lower 32 bits.
+/// Returns the lower 32 bits of `x`.
 #[inline(always)]
 pub fn low(x: f64) -> i32 {
     x.to_bits() as i32
 }
 
-/// Returns `x · 2^n` if that and `x` are normal numbers.
+/// Returns `x · 2^n` if `x` and the result are normal numbers.
 #[inline(always)]
 pub fn add_exponent(x: f64, n: i32) -> f64 {
     from_words(high(x).wrapping_add(n << 20), low(x))

@@ -1,8 +1,9 @@
 //! Bessel functions.
 //!
-//! Up to 8 there is a polynomial for each zero, in the distance from it. It is multiplied by that distance, so that the
-//! error of a small result is small, too. `Y` near 0 has a logarithm. Beyond 8 the functions are `√(2/πx)·(P·cos(x − φ)
-//! − Q·sin(x − φ))` with polynomials in 64/x² (Hankel's expansion). All polynomials interpolate at Chebyshev's points.
+//! Up to 8, each function has one polynomial near each of its zeros. The polynomial is multiplied by the distance from
+//! the zero, so that a small result has a small error. Near 0, `Y` also contains a logarithm. Beyond 8, the functions
+//! are `√(2/πx)·(P·cos(x − φ) − Q·sin(x − φ))`, where `P` and `x·Q` are polynomials in 64/x² (Hankel's expansion). All
+//! polynomials interpolate at Chebyshev's points.
 
 use super::arithmetic::{mul, mul_add, polynomial};
 use super::exponential::exp;
@@ -12,14 +13,14 @@ use crate::backend::sqrt_f64 as sqrt;
 
 const TWO_OVER_PI: f64 = core::f64::consts::FRAC_2_PI;
 
-/// Returns `√(1/πx)·(P·(a) − Q·(b))` for `x` from 8 on.
+/// Returns `√(1/πx)·(p·a − q·b)` for `x` from 8 on.
 #[inline(always)]
 fn far(x: f64, p: f64, q: f64, a: f64, b: f64) -> f64 {
     let amplitude = sqrt(core::f64::consts::FRAC_1_PI / x);
     mul(amplitude, mul_add(p, a, -mul(q, b)))
 }
 
-/// Returns P and Q of order 0.
+/// Returns P and Q of Hankel's expansion of order 0 at `x`.
 #[inline(always)]
 fn hankel_0(x: f64) -> (f64, f64) {
     let inverse = 8.0 / x;
@@ -33,7 +34,7 @@ fn hankel_0(x: f64) -> (f64, f64) {
     )
 }
 
-/// Returns P and Q of order 1.
+/// Returns P and Q of Hankel's expansion of order 1 at `x`.
 #[inline(always)]
 fn hankel_1(x: f64) -> (f64, f64) {
     let inverse = 8.0 / x;
@@ -47,7 +48,7 @@ fn hankel_1(x: f64) -> (f64, f64) {
     )
 }
 
-/// Returns the distance of `x` from a zero, which is the sum of two numbers.
+/// Returns the distance of `x` from a zero of a function. The zero is the sum of the two numbers in `zero`.
 #[inline(always)]
 fn from_zero(x: f64, zero: [f64; 2]) -> f64 {
     x - zero[0] - zero[1]
@@ -229,8 +230,8 @@ pub fn jn(x: f64, n: i32) -> f64 {
     reflect(result, n, is_negative)
 }
 
-/// Returns `J` of an order of 2 or more that is at least `x`. Starts at a higher order with a negligible value, in any
-/// scale, and recurs downwards. The scale follows from J(0) + 2·J(2) + 2·J(4) + … = 1 (Miller).
+/// Returns `J` for an order of at least 2 and at least `x`. The recurrence starts at a higher order, with a negligible
+/// value in any scale, and runs downwards. The scale follows from J(0) + 2·J(2) + 2·J(4) + … = 1 (Miller).
 #[inline(always)]
 fn downwards(x: f64, order: u32) -> f64 {
     let (mut above, mut value, mut result, mut sum) = (0.0, 1e-300, 0.0, 0.0);
@@ -304,7 +305,8 @@ pub fn cyl_bessel_i1(x: f64) -> f64 {
     if x.is_sign_negative() { -result } else { result }
 }
 
-/// Returns `e^x / √x · polynomial(8/x)`. `e^x` alone would overflow before the result does.
+/// Returns `e^x / √x · of(8/x)`, where `of` is a polynomial. The function avoids `e^x` alone, which would overflow
+/// before the result does.
 #[inline(always)]
 fn modified_far(x: f64, of: impl Fn(f64) -> f64) -> f64 {
     if x.is_nan() || x >= 720.0 {

@@ -1,8 +1,8 @@
-//! The error function and its relatives.
+//! The error function and related functions.
 //!
-//! Most functions follow from `e^(x²)·erfc(x)`, which is smooth. Times `1 + 2·x`, it is a polynomial in `t = (x − 4) /
-//! (x + 4)` (Shepherd and Laframboise, Mathematics of Computation 36, 1981). The coefficients are minimax among doubles
-//! for the relative error (Sollya's `fpminimax`).
+//! Most functions here are computed from `e^(x²)·erfc(x)`, which is smooth. Multiplied by `1 + 2·x`, it is approximated
+//! by a polynomial in `t = (x − 4) / (x + 4)` (Shepherd and Laframboise, Mathematics of Computation 36, 1981). The
+//! coefficients are minimax among doubles for the relative error (Sollya's `fpminimax`).
 
 use super::arithmetic::{magnitude_high, mul, mul_add, polynomial, recip_in_range, with_sign};
 use super::exponential::{exp_corrected, exp_m1_of_negative};
@@ -24,15 +24,15 @@ pub fn scaled_complement(x: f64) -> f64 {
     mul_add(rest, inverse_factor, quotient)
 }
 
-/// Returns `e^(x²)` or `e^(−x²)`; `sign` is 1 or −1.
+/// Returns `e^(sign·x²)`, where `sign` is 1 or −1.
 #[inline(always)]
 pub fn exp_of_square(x: f64, sign: f64) -> f64 {
     let square = mul(x, x);
     exp_corrected(mul(sign, square), mul(sign, mul_add(x, x, -square)))
 }
 
-/// Returns `1 − e^−t(|x|)`, where the polynomial `t` is the negative logarithm of `erfc`. It needs no branch and is
-/// precise near 0.
+/// Returns the error function as `1 − e^−t(|x|)` with the sign of `x`. The polynomial `t` is the negative logarithm of
+/// `erfc`. This form needs no branch and is precise near 0.
 ///
 /// The coefficients are minimax for the relative error of the result, which is 3e-17.
 #[inline(always)]

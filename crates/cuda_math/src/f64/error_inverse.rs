@@ -1,8 +1,8 @@
-//! The inverses of the error function, of its complement, and of the normal distribution.
+//! The inverses of the error function, of its complement, and of the standard normal distribution.
 //!
-//! Between ±0.998 `erfinv(x) / x` is a polynomial in `ln(1 − x²)` (Giles). Beyond, a polynomial gives 7 digits, and one
-//! step of Halley's method with the function itself gives the others. The polynomials interpolate at Chebyshev's
-//! points.
+//! Between ±0.998, `erfinv(x) / x` is a polynomial in `ln(1 − x²)` (Giles). Beyond, a polynomial yields 7 digits, and
+//! one step of Halley's method with the error function yields the other digits. The polynomials interpolate at
+//! Chebyshev's points.
 
 use super::arithmetic::{mul, mul_add, polynomial, with_sign};
 use super::error::{exp_of_square, scaled_complement};
@@ -19,7 +19,7 @@ fn central(x: f64, complement: f64) -> f64 {
     )
 }
 
-/// e^−5.5, rounded up.
+/// The least `1 − x²` for which [`central`] is used: e^−5.5, rounded up.
 const CENTRAL: f64 = 0.004_086_772;
 
 /// Returns the inverse of `erfc` for 0 < `q` < 0.003.

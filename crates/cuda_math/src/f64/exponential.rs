@@ -1,7 +1,7 @@
 //! Powers of e, 2 and 10.
 //!
-//! Each argument is split into a whole number `k` of powers of two and a rest, whose power is a polynomial. The
-//! coefficients are minimax among doubles for the relative error on the rest's interval (Sollya's `fpminimax`).
+//! Each argument is split into a whole number `k` of powers of two and a rest. The power of the rest is a polynomial.
+//! The coefficients are minimax among doubles for the relative error on the rest's interval (Sollya's `fpminimax`).
 
 use super::arithmetic::{TO_WHOLE, add_exponent, high, low, magnitude_high, mul, mul_add, polynomial, power_of_two};
 
@@ -10,7 +10,7 @@ pub const LN_2_LOW: f64 = 2.3190468138462996e-17;
 const LOG10_2_HIGH: f64 = core::f64::consts::LOG10_2;
 const LOG10_2_LOW: f64 = -2.8037281277851704e-18;
 
-/// Returns `k` and the rest of `x` after the subtraction of `k · ln 2`, from −0.35 to 0.35.
+/// Returns a whole number `k` and the rest `x − k · ln 2`, which is from −0.35 to 0.35.
 #[inline(always)]
 fn reduce(x: f64) -> (i32, f64) {
     let shifted = mul_add(x, core::f64::consts::LOG2_E, TO_WHOLE);
@@ -25,8 +25,8 @@ fn exp_of_rest(r: f64) -> f64 {
     polynomial!(r; 1.0, 1.0, 0.5, 0.16666666666665853, 0.041666666666613374, 0.008333333333872537, 0.0013888888923156665, 0.00019841268658638, 2.480151306372136e-05, 2.7558362489799038e-06, 2.762351414276054e-07, 2.4750050897637266e-08)
 }
 
-/// Returns `power · 2^k`, rounded once, if that is not normal. Returns `underflows`, `overflows` or NaN if `x` is too
-/// small, too large or NaN.
+/// Returns `power · 2^k`, rounded once, for a result that may not be normal. Returns 0 for an `x` below `underflows`, ∞
+/// for an `x` above `overflows`, and NaN for NaN.
 #[cold]
 #[inline(always)]
 fn scale_far(x: f64, power: f64, k: i32, underflows: f64, overflows: f64) -> f64 {

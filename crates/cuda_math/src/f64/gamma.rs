@@ -1,8 +1,8 @@
 //! The gamma function and its logarithm.
 //!
-//! From 10 on, Stirling's series is used: `ln Γ(x) = (x − 1/2)·ln x − x + ln √(2π) + 1/(12·x) − 1/(360·x³) …`. Its
-//! large terms are computed in two parts. Smaller numbers are first raised by 10, with `Γ(x) = Γ(x + n) / (x·(x +
-//! 1)·…·(x + n − 1))`. Negative numbers are reflected.
+//! From 10 on, Stirling's series is used: `ln Γ(x) = (x − 1/2)·ln x − x + ln √(2π) + 1/(12·x) − 1/(360·x³) …`. The
+//! large terms of the series are computed in two parts. A smaller number is first raised by 10, with `Γ(x) = Γ(x + n) /
+//! (x·(x + 1)·…·(x + n − 1))`. For negative numbers the reflection formula is used.
 
 use super::arithmetic::{mul, mul_add, polynomial, with_sign};
 use super::exponential::exp_corrected;
@@ -11,7 +11,7 @@ use super::power::{Double, ln_in_two_parts, product, sum};
 use super::trigonometric::sinpi;
 use crate::backend::{floor_f64 as floor, trunc_f64 as trunc};
 
-/// Returns `a + b` without error, whichever is greater.
+/// Returns `a + b` without error as the sum of two numbers. Either of `a` and `b` may be the greater one.
 #[inline(always)]
 fn sum_of_any(a: f64, b: f64) -> Double {
     let sum = a + b;
@@ -77,7 +77,8 @@ fn ln_gamma_positive(x: f64) -> Double {
     if x < 10.0 { ln_gamma_raised(x) } else { ln_gamma_far(x) }
 }
 
-/// Returns `Γ(x)` for `x` from 1e-17 to 12: a polynomial from 2 to 3, exact at 2, times the factors between.
+/// Returns `Γ(x)` for `x` from 1e-17 to 12: a polynomial for the range from 2 to 3, exact at 2, times the factors
+/// between this range and `x`.
 #[inline(always)]
 fn tgamma_near(x: f64) -> f64 {
     let (mut near, mut factors) = (x, 1.0);
@@ -137,7 +138,7 @@ fn sign_of_gamma(x: f64) -> f64 {
     if x > 0.0 || trunc(below) == below { 1.0 } else { -1.0 }
 }
 
-/// Returns `ln Γ(x)` near its zero 1. The addition of 0 turns −0 into +0.
+/// Returns `ln Γ(x)` near its zero 1. The last step adds 0, which turns −0 into +0.
 #[inline(always)]
 fn lgamma_near_one(x: f64) -> f64 {
     let distance = x - 1.0;

@@ -1,7 +1,7 @@
 //! Arc sine, arc cosine and arc tangent.
 //!
-//! The polynomials' coefficients are minimax for the relative error: among doubles by Sollya's `fpminimax`, and rounded
-//! to doubles for the arc sine.
+//! The polynomials' coefficients are minimax for the relative error. Sollya's `fpminimax` chose them among doubles;
+//! those of the arc sine were rounded to doubles.
 
 use super::arithmetic::{
     divide_in_range, from_words, high, low, magnitude_high, mul, mul_add, negate_if, polynomial, recip_in_range,
@@ -12,8 +12,8 @@ use crate::backend::sqrt_in_range_f64 as sqrt_in_range;
 /// π/2 minus [`FRAC_PI_2`](core::f64::consts::FRAC_PI_2).
 const HALF_PI_LOW: f64 = 6.123233995736766e-17;
 
-/// Returns `(y, y³, p, is_far)` with `asin y` = `y + y³·p` for a `magnitude` up to 1. Below 1/2, `y` is the magnitude.
-/// From 1/2 on, `y` is the sine of half the angle between the result and π/2, or 2^−128 instead of 0.
+/// Returns `(y, y³, p, is_far)` with `asin y` = `y + y³·p` for a `magnitude` up to 1. If the magnitude is below 1/2, it
+/// is `y`. From 1/2 on, `y` is the sine of half the angle between the result and π/2, or 2^−128 instead of 0.
 #[inline(always)]
 fn asin_parts(magnitude: f64) -> (f64, f64, f64, bool) {
     let is_far = high(magnitude) >= 0x3fe0_0000;
@@ -46,10 +46,10 @@ pub fn acos(x: f64) -> f64 {
     }
 }
 
-/// 2^−128
+/// The number 2^−128.
 const TWO_TO_MINUS_128: f64 = 2.938_735_877_055_719e-39;
 
-/// Returns `value`, negated if `sign` is negative.
+/// Returns `value`, negated if the number `sign` is negative.
 #[inline(always)]
 fn with_sign_of(value: f64, sign: f64) -> f64 {
     if sign < 0.0 { -value } else { value }
@@ -82,8 +82,8 @@ fn less_from_half_pi(angle: f64) -> f64 {
     core::f64::consts::FRAC_PI_2 + (HALF_PI_LOW - angle)
 }
 
-/// Scales two magnitudes so that their quotient is in range and unchanged. C's Annex F defines it as 1 for two
-/// infinities and as 0 for two zeros.
+/// Returns two numbers in range with the same quotient as these magnitudes. For two infinities the quotient becomes 1,
+/// and for two zeros 0, as C's Annex F requires.
 #[cold]
 #[inline(always)]
 fn scaled(least: f64, greatest: f64) -> (f64, f64) {
@@ -100,7 +100,7 @@ fn scaled(least: f64, greatest: f64) -> (f64, f64) {
     }
 }
 
-/// 2^200
+/// The number 2^200.
 const TWO_TO_200: f64 = 1.606_938_044_258_990_3e60;
 
 #[inline(always)]

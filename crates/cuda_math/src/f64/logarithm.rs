@@ -1,8 +1,9 @@
 //! Logarithms.
 //!
-//! `x = 2^k · (1 + f)` with `1 + f` from √½ to √2. With `s = f / (2 + f)`, `ln(1 + f)` is `2·atanh(s) = f − f²/2 +
-//! s·(f²/2 + R(s²))`, where `f` is exact and all other terms are small (as in FreeBSD's `log`). The coefficients of `R`
-//! are minimax among doubles for the relative error and s² up to 0.0295 (Sollya's `fpminimax`).
+//! A positive number is written as `x = 2^k · (1 + f)`, with `1 + f` from √½ to √2. With `s = f / (2 + f)`, `ln(1 + f)`
+//! is `2·atanh(s) = f − f²/2 + s·(f²/2 + R(s²))`, where `f` is exact and all other terms are small (as in FreeBSD's
+//! `log`). The coefficients of `R` are minimax among doubles for the relative error and s² up to 0.0295 (Sollya's
+//! `fpminimax`).
 
 use super::arithmetic::{from_i32, from_words, high, low, magnitude_high, mul, mul_add, polynomial, recip_in_range};
 use super::exponential::{LN_2_HIGH, LN_2_LOW};
@@ -10,7 +11,7 @@ use super::exponential::{LN_2_HIGH, LN_2_LOW};
 /// The upper word of √½.
 const SQRT_HALF: i32 = 0x3fe6_a09e;
 
-/// Returns `k` and the upper word of `x / 2^k`, which is from √½ to √2.
+/// Returns `k` and the upper word of `x / 2^k`, which is from √½ to √2. `top` is the upper word of `x`.
 #[inline(always)]
 fn split(top: i32) -> (i32, i32) {
     let top = top.wrapping_add(0x3ff0_0000 - SQRT_HALF);

@@ -1,14 +1,15 @@
 //! The remainder of large arguments modulo π/2.
 //!
-//! Only the bits of `x · 2/π` near the point are needed (Payne and Hanek). Multiples of 4 do not change a sine, and `x
-//! = mantissa · 2^exponent` is so large that the bits of 2/π before a certain position contribute only such multiples.
+//! Only the bits of `x · 2/π` near the binary point are needed (Payne and Hanek). A multiple of 4 in this product does
+//! not change a sine. `x = mantissa · 2^exponent` is so large that the bits of 2/π before a certain position contribute
+//! only such multiples.
 
 use super::arithmetic::{from_words, high, mul, mul_add};
 
-/// π/2 as the sum of three doubles. They are positive, so that their products with 0 do not turn −0 into +0.
+/// π/2 as the sum of three doubles. All are positive, so that their products with 0 do not turn −0 into +0.
 pub const HALF_PI: [f64; 3] = [core::f64::consts::FRAC_PI_2, 6.123233995736765e-17, 1.082856673921914e-32];
 
-/// 2/π in binary, after the point, highest bits first.
+/// 2/π in binary, after the binary point, highest bits first.
 static TWO_OVER_PI: [u64; 20] = [
     0x0000000000000000,
     0xa2f9836e4e441529,

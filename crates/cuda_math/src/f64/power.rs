@@ -5,7 +5,7 @@ use super::arithmetic::{
 };
 use super::exponential::exp_corrected;
 
-/// A number as the sum of two. The second one is at most half an ulp of the first.
+/// A number as the sum of two doubles. The second double is at most half an ulp of the first.
 pub type Double = (f64, f64);
 
 /// Returns `a + b` without error, if `a` is 0 or its exponent is at least that of `b`.
@@ -24,8 +24,8 @@ pub fn product(a: Double, b: Double) -> Double {
 
 /// Returns `ln(x · 2^−offset)` to 2^−66, for a positive normal `x`.
 ///
-/// With `x = 2^k·(1 + f)` and `q = f / (2 + f)`, it is `k·ln 2 + 2·atanh(q)`. The first two terms of `atanh(q) = q +
-/// q³·(1/3 + q²·P(q²))` have two parts. `P` is a minimax polynomial for the relative error and q² up to 0.0295
+/// With `x = 2^k·(1 + f)` and `q = f / (2 + f)`, `ln x` is `k·ln 2 + 2·atanh(q)`. The first two terms of `atanh(q) = q
+/// + q³·(1/3 + q²·P(q²))` have two parts. `P` is a minimax polynomial for the relative error and q² up to 0.0295
 /// (Sollya's `fpminimax`).
 #[inline(always)]
 pub fn ln_in_two_parts(x: f64, offset: i32) -> Double {
@@ -72,8 +72,8 @@ fn parity(y: f64) -> i32 {
     }
 }
 
-/// Returns the power for a base or exponent of 0, ∞ or NaN, and for a negative base with an exponent that is not whole.
-/// C's Annex F lists these results.
+/// Returns `x` to the power of `y` if one of them is 0, ∞ or NaN, or if `x` is negative and `y` is not whole. C's Annex
+/// F lists these results.
 #[cold]
 #[inline(always)]
 fn powf_special(x: f64, y: f64, parity: i32) -> f64 {

@@ -10,11 +10,11 @@ use super::arithmetic::{from_words, high, low, magnitude_high, mul, mul_add, wit
 use crate::backend::{rsqrt_estimate_f64 as rsqrt_estimate, sqrt_f64 as sqrt};
 use crate::f32::arithmetic as single;
 
-/// Returns two numbers with the correctly rounded `1 / √x` between them. `x` is positive and normal, and the estimate
-/// is within 2^−18. The two numbers are equal except for one argument in about 2^15; then they are neighbours.
+/// Returns two numbers that enclose the correctly rounded `1 / √x`. `x` must be positive and normal, and `estimate`
+/// must be within 2^−18. The two numbers are neighbours for one argument in about 2^15, and equal for all others.
 ///
-/// It is one step of fourth order, with a factor known to 2^−51. The correctly rounded result does not depend on the
-/// estimate's bits, which differ between devices.
+/// The function performs one step of fourth order, with a factor known to 2^−51. The correctly rounded result does not
+/// depend on the estimate's bits, which differ between devices.
 #[inline(always)]
 fn rsqrt_between(x: f64, estimate: f64) -> (f64, f64) {
     // 2^−48, which is 8 times the error of the factor.
@@ -27,7 +27,8 @@ fn rsqrt_between(x: f64, estimate: f64) -> (f64, f64) {
     (mul_add(step, factor, estimate), mul_add(step, factor + 2.0 * ERROR, estimate))
 }
 
-/// Returns `1 / √x` of a positive normal number, correctly rounded. Integers decide between two possible results.
+/// Returns `1 / √x` of a positive normal number, correctly rounded. Integer arithmetic selects one of the two results
+/// of [`rsqrt_between`].
 #[inline(always)]
 fn rsqrt_from(x: f64, estimate: f64) -> f64 {
     let (one, other) = rsqrt_between(x, estimate);
@@ -56,7 +57,8 @@ pub fn rsqrt(x: f64) -> f64 {
     if is_normal(high(x)) & (low(one) == low(other)) { one } else { rsqrt_of_others(x) }
 }
 
-/// Returns the inverse root of a number that is not positive and normal, or that needs integers.
+/// Returns `1 / √x` of a number that is not positive and normal, or for which [`rsqrt_between`] returns two different
+/// numbers.
 #[cold]
 #[inline(never)]
 fn rsqrt_of_others(x: f64) -> f64 {
@@ -76,8 +78,8 @@ fn rsqrt_of_others(x: f64) -> f64 {
     }
 }
 
-/// Returns `1 / ∛x` of a normal number to 2^−21, with an exact square in `f64`. It starts in `f32`, because the
-/// simulator does not know the bits of a hardware estimate.
+/// Returns `1 / ∛x` of a normal number within 2^−21. The square of the result is exact in `f64`. The computation starts
+/// in `f32`, because the simulator does not know the bits of a hardware estimate.
 #[inline(always)]
 fn rcbrt_nearly(x: f64) -> f64 {
     // |x| = m · 8^(n − 341), with m from 1 to 8.
@@ -118,7 +120,7 @@ fn cbrt_of_others(x: f64) -> f64 {
     }
 }
 
-/// Returns the inverse cube root of a normal number.
+/// Returns `1 / ∛x` of a normal number.
 #[inline(always)]
 fn rcbrt_of_normal(x: f64) -> f64 {
     let root = rcbrt_nearly(x);
@@ -131,7 +133,7 @@ pub fn rcbrt(x: f64) -> f64 {
     if is_normal(magnitude_high(x)) { rcbrt_of_normal(x) } else { rcbrt_of_others(x) }
 }
 
-/// Returns the inverse cube root of a number that is not normal.
+/// Returns `1 / ∛x` of a number that is not normal.
 #[cold]
 #[inline(never)]
 fn rcbrt_of_others(x: f64) -> f64 {
@@ -146,7 +148,7 @@ fn rcbrt_of_others(x: f64) -> f64 {
     }
 }
 
-/// Returns the upper word of the greatest magnitude.
+/// Returns the upper word of the greatest magnitude in `values`.
 #[inline(always)]
 fn top_of<const N: usize>(values: [f64; N]) -> i32 {
     let mut top = 0;
@@ -207,7 +209,8 @@ fn inverse_length<const N: usize>(values: [f64; N]) -> f64 {
     if is_in_range & (low(one) == low(other)) { mul(one, inverse) } else { inverse_length_of_others(values, top) }
 }
 
-/// Returns the inverse length of a vector that is out of range or needs integers.
+/// Returns the reciprocal of the length of a vector if it is out of range, or if [`rsqrt_between`] returns two
+/// different numbers for it.
 #[cold]
 #[inline(always)]
 fn inverse_length_of_others<const N: usize>(values: [f64; N], top: i32) -> f64 {
@@ -272,7 +275,7 @@ mod tests {
                 rsqrt_from(x, estimate)
             });
             let result = results[0];
-            assert_eq!(results, [result; 7], "of {x:e}");
+            assert_eq!(results, [result; 7], "1 / √{x:e} depends on the estimate");
             // Returns true if x·m² exceeds 1, where m is halfway between two numbers. The product has 160 bits.
             let bits = |x: f64| u128::from(x.to_bits() & 0x000f_ffff_ffff_ffff | 0x0010_0000_0000_0000);
             let exceeds = |m: u128| {
@@ -283,8 +286,8 @@ mod tests {
                 high >= if x < 2.0 { 1 << 96 } else { 1 << 95 }
             };
             if result < 1.0 {
-                assert!(exceeds(2 * bits(result) + 1), "of {x:e}, too small");
-                assert!(!exceeds(2 * bits(result) - 1), "of {x:e}, too great");
+                assert!(exceeds(2 * bits(result) + 1), "1 / √{x:e} is too small");
+                assert!(!exceeds(2 * bits(result) - 1), "1 / √{x:e} is too great");
             }
         }
         assert!(undecided > 10);

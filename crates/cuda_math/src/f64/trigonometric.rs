@@ -2,7 +2,7 @@
 //!
 //! The argument is reduced by multiples of π/2 to at most π/4. Sine and cosine have one polynomial each on this range.
 //! The multiple determines the polynomial and the sign of the result. The threads of a warp may need different
-//! polynomials, so each takes its coefficients from a table. The coefficients are minimax among doubles for the
+//! polynomials, so each thread loads its coefficients from a table. The coefficients are minimax among doubles for the
 //! relative error (Sollya's `fpminimax`).
 
 use super::arithmetic::{
@@ -11,22 +11,23 @@ use super::arithmetic::{
 use super::payne_hanek::{self, HALF_PI};
 use crate::backend::trunc_f64 as trunc;
 
-/// The upper word of 2^30. From there on, [`payne_hanek`] reduces.
+/// The upper word of 2^30. From 2^30 on, [`payne_hanek`] reduces the argument.
 const FAR: i32 = 0x41d0_0000;
 
-/// Returns `x − multiple · π/2`. The first step is exact, because its terms are nearly equal multiples of an ulp of
-/// π/2. The neglected part is far below the result: no double this small is nearer to a multiple of π/2 than 2^−60.
+/// Returns `x − multiple · π/2`. The first subtraction is exact, because its terms are nearly equal multiples of an ulp
+/// of π/2. The neglected part of π/2 is far below the result: no double this small is nearer to a multiple of π/2 than
+/// 2^−60.
 #[inline(always)]
 fn less_quarters(x: f64, multiple: f64) -> f64 {
     let rest = mul_add(multiple, -HALF_PI[0], x);
     mul_add(multiple, -HALF_PI[2], mul_add(multiple, -HALF_PI[1], rest))
 }
 
-/// Two rows of coefficients for the threads to choose from. One access loads two numbers.
+/// Two rows of coefficients, of which each thread uses one. The alignment lets one access load two numbers.
 #[repr(C, align(64))]
 struct Rows([[f64; 8]; 2]);
 
-/// The coefficients of `P`, lowest first, and a 0 that fills the row. `sin r = r + r·r²·P(r²)` and `cos r = 1 +
+/// The coefficients of `P`, lowest first, with zeros that fill the rows. `sin r = r + r·r²·P(r²)` and `cos r = 1 +
 /// r²·P(r²)` for `r` from −π/4 to π/4.
 #[rustfmt::skip]
 static ROWS: Rows = Rows([
@@ -34,7 +35,7 @@ static ROWS: Rows = Rows([
     [-0.5, 0.041666666666666664, -0.0013888888888886931, 2.480158729822819e-05, -2.7557317031440046e-07, 2.0876100847999624e-09, -1.1379584774484641e-11, 0.0],
 ]);
 
-/// Returns row `i` of `P` times its argument.
+/// Returns `square · P(square)` with the coefficients in row `i`.
 #[inline(always)]
 fn beyond(i: usize, square: f64) -> f64 {
     let [a, b, c, d, e, f, g, _] = ROWS.0[i];
@@ -42,7 +43,7 @@ fn beyond(i: usize, square: f64) -> f64 {
     mul_add(square, polynomial!(square; a, b, c, d, e, f, g), 0.0)
 }
 
-/// Returns the sine of `r + quarters·π/2` for `r` from −π/4 to π/4: one polynomial with the coefficients of that
+/// Returns the sine of `r + quarters·π/2` for `r` from −π/4 to π/4, by one polynomial with the coefficients for that
 /// quarter.
 #[inline(always)]
 fn sin_of(r: f64, quarters: i32) -> f64 {
@@ -51,7 +52,7 @@ fn sin_of(r: f64, quarters: i32) -> f64 {
     negate_if(mul_add(first, beyond(is_odd as usize, mul(r, r)), first), quarters >> 1)
 }
 
-/// Returns sine and cosine of `r + quarters·π/2` for `r` from −π/4 to π/4.
+/// Returns the sine and cosine of `r + quarters·π/2` for `r` from −π/4 to π/4.
 #[inline(always)]
 fn rotated(r: f64, quarters: i32) -> (f64, f64) {
     let square = mul(r, r);
@@ -60,7 +61,8 @@ fn rotated(r: f64, quarters: i32) -> (f64, f64) {
     (negate_if(sin, quarters >> 1), negate_if(cos, (quarters + 1) >> 1))
 }
 
-/// Returns `r`, and the whole number `quarters` modulo 4, with `x = quarters·π/2 + r`. `r` is NaN if `x` has no sine.
+/// Returns `r`, and the whole number `quarters` modulo 4, with `x = quarters·π/2 + r`. `r` is NaN if `x` is infinite or
+/// NaN.
 #[inline(always)]
 fn reduce(x: f64) -> (f64, i32) {
     if magnitude_high(x) < FAR {
@@ -117,8 +119,8 @@ fn reduce_half_turns(x: f64) -> (f64, i32) {
     (mul_add(shifted - TO_WHOLE, -0.5, x), low(shifted))
 }
 
-/// Subtracts an even number from an `x` of magnitude 2^50 or more, which changes neither sine nor cosine. `TO_WHOLE`
-/// does not work from 2^51 on.
+/// Subtracts an even number from an `x` of magnitude 2^50 or more, which changes neither `sinpi` nor `cospi`. From 2^51
+/// on, `TO_WHOLE` cannot round.
 #[cold]
 #[inline(always)]
 fn less_even(x: f64) -> f64 {

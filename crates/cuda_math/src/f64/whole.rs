@@ -129,7 +129,7 @@ pub fn scalbn(x: f64, n: i32) -> f64 {
     ldexp(x, n)
 }
 
-/// Returns a number other than 0 as a normal number, and the excess of its exponent.
+/// Returns `x` and 0 if `x` is normal, and `x · 2^54` and 54 if `x` is subnormal. `x` must not be 0.
 #[inline(always)]
 fn normal(x: f64) -> (f64, i32) {
     if magnitude_high(x) < 0x0010_0000 { (mul(x, 18_014_398_509_481_984.0), 54) } else { (x, 0) }

@@ -1,12 +1,12 @@
-//! The functions of `f64`: within their stated errors of results computed by GNU MPFR, and what they give where results
-//! change their kind.
+//! Checks that the `f64` functions are within their stated errors of results by GNU MPFR, and that they return the
+//! right value at special arguments and at overflow and underflow.
 
 use std::collections::HashMap;
 use std::f64::consts::{FRAC_PI_2, FRAC_PI_4, PI};
 
 use cuda_math::{FLOAT_FUNCTIONS, GpuFloat};
 
-/// The function of the name, of as many arguments as there are.
+/// Returns the result of the function `name` for the arguments `x`.
 fn apply(name: &str, x: &[f64]) -> f64 {
     macro_rules! one_argument {
         ($($function:ident)*) => {
@@ -29,11 +29,11 @@ fn apply(name: &str, x: &[f64]) -> f64 {
         "rhypot" => GpuFloat::rhypot(x[0], x[1]),
         "norm4d" => GpuFloat::norm4d(x[0], x[1], x[2], x[3]),
         "rnorm4d" => GpuFloat::rnorm4d(x[0], x[1], x[2], x[3]),
-        _ => panic!("{name} is none of the functions"),
+        _ => panic!("`{name}` is unknown: add it to `apply`"),
     }
 }
 
-/// How many doubles lie between two of the same kind.
+/// Returns the number of steps from one double to the other in the order of the doubles.
 fn distance(a: f64, b: f64) -> u64 {
     let place = |x: f64| {
         let bits = x.to_bits() as i64;
@@ -283,7 +283,7 @@ fn whole_parts_remainders_and_exponents_are_std_s() {
         };
         let (x, y) = (draw(), draw());
         let check = |name: &str, result: f64, expected: f64| {
-            assert!(is_same(result, expected), "{name} of {x:e}, {y:e} = {result:e}, not {expected:e}");
+            assert!(is_same(result, expected), "{name}({x:e}, {y:e}) = {result:e}, not {expected:e}");
         };
         check("floor", GpuFloat::floor(x), x.floor());
         check("ceil", GpuFloat::ceil(x), x.ceil());
@@ -306,7 +306,7 @@ fn whole_parts_remainders_and_exponents_are_std_s() {
             check("logb", GpuFloat::logb(x), f64::from(exponent - 1));
         }
     }
-    assert_eq!(GpuFloat::ldexp(1.5, -1074), 1e-323, "1.5 units in the last place are rounded once, to an even number");
+    assert_eq!(GpuFloat::ldexp(1.5, -1074), 1e-323, "1.5 units in the last place round once, to 2 units");
     assert_eq!(GpuFloat::ldexp(1.0, i32::MAX), f64::INFINITY);
     assert_eq!(GpuFloat::ldexp(f64::MAX, -5000), 0.0);
     assert_eq!(GpuFloat::ldexp(5e-324, 2097), 8.98846567431158e307);
@@ -323,7 +323,7 @@ fn bessel_functions_of_higher_order_follow_the_recurrence() {
                 let size = below.abs() + above.abs() + 1.0;
                 if size.is_finite() {
                     let difference = below + above - 2.0 * f64::from(n) / x * value;
-                    assert!(difference.abs() <= 1e-12 * size, "{difference:e} at order {n} of {x}");
+                    assert!(difference.abs() <= 1e-12 * size, "off by {difference:e} at order {n}, x = {x}");
                 }
             }
             assert!(
@@ -332,7 +332,7 @@ fn bessel_functions_of_higher_order_follow_the_recurrence() {
                     - 2.0 / (PI * x))
                     .abs()
                     <= 1e-12 * (1.0 / x),
-                "Wronski's determinant at order {n} of {x}"
+                "the Wronskian is wrong at order {n}, x = {x}"
             );
         }
     }

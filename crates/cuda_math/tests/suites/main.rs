@@ -1,4 +1,4 @@
-//! The tests of the functions in one program, which is linked once.
+//! All tests of the float functions, in one program, so that the linker runs once.
 
 mod f64_mathematics;
 mod mathematics;

@@ -1,9 +1,9 @@
-//! The functions of f32 against references in f64: sampled over all arguments, and where results change their kind. All
-//! 2^32 arguments are gone through on a GPU (bench/mathematics).
+//! Checks the `f32` functions against `f64` references, at sampled arguments, special arguments, and arguments at which
+//! a function changes its method. `bench/mathematics` checks all 2^32 arguments on a GPU.
 
 use cuda_math::{FLOAT_FUNCTIONS, GpuFloat};
 
-/// Odd, so that the samples end in all kinds of bits.
+/// The distance between the bits of two sampled arguments. It is odd, so that the samples have all kinds of low bits.
 const STRIDE: usize = 1_048_573;
 
 const SPECIAL: [f32; 30] = [
@@ -50,7 +50,8 @@ fn arguments() -> impl Iterator<Item = f32> {
     sampled.chain(near).chain(SPECIAL)
 }
 
-/// How far `found` is from `expected`, in units in the last place of that; without bound if it is of another kind.
+/// Returns the error of `found` in units in the last place of `expected`. Returns ∞ if only one of them is NaN, or if
+/// both are zeros of different sign.
 fn error(found: f32, expected: f64) -> f64 {
     const MOST: f64 = 3.402_823_669_209_385e38;
     if expected.is_nan() || found.is_nan() {
@@ -69,7 +70,7 @@ fn error(found: f32, expected: f64) -> f64 {
     (limit(f64::from(found)) - expected).abs() / 2_f64.powi(exponent - 23)
 }
 
-/// The bound that the table states for `name`.
+/// Returns the largest error that the table states for the function `name` on `f32`.
 fn bound(name: &str) -> f64 {
     let row = FLOAT_FUNCTIONS.iter().find(|(of, ..)| *of == name);
     let (_, single, _) = row.unwrap_or_else(|| panic!("{name} is not in the table"));
@@ -106,7 +107,7 @@ fn exponentials_and_logarithms() {
     }
 }
 
-/// sin(π·x + n·π/2), whose zeros are exact.
+/// Returns sin(π·x + n·π/2), with exact zeros.
 fn sin_of_half_turns(x: f64, n: f64) -> f64 {
     let quarter = (2.0 * x).round_ties_even();
     let (sin, cos) = ((x - 0.5 * quarter) * std::f64::consts::PI).sin_cos();
@@ -189,11 +190,11 @@ fn error_functions_and_their_kin_are_near_identities() {
     for x in arguments().filter(|x| x.is_finite()) {
         let wide = f64::from(x);
         // Series and asymptotic forms hold at the ends; between them the function of f64 is the reference.
-        assert!(error(GpuFloat::erf(x), GpuFloat::erf(wide)) <= bound("erf"), "erf({x:e})");
-        assert!(error(GpuFloat::erfc(x), GpuFloat::erfc(wide)) <= bound("erfc"), "erfc({x:e})");
+        assert!(error(GpuFloat::erf(x), GpuFloat::erf(wide)) <= bound("erf"), "erf({x:e}) is inexact");
+        assert!(error(GpuFloat::erfc(x), GpuFloat::erfc(wide)) <= bound("erfc"), "erfc({x:e}) is inexact");
         if x.abs() < 1e-4 {
             let expected = wide * (std::f64::consts::FRAC_2_SQRT_PI - 0.376_126_389_031_837_5 * wide * wide);
-            assert!(error(GpuFloat::erf(x), expected) <= 2.0, "erf({x:e})");
+            assert!(error(GpuFloat::erf(x), expected) <= 2.0, "erf({x:e}) is inexact");
         }
         if x.abs() > 4.5 {
             assert_eq!(GpuFloat::erf(x), 1_f32.copysign(x));
@@ -239,19 +240,19 @@ fn exact_functions_are_exact() {
         }
         let (mantissa, exponent) = GpuFloat::frexp(x);
         if x != 0.0 && x.is_finite() {
-            assert!((0.5..1.0).contains(&mantissa.abs()) && bits(GpuFloat::ldexp(mantissa, exponent), x), "{x:e}");
+            assert!((0.5..1.0).contains(&mantissa.abs()) && bits(GpuFloat::ldexp(mantissa, exponent), x), "x = {x:e}");
             assert_eq!(GpuFloat::ilogb(x), exponent - 1);
             assert_eq!(GpuFloat::logb(x), (exponent - 1) as f32);
         } else {
             assert!(bits(mantissa, x) && exponent == 0);
         }
         let (part, whole) = GpuFloat::modf(x);
-        assert!(bits(whole, x.trunc()) && (x.is_nan() || part.is_sign_negative() == x.is_sign_negative()), "{x:e}");
+        assert!(bits(whole, x.trunc()) && (x.is_nan() || part.is_sign_negative() == x.is_sign_negative()), "x = {x:e}");
         assert!(!x.is_finite() || part + whole == x);
-        assert!(bits(GpuFloat::nextafter(x, f32::INFINITY), if x == 0.0 { 1e-45 } else { x.next_up() }), "{x:e}");
+        assert!(bits(GpuFloat::nextafter(x, f32::INFINITY), if x == 0.0 { 1e-45 } else { x.next_up() }), "x = {x:e}");
         assert!(
             bits(GpuFloat::nextafter(x, f32::NEG_INFINITY), if x == 0.0 { -1e-45 } else { x.next_down() }),
-            "{x:e}"
+            "x = {x:e}"
         );
     }
     assert_eq!((GpuFloat::ilogb(0.0_f32), GpuFloat::ilogb(f32::NEG_INFINITY)), (i32::MIN, i32::MAX));
@@ -262,7 +263,7 @@ fn exact_functions_are_exact() {
     assert_eq!(GpuFloat::min(f32::NAN, 2.0), 2.0);
 }
 
-/// The remainder by exact arithmetic of f64, which has room for both where they are near each other; else by halves.
+/// Returns the IEEE remainder of `x / y`, from exact `f64` arithmetic.
 fn exact_remainder(x: f32, y: f32) -> f32 {
     let (a, b) = (f64::from(x).abs(), f64::from(y).abs());
     if x.is_nan() || y.is_nan() || x.is_infinite() || y == 0.0 {

@@ -13,7 +13,7 @@ pub fn fence() {
 }
 
 /// A [`fence()`] for the threads of the block (`fence.sc.cta`). The simulator reports a thread of another block that
-/// relies on it.
+/// relies on such a fence.
 #[doc(alias = "__threadfence_block")]
 #[inline(always)]
 #[track_caller]

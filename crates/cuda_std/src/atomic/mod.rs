@@ -2,8 +2,8 @@
 //!
 //! The methods of views, such as [`GlobalMut::atomic_add`], are atomic for all threads of the device and relaxed: they
 //! order no other access. To publish other writes, store with [`GlobalMut::store_release`] and read with
-//! [`GlobalMut::load_acquire`], or put a [`fence`] in between. A value that fits into the word itself needs no order:
-//! [`GlobalMut::store_relaxed`] and [`GlobalMut::load_relaxed`] are enough.
+//! [`GlobalMut::load_acquire`], or put a [`fence`] in between. To publish a single word, [`GlobalMut::store_relaxed`]
+//! and [`GlobalMut::load_relaxed`] are enough.
 //!
 //! For another scope or order, [`GlobalMut::atomic`], [`GlobalMut::block_atomic`] and [`GlobalMut::system_atomic`]
 //! return an [`AtomicRef`] to an element. [`AtomicU32`], [`BlockAtomicF32`] and others are atomic types for statics and
@@ -73,7 +73,7 @@ pub enum AtomicType {
     Bf16x2,
 }
 
-/// A read-modify-write operation.
+/// A read-modify-write operation, as the PTX instruction `atom` offers it.
 #[doc(hidden)]
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Update {
@@ -84,9 +84,9 @@ pub enum Update {
     And,
     Or,
     Xor,
-    /// Adds one, or sets 0 if the element is at least the value.
+    /// Adds one to the element, or sets it to 0 if it is at least the operand.
     Increment,
-    /// Subtracts one, or sets the value if the element is 0 or greater than the value.
+    /// Subtracts one from the element, or sets it to the operand if it is 0 or greater than the operand.
     Decrement,
 }
 
@@ -96,16 +96,16 @@ pub trait Atomic: Element + PartialEq {
     #[doc(hidden)]
     const TYPE: AtomicType;
 
-    /// Returns the new element after `update` of `self` with `value`.
+    /// Returns the element that results from applying `update` with the operand `value` to the element `self`.
     #[doc(hidden)]
     fn updated(self, update: Update, value: Self) -> Self;
 
-    /// Returns the number whose addition subtracts `self`.
+    /// Returns `-self`: to add it is to subtract `self`.
     #[doc(hidden)]
     fn negated(self) -> Self;
 }
 
-/// Returns true if `a` and `b` have the same bits.
+/// Returns true if the numbers `a` and `b` have the same bits.
 #[inline(always)]
 pub(crate) fn same_bits<T: Atomic>(a: T, b: T) -> bool {
     if size_of::<T>() == 4 {
@@ -239,7 +239,8 @@ macro_rules! atomic_methods {
             unsafe { backend::atomic_compare_exchange(self.place(index), expected, new, Scope::Device) }
         }
 
-        /// Loads element `index` anew each time (`ld.relaxed.gpu`), for a thread that waits for another one.
+        /// Loads element `index` from memory at each call (`ld.relaxed.gpu`). A thread can poll the element with this
+        /// method.
         #[inline(always)]
         #[track_caller]
         pub fn load_relaxed(&self, index: usize) -> T {
@@ -264,8 +265,8 @@ macro_rules! atomic_methods {
             unsafe { backend::atomic_store(self.place(index), value, true, Scope::Device) }
         }
 
-        /// Sets element `index` atomically (`st.relaxed.gpu`), for a thread that waits with
-        /// [`load_relaxed`](Self::load_relaxed). Orders no other access.
+        /// Sets element `index` atomically (`st.relaxed.gpu`). Another thread can poll it with
+        /// [`load_relaxed`](Self::load_relaxed). The store orders no other access.
         #[inline(always)]
         #[track_caller]
         pub fn store_relaxed(&self, index: usize, value: T) {
@@ -307,17 +308,17 @@ macro_rules! number_methods {
 macro_rules! integer_methods {
     () => {
         update_method! {
-            /// Bitwise and of element `index` with `value`. Returns the previous value.
+            /// Replaces element `index` by its bitwise and with `value`. Returns the previous value.
             #[doc(alias = "atomicAnd")]
             atomic_and And
         }
         update_method! {
-            /// Bitwise or of element `index` with `value`. Returns the previous value.
+            /// Replaces element `index` by its bitwise or with `value`. Returns the previous value.
             #[doc(alias = "atomicOr")]
             atomic_or Or
         }
         update_method! {
-            /// Bitwise exclusive or of element `index` with `value`. Returns the previous value.
+            /// Replaces element `index` by its bitwise exclusive or with `value`. Returns the previous value.
             #[doc(alias = "atomicXor")]
             atomic_xor Xor
         }

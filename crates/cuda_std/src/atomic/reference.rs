@@ -14,7 +14,7 @@ use core::marker::PhantomData;
 use super::{Atomic, AtomicInteger, AtomicNumber, Ordering, Place, Scope, Update, same_bits};
 use crate::backend;
 
-/// A number in global or shared memory. Operations on it are atomic for the threads of a scope.
+/// A reference to a number in global or shared memory, whose operations are atomic for the threads of a scope.
 ///
 /// The methods are those of [`core::sync::atomic`]. An order that acquires puts a fence of the scope after the
 /// operation; an order that releases puts one before it.
@@ -23,7 +23,7 @@ use crate::backend;
 /// use cuda_std::atomic::Ordering::{AcqRel, Relaxed};
 /// use cuda_std::{GlobalMut, kernel, thread};
 ///
-/// /// `sums[0]` = the sum of what all threads have, and `last[0]` the block that came last.
+/// /// Adds 1 to `sums[0]` for each thread, and stores the index of the last block to arrive in `last[0]`.
 /// #[kernel]
 /// pub fn total(sums: GlobalMut<f32>, arrived: GlobalMut<u32>, last: GlobalMut<u32>) {
 ///     sums.atomic(0).fetch_add(1.0, Relaxed);
@@ -104,11 +104,11 @@ impl<T: Atomic> AtomicRef<'_, T> {
         }
     }
 
-    /// Loads the number. The order must not be a releasing one.
+    /// Loads the number. The order must be `Relaxed`, `Acquire` or `SeqCst`.
     #[inline(always)]
     #[track_caller]
     pub fn load(&self, order: Ordering) -> T {
-        assert!(!releases(order), "a load releases nothing");
+        assert!(!releases(order), "a load cannot release: use `Relaxed`, `Acquire` or `SeqCst`");
         if order == Ordering::SeqCst {
             backend::fence(self.scope);
         }
@@ -116,11 +116,14 @@ impl<T: Atomic> AtomicRef<'_, T> {
         unsafe { backend::atomic_load(self.place, acquires(order), self.scope) }
     }
 
-    /// Sets the number. The order must not be an acquiring one, except `SeqCst`.
+    /// Sets the number. The order must be `Relaxed`, `Release` or `SeqCst`.
     #[inline(always)]
     #[track_caller]
     pub fn store(&self, value: T, order: Ordering) {
-        assert!(!matches!(order, Ordering::Acquire | Ordering::AcqRel), "a store acquires nothing");
+        assert!(
+            !matches!(order, Ordering::Acquire | Ordering::AcqRel),
+            "a store cannot acquire: use `Relaxed`, `Release` or `SeqCst`"
+        );
         if order == Ordering::SeqCst {
             backend::fence(self.scope);
         }
@@ -147,13 +150,13 @@ impl<T: Atomic> AtomicRef<'_, T> {
     }
 
     updates! {
-        /// Adds `value` and returns the previous value. Integers wrap.
+        /// Adds `value` to the number and returns the previous value. Integers wrap.
         fetch_add(value: T) Add;
         /// Sets the number to `value` and returns the previous value.
         swap(value: T) Exchange;
     }
 
-    /// Subtracts `value` and returns the previous value. Integers wrap.
+    /// Subtracts `value` from the number and returns the previous value. Integers wrap.
     #[inline(always)]
     #[track_caller]
     pub fn fetch_sub(&self, value: T, order: Ordering) -> T {
@@ -174,25 +177,26 @@ impl<T: AtomicNumber> AtomicRef<'_, T> {
 
 impl<T: AtomicInteger> AtomicRef<'_, T> {
     updates! {
-        /// Bitwise and with `value`. Returns the previous value.
+        /// Replaces the number by its bitwise and with `value`. Returns the previous value.
         fetch_and(value: T) And;
-        /// Bitwise or with `value`. Returns the previous value.
+        /// Replaces the number by its bitwise or with `value`. Returns the previous value.
         fetch_or(value: T) Or;
-        /// Bitwise exclusive or with `value`. Returns the previous value.
+        /// Replaces the number by its bitwise exclusive or with `value`. Returns the previous value.
         fetch_xor(value: T) Xor;
     }
 }
 
 impl AtomicRef<'_, u32> {
     updates! {
-        /// Adds one, or sets 0 if the number is at least `limit`. Returns the previous value.
+        /// Adds one to the number, or sets it to 0 if it is at least `limit`. Returns the previous value.
         fetch_inc(limit: u32) Increment;
-        /// Subtracts one, or sets `limit` if the number is 0 or greater than `limit`. Returns the previous value.
+        /// Subtracts one from the number, or sets it to `limit` if it is 0 or greater than `limit`. Returns the
+        /// previous value.
         fetch_dec(limit: u32) Decrement;
     }
 }
 
-/// The bitwise operations of a float, applied to its bits.
+/// Implements the bitwise operations of an atomic float, which work on its bits.
 macro_rules! of_bits {
     ($($float:ident $bits:ident)*) => {$(
         impl AtomicRef<'_, $float> {
@@ -201,21 +205,22 @@ macro_rules! of_bits {
                 AtomicRef::new(self.place.cast(), self.scope)
             }
 
-            /// Bitwise and of its bits with those of `value`. Returns the previous value.
+            /// Replaces the float's bits by their bitwise and with those of `value`. Returns the previous value.
             #[inline(always)]
             #[track_caller]
             pub fn fetch_and(&self, value: $float, order: Ordering) -> $float {
                 $float::from_bits(self.bits().fetch_and(value.to_bits(), order))
             }
 
-            /// Bitwise or of its bits with those of `value`. Returns the previous value.
+            /// Replaces the float's bits by their bitwise or with those of `value`. Returns the previous value.
             #[inline(always)]
             #[track_caller]
             pub fn fetch_or(&self, value: $float, order: Ordering) -> $float {
                 $float::from_bits(self.bits().fetch_or(value.to_bits(), order))
             }
 
-            /// Bitwise exclusive or of its bits with those of `value`. Returns the previous value.
+            /// Replaces the float's bits by their bitwise exclusive or with those of `value`. Returns the previous
+            /// value.
             #[inline(always)]
             #[track_caller]
             pub fn fetch_xor(&self, value: $float, order: Ordering) -> $float {

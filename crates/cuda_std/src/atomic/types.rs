@@ -6,7 +6,7 @@ use super::{AtomicRef, Ordering, Place, Scope};
 
 macro_rules! delegated {
     ($($name:ident($($argument:ident: $type:ty),*) $(-> $result:ty)?;)*) => {$(
-        /// See the method of this name of [`AtomicRef`].
+        /// See the method of the same name of [`AtomicRef`].
         #[inline(always)]
         #[track_caller]
         pub fn $name(&self, $($argument: $type),*) $(-> $result)? {
@@ -19,8 +19,8 @@ macro_rules! atomic {
     ($name:ident $value:ident $scope:ident $who:literal $($kind:ident)*) => {
         #[doc = concat!("An `", stringify!($value), "` whose operations are atomic for the threads of ", $who, ".")]
         ///
-        /// It may be in global or in shared memory: a GPU determines the space from the address, and the simulator
-        /// checks accesses in both. See [`AtomicRef`] for the methods.
+        /// The number may be in global or in shared memory: a GPU determines the memory space from the address, and the
+        /// simulator checks accesses in both. See [`AtomicRef`] for the methods.
         #[repr(transparent)]
         pub struct $name(UnsafeCell<$value>);
 
@@ -50,7 +50,7 @@ macro_rules! atomic {
                 self.0.get()
             }
 
-            /// Returns the number.
+            /// Consumes the atomic and returns the number.
             pub const fn into_inner(self) -> $value {
                 self.0.into_inner()
             }

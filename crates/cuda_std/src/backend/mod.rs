@@ -1,6 +1,7 @@
-//! Chooses between the GPU and the simulator.
+//! The choice between the GPU back end and the simulator.
 //!
-//! Both modules have the same functions. The rest of the crate calls them and does not depend on the target.
+//! The modules `ptx` and `simulated` have the same functions. The rest of the crate calls them and does not depend on
+//! the target.
 //!
 //! # Design
 //!

@@ -1,8 +1,8 @@
 //! 16-bit floats, and pairs of them that a GPU processes at once.
 //!
 //! `f16` is IEEE's binary16, with 11 bits of precision and a maximum of 65504. `bf16` is the upper half of an `f32`.
-//! Sums, products and fused multiply-adds are rounded once, to the nearest, with the same bits in the simulator. The
-//! names are those of the crate `half`.
+//! Sums, products and fused multiply-adds are rounded once, to the nearest number. The simulator returns the same bits
+//! as a GPU. The names of types and methods are those of the crate `half`.
 
 use core::cmp::Ordering;
 use core::fmt;
@@ -96,7 +96,7 @@ macro_rules! single {
                 Self(backend::$from_f64(value))
             }
 
-            /// Returns the number nearest to `value`, for constants.
+            /// Returns the number nearest to `value`. This function can be used in constants.
             pub const fn from_f64_const(value: f64) -> Self {
                 Self(rounding::$format.round(value))
             }
@@ -319,7 +319,7 @@ macro_rules! pair {
                 [self.low().to_f32(), self.high().to_f32()]
             }
 
-            /// Returns `self·a + b` for each number, rounded once.
+            /// Returns `self·a + b` for each number of the pairs, rounded once.
             #[doc(alias = "__hfma2")]
             #[inline(always)]
             pub fn mul_add(self, a: Self, b: Self) -> Self {

@@ -1,9 +1,9 @@
-//! Arithmetic on 16-bit floats by that of `f64`, rounded once. The simulator uses it, and a GPU without the
-//! instructions.
+//! Arithmetic on 16-bit floats, computed in `f64` and rounded once. The simulator uses it, and so does a GPU that lacks
+//! the instructions.
 //!
 //! # Design
 //!
-//! `f64` represents the product of two 16-bit floats exactly. A following sum is rounded to odd; rounding it to 16 bits
+//! `f64` represents the product of two 16-bit floats exactly. A sum in `f64` is rounded to odd; rounding it to 16 bits
 //! then gives the same result as a single rounding. NaNs have the bits that GPUs return.
 
 /// A 16-bit format with `fraction` bits for the fraction, one for the sign, and the others for the exponent.
@@ -144,7 +144,8 @@ mod tests {
         assert_eq!([0x3C00, 0x0001, 0x7BFF, 0xC000].map(|bits| F16.widen(bits)), [1.0, 2_f64.powi(-24), 65504.0, -2.0]);
     }
 
-    /// Between each float and the next: the midpoint goes to the even one, and what is beside it to the nearer one.
+    /// Checks that the midpoint of two consecutive floats is rounded to the even one, and numbers beside it to the
+    /// nearer one.
     #[test]
     fn what_lies_between_goes_to_the_nearest() {
         for format in [F16, BF16] {
@@ -165,7 +166,7 @@ mod tests {
         }
     }
 
-    /// A sum whose first rounding, to `f64`, would hit a midpoint.
+    /// Checks that a sum is rounded once, even if rounding it to `f64` first would give a midpoint.
     #[test]
     fn a_product_and_a_sum_are_rounded_once() {
         let one = F16.one();
@@ -180,7 +181,7 @@ mod tests {
         let (big, middle) = (BF16.round(2_f64.powi(60)), BF16.round(2_f64.powi(52)));
         let up = BF16.fma(BF16.round(2_f64.powi(-60)), BF16.one(), BF16.round(1.0));
         assert_eq!(up, BF16.one());
-        assert_eq!(BF16.add(big, middle), big, "the middle goes to the even one");
+        assert_eq!(BF16.add(big, middle), big, "the midpoint is rounded to the even float");
         let odd = big + 1;
         assert_eq!(BF16.add(odd, middle), odd + 1);
         let nearly = BF16.round(2_f64.powi(26));

@@ -33,7 +33,7 @@ pub fn match_any<T: MatchValue>(mask: u32, value: T) -> u32 {
     }
 }
 
-/// Returns `mask` if the values of all its lanes have the same bits.
+/// Returns `mask` if the values of all its lanes have the same bits, and `None` otherwise.
 #[doc(alias = "__match_all_sync")]
 #[inline(always)]
 #[track_caller]

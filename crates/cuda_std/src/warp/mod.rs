@@ -1,8 +1,8 @@
 //! Operations among the lanes of a warp.
 //!
-//! Lanes run independently: only these operations bring them together. `mask` has bit *i* set if lane *i* takes part.
+//! Lanes run independently: only these operations synchronise them. `mask` has bit *i* set if lane *i* takes part.
 //! Every lane of the mask that has not ended must call the same operation with the same mask, and the caller must be in
-//! it. The simulator reports violations.
+//! the mask. The simulator reports violations.
 
 use crate::backend;
 

@@ -7,8 +7,8 @@ macro_rules! reductions {
     ($($(#[$doc:meta])* $name:ident $update:ident $cuda:literal;)*) => {$(
         $(#[$doc])*
         ///
-        /// Every lane of `mask` receives the result. For 32 bits it is one instruction from sm_80 on; otherwise it uses
-        /// shuffles.
+        /// Every lane of `mask` receives the result. A reduction of 32-bit integers is one instruction from sm_80 on;
+        /// all other reductions use shuffles.
         #[doc(alias = $cuda)]
         #[inline(always)]
         #[track_caller]

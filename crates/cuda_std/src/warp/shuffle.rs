@@ -12,7 +12,7 @@ enum Mode {
     Xor,
 }
 
-/// Returns the instruction's operand for segments of `width` lanes.
+/// Returns the operand of `shfl.sync` that describes segments of `width` lanes.
 #[inline(always)]
 const fn clamp(mode: Mode, width: u32) -> u32 {
     (SIZE - width) << 8 | if matches!(mode, Mode::Up) { 0 } else { SIZE - 1 }
@@ -34,7 +34,7 @@ fn source(mode: Mode, operand: u32, width: u32) -> (u32, bool) {
     (if is_there { source } else { lane }, is_there)
 }
 
-/// Checks the width in the simulator, where checks cost nothing extra.
+/// Checks the width of a segment in the simulator, where checks cost nothing extra.
 #[inline(always)]
 #[track_caller]
 fn check_width(width: u32) {
@@ -64,8 +64,8 @@ macro_rules! shuffles {
         }
 
         #[doc = concat!(
-            "A [`", stringify!($name), "`] within each segment of `width` lanes: 1, 2, 4, 8, 16 or 32. Lanes are counted \
-             from the start of the segment."
+            "A [`", stringify!($name), "`] within segments of `width` lanes. The width must be 1, 2, 4, 8, 16 or 32. \
+             Lanes count from the start of the segment."
         )]
         #[doc(alias = $cuda)]
         #[inline(always)]
@@ -108,17 +108,17 @@ shuffles! {
 
 /// A value that a shuffle can transfer: any [`Element`] of at most 16 bytes, as 32-bit words.
 pub trait Shuffle: Element {
-    /// The number of words.
+    /// The number of 32-bit words that hold the value.
     const WORDS: usize;
     /// Returns the value's bytes as the first [`WORDS`](Self::WORDS) words, followed by zeros.
     fn to_words(self) -> [u32; 4];
-    /// Returns the value with these words.
+    /// Returns the value whose bytes are in the first [`WORDS`](Self::WORDS) of these words.
     fn from_words(words: [u32; 4]) -> Self;
 }
 
 impl<T: Element> Shuffle for T {
     const WORDS: usize = {
-        assert!(size_of::<T>() <= 16, "a shuffle carries at most 16 bytes");
+        assert!(size_of::<T>() <= 16, "a shuffle transfers values of at most 16 bytes");
         size_of::<T>().div_ceil(4)
     };
 

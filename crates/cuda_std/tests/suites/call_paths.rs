@@ -1,10 +1,11 @@
-//! Calls by which the lanes of a warp come to one barrier are told apart, whatever the function is called.
+//! Calls by which the lanes of a warp reach one barrier: the checker distinguishes them, whatever the functions are
+//! called.
 
 use crate::common::{Device, view_mut};
 use cuda_std::{GlobalMut, device, kernel, thread};
 use simt::FaultKind;
 
-/// A block's word, which has methods with the names of a view's.
+/// A type whose methods contain barriers and have the same names as methods of a view.
 #[derive(Clone, Copy)]
 struct Tile;
 
@@ -62,7 +63,7 @@ kernels! {
     by_receiver tile i: { let tiles = [tile]; tiles[0].load(i) }, Some(tile).unwrap().load(i);
 }
 
-/// As `Tile`, without `#[device]`: only the kernel knows its own calls.
+/// A type like `Tile`, but without `#[device]`: the macro sees only the kernel's own calls.
 #[derive(Clone, Copy)]
 struct Unmarked;
 
@@ -89,7 +90,8 @@ kernels! {
         [Unmarked; 2].into_iter().next().unwrap().load(i);
 }
 
-/// Odd lanes come to the barrier in the second iteration of a loop in which every call has a name of a view's method.
+/// Lets odd lanes reach the barrier in the second iteration of a loop in which every call is named like a view's
+/// method.
 #[kernel]
 fn unmarked_in_loop(y: GlobalMut<u32>) {
     let (tile, i) = (Unmarked, thread::index_1d());

@@ -1,4 +1,4 @@
-//! Comparisons of slices, and of what has slices in it: observed, or announced.
+//! Comparisons of slices and of values that contain slices. The simulator checks them or reports them as not checked.
 
 #![allow(
     clippy::eq_op,
@@ -16,7 +16,7 @@ use simt::{Checks, FaultKind, NoteKind, Notes, Simulator};
 
 #[device]
 mod own {
-    /// A slice with a name, and methods that give it.
+    /// A slice in a structure, with methods that return the slice.
     #[derive(Clone, Copy)]
     pub struct Named<'a> {
         pub x: &'a [u32],
@@ -28,7 +28,7 @@ mod own {
         }
 
         pub fn both(&self) -> Option<&'a [u32]> {
-            assert_eq!(self.x.len(), self.x[..].len(), "as many");
+            assert_eq!(self.x.len(), self.x[..].len(), "the length of the whole range");
             assert_eq!(self.x, self.x);
             Some(self.x)
         }
@@ -49,13 +49,13 @@ mod own {
     }
 }
 
-/// As [`own::Named`], with an operator that is not marked.
+/// A structure like [`own::Named`], with a comparison operator that is not marked.
 #[derive(Clone, Copy, PartialEq)]
 struct Plain<'a> {
     x: &'a [u32],
 }
 
-/// Compares so that all elements are told of.
+/// Compares slices in forms whose accesses are all checked.
 #[kernel]
 fn compare(x: &[u32], y: GlobalMut<u32>, which: u32) {
     let named = own::Named { x };
@@ -124,7 +124,7 @@ fn slices_are_read_wherever_they_are_compared() {
     assert_eq!(notes.take(), []);
 }
 
-/// Compares what has slices in it, of whose elements nothing is told.
+/// Compares values that contain slices, in forms whose accesses are not checked.
 #[kernel]
 fn compare_unseen(x: &[u32], rows: &[[u32; 2]], y: GlobalMut<u32>) {
     let (pair, option, both, result) = ((x, 1), Some(x), [x, x], Ok::<_, u32>(x));
@@ -172,7 +172,7 @@ fn what_is_not_seen_of_comparisons_is_announced() {
     assert_eq!(download::<u32>(&y), [10]);
 }
 
-/// Compares numbers, addresses, marked types, and what has to be inferred.
+/// Compares numbers, addresses, values of marked types, and values whose types the compiler has to infer.
 #[kernel]
 fn compare_seen(x: &[u32], p: *const u32, y: GlobalMut<u32>) {
     let numbers = (1_u64, [2_u64, 3], Some(4_u64));

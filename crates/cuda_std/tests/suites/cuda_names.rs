@@ -1,5 +1,5 @@
-//! `docs/cuda-names.md` against the sources: every CUDA name that they have as an alias is on the page, what the page
-//! names is in the module that it names, and every function of the modules is on the page.
+//! Checks `docs/cuda-names.md` against the sources. Every CUDA name that is an alias in the sources must be on the
+//! page. Every name on the page must exist in its module. Every function of the modules must be on the page.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -13,7 +13,7 @@ fn page() -> String {
     fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/cuda-names.md")).unwrap()
 }
 
-/// The text of a module: one file, or all of a folder.
+/// Returns the source text of a module: one file, or all files of a folder.
 fn module(name: &str) -> String {
     let folder = sources().join(name);
     match fs::read_dir(&folder) {
@@ -24,12 +24,12 @@ fn module(name: &str) -> String {
 
 const MODULES: [&str; 8] = ["atomic", "barrier", "bits", "grid", "half", "machine", "thread", "warp"];
 
-/// What stands between backticks.
+/// Returns the parts of `text` that stand between backticks.
 fn quoted(text: &str) -> impl Iterator<Item = &str> {
     text.split('`').skip(1).step_by(2)
 }
 
-/// CUDA's names on the page, and those in the sources: aliases, and literals that are passed to a macro as such.
+/// Compares CUDA's names on the page with those in the sources: aliases, and literals that macros use as aliases.
 #[test]
 fn every_alias_is_on_the_page_and_every_name_of_the_page_is_an_alias() {
     let page = page();
@@ -45,12 +45,12 @@ fn every_alias_is_on_the_page_and_every_name_of_the_page_is_an_alias() {
     let in_sources: BTreeSet<&str> = literals.filter(is_cudas).collect();
     assert!(in_sources.len() > 60, "{in_sources:?}");
     let missing: Vec<_> = in_sources.difference(&on_page).collect();
-    assert!(missing.is_empty(), "not on the page: {missing:?}");
+    assert!(missing.is_empty(), "not on the page, add them: {missing:?}");
     // Rust's own methods have no alias.
     let of_std = ["__popc", "__clz", "__brev", "__sad"];
     let unknown: Vec<_> =
         on_page.iter().filter(|name| is_cudas(name) && !in_sources.contains(*name) && !of_std.contains(name)).collect();
-    assert!(unknown.is_empty(), "on the page, and no alias: {unknown:?}");
+    assert!(unknown.is_empty(), "on the page, but not an alias in the sources: {unknown:?}");
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! Float methods in kernels are `GpuFloat`'s without an import, also where std has one of the name, and other types
-//! keep theirs.
+//! Checks that float methods in kernels are those of `GpuFloat`, without an import and even where std has a method of
+//! the same name. Methods of other types stay their own.
 
 use core::ops::Deref;
 
@@ -7,10 +7,10 @@ use cuda_std::{DeviceId, GlobalMut, GpuFloat as Mathematics, LaunchConfig, kerne
 use simt::{Simulator, memory::Allocation};
 
 const COUNT: usize = 32;
-/// An argument for which std's functions, the GPU's and a type's own all differ.
+/// An argument for which the functions of std, of the GPU and of a user-defined type all give different results.
 const X: f32 = 0.731_2;
 
-/// What the kernel that `call` makes writes.
+/// Runs the kernel of `call` and returns the numbers that it writes.
 fn written<'a>(memory: &'a Allocation, call: impl FnOnce(GlobalMut<'a, f32>) -> cuda_std::Call<'a>) -> Vec<f32> {
     // SAFETY: the memory is aligned to 256 bytes, has the elements, and lives as long as the view.
     let view = unsafe { GlobalMut::from_raw_parts(memory.as_ptr().cast(), COUNT, DeviceId::simulated(1)) };
@@ -37,7 +37,7 @@ struct Pair {
     twice: f64,
 }
 
-/// Has methods of its own with a float's names.
+/// A user-defined type whose methods have the names of float methods.
 #[derive(Clone, Copy)]
 struct Own(f32);
 
@@ -80,7 +80,7 @@ fn generic<T: cuda_std::GpuFloat>(x: T) -> T {
     x.exp().ln_1p()
 }
 
-/// Only here is the trait not in scope: what a user writes without an import.
+/// Kernels in a module that does not import the trait.
 mod without_import {
     use super::{Inner, Own, Pair, Scaled, generic};
     use cuda_std::{GlobalMut, kernel};
@@ -187,7 +187,7 @@ fn other_types_keep_their_own() {
     assert_eq!(found[..11], [101.0, 3.0, 6.0, 101.0, 7.0, 5.0, 8.0, 1.0, 12.0, 2.0, 104.0]);
 }
 
-/// The value whose results tell who computed them.
+/// Stores two results that show whether std's functions or those of `GpuFloat` computed them.
 #[kernel]
 fn with_import(x: f32, out: GlobalMut<f32>) {
     out.store(0, x.exp());
@@ -206,5 +206,5 @@ fn stds_methods_are_not_reached() {
         assert_eq!(found[1].to_bits(), Mathematics::exp_m1(x).to_bits());
         differ += usize::from(found[0] != f32::exp(x));
     }
-    assert!(differ > 0, "std's exp has the same bits: the test shows nothing");
+    assert!(differ > 0, "std's `exp` gives the same bits for all arguments: choose others");
 }

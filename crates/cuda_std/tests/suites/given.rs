@@ -1,4 +1,4 @@
-//! Slices that a marked call gives.
+//! Slices that a call of a marked function returns.
 
 use crate::common::{Device, download, view, view_mut};
 use cuda_std::{device, kernel, thread};
@@ -15,7 +15,7 @@ fn row_mut(y: &mut [u32], r: usize) -> &mut [u32] {
 }
 
 /// # Safety
-/// `y` is as long as `x`, four elements per thread.
+/// `y` must be as long as `x`, with four elements per thread.
 #[kernel]
 unsafe fn by_rows(x: &[u32], y: &mut [u32], which: u32) {
     let r = thread::index_1d() as usize;
@@ -44,7 +44,7 @@ unsafe fn by_rows(x: &[u32], y: &mut [u32], which: u32) {
     }
 }
 
-/// What `y` is afterwards.
+/// The expected elements of `y` after the kernel, for each value of `which`.
 const EXPECTED: [[u32; 8]; 9] = [
     [10, 0, 0, 0, 26, 0, 0, 0],
     [10, 0, 0, 0, 26, 0, 0, 0],

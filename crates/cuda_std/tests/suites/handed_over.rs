@@ -1,4 +1,5 @@
-//! What the simulator cannot see it says: a pointer or a slice that is handed to a function which is not marked.
+//! Pointers and slices that a kernel passes to a function without `#[device]`: the simulator notes that it does not
+//! check the function's accesses.
 
 use crate::common::{Device, download, line, view, view_mut};
 use cuda_std::{GlobalMut, device, kernel, thread};
@@ -71,7 +72,7 @@ impl Tripled for [u32] {
     }
 }
 
-/// Hands its parameters to marked functions alone, and to what accesses nothing.
+/// Passes its parameters only to marked functions and to functions that access nothing.
 #[kernel]
 fn all_marked(x: &[u32], y: *mut u32) {
     use marked::Doubled as _;
@@ -90,7 +91,7 @@ fn all_marked(x: &[u32], y: *mut u32) {
     }
 }
 
-/// Hands them to others, too.
+/// Passes its parameters also to functions that are not marked.
 #[kernel]
 fn some_unmarked(x: &[u32], y: *mut u32) {
     let value = marked_sum(x, plain_sum(x)); // sum
@@ -101,7 +102,7 @@ fn some_unmarked(x: &[u32], y: *mut u32) {
     unsafe { *y = *y.add(1) };
 }
 
-/// What a note says: the function, the array, the line.
+/// Returns the function, the array and the source line of a note.
 fn told(note: Note) -> (&'static str, Option<&'static str>, u32) {
     match note.kind {
         NoteKind::NotChecked { function, array } => (function, array, note.location.line),
@@ -161,7 +162,7 @@ fn a_note_says_what_to_do() {
     }
 }
 
-/// A wild pointer in a function that is not seen.
+/// Dereferences a wild pointer in a function that is not marked.
 #[kernel]
 fn wild(address: usize, y: GlobalMut<u32>) {
     let pointer = address as *mut u32;

@@ -1,5 +1,5 @@
-//! Pointers and slices that are in a value, are the result of a call, or go to a macro: handed to what is not marked,
-//! they are announced, too.
+//! Pointers and slices that are part of a value, the result of a call, or the argument of a macro. If they are passed
+//! to code that is not marked, the simulator notes that it does not check the accesses.
 
 use crate::common::{Device, download, view, view_mut};
 use cuda_std::{Global, GlobalMut, device, kernel, thread};
@@ -137,7 +137,7 @@ macro_rules! plain_write {
 
 use marked::{made, put, put_behind, put_tuple, sum, tail};
 
-/// Hands all of it to marked functions, and what has no pointers of its own to others.
+/// Passes pointers only to marked functions, and values without pointers to other functions.
 #[kernel]
 fn all_seen(x: &[u32], y: *mut u32, z: Global<u32>) {
     let mut pair = Pair { y, by: 1 };
@@ -161,7 +161,7 @@ fn all_seen(x: &[u32], y: *mut u32, z: Global<u32>) {
     assert!(Some(x).is_some() && chosen > 0 && format_args!("{pair:p}", pair = y).to_string().len() > 1);
 }
 
-/// Hands all of it to functions that are not marked.
+/// Passes pointers in all these forms to functions that are not marked.
 #[kernel]
 fn unseen(x: &[u32], y: *mut u32) {
     let mut pair = Pair { y, by: 1 };
@@ -192,7 +192,7 @@ fn unseen(x: &[u32], y: *mut u32) {
     plain_write!(pair.y, 9); // macro with a field
 }
 
-/// What a note says: the function, the array, the line.
+/// Returns the function, the array and the source line of a note.
 fn told(note: Note) -> (&'static str, Option<&'static str>, u32) {
     match note.kind {
         NoteKind::NotChecked { function, array } => (function, array, note.location.line),
@@ -250,7 +250,7 @@ fn what_is_not_seen_is_announced_wherever_it_is_in_the_value() {
     assert_eq!(found, expected.map(named));
 }
 
-/// A structure that has a view, beside one that has a pointer to the same buffer.
+/// Passes a structure with a view to one function, and a structure with a pointer to the same buffer to another.
 #[kernel]
 fn views_beside_pointers(x: Global<u32>, y: GlobalMut<u32>) {
     let pair = Pair { y: y.as_ptr(), by: 1 };
@@ -271,7 +271,7 @@ fn plain_len((_, len): (*const u32, usize)) -> usize {
     len
 }
 
-/// A tuple of a pointer to write through: the function may have written what it points to.
+/// Passes a tuple with a `*mut` pointer. The function may then have written the target.
 #[kernel]
 fn given_to_write(y: *mut u32, z: *mut u32) {
     plain_tuple((y, 3));
@@ -279,7 +279,7 @@ fn given_to_write(y: *mut u32, z: *mut u32) {
     unsafe { *z = *y };
 }
 
-/// A tuple of a pointer to read through: the function has written nothing.
+/// Passes a tuple with a `*const` pointer. The function cannot have written the target.
 #[kernel]
 fn given_to_read(y: *mut u32, z: *mut u32) {
     plain_len((y.cast_const(), 1));

@@ -1,4 +1,4 @@
-//! What a user imports by name counts as used, and nothing has to be imported.
+//! Checks that a user's imports of `cuda_std`'s macros count as used, and that kernels need no imports for them.
 
 #![deny(unused_imports)]
 
@@ -7,7 +7,7 @@ use cuda_std::{DeviceId, GlobalMut};
 mod imported {
     use cuda_std::{GlobalMut, address_space, kernel, print, println, thread};
 
-    /// Declares shared memory by an attribute that is imported, as Rust-CUDA's kernels do.
+    /// Declares shared memory by an imported attribute, as Rust-CUDA's kernels do.
     #[kernel]
     pub fn by_attribute(y: GlobalMut<u32>) {
         #[address_space(shared)]
@@ -18,7 +18,7 @@ mod imported {
         y.store(i, 1);
     }
 
-    /// Prints by macros that are imported.
+    /// Prints by imported macros.
     #[kernel]
     pub fn by_name(y: GlobalMut<u32>) {
         let i = thread::index_1d();
@@ -26,7 +26,7 @@ mod imported {
         println!("of {}", y.len());
     }
 
-    /// Has a variable of a macro's name.
+    /// Has a variable with the name of a macro.
     #[kernel]
     pub fn beside_a_variable(y: GlobalMut<u32>) {
         let print = y.len();
@@ -37,7 +37,7 @@ mod imported {
 mod known {
     use cuda_std::prelude::*;
 
-    /// Prints by macros that are known without an import.
+    /// Prints by macros that the prelude imports.
     #[kernel]
     pub fn by_prelude(y: GlobalMut<u32>) {
         println!("of {}", y.len());
@@ -48,13 +48,13 @@ mod known {
 mod unknown {
     use cuda_std::{GlobalMut, kernel};
 
-    /// Prints by macros that nobody imported, where std's are known.
+    /// Prints by macros that are not imported, in a module that also knows std's macros.
     #[kernel]
     pub fn by_itself(y: GlobalMut<u32>) {
         println!("of {}", y.len());
     }
 
-    /// Declares shared memory by an attribute that nobody imported.
+    /// Declares shared memory by an attribute that is not imported.
     #[kernel]
     pub fn by_its_own_attribute(y: GlobalMut<u32>) {
         #[address_space(shared)]

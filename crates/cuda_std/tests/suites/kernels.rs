@@ -1,4 +1,4 @@
-//! What `#[kernel]` and its companions make of a function on the host.
+//! The functions and types that `#[kernel]` and its companions generate on the host.
 
 use cuda_std::{
     Call, DeviceId, Dim3, Element, Global, GlobalMut, Kernel, LaunchConfig, Region, kernel, shared_array, thread,
@@ -7,7 +7,7 @@ use simt::{Fault, FaultKind, LaunchStats, Simulator, memory::Allocation};
 
 const DEVICE: DeviceId = DeviceId::simulated(1);
 
-/// Device memory with the elements of `data`.
+/// Allocates device memory and copies the elements of `data` to it.
 fn upload<T: Element>(data: &[T]) -> Allocation {
     let memory = Allocation::new(size_of_val(data)).unwrap();
     // SAFETY: the memory has the data's size, and nobody else uses it yet.
@@ -31,15 +31,15 @@ fn download<T: Element>(memory: &Allocation) -> Vec<T> {
     unsafe { std::slice::from_raw_parts(memory.as_ptr().cast::<T>(), len) }.to_vec()
 }
 
-/// Runs `call` once for each thread.
+/// Runs `call` once for each thread of the launch.
 fn run(simulator: &Simulator, config: LaunchConfig, call: &Call<'_>) -> Result<LaunchStats, Fault> {
     simulator.launch_threads(call.info(), config, call.params().regions().as_slice(), |threads| call.run(threads))
 }
 
-/// The length of a tile, under a name that a macro might take for itself.
+/// The length of a tile. Its name could clash with one in a macro's expansion.
 const LEN: usize = 4;
 
-/// Parameters with names that the expansion of `#[kernel]` could have taken.
+/// A kernel whose parameters have names that the expansion of `#[kernel]` could also use.
 #[kernel(max_threads = 64)]
 fn awkward_names(head_1: u32, params: u32, mut body: u32, tail_0: GlobalMut<u32>) {
     let tile = shared_array![u32; LEN];
@@ -87,13 +87,13 @@ fn slices_and_pointers_are_passed_as_views() {
     assert_eq!(download::<f32>(&out), [2.5]);
 }
 
-/// The views under names of one's own.
+/// The view types under user-defined names.
 mod renamed {
     pub use cuda_std::{Global as Input, GlobalMut as Output};
     pub type Words<'a> = Output<'a, u32>;
 }
 
-/// Adds `N` times `x[i]`, as a number of another type, to `y[i]`.
+/// Adds `N` times `x[i]`, converted to `u32`, and `z[i]` to `y[i]`.
 #[kernel(instances(T = [u8, u16], N = [2, 3]))]
 fn add_times<T: Element + Into<u32>, const N: u32>(x: renamed::Input<T>, mut y: renamed::Words, z: Global<'_, u32>) {
     y = y.part(0, 2);
@@ -161,7 +161,8 @@ fn sum_read_anew(x: GlobalMut<u32>, sum: GlobalMut<u32>) {
     sum.atomic_add(1, mine);
 }
 
-/// Both touch memory many millions of times in a way in which a thread that waits would.
+/// Checks that two kernels which touch memory many millions of times, as a waiting thread would, are not reported for a
+/// lack of progress.
 #[test]
 fn work_is_not_taken_for_waiting() {
     let n = 1 << 24;

@@ -1,4 +1,4 @@
-//! The tests of what kernels call in one program, which is linked once.
+//! All tests of the functions that kernels call, in one program so that it is linked only once.
 
 mod call_paths;
 mod common;

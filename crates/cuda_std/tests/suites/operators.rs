@@ -1,12 +1,12 @@
-//! Operators of types of one's own that have pointers within: what they access is observed where they are marked, and
-//! announced where they are not.
+//! Operators of user-defined types that contain pointers. The accesses of marked operators are checked; those of others
+//! are reported as not checked.
 
 use crate::common::{Device, download, view_mut};
 use cuda_std::{Call, GlobalMut, device, kernel};
 use simt::memory::Allocation;
 use simt::{Checks, Note, NoteKind, Notes, Simulator};
 
-/// The same type and its operators, as they stand and marked.
+/// Declares a type with operators in a module, with or without `#[device]`.
 macro_rules! elements {
     ($(#[$mark:meta])? $module:ident) => {
         $(#[$mark])?
@@ -14,7 +14,7 @@ macro_rules! elements {
             use std::cmp::Ordering;
             use std::ops::{Add, AddAssign, Deref, DerefMut, Index, IndexMut, Mul, Neg};
 
-            /// Elements of a buffer.
+            /// A pointer to elements of a buffer, and their number.
             #[derive(Clone, Copy)]
             pub struct Elements {
                 pub start: *mut u32,
@@ -123,7 +123,7 @@ elements!(
     marked
 );
 
-/// Applies each operator to elements.
+/// Declares a kernel that applies each operator to elements.
 macro_rules! operating {
     ($name:ident $module:ident) => {
         #[kernel]
@@ -224,7 +224,7 @@ fn checking() -> (Device, Notes) {
     (Device(Simulator::new().with_checks(Checks::default()).with_notes(notes.clone())), notes)
 }
 
-/// What is said of an operator: its trait, and the array.
+/// An operator's trait and the array in a note.
 type Told = (&'static str, Option<&'static str>);
 
 fn told(note: Note) -> Told {
@@ -238,7 +238,7 @@ fn told(note: Note) -> Told {
     }
 }
 
-/// What a kernel announces, and what it leaves in `x` and `y`.
+/// Runs a kernel, and returns its notes and the contents of `x` and `y` afterwards.
 fn run<'a>(
     (device, notes): &(Device, Notes),
     (x, y): (&'a Allocation, &'a Allocation),
@@ -264,7 +264,7 @@ fn operators_that_are_not_marked_are_announced_and_others_are_not() {
     }
 }
 
-/// A number of somebody's own, and one that is made of others.
+/// A user-defined number that consists of two numbers and contains no pointers.
 #[derive(Clone, Copy, PartialEq, PartialOrd, cuda_std::DeviceCopy)]
 #[repr(C)]
 struct Complex {
@@ -288,7 +288,7 @@ impl std::ops::Index<usize> for Complex {
     }
 }
 
-/// Applies operators to numbers, beside what has pointers in it.
+/// Applies operators to numbers in a kernel that also has a value with pointers.
 #[kernel]
 fn add_numbers(x: *const Complex, y: *mut Complex, z: *mut u32) {
     let kept = marked::Elements { start: z, len: 1 };

@@ -1,4 +1,4 @@
-//! Slice patterns wherever they stand, and comparisons of slices: of the elements that they read is told.
+//! Checks that the simulator sees the elements that slice patterns and comparisons of slices read, in all forms.
 
 use crate::common::{Device, download, line, view, view_mut};
 use cuda_std::{GlobalMut, device, kernel};
@@ -19,7 +19,7 @@ fn some(x: &[u32]) -> Option<&[u32]> {
     Some(x)
 }
 
-/// Reads the third element, or two and no more.
+/// Reads the third element of `x`, or compares exactly two elements.
 #[kernel]
 fn read(x: &[u32], rows: &[[u32; 3]], y: GlobalMut<u32>, which: u32, both: bool) {
     let option = Some(x);
@@ -98,7 +98,7 @@ const COMMENTS: [&str; 14] = [
     "condition",
 ];
 
-/// The line that has `comment`, or the one before it where a `match` begins.
+/// Returns the line that ends with `comment`.
 fn line_of(comment: &str) -> u32 {
     let text = format!("// {comment}");
     include_str!("patterns.rs").lines().zip(1..).find(|(line, _)| line.ends_with(&text)).unwrap().1
@@ -122,7 +122,7 @@ fn what_a_pattern_or_a_comparison_reads_is_told() {
         x.note_written(8, 4);
         device.run(1, 1, &call).unwrap();
     }
-    // Of what no pattern names nothing is read.
+    // Elements that a pattern does not name are not read.
     let x = device.room::<u32>(3);
     // SAFETY: as above.
     unsafe { x.as_ptr().cast::<[u32; 3]>().write([1; 3]) };

@@ -1,17 +1,18 @@
-//! Places that a macro writes anew, and atomic types by pointers: each access is checked, and reported at its own line.
+//! Place expressions that a macro rewrites, and atomic types made from pointers. The simulator checks each access and
+//! reports it at its own line.
 
 use crate::common::{Device, bounds, download, line, view, view_mut};
 use cuda_std::atomic::{AtomicU32, BlockAtomicU32, Ordering};
 use cuda_std::{GlobalMut, device, kernel, thread};
 use simt::{Checks, Fault, FaultKind, Note, Notes, PointerProblem, Simulator, Space};
 
-/// The line of this file that ends with `comment`.
+/// Returns the line of this file that ends with `comment`.
 fn line_of(comment: &str) -> u32 {
     let text = format!("// {comment}");
     include_str!("places.rs").lines().zip(1..).find(|(line, _)| line.ends_with(&text)).unwrap().1
 }
 
-/// Turns 32 numbers around, in shared memory as Rust-CUDA declares it.
+/// Reverses 32 numbers, in shared memory as Rust-CUDA declares it.
 #[kernel]
 #[allow(static_mut_refs, reason = "as Rust-CUDA's examples have it")]
 fn turn(y: GlobalMut<u32>, has_barrier: bool, too_far: usize, unwritten: bool) {
@@ -50,7 +51,7 @@ fn shared_statics_are_reported_at_the_lines_that_access_them() {
     assert_eq!(line(&fault(true, 0, true)), line_of("row"));
 }
 
-/// Accesses what a function has given.
+/// Accesses a slice that a function returned.
 #[kernel]
 fn given(x: &[u32], y: GlobalMut<u32>, by: usize, which: u32) {
     let pair = || (x, [x, x]);
@@ -76,7 +77,7 @@ fn what_a_function_has_given_is_reported_where_it_is_accessed() {
     }
 }
 
-/// Operates atomically on what is `by` numbers from the pointer.
+/// Operates atomically on the number that is `by` elements behind the pointer.
 #[kernel]
 fn count(x: *const u32, y: *mut u32, by: usize, which: u32) {
     // SAFETY: none: that is what is tested.
@@ -117,7 +118,7 @@ fn atomic_types_by_pointers_are_checked_and_not_announced() {
     assert_eq!(notes.take(), [] as [Note; 0]);
 }
 
-/// The same in shared memory.
+/// Operates atomically on a number in shared memory, `by` elements behind the array's start.
 #[kernel]
 fn count_shared(y: GlobalMut<u32>, by: usize) {
     let counts = cuda_std::shared_array![u32; 2];
@@ -138,7 +139,7 @@ fn atomic_types_by_pointers_are_checked_in_shared_memory() {
     assert!(matches!(fault.kind, FaultKind::OutOfBounds { space: Space::Shared, index: 2, len: 2, .. }), "{fault}");
 }
 
-/// Reads elements by patterns and comparisons.
+/// Reads elements of `x` by patterns and comparisons.
 #[kernel]
 fn take_apart(x: &[u32], y: GlobalMut<u32>, which: u32) {
     let mut value = 0;
@@ -215,7 +216,8 @@ mod marked {
     }
 }
 
-/// Methods of one's own by names that slices have, too; the standard library's, where they are not observed.
+/// Calls methods of a user-defined type that have the names of a slice's methods, and std's methods that are not
+/// checked.
 #[kernel]
 fn names_of_slices(x: &[u32], y: GlobalMut<u32>) {
     let own = Own { x };
@@ -250,7 +252,7 @@ fn three() -> u32 {
     3
 }
 
-/// Overflows, by what is computed and by what is read.
+/// Subtracts with an overflow, from numbers that are computed or read.
 #[kernel]
 fn overflow(x: &[u32], y: GlobalMut<u32>, which: u32) {
     let one = x[0];

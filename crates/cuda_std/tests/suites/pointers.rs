@@ -1,10 +1,10 @@
-//! Accesses by raw pointers and slices are observed: bounds, races, memory that nobody has written, and the line.
+//! Checks accesses by raw pointers and slices: bounds, races, uninitialised memory, and the reported line.
 
 use crate::common::{Device, bounds, download, line, view, view_mut};
 use cuda_std::{GlobalMut, device, kernel, thread};
 use simt::{Checks, Fault, FaultKind, PointerProblem, Simulator, Space};
 
-/// Copies `x` to `y`, wherever the indices lead.
+/// Copies `x` to `y` with index offsets that may be out of bounds.
 #[kernel]
 fn copy(x: *const f32, y: *mut f32, from: isize, to: isize) {
     let i = thread::index_1d() as isize;
@@ -15,7 +15,7 @@ fn copy(x: *const f32, y: *mut f32, from: isize, to: isize) {
     }
 }
 
-/// The line of this file that ends with `comment`, the first from the one with `kernel` on.
+/// Returns the first line after the start of the function `kernel` that ends with `comment`.
 fn line_of(kernel: &str, comment: &str) -> u32 {
     let lines = || include_str!("pointers.rs").lines().zip(1..);
     let (_, start) = lines().find(|(text, _)| text.contains(&format!("fn {kernel}("))).unwrap();
@@ -36,7 +36,8 @@ fn an_index_too_far_is_out_of_bounds_of_the_parameter() {
         let run = |from, to| device.run(1, 8, &copy(view(&x), view_mut(&y), from, to));
         run(0, 0).unwrap();
         assert_eq!(download::<f32>(&y), [1.0; 8]);
-        // By one, by some, and so far that it is in the other's memory, or nowhere.
+        // The offsets are one element, many elements, the distance to the other buffer, and distances beyond any
+        // buffer.
         let between = (y.as_ptr().addr() as isize - x.as_ptr().addr() as isize) / 4;
         for far in [1, 100, between, -between, 1 << 20, 1 << 45] {
             let fault = run(far, 0).unwrap_err();
@@ -83,7 +84,7 @@ fn an_index_too_far_is_out_of_bounds_of_the_slice() {
     assert_eq!(line(&fault), line_of("neighbours", "sum"));
 }
 
-/// Every thread of a block adds its left neighbour's number to its own.
+/// Adds the left neighbour's number to the calling thread's number.
 #[device]
 unsafe fn add_left(y: *mut u32, i: usize) {
     if i > 0 {
@@ -125,7 +126,7 @@ fn a_missing_barrier_is_a_race() {
         let lines = [line_of("add_left", "left"), line_of("add_left", "own"), line_of("sum_left", "first")];
         assert!(lines.contains(&here) && lines.contains(&there) && here != there, "{schedule}: {fault}");
         assert!(fault.to_string().contains("`y["), "{fault}");
-        // So it is between blocks, whatever barriers there are.
+        // Between blocks it is a race with or without a barrier.
         assert!(matches!(device.fault(8, 8, &sum_left(view_mut(&y), 0)).kind, FaultKind::Race(_)));
     }
 }
@@ -137,7 +138,7 @@ fn fields(pairs: *mut [u32; 2], one: u32) {
     unsafe { (*pairs.add(i / 2))[if one != 0 { 0 } else { i % 2 }] = i as u32 };
 }
 
-/// A thread that accesses half of a pair has nothing to do with the other half.
+/// Checks that an access to one half of a pair does not race with an access to the other half.
 #[test]
 fn what_is_accessed_of_an_element_is_what_counts() {
     let device = Device::new();
@@ -185,7 +186,7 @@ fn memory_that_nobody_has_written_is_not_read() {
     let device = Device::new();
     let sum = device.room::<u32>(1);
     for way in 0..12 {
-        // Of the two elements that are missing, one.
+        // Two of the three elements are written; each way reads the third.
         let x = device.room::<u32>(3);
         // SAFETY: the memory has three elements, and no kernel runs.
         unsafe { x.as_ptr().cast::<[u32; 3]>().write([1; 3]) };
@@ -221,7 +222,7 @@ fn what_is_read_only_is_not_written() {
     }
 }
 
-/// Reads where `address` says.
+/// Reads the number at `address`.
 #[kernel]
 fn read_at(address: usize, y: *mut u32) {
     let pointer = address as *const u32;
@@ -245,7 +246,7 @@ fn a_pointer_that_leads_nowhere_is_a_fault() {
         let before = PointerProblem::BeforeStart { array: Some("y"), elements: 1, len: 1 };
         assert_eq!(problem_of(&problem(inside - 4)), Some(before));
         assert!(matches!(problem(inside + 1), FaultKind::Misaligned { size: 4, .. }));
-        // Beside the part that the kernel was given, and beside the buffer.
+        // Addresses beside the part that the kernel received, and beside the buffer.
         for far in [4, 8, 400] {
             let expected = (Some("y"), far / 4, 1);
             let FaultKind::OutOfBounds { array, index, len, .. } = problem(inside + far) else { panic!("{far}") };
@@ -260,7 +261,7 @@ fn a_pointer_that_leads_nowhere_is_a_fault() {
 
 static NUMBERS: [u32; 3] = [1, 2, 3];
 
-/// A buffer that is passed inside of another one, a static, a variable and the heap.
+/// Accesses a buffer whose address is in another buffer, a static, a local variable and the heap.
 #[kernel]
 fn elsewhere(list: *const usize, y: *mut u32) {
     let mut own = [4_u32, 5];
@@ -287,7 +288,7 @@ fn memory_that_is_no_parameter_may_be_accessed() {
     assert!(matches!(fault.kind, FaultKind::OutOfBounds { array: None, .. }), "{fault}");
 }
 
-/// A pointer that leaves its buffer and comes back is as good as one that stays.
+/// Accesses `x` by a pointer that leaves the buffer and comes back.
 #[kernel]
 fn walk(x: *const u32, y: *mut u32, steps: usize) {
     let mut sum = 0;
@@ -313,10 +314,10 @@ fn a_pointer_knows_where_it_came_from() {
     assert_eq!(bounds(&fault), (Some("x"), 8, 8));
 }
 
-/// Every thread takes its right neighbour's number.
+/// Replaces each thread's number by that of its right neighbour.
 ///
 /// # Safety
-/// With a barrier no thread writes what another one reads.
+/// There must be a barrier, so that no thread writes what another one reads.
 #[kernel]
 unsafe fn shift(mut x: &mut [u32], with_barrier: u32) {
     let i = thread::index_1d();
@@ -347,7 +348,7 @@ fn a_mutable_slice_is_every_thread_s() {
     }
 }
 
-/// `y += a·x`, for one element.
+/// Computes `y += a·x` for one element.
 ///
 /// # Safety
 /// Both pointers must be valid for one element, and no other thread may access that of `y`.

@@ -1,4 +1,5 @@
-//! What `#[kernel]` and `#[device]` put before accesses changes nothing else: the same computes the same as plain Rust.
+//! Checks that functions under `#[kernel]` and `#[device]` compute the same as plain Rust: the added reports change
+//! nothing else.
 
 use std::ops::{Deref, DerefMut, Index, IndexMut};
 
@@ -19,7 +20,7 @@ fn particles() -> Vec<Particle> {
         .collect()
 }
 
-/// The same twice: as it stands, and marked as device code.
+/// Declares the same items twice: in a plain module and in one under `#[device]`.
 macro_rules! twice {
     ($($items:tt)*) => {
         mod plain {
@@ -36,10 +37,10 @@ macro_rules! twice {
 }
 
 twice! {
-    /// Whatever can be done by a pointer.
+    /// Accesses memory by a raw pointer in all forms.
     ///
     /// # Safety
-    /// `p` has four particles, `out` has 20 numbers.
+    /// `p` must point to four particles, and `out` to 20 numbers.
     pub unsafe fn by_pointer(p: *mut Particle, out: *mut f32, n: usize) {
         // SAFETY: the caller's word.
         unsafe {
@@ -140,7 +141,8 @@ twice! {
         }
     }
 
-    /// Whatever can be done with a slice, and with what only looks like one.
+    /// Accesses memory by a slice in all forms, and calls methods of other types that have the names of a slice's
+    /// methods.
     pub fn by_slice(x: &[u32], out: &mut [u32]) {
         use helpers::Total as _;
         let mut calls = 0;
@@ -308,7 +310,7 @@ fn slices(x: &[u32], out: GlobalMut<u32>) {
 fn slices_compute_the_same() {
     let (x, mut expected) = ([3_u32, 1, 4, 1], [7_u32; 25]);
     plain::by_slice(&x, &mut expected);
-    // Outside of a kernel a marked function is a function.
+    // Outside of a kernel, a marked function can be called like any other function.
     let mut marked = [7_u32; 25];
     marked::by_slice(&x, &mut marked);
     assert_eq!(marked, expected);
@@ -316,11 +318,11 @@ fn slices_compute_the_same() {
     let (x, out) = (device.upload(&x), device.upload(&[7_u32; 25]));
     device.run(1, 1, &slices(view(&x), view_mut(&out))).unwrap();
     assert_eq!(download::<u32>(&out), expected);
-    // What is assigned is computed before where it goes.
+    // An assignment computes its value before its target.
     assert_eq!(expected[..3], [7, 22, 11]);
 }
 
-/// Sums what each of a block's threads has, as an array in shared memory has it.
+/// Sums four numbers per thread in a local array whose elements come from a view.
 #[kernel]
 fn through_views(x: Global<u32>, y: GlobalMut<u32>) {
     let mut values = [0; 4];

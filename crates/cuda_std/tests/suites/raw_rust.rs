@@ -1,4 +1,5 @@
-//! What Rust has for pointers and slices, with a fault in each kernel: each is found, or announced.
+//! Rust's operations on pointers and slices, with a fault in each kernel. The simulator reports the fault or notes that
+//! it does not check the accesses.
 
 use std::mem::MaybeUninit;
 use std::ptr::{self, NonNull};
@@ -7,7 +8,7 @@ use crate::common::{Device, view, view_mut};
 use cuda_std::{kernel, shared_array, thread};
 use simt::{Checks, Notes, Simulator};
 
-/// Another view of a number.
+/// A float or its bits.
 #[derive(Clone, Copy)]
 #[repr(C)]
 union Bits {
@@ -15,18 +16,18 @@ union Bits {
     u: u32,
 }
 
-/// Pointers in a structure.
+/// A structure that contains both pointers.
 struct Both {
     x: *const f32,
     y: *mut f32,
 }
 
-/// A kernel for each way. Of `x`, the first 32 of 64 elements have been written.
+/// Declares a kernel for each operation. The first 32 of the 64 elements of `x` are initialised.
 macro_rules! ways {
     ($($name:ident($x:ident, $y:ident, $i:ident) $body:block)*) => {
         $(
             /// # Safety
-            /// None: that is what is tested.
+            /// No condition: each kernel has a fault, which is tested.
             #[kernel]
             #[allow(unused_braces, unused_variables, unused_unsafe, reason = "each uses something else")]
             unsafe fn $name($x: &[f32], $y: *mut f32) {
@@ -36,7 +37,7 @@ macro_rules! ways {
             }
         )*
 
-        /// What is found, or announced, by the kernel's name.
+        /// Runs each kernel, and returns its name, its fault and its notes.
         fn found() -> Vec<(&'static str, String, Vec<String>)> {
             vec![$({
                 let notes = Notes::new();

@@ -1,4 +1,5 @@
-//! Operators that are applied to what a call gives, behind references, or where a pattern takes apart what they give.
+//! Operators that are applied to the result of a call, through references, or in a function that destructures its
+//! parameters.
 
 #![allow(
     clippy::explicit_auto_deref,
@@ -13,14 +14,14 @@ use crate::common::{Device, download, view, view_mut};
 use cuda_std::{GlobalMut, device, kernel};
 use simt::{Checks, Note, NoteKind, Notes, Simulator};
 
-/// The same type and its operators, as they stand and marked.
+/// Declares a type with operators in a module, with or without `#[device]`.
 macro_rules! elements {
     ($(#[$mark:meta])? $module:ident) => {
         $(#[$mark])?
         mod $module {
             use std::ops::{Deref, Index, IndexMut};
 
-            /// Pairs of a buffer.
+            /// A pointer to pairs in a buffer, and their number.
             #[derive(Clone, Copy)]
             pub struct Pairs {
                 pub start: *mut (u32, u32),
@@ -78,7 +79,7 @@ fn first(pair: &(u32, u32)) -> u32 {
     pair.0
 }
 
-/// Applies an operator in each way. In a macro, all its lines would be one.
+/// Applies an operator in one of 18 forms. This is not a macro, so that each form has its own line.
 #[device]
 fn operate<P>(mut all: P, which: u32) -> u32
 where
@@ -150,7 +151,7 @@ fn operate_marked(x: *mut (u32, u32), y: GlobalMut<u32>, which: u32) {
     y.store(0, operate(marked::Pairs { start: x, len: 2 }, which));
 }
 
-/// The operator of each, where that is not `Index`.
+/// The forms that apply an operator other than `Index`, with its trait.
 const OTHERS: [(u32, &str); 3] = [(4, "Deref"), (8, "Deref"), (16, "PartialEq")];
 
 fn checking() -> (Device, Notes) {
@@ -158,7 +159,7 @@ fn checking() -> (Device, Notes) {
     (Device(Simulator::new().with_checks(Checks::default()).with_notes(notes.clone())), notes)
 }
 
-/// What a note says: the function and the array.
+/// Returns the function and the array of a note.
 fn told(note: &Note) -> (&'static str, Option<&'static str>) {
     match note.kind {
         NoteKind::NotChecked { function, array } => (function, array),
@@ -209,7 +210,7 @@ fn marked_sum(x: &&[u32]) -> u32 {
     x[0]
 }
 
-/// Hands references to slices on.
+/// Passes references to slices to other functions.
 #[kernel]
 fn hand_on(x: &[u32], y: GlobalMut<u32>, which: u32) {
     let own = [1_u32, 2];

@@ -1,5 +1,5 @@
-//! Operators of what a call gives, comparisons and patterns of every shape: marked code compiles as plain code does,
-//! lives of what is borrowed and types that are inferred among it, and computes the same.
+//! Operators on the results of calls, comparisons and patterns in all forms. Checks that marked code compiles like
+//! plain code, with the same borrows and inferred types, and computes the same.
 
 #![allow(clippy::all, irrefutable_let_patterns, reason = "each form is tested")]
 
@@ -8,7 +8,7 @@ use std::ops::{Deref, DerefMut, Index, IndexMut};
 use crate::common::{Device, download, view, view_mut};
 use cuda_std::{device, kernel, thread};
 
-/// Names, whose operators lend them.
+/// A list of names, whose operators return references to them.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Names(Vec<String>);
 
@@ -52,7 +52,7 @@ fn length(name: &str) -> usize {
     name.len()
 }
 
-/// The same twice: as it stands, and marked as device code.
+/// Declares the same items twice: in a plain module and in one under `#[device]`.
 macro_rules! twice {
     ($($items:tt)*) => {
         mod plain {
@@ -71,7 +71,7 @@ macro_rules! twice {
 twice! {
     pub fn given(which: usize) -> usize {
         let mut own = names();
-        // What is lent of what a call gives lives to the end of the statement, or of the block.
+        // A reference into the result of a call lives to the end of the statement, or of the block.
         let mut sum = length(names()[0].as_str()) + length(&names()[1]) + length(Some(&names()[0]).map_or("", |name| name));
         let kept = &names()[1];
         let (also, more) = (&(*names())[0], &names()[0]);
@@ -188,7 +188,7 @@ struct Wrapped {
     n: u32,
 }
 
-/// Structures that are written where they are stored, and a lifetime that has a name.
+/// Stores structure literals directly in the buffer, in a function with a named lifetime.
 #[kernel]
 fn stores_structures<'a>(x: &'a [u32], y: *mut Wrapped) {
     let i = thread::index_1d() as usize;

@@ -1,4 +1,4 @@
-//! Accesses that no source shows: a guard on the memory's pages finds them.
+//! Accesses that the macros cannot see in the source. A guard on the pages of the memory finds them.
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 
 use std::hint::black_box;
@@ -8,7 +8,7 @@ use crate::common::{Device, download, view, view_mut};
 use cuda_std::{Global, GlobalMut, device, kernel, shared_array, thread};
 use simt::{Checks, FaultKind, Note, NoteKind, Notes, Simulator};
 
-/// An address, which nobody takes for a pointer.
+/// Reads an element at an address that the macros cannot recognise as a pointer.
 fn hidden_read(address: usize, index: usize) -> u32 {
     // SAFETY: the tests give an address of elements.
     unsafe { *black_box(address as *const u32).add(index) }
@@ -37,7 +37,7 @@ fn reads_hidden(x: &[u32], y: *mut u32) {
 fn writes_hidden(x: &[u32], y: *mut u32) {
     let i = thread::index_1d() as usize;
     hidden_write(y as usize, i, x[i]);
-    // What nobody has been seen to write counts as written, where it is known that somebody may have.
+    // Memory counts as written if a function that is not checked may have written it.
     // SAFETY: as above.
     let value = unsafe { *y.add(i) };
     seen_write(y, i, value + 1);
@@ -59,7 +59,7 @@ impl Deref for Held {
     }
 }
 
-/// The last thread alone comes to what is not seen, after many accesses that are.
+/// Lets only the last thread make an access that the macros cannot see, after many accesses that they see.
 #[kernel]
 fn one_thread_dereferences(x: &[u32], y: GlobalMut<u32>) {
     let held = Held(x.as_ptr() as usize);
@@ -73,7 +73,7 @@ fn one_thread_dereferences(x: &[u32], y: GlobalMut<u32>) {
     }
 }
 
-/// Whoever has told of an element may keep it.
+/// Keeps references to elements whose accesses were reported, and uses them later.
 #[kernel]
 fn all_seen(x: &[u32], y: *mut u32) {
     let i = thread::index_1d() as usize;
@@ -92,7 +92,7 @@ fn all_seen(x: &[u32], y: *mut u32) {
     *own += copy[i % 64];
 }
 
-/// A reference shows what is read from the beginning.
+/// Reads through a reference parameter, whose elements must be initialised when the kernel begins.
 #[kernel]
 fn sums_referred(
     weights: &[u32; 4], // referred
@@ -102,7 +102,7 @@ fn sums_referred(
     seen_write(y, thread::index_1d() as usize, sum);
 }
 
-/// What somebody accesses of a shared array, and what the block does itself.
+/// Reads a shared array by an access that the macros cannot see, and another one by a visible access.
 #[kernel]
 fn reads_hidden_of_shared(x: &[u32], y: *mut u32) {
     let tile = shared_array![u32; 64];
@@ -132,7 +132,7 @@ fn notes(run: impl Fn(&Device)) -> Vec<Note> {
     notes.take()
 }
 
-/// The array, whether it is written, and the line that is known.
+/// Returns the array of a note, true if it was written, and the nearest known line.
 fn told(note: &Note) -> (Option<&'static str>, bool, u32) {
     match note.kind {
         NoteKind::Unseen { array, is_written, .. } => (array.map(|(name, _)| name), is_written, note.location.line),

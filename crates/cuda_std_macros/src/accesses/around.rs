@@ -1,4 +1,4 @@
-//! The code around an operator that may be a user's function.
+//! Code that is put around operators, because an operator may be a user-defined function.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -6,12 +6,14 @@ use syn::{Expr, Ident};
 
 use super::expression;
 
-/// The code around an operator.
+/// The code to put around an expression that applies operators.
 #[derive(Default)]
 pub struct Around {
-    /// The expressions that announce each operator, the innermost first.
+    /// For each operator, the innermost first: an expression that announces the operator, and the operator's source
+    /// position.
     pub operators: Vec<(TokenStream, Span)>,
-    /// For each operand that is computed: the variable with its type, the operator's trait, and its line.
+    /// For each operand that is computed: the variable that records the operand's type, the operator's trait, and the
+    /// operator's source position.
     pub operands: [Option<(Ident, &'static str, Span)>; 2],
 }
 
@@ -20,7 +22,7 @@ impl Around {
         self.operators.is_empty()
     }
 
-    /// Lets the operand be looked at when it is computed.
+    /// Rewrites the operand with this index so that its type is recorded when it is computed.
     pub fn note(&self, index: usize, operand: &mut Expr) {
         if let Some((tag, name, span)) = &self.operands[index] {
             let method = Ident::new(if is_comparison(name) { "compared" } else { "operand" }, *span);
@@ -28,12 +30,12 @@ impl Around {
         }
     }
 
-    /// Adds the code around another operator.
+    /// Adds the code for the operators of `other`.
     pub fn extend(&mut self, other: Self) {
         self.operators.extend(other.operators);
     }
 
-    /// Returns the statements before and after a statement that applies the operators.
+    /// Returns the statements to put before and after a statement that applies the operators.
     pub fn apart(self) -> [TokenStream; 2] {
         let mut apart = [TokenStream::new(), TokenStream::new()];
         for (index, (operator, span)) in self.operators.into_iter().rev().enumerate() {
@@ -44,7 +46,7 @@ impl Around {
         apart
     }
 
-    /// Returns `value`, which applies the operators, with the code around it.
+    /// Returns `value`, an expression that applies the operators, with the code around it.
     pub fn around(self, value: Expr) -> Expr {
         // The whole expression has the operator's line, so an overflow is reported there.
         let done = |value, (operator, span)| quote_spanned!(span=> #operator.done(#value));
@@ -52,7 +54,7 @@ impl Around {
     }
 }
 
-/// Returns true for the traits of comparisons.
+/// Returns true if `name` is a trait of comparisons, such as `PartialEq`.
 pub fn is_comparison(name: &str) -> bool {
     name.starts_with("Partial")
 }

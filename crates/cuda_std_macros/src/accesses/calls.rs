@@ -1,8 +1,8 @@
 //! Calls of functions that may access memory through their arguments.
 //!
-//! If a function without `#[device]` receives a pointer or a slice, the call is announced as not checked, because the
-//! simulator does not see the function's accesses. A function under `#[device]` reports its entry; its calls are not
-//! announced.
+//! The simulator does not see the accesses of a function without `#[device]`. If such a function receives a pointer or
+//! a slice, the simulator reports the call as not checked. A function under `#[device]` reports its entry, so calls of
+//! it are not reported.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -58,7 +58,7 @@ const HARMLESS: [&str; 33] = [
 /// Methods of iterators that iterate over their argument.
 const ITERATED: [&str; 2] = ["zip", "chain"];
 
-/// The methods of `Escaped` for a value and for the target of a reference.
+/// The names of the methods of `Escaped` that inspect a value and the target of a reference.
 const ESCAPED: [&str; 2] = ["value", "referred"];
 
 /// Functions of the standard library that access nothing through their arguments.
@@ -69,7 +69,7 @@ const HARMLESS_FUNCTIONS: [&str; 8] =
 const KNOWN_MODULES: [&str; 11] =
     ["core", "std", "alloc", "cuda_std", "ptr", "slice", "mem", "thread", "warp", "atomic", "grid"];
 
-/// Macros without expressions, and macros whose arguments are visited.
+/// Macros that contain no expressions, and macros whose arguments the pass visits.
 const KNOWN_MACROS: [&str; 12] = [
     "cfg",
     "column",
@@ -86,7 +86,7 @@ const KNOWN_MACROS: [&str; 12] = [
 ];
 
 impl Accesses {
-    /// Rewrites a call of a function that is not one of `core::ptr`'s.
+    /// Rewrites a call of a function outside of `core::ptr`.
     pub fn call_function(&mut self, call: &mut ExprCall) -> Option<Expr> {
         let (name, is_known) = match without_parentheses(&call.func) {
             Expr::Path(path) => {
@@ -153,7 +153,7 @@ impl Accesses {
         Some(self.calling(&name, &told, quote!(#call), span))
     }
 
-    /// Rewrites a structure whose fields may be pointers.
+    /// Rewrites a struct literal so that it notes the pointers in its fields.
     pub fn construct(&mut self, literal: &mut ExprStruct) -> Option<Expr> {
         let handings: Vec<Handing> = literal.fields.iter().map(|field| self.handing(&field.expr)).collect();
         visit_mut::visit_expr_struct_mut(self, literal);
@@ -161,7 +161,7 @@ impl Accesses {
         Some(expression(then(&told, quote!(#literal), literal.span())))
     }
 
-    /// Rewrites `value`, which is assigned to a field or through a pointer.
+    /// Rewrites `value`, which is assigned to a field or through a pointer, so that pointers in it are noted.
     pub fn put(&mut self, value: &mut Expr) {
         let handing = self.handing(value);
         self.visit_expr_mut(value);
@@ -171,7 +171,8 @@ impl Accesses {
         }
     }
 
-    /// Returns the statements before an unknown macro that names variables.
+    /// Returns the statements to put before an unknown macro, or `None` if the macro names no variable that may be a
+    /// pointer.
     pub fn mention(&mut self, name: &str, tokens: &TokenStream, span: Span) -> Option<TokenStream> {
         if KNOWN_MACROS.contains(&name) {
             return None;
@@ -190,7 +191,8 @@ impl Accesses {
         Some(quote!(#observed::after(#calling #told, ());))
     }
 
-    /// Returns the call of a method that is observed for slices and pointers. A value of another type is looked at.
+    /// Returns `call`, the call of a method that is observed for slices and pointers. If the receiver has another type,
+    /// the generated code inspects it for pointers.
     pub fn call_perhaps_other(
         &mut self,
         receiver: &Handing,
@@ -208,8 +210,8 @@ impl Accesses {
         }
     }
 
-    /// Returns the call that looks at a value before `function` is called. `methods` are the methods for a value and
-    /// for the target of a reference.
+    /// Returns a method call that inspects a value for pointers before `function` is called. `methods` are the names of
+    /// the method for a value and of that for the target of a reference.
     fn look(&self, handing: &Handing, function: &str, methods: [&str; 2]) -> Option<TokenStream> {
         let (value, is_reference) = match handing {
             Handing::Simple(Expr::Path(path)) => match path.path.get_ident() {
@@ -225,8 +227,9 @@ impl Accesses {
         Some(quote!(.#method(#at, #function)))
     }
 
-    /// Lets `arguments` be looked at when `function` receives them. Returns the calls that do so beforehand, or `None`
-    /// if no argument may contain a pointer.
+    /// Rewrites `arguments` so that the generated code inspects them for pointers when `function` receives them.
+    /// Returns the method calls that inspect arguments before the call of `function`, or `None` if no argument may
+    /// contain a pointer.
     fn hand<'e>(
         &mut self,
         function: &str,
@@ -247,7 +250,7 @@ impl Accesses {
         is_any.then_some(told)
     }
 
-    /// Returns `call` of `function`, preceded by `told`, which looks at its arguments.
+    /// Returns the expression `call`, which calls `function`, preceded by `told`, which inspects the arguments.
     fn calling(&mut self, function: &str, told: &TokenStream, call: TokenStream, span: Span) -> Expr {
         self.has_told = true;
         let observed = observed();
@@ -256,7 +259,7 @@ impl Accesses {
         expression(quote!(#observed::#after(#calling #told, #call)))
     }
 
-    /// Returns the statements that note pointers in `parts` before they become parts of a value.
+    /// Returns the statements that note the pointers in `parts` before the parts are put into a larger value.
     fn keep<'e>(&mut self, handings: &[Handing], parts: impl Iterator<Item = &'e mut Expr>) -> Option<TokenStream> {
         let observed = observed();
         let mut told = TokenStream::new();

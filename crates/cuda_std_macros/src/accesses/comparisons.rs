@@ -1,4 +1,4 @@
-//! Comparisons. They read all elements of slices.
+//! Comparisons, which read all elements of the slices that they compare.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -15,7 +15,7 @@ use super::around::Around;
 use super::place::{Bindings, computes, is_place, without_parentheses};
 use super::{Accesses, expression, then};
 
-/// A comparison and the reports of its accesses.
+/// A comparison that is being rewritten, and the reports of its accesses.
 struct Compared {
     op: BinOp,
     bindings: Bindings,
@@ -60,7 +60,8 @@ impl Accesses {
         Some(put_around(quote!(#call), call.path.span(), compared))
     }
 
-    /// Reports the accesses of both sides. If both construct tuples or the like, their parts are compared.
+    /// Adds the reports of the accesses of both sides to `compared`. If both sides construct a tuple or a similar
+    /// value, their parts are compared one by one.
     fn compare_sides(&mut self, [left, right]: [&mut Expr; 2], are_whole: bool, compared: &mut Compared) {
         if have_same_parts(left, right) {
             for sides in parts(left).into_iter().zip(parts(right)) {
@@ -99,7 +100,8 @@ fn is_none(side: &Expr) -> bool {
     matches!(without_parentheses(side), Expr::Path(path) if path.path.is_ident("None"))
 }
 
-/// Returns true if both sides have the same form and number of parts, which are then compared one by one.
+/// Returns true if both sides construct values of the same form with equally many parts. The parts are then compared
+/// one by one.
 fn have_same_parts(left: &Expr, right: &Expr) -> bool {
     match (without_parentheses(left), without_parentheses(right)) {
         (Expr::Tuple(left), Expr::Tuple(right)) => left.elems.len() == right.elems.len(),
@@ -117,7 +119,7 @@ fn have_same_parts(left: &Expr, right: &Expr) -> bool {
     }
 }
 
-/// Returns the parts of a constructed value.
+/// Returns the parts of a constructed value, such as the elements of a tuple.
 fn parts(value: &mut Expr) -> Vec<&mut Expr> {
     match value {
         Expr::Paren(inner) => parts(&mut inner.expr),

@@ -1,4 +1,5 @@
-//! Decides by an expression's syntax if its value may contain pointers, and how to look at it at run time.
+//! Decides by an expression's syntax whether its value may contain pointers, and how the generated code inspects the
+//! value.
 
 use proc_macro2::TokenStream;
 use syn::ext::IdentExt;
@@ -10,17 +11,17 @@ use super::place::{computes, is_place, is_simple, without_parentheses};
 use super::syntax::makes_variant;
 use super::{Accesses, expression};
 
-/// How a value that a function receives may contain pointers.
+/// How a function argument may contain pointers, and when the generated code inspects it.
 pub enum Handing {
-    /// It contains none.
+    /// The argument contains no pointers.
     Not,
-    /// It may be evaluated twice, so it is looked at before the call.
+    /// The argument can be evaluated twice without effects, so it is inspected before the call.
     Simple(Expr),
-    /// It is a reference to this value, which may be evaluated twice.
+    /// The argument is a reference to this value, which can be evaluated twice without effects.
     Reference(Expr),
-    /// It may not be evaluated twice, so it is looked at when it is passed on.
+    /// The argument must not be evaluated twice, so it is inspected when it is passed on.
     Computed,
-    /// It is a reference to a value that may not be evaluated twice.
+    /// The argument is a reference to a value that must not be evaluated twice.
     ReferenceToComputed,
 }
 
@@ -61,7 +62,7 @@ const ITERATING: [&str; 11] = [
 ];
 
 impl Accesses {
-    /// Determines how a function receives `value`.
+    /// Returns how `value`, as a function argument, may contain pointers.
     pub fn handing(&self, value: &Expr) -> Handing {
         let value = without_parentheses(value);
         if self.may_point(value) {
@@ -82,7 +83,8 @@ impl Accesses {
         if self.computes_pointer(value) { Handing::Computed } else { Handing::Not }
     }
 
-    /// Determines how a function receives each argument, and the targets of the references in them.
+    /// Returns two lists: the [`Handing`] of each argument, and the [`Handing`] of the target of each reference within
+    /// the arguments.
     pub fn handings<'e>(&self, arguments: impl IntoIterator<Item = &'e Expr, IntoIter: Clone>) -> [Vec<Handing>; 2] {
         let arguments = arguments.into_iter();
         let mut behind = Vec::new();
@@ -113,7 +115,7 @@ impl Accesses {
         }
     }
 
-    /// Returns true if `value` may contain a pointer or a slice and may not be evaluated twice.
+    /// Returns true if `value` may contain a pointer or a slice and must not be evaluated twice.
     fn computes_pointer(&self, value: &Expr) -> bool {
         let points = |value: &Expr| !matches!(self.handing(value), Handing::Not);
         match without_parentheses(value) {
@@ -148,7 +150,7 @@ impl Accesses {
         }
     }
 
-    /// Returns true if `value` may contain a pointer or a slice and may be evaluated twice.
+    /// Returns true if `value` may contain a pointer or a slice and can be evaluated twice without effects.
     pub fn may_point(&self, value: &Expr) -> bool {
         match without_parentheses(value) {
             Expr::Path(path) => match path.path.get_ident() {
@@ -179,7 +181,8 @@ impl Accesses {
     }
 }
 
-/// Lets `argument`, or the target of the reference `argument`, be looked at when it is passed on.
+/// Applies `looked_at` to `argument`, or to the target of the reference `argument`, if it must be inspected when it is
+/// passed on.
 pub fn wrap(handing: &Handing, argument: &mut Expr, looked_at: impl FnOnce(&Expr) -> TokenStream) {
     let value = match (handing, argument) {
         (Handing::Computed, argument) => argument,
@@ -190,7 +193,7 @@ pub fn wrap(handing: &Handing, argument: &mut Expr, looked_at: impl FnOnce(&Expr
     *value = expression(looked_at(value));
 }
 
-/// Returns true if the block's value `points`, or if the block declares anything.
+/// Returns true if `points` holds for the block's value, or if the block is more than one expression.
 fn points_last(block: &Block, points: impl Fn(&Expr) -> bool) -> bool {
     match &*block.stmts {
         [Stmt::Expr(value, None)] => points(value),
@@ -216,7 +219,8 @@ pub fn is_number_method(name: &str) -> bool {
     NUMBER_METHODS.contains(&name)
 }
 
-/// Returns true for a method of views, whose accesses are observed and which returns elements.
+/// Returns true for a method of views that loads, stores or updates elements. The views report these accesses
+/// themselves.
 pub fn is_view_s(name: &str) -> bool {
     let name = name.strip_suffix("_unchecked").unwrap_or(name);
     let kind = |start: &str, kinds: &[&str]| {
@@ -230,7 +234,7 @@ pub fn is_view_s(name: &str) -> bool {
         )
 }
 
-/// Returns true for a call of a float's method after the pass `floats`.
+/// Returns true for a call that the pass `floats` has rewritten.
 pub fn is_float_s(call: &ExprMethodCall, name: &str) -> bool {
     // A method `log` of another type may receive anything.
     name != "log"
@@ -239,7 +243,7 @@ pub fn is_float_s(call: &ExprMethodCall, name: &str) -> bool {
                 && last_name(&path.path).is_some_and(|name| name.starts_with("Float"))))
 }
 
-/// Returns true if `value` is an iterator, or a number made from one, judging by method names.
+/// Returns true if the method names in `value` show that it is an iterator, or was computed from one.
 pub fn is_iterating(value: &Expr) -> bool {
     match without_parentheses(value) {
         Expr::MethodCall(call) => ITERATING.iter().any(|name| call.method == name) || is_iterating(&call.receiver),

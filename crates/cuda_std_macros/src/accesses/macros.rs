@@ -36,7 +36,7 @@ const BORROWING: [&str; 18] = [
 ];
 
 impl Accesses {
-    /// Visits the arguments of a known macro. Returns the statements that report accesses before it.
+    /// Visits the arguments of a known macro. Returns the statements that report accesses, to be put before the macro.
     pub fn expand(&mut self, call: &mut Macro) -> Option<TokenStream> {
         let name = call.path.segments.last()?.ident.unraw().to_string();
         match &*name {
@@ -81,7 +81,7 @@ impl Accesses {
         (!told.is_empty()).then_some(told)
     }
 
-    /// Visits an argument that is borrowed. Returns the statements before it.
+    /// Visits an argument that a macro borrows. Returns the statements to put before the macro.
     pub fn argument(&mut self, argument: &mut Expr) -> Option<TokenStream> {
         // The value of a named argument, as in `println!("{x}", x = y[0])`.
         let argument = if let Expr::Assign(named) = argument { &mut *named.right } else { argument };

@@ -17,27 +17,28 @@ enum Accessed {
     Pointee(Access),
     /// The target of the pointer, which may be unaligned.
     Unaligned(Access),
-    /// As many elements as the last argument.
+    /// Elements from the pointer on, as many as the last argument says.
     Many(Access),
-    /// As many elements as the last argument, and the same number at the other pointer, the argument before it.
+    /// Elements from the pointer on, as many as the last argument says, and the same number from the other pointer on.
+    /// The other pointer is the argument before the last.
     Copied(Access),
     /// The targets of both pointers.
     Both(Access),
-    /// The element with the first argument as index.
+    /// The element whose index is the first argument.
     Element(Access),
-    /// The element with the first argument as index, if it exists.
+    /// The element whose index is the first argument, if it exists.
     ElementIfAny(Access),
-    /// The elements with both arguments as indices.
+    /// The two elements whose indices are the arguments.
     Elements(Access),
-    /// All elements.
+    /// All elements of the slice.
     All(Access),
-    /// All elements of the slice, and those of the argument, from which they are copied.
+    /// All elements of the slice, and all elements of the argument, from which they are copied.
     AllFrom,
 }
 
 use Access::{Read, Update, Write};
 
-/// Returns the accesses of the method `name` with this number of arguments.
+/// Returns the memory that the method `name` with this number of arguments accesses, or `None` for other methods.
 fn of_method(name: &str, arguments: usize) -> Option<Accessed> {
     Some(match (name, arguments) {
         ("swap", 2) => Accessed::Elements(Update),
@@ -55,7 +56,7 @@ fn of_method(name: &str, arguments: usize) -> Option<Accessed> {
     })
 }
 
-/// Returns the accesses of a pointer's method `name`.
+/// Returns the memory that the method `name` of a pointer accesses, or `None` for other methods.
 fn of_pointer(name: &str, arguments: usize) -> Option<Accessed> {
     Some(match (name, arguments) {
         ("read" | "read_volatile", 0) => Accessed::Pointee(Read),
@@ -71,7 +72,8 @@ fn of_pointer(name: &str, arguments: usize) -> Option<Accessed> {
     })
 }
 
-/// Returns the accesses of a function of `core::ptr`, whose first argument is the pointer.
+/// Returns the memory that a function of `core::ptr` accesses, or `None` for other functions. The first argument is the
+/// pointer.
 fn of_function(path: &syn::Path, arguments: usize) -> Option<Accessed> {
     let mut parts = path.segments.iter().rev();
     let (name, module) = (parts.next()?, parts.next()?);
@@ -85,14 +87,14 @@ fn of_function(path: &syn::Path, arguments: usize) -> Option<Accessed> {
     }
 }
 
-/// Returns true if the method moves a pointer.
+/// Returns true if the method offsets a pointer, such as `add`.
 pub fn moves(method: &Ident) -> bool {
     let name = method.unraw().to_string();
     let name = name.strip_prefix("wrapping_").unwrap_or(&name);
     matches!(name.strip_prefix("byte_").unwrap_or(name), "add" | "sub" | "offset")
 }
 
-/// Returns the call with a note that it moves a pointer.
+/// Returns `call`, which offsets a pointer, with a note of the offset for the simulator.
 pub fn note_move(call: &ExprMethodCall) -> Expr {
     let before = at(&call.receiver);
     expression(quote_spanned!(call.span()=> #before.moved(#call)))
@@ -126,7 +128,7 @@ impl Accesses {
     }
 
     /// Makes a receiver, or a function's first argument, safe to evaluate twice. Returns the statements that report the
-    /// accesses on the way to it.
+    /// accesses needed to compute it, or `None` if it cannot be made safe.
     fn settle(&mut self, value: &mut Expr, may_move: bool, bindings: &mut Bindings) -> Option<TokenStream> {
         if is_place(value) {
             let prepared = self.prepare(value, Access::Read, bindings);
@@ -214,7 +216,7 @@ impl Accesses {
         Some(expression(bindings.around(then(&told, quote!(#call), span))))
     }
 
-    /// Returns the statements that report the accesses of a call.
+    /// Returns the statements that report the accesses of a call with these arguments.
     fn used(&mut self, value: &Expr, arguments: &[&Expr], accessed: Accessed, span: proc_macro2::Span) -> TokenStream {
         self.has_told = true;
         // A place is not a moved pointer.

@@ -1,9 +1,9 @@
 //! Makes a body report its accesses through pointers and slices to the simulator.
 //!
 //! The macro does not know types. It puts a report before each possible access: a dereference, an index or a method
-//! with certain names. For other types than pointers and slices, `cuda_std`'s `observed` makes the report an empty
-//! function. The access itself stays Rust's own. If a report needs a value that may not be evaluated twice, the value
-//! is computed first, in Rust's order of evaluation.
+//! with certain names. If the type is neither a pointer nor a slice, `cuda_std`'s module `observed` makes the report an
+//! empty function. The access itself is not changed. If a report needs a value that must not be evaluated twice, the
+//! macro stores the value in a variable first. It keeps Rust's order of evaluation.
 
 mod around;
 mod calls;
@@ -53,7 +53,7 @@ pub fn observe(signature: &Signature, body: &mut Block) {
     }
 }
 
-/// Adds the report of the function's entry.
+/// Adds a statement to `body` that reports the entry of the function.
 pub fn observe_entry(signature: &Signature, body: &mut Block) {
     if let Some(entered) = calls::entered(signature) {
         body.stmts.insert(0, Stmt::Expr(expression(quote!({ #entered })), None));
@@ -65,7 +65,7 @@ fn observed() -> TokenStream {
     quote!(::cuda_std::__private::observed)
 }
 
-/// The kinds of accesses, by their names in `observed`.
+/// A kind of access. The variants have the same names as in `observed`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Access {
     Read,
@@ -86,7 +86,7 @@ fn expression(tokens: TokenStream) -> Expr {
     parse2(tokens.clone()).unwrap_or(Expr::Verbatim(tokens))
 }
 
-/// Returns `value`, preceded by the reports `told`.
+/// Returns an expression that makes the reports `told` and then evaluates `value`.
 fn then(told: &TokenStream, value: TokenStream, span: Span) -> TokenStream {
     quote_spanned!(span=> ::cuda_std::__private::observed::then({ #told }, #value))
 }
@@ -95,13 +95,13 @@ fn then(told: &TokenStream, value: TokenStream, span: Span) -> TokenStream {
 struct Accesses {
     /// True if the body contains a report.
     has_told: bool,
-    /// The number of variables introduced.
+    /// The number of variables that the pass has introduced.
     variables: usize,
-    /// Declarations before the current statement.
+    /// Declarations to insert before the current statement.
     tags: TokenStream,
     /// The known facts about the variables in scope.
     known: Variables,
-    /// True if a borrow may live as long as a declared variable.
+    /// True in the value of a `let`, where a borrow may extend the lifetime of a temporary value.
     may_extend: bool,
 }
 
@@ -111,13 +111,13 @@ impl Accesses {
         is_place(value) && !self.known.is_own(value)
     }
 
-    /// Returns a new variable.
+    /// Returns the name of a new variable.
     fn variable(&mut self) -> Ident {
         self.variables += 1;
         Ident::new(&format!("value_{}", self.variables), Span::mixed_site())
     }
 
-    /// Rewrites a read of the place.
+    /// Rewrites `place`, whose value is read, so that it reports the read.
     fn read(&mut self, place: &mut Expr) {
         let span = place.span();
         let mut bindings = Bindings::for_value();
@@ -128,7 +128,7 @@ impl Accesses {
         }
     }
 
-    /// Returns the reports before `place` is borrowed or written in place, or `None` if there are none.
+    /// Returns the reports to make before `place` is borrowed or written in place, or `None` if there are none.
     fn reach(&mut self, place: &mut Expr, access: Access, bindings: &mut Bindings) -> Option<TokenStream> {
         (self.prepare(place, access, bindings) == Prepared::Known).then(|| self.tell(place, access))
     }
@@ -177,7 +177,8 @@ impl Accesses {
         }
     }
 
-    /// Returns the assignment: `right` is computed first, then `told` reports the write, then `assign` writes.
+    /// Returns an assignment that evaluates `right`, makes the reports `told`, and then writes by `assign`. Returns
+    /// `None` if there are no reports.
     fn after(
         &mut self,
         told: TokenStream,
@@ -232,14 +233,15 @@ impl Accesses {
         (!around.is_empty()).then(|| around.around(Expr::ForLoop(repeat.clone())))
     }
 
-    /// Lets an iteration over a slice report its accesses.
+    /// Makes an iteration over `elements` report its accesses if they are a slice.
     fn iterate_over(&mut self, elements: &mut Expr, span: Span) {
         self.has_told = true;
         let observed = observed();
         *elements = expression(quote_spanned!(span=> #observed::Value(#elements).each()));
     }
 
-    /// Returns the reports before a `let` whose value is not simply moved. Adds the code around it to `around`.
+    /// Returns the reports to make before a `let` whose pattern takes the value apart or borrows from it. Adds the code
+    /// for the operators in the value to `around`.
     fn bind(&mut self, local: &mut Local, around: &mut Around) -> Option<TokenStream> {
         let init = local.init.as_mut()?;
         if let Some((_, otherwise)) = &mut init.diverge {

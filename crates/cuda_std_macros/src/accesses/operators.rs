@@ -1,7 +1,8 @@
-//! Operators, which may be a user's functions that access memory through their operands.
+//! Operators, which may be user-defined functions that access memory through their operands.
 //!
-//! The macro does not know types. It puts code around each operator whose operands may have a user's type. If they
-//! have, and the operator's function is not under `#[device]`, the code announces the operator as not checked.
+//! The macro does not know types. It puts code around each operator that may have an operand of a user-defined type.
+//! The code reports the operator as not checked if an operand has such a type and the operator's function is not under
+//! `#[device]`.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -20,7 +21,7 @@ use super::syntax::{assigned_places, is_assigning};
 use super::{Accesses, observed};
 
 impl Accesses {
-    /// Returns the code around `value` for the operators of the places in it that are accessed in place.
+    /// Returns the code to put around `value` for the operators of the places that `value` borrows or writes.
     pub fn operators_of(&mut self, value: &mut Expr) -> Around {
         let mut around = Around::default();
         match value {
@@ -50,7 +51,8 @@ impl Accesses {
         around
     }
 
-    /// Adds the code for the operators of a place. The outermost operator is announced first.
+    /// Adds the code for the dereferences and indices of a place to `around`. The outermost operator is announced
+    /// first.
     pub fn lead_to(&mut self, place: &mut Expr, around: &mut Around) {
         match place {
             Expr::Paren(inner) => self.lead_to(&mut inner.expr, around),
@@ -94,8 +96,8 @@ impl Accesses {
         }
     }
 
-    /// Returns a variable that will have the type of an operand. It is declared before the statement, because a `match`
-    /// around the operator would shorten the lives of temporary values.
+    /// Returns a variable that records the type of an operand. It is declared before the statement, because a `match`
+    /// around the operator would shorten the lifetimes of temporary values.
     fn tag(&mut self, span: Span) -> Ident {
         self.variables += 1;
         let tag = Ident::new(&format!("__operand_{}", self.variables), span);
@@ -108,7 +110,8 @@ impl Accesses {
         quote_spanned!(span=> ::cuda_std::__private::observed::operator(#name)#operands)
     }
 
-    /// Returns the address of an operand that may have a user's type and may be evaluated twice.
+    /// Returns the address of an operand that may have a user-defined type and can be evaluated twice. Returns `None`
+    /// for other operands.
     fn operand(&self, operand: &Expr) -> Option<TokenStream> {
         let operand = without_parentheses(operand);
         if self.known.is_of_number(operand) || self.known.is_element_number(operand) {
@@ -136,7 +139,7 @@ impl Accesses {
         }
     }
 
-    /// Returns true for a variable whose type may be unknown at this point.
+    /// Returns true if `operand` is a variable whose type the compiler may not have inferred yet.
     pub fn is_untyped(&self, operand: &Expr) -> bool {
         match without_parentheses(operand) {
             Expr::Path(path) => path.path.get_ident().is_some_and(|name| !self.known.is_typed(name)),
@@ -145,7 +148,7 @@ impl Accesses {
         }
     }
 
-    /// Returns the code around an operator with one or two operands.
+    /// Returns the code to put around an operator with one or two operands.
     fn operands(&mut self, name: &'static str, operands: [Option<&Expr>; 2], span: Span) -> Around {
         let mut around = Around::default();
         let mut told = TokenStream::new();
@@ -169,7 +172,8 @@ impl Accesses {
         around
     }
 
-    /// Returns the code around an operator, without that for the places in its operands.
+    /// Returns the code to put around an operator with two operands. Operators within the operands have code of their
+    /// own.
     pub fn operation(&mut self, left: &Expr, right: &Expr, op: BinOp) -> Around {
         let is_number = |side: &Expr| {
             matches!(without_parentheses(side), Expr::Lit(_) | Expr::Cast(_))
@@ -188,7 +192,7 @@ impl Accesses {
         }
     }
 
-    /// Rewrites an operator that moves its two operands.
+    /// Rewrites an operator that takes its two operands by value.
     pub fn operate(&mut self, binary: &mut ExprBinary) -> Option<Expr> {
         let around = self.operation(&binary.left, &binary.right, binary.op);
         visit_mut::visit_expr_binary_mut(self, binary);
@@ -206,7 +210,7 @@ impl Accesses {
         (!around.is_empty()).then(|| around.around(Expr::Unary(unary.clone())))
     }
 
-    /// Returns the code around a method call on a place that may be a part of a slice.
+    /// Returns the code to put around a method call on a place that may be a part of a slice.
     pub fn method_of_slice(&mut self, call: &ExprMethodCall, name: &str) -> Around {
         let mut around = Around::default();
         let is_element =
@@ -219,7 +223,7 @@ impl Accesses {
         around
     }
 
-    /// Returns the code around a loop over `elements`.
+    /// Returns the code to put around a loop over `elements`.
     pub fn iteration(&mut self, elements: &Expr, span: Span) -> Around {
         match without_parentheses(elements) {
             Expr::Path(_) | Expr::Field(_) | Expr::Reference(_) => {
@@ -243,7 +247,7 @@ fn is_made(value: &Expr) -> bool {
     }
 }
 
-/// Returns the trait of an operator.
+/// Returns the name of the trait of an operator with two operands, or `None` if it has no trait.
 fn trait_of(op: BinOp) -> Option<&'static str> {
     Some(match op {
         BinOp::Add(_) => "Add",
@@ -272,7 +276,7 @@ fn trait_of(op: BinOp) -> Option<&'static str> {
     })
 }
 
-/// Returns the operator's trait that has a method of this name.
+/// Returns the name of the operator trait that has a method of this name, or `None`.
 pub fn trait_of_method(name: &str) -> Option<String> {
     Some(match name {
         "index" | "index_mut" => "Index".to_owned(),
@@ -302,7 +306,7 @@ pub fn trait_of_method(name: &str) -> Option<String> {
     })
 }
 
-/// Returns true if the base of a place is computed.
+/// Returns true if the base of a place is a computed value that may have a user-defined type.
 fn computes_base(place: &Expr) -> bool {
     match place {
         Expr::Paren(inner) => computes_base(&inner.expr),
@@ -314,7 +318,7 @@ fn computes_base(place: &Expr) -> bool {
     }
 }
 
-/// Returns true if `value` is computed and may have a user's type.
+/// Returns true if `value` is computed and may have a user-defined type.
 fn computes_own(value: &Expr) -> bool {
     match without_parentheses(value) {
         Expr::Call(call) => match without_parentheses(&call.func) {

@@ -1,4 +1,4 @@
-//! Elements of slices that patterns read.
+//! Reports of the slice elements that patterns read.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -11,8 +11,9 @@ use super::place::{Bindings, address, computes, is_place, is_simple, without_par
 use super::{Access, Accesses, expression, observed};
 
 impl Accesses {
-    /// Rewrites the condition of an `if` or a `while` with its `let`s. Returns the reports before it. The reports of a
-    /// `let` after others stay in the condition, where the earlier variables exist.
+    /// Rewrites the condition of an `if` or a `while`, including its `let`s. Returns the reports to make before the
+    /// condition. The reports of the second and later `let`s stay in the condition, where the variables of earlier ones
+    /// exist.
     pub fn condition(&mut self, condition: &mut Expr) -> Option<TokenStream> {
         match condition {
             Expr::Let(binding) => {
@@ -35,7 +36,7 @@ impl Accesses {
         }
     }
 
-    /// Returns the reports before `scrutinee` is matched in place.
+    /// Returns the reports to make before `scrutinee` is matched in place.
     pub fn scrutinise<'p>(
         &mut self,
         scrutinee: &mut Expr,
@@ -95,8 +96,8 @@ impl Accesses {
         }))
     }
 
-    /// Returns the reports of the elements that patterns such as `[a, .., b]` read of `value`, if that is or contains a
-    /// slice. It covers all arms, whichever matches.
+    /// Returns the reports of the elements that patterns such as `[a, .., b]` read, if `value` is or contains a slice.
+    /// The reports cover all arms, whichever of them matches.
     pub fn tell_of_elements<'p>(
         &mut self,
         value: &Expr,
@@ -128,14 +129,15 @@ impl Accesses {
         }
     }
 
-    /// Returns the reports for the parts of the slice that the pattern `within` finds in `value`.
+    /// Returns the reports of the elements `parts` of a slice in `value`. The pattern `within` matches `value` and
+    /// binds the slice.
     fn tell_of_inner(&mut self, value: &Expr, within: &TokenStream, parts: &[Part]) -> Option<TokenStream> {
         let value = free(value).filter(|value| self.is_matched(value))?;
         self.has_told = true;
         Some(tell_of_inner(&quote!(&#value), within, parts, value.span()))
     }
 
-    /// Rewrites the call `value` so that it reports the slices that patterns match in its result.
+    /// Rewrites the call `value` so that it reports the slice elements that `patterns` read in its result.
     pub fn tell_of_given<'p>(&mut self, value: &mut Expr, patterns: impl IntoIterator<Item = &'p Pat>) {
         let (observed, given, span) = (observed(), slice_name(), value.span());
         let told = patterns.into_iter().flat_map(slices).map(|Slice { parts, within }| match within {
@@ -157,8 +159,8 @@ impl Accesses {
         is_place(value) || self.may_point(value)
     }
 
-    /// Returns the tokens that `tell` makes from the `At` of a possible slice, or `None` if the slice may not be
-    /// evaluated twice.
+    /// Returns the tokens that `tell` makes from the address of `value`, which may be a slice. Returns `None` if
+    /// `value` must not be evaluated twice.
     pub fn tell_of_slice(
         &mut self,
         value: &Expr,
@@ -171,7 +173,7 @@ impl Accesses {
     }
 }
 
-/// Returns a matched or compared value without references, if it may be evaluated twice.
+/// Returns a matched or compared value without `&`, or `None` if it must not be evaluated twice.
 fn free(value: &Expr) -> Option<&Expr> {
     match without_parentheses(value) {
         Expr::Reference(reference) => free(&reference.expr),
@@ -179,7 +181,7 @@ fn free(value: &Expr) -> Option<&Expr> {
     }
 }
 
-/// Returns true for a place within a call's result that is found without further computation.
+/// Returns true if `place` is a part of a call's result and only fields, simple indices and dereferences lead to it.
 fn lends(place: &Expr) -> bool {
     match place {
         Expr::Paren(inner) => lends(&inner.expr),
@@ -208,7 +210,8 @@ fn borrows(pattern: &Pat) -> bool {
     borrows.0
 }
 
-/// Returns the reports for the parts of the slice that the pattern `within` finds behind the reference `value`.
+/// Returns the reports of the elements `parts` of a slice behind the reference `value`. The pattern `within` matches
+/// the target of `value` and binds the slice.
 fn tell_of_inner(value: &TokenStream, within: &TokenStream, parts: &[Part], span: Span) -> TokenStream {
     let (observed, slice) = (observed(), slice_name());
     let told = tell_of_parts(&quote!(#observed::At(&raw const *#slice)), parts, span);
@@ -221,19 +224,19 @@ fn tell_of_inner(value: &TokenStream, within: &TokenStream, parts: &[Part], span
     }
 }
 
-/// An element that a pattern reads.
+/// An element of a slice that a pattern reads.
 struct Part {
-    /// Negative indices count from the end.
+    /// The index of the element. A negative index counts from the end of the slice.
     index: isize,
-    /// The number of elements that the pattern names.
+    /// The number of elements that the pattern names, which is the minimum length of a matching slice.
     least: usize,
-    /// True if the pattern matches no longer slices.
+    /// True if the pattern matches only slices of exactly this minimum length.
     is_exact: bool,
     /// True if the pattern binds the element to a name.
     binds: bool,
 }
 
-/// Returns the name of a slice found by a pattern.
+/// Returns the name of the variable that the generated code binds to a slice.
 fn slice_name() -> Ident {
     Ident::new("slice", Span::mixed_site())
 }
@@ -247,17 +250,17 @@ fn bare(pattern: &Pat) -> &Pat {
     }
 }
 
-/// A slice that a pattern matches.
+/// A slice that a pattern matches, and the elements that the pattern reads.
 struct Slice {
     parts: Vec<Part>,
-    /// The pattern that finds only this slice in the matched value. `None` if the value is the slice.
+    /// The pattern that matches the whole value and binds only this slice. `None` if the whole value is the slice.
     within: Option<TokenStream>,
 }
 
 /// Returns the slices that `pattern` matches.
 fn slices(pattern: &Pat) -> Vec<Slice> {
-    /// Returns the slices of the parts. `around` makes the pattern that finds a slice from the index of its part and
-    /// the pattern within the part.
+    /// Returns the slices that the patterns `parts` match. `around` makes the pattern of the whole value from the index
+    /// of a part and the pattern for that part.
     fn inner<'p>(
         parts: impl IntoIterator<Item = &'p Pat>,
         around: impl Fn(usize, TokenStream) -> TokenStream,
@@ -271,7 +274,7 @@ fn slices(pattern: &Pat) -> Vec<Slice> {
         };
         parts.into_iter().enumerate().flat_map(in_part).collect()
     }
-    /// Returns a pattern list with `within` at `index` and wildcards otherwise.
+    /// Returns a list of patterns with `within` at `index` and wildcards elsewhere.
     fn only<'p>(parts: impl IntoIterator<Item = &'p Pat>, index: usize, within: &TokenStream) -> TokenStream {
         let all = parts.into_iter().enumerate().map(|(other, part)| match part {
             _ if other == index => quote!(#within,),
@@ -314,7 +317,7 @@ fn slices(pattern: &Pat) -> Vec<Slice> {
     }
 }
 
-/// Returns the reports of these parts of the slice at `at`.
+/// Returns the reports of the elements `parts` of the slice at the address `at`.
 fn tell_of_parts(at: &TokenStream, parts: &[Part], span: Span) -> TokenStream {
     let told = parts.iter().map(
         |Part { index, least, is_exact, binds }| quote_spanned!(span=> #at.matched(#index, #least, #is_exact, #binds);),

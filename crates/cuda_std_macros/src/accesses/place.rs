@@ -2,8 +2,9 @@
 //!
 //! # Design
 //!
-//! This module decides by syntax, `cuda_std`'s `observed` by types. The macro inserts the same call for every place.
-//! The compiler selects the method that reports an access or an empty one. The access itself stays Rust's own.
+//! This module decides by syntax, and `cuda_std`'s module `observed` decides by types. The macro inserts the same
+//! method call for every place. The compiler selects the method that reports an access, or an empty method. The access
+//! itself is not changed.
 
 use proc_macro2::{Delimiter, Group, Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -14,29 +15,29 @@ use syn::{BinOp, Expr, ExprCall, Ident, UnOp};
 
 use super::{Access, Accesses, expression, observed};
 
-/// How much of a place can be reported.
+/// The part of an access to a place that can be reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Prepared {
-    /// All of it: it may be evaluated twice.
+    /// The whole access, because the place can be evaluated twice.
     Known,
-    /// Only its parts.
+    /// Only accesses within the place, because the place must not be evaluated twice.
     Opaque,
 }
 
-/// Values that are computed before a place, with their variables.
+/// Values that are computed before a place is accessed, each with its variable.
 pub struct Bindings {
     all: Vec<(Ident, Expr)>,
-    /// True if a value that leads to the place may be moved into a variable: only if the place is not borrowed.
+    /// True if the values that lead to the place may be moved into variables. False if the place is borrowed.
     may_move: bool,
 }
 
 impl Bindings {
-    /// For a place whose value is read.
+    /// Returns empty bindings for a place whose value is read.
     pub fn for_value() -> Self {
         Self { all: Vec::new(), may_move: true }
     }
 
-    /// For a place that is borrowed or written.
+    /// Returns empty bindings for a place that is borrowed or written.
     pub fn for_place() -> Self {
         Self { all: Vec::new(), may_move: false }
     }
@@ -45,7 +46,8 @@ impl Bindings {
         self.all.is_empty()
     }
 
-    /// Computes `value` beforehand and replaces it by its variable.
+    /// Moves `value` to the bindings, so that it is computed before the place is accessed, and replaces it by
+    /// `variable`.
     pub fn bind(&mut self, variable: Ident, value: &mut Expr) {
         let name = expression(quote!(#variable));
         self.all.push((variable, std::mem::replace(value, name)));
@@ -65,7 +67,7 @@ impl Bindings {
     }
 }
 
-/// Returns `value` for a `match`. A structure literal in it needs parentheses.
+/// Returns `value` as the scrutinee of a `match`. A struct literal in it gets parentheses.
 pub fn scrutinee(value: &Expr) -> TokenStream {
     fn has_structure(value: &Expr) -> bool {
         match value {
@@ -87,7 +89,7 @@ pub fn scrutinee(value: &Expr) -> TokenStream {
     if has_structure(value) { quote!((#value)) } else { quote!(#value) }
 }
 
-/// Returns the call that a call path surrounds with the step that it leaves.
+/// Returns the original call if `call` is one that the pass for call paths has wrapped in a step.
 pub fn left_call(call: &ExprCall) -> Option<&Expr> {
     match &*call.func {
         Expr::Path(path) if path.path.segments.len() == 4 && path.path.segments[3].ident == "leave" => call.args.last(),
@@ -95,7 +97,7 @@ pub fn left_call(call: &ExprCall) -> Option<&Expr> {
     }
 }
 
-/// Returns `value` without parentheses, and without the step that a call leaves.
+/// Returns `value` without parentheses, and without the step of a call path around a call.
 pub fn without_parentheses(value: &Expr) -> &Expr {
     match value {
         Expr::Call(call) => left_call(call).map_or(value, without_parentheses),
@@ -117,7 +119,7 @@ pub fn is_place(value: &Expr) -> bool {
     }
 }
 
-/// Returns true if the place may not be evaluated twice.
+/// Returns true if the place must not be evaluated twice.
 pub fn computes(place: &Expr) -> bool {
     match place {
         Expr::Path(_) => false,
@@ -166,7 +168,7 @@ pub fn is_free(name: &str) -> bool {
     FREE_METHODS.contains(&name)
 }
 
-/// Returns true if `value` may be evaluated twice: it is constant, cheap and without effects.
+/// Returns true if `value` can be evaluated twice, because it is constant, or cheap and without effects.
 pub fn is_simple(value: &Expr) -> bool {
     match value {
         Expr::Lit(_) | Expr::Path(_) => true,
@@ -206,8 +208,8 @@ pub fn is_simple(value: &Expr) -> bool {
 }
 
 impl Accesses {
-    /// Makes `place` safe to evaluate twice if possible; other parts are computed beforehand. `access` is the kind of
-    /// access to the place.
+    /// Makes `place` safe to evaluate twice if possible, by computing some of its parts beforehand. `access` is the
+    /// kind of access to the place.
     pub fn prepare(&mut self, place: &mut Expr, access: Access, bindings: &mut Bindings) -> Prepared {
         match place {
             Expr::Path(_) => Prepared::Known,
@@ -282,7 +284,7 @@ impl Accesses {
         }
     }
 
-    /// Returns the statements that report `access` to `place`, which may be evaluated twice.
+    /// Returns the statements that report `access` to `place`, which must be safe to evaluate twice.
     pub fn tell(&mut self, place: &Expr, access: Access) -> TokenStream {
         self.has_told = true;
         let way = way(place);
@@ -301,7 +303,8 @@ impl Accesses {
     }
 }
 
-/// Returns the storage of the place. The expression checks indices and reports the pointers that it reads.
+/// Returns an expression for the storage that contains the place. The expression checks indices and reports the reads
+/// of pointers that lead to the place.
 pub fn way(place: &Expr) -> TokenStream {
     let observed = observed();
     match place {
@@ -336,14 +339,15 @@ pub fn way(place: &Expr) -> TokenStream {
     }
 }
 
-/// Returns the `At` of a value that may be evaluated twice. Notes a moved pointer.
+/// Returns an `observed::At` with the address of `value`, which must be safe to evaluate twice. If `value` offsets a
+/// pointer, the offset is noted.
 pub fn at(value: &Expr) -> TokenStream {
     let observed = observed();
     let address = address(&with_moves(value));
     quote_spanned!(value.span()=> #observed::At(#address))
 }
 
-/// Returns `value` with a note if it moves a pointer.
+/// Returns `value`. If it offsets a pointer, a note of the offset is added for the simulator.
 fn with_moves(value: &Expr) -> Expr {
     let mut value = value.clone();
     if let Expr::MethodCall(call) = &mut value
@@ -381,7 +385,8 @@ fn root(place: &Expr) -> &Expr {
     }
 }
 
-/// Returns `place` with clones of the ranges in variables, which it would move otherwise.
+/// Returns `place` with each index that is a variable replaced by its clone. Otherwise a range in a variable would be
+/// moved.
 fn with_copied_indices(place: &Expr) -> Expr {
     struct Copy;
     impl VisitMut for Copy {

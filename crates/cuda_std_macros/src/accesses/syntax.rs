@@ -1,4 +1,4 @@
-//! The form of expressions.
+//! Functions that classify expressions by their syntax.
 
 use syn::{BinOp, Expr, ExprCall};
 
@@ -16,12 +16,12 @@ pub fn assigned_places<'e>(left: &'e mut Expr, places: &mut Vec<&'e mut Expr>) {
     }
 }
 
-/// Returns true if the call constructs a structure or a variant.
+/// Returns true if the call constructs a tuple struct or a variant of an enum.
 pub fn makes_variant(call: &ExprCall) -> bool {
     matches!(without_parentheses(&call.func), Expr::Path(path) if last_name(&path.path).is_some_and(|name| is_type_s(&name)))
 }
 
-/// Returns true if `value` is a borrow that has been reported, such as `&x[1..]`.
+/// Returns true if `value` is a borrow that already reports its access, such as `&x[1..]` after the pass.
 pub fn is_told(value: &Expr) -> bool {
     let Expr::Call(call) = value else { return false };
     matches!(call.args.last(), Some(Expr::Reference(_)))

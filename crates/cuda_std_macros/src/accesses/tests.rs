@@ -1,4 +1,4 @@
-//! Tests of `accesses`.
+//! Tests of the pass that makes a body report its accesses.
 
 use quote::quote;
 
@@ -26,13 +26,13 @@ fn arrays_of_the_thread_s_own_are_left_as_they_are_written() {
         ),
     );
     let text = text.map_or_else(|error| error.to_string(), |tokens| tokens.to_string());
-    let (device, host) = text.split_once("host {").expect("two sides");
-    assert!(!device.contains("observed"), "{text}");
-    assert!(host.contains("; tile [1] [0] += tile [0] [1] * by [2] + typed [3] ;"), "{text}");
-    assert!(host.contains("for value in & mut tile"), "{text}");
+    let (device, host) = text.split_once("host {").expect("code for the host");
+    assert!(!device.contains("observed"), "unexpected: {text}");
+    assert!(host.contains("; tile [1] [0] += tile [0] [1] * by [2] + typed [3] ;"), "unexpected: {text}");
+    assert!(host.contains("for value in & mut tile"), "unexpected: {text}");
     // Another variable of the same name may be a slice and is reported.
     for told in ["(tile)) . indexed (way , & (5))", "(by)) . indexed (way , & (6))"] {
-        assert!(host.contains(told), "{told}: {text}");
+        assert!(host.contains(told), "`{told}` is not in {text}");
     }
-    assert!(host.contains("y . store (1 , tile [7] [1])"), "{text}");
+    assert!(host.contains("y . store (1 , tile [7] [1])"), "unexpected: {text}");
 }

@@ -1,4 +1,5 @@
-//! Facts about variables without their types. Accesses to some of them never have to be reported and stay unchanged.
+//! Facts about variables that are known without the compiler's types. Accesses to some variables need no report and
+//! stay unchanged.
 
 use proc_macro2::{TokenStream, TokenTree};
 use syn::visit_mut::{self, VisitMut};
@@ -9,27 +10,27 @@ use crate::names;
 use super::methods::moves;
 use super::place::without_parentheses;
 
-/// The variables in scope.
+/// The variables in scope, in lists by what is known about them.
 #[derive(Clone, Default)]
 pub struct Variables {
-    /// Closures. Their bodies belong to the function.
+    /// Closures, whose bodies are rewritten with the body of the function.
     closures: Vec<Ident>,
     /// Numbers, and other values that contain no unobserved pointer.
     numbers: Vec<Ident>,
     /// References to single values.
     references: Vec<Ident>,
-    /// Pointers, slices and arrays by their types; true if the elements are numbers.
+    /// Variables whose declared type is a pointer, a slice or an array, each with true if its elements are numbers.
     pointers: Vec<(Ident, bool)>,
     /// Variables whose types are written or follow from their declarations.
     typed: Vec<Ident>,
     /// All variables that are initialised in their declarations.
     given: Vec<Ident>,
-    /// Arrays of the thread, with the least number of dimensions.
+    /// Local arrays of a thread, each with the minimum number of its dimensions.
     arrays: Vec<(Ident, usize)>,
 }
 
 impl Variables {
-    /// Returns the parameters of a function.
+    /// Returns the facts about the parameters of a function.
     pub fn of(signature: &Signature) -> Self {
         let mut variables = Self::default();
         for input in &signature.inputs {
@@ -47,7 +48,7 @@ impl Variables {
         variables
     }
 
-    /// Notes a parameter of a function or closure if its type is written.
+    /// Records a parameter of a function or closure if its type is written.
     pub fn declare_typed(&mut self, parameter: &Pat) {
         if let Pat::Type(typed) = parameter
             && let Pat::Ident(name) = &*typed.pat
@@ -57,8 +58,8 @@ impl Variables {
         }
     }
 
-    /// Notes the variables that a `let` declares. `is_number` is true if the form of the value shows that it is a
-    /// number.
+    /// Records the variables that a `let` declares. `is_number` is true if the syntax of the value shows that it
+    /// contains no pointers.
     pub fn bind(&mut self, local: &mut Local, is_number: bool) {
         let init = local.init.as_ref().map(|init| &*init.expr);
         match &local.pat {
@@ -72,7 +73,7 @@ impl Variables {
         }
     }
 
-    /// Notes that `pattern` is a number if it is a variable.
+    /// Records that `pattern` is a number if it is a single variable.
     pub fn count(&mut self, pattern: &Pat) {
         if let Pat::Ident(name) = pattern {
             self.numbers.push(name.ident.clone());
@@ -104,7 +105,7 @@ impl Variables {
         }
     }
 
-    /// Forgets variables that `pattern` shadows.
+    /// Removes the facts about variables that `pattern` shadows.
     pub fn shadow(&mut self, pattern: &mut Pat) {
         struct Names<'a>(&'a mut Variables);
         impl VisitMut for Names<'_> {
@@ -149,7 +150,7 @@ impl Variables {
         self.numbers.contains(name)
     }
 
-    /// Returns true if the value is in a variable without pointers.
+    /// Returns true if `value` is a variable that contains no pointers, or a part of one.
     pub fn is_of_number(&self, value: &Expr) -> bool {
         match without_parentheses(value) {
             Expr::Index(index) => self.is_of_number(&index.expr),
@@ -159,12 +160,13 @@ impl Variables {
         }
     }
 
-    /// Returns true if the variable is a pointer, a slice or an array by its type.
+    /// Returns true if the declared type of the variable is a pointer, a slice or an array.
     pub fn is_pointer(&self, name: &Ident) -> bool {
         self.pointers.iter().any(|(pointer, _)| pointer == name)
     }
 
-    /// Returns true if the place is an element that is a number by its array's type.
+    /// Returns true if the place is an element of a variable, and the variable's declared type shows that its elements
+    /// are numbers.
     pub fn is_element_number(&self, place: &Expr) -> bool {
         let shows_numbers = |value: &Expr| {
             matches!(without_parentheses(value), Expr::Path(path)
@@ -180,7 +182,8 @@ impl Variables {
         }
     }
 
-    /// Returns true if the value is in a variable without pointers and is neither a slice nor an array.
+    /// Returns true if `value` is a variable that contains no pointers, or a part of one, and is neither a slice nor an
+    /// array.
     pub fn is_one_number(&self, value: &Expr) -> bool {
         let (mut inner, mut indices) = (value, 0);
         while let Expr::Index(index) = without_parentheses(inner) {
@@ -217,7 +220,7 @@ impl Variables {
         all
     }
 
-    /// Returns true if the place is in an array of the thread.
+    /// Returns true if the place is in a local array of the thread, which needs no reports.
     pub fn is_own(&self, place: &Expr) -> bool {
         let (mut place, mut indices) = (place, 0);
         loop {
@@ -254,7 +257,7 @@ fn dimensions_of_type(ty: &Type) -> usize {
     }
 }
 
-/// Returns the element type of a pointer, a slice or an array.
+/// Returns the element type of a pointer, a slice or an array, or `None` for other types.
 fn element(ty: &Type) -> Option<&Type> {
     match ty {
         Type::Ptr(pointer) => Some(&pointer.elem),
@@ -268,7 +271,7 @@ fn element(ty: &Type) -> Option<&Type> {
     }
 }
 
-/// Returns true if the type is written and not inferred.
+/// Returns true if the type is written and not `_`, with or without `&`.
 fn is_written(ty: &Type) -> bool {
     match ty {
         Type::Infer(_) => false,

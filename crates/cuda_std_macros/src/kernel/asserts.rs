@@ -1,4 +1,4 @@
-//! `assert!`, `println!` and similar macros in a kernel's body: those of `cuda_std`, which print a message on a GPU.
+//! Replaces `assert!`, `println!` and similar macros in a kernel's body by those of `cuda_std`, which print on a GPU.
 //!
 //! # Design
 //!
@@ -7,7 +7,8 @@
 //! file, line and message by `vprintf` before the trap, in a function that is not inlined. In the simulator a panic has
 //! its message and line anyway.
 //!
-//! The feature `silent-asserts` turns the messages off in the crate `gpu`, so that no kernel contains a call.
+//! The crate `gpu` turns the messages off with the feature `silent-asserts`, so that its kernels do not call the
+//! printing function.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
@@ -22,19 +23,20 @@ const NAMES: [&str; 8] =
 
 const PRINTS: [&str; 2] = ["print", "println"];
 
-/// Makes the assertions of `body` print a message on a GPU. The simulator keeps core's.
+/// Makes the assertions of `body` print a message on a GPU. The simulator keeps core's macros.
 pub fn rewrite(body: &mut Block) {
     Rewrite { names: &NAMES, found: Vec::new() }.visit_block_mut(body);
 }
 
-/// Makes `body` print by `cuda_std`'s macros, even if std's macros have the same names.
+/// Replaces `print!` and `println!` in `body` by `cuda_std`'s macros, even where std's macros of these names are in
+/// scope.
 pub fn rewrite_prints(body: &mut Block) {
     Rewrite { names: &PRINTS, found: Vec::new() }.visit_block_mut(body);
 }
 
-/// Returns an item that uses an explicit import `use cuda_std::println`, for a place beside the function. The rewritten
-/// call has a full path, so the import would count as unused. `cuda_std` has a function of the macro's name, which the
-/// import also brings; without an import, the glob does.
+/// Returns items, to be put beside the function, that use an explicit import such as `use cuda_std::println`. Rewritten
+/// calls have full paths, so the compiler would otherwise report the import as unused. `cuda_std` has a function with
+/// the name of each macro. The items use this function, from the explicit import or else from a glob import.
 pub fn uses(body: &Block) -> TokenStream {
     let mut rewrite = Rewrite { names: &[], found: Vec::new() };
     rewrite.visit_block_mut(&mut body.clone());
@@ -50,7 +52,7 @@ pub fn uses(body: &Block) -> TokenStream {
 
 struct Rewrite {
     names: &'static [&'static str],
-    /// The names of macros that are called without a path.
+    /// The names of the macros that the body calls without a path.
     found: Vec<Ident>,
 }
 

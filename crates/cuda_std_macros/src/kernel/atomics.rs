@@ -1,4 +1,4 @@
-//! Parameters that are references to atomic types. They are rejected, because host buffers contain numbers.
+//! Rejects parameters that are references to atomic types, because host buffers contain numbers.
 
 use syn::spanned::Spanned;
 use syn::{Error, Type};
@@ -46,7 +46,7 @@ mod tests {
             (quote!(z: *mut SystemAtomicI64), "take `z: GlobalMut<i64>`; `z.system_atomic(i)`"),
         ] {
             let error = expand(quote!(), quote!(fn k(#parameter) {})).unwrap_err().to_string();
-            assert!(error.contains(expected), "{error}");
+            assert!(error.contains(expected), "`{expected}` is not in {error}");
         }
         assert!(
             expand(

@@ -5,21 +5,22 @@ use syn::meta::ParseNestedMeta;
 use syn::punctuated::Punctuated;
 use syn::{Error, Expr, GenericArgument, LitInt, LitStr, Token, bracketed};
 
-/// `max_threads = …, min_blocks = …, items_per_thread = …, max_elements = …, unsuffixed, instances(…)`, and the options
-/// of [`is_for_checks`].
+/// The parsed options `max_threads = …, min_blocks = …, items_per_thread = …, max_elements = …, unsuffixed,
+/// instances(…)`. The options of [`is_for_checks`] are allowed and not stored.
 #[derive(Default)]
 pub struct Options {
     pub max_threads: Option<u32>,
     pub min_blocks: Option<u32>,
-    /// Facts for a kernel's description: `items_per_thread = …`, `max_elements = …`.
+    /// Values for a kernel's description: `items_per_thread = …`, `max_elements = …`.
     pub facts: Vec<(Ident, Expr)>,
-    /// The place of `unsuffixed`: the only instance's entry has the kernel's name.
+    /// The source position of the option `unsuffixed`. With this option, the entry of the only instance has the
+    /// kernel's name.
     pub unsuffixed: Option<Span>,
     pub groups: Vec<Group>,
 }
 
-/// `instances(T = [f32, f64], N = [2, 4])`: every combination of the arguments for each generic parameter. The options
-/// of [`is_for_checks`] may stand here, too, for these instances only.
+/// A list such as `instances(T = [f32, f64], N = [2, 4])`, which declares one instance for every combination of the
+/// arguments. The options of [`is_for_checks`] may stand in the list, too, and then apply to these instances only.
 pub struct Group {
     pub span: Span,
     pub choices: Vec<(Ident, Vec<GenericArgument>)>,
@@ -31,7 +32,7 @@ impl Options {
         let parser = syn::meta::parser(|meta| options.set(&meta));
         syn::parse::Parser::parse2(parser, attribute)?;
         if options.min_blocks.is_some() && options.max_threads.is_none() {
-            return Err(Error::new(Span::call_site(), "`min_blocks` needs `max_threads` beside it"));
+            return Err(Error::new(Span::call_site(), "`min_blocks` needs `max_threads`: add `max_threads = …`"));
         }
         Ok(options)
     }
@@ -61,8 +62,8 @@ impl Options {
     }
 }
 
-/// Skips options for the checks of the PTX: `wide(loads, stores)`, the expected accesses of 16 bytes, and `allow(local
-/// = "why")`.
+/// Returns true if `meta` is an option for the checks of the PTX, and skips it. `wide(loads, stores)` names the
+/// expected accesses of 16 bytes, and `allow(local = "why")` exempts the kernel from the rule `local`.
 fn is_for_checks(meta: &ParseNestedMeta<'_>) -> syn::Result<bool> {
     if meta.path.is_ident("wide") {
         meta.parse_nested_meta(|_| Ok(()))?;

@@ -1,8 +1,9 @@
-//! Float methods: in device code `x.exp()` is that of `cuda_std::GpuFloat`, on every device and without an import.
+//! Replaces float methods in device code by those of `cuda_std::GpuFloat`, on every device and without an import.
 //!
-//! On the host, std's methods of floats hide a trait's, and their results have other bits than a GPU's. A call with
-//! such a name therefore goes through a receiver. The receiver has `GpuFloat`'s methods if it holds a float, and
-//! otherwise dereferences to its content. `f32::exp` becomes `<f32 as GpuFloat>::exp`.
+//! On the host, std's float methods hide trait methods of the same names, and their results differ from a GPU's in some
+//! bits. In a call with such a name, the macro therefore wraps the value before the dot in a receiver. A receiver that
+//! holds a float has the methods of `GpuFloat`. Any other receiver dereferences to its content. The path `f32::exp`
+//! becomes `<f32 as GpuFloat>::exp`.
 
 use quote::quote;
 use syn::parse::Parser;
@@ -14,7 +15,7 @@ use syn::{
 
 use crate::constants::{guard, leave_constants};
 
-/// The names in `cuda_std`'s table of float functions, by the number of arguments besides the float itself.
+/// The names in `cuda_std`'s table of float functions, grouped by the number of arguments besides the float itself.
 const NAMES: [&[&str]; 4] = [
     &[
         "sqrt",
@@ -107,7 +108,7 @@ const NAMES: [&[&str]; 4] = [
     &["norm4d", "rnorm4d"],
 ];
 
-/// Macros of device code whose arguments are expressions.
+/// Macros whose arguments are expressions, in which float methods are rewritten, too.
 const MACROS: [&str; 13] = [
     "assert",
     "assert_eq",
@@ -172,7 +173,8 @@ impl VisitMut for Rewrite {
     }
 }
 
-/// Puts a receiver before a method with the name and the number of arguments of a float's.
+/// Wraps the value before the dot in a receiver if the method has the name and the number of arguments of a float
+/// function.
 fn receive(call: &mut ExprMethodCall) {
     let has_name = NAMES.get(call.args.len()).is_some_and(|names| names.iter().any(|name| call.method == name));
     if !has_name || call.turbofish.is_some() {
@@ -184,7 +186,7 @@ fn receive(call: &mut ExprMethodCall) {
     *call.receiver = parse_quote_spanned!(call.method.span()=> ::cuda_std::__private::#held);
 }
 
-/// Returns the value without parentheses.
+/// Returns `value` without the parentheses around it.
 fn bare(value: &Expr) -> &Expr {
     match value {
         Expr::Paren(inner) => bare(&inner.expr),
@@ -224,8 +226,8 @@ fn float_type(ty: &Type) -> Option<&Ident> {
     }
 }
 
-/// Returns `f32` or `f64` if the path, from its end, is one of them, alone or in `core::primitive`. Elsewhere it is a
-/// user's module.
+/// Returns `f32` or `f64` if the path is this name alone or ends in `primitive::f32` or `primitive::f64`. After any
+/// other segment the name belongs to a user-defined module. `from_end` is the path in reverse order.
 fn float<'p>(mut from_end: impl Iterator<Item = &'p PathSegment>) -> Option<&'p Ident> {
     let ty = &from_end.next()?.ident;
     let is_primitive = from_end.next().is_none_or(|module| module.ident == "primitive");

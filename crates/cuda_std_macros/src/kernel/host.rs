@@ -1,4 +1,5 @@
-//! A kernel on the host: the function that makes a call, and the instances that encode or run its arguments.
+//! Expands a kernel for the host: the function that makes a call, and the instances that encode or run a call's
+//! arguments.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -132,7 +133,7 @@ pub fn host(
     })
 }
 
-/// Returns true for a lint level, which applies to the kernel's body.
+/// Returns true for a lint attribute such as `#[allow(…)]`, which applies to the kernel's body.
 fn is_lint_level(attribute: &Attribute) -> bool {
     ["allow", "warn", "deny", "forbid", "expect"].iter().any(|level| attribute.path().is_ident(level))
 }

@@ -4,12 +4,13 @@
 //!
 //! A generic kernel is written once and lists its instances: `#[kernel(instances(T = [f32, i32], O = [Sum]))]`.
 //!
-//! For the GPU, the macro puts the body into one module per combination, with `type T = f32;` in it. The size of a
-//! shared array may therefore depend on `T`. The entry is called `reduce_shuffle_f32_sum`.
+//! For the GPU, the macro puts the body into one module per combination of arguments, with items such as `type T =
+//! f32;` in it. The size of a shared array may therefore depend on `T`. The entry has a name such as
+//! `reduce_shuffle_f32_sum`.
 //!
-//! For the host it is a generic function, which can be called if `reduce_shuffle<T, O>: Kernel` holds, that is, for the
-//! listed instances. Code that is generic over `T` and `O` calls `reduce_shuffle::if_built::<T, O>(…)`, which returns a
-//! call if the instance exists.
+//! For the host, the kernel becomes a generic function. It can be called if `reduce_shuffle<T, O>: Kernel` holds, that
+//! is, for the listed instances. Code that is generic over `T` and `O` calls `reduce_shuffle::if_built::<T, O>(…)`,
+//! which returns a call if the instance exists.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote};
@@ -18,19 +19,19 @@ use syn::{ConstParam, Error, Expr, GenericArgument, GenericParam, Generics, Iden
 
 use super::attribute::{Group, Options};
 
-/// One combination of generic arguments.
+/// An instance of a generic kernel: one combination of generic arguments.
 pub struct Instance {
-    /// The kernel's name, followed by each argument's after a `_`.
+    /// The kernel's name, followed by `_` and the suffix of each argument.
     pub name: Ident,
-    /// The name of the entry: `name`, or the kernel's name if the only instance is `unsuffixed`.
+    /// The name of the entry in the PTX: `name`, or the kernel's name if the only instance is `unsuffixed`.
     pub entry: Ident,
-    /// The arguments as they appear in the name.
+    /// The suffixes of the arguments, as they appear in `name`.
     pub suffixes: Vec<String>,
-    /// The arguments, in the order of the parameters.
+    /// The generic arguments, in the order of the kernel's generic parameters.
     pub arguments: Vec<GenericArgument>,
 }
 
-/// Returns the instances of the kernel `name`; none if it is not generic.
+/// Returns the instances of the kernel `name`. The list is empty if the kernel is not generic.
 pub fn instances(name: &Ident, generics: &Generics, options: &Options) -> syn::Result<Vec<Instance>> {
     let groups = &options.groups;
     if let Some(group) = groups.first().filter(|_| generics.params.is_empty()) {
@@ -67,7 +68,7 @@ pub fn instances(name: &Ident, generics: &Generics, options: &Options) -> syn::R
 fn combinations(name: &Ident, generics: &Generics, group: &Group) -> syn::Result<Vec<Instance>> {
     let parameters: Vec<&Ident> = generics.params.iter().map(parameter_name).collect::<syn::Result<_>>()?;
     if let Some((stranger, _)) = group.choices.iter().find(|(name, _)| !parameters.contains(&name)) {
-        return Err(Error::new(stranger.span(), "the kernel has no generic parameter of this name"));
+        return Err(Error::new(stranger.span(), "the kernel has no generic parameter of this name: remove the list"));
     }
     let first = Instance { name: name.clone(), entry: name.clone(), suffixes: Vec::new(), arguments: Vec::new() };
     let mut instances = vec![first];
@@ -103,7 +104,7 @@ fn parameter_name(parameter: &GenericParam) -> syn::Result<&Ident> {
     }
 }
 
-/// Returns an argument's part of the entry's name: the last part of a type's path in lower case, or a literal.
+/// Returns the suffix of an argument in the entry's name: the last part of a type's path in lower case, or a literal.
 fn suffix(argument: &GenericArgument) -> syn::Result<String> {
     let text = match argument {
         GenericArgument::Type(Type::Path(path)) => path.path.segments.last().map(|last| last.ident.to_string()),
@@ -111,11 +112,12 @@ fn suffix(argument: &GenericArgument) -> syn::Result<String> {
         _ => None,
     };
     text.map(|text| text.to_lowercase()).ok_or_else(|| {
-        Error::new(argument.span(), "a generic argument of an instance must be the name of a type or a literal")
+        Error::new(argument.span(), "a generic argument must be the name of a type or a literal, such as `f32` or `4`")
     })
 }
 
-/// Returns the expression of a generic argument's identity: the type `argument`, or the value of the const `parameter`.
+/// Returns an expression that identifies a generic argument: by the type `argument`, or by the value of a const
+/// argument.
 pub fn identity(parameter: &GenericParam, argument: &impl ToTokens) -> TokenStream {
     match parameter {
         GenericParam::Const(_) => quote!(::cuda_std::ArgumentId::value(#argument as i128)),
@@ -124,7 +126,7 @@ pub fn identity(parameter: &GenericParam, argument: &impl ToTokens) -> TokenStre
 }
 
 impl Instance {
-    /// Returns the expressions of the arguments' identities, in the order of the parameters.
+    /// Returns expressions that identify the arguments, in the order of the generic parameters.
     pub fn identities(&self, generics: &Generics) -> Vec<TokenStream> {
         let pairs = generics.params.iter().zip(&self.arguments);
         pairs.map(|(parameter, argument)| identity(parameter, argument)).collect()

@@ -1,4 +1,4 @@
-//! The type of a kernel, by which the host identifies it.
+//! Generates the type of a kernel, by which the host identifies the kernel.
 
 use std::path::Path;
 
@@ -25,8 +25,9 @@ fn summary(attributes: &[Attribute]) -> String {
     lines.take_while(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// Returns true if the kernel is in a module of its own name, whether a file or not. `mod k; pub use k::k;` then means
-/// the function, and would also import the type if that were visible, which conflicts with the module's name.
+/// Returns true if the kernel is in a module of its own name, inline or in a file. The import in `mod k; pub use k::k;`
+/// must then bring only the function. If the kernel's type were visible, the import would bring the type, too, and its
+/// name would clash with the module's.
 pub fn has_name_of_module(name: &Ident) -> bool {
     if !proc_macro::is_available() {
         return false;
@@ -44,7 +45,8 @@ fn is_named_after(name: &Ident, file: &Path) -> bool {
     module.is_some_and(|module| name == module.to_string_lossy().as_ref())
 }
 
-/// Returns true if `source` has the kernel in a module of its name. A crate, like its PTX, has one kernel of a name.
+/// Returns true if `source` contains the kernel in an inline module of the kernel's name. No other kernel can be meant,
+/// because a crate has only one kernel of each name.
 pub fn has_module_in(name: &Ident, source: &str) -> bool {
     fn any(name: &Ident, items: &[Item], is_named: bool) -> bool {
         items.iter().any(|item| match item {
@@ -170,7 +172,7 @@ pub fn kernel_type(function: &ItemFn, options: &Options, instances: &[Instance])
             #vis const INSTANCES: &'static [&'static ::cuda_std::KernelInfo] =
                 &[#(<#types as ::cuda_std::Kernel>::INFO),*];
 
-            /// The instances, found by their generic arguments.
+            /// The instances of the kernel, which are found by their generic arguments.
             const BUILT: &'static [::cuda_std::__private::Instance] =
                 &[#(::cuda_std::__private::Instance::of::<#types>()),*];
         }

@@ -1,11 +1,12 @@
-//! Lifetimes that a kernel names. Callers never choose them: each becomes the lifetime of the buffers.
+//! Elides the lifetimes that a kernel names. Callers never choose them, because each becomes the lifetime of the
+//! buffers.
 
 use std::collections::BTreeSet;
 
 use syn::visit_mut::{self, VisitMut};
 use syn::{GenericParam, Ident, ItemFn, Lifetime, TypeParamBound, WherePredicate};
 
-/// Removes the names: `fn k<'a>(x: &'a [f32])` becomes `fn k(x: &'_ [f32])`.
+/// Removes the names of the lifetimes: `fn k<'a>(x: &'a [f32])` becomes `fn k(x: &'_ [f32])`.
 pub fn elide(function: &mut ItemFn) {
     let generics = &mut function.sig.generics;
     let names = generics.lifetimes().map(|parameter| parameter.lifetime.ident.clone()).collect::<BTreeSet<_>>();
@@ -42,7 +43,7 @@ impl VisitMut for Elide {
         }
     }
 
-    /// A bound `T: 'a` disappears.
+    /// Removes bounds such as `T: 'a`.
     fn visit_generics_mut(&mut self, generics: &mut syn::Generics) {
         let is_kept =
             |bound: &TypeParamBound| !matches!(bound, TypeParamBound::Lifetime(named) if self.0.contains(&named.ident));
@@ -57,7 +58,7 @@ impl VisitMut for Elide {
         visit_mut::visit_generics_mut(self, generics);
     }
 
-    /// An item has lifetimes of its own.
+    /// Skips items within the body, which have lifetimes of their own.
     fn visit_item_mut(&mut self, _item: &mut syn::Item) {}
 }
 

@@ -1,4 +1,4 @@
-//! `#[kernel]`: a PTX entry for the GPU, a typed call for the host.
+//! Expands `#[kernel]` to a PTX entry for the GPU and a typed call for the host.
 //!
 //! # Design
 //!
@@ -10,12 +10,12 @@
 //!   arguments, items per thread), and two functions per instance: one encodes a call's arguments, one runs its
 //!   threads.
 //!
-//! A `Call` keeps its arguments in place, whatever their types are, and finds the functions by the kernel's type. The
-//! crate that declares a kernel compiles its body once, and `launch` needs no generic code for it. A `Call<'a>` borrows
-//! the buffers behind its views.
+//! A `Call` stores its arguments inline, whatever their types are, and finds the two functions by the kernel's type.
+//! The body is compiled once, in the crate that declares the kernel, so `launch` needs no generic code for it. A
+//! `Call<'a>` borrows the buffers behind its views.
 //!
-//! The kernel's module path (`gpu::life::bitpacked`) determines its PTX module (`gpu::life`); there is no list of
-//! names.
+//! The kernel's module path (`gpu::life::bitpacked`) determines its PTX module (`gpu::life`). No separate list assigns
+//! kernels to PTX modules.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -43,20 +43,20 @@ use host::host;
 use instances::Instance;
 use kernel_type::has_name_of_module;
 
-/// `MAX_PARAMS` of `cuda_std`.
+/// The maximum number of parameters of a kernel, equal to `MAX_PARAMS` of `cuda_std`.
 const MAX_PARAMETERS: usize = 64;
 
-/// Returns a local variable of the expansion, distinct from every parameter of the kernel.
+/// Returns the name of a local variable in the expansion. It cannot clash with the name of a parameter.
 fn local(name: &str) -> Ident {
     Ident::new(name, proc_macro2::Span::mixed_site())
 }
 
-/// Returns the place of a parameter's type for tokens of the expansion, so that errors name it.
+/// Returns a span for generated tokens at the source position of a parameter's type, so that errors point there.
 fn place_of(ty: &impl Spanned) -> proc_macro2::Span {
     proc_macro2::Span::call_site().located_at(ty.span())
 }
 
-/// A parameter: its name, its `mut`, and its type.
+/// A parameter of a kernel: its name, its `mut`, and its type.
 struct Parameter {
     name: Ident,
     mutability: Option<syn::token::Mut>,
@@ -77,7 +77,7 @@ impl Parameter {
         let Pat::Ident(pattern) = &*typed.pat else {
             return Err(Error::new(
                 typed.pat.span(),
-                "a parameter of a kernel must be a name, such as `x: u32`: take patterns apart in the body",
+                "a parameter of a kernel must be a name, such as `x: u32`: destructure it in the body",
             ));
         };
         if let Some(refused) = atomics::refused(&pattern.ident, &typed.ty) {
@@ -86,9 +86,10 @@ impl Parameter {
         Ok(Self { name: pattern.ident.clone(), mutability: pattern.mutability, ty: (*typed.ty).clone() })
     }
 
-    /// Returns the type that the host passes, and the body's value made of it. The host passes a buffer's view for a
-    /// slice, a reference or a raw pointer, which Rust-CUDA's kernels take, so that the compiler knows the memory. The
-    /// view of a reference has one element. All borrows have the lifetime `'call`.
+    /// Returns the type that the host passes for this parameter, and the expression that converts it for the body. For
+    /// a slice, a reference or a raw pointer, which Rust-CUDA's kernels take, the host passes a view of a buffer, so
+    /// that the simulator knows the memory. The view for a reference has one element. All borrows have the lifetime
+    /// `'call`.
     fn on_host(&self, generics: &Generics) -> syn::Result<(TokenStream, TokenStream)> {
         let Self { name, ty, .. } = self;
         match ty {
@@ -99,7 +100,7 @@ impl Parameter {
                 if reference.mutability.is_some() {
                     return Err(Error::new(
                         ty.span(),
-                        "a kernel cannot take this `&mut`, which every thread would hold: take a `GlobalMut<T>` or a `*mut T`",
+                        "a kernel cannot take this `&mut`, because all threads would share it: take a `GlobalMut<T>` or a `*mut T`",
                     ));
                 }
                 match &*reference.elem {
@@ -123,7 +124,7 @@ impl Parameter {
         }
     }
 
-    /// Returns the element type of a `&mut [T]`.
+    /// Returns the element type if the parameter is a `&mut [T]`, and otherwise `None`.
     fn mutable_elements(&self) -> Option<&Type> {
         match &self.ty {
             Type::Reference(reference) if reference.mutability.is_some() => match &*reference.elem {
@@ -134,10 +135,11 @@ impl Parameter {
         }
     }
 
-    /// Returns the parameter's type in the body's function for the host, and the statement that makes the parameter.
+    /// Returns the parameter of the host's function that contains the body, and a statement to run before the body, if
+    /// one is needed.
     ///
-    /// The compiler assumes that a `&mut` parameter is not aliased, but all threads have this one. The function
-    /// therefore takes a view, from which it makes the slice as a variable.
+    /// The compiler assumes that a `&mut` parameter is not aliased, but all threads get the same slice. For a `&mut
+    /// [T]` the function therefore takes a view, and the statement makes the slice from it as a local variable.
     fn in_body(&self) -> (TokenStream, Option<TokenStream>) {
         let Self { name, mutability, ty } = self;
         match self.mutable_elements() {
@@ -156,7 +158,8 @@ impl Parameter {
         }
     }
 
-    /// Returns the type in the PTX entry, and the body's value made of its `parts`.
+    /// Returns the parameter's type in the PTX entry, and the expression that makes the value for the body from
+    /// `parts`.
     fn on_device(&self, parts: &TokenStream) -> (TokenStream, TokenStream) {
         let ty = &self.ty;
         match ty {
@@ -170,7 +173,8 @@ impl Parameter {
         }
     }
 
-    /// Returns the code that encodes the host's value. A raw pointer or a reference has no length.
+    /// Returns the code that encodes the argument that the host passes. A raw pointer or a reference is encoded without
+    /// a length.
     fn encode(&self) -> TokenStream {
         let name = &self.name;
         let text = name.unraw().to_string();
@@ -185,7 +189,7 @@ impl Parameter {
     }
 }
 
-/// Returns `ty` with `'call` for elided lifetimes: in one of our views, or wherever another type has one.
+/// Returns `ty` with the lifetime `'call` in place of elided lifetimes.
 fn borrowing(ty: &TypePath, generics: &Generics) -> TokenStream {
     let mut ty = ty.clone();
     let is_bare = |name: &Ident| {
@@ -256,7 +260,7 @@ fn check_signature(function: &ItemFn) -> syn::Result<()> {
         {
             return refuse(
                 parameter.ty.span(),
-                "every thread would hold this `&mut`: make the kernel an `unsafe fn`, or take a `GlobalMut<T>`",
+                "all threads would share this `&mut`: make the kernel an `unsafe fn`, or take a `GlobalMut<T>`",
             );
         }
     }
@@ -266,12 +270,12 @@ fn check_signature(function: &ItemFn) -> syn::Result<()> {
     }
 }
 
-/// Returns the attributes that decide if the kernel is compiled at all.
+/// Returns the `#[cfg(…)]` attributes, which decide whether the kernel is compiled.
 fn conditions(attributes: &[Attribute]) -> impl Iterator<Item = &Attribute> {
     attributes.iter().filter(|attribute| attribute.path().is_ident("cfg"))
 }
 
-/// Returns the kernel for the GPU: an entry, or one entry for each instance of a generic kernel.
+/// Returns the expansion of the kernel for the GPU: one entry, or one entry for each instance of a generic kernel.
 fn device(function: &ItemFn, options: &Options, parameters: &[Parameter], instances: &[Instance]) -> TokenStream {
     let ItemFn { attrs, vis, sig, .. } = function;
     if instances.is_empty() {
@@ -306,7 +310,7 @@ fn device(function: &ItemFn, options: &Options, parameters: &[Parameter], instan
     }
 }
 
-/// Returns a check that fails to compile if the parameters of `types` exceed the limit of a launch.
+/// Returns code that does not compile if parameters of these types exceed the size limit of a launch.
 fn check_bytes(function: &ItemFn, types: &[TokenStream]) -> TokenStream {
     let parts = types.iter().flat_map(|ty| ["Head", "Tail"].map(|part| (ty, Ident::new(part, ty.span()))));
     let sizes = parts.map(|(ty, part)| {
@@ -316,7 +320,8 @@ fn check_bytes(function: &ItemFn, types: &[TokenStream]) -> TokenStream {
     quote_spanned!(function.sig.inputs.span()=> const { ::cuda_std::__private::check_param_bytes(&[#(#sizes),*]) };)
 }
 
-/// Returns a PTX entry. Each parameter is a head and a tail, from which the body's value is assembled.
+/// Returns a PTX entry. Each parameter of the kernel becomes two parameters of the entry, a head and a tail. The entry
+/// makes the value for the body from both.
 fn entry(
     function: &ItemFn,
     name: &Ident,

@@ -1,10 +1,11 @@
-//! Shared memory that a kernel's body declares: arrays whose type or length is local to the function, and statics.
+//! Rewrites the shared memory that a kernel's body declares: statics, and arrays whose type or length is local to the
+//! function.
 //!
 //! # Design
 //!
-//! The macro cannot declare an array whose size is known only within a generic function. Its `asm!` contains a comment
-//! instead, from which `cuda_builder` makes the declaration. The size is part of the symbol; the simulator also has one
-//! array per source location and size.
+//! The macro cannot declare an array whose size is known only within a generic function. It emits an `asm!` with a
+//! comment instead, from which `cuda_builder` makes the declaration. The size is part of the array's symbol. The
+//! simulator, too, has one array per source position and size.
 
 use std::collections::HashSet;
 
@@ -21,7 +22,7 @@ use syn::{
 use super::local;
 use crate::address_space::{AddressSpace, take};
 
-/// Lets arrays be declared where the function's own items are known, and places its statics in shared memory.
+/// Marks the arrays that use items of the body, and turns the statics of the body into shared memory.
 pub fn rewrite(body: &mut Block) -> syn::Result<()> {
     let mut statics = Statics::default();
     statics.visit_block_mut(body);
@@ -34,7 +35,7 @@ pub fn rewrite(body: &mut Block) -> syn::Result<()> {
     Ok(())
 }
 
-/// Names each part of dynamic shared memory after its variable, for the host.
+/// Names each part of dynamic shared memory after its variable, for the simulator.
 #[derive(Default)]
 pub struct DynamicParts {
     /// The variables that hold dynamic shared memory or a part of it.
@@ -89,7 +90,8 @@ impl DynamicParts {
         }
     }
 
-    /// Returns true if `value` is `dynamic_shared().part(…)`, with or without a cast, or such a part of a variable.
+    /// Returns true if `value` is `dynamic_shared().part(…)`, or calls `part` on a variable that holds dynamic shared
+    /// memory. A cast may follow.
     fn is_part(&self, value: &Expr) -> bool {
         let Expr::MethodCall(call) = value else { return false };
         match call.method.to_string().as_str() {
@@ -115,7 +117,7 @@ impl DynamicParts {
     }
 }
 
-/// The names of the items in a body.
+/// The names of the items that a body declares or imports.
 #[derive(Default)]
 struct Items {
     names: HashSet<Ident>,
@@ -152,7 +154,7 @@ impl Items {
     }
 }
 
-/// Marks each `shared_array!` that uses one of these names.
+/// Puts `fn` into each `shared_array!` that uses one of these names, which marks the array as local to the function.
 struct LocalArrays(HashSet<Ident>);
 
 impl VisitMut for LocalArrays {
@@ -173,8 +175,8 @@ fn mentions(tokens: &TokenStream, names: &HashSet<Ident>) -> bool {
     })
 }
 
-/// Turns each `#[address_space(shared)] static mut X: T` of a block into a pointer to shared memory, and each `X` into
-/// a dereference of it.
+/// Replaces each `#[address_space(shared)] static mut X: T` of a block by a pointer to shared memory, and each `X` by a
+/// dereference of this pointer.
 #[derive(Default)]
 struct Statics {
     error: Option<Error>,
@@ -226,8 +228,9 @@ fn is_it(name: &Ident) -> bool {
     name == "address_space"
 }
 
-/// Returns a statement that uses the attribute's name, so that its import does not count as unused. If it is imported,
-/// both globs lead to the same item; otherwise the second one provides it.
+/// Returns a statement that uses the attribute's name, so that the compiler does not report its import as unused. If
+/// the name is imported, both glob imports in the statement lead to the same item. Otherwise `cuda_std::prelude`
+/// provides it.
 fn use_of(attribute: &Ident) -> Stmt {
     parse_quote! {
         const _: () = {
@@ -242,7 +245,7 @@ fn use_of(attribute: &Ident) -> Stmt {
     }
 }
 
-/// Returns the pointer that replaces a static in shared memory, and its declaration.
+/// Returns the name of the pointer that replaces a static in shared memory, and the declaration of the pointer.
 fn declaration(item: &ItemStatic) -> syn::Result<(Ident, Stmt)> {
     let ItemStatic { mutability, ident, ty, .. } = item;
     if !matches!(mutability, StaticMutability::Mut(_)) {
@@ -260,7 +263,8 @@ fn declaration(item: &ItemStatic) -> syn::Result<(Ident, Stmt)> {
     Ok((pointer, statement))
 }
 
-/// Returns the shared array for a `ty`. Reports count in its elements.
+/// Returns the `shared_array!` that holds a value of type `ty`. If `ty` is an array, the shared array has its elements,
+/// so that the simulator reports the index of an element.
 pub fn array(name: &Ident, ty: &Type) -> TokenStream {
     let label = name.unraw().to_string();
     match inside(ty) {
@@ -272,7 +276,7 @@ pub fn array(name: &Ident, ty: &Type) -> TokenStream {
     }
 }
 
-/// Returns `ty`, or the `T` of a `MaybeUninit<T>`.
+/// Returns `T` if `ty` is a `MaybeUninit<T>`, and otherwise `ty`.
 pub fn inside(ty: &Type) -> &Type {
     if let Type::Path(path) = ty
         && let Some(last) = path.path.segments.last()
@@ -285,11 +289,12 @@ pub fn inside(ty: &Type) -> &Type {
     ty
 }
 
-/// Replaces each name by a dereference of the pointer beside it.
+/// Replaces the name of each static by a dereference of the pointer that is paired with it.
 struct Uses<'a>(&'a [(Ident, Ident)]);
 
 impl Uses<'_> {
-    /// Returns the dereference for `name`, at its line, which reports name.
+    /// Returns the dereference that replaces `name`, or `None` for other names. It keeps the line of `name` for
+    /// reports.
     fn pointee(&self, name: &Ident) -> Option<TokenStream> {
         let (_, pointer) = self.0.iter().find(|(known, _)| known == name)?;
         Some(quote_spanned!(name.span()=> (*#pointer)))

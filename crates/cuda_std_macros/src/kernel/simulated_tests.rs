@@ -1,4 +1,5 @@
-//! Tests of the steps for calls and loops, and of unused exchanges.
+//! Tests of the code that `#[kernel]` adds for the simulator: steps around calls and loops, and marks of unused
+//! exchanges.
 
 use quote::quote;
 
@@ -27,8 +28,8 @@ fn the_host_notes_calls_in_branches_and_loops_with_calls() {
             }
         ),
     );
-    let (device, host) = text.split_once("host {").expect("two sides");
-    assert!(!device.contains("Step"), "{text}");
+    let (device, host) = text.split_once("host {").expect("code for the host");
+    assert!(!device.contains("Step"), "unexpected: {text}");
     for (part, count) in [
         ("Step :: new () . enter ()", 2),
         (". in_loops (& []) . step () . enter ()", 1),
@@ -37,7 +38,7 @@ fn the_host_notes_calls_in_branches_and_loops_with_calls() {
         ("LoopStep :: again (& __step_", 3),
         (". in_loops (& [& __step_1]) . no_step () . enter ()", 2),
     ] {
-        assert_eq!(host.matches(part).count(), count, "{part}: {text}");
+        assert_eq!(host.matches(part).count(), count, "count of `{part}` in {text}");
     }
 }
 
@@ -56,11 +57,11 @@ fn an_exchange_is_unused_where_it_is_a_statement() {
             }
         ),
     );
-    let (device, host) = text.split_once("host {").expect("two sides");
-    assert!(!device.contains("unused"), "{text}");
+    let (device, host) = text.split_once("host {").expect("code for the host");
+    assert!(!device.contains("unused"), "unexpected: {text}");
     for told in ["begin_unused (7)", "begin_unused (Ordering :: Relaxed)"] {
-        assert!(host.contains(told), "{told}: {text}");
+        assert!(host.contains(told), "`{told}` is not in {text}");
     }
-    assert_eq!(host.matches("begin_unused (").count(), 2, "{text}");
-    assert_eq!(host.matches("end_unused (").count(), 2, "{text}");
+    assert_eq!(host.matches("begin_unused (").count(), 2, "unexpected: {text}");
+    assert_eq!(host.matches("end_unused (").count(), 2, "unexpected: {text}");
 }

@@ -1,4 +1,4 @@
-//! Tests of `kernel`.
+//! Tests of the expansion of `#[kernel]`.
 
 use quote::format_ident;
 
@@ -16,9 +16,9 @@ fn a_view_is_a_head_and_a_tail_in_the_ptx() {
             pub fn k(n: u32, x: Global<f32>) {}
         ),
     );
-    assert!(text.contains("extern \"ptx-kernel\" fn k"), "{text}");
-    assert!(text.contains("head_1 : < Global < f32 > as :: cuda_std :: KernelParam > :: Head"), "{text}");
-    assert!(text.contains("tail_1 : < Global < f32 > as :: cuda_std :: KernelParam > :: Tail"), "{text}");
+    assert!(text.contains("extern \"ptx-kernel\" fn k"), "unexpected: {text}");
+    assert!(text.contains("head_1 : < Global < f32 > as :: cuda_std :: KernelParam > :: Head"), "unexpected: {text}");
+    assert!(text.contains("tail_1 : < Global < f32 > as :: cuda_std :: KernelParam > :: Tail"), "unexpected: {text}");
 }
 
 #[test]
@@ -29,8 +29,8 @@ fn bounds_are_left_in_the_ptx_and_known_to_the_host() {
             fn k() {}
         ),
     );
-    assert!(text.contains("\"// cuda_std launch_bounds k 128 2\""), "{text}");
-    assert!(text.contains(". max_threads (128u32) . min_blocks (2u32)"), "{text}");
+    assert!(text.contains("\"// cuda_std launch_bounds k 128 2\""), "unexpected: {text}");
+    assert!(text.contains(". max_threads (128u32) . min_blocks (2u32)"), "unexpected: {text}");
 }
 
 #[test]
@@ -57,14 +57,14 @@ fn a_generic_kernel_has_an_entry_for_each_combination() {
         ),
     );
     for name in ["k_f32_2", "k_f32_4", "k_f64_2", "k_f64_4", "k_affine_1"] {
-        assert!(text.contains(&format!("extern \"ptx-kernel\" fn {name} (")), "{name}: {text}");
-        assert!(text.contains(&format!("launch_bounds {name} 64 0")), "{name}: {text}");
-        assert!(text.contains(&format!("KernelInfo :: new (\"{name}\" ,")), "{name}: {text}");
+        assert!(text.contains(&format!("extern \"ptx-kernel\" fn {name} (")), "{name}, unexpected: {text}");
+        assert!(text.contains(&format!("launch_bounds {name} 64 0")), "{name}, unexpected: {text}");
+        assert!(text.contains(&format!("KernelInfo :: new (\"{name}\" ,")), "{name}, unexpected: {text}");
     }
     let affine = text.split_once("mod k_affine_1 {").map_or("", |(_, rest)| rest);
     assert!(affine.contains("type T = ops :: Affine ;") && affine.contains("const N : usize = 1 ;"), "{text}");
-    assert!(text.contains("where k < T , N > : :: cuda_std :: Kernel"), "{text}");
-    assert!(text.contains(". summary (\"Adds. Any grid.\")"), "{text}");
+    assert!(text.contains("where k < T , N > : :: cuda_std :: Kernel"), "unexpected: {text}");
+    assert!(text.contains(". summary (\"Adds. Any grid.\")"), "unexpected: {text}");
 }
 
 #[test]
@@ -82,10 +82,10 @@ fn a_shared_array_has_its_variables_name_for_the_host() {
             }
         ),
     );
-    let (device, host) = text.split_once("host {").expect("two sides");
-    assert!(device.contains("totals = shared_array ! [f32 ; 8]"), "{text}");
+    let (device, host) = text.split_once("host {").expect("code for the host");
+    assert!(device.contains("totals = shared_array ! [f32 ; 8]"), "unexpected: {text}");
     for array in ["\"totals\" f32 ; 8", "\"tile\" u32 ; 32", "\"a\" u8 ; 1", "\"b\" u8 ; 2", "[u8 ; 3]"] {
-        assert!(host.contains(array), "{array}: {text}");
+        assert!(host.contains(array), "`{array}` is not in {text}");
     }
 }
 
@@ -109,15 +109,15 @@ fn the_host_is_told_which_way_branches_go() {
             }
         ),
     );
-    let (device, host) = text.split_once("host {").expect("two sides");
-    assert!(!device.contains("branch"), "{text}");
-    assert!(host.contains("enter () , is_odd (n)))"), "{text}");
+    let (device, host) = text.split_once("host {").expect("code for the host");
+    assert!(!device.contains("branch"), "unexpected: {text}");
+    assert!(host.contains("enter () , is_odd (n)))"), "unexpected: {text}");
     for condition in ["n < 2", "n == 3", "j != 6"] {
         let told = format!("if :: cuda_std :: __private :: branch ({condition})");
-        assert!(host.contains(&told), "{told}: {text}");
+        assert!(host.contains(&told), "`{told}` is not in {text}");
     }
-    assert!(host.contains("while :: cuda_std :: __private :: branch (i < { if :: cuda_std"), "{text}");
-    assert_eq!(host.matches("branch (").count(), 5, "{text}");
+    assert!(host.contains("while :: cuda_std :: __private :: branch (i < { if :: cuda_std"), "unexpected: {text}");
+    assert_eq!(host.matches("branch (").count(), 5, "unexpected: {text}");
 }
 
 #[test]
@@ -146,7 +146,7 @@ fn conditions_that_bind_or_are_constant_are_left_alone() {
             }
         ),
     );
-    assert!(!text.contains("branch"), "{text}");
+    assert!(!text.contains("branch"), "unexpected: {text}");
     let text = expand_text(
         quote!(),
         quote!(
@@ -157,8 +157,8 @@ fn conditions_that_bind_or_are_constant_are_left_alone() {
             }
         ),
     );
-    assert!(text.contains("if :: cuda_std :: __private :: branch (n > 1)"), "{text}");
-    assert!(text.contains("if :: cuda_std :: __private :: branch (WIDE && i > 2)"), "{text}");
+    assert!(text.contains("if :: cuda_std :: __private :: branch (n > 1)"), "unexpected: {text}");
+    assert!(text.contains("if :: cuda_std :: __private :: branch (WIDE && i > 2)"), "unexpected: {text}");
 }
 
 #[test]
@@ -171,7 +171,7 @@ fn a_condition_holds_for_all_of_a_kernel() {
         ),
     );
     // The entry and its bounds for the GPU; the function, the type and its three implementations for the host.
-    assert_eq!(text.matches("# [cfg (false)]").count(), 7, "{text}");
+    assert_eq!(text.matches("# [cfg (false)]").count(), 7, "unexpected: {text}");
 }
 
 #[test]
@@ -182,9 +182,9 @@ fn a_reference_is_a_pointer_in_the_ptx_and_a_view_for_the_host() {
             fn k(scene: &Scene) {}
         ),
     );
-    assert!(text.contains("head_0 : < * const Scene as :: cuda_std :: KernelParam > :: Head"), "{text}");
-    assert!(text.contains("fn k < 'call > (scene : :: cuda_std :: Global < 'call , Scene >)"), "{text}");
-    assert!(text.contains("scene . encode_reference (\"scene\""), "{text}");
+    assert!(text.contains("head_0 : < * const Scene as :: cuda_std :: KernelParam > :: Head"), "unexpected: {text}");
+    assert!(text.contains("fn k < 'call > (scene : :: cuda_std :: Global < 'call , Scene >)"), "unexpected: {text}");
+    assert!(text.contains("scene . encode_reference (\"scene\""), "unexpected: {text}");
 }
 
 #[test]
@@ -200,8 +200,8 @@ fn an_array_of_the_functions_own_length_says_so() {
             }
         ),
     );
-    assert!(text.contains("let own = shared_array ! [fn f32 ; N] ;"), "{text}");
-    assert!(text.contains("let other = shared_array ! [f32 ; M] ;"), "{text}");
+    assert!(text.contains("let own = shared_array ! [fn f32 ; N] ;"), "unexpected: {text}");
+    assert!(text.contains("let other = shared_array ! [f32 ; M] ;"), "unexpected: {text}");
     assert!(text.contains("let part = dynamic_shared :: < f32 > () . part (0 , N) . named (\"part\") ;"), "{text}");
 }
 
@@ -222,8 +222,8 @@ fn a_static_in_shared_memory_is_what_a_pointer_points_to() {
         text.contains("let shared_TILE : * mut [f32 ; 8] = :: cuda_std :: shared_array ! [\"TILE\" f32 ; 8]"),
         "{text}"
     );
-    assert!(text.contains("(* shared_TILE) [0] = f ((* shared_TILE) . len ())"), "{text}");
-    assert!(text.contains("println ! (\"{}\" , (* shared_TILE) [0])"), "{text}");
+    assert!(text.contains("(* shared_TILE) [0] = f ((* shared_TILE) . len ())"), "unexpected: {text}");
+    assert!(text.contains("println ! (\"{}\" , (* shared_TILE) [0])"), "unexpected: {text}");
     for (item, reason) in [
         (
             quote!(
@@ -254,7 +254,7 @@ fn a_static_in_shared_memory_is_what_a_pointer_points_to() {
         ),
     ] {
         let error = expand(quote!(), item.clone()).expect_err(&item.to_string()).to_string();
-        assert!(error.contains(reason), "{item}: {error}");
+        assert!(error.contains(reason), "{item}: `{reason}` is not in {error}");
     }
 }
 
@@ -391,6 +391,6 @@ fn what_cannot_be_a_kernel_is_refused_with_the_reason() {
         ),
     ] {
         let error = expand(attributes, item.clone()).expect_err(&item.to_string()).to_string();
-        assert!(error.contains(reason), "{item}: {error}");
+        assert!(error.contains(reason), "{item}: `{reason}` is not in {error}");
     }
 }

@@ -1,4 +1,4 @@
-//! Tests of the files of passes.
+//! Tests of the files that contain the body after each pass.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::process::Command;
 
 use quote::quote;
 
-/// This variable is set if the program runs as a child that expands.
+/// The environment variable that makes the test program expand a kernel, in a child process.
 const ROLE: &str = "GRIDSTRIDE_TEST_ROLE";
 
 #[test]

@@ -1,4 +1,4 @@
-//! The files with the body after each pass.
+//! Writes the body after each pass to a file.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
@@ -8,10 +8,10 @@ use syn::{Block, Signature};
 
 use super::EXPAND;
 
-/// Writes the function to `CRATE.FUNCTION.NUMBER-PASS.rs` in the folder named by the environment variable, if it is
-/// set.
+/// Writes the function to `CRATE.FUNCTION.NUMBER-PASS.rs` in the folder that [`EXPAND`] names. Does nothing if the
+/// variable is not set.
 ///
-/// A failure is printed and does not end the build.
+/// An error is printed to stderr and does not stop the build.
 pub fn write(number: usize, pass: &str, signature: &Signature, body: &Block) {
     let Some(folder) = env::var_os(EXPAND).filter(|folder| !folder.is_empty()).map(PathBuf::from) else { return };
     let name = env::var("CARGO_CRATE_NAME").unwrap_or_else(|_| "crate".to_owned());

@@ -1,4 +1,4 @@
-//! Implements the back end's interface for a GPU.
+//! Implements the trait `Backend` for a GPU.
 
 use std::any::{Any, TypeId};
 use std::ffi::c_void;
@@ -28,7 +28,7 @@ impl Backend for GpuDevice {
         &self.context.gpu.name
     }
 
-    /// "GPU 0, NVIDIA H200, sm_90, 132 SMs, 139.7 GiB".
+    /// Returns a description such as "GPU 0, NVIDIA H200, sm_90, 132 SMs, 139.7 GiB".
     fn description(&self) -> String {
         let Gpu { ordinal, name, compute_capability, memory_bytes } = &self.context.gpu;
         let arch = module::arch(*compute_capability);
@@ -238,7 +238,7 @@ impl Backend for GpuDevice {
         unsafe { events::elapsed(&self.context, from, to) }
     }
 
-    /// Returns streams that do not wait for work enqueued outside of them.
+    /// Returns streams that do not wait for work enqueued in the device's own stream or the default stream.
     fn streams(&self, count: usize) -> Result<Vec<Box<dyn BackendStream + '_>>, Error> {
         self.synchronize()?;
         // A copy of pageable memory may have returned before its last bytes were on the device.
@@ -250,7 +250,7 @@ impl Backend for GpuDevice {
 }
 
 impl GpuDevice {
-    /// Returns `other` as a GPU, or an error if it is the simulator.
+    /// Returns `other` as a GPU, or an error if `other` is a simulated device.
     pub(super) fn same_kind<'b>(&self, other: &'b dyn Backend) -> Result<&'b Self, Error> {
         let wrong = || Error::WrongDevice { what: "a copy".to_owned(), device: self.name().to_owned() };
         (other as &dyn Any).downcast_ref().ok_or_else(wrong)

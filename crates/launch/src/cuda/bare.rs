@@ -1,4 +1,4 @@
-//! A launch by the driver's call alone, to measure the overhead of other launches.
+//! A launch that is only the driver's call, to measure the overhead of other launches.
 
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -11,11 +11,11 @@ use crate::backend::Executable;
 use crate::error::{Error, Launched};
 use crate::operation::RecordedLaunch;
 
-/// The arguments of one `cuLaunchKernel`. It must be launched by the thread in which the context was made current.
+/// The arguments of one `cuLaunchKernel`. The launch must be made by the thread in which the context was made current.
 pub(super) struct BareGpuLaunch {
     function: CUfunction,
     launch: Box<RecordedLaunch>,
-    /// The addresses of the launch's parameters.
+    /// The addresses of the kernel's parameters.
     parameters: Vec<*mut c_void>,
     context: Arc<Context>,
 }

@@ -1,19 +1,20 @@
-//! Kernels that the driver has compiled for all contexts of this process, each once.
+//! Compiles kernels by the driver for all contexts of this process, each kernel once.
 //!
 //! A library of the driver needs no context. A kernel can therefore be compiled before or while a context is made, and
 //! while copies and launches run. Drivers support this from CUDA 12.0 on. With an older driver, or if a kernel does not
-//! compile, there is no code here: the launch then loads the kernel as a module of its context and returns the error.
+//! compile, this module has no code for the kernel. The launch then loads the kernel as a module of its context and
+//! returns the error.
 //!
 //! # Design
 //!
-//! A context compiles one module at a time and does nothing else meanwhile, whatever the number of calling threads.
-//! Code loaded by `cuLibraryLoadData` belongs to no context: the driver gets each kernel once per process, for all
-//! devices, and compiles several at once. While the driver starts, the texts are extracted for a GPU with 132
+//! A context compiles one module at a time and does nothing else meanwhile, regardless of the number of calling
+//! threads. Code loaded by `cuLibraryLoadData` belongs to no context: the driver receives each kernel once per process,
+//! for all devices, and compiles several at once. While the driver starts, the PTX is extracted for a GPU with 132
 //! multiprocessors.
 //!
-//! A wrong prediction costs time only. A kernel that was not predicted is compiled at its launch. A kernel that the
-//! driver refuses here is loaded again as a module of the context, whose error has the reason. Kernels with statics or
-//! tables, and drivers before CUDA 12.0, always take that path.
+//! A wrong prediction of the kernels costs only time. A kernel that was not predicted is compiled at its launch. If the
+//! driver refuses a kernel here, the launch loads it again as a module of the context and gets an error with the
+//! reason. Kernels with statics or tables, and drivers before CUDA 12.0, always take that path.
 
 use std::cmp::Reverse;
 use std::collections::btree_map::Entry;
@@ -35,24 +36,24 @@ use crate::version::CudaVersion;
 pub(super) struct Compiled {
     library: Library,
     name: CString,
-    /// The PTX of this kernel alone.
+    /// The PTX that contains only this kernel.
     pub(super) text: Arc<str>,
 }
 
 impl Compiled {
-    /// Returns the kernel's function for the current context, if the driver can provide it.
+    /// Returns the kernel's function for the current context, or `None` if the driver cannot provide it.
     pub(super) fn function(&self) -> Option<CUfunction> {
         sys::function_of_library(self.library, &self.name)
     }
 }
 
-/// Set when the driver has finished compiling: to `None` if there is no code.
+/// The result of compiling a kernel, set when the driver has finished: `None` if there is no code.
 type Slot = Arc<OnceLock<Option<Compiled>>>;
 
-/// The slots, by the address of the image and the kernel's name.
+/// The slots of all kernels, by the address of the image and the kernel's name.
 static SLOTS: Mutex<BTreeMap<(usize, &str), Slot>> = Mutex::new(BTreeMap::new());
 
-/// The number of multiprocessors that is assumed until the GPU is known: that of an H100 and an H200.
+/// The number of multiprocessors that is assumed until the GPU is known: the number of an H100 and an H200.
 const GUESSED_MULTIPROCESSORS: u32 = 132;
 
 /// Compiles the kernels that `kernels` returns for the GPU's number of multiprocessors, if the GPU can run the modules.
@@ -76,7 +77,7 @@ pub(crate) fn compile(ordinal: u32, known: &'static [PtxModule], kernels: impl F
     }
 }
 
-/// Groups the names of kernels by image.
+/// Groups the names of kernels by the images that contain them.
 fn by_image(
     places: impl Iterator<Item = (&'static PtxImage, &'static str)>,
 ) -> impl Iterator<Item = (&'static PtxImage, Vec<&'static str>)> {
@@ -87,7 +88,7 @@ fn by_image(
     images.into_values()
 }
 
-/// Returns the code of `kernel` when it has been compiled.
+/// Returns the code of `kernel`. Waits until the kernel is compiled.
 pub(super) fn of(target: &Target, kernel: &'static KernelInfo) -> Option<Compiled> {
     target.compile(&[kernel]);
     let slots = SLOTS.lock().unwrap_or_else(PoisonError::into_inner);
@@ -100,7 +101,7 @@ fn address(image: &'static PtxImage) -> usize {
     std::ptr::from_ref(image).addr()
 }
 
-/// The modules of a program, and the GPU and driver for which they are compiled.
+/// The modules of a program, and the GPU and driver for which these modules are compiled.
 pub(super) struct Target {
     pub(super) known: &'static [PtxModule],
     pub(super) capability: (u32, u32),
@@ -115,8 +116,9 @@ impl Target {
     }
 
     /// Compiles those of `kernels` that are not compiled yet, for launches without tables, if their PTX can be
-    /// extracted from their module. Each kernel is compiled on its own, so that it can be launched as soon as it is
-    /// ready. Several are compiled at a time. Another thread may still be compiling some of them when this returns.
+    /// extracted from their module. Each kernel is compiled separately, so that it can be launched as soon as it is
+    /// ready. Several kernels are compiled at a time. Another thread may still be compiling some of them when this
+    /// returns.
     pub(super) fn compile(&self, kernels: &[&'static KernelInfo]) {
         if !sys::has_libraries() {
             return;
@@ -147,7 +149,7 @@ impl Target {
     }
 }
 
-/// A slot that its owner must set; dropping the owner sets it to `None`.
+/// A slot that its owner must set. Dropping the owner sets the slot to `None`.
 struct Begun {
     name: &'static str,
     slot: Slot,
@@ -163,7 +165,7 @@ impl Begun {
         }
     }
 
-    /// Compiles `text`, the PTX of this kernel alone, and sets the slot.
+    /// Compiles `text`, the PTX that contains only this kernel, and sets the slot.
     fn fill(self, text: Option<Arc<str>>) {
         let compile = |text: Arc<str>| {
             let name = CString::new(self.name).ok()?;

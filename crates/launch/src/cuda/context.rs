@@ -1,4 +1,4 @@
-//! A GPU's context, which its memory, streams and graphs keep alive.
+//! A GPU's context. The memory, streams and graphs of the GPU keep it alive.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -13,20 +13,20 @@ use crate::error::{Error, Launched};
 use crate::properties::Gpu;
 use crate::version::CudaVersion;
 
-/// The primary context of a device, and the stream in which all its work is enqueued. Synchronous copies wait for this
-/// stream.
+/// The primary context of a device, and the stream in which all work of the device itself is enqueued. Synchronous
+/// copies wait for this stream.
 pub(super) struct Context {
     pub(super) gpu: Gpu,
     pub(super) driver: CudaVersion,
     pub(super) device: cust::device::Device,
     last_launch: Mutex<Option<Launched>>,
     lost: OnceLock<(Code, Option<Launched>)>,
-    /// True if memory has been copied to or from another context.
+    /// True if memory has been copied between this context and another.
     has_peer_copies: AtomicBool,
     /// Freed memory of this context, kept for reuse.
     pub(super) pool: Pool,
     stream: Stream,
-    /// The last field, so that the stream is destroyed before it.
+    /// The last field, so that the stream is destroyed before the context.
     context: cust::context::Context,
 }
 
@@ -56,8 +56,8 @@ impl Context {
         Ok(Self { gpu, driver, device, last_launch, lost, has_peer_copies, pool, stream, context })
     }
 
-    /// Other users of the driver may have changed the thread's context, so it is queried each time. A query costs less
-    /// than setting the context.
+    /// Makes the context current in the calling thread. Other users of the driver may have changed the thread's
+    /// context, so it is queried each time. A query costs less than setting the context.
     pub(super) fn set_current(&self) -> Result<(), Code> {
         match sys::current_context() {
             Ok(current) if current == self.context.as_raw() => Ok(()),
@@ -69,13 +69,13 @@ impl Context {
         self.context.as_raw()
     }
 
-    /// Notes that memory of this context may be copied to or from another one.
+    /// Records that memory may be copied between this context and another.
     pub(super) fn note_peer_copy(&self) {
         self.has_peer_copies.store(true, Ordering::Relaxed);
     }
 
-    /// Waits for copies between this context and others. The driver documents that freeing waits for the work of the
-    /// memory's own context only. The context must be current.
+    /// Waits for copies between this context and others. According to the driver's documentation, freeing memory waits
+    /// only for work of the memory's own context. The context must be current.
     pub(super) fn wait_for_peers(&self) {
         if self.has_peer_copies.load(Ordering::Relaxed) {
             // SAFETY: the stream lives as long as `self`. The next call that waits returns the error.
@@ -83,7 +83,7 @@ impl Context {
         }
     }
 
-    /// Frees the memory that the pool keeps, after all launches. The context must be current.
+    /// Frees the memory in the pool, after all launches. The context must be current.
     pub(super) fn empty_pool(&self) {
         for address in self.pool.take_all() {
             // SAFETY: only the pool had the address.
@@ -95,14 +95,14 @@ impl Context {
         self.stream.as_inner()
     }
 
-    /// Waits for everything in the device's own stream.
+    /// Waits for everything enqueued in the device's own stream.
     pub(super) fn synchronize(&self) -> Result<(), Error> {
         self.enter()?;
         // SAFETY: the stream lives as long as `self`.
         unsafe { sys::synchronize(self.stream()) }.map_err(|code| self.error(code, || "synchronize".to_owned(), ""))
     }
 
-    /// Returns "GPU 0, NVIDIA H200".
+    /// Returns the ordinal and the name of the GPU: "GPU 0, NVIDIA H200".
     pub(super) fn device_name(&self) -> String {
         format!("GPU {}, {}", self.gpu.ordinal, self.gpu.name)
     }
@@ -111,7 +111,7 @@ impl Context {
         *self.last_launch.lock().unwrap_or_else(PoisonError::into_inner) = Some(launch);
     }
 
-    /// Returns the error for a driver's code. The code may come from this call or from an earlier launch.
+    /// Returns the error for a driver's code. The code may be the result of this call or of an earlier launch.
     pub(super) fn error(&self, code: Code, what: impl FnOnce() -> String, remedy: &'static str) -> Error {
         if code.loses_context() {
             let launch = *self.last_launch.lock().unwrap_or_else(PoisonError::into_inner);

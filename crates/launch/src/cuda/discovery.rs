@@ -12,12 +12,12 @@ use crate::version::CudaVersion;
 /// The oldest compute capability for which Rust's compiler writes PTX.
 const LOWEST_CAPABILITY: (u32, u32) = (7, 0);
 
-/// Returns the GPUs that the driver lists.
+/// Returns all GPUs that the driver lists.
 pub(crate) fn gpus() -> Result<Vec<Gpu>, Unavailable> {
     (0..start()?).map(|ordinal| find(ordinal).map(|(_, gpu)| gpu)).collect()
 }
 
-/// Returns the GPU with this ordinal and the driver's version, if both can run `modules`.
+/// Returns the GPU with this ordinal and the driver's version, if the GPU and the driver can run `modules`.
 pub(super) fn find_usable(
     ordinal: u32,
     modules: &[PtxModule],
@@ -39,7 +39,7 @@ pub(super) fn find_usable(
     Ok((device, gpu, driver))
 }
 
-/// Returns the error for a driver's call that failed.
+/// Returns the error for a failed call of the driver, whose purpose is `what`.
 pub(super) fn fails(what: impl Into<String>, code: Code) -> Unavailable {
     let (name, text) = code.explain();
     Unavailable::DriverFails { what: what.into(), code: code.0, name, text }

@@ -11,7 +11,7 @@ use super::sys;
 use crate::backend::BackendEvent;
 use crate::error::Error;
 
-/// A CUDA event. Dropping it destroys it.
+/// A CUDA event. Dropping the value destroys the event.
 pub(super) struct GpuEvent {
     event: CUevent,
     context: Arc<Context>,
@@ -23,12 +23,13 @@ unsafe impl Send for GpuEvent {}
 unsafe impl Sync for GpuEvent {}
 
 impl GpuEvent {
-    /// Records an event that completes when everything enqueued in `stream`, which must be of this context, is done.
+    /// Records an event in `stream`, which must be of this context. The event completes when everything enqueued there
+    /// is done.
     pub(super) fn record(context: &Arc<Context>, stream: CUstream) -> Result<BackendEvent, Error> {
         Self::recorded(context, stream, 0)
     }
 
-    /// Like [`record`](Self::record), for an event without a time.
+    /// Records an event like [`record`](Self::record), but without a time.
     pub(super) fn record_order(context: &Arc<Context>, stream: CUstream) -> Result<BackendEvent, Error> {
         Self::recorded(context, stream, sys::DISABLE_TIMING)
     }
@@ -58,7 +59,7 @@ impl Drop for GpuEvent {
     }
 }
 
-/// Returns the driver's handle of `event`, which must be of this back end.
+/// Returns the driver's handle of `event`, which must be of the GPU back end.
 pub(super) fn raw(event: &BackendEvent) -> CUevent {
     ptr::without_provenance_mut(event.number as usize)
 }
@@ -66,7 +67,7 @@ pub(super) fn raw(event: &BackendEvent) -> CUevent {
 /// Makes the later work of `stream` wait for `event`.
 ///
 /// # Safety
-/// The stream must be of this context. The event must be of this back end, but may be of another context.
+/// The stream must be of this context. The event must be of the GPU back end, but may be of another context.
 pub(super) unsafe fn wait(context: &Context, stream: CUstream, event: &BackendEvent) -> Result<(), Error> {
     context.enter()?;
     // SAFETY: the caller guarantees that the stream and the event exist.

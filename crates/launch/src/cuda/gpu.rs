@@ -18,7 +18,7 @@ use crate::limits::Limits;
 use crate::module::PtxModule;
 use crate::unavailable::Unavailable;
 
-/// The maximum number of PTX parameters of a launch; a view has two.
+/// The maximum number of PTX parameters of a launch. A view has two PTX parameters.
 const MAX_PTX_PARAMS: usize = 2 * cuda_std::MAX_PARAMS;
 
 /// An open GPU.
@@ -27,7 +27,7 @@ pub(crate) struct GpuDevice {
     pub(super) limits: Limits,
     pub(super) multiprocessors: u32,
     has_cooperative_launches: bool,
-    /// The number of threads of a warp, and the maximum number of threads of a multiprocessor.
+    /// The number of threads in a warp, and the maximum number of resident threads per multiprocessor.
     pub(super) warp_size: u32,
     pub(super) max_threads_per_multiprocessor: u32,
     pub(super) modules: Modules,
@@ -71,7 +71,7 @@ pub(crate) fn open(ordinal: u32, modules: &'static [PtxModule]) -> Result<GpuDev
 }
 
 impl GpuDevice {
-    /// Loads `kernel` and checks `config` against the limits. The context must be current.
+    /// Loads `kernel` and checks `config` against the GPU's limits. The context must be current.
     #[inline]
     pub(super) fn prepare(&self, kernel: &'static KernelInfo, config: LaunchConfig) -> Result<&LoadedKernel, Error> {
         let loaded = self.modules.prepare(&self.context, kernel, config, &self.limits)?;
@@ -100,11 +100,11 @@ impl GpuDevice {
         Ok(())
     }
 
-    /// Launches `kernel` with `params`, in the order of `stream`.
+    /// Launches `kernel` with `params` in `stream`.
     ///
     /// # Safety
-    /// `params` must be the kernel's parameters. Their memory must be this device's and live until the kernel has
-    /// ended; freeing it waits for kernels in the device's own stream. `stream` must be of this device.
+    /// `params` must be the kernel's parameters. The memory of their views must be this device's and live until the
+    /// kernel has ended; freeing it waits for kernels in the device's own stream. `stream` must be of this device.
     #[inline]
     pub(super) unsafe fn launch_in(
         &self,
@@ -124,8 +124,8 @@ impl GpuDevice {
     /// kernel that calls `griddepcontrol.wait` may start before the previous kernel has ended.
     ///
     /// # Safety
-    /// As for [`launch_in`](Self::launch_in); for a captured launch, at each launch of the graph. The context must be
-    /// current.
+    /// As for [`launch_in`](Self::launch_in). For a captured launch, these conditions must hold at each launch of the
+    /// graph. The context must be current.
     #[inline]
     pub(super) unsafe fn enqueue(
         &self,
@@ -139,7 +139,7 @@ impl GpuDevice {
         let starts = params.starts();
         let mut addresses = [const { MaybeUninit::<*mut c_void>::uninit() }; MAX_PTX_PARAMS];
         let Some(addresses) = addresses.get_mut(..starts.len()) else {
-            return Err(invalid(format!("it has {} parameters, and {MAX_PTX_PARAMS} can be passed", starts.len())));
+            return Err(invalid(format!("it has {} parameters; at most {MAX_PTX_PARAMS} can be passed", starts.len())));
         };
         for (address, start) in addresses.iter_mut().zip(starts) {
             // The driver only reads a parameter.

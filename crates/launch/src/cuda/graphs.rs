@@ -1,4 +1,4 @@
-//! CUDA graphs: work that is recorded once and launched as a whole.
+//! CUDA graphs: work that is recorded once and launched many times.
 
 use std::sync::Arc;
 
@@ -12,10 +12,10 @@ use crate::backend::Executable;
 use crate::error::{Error, Launched};
 use crate::operation::Operation;
 
-/// A CUDA graph. Dropping it destroys it. It must not outlive the device whose kernels it launches.
+/// A CUDA graph. Dropping the value destroys the graph. A graph must not outlive the device whose kernels it launches.
 pub(super) struct GpuGraph {
     executable: CUgraphExec,
-    /// The last kernel of the graph.
+    /// The last kernel of the graph, for errors.
     last: Option<Launched>,
     context: Arc<Context>,
 }
@@ -36,7 +36,7 @@ impl Drop for Captured {
 }
 
 impl GpuGraph {
-    /// Makes a graph that executes the pieces of `work` in order.
+    /// Makes a graph that executes the operations `work` in order.
     ///
     /// # Safety
     /// As for [`Backend::graph`](crate::backend::Backend::graph).
@@ -68,7 +68,7 @@ impl GpuGraph {
 /// Adds one operation to the graph that `stream` captures.
 ///
 /// # Safety
-/// As for [`GpuGraph::new`]; `stream` must be capturing, and the context current.
+/// As for [`GpuGraph::new`]; `stream` must be capturing, and the context must be current.
 unsafe fn capture(gpu: &GpuDevice, stream: CUstream, work: &Operation) -> Result<(), Error> {
     let (answer, bytes, what) = match work {
         Operation::Launch(launch) => {

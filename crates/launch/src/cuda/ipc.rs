@@ -9,7 +9,7 @@ use crate::backend::{BackendEvent, HANDLE_BYTES, Ipc, Opened};
 use crate::cuda::gpu::GpuDevice;
 use crate::error::Error;
 
-/// Another process's memory. Dropping it closes the mapping.
+/// Memory of another process, opened in this one. Dropping it closes the mapping.
 struct OpenedMemory {
     address: u64,
     context: Arc<Context>,

@@ -1,10 +1,10 @@
-//! The loaded kernels, which are found without a lock and without a call of the driver.
+//! The table of loaded kernels, which is searched without a lock and without a call of the driver.
 //!
 //! # Design
 //!
-//! A launch allocates nothing and takes no lock to find its kernel. The table is keyed by the address of the kernel's
-//! description and is only added to. A launch makes two calls of the driver. One returns the current context, which
-//! other code may have changed; the other launches the kernel.
+//! A launch allocates nothing and takes no lock to find its kernel. The key in the table is the address of the kernel's
+//! description, and entries are never removed. A launch makes two calls of the driver. One returns the current context,
+//! which other code may have changed; the other launches the kernel.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -16,7 +16,7 @@ use super::context::Context;
 use super::sys;
 use crate::error::Error;
 
-/// The bytes of shared memory that a block may use without raising the kernel's limit.
+/// The number of bytes of shared memory that a block may use without raising the kernel's limit.
 const DEFAULT_SHARED_BYTES: u32 = 48 * 1024;
 
 /// The number of slots of a table, a power of two, and the number of slots that are tried for one kernel.
@@ -30,11 +30,11 @@ pub(super) struct LoadedKernel {
     /// The maximum number of threads per block.
     pub(super) max_threads: u32,
     pub(super) static_shared: u32,
-    /// True if the PTX still has placeholders for tables, because none were passed.
+    /// True if the PTX still has placeholders for tables, because the launch passed none.
     pub(super) lacks_tables: bool,
-    /// True if the kernel waits for the launch before it in the code, and may therefore start while that one runs.
+    /// True if the kernel's code waits for the previous launch, so that the kernel may start while that launch runs.
     pub(super) waits: bool,
-    /// The kernel's limit of dynamic shared memory per block. It only grows, under the modules' lock.
+    /// The kernel's limit of dynamic shared memory per block. The limit only grows, under the lock of the modules.
     pub(super) dynamic_shared: AtomicU32,
 }
 
@@ -44,13 +44,13 @@ unsafe impl Send for LoadedKernel {}
 unsafe impl Sync for LoadedKernel {}
 
 impl LoadedKernel {
-    /// Returns true if the kernel's current limit allows this much dynamic shared memory per block.
+    /// Returns true if the kernel's current limit allows `bytes` bytes of dynamic shared memory per block.
     pub(super) fn allows_dynamic_shared(&self, bytes: u32) -> bool {
         bytes <= self.dynamic_shared.load(Ordering::Relaxed)
             || bytes.saturating_add(self.static_shared) <= DEFAULT_SHARED_BYTES
     }
 
-    /// Raises the kernel's limit to `bytes`. The caller must hold the modules' lock.
+    /// Raises the kernel's limit to `bytes` bytes. The caller must hold the lock of the modules.
     pub(super) fn allow_dynamic_shared(
         &self,
         context: &Context,
@@ -70,8 +70,8 @@ impl LoadedKernel {
     }
 }
 
-/// The key of a loaded kernel: the address of its description, and the address and length of the tables that it was
-/// compiled with. A kernel whose description has several addresses is loaded several times.
+/// The key of a loaded kernel: the address of its description, and the address and length of the tables with which it
+/// was compiled. A kernel whose description has several addresses is loaded several times.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Key {
     kernel: usize,
@@ -86,10 +86,10 @@ impl Key {
     }
 }
 
-/// A table of the loaded kernels.
+/// A hash table of the loaded kernels.
 ///
-/// A slot is set once and never emptied, so that a look-up needs no lock. A kernel that finds no free slot goes into
-/// the next table.
+/// A slot is set once and never emptied, so that a look-up needs no lock. A kernel for which no slot is free is added
+/// to the next table.
 pub(super) struct KernelTable {
     slots: Box<[OnceLock<LoadedKernel>]>,
     next: OnceLock<Box<KernelTable>>,
@@ -100,7 +100,7 @@ impl KernelTable {
         Self { slots: (0..SLOTS).map(|_| OnceLock::new()).collect(), next: OnceLock::new() }
     }
 
-    /// Returns the kernel of `key`, if it is loaded.
+    /// Returns the kernel with this key, or `None` if it is not loaded.
     #[inline]
     pub(super) fn find(&self, key: Key) -> Option<&LoadedKernel> {
         for slot in slots(key) {
@@ -121,7 +121,7 @@ impl KernelTable {
     }
 }
 
-/// Returns the slots in which a kernel may be, in the order in which they are tried.
+/// Returns the slots in which the kernel with this key may be, in the order in which they are tried.
 #[inline]
 fn slots(key: Key) -> impl Iterator<Item = usize> {
     // Descriptions are aligned to 8 bytes. The product's upper bits depend on all bits of the address.

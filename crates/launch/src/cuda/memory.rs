@@ -9,10 +9,10 @@ use super::sys;
 use crate::backend::Allocated;
 use crate::error::Error;
 
-/// The largest size of the pool is the GPU's memory divided by this number.
+/// The GPU's memory divided by this number is the largest size of the pool.
 const POOL_DIVISOR: u64 = 8;
 
-/// Bytes in a GPU's memory. Dropping them returns them to the context's pool.
+/// A piece of a GPU's memory. Dropping it returns the memory to the context's pool.
 pub(super) struct DeviceMemory {
     address: u64,
     size: Size,

@@ -1,5 +1,5 @@
-//! The kernels of a GPU. The driver compiles each kernel when it is first used: by itself or, if it uses statics, with
-//! its whole module. They are kept until the device is dropped.
+//! The loaded kernels of a GPU. The driver compiles each kernel when it is first used: separately or, if the kernel
+//! uses statics, with its whole module. Kernels are kept until the device is dropped.
 
 use std::collections::HashMap;
 use std::ffi::CString;
@@ -19,15 +19,15 @@ use crate::properties::KernelResources;
 use crate::ptx;
 use crate::version::CudaVersion;
 
-/// The modules and kernels of a device.
+/// The loaded modules and kernels of a device.
 pub(super) struct Modules {
     target: Target,
-    /// Also the lock for every change of a module or kernel.
+    /// The loaded modules. Its lock also protects every change of a kernel.
     loaded: Mutex<Loaded>,
     kernels: KernelTable,
 }
 
-/// A kernel that is to be loaded into a context, which must be current, with its tables.
+/// A kernel to be loaded with its tables into a context, which must be current.
 #[derive(Clone, Copy)]
 struct Wanted<'a> {
     context: &'a Context,
@@ -35,12 +35,12 @@ struct Wanted<'a> {
     tables: &'static [u8],
 }
 
-/// The modules that are loaded.
+/// The modules that are loaded into the context.
 #[derive(Default)]
 struct Loaded {
-    /// The modules loaded as a whole, by their index in the known modules.
+    /// The modules that are loaded as a whole, by their index in the known modules.
     whole: HashMap<usize, LoadedModule>,
-    /// The modules loaded with some of their kernels only.
+    /// The modules that are loaded with a single kernel each.
     alone: Vec<LoadedModule>,
 }
 
@@ -102,7 +102,7 @@ impl Modules {
         loaded.allow_dynamic_shared(context, kernel, bytes)
     }
 
-    /// Returns the registers and memory that the kernel uses. The context must be current.
+    /// Returns the numbers of registers and bytes of memory that the kernel uses. The context must be current.
     pub(super) fn resources(&self, context: &Context, kernel: &'static KernelInfo) -> Result<KernelResources, Error> {
         use FunctionAttribute as A;
         let loaded = self.kernel(context, kernel, &[])?;
@@ -137,7 +137,7 @@ impl Modules {
             .map_err(|code| context.error(code, || format!("find the occupancy of `{}`", kernel.name), ""))
     }
 
-    /// Returns `kernel`, loaded with these tables. Only its first use locks, allocates or calls the driver.
+    /// Returns `kernel`, loaded with these tables. Only the first use of a kernel locks, allocates or calls the driver.
     #[inline]
     fn kernel(
         &self,
@@ -164,7 +164,7 @@ impl Modules {
         Ok(self.kernels.insert(kernel))
     }
 
-    /// Loads `kernel`. Also returns the module that has this kernel only, if one was loaded into this context.
+    /// Loads the wanted kernel. Also returns the module with this kernel only, if one was loaded into this context.
     fn load(&self, wanted: Wanted<'_>) -> Result<(Option<LoadedModule>, LoadedKernel), Error> {
         let Wanted { context, kernel, tables } = wanted;
         if tables.is_empty()
@@ -197,12 +197,13 @@ impl Modules {
         Ok((Some(module), kernel))
     }
 
-    /// Finds `kernel` in `module`. `text` is the PTX of this kernel alone, or empty if the whole module was loaded.
+    /// Finds the wanted kernel in `module`. `text` is the PTX of this kernel alone, or empty if the whole module was
+    /// loaded.
     fn find_in(&self, wanted: Wanted<'_>, module: CUmodule, text: &str) -> Result<LoadedKernel, Error> {
         let Wanted { context, kernel, .. } = wanted;
         let path = self.target.known[self.module_index(kernel.name, kernel.module)?].path;
         let what = || format!("find the kernel `{}` in the PTX of `{path}`", kernel.name);
-        let remedy = "the PTX was built from other sources than this program: build it again";
+        let remedy = "the PTX was not built from this program's sources: build it again";
         let function = match CString::new(kernel.name) {
             // SAFETY: the module is loaded.
             Ok(name) => unsafe { sys::function(module, &name) }.map_err(|code| context.error(code, what, remedy))?,
@@ -221,7 +222,7 @@ impl Modules {
         module::find(self.target.known, declared_in).ok_or(Error::NoModule { kernel: name, module: declared_in })
     }
 
-    /// Returns the module at index `place`, loaded as a whole. Loads it if necessary.
+    /// Returns the module at `index`, loaded as a whole. Loads it if necessary.
     fn whole(&self, context: &Context, index: usize) -> Result<CUmodule, Error> {
         let mut modules = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(module) = modules.whole.get(&index) {
@@ -233,7 +234,7 @@ impl Modules {
         Ok(modules.whole.entry(index).or_insert(module).0)
     }
 
-    /// Returns the address of a static. The context must be current.
+    /// Returns the address of the static `of`. The context must be current.
     pub(super) fn static_address(&self, context: &Context, of: &'static DeviceStatic) -> Result<u64, Error> {
         let index = self.module_index(of.name, of.module)?;
         let (module, path) = (self.whole(context, index)?, self.target.known[index].path);
@@ -246,12 +247,12 @@ impl Modules {
         }
         .map_err(|code| {
             let what = || format!("find the static `{}` in the PTX of `{path}`", of.name);
-            context.error(code, what, "the PTX was built from other sources than this program: build it again")
+            context.error(code, what, "the PTX was not built from this program's sources: build it again")
         })
     }
 
-    /// Compiles and loads the best image of `module` that the driver supports. `part` selects the text to compile from
-    /// the image's text; it is returned as well. Returns `None` where `part` does.
+    /// Compiles and loads the best image of `module` that the driver supports. The function `part` selects the text to
+    /// compile from the image's text, and this text is also returned. The result is `None` if `part` returns `None`.
     fn compile(
         &self,
         context: &Context,
@@ -270,7 +271,7 @@ impl Modules {
             };
             // A zero byte inside the text would end it early.
             let Ok(ptx) = CString::new(text) else {
-                return Err(error(Code::INVALID_PTX, "the text of the PTX has a zero byte in it".to_owned()));
+                return Err(error(Code::INVALID_PTX, "the PTX contains a zero byte: build it again".to_owned()));
             };
             match sys::load_module(&ptx, self.target.driver) {
                 Ok(module) => return Ok(Some((LoadedModule(module), ptx.into_string().unwrap_or_default()))),
@@ -286,8 +287,8 @@ impl Modules {
     }
 }
 
-/// Describes `function`, the loaded kernel, for launches. `text` is the PTX of this kernel alone, or empty if the whole
-/// module was loaded.
+/// Returns the properties of `function`, the loaded kernel, that launches need. `text` is the PTX of this kernel alone,
+/// or empty if the whole module was loaded.
 fn describe(wanted: Wanted<'_>, function: CUfunction, text: &str) -> Result<LoadedKernel, Error> {
     let Wanted { context, kernel, tables } = wanted;
     let read = |attribute| {
@@ -306,7 +307,7 @@ fn describe(wanted: Wanted<'_>, function: CUfunction, text: &str) -> Result<Load
     })
 }
 
-/// Returns the error for a launch without table `index`, which `kernel` needs.
+/// Returns the error for a launch without the table `index`, which `kernel` needs.
 fn missing_table(kernel: &'static KernelInfo, config: LaunchConfig, index: usize) -> Error {
     let reason = simt::thread::missing_table(index, config.tables.len());
     Error::InvalidLaunch { launch: Launched::new(kernel, config), reason }

@@ -8,10 +8,10 @@ use super::sys::{self, Code};
 use crate::backend::{Allocated, PageLock};
 use crate::error::Error;
 
-/// Bytes of page-locked host memory, at least one. Dropping them frees them.
+/// A piece of page-locked host memory, of at least one byte. Dropping it frees the memory.
 pub(super) struct PageLockedMemory {
     start: NonNull<u8>,
-    /// The address for kernels, if they may access the memory.
+    /// The memory's address for kernels, if they may access it.
     address: Option<u64>,
     context: Arc<Context>,
 }

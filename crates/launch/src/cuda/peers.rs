@@ -6,7 +6,7 @@ use super::context::Context;
 use super::sys::{self, Code};
 use crate::error::Error;
 
-/// Gives `context` direct access to the memory of `peer`. Returns false if the GPUs do not support it.
+/// Gives `context` direct access to the memory of `peer`. Returns false if the GPUs do not support direct access.
 pub(super) fn enable(context: &Context, peer: &Context) -> Result<bool, Error> {
     // This also returns an error if the peer's context is lost.
     peer.enter()?;
@@ -29,11 +29,11 @@ pub(super) fn enable(context: &Context, peer: &Context) -> Result<bool, Error> {
     enable().map_err(|code| context.error(code, what, ""))
 }
 
-/// Copies `bytes` bytes, at least one, from the memory of `source` to that of `target`, which may be the same. The copy
-/// is enqueued in the own stream of `target`.
+/// Copies `bytes` bytes, at least one, from memory of the context `source` to memory of `target`, which may be the same
+/// context. The copy is enqueued in the own stream of `target`.
 ///
 /// # Safety
-/// As for [`copy_in`]. The bytes may be freed once the own streams of both contexts wait for the copy.
+/// As for [`copy_in`]. The memory may be freed once the own streams of both contexts wait for the copy.
 pub(super) unsafe fn copy_in_queue(
     (to, target): (*mut u8, &Context),
     (from, source): (*const u8, &Context),
@@ -50,8 +50,8 @@ pub(super) unsafe fn copy_in_queue(
         .map_err(|code| target.error(code, || format!("copy {bytes} bytes"), ""))
 }
 
-/// Copies `bytes` bytes, at least one, of `source` to `target` in the order of `stream`. The stream must be of one of
-/// the two contexts, which must be current.
+/// Copies `bytes` bytes, at least one, of `source` to `target` in `stream`. The stream must be of one of the two
+/// contexts, and that context must be current.
 ///
 /// # Safety
 /// Until the copy is done, each address must point to `bytes` bytes of its context's memory, without overlap.

@@ -1,19 +1,19 @@
-//! Freed memory that is kept for the next allocation of its size.
+//! A pool of freed memory, which later allocations of the same size reuse.
 //!
 //! The driver's calls to allocate and to free take longer than a small kernel, and freeing waits for all launches. Work
-//! that uses pooled memory is in the device's own stream, or has ended when the memory is freed. The next owner's work
-//! is therefore ordered after it without waiting.
+//! that uses pooled memory is in the device's own stream, or has ended when the memory is freed. Work of the memory's
+//! next owner is therefore ordered after it without waiting.
 //!
 //! # Design
 //!
-//! Blocks are kept by size, per context. A workspace (`Device::workspace`) is given only to the next request of the
-//! same kind and length, with its contents: flags in it need not be cleared again.
+//! The blocks of a context are pooled by size. A workspace (`Device::workspace`) is reused, with its contents, only by
+//! the next request of the same kind and length: flags in it need not be cleared again.
 
 use std::any::TypeId;
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Freed memory, by its size and, for workspaces, by the type that owns its contents.
+/// Freed memory of one context, found by size. A workspace is also found by the type for which its contents are kept.
 #[derive(Default)]
 pub(super) struct Pool(Mutex<Free>);
 
@@ -23,20 +23,21 @@ struct Free {
     bytes: usize,
 }
 
-/// The requests that a piece of memory can serve.
+/// The size of a piece of memory, and the owner type of a workspace. They decide which requests the memory can serve.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Size {
     bytes: usize,
-    /// The owner type of a workspace, for which the contents must stay unchanged.
+    /// The owner type of a workspace, or `None` for other memory. The contents of a workspace are kept for its owner
+    /// type.
     pub(super) workspace: Option<TypeId>,
 }
 
 impl Size {
-    /// The driver rounds sizes up in the same way: small ones to 512 bytes, others to its pages.
+    /// The multiples to which small and large sizes are rounded up, as in the driver: 512 bytes and its page size.
     const GRAINS: [usize; 2] = [512, 2 << 20];
 
-    /// Returns the size for at least `bytes` bytes. A workspace has exactly `bytes`, because its next user relies on
-    /// every word of it.
+    /// Returns the size for a request of at least `bytes` bytes. A workspace has exactly `bytes` bytes, because its
+    /// next user relies on every word of it.
     pub(super) fn new(bytes: usize, workspace: Option<TypeId>) -> Self {
         if workspace.is_some() {
             return Self { bytes, workspace };
@@ -56,7 +57,7 @@ impl Pool {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes memory of this size out of the pool, if there is any.
+    /// Removes memory of this size from the pool and returns it, or `None` if the pool has none.
     pub(super) fn take(&self, size: Size) -> Option<u64> {
         let mut free = self.free();
         let address = free.addresses.get_mut(&size)?.pop()?;
@@ -64,7 +65,7 @@ impl Pool {
         Some(address)
     }
 
-    /// Adds memory to the pool, or returns false if the pool would then have more than `max` bytes.
+    /// Adds memory to the pool. Returns false, without adding it, if the pool would then have more than `max` bytes.
     pub(super) fn keep(&self, size: Size, address: u64, max: usize) -> bool {
         let mut free = self.free();
         let fits = free.bytes.saturating_add(size.bytes) <= max;
@@ -80,7 +81,7 @@ impl Pool {
         self.free().bytes
     }
 
-    /// Empties the pool and returns the addresses, which the caller must free.
+    /// Empties the pool and returns the addresses of its memory, which the caller must free.
     pub(super) fn take_all(&self) -> Vec<u64> {
         let Free { addresses, .. } = std::mem::take(&mut *self.free());
         addresses.into_values().flatten().collect()
@@ -98,7 +99,7 @@ mod tests {
         assert_eq!((small.bytes(), Size::new(512, None)), (512, small));
         assert_eq!(Size::new((2 << 20) + 1, None), large);
         assert!(pool.keep(small, 7, 1 << 20) && pool.keep(small, 8, 1 << 20));
-        assert!(!pool.keep(large, 9, 1 << 20), "more than the most");
+        assert!(!pool.keep(large, 9, 1 << 20), "memory beyond the maximum is kept");
         assert_eq!((pool.bytes(), pool.take(large)), (1024, None));
         assert_eq!([pool.take(small), pool.take(small), pool.take(small)], [Some(8), Some(7), None]);
         assert_eq!(pool.bytes(), 0);

@@ -1,10 +1,10 @@
-//! Copies large pageable memory to a GPU and back: several threads copy it through page-locked memory.
+//! Copies large pageable memory to a GPU and back: several threads copy through page-locked memory.
 //!
-//! The driver does the same with one thread, which is slower than the link.
+//! The driver copies such memory with one thread, which is slower than the link.
 //!
 //! # Design
 //!
-//! Each thread has two chunks of page-locked memory. One such copy runs at a time; others are left to the driver.
+//! Each thread has two chunks of page-locked memory. Only one copy at a time uses threads; the driver makes any others.
 
 use std::mem::MaybeUninit;
 use std::num::NonZero;
@@ -20,20 +20,21 @@ use super::sys::{self, Code};
 use crate::backend::{Allocated, BackendEvent, PageLock};
 use crate::error::Error;
 
-/// Smaller copies are left to the driver, because starting threads takes a while.
+/// The minimum number of bytes for a copy by threads. The driver makes smaller copies, because starting threads takes
+/// time.
 pub(super) const MIN_STAGED_BYTES: usize = 8 << 20;
 
-/// The number of bytes per copy between page-locked memory and the GPU.
+/// The number of bytes of each copy between page-locked memory and the GPU.
 const CHUNK: usize = 2 << 20;
 
-/// The maximum number of threads. Each has two page-locked chunks: it fills one while the other is copied.
+/// The maximum number of threads. Each has two page-locked chunks: it fills one while the GPU copies the other.
 const THREADS: usize = 6;
 
-/// Page-locked memory for copies, allocated by the first one.
+/// Page-locked memory for copies, allocated by the first copy.
 #[derive(Default)]
 pub(super) struct Staging(Mutex<Option<Allocated>>);
 
-/// The chunks of a copy that no thread has taken yet.
+/// The chunks of a copy that no thread has claimed yet.
 struct Chunks {
     bytes: usize,
     next: AtomicUsize,
@@ -46,14 +47,14 @@ impl Chunks {
     }
 }
 
-/// The addresses of a thread's two page-locked chunks.
+/// The addresses of the two page-locked chunks of a thread.
 #[derive(Clone, Copy)]
 struct Slots([*mut u8; 2]);
 
 // SAFETY: only one thread uses the chunks.
 unsafe impl Send for Slots {}
 
-/// The start of host memory of which each thread accesses chunks of its own.
+/// The start of the host memory of a copy. Each thread accesses different chunks of it.
 #[derive(Clone, Copy)]
 struct Host(*mut u8);
 
@@ -67,8 +68,8 @@ impl Host {
 }
 
 impl Staging {
-    /// Copies `from` to the device in the order of its own stream and waits for the copy to finish. Returns false,
-    /// without copying, if there is no free page-locked memory.
+    /// Copies `from` to the device in the order of the device's own stream and waits for the copy to finish. Returns
+    /// false, without copying, if no page-locked memory is free.
     ///
     /// # Safety
     /// `to` must point to `from.len()` bytes of the context's memory, which no other code accesses during the call.
@@ -100,8 +101,8 @@ impl Staging {
         })
     }
 
-    /// Copies `bytes` bytes from the device in the order of its own stream and waits for the copy to finish. Returns
-    /// false, without copying, if there is no free page-locked memory.
+    /// Copies `bytes` bytes from the device in the order of the device's own stream and waits for the copy to finish.
+    /// Returns false, without copying, if no page-locked memory is free.
     ///
     /// # Safety
     /// `from` must point to `bytes` bytes of the context's memory, which no other code writes during the call. `to`
@@ -142,8 +143,8 @@ impl Staging {
         })
     }
 
-    /// Lets several threads copy chunks until all `bytes` are copied, and waits for the copies. Returns false if
-    /// another copy uses the page-locked memory, or if none can be allocated.
+    /// Copies all `bytes` bytes by several threads, chunk by chunk, and waits for the copies. Returns false if another
+    /// copy uses the page-locked memory, or if none can be allocated.
     fn by_threads(
         &self,
         context: &Arc<Context>,

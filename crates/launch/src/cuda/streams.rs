@@ -12,7 +12,8 @@ use super::sys::{self, Code};
 use crate::backend::{Backend, BackendEvent, BackendStream};
 use crate::error::Error;
 
-/// A stream beside the device's own. Dropping it destroys it; the caller must call `finish` before.
+/// A stream in addition to the device's own one. Dropping the value destroys the stream; the caller must call `finish`
+/// first.
 pub(super) struct GpuStream<'d> {
     stream: CUstream,
     gpu: &'d GpuDevice,

@@ -1,10 +1,10 @@
-//! Launches under the race checker. It compares memory before and after a launch to find the mutable views that it
-//! wrote.
+//! Launches under the race checker, which compares memory before and after a launch to find the mutable views that the
+//! launch wrote.
 //!
 //! # Design
 //!
-//! The mutable views of a launch are compared before and after it. A view that has once changed counts as written by
-//! every later launch of that kernel, because a store of an equal value changes nothing.
+//! A store of an equal value leaves no trace in this comparison. A view that has once changed therefore counts as
+//! written by every later launch of that kernel.
 
 use simt::Region;
 
@@ -12,11 +12,11 @@ use super::{Actor, StreamAccess, is_known_to_write, note_that_it_writes};
 use crate::backend::BackendStream;
 use crate::error::Error;
 
-/// Calls `launch`, unless an access to `regions` races with earlier work. Afterwards records which regions were
-/// written.
+/// Checks the accesses of a launch to `regions` and calls `launch` if none races with earlier work. Afterwards records
+/// which regions the launch has written.
 ///
 /// # Safety
-/// The regions must be memory of the stream's device.
+/// The regions must be memory of the device of `actor`.
 pub(crate) unsafe fn launch(
     actor: Actor,
     stream: &dyn BackendStream,

@@ -1,12 +1,12 @@
 //! Checks the order of work in streams, on simulated devices with checks.
 //!
-//! The simulator executes work as soon as it is enqueued, so a run does not show what a GPU may do. Races are therefore
-//! derived from what orders the work.
+//! The simulator executes work as soon as it is enqueued, so a run does not show what a GPU may do. This checker
+//! therefore derives races from the events and waits that order the work.
 //!
-//! Each stream, and each device's own queue, is an actor with a vector clock. A recorded event keeps the stream's
-//! clock, and a stream that waits for the event joins it. Work that the host has waited for is done before everything
-//! that is enqueued later, and is forgotten. Host threads are not distinguished: what one has waited for counts as done
-//! for all.
+//! Each stream, and each device's own queue, is an actor with a vector clock. A recorded event keeps the clock of its
+//! stream, and a stream that waits for the event joins that clock. Work for which the host has waited is done before
+//! everything enqueued later, so its accesses are removed. Host threads are not distinguished: after one host thread
+//! has waited for work, that work counts as done for all host threads.
 //!
 //! A launch reads everything in its views. A mutable view counts as written as a whole if the kernel has ever changed
 //! anything through that parameter, otherwise as read. Kernels may thus take mutable views of data that they only read.
@@ -23,18 +23,19 @@ pub(crate) use clock::Clock;
 pub(crate) use launch::launch;
 pub use race::{StreamAccess, StreamRace, StreamWork};
 
-/// A stream, or a device's own queue, of a device that checks streams.
+/// A stream, or a device's own queue, in the race checker.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Actor(u64);
 
-/// The accesses of all streams that later work may race with, and the clocks that order them.
+/// The accesses of all streams with which later work may race, and the clocks that order them.
 #[derive(Default)]
 struct Registry {
     next: u64,
     open_streams: usize,
     clocks: HashMap<u64, Clock>,
     accesses: Vec<Access>,
-    /// The kernels, by the address of their description, and the parameters through which they have changed memory.
+    /// The parameters through which kernels have changed memory. A kernel is identified by the address of its
+    /// description.
     written: HashSet<(usize, &'static str)>,
 }
 
@@ -65,7 +66,7 @@ impl Registry {
         self.clocks.entry(actor.0).or_default()
     }
 
-    /// Forgets the work that is done at `clock`, because the host has waited for it.
+    /// Removes the accesses that are done at `clock`, because the host has waited for them.
     fn host_waited(&mut self, clock: &Clock) {
         self.accesses.retain(|access| clock.time(access.actor.0) < access.time);
     }
@@ -78,13 +79,13 @@ impl Actor {
         Self::begin()
     }
 
-    /// Ends a stream whose work is done.
+    /// Removes the actor of a stream whose work is done.
     pub(crate) fn end_stream(self) {
         self.end();
         registry().open_streams -= 1;
     }
 
-    /// Returns true if there are streams. Without them, a device's own queue cannot race.
+    /// Returns true if any stream is open. Otherwise a device's own queue cannot race.
     pub(crate) fn are_streams_open() -> bool {
         registry().open_streams > 0
     }
@@ -96,30 +97,30 @@ impl Actor {
         Self(registry.next)
     }
 
-    /// Returns the clock of an event that is recorded now.
+    /// Returns the clock of an event that the actor records now.
     pub(crate) fn record(self) -> Clock {
         registry().clock(self).clone()
     }
 
-    /// Orders everything that is enqueued from now on after `event`.
+    /// Places all work that this actor enqueues from now on after `event` in the order.
     pub(crate) fn wait(self, event: &Clock) {
         registry().clock(self).join(event);
     }
 
-    /// Notes that the host has waited for all work of this actor.
+    /// Records that the host has waited for all work of this actor.
     pub(crate) fn synchronize(self) {
         let mut registry = registry();
         let clock = registry.clock(self).clone();
         registry.host_waited(&clock);
     }
 
-    /// Ends the actor, whose work must be done.
+    /// Removes this actor, whose work must be done.
     pub(crate) fn end(self) {
         self.synchronize();
         registry().clocks.remove(&self.0);
     }
 
-    /// Records accesses that are about to be enqueued. Returns an error if one races with earlier work.
+    /// Records accesses of work that is about to be enqueued. Returns an error if one of them races with earlier work.
     pub(crate) fn access(self, accesses: &[(Range<usize>, StreamAccess)]) -> Result<(), Box<StreamRace>> {
         let mut registry = registry();
         let clock = registry.clock(self);
@@ -150,17 +151,17 @@ impl Actor {
     }
 }
 
-/// Notes that the host has waited for `event`.
+/// Records that the host has waited for `event`.
 pub(crate) fn host_waited_for(event: &Clock) {
     registry().host_waited(event);
 }
 
-/// Forgets the accesses to memory that is freed.
+/// Removes the accesses to memory that is freed.
 pub(crate) fn forget(bytes: &Range<usize>) {
     registry().accesses.retain(|access| access.bytes.end <= bytes.start || bytes.end <= access.bytes.start);
 }
 
-/// Returns the key of a kernel's parameter, or `None` if the work is no launch.
+/// Returns the key of the kernel's parameter `name`, or `None` if the work is not a launch.
 fn parameter(launch: &StreamAccess, name: &'static str) -> Option<(usize, &'static str)> {
     match launch.work {
         StreamWork::Launch(kernel) => Some((std::ptr::from_ref(kernel).addr(), name)),
@@ -190,10 +191,10 @@ mod tests {
         let stream_access = StreamAccess::new(StreamWork::Copy, None, Location::caller());
         let write = StreamAccess { is_write: true, ..stream_access };
         let (first, second) = (Actor::begin(), Actor::begin());
-        first.access(&[(freed.clone(), write), (kept.clone(), write)]).expect("nobody else");
+        first.access(&[(freed.clone(), write), (kept.clone(), write)]).expect("no other access");
         assert_eq!(second.access(&[(120..140, stream_access)]).expect_err("a race").bytes, 8);
         forget(&freed);
-        second.access(&[(freed, stream_access)]).expect("it is another memory");
+        second.access(&[(freed, stream_access)]).expect("new memory at this address");
         assert_eq!(second.access(&[(kept, stream_access)]).expect_err("a race").bytes, 64);
         [first, second].into_iter().for_each(Actor::end);
     }

@@ -5,28 +5,28 @@ use std::panic::Location;
 
 use cuda_std::KernelInfo;
 
-/// Two accesses to the same memory, at least one of them a write and at least one in a stream, that nothing orders.
+/// A race: two unordered accesses to the same memory, at least one of them a write and at least one in a stream.
 #[derive(Clone, Debug)]
 pub struct StreamRace {
     /// The access that was enqueued first.
     pub earlier: StreamAccess,
     /// The access that was enqueued later.
     pub later: StreamAccess,
-    /// The number of bytes that both access.
+    /// The number of bytes that both accesses touch.
     pub bytes: usize,
 }
 
 /// An access to memory by the work of a stream.
 #[derive(Clone, Copy, Debug)]
 pub struct StreamAccess {
-    /// The operation.
+    /// The operation that accesses the memory.
     pub work: StreamWork,
-    /// The kernel's parameter through which the memory is accessed.
+    /// The name of the kernel's parameter through which the memory is accessed, for a launch.
     pub array: Option<&'static str>,
-    /// `true` if it writes the memory.
+    /// `true` if the operation writes the memory.
     pub is_write: bool,
-    /// The index of the device in its group and of the stream in the device; `None` if the work was enqueued on the
-    /// device itself.
+    /// The index of the device in its group, and the index of the stream among those of the device. `None` if the work
+    /// was enqueued on the device itself.
     pub stream: Option<(usize, usize)>,
     /// The source line that enqueued the work.
     pub location: &'static Location<'static>,
@@ -39,14 +39,14 @@ pub enum StreamWork {
     Upload,
     /// A copy to the host.
     Download,
-    /// A copy within a device or between two.
+    /// A copy within a device or between two devices.
     Copy,
     /// A launch of this kernel.
     Launch(&'static KernelInfo),
 }
 
 impl StreamAccess {
-    /// Makes an access by `work` to memory that is not specified yet.
+    /// Makes an access by `work`. The caller sets the accessed array and the kind of access afterwards.
     pub(crate) fn new(work: StreamWork, stream: Option<(usize, usize)>, location: &'static Location<'static>) -> Self {
         Self { work, array: None, is_write: false, stream, location }
     }

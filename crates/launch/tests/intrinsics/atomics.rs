@@ -9,7 +9,7 @@ use super::{checked_devices, devices, fault};
 
 const THREADS: usize = 96;
 
-/// Runs `numbers` on integers; returns the results in global memory and those through shared memory.
+/// Runs the kernel `numbers` on integers. Returns the results in global memory and those in shared memory.
 fn updated<T: AtomicNumber>(device: &Device, values: &[T], start: [T; 4]) -> [Vec<T>; 2]
 where
     atomics::numbers<T>: cuda_std::Kernel,
@@ -143,13 +143,13 @@ fn fences_of_block_scope_order_a_block() {
     }
 }
 
-/// Counts all blocks by updates of block scope, which is wrong.
+/// Counts all blocks by updates of block scope, which is too narrow.
 #[kernel]
 fn count_too_narrow(count: GlobalMut<u32>) {
     count.block_atomic(0).fetch_add(1, Ordering::AcqRel);
 }
 
-/// Publishes a value to the next block by a fence of block scope, which is wrong.
+/// Publishes a value to the next block by a fence of block scope, which is too narrow.
 #[kernel]
 fn publish_too_narrow(values: GlobalMut<u32>, flag: GlobalMut<u32>) {
     if thread::block_idx_x() == 0 {
@@ -170,7 +170,7 @@ fn scopes_that_are_too_narrow_are_races() -> Result<(), Error> {
         let FaultKind::Race(race) = &found.kind else { panic!("{found}") };
         assert_eq!(race.remedy, simt::Remedy::WiderScope, "{found}");
         let line = found.location.as_ref().map(|at| at.file.rsplit('/').next().map(str::to_owned));
-        assert_eq!(line.flatten().as_deref(), Some("atomics.rs"), "the line is the kernel's: {found}");
+        assert_eq!(line.flatten().as_deref(), Some("atomics.rs"), "the line is not the kernel's: {found}");
         let call = publish_too_narrow(a.view_mut(), b.view_mut());
         let found = fault(device.launch(LaunchConfig::new(2, 1), call));
         assert!(matches!(&found.kind, FaultKind::Race(race) if race.remedy == simt::Remedy::Release), "{found}");

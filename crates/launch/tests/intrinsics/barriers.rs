@@ -49,7 +49,7 @@ fn a_plan_queries_the_maximum_number_of_blocks() -> Result<(), Error> {
     Ok(())
 }
 
-/// The last block does not reach the barrier.
+/// Reaches a barrier of the grid with all blocks but the last.
 #[kernel]
 fn some_blocks_leave(out: GlobalMut<u32>) {
     if thread::block_idx_x() == thread::grid_dim_x() - 1 {

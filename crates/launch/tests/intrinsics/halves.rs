@@ -1,4 +1,4 @@
-//! Floats of 16 bits.
+//! Tests floats of 16 bits.
 
 use cuda_std::{bf16, bf16x2, f16, f16x2};
 use launch::{Error, LaunchConfig};
@@ -6,8 +6,8 @@ use launch::{Error, LaunchConfig};
 use super::kernels::halves::{self, OPERATIONS, PAIRS};
 use super::{devices, two_devices};
 
-/// Returns the 16-bit float nearest to `value`, by a comparison with both neighbours. The device library uses another
-/// algorithm.
+/// Returns the 16-bit float nearest to `value`, found by a comparison with both neighbours. The device library uses
+/// another algorithm.
 fn nearest(value: f64, widen: impl Fn(u16) -> f64, infinity: u16) -> u16 {
     if value.is_nan() {
         return 0x7FFF;

@@ -1,6 +1,6 @@
 //! Tests the results and faults of `cuda_std`'s operations on bits, warps, blocks and the grid, in the simulator under
-//! every order. The tests of `cuda_builder` check the PTX of the same kernels, and write it to the file that
-//! `GRIDSTRIDE_INTRINSICS_PTX` names. If that variable is set, these tests run on a GPU as well.
+//! every order. The tests of `cuda_builder` check the PTX of the same kernels, and write it to the file that the
+//! variable `GRIDSTRIDE_INTRINSICS_PTX` names. If the variable is set, the tests here run on a GPU as well.
 
 #[path = "../../../cuda_builder/tests/fixtures/intrinsics/src/kernels/mod.rs"]
 mod kernels;
@@ -17,7 +17,7 @@ use std::sync::LazyLock;
 
 use launch::{Checks, Device, DeviceChoice, Error, Fault, PtxImage, PtxModule, Schedule, Simulator};
 
-/// The kernels for GPUs of compute capability 9.0 and later, from the file that the variable names.
+/// The PTX for GPUs of compute capability 9.0 and later, from the file that `GRIDSTRIDE_INTRINSICS_PTX` names.
 static MODULES: LazyLock<Option<[PtxModule; 1]>> = LazyLock::new(|| {
     let path = std::env::var_os("GRIDSTRIDE_INTRINSICS_PTX")?;
     let ptx = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
@@ -25,18 +25,18 @@ static MODULES: LazyLock<Option<[PtxModule; 1]>> = LazyLock::new(|| {
     Some([PtxModule { path: env!("CARGO_CRATE_NAME"), images }])
 });
 
-/// Returns a GPU if the variable is set; panics if there is none then.
+/// Returns a GPU if `GRIDSTRIDE_INTRINSICS_PTX` is set, and panics if no GPU can be opened.
 fn gpu() -> Option<Device> {
     let modules = MODULES.as_ref()?;
     Some(Device::open(DeviceChoice::Gpu(None), modules).unwrap_or_else(|error| panic!("{error}")))
 }
 
-/// Returns a device with checks for each order, and a GPU if there is one.
+/// Returns a device with checks for each order, and a GPU if one is tested.
 fn devices() -> impl Iterator<Item = Device> {
     checked_devices().chain(gpu())
 }
 
-/// Returns one device with checks, and a GPU if there is one: for results that depend on no order.
+/// Returns one device with checks, and a GPU if one is tested, for results that depend on no order.
 fn two_devices() -> impl Iterator<Item = Device> {
     checked_devices().take(1).chain(gpu())
 }
@@ -57,7 +57,7 @@ fn fault(result: Result<(), Error>) -> Fault {
     }
 }
 
-/// Returns pseudo-random numbers, some of which are equal.
+/// Returns `count` pseudo-random numbers, some of which are equal.
 fn numbers(count: usize) -> Vec<u64> {
     (1..=count as u64).map(|i| (i * i).wrapping_mul(0x9E37_79B9_7F4A_7C15) % 1000).collect()
 }

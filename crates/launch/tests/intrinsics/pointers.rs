@@ -1,4 +1,4 @@
-//! Parameters that are slices, references and raw pointers.
+//! Tests parameters that are slices, references and raw pointers.
 
 use launch::{Error, LaunchConfig};
 

@@ -1,4 +1,4 @@
-//! Warp operations, barriers with a value, and indices.
+//! Tests warp operations, barriers with a value, and indices.
 
 use cuda_std::{GlobalMut, kernel, thread, warp};
 use launch::{Error, FaultKind, LaunchConfig};
@@ -158,7 +158,7 @@ fn every_thread_of_three_dimensions_has_its_place() -> Result<(), Error> {
     Ok(())
 }
 
-/// A match of all lanes that lane 3 does not reach.
+/// Matches values across all lanes, although lane 3 does not take part.
 #[kernel]
 fn lane_is_missing(out: GlobalMut<u32>) {
     if warp::lane_id() == 3 {
@@ -167,7 +167,7 @@ fn lane_is_missing(out: GlobalMut<u32>) {
     out.store(thread::index_1d(), warp::match_any(warp::FULL_MASK, 1_u32));
 }
 
-/// A reduction whose mask does not contain every calling lane.
+/// Reduces values with a mask that does not contain every calling lane.
 #[kernel]
 fn not_in_the_mask(out: GlobalMut<u32>) {
     out.store(thread::index_1d(), warp::reduce_add(0xFFFF, 1_u32));

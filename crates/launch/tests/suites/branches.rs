@@ -3,7 +3,7 @@
 use cuda_std::{GlobalMut, kernel, thread};
 use launch::{Device, Error, LaunchConfig, Profiles, Simulator};
 
-/// Each of 64 threads takes different branches. The line numbers below refer to these lines.
+/// Branches in several ways, differently in each of 64 threads. The tests below look up lines of this kernel.
 #[kernel]
 pub fn ways(y: GlobalMut<u32>, n: u32) {
     let i = thread::index_in_block();
@@ -27,7 +27,7 @@ pub fn ways(y: GlobalMut<u32>, n: u32) {
     }
 }
 
-/// Returns the line and column of `text` in the kernel.
+/// Returns the line and column of `text` in the kernel of this file.
 fn place(text: &str) -> (u32, u32) {
     let lines = include_str!("branches.rs").lines().zip(1..);
     let mut places = lines.filter_map(|(line, number)| Some((number, 1 + line.find(text)? as u32)));

@@ -1,9 +1,9 @@
-//! Tests of the simulator's buffers.
+//! Tests buffers in the simulator.
 
 use launch::{Buffer, Device, DeviceChoice, Error};
 
 fn device() -> Device {
-    Device::open(DeviceChoice::Sim, &[]).expect("the simulator is always there")
+    Device::open(DeviceChoice::Sim, &[]).expect("the simulator can be opened")
 }
 
 #[test]
@@ -115,7 +115,7 @@ fn lengths_must_agree() -> Result<(), Error> {
     ] {
         assert!(matches!(error, Error::LengthMismatch { buffer: 3, .. }), "{error:?}");
     }
-    assert_eq!(buffer.download()?, [1, 2, 3], "nothing was changed");
+    assert_eq!(buffer.download()?, [1, 2, 3], "elements were changed");
     Ok(())
 }
 

@@ -1,4 +1,4 @@
-//! Opening devices on a machine that may have no GPU.
+//! Tests the opening of devices on a machine that may have no GPU.
 
 use std::process::Command;
 
@@ -23,7 +23,7 @@ fn choices_without_a_gpu() {
     let reason = launch::gpus().expect_err("there is no GPU");
     assert!(!reason.to_string().is_empty() && !reason.remedy().is_empty());
 
-    let device = Device::open(DeviceChoice::Auto, &[]).expect("the simulator is always there");
+    let device = Device::open(DeviceChoice::Auto, &[]).expect("the simulator can be opened");
     assert!(device.is_simulated());
     assert_eq!(device.name(), "simulator");
     let summary = device.summary();
@@ -34,23 +34,23 @@ fn choices_without_a_gpu() {
         let error = Device::open(choice, &[]).expect_err("there is no GPU");
         assert!(matches!(error, Error::NoDevice { .. }), "{error:?}");
         let message = error.to_string();
-        assert_eq!(format!("{error:?}"), message, "what `unwrap` shows is the sentence");
+        assert_eq!(format!("{error:?}"), message, "`Debug` differs from `Display`");
         assert!(message.contains(&format!("device {choice} cannot be used: ")), "{message}");
         assert!(message.contains(&reason.remedy()) && message.contains("device `sim`"), "{message}");
     }
 
     for choice in ["gpu:all", "gpu:0,7"] {
-        let error = Group::open(&choice.parse().expect("a choice"), &[]).expect_err("there is no GPU");
+        let error = Group::open(&choice.parse().expect("a valid choice"), &[]).expect_err("there is no GPU");
         assert!(matches!(error, Error::NoDevice { .. }), "{error:?}");
         let message = error.to_string();
         let named = if choice == "gpu:all" { choice } else { "gpu:0" };
         assert!(message.starts_with(&format!("device {named} cannot be used: ")), "{message}");
         assert!(message.contains(&reason.remedy()), "{message}");
     }
-    let group = Group::open(&"auto".parse().expect("a choice"), &[]).expect("the simulator is always there");
+    let group = Group::open(&"auto".parse().expect("a valid choice"), &[]).expect("the simulator can be opened");
     assert!(group.summary().ends_with(&format!("(no GPU: {reason})")), "{}", group.summary());
 
-    let device = Device::open(DeviceChoice::Sim, &[]).expect("the simulator is always there");
+    let device = Device::open(DeviceChoice::Sim, &[]).expect("the simulator can be opened");
     assert!(device.is_simulated());
     assert!(!device.summary().contains("GPU"), "{}", device.summary());
 }

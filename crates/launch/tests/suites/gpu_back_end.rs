@@ -1,4 +1,4 @@
-//! Tests the GPU back end without a GPU, on the stand-in driver in `stand_in/driver.rs`.
+//! Tests the GPU back end on machines without a GPU, with the stand-in driver in `stand_in/driver.rs`.
 //!
 //! Each test runs in its own process, which loads the stand-in driver as `libcuda.so.1`.
 
@@ -25,7 +25,7 @@ fn a_gpu_describes_itself() {
         let properties = device.properties()?;
         assert_eq!(properties.driver, Some(CudaVersion::new(12, 4)));
         assert_eq!(properties.clock_mhz, Some(1980));
-        assert_eq!(properties.memory_clock_mhz, None, "a clock of 0 is none");
+        assert_eq!(properties.memory_clock_mhz, None, "a clock of 0 is reported");
         assert_eq!(properties.shared_bytes_per_block_optin, device.max_dynamic_shared());
         let error = Device::open(DeviceChoice::Gpu(Some(1)), MODULES).expect_err("there is one");
         assert!(error.to_string().contains("there is no GPU 1: the driver finds 1"), "{error}");
@@ -47,7 +47,7 @@ fn buffers_round_trip() {
             assert_eq!(copy.download()?, data);
             assert_eq!(buffer.download()?, vec![0; data.len()]);
         }
-        assert_eq!(device.properties()?.memory_free_bytes, before, "everything was freed");
+        assert_eq!(device.properties()?.memory_free_bytes, before, "memory is still allocated");
         match device.alloc::<u64>(1 << 28) {
             Err(Error::OutOfMemory { requested_bytes, free_bytes, device }) => {
                 assert_eq!((requested_bytes, free_bytes), (1 << 31, before));
@@ -67,9 +67,9 @@ fn freed_memory_is_reused() {
         let all = free()?;
         let address = |bytes| Ok::<_, Error>(device.alloc::<u8>(bytes)?.view().as_ptr().addr());
         let first = address(1000)?;
-        assert_eq!(address(1024)?, first, "the driver rounds both up to as much");
+        assert_eq!(address(1024)?, first, "freed memory is not reused");
         assert_ne!(address(1025)?, first);
-        assert_eq!(free()?, all, "what is kept counts as free");
+        assert_eq!(free()?, all, "memory in the pool does not count as free");
         // `zeroed` returns zeros, even if the memory was used before.
         device.upload(&[7_u8; 1000])?;
         assert_eq!(device.zeroed::<u8>(1000)?.download()?, [0; 1000]);
@@ -107,7 +107,7 @@ fn a_workspace_is_as_the_last_one_was_left() {
     });
 }
 
-/// Several threads copy to page-locked memory, which the driver reads.
+/// Tests that several threads copy large data to page-locked memory, from which the driver copies it.
 #[test]
 fn large_copies_go_through_page_locked_memory() {
     const NAME: &str = "gpu_back_end::large_copies_go_through_page_locked_memory";
@@ -251,7 +251,7 @@ fn missing_and_invalid_ptx() {
     });
 }
 
-/// Returns the error of opening the GPU for `MODULES`, and the message of `Auto`.
+/// Returns the reason why the GPU cannot be opened for `MODULES`, and the summary of the device that `Auto` opens.
 fn refusal() -> Result<(Unavailable, String), Error> {
     match open() {
         Err(Error::NoDevice { reason, .. }) => {
@@ -276,7 +276,7 @@ fn an_old_driver() {
     });
 }
 
-/// Returns a folder with a library that has the driver's name, but none of its functions.
+/// Returns a folder with a library that has the driver's name but none of its functions.
 fn empty_driver_folder() -> PathBuf {
     let folder = new_folder("empty");
     let source = folder.join("driver.rs");
@@ -296,7 +296,7 @@ fn a_driver_that_lacks_a_required_function() {
     });
 }
 
-/// Returns a folder with a file that has the name of the driver's library, but is no library.
+/// Returns a folder with a file that has the name of the driver's library but is not a library.
 fn damaged_driver_folder() -> PathBuf {
     let folder = new_folder("damaged");
     fs::write(folder.join("libcuda.so.1"), "no library").expect("it can be written");

@@ -1,4 +1,4 @@
-//! Tests which kernels the driver compiles, and when, if each kernel has its own PTX.
+//! Tests which kernels the driver compiles, and when, if each kernel can be compiled on its own.
 
 use std::sync::mpsc;
 use std::time::Duration;
@@ -31,7 +31,7 @@ fn kernels_are_compiled_once_and_each_by_itself() {
             };
             device.load(|queue| launches(queue, &mut y))?;
             device.load(|queue| launches(queue, &mut y))?;
-            assert_eq!(y.download()?, [10.0], "nothing was done");
+            assert_eq!(y.download()?, [10.0], "work was executed");
             device.launch(config(), saxpy(2.0, x.view(), y.view_mut()))?;
             assert_eq!(y.download()?, [12.0]);
             device.resources(greedy::INFO)?;
@@ -51,7 +51,7 @@ fn kernels_are_compiled_while_a_gpu_is_opened() {
         let log = with_driver(NAME, &environment, || {
             let (asks, asked) = mpsc::channel();
             let kernels = |multiprocessors| {
-                asks.send(multiprocessors).expect("somebody waits");
+                asks.send(multiprocessors).expect("a receiver");
                 vec![saxpy::INFO, greedy::INFO]
             };
             let once = || {
@@ -66,12 +66,12 @@ fn kernels_are_compiled_while_a_gpu_is_opened() {
             let beside = || {
                 for multiprocessors in told {
                     let next = asked.recv_timeout(Duration::from_secs(60));
-                    assert_eq!(next.as_ref(), Ok(multiprocessors), "before the GPU is opened");
+                    assert_eq!(next.as_ref(), Ok(multiprocessors), "not called before the GPU is opened");
                 }
                 Device::open(DeviceChoice::Gpu(None), MODULES)
             };
             drop(compile_beside(DeviceChoice::Gpu(None), MODULES, kernels, beside)?);
-            assert_eq!(asked.try_recv().ok(), None, "asked no more");
+            assert_eq!(asked.try_recv().ok(), None, "called again");
             // The code can be used in any context.
             assert_eq!((once()?, once()?), (vec![12.0], vec![12.0]));
             // For a GPU that is not there only the guess is computed; for the simulator nothing is.
@@ -80,7 +80,7 @@ fn kernels_are_compiled_while_a_gpu_is_opened() {
                 vec![saxpy::INFO]
             };
             assert_eq!(compile_beside(DeviceChoice::Gpu(Some(1)), MODULES, guess, || 3), 3);
-            assert_eq!(compile_beside(DeviceChoice::Sim, MODULES, |_| panic!("asked"), || 3), 3);
+            assert_eq!(compile_beside(DeviceChoice::Sim, MODULES, |_| panic!("called"), || 3), 3);
             Ok(())
         });
         let Some(log) = log else { return };

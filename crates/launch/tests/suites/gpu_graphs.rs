@@ -1,4 +1,4 @@
-//! Tests graphs of the GPU back end without a GPU, on the stand-in driver, which captures streams.
+//! Tests graphs of the GPU back end on machines without a GPU, with the stand-in driver, which captures streams.
 
 use super::stand_in::kernels::{LOG, config, fail, greedy, open, saxpy};
 use super::stand_in::with_driver;
@@ -35,7 +35,7 @@ fn a_graph_is_captured_once_and_launched_as_a_whole() {
     let Some(log) = log else { return };
     let graph = ["graph of 4"];
     assert_eq!(log.iter().filter(|line| graph.contains(&line.as_str())).count(), 3, "{log:?}");
-    assert!(log.contains(&"1: destroyed".to_owned()), "the stream of the capture goes: {log:?}");
+    assert!(log.contains(&"1: destroyed".to_owned()), "the capturing stream is not destroyed: {log:?}");
     assert_eq!(log.last().map(String::as_str), Some("left: memory 0, page-locked 0, streams 0, events 0"), "{log:?}");
 }
 

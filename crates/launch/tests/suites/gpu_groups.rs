@@ -1,4 +1,4 @@
-//! Tests groups of GPUs without a GPU, on the stand-in driver, whose queues execute nothing until a caller waits.
+//! Tests groups of GPUs on machines without a GPU, with the stand-in driver, whose queues execute nothing until a wait.
 
 use super::stand_in::kernels::{MODULES, config, saxpy};
 use super::stand_in::with_driver;

@@ -1,5 +1,5 @@
-//! Tests streams, events and page-locked memory of the GPU back end without a GPU, on the stand-in driver. Its streams
-//! execute nothing until a caller waits.
+//! Tests streams, events and page-locked memory of the GPU back end on machines without a GPU, with the stand-in
+//! driver. Its streams execute nothing until a caller waits.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
@@ -94,7 +94,7 @@ fn a_stream_waits_for_anothers_event() {
             Ok((start, streams[0].record()?))
         })?;
         assert_eq!(*result, [11.0, 22.0]);
-        assert_eq!(end.elapsed_since(&start)?, Duration::from_micros(2500), "a kernel and a copy");
+        assert_eq!(end.elapsed_since(&start)?, Duration::from_micros(2500), "not the time of a kernel and a copy");
         assert_eq!(start.elapsed_since(&end)?, Duration::ZERO);
         let error = open()?.streams(1, |streams| streams[0].wait(&end)).expect_err("another device's");
         assert!(matches!(error, Error::WrongDevice { .. }), "{error:?}");
@@ -201,7 +201,7 @@ fn a_kernel_that_fails_in_a_stream() {
             .expect_err("the kernel failed");
         let Error::ContextLost { launch: Some(launch), code: 700, .. } = &error else { panic!("{error:?}") };
         assert_eq!((launch.kernel, launch.grid.x), ("fail", 2));
-        assert_eq!(*pinned, [0; 4], "the copy that was to wait for it is not made");
+        assert_eq!(*pinned, [0; 4], "a copy ran after a failed kernel");
         // From then on every call returns this error, and nothing panics; dropped objects are left to the driver.
         let message = error.to_string();
         for error in [

@@ -1,6 +1,6 @@
 //! Tests copies between devices, and streams across a group, on all GPUs of the machine and on simulated devices. If
-//! the variable `GRIDSTRIDE_TEST_GPU` is set, the tests fail if no GPU can be used. If there is only one GPU, it is
-//! opened twice.
+//! the variable `GRIDSTRIDE_TEST_GPU` is set, the tests fail if no GPU can be used. If the machine has one GPU, the
+//! tests open it twice.
 //!
 //! ```text
 //! GRIDSTRIDE_TEST_GPU=1 cargo test --release -p launch --test suites gpus --  --nocapture
@@ -13,7 +13,8 @@ use launch::{
     Buffer, Device, DeviceChoice, Ends, Error, Group, LaunchConfig, PtxImage, PtxModule, SplitBuffer, checked_groups,
 };
 
-/// Adds `amount` to every element, on a GPU `cycles` after its start; one thread per element.
+/// Adds `amount` to every element. On a GPU, each block waits `cycles` cycles first. Launch with one thread per
+/// element.
 #[kernel]
 pub fn add_late(amount: u32, _cycles: u64, y: GlobalMut<u32>) {
     let i = thread::index_1d() as usize;
@@ -22,7 +23,7 @@ pub fn add_late(amount: u32, _cycles: u64, y: GlobalMut<u32>) {
     }
 }
 
-/// The PTX of that kernel, written by hand.
+/// The PTX of the kernel `add_late`, written by hand.
 const PTX: &str = r"
 .version 7.0
 .target sm_70
@@ -62,8 +63,9 @@ WAIT:
 
 const MODULES: &[PtxModule] = &[PtxModule { path: "suites::gpus", images: &[PtxImage::new(70, PTX)] }];
 
-/// Returns the number of cycles by which a kernel on `len` elements delays each block. Few blocks are delayed by about
-/// half a millisecond, so that a copy that does not wait for the kernel is too early. Many blocks run that long anyway.
+/// Returns the number of cycles by which a kernel on `len` elements delays each block. With few blocks the delay is
+/// about half a millisecond, so that a copy that does not wait for the kernel comes too early. Many blocks run that
+/// long without a delay.
 fn late(len: usize) -> u64 {
     if len > 1 << 20 { 10_000 } else { 1_000_000 }
 }
@@ -76,23 +78,23 @@ fn add(device: &Device, amount: u32, y: &mut Buffer<u32>) -> Result<(), Error> {
     device.launch(config(y.len()), add_late(amount, late(y.len()), y.view_mut()))
 }
 
-/// Returns the GPUs, or `None` if there is none; the same one twice if there is one.
+/// Returns the GPUs, or `None` if there are none. If there is only one, the list has it twice.
 fn gpus() -> Option<Vec<Device>> {
     let open = |ordinal| Device::open(DeviceChoice::Gpu(Some(ordinal)), MODULES);
     let found = match launch::gpus() {
         Ok(found) => found,
         Err(reason) => {
-            assert!(std::env::var_os("GRIDSTRIDE_TEST_GPU").is_none(), "a GPU was asked for: {reason}");
+            assert!(std::env::var_os("GRIDSTRIDE_TEST_GPU").is_none(), "no GPU can be used: {reason}");
             return None;
         }
     };
     let ordinals = if found.len() == 1 { vec![0, 0] } else { (0..found.len() as u32).collect() };
-    Some(ordinals.into_iter().map(|ordinal| open(ordinal).expect("it was found")).collect())
+    Some(ordinals.into_iter().map(|ordinal| open(ordinal).expect("a usable GPU")).collect())
 }
 
 #[test]
 fn simulated_devices() -> Result<(), Error> {
-    let group = Group::open(&"sim:3".parse().expect("a choice"), &[])?;
+    let group = Group::open(&"sim:3".parse().expect("a valid choice"), &[])?;
     check_copies(group.members(), &[0, 1, 100, 1000])?;
     check_streams(&group, &[1, 100, 1000])?;
     check_halos(&group, &[1, 2, 100, 1000])?;
@@ -118,16 +120,16 @@ fn all_gpus() -> Result<(), Error> {
     time_halos(&group)?;
     time_copies("of a group", group.members())?;
     // Opens the group by its name, in addition to these devices.
-    let all = Group::open(&"gpu:all".parse().expect("a choice"), MODULES)?;
+    let all = Group::open(&"gpu:all".parse().expect("a valid choice"), MODULES)?;
     check_copies(all.members(), &[1000])?;
     let count = launch::gpus().map_or(0, |gpus| gpus.len());
-    let error = Group::open(&format!("gpu:0,{count}").parse().expect("a choice"), MODULES).expect_err("too many");
+    let error = Group::open(&format!("gpu:0,{count}").parse().expect("a valid choice"), MODULES).expect_err("too many");
     assert!(error.to_string().contains(&format!("there is no GPU {count}: the driver finds {count}")), "{error}");
     Ok(())
 }
 
-/// Checks copies around the ring of `devices`, beside delayed kernels: before a copy, after it at its source, and after
-/// it at its target.
+/// Checks copies around the ring of `devices`. Delayed kernels run before each copy, after it on its source, and after
+/// it on its target.
 fn check_copies(devices: &[Device], lens: &[usize]) -> Result<(), Error> {
     for &len in lens {
         for (number, here) in devices.iter().enumerate() {
@@ -138,7 +140,7 @@ fn check_copies(devices: &[Device], lens: &[usize]) -> Result<(), Error> {
             let mut target = there.upload(&vec![7; len + 2])?;
             target.copy_range_from(1, &source, 0..len)?;
             let first = target.download()?;
-            assert_eq!((first[0], first[len + 1]), (7, 7), "beside it");
+            assert_eq!((first[0], first[len + 1]), (7, 7), "elements beside the target changed");
             assert_eq!(first[1..=len], data, "length {len}, from {number}");
             for round in 1..=3 {
                 add(here, 100, &mut source)?;
@@ -179,8 +181,8 @@ fn check_copies(devices: &[Device], lens: &[usize]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Checks streams of all members that pass a buffer around the ring, by copies of the target's and of the source's
-/// stream.
+/// Checks streams of all members that pass a buffer around the ring, once by copies in the target's stream and once by
+/// copies in the source's stream.
 fn check_streams(group: &Group, lens: &[usize]) -> Result<(), Error> {
     let members = group.members().len();
     for &len in lens {
@@ -216,7 +218,7 @@ fn check_streams(group: &Group, lens: &[usize]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Checks parts of one buffer that change, exchange halos, and change again.
+/// Checks a split buffer whose parts change, exchange halos, and change again.
 fn check_halos(group: &Group, lens: &[usize]) -> Result<(), Error> {
     for &len in lens {
         let halo = len.min(1000) / 3 + 1;
@@ -247,7 +249,7 @@ fn check_halos(group: &Group, lens: &[usize]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Prints the time of an exchange of halos.
+/// Prints the time that an exchange of halos takes.
 fn time_halos(group: &Group) -> Result<(), Error> {
     const COUNT: u32 = 200;
     for halo in [1 << 10, 1 << 14, 1 << 18] {
@@ -260,12 +262,12 @@ fn time_halos(group: &Group) -> Result<(), Error> {
         let asked = begun.elapsed() / COUNT;
         wait()?;
         let done = begun.elapsed() / COUNT;
-        println!("an exchange of halos of {} KiB on both sides takes {done:?}, {asked:?} of the host", halo / 256);
+        println!("an exchange of halos of {} KiB on both sides takes {done:?} (host: {asked:?})", halo / 256);
     }
     Ok(())
 }
 
-/// Prints the times of copies between the first two devices.
+/// Prints the times that copies between the first two devices take.
 fn time_copies(what: &str, devices: &[Device]) -> Result<(), Error> {
     let [first, second, ..] = devices else { return Ok(()) };
     for len in [1 << 10, 1 << 14, 1 << 18, 64 << 20_usize] {
@@ -282,7 +284,7 @@ fn time_copies(what: &str, devices: &[Device]) -> Result<(), Error> {
         second.synchronize()?;
         let done = begun.elapsed() / count;
         let rate = (4 * len) as f64 / done.as_secs_f64() / 1e9;
-        println!("{what}: a copy of {} KiB takes {done:?} ({rate:.1} GB/s), {asked:?} of the host", len / 256);
+        println!("{what}: a copy of {} KiB takes {done:?} ({rate:.1} GB/s; host: {asked:?})", len / 256);
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Tests of graphs on the simulator.
+//! Tests graphs in the simulator.
 
 use cuda_std::{Global, GlobalMut, kernel, thread};
 use launch::{Device, Error, Fault, LaunchConfig, checked_devices};
@@ -11,7 +11,7 @@ pub fn add(x: Global<u32>, y: GlobalMut<u32>) {
     }
 }
 
-/// Thread `i` writes element `i`, even if `y` has no such element.
+/// Writes element `i` in thread `i`, even if `y` has no such element.
 #[kernel]
 pub fn write_own(y: GlobalMut<u32>) {
     let i = thread::index_1d() as usize;
@@ -68,7 +68,7 @@ fn a_fault_is_returned_by_the_launch_and_the_graph_stays_usable() -> Result<(), 
     Ok(())
 }
 
-/// A copy of unwritten memory is unwritten too: the read of a kernel is a fault.
+/// Tests that a copy of unwritten memory counts as unwritten, so that reading it in a kernel is a fault.
 #[test]
 fn a_copy_of_nothing_is_nothing() -> Result<(), Error> {
     for device in checked_devices() {
@@ -132,7 +132,7 @@ fn nothing_at_all_can_be_recorded() -> Result<(), Error> {
     Ok(())
 }
 
-/// A mapped buffer can be held like any other memory.
+/// Tests that a graph can hold a mapped buffer like a device's buffer.
 #[test]
 fn mapped_memory_can_be_held() -> Result<(), Error> {
     let device = Device::simulated(launch::Simulator::new());
@@ -147,7 +147,7 @@ fn mapped_memory_can_be_held() -> Result<(), Error> {
     Ok(())
 }
 
-/// A graph may be launched by a thread that did not record it.
+/// Tests that a thread can launch a graph that another thread has recorded.
 #[test]
 fn a_graph_can_be_sent() -> Result<(), Error> {
     let device = Device::simulated(launch::Simulator::new());

@@ -3,7 +3,7 @@
 use launch::{Device, DeviceChoice, Error, Group, Simulator};
 
 fn open(choice: &str) -> Group {
-    Group::open(&choice.parse().expect("a choice"), &[]).expect("simulators are always there")
+    Group::open(&choice.parse().expect("a choice"), &[]).expect("simulators can be opened")
 }
 
 #[test]
@@ -34,7 +34,7 @@ fn elements_are_copied_between_members() -> Result<(), Error> {
     target.copy_range_from(1, &source, 3..5)?;
     assert_eq!(target.download()?, [10, 4, 5]);
     target.copy_range_from(3, &source, 5..5)?;
-    assert_eq!(target.download()?, [10, 4, 5], "nothing at all");
+    assert_eq!(target.download()?, [10, 4, 5], "an empty copy changed elements");
     // The same on one device.
     let mut beside = first.zeroed::<u32>(3)?;
     beside.copy_range_from(0, &source, 1..4)?;
@@ -46,12 +46,12 @@ fn elements_are_copied_between_members() -> Result<(), Error> {
         error.to_string()
     };
     let message = out_of_range(target.copy_range_from(2, &source, 0..2));
-    assert_eq!(message, "cannot copy to elements 2..4: the buffer has 3 elements");
+    assert_eq!(message, "cannot copy to elements 2..4: the buffer has elements 0..3");
     out_of_range(target.copy_range_from(usize::MAX, &source, 0..2));
     out_of_range(target.copy_range_from(0, &source, 4..6));
-    #[expect(clippy::reversed_empty_ranges, reason = "it must be refused")]
+    #[expect(clippy::reversed_empty_ranges, reason = "a reversed range must be refused")]
     out_of_range(target.copy_range_from(0, &source, 4..3));
-    assert_eq!(target.download()?, [10, 4, 5], "nothing was changed");
+    assert_eq!(target.download()?, [10, 4, 5], "elements were changed");
     Ok(())
 }
 
@@ -106,7 +106,7 @@ fn uninitialised_memory_is_uninitialised_in_a_copy() -> Result<(), Error> {
     Ok(())
 }
 
-/// Adds the first element of `x` to that of `y`.
+/// Adds the first element of `x` to the first element of `y`.
 #[cuda_std::kernel]
 pub fn first_of(x: cuda_std::Global<u32>, y: cuda_std::GlobalMut<u32>) {
     y.store(0, y.load(0) + x.load(0));
@@ -164,7 +164,7 @@ fn views_stay_with_their_member() -> Result<(), Error> {
     Ok(())
 }
 
-/// Returns a read-only view of the same elements, which must not be written meanwhile.
+/// Returns a read-only view of the same elements, which must not be written while it is used.
 fn cuda_std_view(view: cuda_std::GlobalMut<'_, u32>) -> cuda_std::Global<'_, u32> {
     // SAFETY: it is the same memory, and no launch with this view writes it.
     unsafe { cuda_std::Global::from_raw_parts(view.as_ptr(), view.len(), view.device()) }

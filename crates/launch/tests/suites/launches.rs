@@ -1,4 +1,4 @@
-//! Tests of kernels launched on the simulator.
+//! Tests kernels that are launched in the simulator.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ pub fn saxpy(a: f32, x: Global<f32>, y: GlobalMut<f32>) {
     }
 }
 
-/// Thread `i` writes element `i`, even if `y` has no such element.
+/// Writes element `i` in thread `i`, even if `y` has no such element.
 #[kernel(max_threads = 64)]
 pub fn write_own(y: GlobalMut<u32>) {
     let i = thread::index_1d() as usize;
@@ -21,7 +21,7 @@ pub fn write_own(y: GlobalMut<u32>) {
 }
 
 fn device() -> Device {
-    Device::open(DeviceChoice::Sim, &[]).expect("the simulator is always there")
+    Device::open(DeviceChoice::Sim, &[]).expect("the simulator can be opened")
 }
 
 #[test]
@@ -84,7 +84,7 @@ fn the_error_of_an_invalid_launch_names_the_launch() -> Result<(), Error> {
         let message = error.to_string();
         assert!(message.contains(part) && message.contains("`write_own`"), "{message}");
     }
-    assert_eq!(y.download()?, [0; 64], "nothing ran");
+    assert_eq!(y.download()?, [0; 64], "the kernel ran");
     Ok(())
 }
 
@@ -95,7 +95,7 @@ fn memory_of_another_device_is_refused() -> Result<(), Error> {
     let mut y = here.upload(&[1.0])?;
     let error = here.launch(LaunchConfig::new(1, 32), saxpy(2.0, x.view(), y.view_mut())).expect_err("another device");
     assert!(matches!(&error, Error::WrongDevice { what, .. } if what.contains("`saxpy`")), "{error:?}");
-    assert_eq!(y.download()?, [1.0], "nothing ran");
+    assert_eq!(y.download()?, [1.0], "the kernel ran");
     // A clone refers to the same device.
     let x = here.clone().upload(&[1.0])?;
     here.launch(LaunchConfig::new(1, 32), saxpy(2.0, x.view(), y.view_mut()))?;

@@ -1,5 +1,5 @@
-//! The tests of `launch` in one program, which is linked once. Tests that need their own process, such as those with a
-//! GPU of the stand-in driver, run the program again for one test.
+//! The tests of `launch` in one program, which is linked once. Tests that need their own process, such as those with
+//! the stand-in driver, run this program again for a single test.
 
 mod branches;
 mod buffers;

@@ -1,4 +1,4 @@
-//! A kernel in a module of the same name, re-exported under that name.
+//! Tests a kernel in a module of the same name, re-exported under that name.
 
 use launch::{Device, DeviceChoice, LaunchConfig};
 

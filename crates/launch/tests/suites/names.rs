@@ -4,7 +4,7 @@ use cuda_std::{Global, GlobalMut, Shared, dynamic_shared, kernel, shared_array, 
 use launch::{AccessKind, Device, DeviceChoice, Element, Error, FaultKind, LaunchConfig, Profiles, Simulator, Space};
 
 fn device() -> Device {
-    Device::open(DeviceChoice::Sim, &[]).expect("the simulator is always there")
+    Device::open(DeviceChoice::Sim, &[]).expect("the simulator can be opened")
 }
 
 fn message(result: Result<(), Error>) -> String {
@@ -13,13 +13,13 @@ fn message(result: Result<(), Error>) -> String {
     error.to_string()
 }
 
-/// Copies an element of `from` to one of `into`.
+/// Copies element `at` of `from` to element `to` of `into`.
 #[kernel]
 pub fn copy_one(from: Global<u16>, at: u32, into: GlobalMut<u16>, to: u32) {
     into.store(to as usize, from.load(at as usize));
 }
 
-/// Stores into a part of `y`.
+/// Stores to element `at` of a part of `y`.
 #[kernel]
 pub fn store_in_part(y: GlobalMut<u32>, start: u32, len: u32, at: u32) {
     y.part(start as usize, len as usize).store(at as usize, 1);
@@ -69,7 +69,7 @@ fn a_part_has_its_arrays_name_and_its_own_length() -> Result<(), Error> {
     Ok(())
 }
 
-/// Loads element `at` of `x` as a pair of neighbours.
+/// Loads two neighbouring elements of `x` as a vector.
 #[kernel]
 pub fn load_pair(x: Global<u32>, start: u32, y: GlobalMut<u32>) {
     let [a, b] = x.part(start as usize, 2).load_vec::<2>(0);
@@ -88,7 +88,7 @@ fn a_misaligned_access_names_the_element() -> Result<(), Error> {
     Ok(())
 }
 
-/// Arrays by each way to declare them. The access to element `at` of array `which` is out of bounds.
+/// Declares shared arrays in each possible way. The access to element `at` of array `which` is out of bounds.
 #[kernel(instances(T = [u32, u64]))]
 pub fn shared_arrays<T: Element>(which: u32, at: u32) {
     let plain = shared_array![T; 8];
@@ -135,8 +135,7 @@ fn out_of_bounds_names_the_shared_array() -> Result<(), Error> {
     Ok(())
 }
 
-/// Stores to element `at` of one of several parts of dynamic shared memory, which reports call by their variables'
-/// names.
+/// Stores to element `at` of part `which` of dynamic shared memory. Reports name each part by its variable.
 #[kernel]
 pub fn dynamic_parts(which: u32, at: u32) {
     let all = dynamic_shared::<u32>();
@@ -175,7 +174,7 @@ fn parts_of_dynamic_shared_memory_have_their_own_names() {
     assert!(text.contains(expected), "{text}");
 }
 
-/// Lane 1 reads the value that lane 0 wrote before a vote.
+/// Reads in lane 1 the value that lane 0 wrote before a vote.
 #[kernel]
 pub fn ordered_by_a_vote(y: GlobalMut<u32>) {
     let i = thread::thread_idx_x() as usize;
@@ -203,7 +202,7 @@ fn strict_devices_count_on_no_vote() -> Result<(), Error> {
     Ok(())
 }
 
-/// A kernel with more static shared memory than a GPU has for it.
+/// Uses more static shared memory than a GPU allows.
 #[kernel]
 pub fn static_too_large(y: GlobalMut<u32>) {
     let tile = shared_array![f32; 20_000];
@@ -220,8 +219,8 @@ fn static_shared_memory_has_the_limit_of_a_gpu() -> Result<(), Error> {
     Ok(())
 }
 
-/// Rotates the elements of a block through static or dynamic shared memory; without the barrier, unless `is_faulty` is
-/// 0.
+/// Rotates the elements of a block through static or dynamic shared memory. The barrier is left out unless `is_faulty`
+/// is 0.
 #[kernel]
 pub fn rotate(x: Global<u32>, is_faulty: u32, y: GlobalMut<u32>) {
     let mut tile = shared_array![u32; 64];

@@ -1,5 +1,5 @@
-//! Tests races of streams: unordered accesses are found in whatever order the simulator executed them, and ordered ones
-//! are accepted.
+//! Tests races between streams: unordered accesses are found in whatever order the simulator executes them, and ordered
+//! accesses are accepted.
 
 use cuda_std::{Global, GlobalMut, kernel, thread};
 use launch::{
@@ -7,7 +7,7 @@ use launch::{
     checked_groups,
 };
 
-/// `y[i] += x[i]`; any grid.
+/// Adds `x[i]` to `y[i]` for every `i`; any grid.
 #[kernel]
 pub fn add(x: Global<u32>, y: GlobalMut<u32>) {
     for i in thread::grid_stride(y.len()) {
@@ -15,7 +15,7 @@ pub fn add(x: Global<u32>, y: GlobalMut<u32>) {
     }
 }
 
-/// `y[i] = i + 1`; any grid.
+/// Stores `i + 1` to `y[i]` for every `i`; any grid.
 #[kernel]
 pub fn number(y: GlobalMut<u32>) {
     for i in thread::grid_stride(y.len()) {
@@ -23,7 +23,7 @@ pub fn number(y: GlobalMut<u32>) {
     }
 }
 
-/// Adds the elements of `x`, which it does not write, to `sum[0]`. Any grid; only one thread adds.
+/// Adds the elements of `x`, a mutable view that is only read, to `sum[0]`; any grid. Only one thread adds.
 #[kernel]
 pub fn sum(x: GlobalMut<u32>, sum: GlobalMut<u32>) {
     let len = if thread::index_1d() == 0 { x.len() } else { 0 };
@@ -80,7 +80,7 @@ fn an_upload_that_a_kernel_does_not_wait_for() -> Result<(), Error> {
     Ok(())
 }
 
-/// The operation that orders the two streams of [`read_after_write_in_two_streams`].
+/// The operation that orders the two streams in [`read_after_write_in_two_streams`], if any.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Order {
     Nothing,
@@ -92,7 +92,7 @@ enum Order {
     HostReadsTheTime,
 }
 
-/// A kernel in one stream writes an array, another stream reads it, and then it is written again.
+/// Writes an array by a kernel in one stream, and reads it by a kernel or a download in another stream.
 fn read_after_write_in_two_streams(device: &Device, order: Order, is_read_by_kernel: bool) -> Result<Vec<u32>, Error> {
     let (mut x, mut y, mut into) = (device.zeroed::<u32>(40)?, device.zeroed::<u32>(40)?, vec![0; 40]);
     let (x_view, y_view) = (x.view_mut(), y.view_mut());
@@ -248,8 +248,8 @@ fn scopes_within_a_scope() -> Result<(), Error> {
     Ok(())
 }
 
-/// Two members exchange the last elements of their parts as halos, with copies that run beside the kernels. `without`
-/// is the number of the ordering edge to omit.
+/// Exchanges the last elements of two members' parts as halos, with copies that run beside the kernels. `without` is
+/// the index of the wait to leave out, if any.
 fn exchange(group: &Group, without: Option<usize>) -> Result<Vec<u32>, Error> {
     let [first, second] = group.members() else { panic!("two members") };
     let mut edges = 0..;

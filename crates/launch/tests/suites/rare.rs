@@ -1,11 +1,11 @@
-//! Kernels whose faults few orders show, because blocks and warps have to meet in one of many ways. Each kernel has a
-//! faulty and a correct variant, which `is_sound` selects. One thread of each block, or of each warp, does all the
-//! work.
+//! Kernels whose faults few orders show, because blocks and warps have to meet in one of many possible ways. Each
+//! kernel has a faulty and a correct variant, which `is_sound` selects. One thread of each block, or of each warp, does
+//! all the work.
 
 use cuda_std::{GlobalMut, fence, kernel, shared_array, thread};
 use launch::{Call, Device, Error, LaunchConfig};
 
-/// A faulty kernel and its correct variant, for grids of several blocks.
+/// A kernel with a faulty and a correct variant, to be launched on a grid of several blocks.
 pub struct Rare {
     pub name: &'static str,
     pub blocks: u32,
@@ -48,12 +48,12 @@ rare! {
     ticket_window: 5, 32;
 }
 
-/// Returns the block's number if the calling thread is the first of the block.
+/// Returns the block's number if the calling thread is the first of its block, otherwise `None`.
 fn leader() -> Option<usize> {
     if thread::index_in_block() == 0 { Some(thread::block_idx_x() as usize) } else { None }
 }
 
-/// Waits until `flags[i]` is not 0, and returns it; it is an acquire only if `acquires` is true.
+/// Waits until `flags[i]` is not 0, and returns its value. The wait is an acquire only if `acquires` is true.
 #[cuda_std::device]
 fn wait(flags: GlobalMut<u32>, i: usize, acquires: bool) -> u32 {
     let mut found = 0;
@@ -66,8 +66,8 @@ fn wait(flags: GlobalMut<u32>, i: usize, acquires: bool) -> u32 {
     found
 }
 
-/// A look-back that acquires only the prefixes of the first two predecessors, and that of block 0, which every block
-/// acquires. The fault shows if three blocks in a row are late with their prefixes, and the one before them is not.
+/// A look-back that acquires a prefix only from the first two predecessors or from block 0. The fault shows if three
+/// successive blocks are late with their prefixes, and the block before them is not.
 #[kernel]
 fn third_of_the_window(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u32>) {
     let Some(block) = leader() else { return };
@@ -89,7 +89,7 @@ fn third_of_the_window(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u3
     }
 }
 
-/// A barrier of all blocks, used twice: the last block to arrive releases the others before it resets the count.
+/// A barrier of all blocks that is used twice: the last block to arrive releases the others before it resets the count.
 #[kernel]
 fn sense_before_reset(is_sound: bool, _data: GlobalMut<u32>, flags: GlobalMut<u32>) {
     let Some(_) = leader() else { return };
@@ -108,7 +108,8 @@ fn sense_before_reset(is_sound: bool, _data: GlobalMut<u32>, flags: GlobalMut<u3
     }
 }
 
-/// A block that finds the value ready only at its attempt to compute it does not acquire it.
+/// A value that one block computes: a block that finds it ready only when it tries to claim the work does not acquire
+/// it.
 #[kernel]
 fn ready_in_between(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u32>) {
     let Some(_) = leader() else { return };
@@ -126,8 +127,8 @@ fn ready_in_between(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u32>)
     assert!(data.load(0) == 42);
 }
 
-/// The last block reads the other blocks' values that are ready, and assumes that all before the last ready one are
-/// ready too.
+/// A last block that reads the values of the other blocks. If those of blocks 0 and 2 are ready, it assumes that block
+/// 1's is ready too.
 #[kernel]
 fn gap_in_the_row(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u32>) {
     let Some(block) = leader() else { return };
@@ -143,8 +144,8 @@ fn gap_in_the_row(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u32>) {
     }
 }
 
-/// The block with the last ticket sums the values of the others; the middle blocks, in direct succession, publish
-/// theirs without a fence.
+/// A sum of all blocks' values by the block with the last ticket. Block 2 forms it without an acquire if block 3 has
+/// drawn the ticket before.
 #[kernel]
 fn last_ticket_of_the_middle(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u32>) {
     let Some(block) = leader() else { return };
@@ -161,8 +162,8 @@ fn last_ticket_of_the_middle(is_sound: bool, data: GlobalMut<u32>, flags: Global
     }
 }
 
-/// A lock: a block that finds it taken waits until it is free. If a third block then takes it first, the waiting block
-/// gets the lock without an acquire.
+/// A lock: a block that finds it taken waits until it is free and tries again. A block that has failed twice gets the
+/// lock without an acquire.
 #[kernel]
 fn lock_lost_twice(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u32>) {
     let Some(_) = leader() else { return };
@@ -178,7 +179,7 @@ fn lock_lost_twice(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u32>) 
     flags.store_release(0, 0);
 }
 
-/// A version before and after: if it changed in between, the value is read again, without an acquire.
+/// A value with an epoch: if it changes from 1 to 2 during a read, the reader reads again without an acquire.
 #[kernel]
 fn epoch_in_between(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u32>) {
     let Some(block) = leader() else { return };
@@ -200,7 +201,7 @@ fn epoch_in_between(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u32>)
     }
 }
 
-/// A stack of four nodes without a count of its changes: the top that a block has read is removed and pushed again.
+/// A stack of four nodes without a count of its changes: the top that a block has read is popped and pushed again.
 #[kernel]
 fn pushed_again(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u32>) {
     let Some(block) = leader() else { return };
@@ -244,7 +245,7 @@ fn pushed_again(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u32>) {
     }
 }
 
-/// A message passes from block to block; the last block takes it from the second if the third has not passed it on yet.
+/// A message that passes from block to block. The last block takes it from block 1 if block 2 has not passed it on yet.
 #[kernel]
 fn overtaken_message(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u32>) {
     let Some(block) = leader() else { return };
@@ -264,7 +265,7 @@ fn overtaken_message(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u32>
     }
 }
 
-/// The same between the warps of a block, in shared memory: the last warp tests which of the others are ready.
+/// Values of warps in shared memory: the last warp reads all of them if warps 0 and 2 are ready and warp 1 is not.
 #[kernel]
 fn warps_out_of_order(is_sound: bool, _data: GlobalMut<u32>, _flags: GlobalMut<u32>) {
     let warp = thread::index_in_block() as usize / 32;
@@ -287,7 +288,7 @@ fn warps_out_of_order(is_sound: bool, _data: GlobalMut<u32>, _flags: GlobalMut<u
     }
 }
 
-/// Two producers draw slots of a ring; the consumer skips a slot that is not ready, and does not acquire the next one.
+/// A ring with two producers: its consumer skips a slot that is not ready, and reads the next one without an acquire.
 #[kernel]
 fn slot_skipped(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u32>) {
     let Some(block) = leader() else { return };
@@ -311,8 +312,8 @@ fn slot_skipped(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u32>) {
     }
 }
 
-/// A ring of two slots, from one block to another. A producer that finds it full waits without an acquire, if the
-/// consumer has been ahead of it before.
+/// A ring of two slots from block 0 to block 1. The producer waits without an acquire while the ring is full, if the
+/// consumer has found the ring empty at item 3.
 #[kernel]
 fn full_after_empty(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u32>) {
     let Some(block) = leader() else { return };
@@ -339,8 +340,8 @@ fn full_after_empty(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u32>)
     }
 }
 
-/// Blocks get their turns by tickets, and each waits for the one before. A block after two larger numbers waits without
-/// an acquire.
+/// Blocks that take turns by tickets, each waiting for the previous ticket. A block waits without an acquire if the
+/// blocks of the two tickets before have larger numbers, in descending order.
 #[kernel]
 fn ticket_window(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u32>) {
     let Some(block) = leader() else { return };

@@ -5,7 +5,7 @@ use std::path::Path;
 use cuda_std::prelude::*;
 use launch::{Error, LaunchConfig};
 
-/// Writes `x` to `y`, with the part of each block reversed. Blocks of 64 threads.
+/// Writes `x` to `y`, with the elements of each block reversed. Launch with blocks of 64 threads.
 #[kernel(max_threads = 64)]
 pub fn reverse(x: Global<f32>, y: GlobalMut<f32>) {
     let tile = shared_array![f32; 64];
@@ -14,7 +14,7 @@ pub fn reverse(x: Global<f32>, y: GlobalMut<f32>) {
     y.store(i, tile.load(63 - thread)); // thread::sync_threads() is missing before this line
 }
 
-/// Returns the text as words, without the numbers of lines and columns.
+/// Returns the words of `text`, without the numbers of lines and columns.
 fn words(text: &str) -> String {
     let without_numbers = |word: &str| match word.split_once(".rs:") {
         Some((file, place)) => format!("{file}.rs:{}", place.replace(|c: char| c.is_ascii_digit(), "")),

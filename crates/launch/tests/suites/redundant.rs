@@ -1,11 +1,11 @@
-//! Tests that the synchronisations that no tried order needs are listed, and no others.
+//! Tests that the list has exactly the synchronisations that no tried order needs.
 
 use cuda_std::{GlobalMut, fence, kernel, shared_array, thread, warp};
 use launch::{Device, Error, LaunchConfig, SyncKind, redundant_synchronisations};
 
 const THREADS: usize = 64;
 
-/// Passes the neighbour's index through shared memory.
+/// Passes the index of the neighbouring thread through shared memory.
 #[kernel]
 fn neighbour(y: GlobalMut<u32>) {
     let i = thread::thread_idx_x() as usize;
@@ -18,7 +18,7 @@ fn neighbour(y: GlobalMut<u32>) {
     warp::sync_warp(u32::MAX); // redundant: warp synchronisation
 }
 
-/// Two barriers, of which one is needed: without both there is a race.
+/// Has two barriers, one of which is needed: without both there is a race.
 #[kernel]
 fn twice(y: GlobalMut<u32>) {
     let i = thread::thread_idx_x() as usize;
@@ -29,7 +29,7 @@ fn twice(y: GlobalMut<u32>) {
     y.store(i, tile.load((i + 1) % THREADS));
 }
 
-/// The barrier orders nothing, but its count is used, so it is not tested.
+/// Uses the count of a barrier that orders nothing. The count is used, so the barrier is not left out.
 #[kernel]
 fn counting(y: GlobalMut<u32>) {
     let i = thread::thread_idx_x();
@@ -37,7 +37,7 @@ fn counting(y: GlobalMut<u32>) {
     y.store(i as usize, count);
 }
 
-/// The first fence releases, and the second, in the thread that reads the flag, acquires; the third has no effect.
+/// Has a fence that releases, one that acquires in the thread that reads the flag, and one without effect.
 #[kernel]
 fn message(y: GlobalMut<u32>) {
     if thread::thread_idx_x() != 0 {
@@ -56,7 +56,7 @@ fn message(y: GlobalMut<u32>) {
     }
 }
 
-/// Only the result shows the fault: each thread counts the values that it finds, and no two accesses race.
+/// Makes each thread count the values that it finds. No two accesses race, so only the result shows the fault.
 #[kernel]
 fn first_and_second(y: GlobalMut<u32>) {
     let i = thread::thread_idx_x() as usize;
@@ -66,7 +66,8 @@ fn first_and_second(y: GlobalMut<u32>) {
     y.store(i + 1, u32::from(i == 0 && found == THREADS as u32));
 }
 
-/// Returns the lines of the kernel that have a marking comment, and the synchronisations that the comments name.
+/// Returns the lines of the kernel that have a marking comment, and the kinds of synchronisation that the comments
+/// name.
 fn marked(kernel: &str) -> Vec<(u32, &'static str)> {
     let source = include_str!("redundant.rs");
     let begin = source.lines().position(|line| line.starts_with(&format!("fn {kernel}("))).unwrap();
@@ -86,7 +87,7 @@ fn assert_listed(kernel: &str, run: impl Fn(&Device) -> Result<Vec<u32>, Error>)
     }
 }
 
-/// Runs a kernel on `len` elements, all 0, and returns them.
+/// Runs a kernel on `len` elements, all 0, and returns the elements.
 macro_rules! run {
     ($kernel:ident, $config:expr, $len:expr) => {
         |device: &Device| {

@@ -1,4 +1,5 @@
-//! Shared memory: arrays whose lengths are the function's parameters, statics, pointers, parts of dynamic memory.
+//! Tests shared memory: arrays whose lengths are parameters of a function, statics, pointers, and parts of dynamic
+//! memory.
 
 #[path = "../fixtures/memory-kernels/src/shared.rs"]
 mod kernels;

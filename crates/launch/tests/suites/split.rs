@@ -1,9 +1,9 @@
-//! Tests buffers that are split among members against their definition.
+//! Tests buffers that are split among members against a simple definition.
 
 use launch::{Ends, Error, Group, checked_groups};
 
 fn open(choice: &str) -> Group {
-    Group::open(&choice.parse().expect("a choice"), &[]).expect("simulators are always there")
+    Group::open(&choice.parse().expect("a choice"), &[]).expect("simulators can be opened")
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn more_than_any_memory_holds() {
     // A simulated member allocates memory of the machine.
     let error = group.split::<u8>(isize::MAX as usize / 2, 0, Ends::Wrap).expect_err("out of memory");
     assert!(matches!(error, Error::OutOfMemory { .. }), "{error:?}");
-    assert!(group.split::<u8>(4, 1, Ends::Wrap).is_ok(), "all go on");
+    assert!(group.split::<u8>(4, 1, Ends::Wrap).is_ok(), "a device fails after an error");
 }
 
 #[test]

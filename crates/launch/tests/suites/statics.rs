@@ -1,4 +1,4 @@
-//! Constant memory, and statics in global memory.
+//! Tests statics in constant memory and in global memory.
 
 #[path = "../fixtures/memory-kernels/src/statics.rs"]
 mod kernels;
@@ -24,7 +24,7 @@ fn each_device_has_its_own_statics() {
     }
     let error = devices[0].set_static(&WEIGHTS, &[1.0]).unwrap_err();
     assert!(matches!(error, Error::LengthMismatch { buffer: 3, other: 1, .. }), "{error}");
-    assert!(std::panic::catch_unwind(|| WEIGHTS.load(0)).is_err(), "on the host there is none");
+    assert!(std::panic::catch_unwind(|| WEIGHTS.load(0)).is_err(), "the host can read a device's static");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Tests of streams, events, parts, and page-locked memory on the simulator.
+//! Tests streams, events, parts, and page-locked memory in the simulator.
 
 use std::thread::scope;
 use std::time::Duration;
@@ -14,7 +14,7 @@ pub fn saxpy(a: f32, x: Global<f32>, y: GlobalMut<f32>) {
     }
 }
 
-/// Thread `i` adds 1 to element `i` of the part `start..start + len`.
+/// Adds 1 in thread `i` to element `i` of the part `start..start + len`.
 #[kernel]
 pub fn add_one_to_part(start: u64, len: u64, y: GlobalMut<u32>) {
     let part = y.part(start as usize, len as usize);
@@ -25,7 +25,7 @@ pub fn add_one_to_part(start: u64, len: u64, y: GlobalMut<u32>) {
 }
 
 fn device() -> Device {
-    Device::open(DeviceChoice::Sim, &[]).expect("the simulator is always there")
+    Device::open(DeviceChoice::Sim, &[]).expect("the simulator can be opened")
 }
 
 fn numbers(len: usize) -> Vec<f32> {
@@ -146,7 +146,7 @@ fn views_of_other_lengths_are_refused() -> Result<(), Error> {
         }
         Ok(())
     })?;
-    assert_eq!((here.download()?, there.download()?), (vec![0; 4], vec![0; 4]), "nothing was done");
+    assert_eq!((here.download()?, there.download()?), (vec![0; 4], vec![0; 4]), "elements were changed");
     assert_eq!((into, other_into), ([9; 5], [9; 4]));
     Ok(())
 }
@@ -256,7 +256,7 @@ fn a_fault_in_mapped_memory_names_the_line() -> Result<(), Error> {
     let mut y = device.mapped::<f32>(40)?;
     let error = device.launch(LaunchConfig::new(1, 64), saxpy(2.0, x.view(), y.view_mut())).expect_err("short");
     assert!(matches!(error, Error::Fault(_)), "{error:?}");
-    assert!(y.as_slice().is_ok(), "the device goes on");
+    assert!(y.as_slice().is_ok(), "the device fails after a fault");
     Ok(())
 }
 

@@ -1,4 +1,4 @@
-//! Tests that the search for orders finds faults that few orders show.
+//! Tests that the search over orders finds faults that few orders show.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +7,7 @@ use launch::{Checks, Device, Error, LaunchConfig, Schedule, Simulator, check_tho
 
 use crate::rare::{RARE, Rare};
 
-/// Returns the result of a kernel in one order.
+/// Returns the result of a kernel under one schedule.
 fn outcome(rare: &Rare, is_sound: bool, schedule: Schedule) -> Result<(), Error> {
     let simulator = Simulator::new().with_checks(Checks::default()).with_schedule(schedule);
     rare.run(is_sound, &Device::simulated(simulator))
@@ -33,8 +33,8 @@ fn sound_kernels_pass() {
     }
 }
 
-/// Each lane reads the value that the next lane wrote before a vote, which orders it on GPUs but not by CUDA's
-/// documentation.
+/// Reads in each lane the value that the next lane wrote before a vote. The vote orders these accesses on GPUs but not
+/// by CUDA's documentation.
 #[kernel]
 fn vote_between(y: GlobalMut<u32>) {
     let (tile, i) = (shared_array![u32; 32], thread::thread_idx_x() as usize);
@@ -52,7 +52,7 @@ fn only_a_strict_check_finds_a_vote_that_orders_memory() {
     assert!(failed.error.to_string().contains("data race on `tile["), "{failed}");
 }
 
-/// Prints the hostile orders, and other named ones, that show each fault; and how many orders a search needs.
+/// Prints the hostile orders, and other named ones, that show each fault, and the number of orders that a search needs.
 #[test]
 #[ignore = "prints the table of docs/check.md"]
 fn figures() {

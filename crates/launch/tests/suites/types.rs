@@ -1,4 +1,4 @@
-//! Elements and parameters of user-defined types.
+//! Tests elements and parameters of user-defined types.
 
 #[path = "../fixtures/memory-kernels/src/types.rs"]
 mod kernels;
@@ -67,7 +67,7 @@ fn a_race_is_found_in_an_element_of_any_size() {
     }
 }
 
-/// Without checks too: a load never returns an invalid `bool`.
+/// Tests that a load never returns an invalid `bool`, also without checks.
 #[test]
 fn invalid_values_are_not_loaded_from_shared_memory() {
     let device = Device::open(DeviceChoice::Sim, &[]).unwrap();

@@ -1,4 +1,4 @@
-//! Tests that a simulator with checks knows which elements the host has written.
+//! Tests that a simulator with checks records which elements the host has written.
 
 use cuda_std::{Global, kernel, thread};
 use launch::{Checks, Device, Element, Error, LaunchConfig, Simulator};
@@ -9,7 +9,7 @@ fn checked() -> (Device, Simulator) {
     (Device::simulated(simulator.clone()), simulator)
 }
 
-/// Returns for each element of `view` if it has been written.
+/// Returns, for each element of `view`, true if the simulator counts it as written.
 fn written<T: Element>(simulator: &Simulator, view: Global<'_, T>) -> Vec<bool> {
     let start = view.as_ptr().addr();
     (0..view.len()).map(|i| simulator.is_written(start + i * size_of::<T>(), size_of::<T>())).collect()
@@ -65,7 +65,7 @@ fn uploads_of_streams_initialise() -> Result<(), Error> {
     Ok(())
 }
 
-/// Sets `n` elements.
+/// Copies `n` elements from `x` to `y`.
 #[kernel]
 pub fn set_by_pointer(y: *mut u32, n: u32, x: *const u32) {
     for i in thread::grid_stride(n as usize) {
@@ -89,7 +89,7 @@ fn writes_through_raw_pointers_initialise() -> Result<(), Error> {
     Ok(())
 }
 
-/// Sets every element, by accesses that the simulator does not see.
+/// Sets every element of `y` by accesses that the simulator does not see.
 ///
 /// # Safety
 /// `y` must have `n` elements.
@@ -100,7 +100,7 @@ unsafe fn fill(y: *mut u32, n: usize) {
     }
 }
 
-/// Calls a function that sets every element without the simulator's knowledge.
+/// Calls a function that sets every element of `y` without the simulator's knowledge.
 #[kernel]
 pub fn set_by_function(y: *mut u32, n: u32, z: *mut u32) {
     // SAFETY: the test passes the length.

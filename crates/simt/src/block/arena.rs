@@ -7,14 +7,15 @@ use crate::allocation::PAGE;
 use crate::order::scramble;
 use crate::region::{ArrayPosition, DYNAMIC, SharedPart};
 
-/// The maximum shared memory of a block in bytes: 227 KiB, the most of any device so far.
+/// The maximum shared memory of a block in bytes: 227 KiB, the maximum of all CUDA devices so far.
 pub(crate) const LIMIT: usize = 227 * 1024;
-/// The maximum size of a block's static arrays in bytes: 48 KiB, as on every device. More must be dynamic memory.
+/// The maximum size of a block's static arrays in bytes: 48 KiB, as on every device. Larger arrays must be in dynamic
+/// shared memory.
 pub(crate) const STATIC_LIMIT: usize = 48 * 1024;
-/// The alignment of every region.
+/// The alignment of every shared array in bytes.
 const ALIGNMENT: usize = 16;
 
-/// A page, so that the arena is aligned to pages.
+/// A page of the arena. Its alignment makes the arena page-aligned.
 #[repr(align(4096))]
 struct Page {
     _bytes: [u8; PAGE],
@@ -32,32 +33,33 @@ pub(crate) struct ArrayInfo {
 }
 
 impl ArrayInfo {
-    /// Returns the position of `address` in the array, which begins at `start`.
+    /// Returns the position of `address` in this array, which begins at `start`, or `None` if `address` is outside of
+    /// it.
     fn position(&self, start: usize, address: usize) -> Option<ArrayPosition> {
         let position = ArrayPosition::find(self.name, (start, self.bytes), self.element, address)?;
         Some(ArrayPosition { of: self.of, ..position })
     }
 }
 
-/// A static allocation of the current block: its source site and its address.
+/// A static shared array of the current block: its source site and its address.
 struct Region {
     site: *const (),
     array: ArrayInfo,
     address: u32,
 }
 
-/// Shared memory. The dynamic region comes first, at address 0. The static regions follow in the order in which the
-/// block's threads first use them. New memory is filled with a pattern, so that reads of uninitialised memory return
-/// visibly wrong values.
+/// The shared memory of a block. The dynamic region comes first, at address 0. The static arrays follow in the order in
+/// which the block's threads first use them. New memory is filled with a pattern, so that reads of uninitialised memory
+/// return visibly wrong values.
 #[derive(Default)]
 pub(crate) struct Arena {
     bytes: OnceCell<Box<[UnsafeCell<MaybeUninit<Page>>]>>,
-    /// The number of bytes allocated so far. Accesses beyond them are faults.
+    /// The number of bytes of shared memory allocated so far. Accesses beyond them are faults.
     len: Cell<usize>,
     dynamic: Cell<u32>,
     pattern: Cell<u8>,
     regions: RefCell<Vec<Region>>,
-    /// The named arrays in dynamic memory, with the address of each.
+    /// The named arrays in dynamic shared memory, each with its address.
     dynamic_parts: RefCell<Vec<(ArrayInfo, usize)>>,
 }
 
@@ -81,12 +83,12 @@ impl Arena {
         }
     }
 
-    /// Returns the address and the length of dynamic memory.
+    /// Returns the address and the length of the block's dynamic shared memory in bytes.
     pub(crate) fn dynamic(&self) -> (u32, u32) {
         (0, self.dynamic.get())
     }
 
-    /// Registers a named array at `address` in dynamic memory.
+    /// Registers a named array at `address` in dynamic shared memory.
     pub(crate) fn name_dynamic(&self, array: ArrayInfo, address: u32) {
         let mut parts = self.dynamic_parts.borrow_mut();
         // Names are compared by address, which is faster than comparing the texts.
@@ -108,7 +110,7 @@ impl Arena {
         parts.iter().filter_map(position).min_by_key(|position| position.bytes)
     }
 
-    /// Returns two parts of dynamic memory with different names that contain `address`. Prefers two that overlap
+    /// Returns two parts of dynamic memory with different names that contain `address`. Prefers two parts that overlap
     /// without one containing the other.
     #[cold]
     pub(crate) fn overlap(&self, address: usize) -> Option<[SharedPart; 2]> {
@@ -132,20 +134,20 @@ impl Arena {
         Some(found.map(SharedPart::clone))
     }
 
-    /// Returns the byte that uninitialised memory is filled with.
+    /// Returns the byte with which uninitialised shared memory is filled.
     #[inline]
     pub(crate) fn pattern(&self) -> u8 {
         self.pattern.get()
     }
 
-    /// Returns the number of bytes allocated so far.
+    /// Returns the number of bytes of shared memory allocated so far.
     #[inline]
     pub(crate) fn len(&self) -> usize {
         self.len.get()
     }
 
-    /// Returns the address of the `array` of `site`. `hint` is an index at which the site may be found. The second
-    /// result is the hint for the next call.
+    /// Returns the address of the static shared array declared at `site`, and allocates `array` on the first call.
+    /// `hint` is the index at which the array may be found. The second result is the hint for the next call.
     ///
     /// # Errors
     /// [`Exceeded`] if the array needs more memory than is left.
@@ -174,8 +176,8 @@ impl Arena {
         Ok((address, regions.len() - 1))
     }
 
-    /// Returns the position of `address`, which is accessed with `bytes` bytes at once, or `None` if it is not
-    /// allocated. In dynamic memory, whose element type is unknown, the accessed bytes count as an element.
+    /// Returns the array and the element at the shared address `address`, or `None` if the address is not allocated. In
+    /// unnamed dynamic memory, whose element type is unknown, the `bytes` accessed bytes count as one element.
     #[cold]
     pub(crate) fn locate(&self, address: usize, bytes: usize) -> Option<ArrayPosition> {
         let dynamic = || ArrayPosition::find(Some(DYNAMIC), (0, self.dynamic.get() as usize), bytes, address);
@@ -221,7 +223,7 @@ impl Arena {
         position.map_or((None, None), |position| (position.name, position.of))
     }
 
-    /// Allocates `bytes` more bytes, which must fit, and returns their address.
+    /// Allocates `bytes` more bytes of shared memory, which must fit, and returns their address.
     fn extend(&self, bytes: usize) -> usize {
         let start = self.len.get().next_multiple_of(ALIGNMENT);
         self.len.set(start + bytes);
@@ -231,7 +233,7 @@ impl Arena {
         start
     }
 
-    /// Returns a pointer to the first byte.
+    /// Returns a pointer to the first byte of the arena.
     #[inline]
     pub(crate) fn base(&self) -> *mut u8 {
         let words = self.bytes.get_or_init(|| {

@@ -15,13 +15,13 @@ pub(crate) struct BlockContext {
     pub(crate) extent: Extent,
     /// The block's shared memory.
     pub(crate) arena: Arena,
-    /// A number that the launch's watcher assigns to the block when it begins.
+    /// A number that the launch's watcher assigns to the block when the block begins.
     pub(crate) tag: Cell<u32>,
-    /// The threads whose atomic updates return a value that is not used.
+    /// The threads that ignore the values that their atomic updates return.
     pub(crate) unused: Unused,
 }
 
-/// One bit per thread, grouped by warp.
+/// One bit per thread, which is set if the thread ignores the values that its atomic updates return.
 #[derive(Default)]
 pub(crate) struct Unused([Cell<u32>; MAX_WARPS]);
 

@@ -7,8 +7,8 @@ use crate::lanes::{LANES, Thread};
 use crate::watch::is_watching;
 
 impl Block {
-    /// Returns the fault of a deadlocked block: no thread can run or polls, and some wait at a barrier or a warp
-    /// operation that others never reach.
+    /// Returns the fault of a deadlocked block: no thread can run, none polls, and some threads wait at a barrier or
+    /// warp operation that others never reach.
     pub(crate) fn deadlock(&self) -> Fault {
         if self.barrier.arrived.get() > 0
             && let Some((at, thread)) = self.barrier.at.get()
@@ -31,7 +31,7 @@ impl Block {
         self.fault_of(thread, Some(group.at.into()), FaultKind::WarpMismatch { mask: group.mask, other })
     }
 
-    /// Returns the fault of a block whose threads have only polled for too long.
+    /// Returns the fault of a block whose threads have done nothing but poll for too long.
     pub(crate) fn starvation(&self) -> Fault {
         let polling = self.run_queue.polling();
         let waiting = self.context.extent.threads - self.run_queue.exited() - polling;

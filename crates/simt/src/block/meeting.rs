@@ -21,7 +21,7 @@ impl Block {
         self.barrier.result.get()
     }
 
-    /// Notes that the current thread is at a barrier. Returns false if it must not wait there.
+    /// Notes that the current thread is at a barrier. Returns false if the thread must not wait there.
     #[inline(never)]
     fn arrive(&self, kind: SyncKind, predicate: bool, at: Line) -> bool {
         if self.is_unwinding() || (self.leaves_out(kind, at) && matches!(kind, SyncKind::Barrier | SyncKind::Grid)) {
@@ -90,7 +90,7 @@ impl Block {
         self.synchronize(SyncKind::Grid, false, at);
     }
 
-    /// Continues the block's threads after all blocks have reached the grid's barrier.
+    /// Lets the block's threads continue after all blocks have reached the grid's barrier.
     pub(crate) fn leave_grid_barrier(&self) {
         if self.barrier.waits_for_grid.replace(false)
             && let Some((at, _)) = self.barrier.at.get()
@@ -99,8 +99,8 @@ impl Block {
         }
     }
 
-    /// Returns the fault of a block that waits at a barrier of the grid, as `waiting` blocks do, because `ended` blocks
-    /// never reach it.
+    /// Returns the fault of this block in a grid of which `waiting` blocks wait at a barrier of the grid that `ended`
+    /// blocks never reach.
     pub(crate) fn grid_deadlock(&self, waiting: u64, ended: u64) -> Fault {
         let (at, thread) = match self.barrier.at.get() {
             Some((at, thread)) => (Some(at.into()), thread),
@@ -124,8 +124,8 @@ impl Block {
         }
     }
 
-    /// Makes the current lane wait until all lanes of the mask that have not exited have reached the same operation
-    /// with the same mask. Returns the operation's result.
+    /// Makes the current lane wait until each other lane of the mask has exited or has reached the same operation with
+    /// the same mask. Returns the operation's result.
     #[inline(always)]
     pub(crate) fn meet(&self, request: Request) -> Option<u64> {
         if !self.join(&request) {
@@ -135,7 +135,7 @@ impl Block {
         self.rendezvous.result(self.thread())
     }
 
-    /// Notes that the current lane is at a warp operation. Returns false if it must not wait there.
+    /// Notes that the current lane is at a warp operation. Returns false if the lane must not wait there.
     #[inline(never)]
     fn join(&self, request: &Request) -> bool {
         let is_sync = request.operation == Operation::Sync;

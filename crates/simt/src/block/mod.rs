@@ -37,18 +37,19 @@ use crate::source::{Line, SourceLocation};
 use crate::synchronisations::SyncKind;
 use crate::watch::{Watcher, is_watching};
 
-/// The reason for which a fibre returns control to the scheduler.
+/// The reason why a fibre returns control to the scheduler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pause {
-    /// The current thread waits. It keeps the fibre until it is resumed.
+    /// The current thread waits. The thread keeps the fibre until the scheduler resumes it.
     Waiting,
-    /// Like `Waiting`, but the scheduler continues another block.
+    /// The current thread waits, and the scheduler continues another block.
     Leaving,
     /// No thread is left to start. The fibre can be reused for any thread.
     Idle,
 }
 
-/// Runs the block's threads from the current one on, until none is left to start or a suspended one is to be resumed.
+/// A function that runs a block's threads one after the other, beginning with the current thread. It returns when no
+/// thread is left to start or the next thread is a suspended one.
 pub(crate) type Entry<'a> = dyn Fn(&Block) + Sync + 'a;
 
 /// The state of the block barrier.
@@ -58,13 +59,13 @@ pub(crate) struct Barrier {
     pub(crate) votes: Cell<u32>,
     /// The number of votes at the last barrier that completed.
     pub(crate) result: Cell<u32>,
-    /// The line at which the first thread waits, and that thread.
+    /// The first thread that waits at the barrier, and the line at which it waits.
     pub(crate) at: Cell<Option<(Line, Thread)>>,
     /// True if all threads have reached a barrier of the grid and wait for the other blocks.
     pub(crate) waits_for_grid: Cell<bool>,
 }
 
-/// Counters of what the block has done so far.
+/// The numbers of barriers and warp operations that a block has completed, and its progress.
 #[derive(Default)]
 pub(crate) struct Counts {
     pub(crate) barriers: Cell<u64>,
@@ -73,7 +74,7 @@ pub(crate) struct Counts {
     pub(crate) progress: Cell<u64>,
 }
 
-/// The large parts of a block, which later blocks reuse.
+/// The large data structures of a block, which later blocks reuse.
 #[derive(Default)]
 pub(crate) struct Parts {
     arena: Arena,
@@ -106,8 +107,8 @@ pub(crate) struct Block {
     /// The highest address that each thread has polled.
     furthest_polls: PerThread<usize>,
     plain_loads: PlainLoads,
-    /// The source line at which each thread was last seen: where it polled and, in a watched launch, where it accessed
-    /// memory or waited.
+    /// The source line at which each thread last polled or, in a watched launch, last polled, accessed memory or
+    /// waited.
     last_seen: PerThread<Option<Line>>,
     last_poll: Cell<Option<(Line, Thread)>>,
     /// The calls and loops that each thread is in.
@@ -133,7 +134,7 @@ pub(crate) struct Block {
 }
 
 impl Block {
-    /// Makes a block of `grid` that [`Block::begin`] must start.
+    /// Makes a block of `grid`. The caller must start it with [`Block::begin`].
     ///
     /// # Safety
     /// `grid`, `entry` and `watcher` must outlive every use of the block.
@@ -179,13 +180,14 @@ impl Block {
         }
     }
 
-    /// Returns the parts that other blocks can reuse.
+    /// Returns the data structures that other blocks can reuse.
     pub(crate) fn into_parts(self) -> Parts {
         let Self { context, furthest_polls, plain_loads, last_seen, rendezvous, call_paths, .. } = self;
         Parts { arena: context.arena, furthest_polls, plain_loads, last_seen, rendezvous, call_paths }
     }
 
-    /// Makes this the block at `position` in the grid's order, with no thread started.
+    /// Resets this value for the block at `position` in the order in which the grid's blocks run. No thread is started
+    /// yet.
     pub(crate) fn begin(&self, position: u64) {
         let grid = self.grid();
         let (linear, index) = grid.block_at(position);
@@ -214,7 +216,7 @@ impl Block {
         self.notify(|watcher, block| watcher.begin_block(block));
     }
 
-    /// Runs threads on a fibre, from the current one on.
+    /// Runs the block's threads on the fibre of `yielder`, beginning with the current thread.
     pub(crate) fn run(&self, yielder: &Yielder<(), Pause>) {
         self.yielder.set(yielder);
         // SAFETY: `Block::new` requires that the entry outlives the block.
@@ -254,13 +256,13 @@ impl Block {
         self.context.position()
     }
 
-    /// Takes the number of the thread that runs next.
+    /// Removes the thread that runs next from the waiting ones and returns its number.
     #[inline]
     pub(crate) fn take_next(&self) -> Option<u32> {
         self.next.take().or_else(|| self.run_queue.pick())
     }
 
-    /// Makes the thread `linear`, which was picked, run as soon as the current one pauses.
+    /// Makes thread `linear` run as soon as the current thread pauses. The run queue must have picked that thread.
     #[inline]
     pub(crate) fn run_next(&self, linear: u32) {
         self.next.set(Some(linear));
@@ -303,7 +305,7 @@ impl Block {
         }
     }
 
-    /// Completes the groups of `warp` that only waited for a lane that has exited.
+    /// Completes the warp operations of `warp` that waited only for lanes that have exited.
     #[cold]
     fn complete_operations(&self, warp: usize) {
         let exited = self.run_queue.warps()[warp].exited();
@@ -312,7 +314,7 @@ impl Block {
         }
     }
 
-    /// Continues the lanes of `warp` that have completed an operation.
+    /// Makes the lanes of `warp` that have completed an operation runnable.
     pub(crate) fn complete_operation(&self, warp: usize, completed: CompletedGroup) {
         let CompletedGroup { lanes, operation, at } = completed;
         self.counts.operations.set(self.counts.operations.get() + 1);
@@ -326,7 +328,7 @@ impl Block {
         self.run_queue.wake(warp, lanes);
     }
 
-    /// Notes that the current thread is at `at`.
+    /// Records `at` as the line at which the current thread was last seen.
     pub(crate) fn note_seen(&self, at: Line) {
         self.last_seen.set(self.thread(), Some(at));
     }
@@ -336,8 +338,8 @@ impl Block {
         self.last_seen.get(thread)
     }
 
-    /// Returns true if the synchronisation at `at` is left out in this run. On the first call, notes that the launch
-    /// has reached it.
+    /// Returns true if this run leaves out the synchronisation at `at`. The first call also records that the launch has
+    /// reached the synchronisation.
     #[inline(always)]
     pub(crate) fn leaves_out(&self, kind: SyncKind, at: Line) -> bool {
         self.records_synchronisations && self.look_up(kind, at)
@@ -360,7 +362,7 @@ impl Block {
         self.is_abandoned.set(true);
     }
 
-    /// Notes an event that may let another thread continue.
+    /// Counts an event that may let another thread continue.
     #[inline]
     pub(crate) fn note_progress(&self) {
         self.counts.progress.set(self.counts.progress.get() + 1);
@@ -375,14 +377,14 @@ impl Block {
         Fault { kernel, block: Some(block), thread: Some(thread.index()), location, kind }
     }
 
-    /// Ends the block with `fault`, unless it has already ended.
+    /// Ends the block early with `fault`, unless the block has already ended early.
     pub(crate) fn record(&self, fault: Fault) {
         if !self.is_abandoned.replace(true) {
             *self.fault.borrow_mut() = Some(fault);
         }
     }
 
-    /// Ends the block with a fault of the current thread, and unwinds it.
+    /// Ends the block with a fault of the current thread, and unwinds that thread.
     #[cold]
     pub(crate) fn raise(&self, kind: FaultKind, at: Line) -> ! {
         self.record(self.fault_of(self.thread(), Some(at.into()), kind));

@@ -1,14 +1,14 @@
-//! Tracks threads that poll, and values of each thread.
+//! Recognises threads that poll, and stores one value per thread of a block.
 
 use std::cell::Cell;
 
 use crate::lanes::{MAX_THREADS, Thread};
 use crate::source::Line;
 
-/// The number of times that a thread polls before others run.
+/// The number of times that a thread polls before the scheduler runs other threads.
 pub(crate) const POLLS_IN_A_ROW: u32 = 8;
 
-/// The number of plain loads from one address at one line after which further ones count as polls.
+/// The number of plain loads from one address at one line after which further loads count as polls.
 const LOADS_OF_NO_POLL: u32 = 1024;
 /// The maximum number of plain loads in a loop that is recognised as polling.
 const LOADS_OF_A_LOOP: u32 = 64;
@@ -18,13 +18,13 @@ const LOADS_OF_A_LOOP: u32 = 64;
 struct Repeated {
     address: Cell<usize>,
     at: Cell<Option<Line>>,
-    /// The number of plain loads of the thread since this one was last made.
+    /// The number of plain loads that the thread has made since its last load from this address at this line.
     since: Cell<u32>,
     times: Cell<u32>,
 }
 
-/// Finds plain loads that threads repeat. In a watched launch, a thread that waits for a plain store then lets others
-/// run, so that the race is found.
+/// Recognises plain loads that threads repeat. In a watched launch, a thread that repeats a load until a plain store
+/// changes the value lets other threads run. The checker then sees the store and reports the race.
 pub(crate) struct PlainLoads {
     repeated: Box<[Repeated]>,
     is_used: Cell<bool>,
@@ -59,7 +59,8 @@ impl PlainLoads {
 }
 
 impl Repeated {
-    /// Counts the load if it is the tracked one. Tracks it instead if the tracked one was not repeated for long.
+    /// Counts the load if it is the tracked one and returns true if it counts as a poll. Otherwise tracks this load
+    /// instead if the thread has not repeated the tracked load for a while.
     #[cold]
     fn is_repeated_often(&self, address: usize, at: Line) -> bool {
         let is_same = self.address.get() == address && self.at.get().is_some_and(|line| std::ptr::eq(line, at));
@@ -78,7 +79,7 @@ impl Repeated {
     }
 }
 
-/// A value for each thread of a block, at first the default. To reset it costs nothing if no value was set.
+/// One value per thread of a block, initially the default. Resetting the values is free if none was set.
 pub(crate) struct PerThread<T> {
     values: Box<[Cell<T>]>,
     is_used: Cell<bool>,

@@ -6,17 +6,17 @@ use super::polling::POLLS_IN_A_ROW;
 use crate::order::Chooser;
 use crate::schedule::Schedule;
 
-/// The logarithm of the longest stretch: blocks that take turns run for 1 to `2^MAX_SCALE` accesses. Short and long
-/// stretches are equally likely, so that threads interleave closely as well as far apart. The average is about 23
-/// accesses.
+/// The base-2 logarithm of the maximum number of accesses that a thread makes before it yields, if blocks take turns.
+/// Small and large numbers are equally likely, so that threads interleave closely as well as far apart. The average is
+/// about 23 accesses.
 const MAX_SCALE: u32 = 7;
 /// One in `BLOCK_SHARE` preemptions switches to another block, the others to another thread of the block.
 const BLOCK_SHARE: u32 = 4;
 
-/// When the current thread of a block has to yield, and whether to another thread or to another block.
+/// Decides when the current thread of a block yields, and whether another thread or another block runs next.
 #[derive(Default)]
 pub(crate) struct Preemption {
-    /// The number of accesses up to and including the one before which the thread yields; 0 for never.
+    /// The thread yields before the access with this number, counted from 1. If it is 0, the thread never yields.
     pub(crate) left: Cell<u32>,
     rule: Cell<Rule>,
     chooser: Cell<Chooser>,
@@ -43,13 +43,13 @@ impl Preemption {
         self.draw();
     }
 
-    /// Returns how many times a thread polls before others run. If others may run before any access, a low number costs
-    /// no speed.
+    /// Returns the number of times that a thread polls before other threads run. The number is low if the schedule
+    /// makes threads yield before accesses anyway.
     pub(crate) fn polls_in_a_row(&self) -> u32 {
         if self.rule.get() == Rule::Never { POLLS_IN_A_ROW } else { 2 }
     }
 
-    /// Draws when the current thread has to yield next. Returns true if it yields to another block.
+    /// Draws the access before which the thread that runs next yields. Returns true if another block runs next.
     pub(crate) fn draw(&self) -> bool {
         let mut chooser = self.chooser.get();
         let (left, is_to_block) = match self.rule.get() {

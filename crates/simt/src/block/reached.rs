@@ -1,4 +1,4 @@
-//! The synchronisations that a block has reached, and which of them is left out.
+//! Records the synchronisations that a block has reached, and which of them the run leaves out.
 
 use std::cell::RefCell;
 use std::ptr;
@@ -7,20 +7,20 @@ use super::rendezvous::Operation;
 use crate::source::Line;
 use crate::synchronisations::{SyncKind, Synchronisations};
 
-/// A synchronisation.
+/// A synchronisation that a block has reached.
 struct Entry {
     kind: SyncKind,
     at: Line,
     is_left_out: bool,
 }
 
-/// The synchronisations that a block has reached, each once. The last one reached comes first.
+/// The synchronisations that a block has reached, without duplicates, the most recent first.
 #[derive(Default)]
 pub(crate) struct ReachedSynchronisations(RefCell<Vec<Entry>>);
 
 impl ReachedSynchronisations {
-    /// Returns true if the synchronisation at `at` is left out. On the first call, records in `synchronisations` that
-    /// the launch has reached it.
+    /// Returns true if the run leaves out the synchronisation at `at`. The first call also records in
+    /// `synchronisations` that the launch has reached it.
     pub(super) fn leaves_out(&self, synchronisations: &Synchronisations, kind: SyncKind, at: Line) -> bool {
         let mut reached = self.0.borrow_mut();
         match reached.iter().position(|entry| ptr::eq(entry.at, at) && entry.kind == kind) {

@@ -1,4 +1,4 @@
-//! Meetings of a warp's lanes for warp operations.
+//! The meeting of a warp's lanes at a warp operation: they wait for each other and exchange values.
 
 use std::cell::{Cell, RefCell};
 
@@ -8,7 +8,7 @@ use crate::source::{Line, is_same_line};
 /// A warp operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Operation {
-    /// Only waits.
+    /// Waits for the other lanes and returns nothing.
     Sync,
     /// Returns the value of another lane, if that lane participated.
     Exchange,
@@ -16,7 +16,7 @@ pub(crate) enum Operation {
     Ballot,
     /// Returns the mask of lanes with the same value and, in the upper half, the mask of all lanes that participated.
     Match,
-    /// Returns the reduction of all values.
+    /// Returns the reduction of the values of all lanes that participated.
     Reduce(Reduction),
 }
 
@@ -60,7 +60,7 @@ pub(crate) struct Request {
     pub(crate) at: Line,
 }
 
-/// Lanes that wait for each other.
+/// The lanes of a warp that wait for each other at a warp operation.
 #[derive(Clone, Copy)]
 pub(crate) struct Group {
     operation: Operation,
@@ -76,7 +76,7 @@ impl Group {
     }
 }
 
-/// A completed group, whose lanes have their results.
+/// A group of lanes whose warp operation is complete.
 #[derive(Clone, Copy)]
 pub(crate) struct CompletedGroup {
     pub(crate) lanes: u32,
@@ -84,7 +84,7 @@ pub(crate) struct CompletedGroup {
     pub(crate) at: Line,
 }
 
-/// The value that a lane contributes to a group, and its result.
+/// The value that a lane contributes to a warp operation, and the result that it receives.
 #[derive(Default)]
 struct Exchange {
     value: Cell<u64>,
@@ -92,7 +92,7 @@ struct Exchange {
     result: Cell<Option<u64>>,
 }
 
-/// The open groups of a block, and the values of their lanes.
+/// The groups of lanes that wait at warp operations of a block, and the values of these lanes.
 #[derive(Default)]
 pub(crate) struct Rendezvous {
     groups: [RefCell<Vec<Group>>; MAX_WARPS],
@@ -100,20 +100,20 @@ pub(crate) struct Rendezvous {
 }
 
 impl Rendezvous {
-    /// Removes the groups of a block that ended early.
+    /// Removes the groups of lanes that still wait after a block has ended early.
     pub(crate) fn clear(&self) {
         for groups in &self.groups {
             groups.borrow_mut().clear();
         }
     }
 
-    /// Returns the group in which `thread` waits.
+    /// Returns the group of lanes in which `thread` waits.
     pub(crate) fn group_of(&self, thread: Thread) -> Option<Group> {
         self.groups[thread.warp()].borrow().iter().find(|group| group.arrived & thread.bit() != 0).copied()
     }
 
-    /// Adds `thread` to the group of its request, or opens one. If all lanes but those that have `exited` have joined,
-    /// completes the group and returns it.
+    /// Adds `thread` to the group of lanes that wait for the same operation, or opens a group. Once every lane of the
+    /// mask has joined or has `exited`, completes the group and returns it.
     pub(crate) fn join(&self, thread: Thread, request: &Request, exited: u32) -> Option<CompletedGroup> {
         let &Request { operation, mask, value, source, at } = request;
         let lane = &self.lanes[thread.warp()][thread.lane() as usize];
@@ -140,8 +140,8 @@ impl Rendezvous {
         Some(self.complete(thread.warp(), group))
     }
 
-    /// Completes and returns a group of `warp` of which all lanes but those that have `exited` have joined, if there is
-    /// one.
+    /// Completes and returns a group of `warp` in which every lane has joined or has `exited`. Returns `None` if no
+    /// group is complete.
     pub(crate) fn take_complete(&self, warp: usize, exited: u32) -> Option<CompletedGroup> {
         let mut groups = self.groups[warp].borrow_mut();
         let complete = groups.iter().position(|group| group.is_complete(exited))?;

@@ -6,8 +6,8 @@ use crate::lanes::{LANES, MAX_WARPS, Thread};
 use crate::order::{Chooser, scramble};
 use crate::schedule::Schedule;
 
-/// The states of a warp's lanes, one bit per lane. A lane is pending, at_barrier, at_operation, polling or exited, or
-/// it runs.
+/// The states of a warp's lanes, one bit per lane. A lane that does not run is pending, at a barrier, at an operation,
+/// polling or exited.
 #[derive(Default)]
 pub(crate) struct Warp {
     /// Lanes that may run: not started yet, or woken.
@@ -17,19 +17,19 @@ pub(crate) struct Warp {
     /// Lanes that wait at a warp operation.
     pub(crate) at_operation: Cell<u32>,
     polling: Cell<u32>,
-    /// Lanes that have returned, or do not exist.
+    /// Lanes that have returned from the kernel, and lanes that the block does not have.
     exited: Cell<u32>,
-    /// The lane that runs ahead of the others or behind them, if the schedule has one.
+    /// The mask of the lane that runs ahead of the others or behind them, if the schedule chooses such a lane.
     chosen: Cell<u32>,
 }
 
-/// The rule by which the next of several threads is chosen.
+/// The rule by which the scheduler chooses the next thread of a block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Preference {
-    /// The first lane of the first warp, then the lanes of that warp as long as any may run.
+    /// The first lane that may run, of the current warp while it has one, then of the first warp that has one.
     #[default]
     First,
-    /// A random lane of the current warp, as long as any may run.
+    /// A random lane of the current warp while any of its lanes may run, then of a random warp.
     OneWarp,
     /// As `OneWarp`, but the chosen warp, and in each warp the chosen lane, always comes before the others.
     Ahead,
@@ -58,13 +58,13 @@ impl Warp {
     }
 }
 
-/// The lane masks of a block's warps, and the warp whose lanes run now. No operation takes time in proportion to the
-/// number of threads.
+/// The threads of a block that may run, as lane masks per warp, and the warp whose lanes run now. No operation loops
+/// over single threads.
 #[derive(Default)]
 pub(crate) struct RunQueue {
     chooser: Cell<Chooser>,
     preference: Cell<Preference>,
-    /// The warp that runs ahead of the others or behind them, as a mask.
+    /// The mask of the warp that runs ahead of the others or behind them, if the schedule chooses such a warp.
     chosen: Cell<u32>,
     warps: [Warp; MAX_WARPS],
     /// The number of warps of the block.
@@ -78,7 +78,7 @@ pub(crate) struct RunQueue {
 }
 
 impl RunQueue {
-    /// Starts the block with the number `block`, of `threads` threads, under `schedule`.
+    /// Resets the queue for block number `block` with `threads` threads, under `schedule`.
     pub(crate) fn begin(&self, threads: u32, schedule: Schedule, block: u64) {
         let warps = threads.div_ceil(LANES);
         for (warp, state) in (0..warps).zip(&self.warps) {
@@ -123,8 +123,8 @@ impl RunQueue {
         &self.warps[thread.warp()]
     }
 
-    /// Takes the number of the next thread that may run. Lanes of one warp usually follow each other, as long as any
-    /// may run.
+    /// Removes the next thread to run from the pending ones and returns its number. Usually picks lanes of the current
+    /// warp as long as any of them is pending.
     #[inline]
     pub(crate) fn pick(&self) -> Option<u32> {
         if self.preference.get() != Preference::First {
@@ -141,7 +141,7 @@ impl RunQueue {
         Some(self.take(warp, lane))
     }
 
-    /// Like [`RunQueue::pick`], for every preference but `First`.
+    /// Does what [`RunQueue::pick`] does, for every preference but `First`.
     #[inline(never)]
     fn pick_preferred(&self) -> Option<u32> {
         let warps = self.pending.get();
@@ -167,7 +167,7 @@ impl RunQueue {
         Some(self.take(warp, lane))
     }
 
-    /// Takes the number of `lane` of `warp`, which must be pending.
+    /// Removes `lane` of `warp`, which must be pending, from the pending lanes and returns the number of its thread.
     #[inline]
     fn take(&self, warp: usize, lane: u32) -> u32 {
         let rest = self.warps[warp].pending.get() & !(1 << lane);
@@ -178,13 +178,13 @@ impl RunQueue {
         warp as u32 * LANES + lane
     }
 
-    /// Switches to a warp with pending lanes, of which there must be one.
+    /// Makes a warp with pending lanes the current one. At least one warp must have pending lanes.
     #[inline]
     pub(crate) fn choose_warp(&self) {
         self.choose_warp_of(self.pending.get());
     }
 
-    /// Switches to one of `warps`, which must not be empty.
+    /// Makes one of the warps of the mask `warps`, which must not be 0, the current one.
     #[inline]
     fn choose_warp_of(&self, warps: u32) {
         let mut chooser = self.chooser.get();
@@ -200,7 +200,7 @@ impl RunQueue {
         self.pending.set(self.pending.get() | 1 << warp);
     }
 
-    /// Notes that `thread`, which was picked, is started.
+    /// Marks `thread`, which must have been picked, as started.
     #[inline]
     pub(crate) fn start(&self, thread: Thread) {
         let warp = self.warp_of(thread);
@@ -212,7 +212,7 @@ impl RunQueue {
         self.warps[(linear / LANES) as usize % MAX_WARPS].started.get() & (1 << (linear % LANES)) != 0
     }
 
-    /// Notes that `thread` has returned from the kernel.
+    /// Marks `thread` as exited: it has returned from the kernel.
     #[inline]
     pub(crate) fn exit(&self, thread: Thread) {
         let warp = self.warp_of(thread);
@@ -220,7 +220,7 @@ impl RunQueue {
         self.exited.set(self.exited.get() + 1);
     }
 
-    /// Returns the number of threads that have returned.
+    /// Returns the number of threads that have returned from the kernel.
     #[inline]
     pub(crate) fn exited(&self) -> u32 {
         self.exited.get()

@@ -1,4 +1,4 @@
-//! Waiting of a thread: for other threads of its block, for its block's turn, or because it must yield.
+//! Makes threads wait: for other threads of the block, for the block's turn, or because the schedule makes them yield.
 
 use super::{Block, Pause};
 use crate::panic::unwind;
@@ -15,7 +15,8 @@ impl Block {
         self.suspend_as(Pause::Waiting);
     }
 
-    /// Like [`Block::suspend`], and passes `pause`, which must not be `Idle`, to the scheduler.
+    /// Suspends the current thread like [`Block::suspend`] and returns `pause`, which must not be `Idle`, to the
+    /// scheduler.
     #[inline(always)]
     pub(crate) fn suspend_as(&self, pause: Pause) {
         let thread = self.thread();
@@ -40,8 +41,9 @@ impl Block {
         }
     }
 
-    /// Like [`Block::let_others_run`], on request of `watcher`, which is notified when the thread pauses and resumes.
-    /// The pause counts as progress, because the thread could have continued.
+    /// Lets the block's other threads run like [`Block::let_others_run`], because `watcher` has requested it. Notifies
+    /// the watcher when the thread pauses and when it resumes. The pause counts as progress, because the thread could
+    /// have continued.
     #[cold]
     pub(crate) fn pause(&self, watcher: &dyn Watcher) {
         if self.is_unwinding() {
@@ -56,8 +58,8 @@ impl Block {
         watcher.resume(&self.context);
     }
 
-    /// Returns true if the current thread unwinds and must not wait any more. If a thread has caught its unwinding,
-    /// this unwinds it again.
+    /// Returns true if the current thread unwinds and must not wait any more. Unwinds the thread again if the kernel
+    /// has caught the panic by which the thread was unwinding.
     #[inline]
     pub(crate) fn is_unwinding(&self) -> bool {
         let panicking = std::thread::panicking();
@@ -90,7 +92,7 @@ impl Block {
         }
     }
 
-    /// Notes that the current thread has read no new value. After some polls, lets other threads run.
+    /// Counts a poll by which the current thread has read no new value. After some polls, lets other threads run.
     #[inline]
     pub(crate) fn poll(&self, at: Line) {
         let left = self.polls_left.get() - 1;
@@ -101,8 +103,8 @@ impl Block {
         }
     }
 
-    /// Like [`Block::poll`], for `address` in global memory. A thread that polls a higher address than ever before is
-    /// scanning memory and not waiting. This ends, because memory does.
+    /// Counts a poll of `address` in global memory, like [`Block::poll`]. A poll of a higher address than before counts
+    /// as progress, because the thread scans memory and does not wait.
     #[inline]
     pub(crate) fn poll_at(&self, address: usize, at: Line) {
         if address > self.furthest_polls.get(self.thread()) {
@@ -113,7 +115,7 @@ impl Block {
     }
 
     /// Notes that the current thread is about to make a plain load, in a watched launch. A load that is repeated often
-    /// is a poll.
+    /// counts as a poll.
     #[inline]
     pub(crate) fn note_load(&self, address: usize, at: Line) {
         if self.plain_loads.is_poll(self.thread(), address, at) {

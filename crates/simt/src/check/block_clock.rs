@@ -4,14 +4,14 @@ use std::rc::Rc;
 
 use super::stamp::SET;
 
-/// A thread of a block, and the epoch before which all its accesses are known.
+/// A thread of a block, and an epoch of it: the clock includes the thread's accesses in all earlier epochs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ThreadEpoch {
     pub(super) thread: u32,
     pub(super) epoch: u32,
 }
 
-/// Threads and their epochs, ordered by thread.
+/// The threads whose epochs in a clock are later than the clock's base, ordered by thread.
 #[derive(Clone, Debug)]
 enum Extras {
     None,
@@ -19,18 +19,18 @@ enum Extras {
     Many(Rc<[ThreadEpoch]>),
 }
 
-/// The part of a vector clock for the threads of one block.
+/// The part of a vector clock for one block: an epoch for each thread of the block.
 #[derive(Clone, Debug)]
 pub(super) struct BlockClock {
     pub(super) block: u32,
-    /// The epoch of all threads that are not in `extras`.
+    /// The epoch of all threads of the block that are not in `extras`.
     base: u32,
-    /// The threads with a later epoch.
+    /// The threads whose epoch is later than `base`.
     extras: Extras,
 }
 
 impl BlockClock {
-    /// Makes a clock. `extras` must be ordered by thread.
+    /// Makes the clock of `block` in which all threads have epoch `base` except those in `extras`, ordered by thread.
     pub(super) fn new(block: u32, base: u32, extras: &[ThreadEpoch]) -> Self {
         let extras = match extras {
             [] => Extras::None,
@@ -49,7 +49,7 @@ impl BlockClock {
         }
     }
 
-    /// Returns the epoch before which all accesses of `thread` are known.
+    /// Returns the epoch of `thread`: the clock includes the thread's accesses in all earlier epochs.
     #[inline]
     pub(super) fn epoch(&self, thread: u32) -> u32 {
         let extras = self.extras();
@@ -59,7 +59,8 @@ impl BlockClock {
         }
     }
 
-    /// Returns a bit for each thread of the set from `first` on whose accesses in `epoch` are known.
+    /// Returns a mask of the threads in the set that starts at thread `first`. A bit is 1 if the clock includes the
+    /// thread's accesses in `epoch`.
     pub(super) fn known_of_set(&self, first: u32, epoch: u32) -> u64 {
         if epoch < self.base {
             return u64::MAX;
@@ -70,12 +71,12 @@ impl BlockClock {
         of_set.filter(|known| epoch < known.epoch).fold(0, |bits, known| bits | 1 << (known.thread - first))
     }
 
-    /// Returns the latest epoch of any thread.
+    /// Returns the latest epoch that the clock has for any thread.
     pub(super) fn highest(&self) -> u32 {
         self.extras().iter().map(|known| known.epoch).fold(self.base, u32::max)
     }
 
-    /// Returns true if this clock includes everything that `other` knows about the same block.
+    /// Returns true if this clock includes all accesses that `other`, a clock of the same block, includes.
     pub(super) fn has(&self, other: &Self) -> bool {
         if let (Extras::Many(mine), Extras::Many(others)) = (&self.extras, &other.extras)
             && Rc::ptr_eq(mine, others)
@@ -105,7 +106,7 @@ impl BlockClock {
         })
     }
 
-    /// Adds the accesses that `other`, a clock of the same block, knows.
+    /// Adds the accesses that `other`, a clock of the same block, includes.
     pub(super) fn join(&mut self, other: &Self) {
         if self.has(other) {
             return;
@@ -117,7 +118,7 @@ impl BlockClock {
         self.merge(other);
     }
 
-    /// Like [`join`](Self::join), if neither clock includes the other.
+    /// Does what [`join`](Self::join) does for two clocks of which neither includes the other.
     pub(super) fn merge(&mut self, other: &Self) {
         if other.base <= self.base && self.raise(other.extras()) {
             return;
@@ -129,7 +130,8 @@ impl BlockClock {
         *self = Self::new(self.block, base, &extras);
     }
 
-    /// Adds the epochs of `others` in place, if this clock lists all their threads. Returns false if it does not.
+    /// Adds the epochs of `others` in place and returns true, if `extras` already lists their threads. Otherwise may
+    /// change nothing and return false.
     fn raise(&mut self, others: &[ThreadEpoch]) -> bool {
         let Extras::Many(mine) = &mut self.extras else { return false };
         let Some(mine) = Rc::get_mut(mine) else { return false };
@@ -148,7 +150,8 @@ fn is_of_same_threads(a: &[ThreadEpoch], b: &[ThreadEpoch]) -> bool {
     a.len() == b.len() && a.iter().zip(b).fold(true, |all, (a, b)| all & (a.thread == b.thread))
 }
 
-/// Appends the threads of both lists to `into`, each with its later epoch. All three are ordered by thread.
+/// Appends the threads of `a` and `b` to `into`, each with the later of its epochs. All three lists are ordered by
+/// thread.
 fn merge(mut a: &[ThreadEpoch], mut b: &[ThreadEpoch], into: &mut Vec<ThreadEpoch>) {
     loop {
         match (a, b) {

@@ -1,16 +1,16 @@
-//! The shadow of a block's shared memory, and its initialised bytes.
+//! The shadow of a block's shared memory: the earlier accesses to each byte, and the initialised bytes.
 
 use super::cells::Cells;
 use super::copies::AsyncCopies;
 use super::shadow::{self, Conflict, Finding, Toucher};
 use crate::watch::{Access, Touch};
 
-/// The size of a page in bytes.
+/// The size of a page of shadowed shared memory in bytes.
 const PAGE: usize = 1024;
 
 struct Page {
     cells: Cells,
-    /// The initialised bytes, one bit per byte.
+    /// The initialised bytes of the page, one bit per byte.
     written: [u64; PAGE / 64],
 }
 
@@ -31,7 +31,7 @@ impl BlockShadow {
         }
     }
 
-    /// Checks an access and records it.
+    /// Checks an access to shared memory and records it.
     #[inline]
     pub(super) fn touch(&mut self, touch: &Touch, toucher: &mut Toucher<'_>) -> Result<(), Finding> {
         let &Touch { access, address, bytes, .. } = touch;

@@ -1,23 +1,22 @@
-//! The cells of a page of shadow memory.
+//! The cells of a page of shadow memory, each of which records the accesses to a few bytes.
 
 use super::shadow::{Cell, Conflict, FRESH, HISTORY, Histories, NONE, Toucher};
 use super::stamp::Stamp;
 use crate::watch::Access;
 
-/// The cells of a page.
+/// The cells of a page of shadow memory.
 pub(super) struct Cells {
     cells: Vec<Cell>,
-    /// The logarithm of a cell's size in bytes.
+    /// The base-2 logarithm of the number of bytes that a cell covers.
     shift: u32,
-    /// The width of the last atomic access.
+    /// The width of the last atomic access to the page in bytes, or 0.
     width: usize,
-    /// True if there have been atomic accesses of several widths.
+    /// True if atomic accesses of several widths have been made to the page.
     is_mixed: bool,
 }
 
 impl Cells {
-    /// Makes the cells of a page of `bytes` bytes whose first access has `width` bytes. The memory of `cells` is
-    /// reused.
+    /// Makes the cells of a page of `bytes` bytes whose first access has `width` bytes. Reuses the memory of `cells`.
     pub(super) fn new(bytes: usize, width: usize, mut cells: Vec<Cell>) -> Self {
         let shift = width.trailing_zeros();
         cells.clear();
@@ -35,8 +34,8 @@ impl Cells {
         (cell.write.tag() != NONE).then_some(cell.write)
     }
 
-    /// Checks `access` to the `bytes` bytes from byte `first` of the page on, whose address is `address`, and records
-    /// it.
+    /// Checks and records `access` to `bytes` bytes of the page, from its byte `first` on. This byte has the address
+    /// `address`.
     #[inline]
     pub(super) fn touch(
         &mut self,
@@ -80,7 +79,7 @@ impl Cells {
         Ok(())
     }
 
-    /// Divides all cells into smaller ones, each with the same history.
+    /// Divides each cell into smaller cells that all have its history.
     fn split(&mut self, shift: u32, histories: &mut Histories) {
         let parts = 1 << (self.shift - shift);
         let mut cells = Vec::with_capacity(self.cells.len() * parts);

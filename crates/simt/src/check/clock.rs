@@ -1,12 +1,13 @@
-//! The epochs of a block's threads, and what its threads know about each other and about other blocks.
+//! The epochs of a block's threads, and the accesses that happened before the next access of each thread. A thread
+//! *knows* those accesses.
 //!
-//! Each thread counts epochs. Its epoch ends when it publishes what it has done. A block barrier moves all threads to
-//! an epoch that none had reached, the block's *base*: all accesses of the block's threads in earlier epochs happened
-//! before. In the same way, an operation of all lanes of a warp gives the warp a base. Only operations of some lanes
+//! Each thread counts epochs. A thread's epoch ends when the thread publishes its accesses. A block barrier moves all
+//! threads to a new epoch, the block's *base*: accesses of the block's threads in earlier epochs happened before the
+//! barrier. In the same way, an operation of all lanes of a warp gives the warp a base. Only operations of some lanes
 //! need an epoch for each pair of lanes.
 //!
-//! [`VectorClocks`] have what threads learn by atomics and fences. Each thread that has learnt something since the last
-//! barrier has its own; the other threads share one.
+//! [`VectorClocks`] hold the accesses that threads come to know by atomics and fences. A thread gets its own after a
+//! barrier with the first such operation; until then it shares the block's common ones.
 
 use super::block_clock::{BlockClock, ThreadEpoch};
 use super::stamp::{SET, Stamp};
@@ -15,44 +16,47 @@ use crate::lanes::{LANES, MAX_THREADS, MAX_WARPS, bits};
 
 const WIDTH: usize = LANES as usize;
 
-/// The epoch before which each lane of a warp (row) knows each other lane (column).
+/// An epoch for each two lanes of a warp: the row's lane knows the accesses of the column's lane before this epoch.
 type Pairs = [[u32; WIDTH]; WIDTH];
 
-/// The vector clocks of a thread: the accesses that it knows by atomics and fences, and those that it publishes by
-/// them.
+/// The vector clocks of a thread: the accesses that the thread knows by atomics and fences, and the accesses that it
+/// publishes by them.
 ///
-/// Barriers and warp operations join all clocks of the threads that meet. This includes `fenced` and `pending`, because
-/// in PTX all fences of one scope have one order. A fence before a barrier therefore also orders another thread's
-/// atomic write after the barrier. A fence after a barrier also orders another thread's atomic read before it.
+/// Barriers and warp operations join all clocks of the threads that meet. The joined clocks include `fenced` and
+/// `pending`, because PTX has one order of all fences of a scope. A fence before a barrier therefore also orders
+/// another thread's atomic write after the barrier. A fence after a barrier also orders another thread's atomic read
+/// before it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct VectorClocks {
     /// The accesses that happened before the thread's next access.
     pub(super) known: VectorClock,
-    /// The value of `known` at the last fence of device scope. Atomic writes publish it.
+    /// The value of `known` at the thread's last fence of device scope. The thread's atomic writes publish this clock.
     pub(super) fenced: VectorClock,
-    /// The value of `known` at a later fence of block scope. Atomic writes publish it within the block.
+    /// The value of `known` at a later fence of block scope. The thread's atomic writes publish this clock to their
+    /// block.
     pub(super) fenced_in_block: Option<VectorClock>,
-    /// The clocks that atomic reads have read. They join `known` at the next fence of device scope.
-    pub(super) pending: VectorClock,
-    /// The clocks that atomic reads have read of their own block's writes. They join `known` at the next fence of any
+    /// The clocks that the thread's atomic reads have read. These clocks join `known` at the next fence of device
     /// scope.
+    pub(super) pending: VectorClock,
+    /// The clocks of the own block's writes that the thread's atomic reads have read. These clocks join `known` at the
+    /// next fence of any scope.
     pub(super) pending_in_block: VectorClock,
-    /// The last atomic read that had something to learn from.
+    /// The thread's last atomic read of an address for which clocks were published.
     pub(super) last_read: Option<LastRead>,
 }
 
-/// An atomic read.
+/// An atomic read, with the clocks of its address.
 #[derive(Clone, Debug)]
 pub(super) struct LastRead {
     pub(super) address: usize,
-    /// The clocks of the address for the device's threads, and for the block's.
+    /// The clocks published at the address: first those for all threads of the device, then those for the block.
     pub(super) held: [VectorClock; 2],
-    /// True if the read has acquired these clocks.
+    /// True if the thread has acquired the clocks in `held`.
     pub(super) is_known: bool,
 }
 
 impl VectorClocks {
-    /// Returns the accesses that were known at the last fence of any scope.
+    /// Returns the accesses that the thread knew at its last fence of any scope.
     pub(super) fn fenced_in_block(&self) -> &VectorClock {
         self.fenced_in_block.as_ref().unwrap_or(&self.fenced)
     }
@@ -86,21 +90,21 @@ impl VectorClocks {
 struct Warp {
     /// All lanes of the warp know each other's accesses before this epoch.
     base: u32,
-    /// The accesses that only some lanes know, if there are any.
+    /// The epochs for pairs of lanes, if operations of only some lanes have been made.
     pairs: Option<Box<Pairs>>,
-    /// The last epoch in which `pairs` has changed.
+    /// The last epoch in which `pairs` was changed.
     pairs_until: u32,
-    /// The lanes that have vector clocks of their own.
+    /// The mask of lanes that have their own vector clocks.
     own: u32,
 }
 
-/// The clocks of one block.
+/// The clocks of a block's threads.
 pub(super) struct Clocks {
     /// The block's position in the order of the grid.
     pub(super) block: u32,
     threads: u32,
     base: u32,
-    /// The latest epoch of any thread.
+    /// The latest epoch of any thread of the block.
     highest: u32,
     /// Each thread's epoch, unless its warp's or block's base is later.
     epochs: Box<[u32; MAX_THREADS]>,
@@ -127,7 +131,7 @@ impl Default for Clocks {
 }
 
 impl Clocks {
-    /// Resets the clocks for the block `block` of `threads` threads.
+    /// Resets the clocks for the block with number `block` and `threads` threads.
     pub(super) fn begin(&mut self, block: u32, threads: u32) {
         // Epochs continue from block to block, so that entries of the last block differ from this one's. Long
         // before the numbers overflow, they start again.
@@ -152,8 +156,8 @@ impl Clocks {
         }
     }
 
-    /// Returns the base: all accesses of the block's threads in earlier epochs happened before any thread's next
-    /// access.
+    /// Returns the block's base. All accesses of the block's threads before this epoch happened before the next access
+    /// of any thread.
     #[inline(always)]
     pub(super) fn base(&self) -> u32 {
         self.base
@@ -166,8 +170,8 @@ impl Clocks {
         self.epochs[thread].max(self.warps[warp].base).max(self.base)
     }
 
-    /// Ends the epoch of `thread` and returns the next one. A thread that learns of the new epoch knows all accesses
-    /// before it.
+    /// Ends the epoch of `thread` and returns the next one. A thread that learns of the new epoch knows all accesses of
+    /// `thread` before it.
     pub(super) fn advance(&mut self, thread: u32) -> u32 {
         let next = self.epoch(thread) + 1;
         self.epochs[thread as usize % MAX_THREADS] = next;
@@ -175,7 +179,7 @@ impl Clocks {
         next
     }
 
-    /// Joins all threads of the block, which have met at a barrier.
+    /// Joins the clocks of all threads of the block, which have met at a barrier.
     pub(super) fn barrier(&mut self) {
         self.highest += 1;
         self.base = self.highest;
@@ -192,7 +196,7 @@ impl Clocks {
         }
     }
 
-    /// Adds to `all` the accesses that the threads of this block know. They must have just met at a barrier.
+    /// Adds to `all` the accesses that the threads of this block know. The threads must have just met at a barrier.
     pub(super) fn publish_all(&self, all: &mut VectorClock) {
         all.join(&self.common.known);
         all.join(&self.common.pending);
@@ -200,13 +204,13 @@ impl Clocks {
         all.add(BlockClock::new(self.block, self.base, &[]));
     }
 
-    /// Makes the block's threads know `all` that the grid's threads know, as after a fence. They must have just met at
-    /// a barrier.
+    /// Makes the block's threads know `all` accesses that the grid's threads know, as after a fence. The threads must
+    /// have just met at a barrier.
     pub(super) fn learn_all(&mut self, all: &VectorClock) {
         self.common = VectorClocks { known: all.clone(), fenced: all.clone(), ..VectorClocks::default() };
     }
 
-    /// Joins the lanes `lanes` of `warp`, which have met.
+    /// Joins the clocks of the lanes in the mask `lanes` of `warp`, which have met at a warp operation.
     pub(super) fn warp_operation(&mut self, warp: usize, lanes: u32) {
         let first = warp as u32 * LANES;
         let all = u32::MAX >> (LANES - (self.threads - first).min(LANES));
@@ -247,8 +251,8 @@ impl Clocks {
         }
     }
 
-    /// Returns true if the accesses of `other`, of the same block, in `epoch` happened before the next access of
-    /// `thread`.
+    /// Returns true if the accesses in `epoch` of `other`, a thread of the same block, happened before the next access
+    /// of `thread`.
     #[inline]
     pub(super) fn has_seen(&self, thread: u32, other: u32, epoch: u32) -> bool {
         if thread == other || epoch < self.base {
@@ -268,13 +272,14 @@ impl Clocks {
         self.has_learnt(thread, self.block, other, epoch)
     }
 
-    /// Returns true if `thread` knows by atomics and fences the accesses of thread `other` of `block` in `epoch`.
+    /// Returns true if atomics and fences order the accesses of thread `other` of `block` in `epoch` before the next
+    /// access of `thread`.
     pub(super) fn has_learnt(&self, thread: u32, block: u32, other: u32, epoch: u32) -> bool {
         epoch < self.vectors(thread).known.epoch(block, other)
     }
 
-    /// Returns a bit for each thread of the set from `first` on whose accesses in `epoch` `thread` [has
-    /// seen](Self::has_seen).
+    /// Returns a mask of the threads in the set that starts at thread `first`. A bit is 1 if `thread` [has
+    /// seen](Self::has_seen) that thread's accesses in `epoch`.
     pub(super) fn seen_of_set(&self, thread: u32, first: u32, epoch: u32) -> u64 {
         if epoch < self.base {
             return u64::MAX;
@@ -295,21 +300,22 @@ impl Clocks {
         learnt | u64::from(lanes) << (thread / LANES * LANES - first) | 1 << (thread - first)
     }
 
-    /// Returns a bit for each thread of the set of `block` from `first` on whose accesses in `epoch` `thread` [has
-    /// learnt](Self::has_learnt).
+    /// Returns a mask of the threads of `block` in the set that starts at thread `first`. A bit is 1 if `thread` [has
+    /// learnt](Self::has_learnt) that thread's accesses in `epoch`.
     pub(super) fn learnt_of_set(&self, thread: u32, block: u32, first: u32, epoch: u32) -> u64 {
         self.vectors(thread).known.known_of_set(block, first, epoch)
     }
 
-    /// Returns true if `thread` has read the access `earlier` atomically and has not acquired it.
+    /// Returns true if an atomic read of `thread` read a value that publishes the access `earlier`, but `thread` has
+    /// not acquired it.
     pub(super) fn is_pending(&self, thread: u32, earlier: &Stamp) -> bool {
         let VectorClocks { pending, pending_in_block, .. } = self.vectors(thread);
         let has = |clock: &VectorClock| earlier.epoch < clock.epoch(earlier.block, earlier.thread());
         has(pending) || has(pending_in_block)
     }
 
-    /// Returns the latest epoch before which `thread` knows, or has read atomically, the accesses of thread `other` of
-    /// `block`.
+    /// Returns the epoch of thread `other` of `block` in the clocks of `thread`, including clocks that `thread` has
+    /// read atomically and not yet acquired.
     pub(super) fn latest_known(&self, thread: u32, block: u32, other: u32) -> u32 {
         let VectorClocks { known, pending, pending_in_block, .. } = self.vectors(thread);
         [known, pending, pending_in_block].map(|clock| clock.epoch(block, other)).into_iter().fold(0, u32::max)
@@ -337,7 +343,7 @@ impl Clocks {
         &mut self.own[thread as usize]
     }
 
-    /// Ends the epoch of `thread`, and returns all that it knows, including its own past.
+    /// Ends the epoch of `thread`, and returns the clock of all accesses that it knows, including its own.
     pub(super) fn snapshot(&mut self, thread: u32) -> VectorClock {
         let epoch = self.advance(thread);
         let mut extras = Vec::new();

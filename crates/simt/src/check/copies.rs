@@ -1,48 +1,48 @@
 //! The asynchronous copies to a block's shared memory. A copy may write at any time between its beginning and the end
-//! of its thread's wait. It therefore races with every access that is ordered neither before its beginning nor after
-//! that wait.
+//! of its thread's wait for the copy. The copy therefore races with every access that is ordered neither before this
+//! beginning nor after this wait.
 //!
 //! # Design
 //!
-//! The checker keeps where each copy began and whether it is under way. An access in between is a race, whatever
-//! barriers order it after the beginning of the copy.
+//! The checker stores where each copy began and whether it is under way. An access while the copy is under way is a
+//! race, even if barriers order the access after the beginning of the copy.
 
 use rustc_hash::FxHashMap;
 
 use super::stamp::Stamp;
 
-/// The number of bytes of a copy, and its alignment.
+/// The size of an asynchronous copy and its alignment, both in bytes.
 const BYTES: usize = 16;
 
-/// The last copy to an aligned group of 16 bytes.
+/// The last asynchronous copy to an aligned group of 16 bytes.
 #[derive(Clone, Copy)]
 pub(super) struct AsyncCopy {
-    /// The beginning of the copy.
+    /// The thread, epoch and site at which the copy began.
     pub(super) begin: Stamp,
-    /// True if it overwrites initialised memory.
+    /// True if the copy overwrites initialised memory.
     pub(super) overwrites: bool,
-    /// True if its thread has not waited for it yet.
+    /// True if the thread that began the copy has not yet waited for it.
     pub(super) is_under_way: bool,
 }
 
-/// The last copies to a block's shared memory.
+/// The last asynchronous copy to each 16 bytes of a block's shared memory.
 #[derive(Default)]
 pub(super) struct AsyncCopies {
     last: FxHashMap<usize, AsyncCopy>,
 }
 
 impl AsyncCopies {
-    /// Resets the copies for another block.
+    /// Removes all copies, before another block runs.
     pub(super) fn clear(&mut self) {
         self.last.clear();
     }
 
-    /// Returns the last copy to the bytes around `address`.
+    /// Returns the last copy to the aligned 16 bytes that contain `address`.
     pub(super) fn at(&self, address: usize) -> Option<AsyncCopy> {
         if self.last.is_empty() { None } else { self.last.get(&(address / BYTES)).copied() }
     }
 
-    /// Returns the copy to the bytes around `address` that has not ended, if there is one.
+    /// Returns the copy to the aligned 16 bytes that contain `address`, if its thread has not waited for it yet.
     pub(super) fn under_way(&self, address: usize) -> Option<AsyncCopy> {
         self.at(address).filter(|copy| copy.is_under_way)
     }
@@ -52,7 +52,7 @@ impl AsyncCopies {
         self.last.insert(address / BYTES, AsyncCopy { begin, overwrites, is_under_way: true });
     }
 
-    /// Records that its thread has waited for the copy to `address`.
+    /// Records that the thread that began the copy to `address` has waited for it.
     pub(super) fn end(&mut self, address: usize) {
         if let Some(copy) = self.last.get_mut(&(address / BYTES)) {
             copy.is_under_way = false;

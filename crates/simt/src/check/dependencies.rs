@@ -1,24 +1,25 @@
-//! Tracks the threads that have waited for the previous launches, in a kernel that may start while they run.
+//! Tracks which threads have waited for the previous launches, in a kernel that may start while those launches run.
 //!
 //! # Design
 //!
-//! A kernel whose text contains `griddepcontrol.wait` may begin while the launch before it runs, and must wait before
-//! it accesses global memory. The simulator itself runs one launch after the other, so this module only records which
-//! threads have waited.
+//! A kernel whose PTX contains `griddepcontrol.wait` may begin while the launch before it still runs. Its threads must
+//! execute that instruction before they access global memory. The simulator itself runs one launch after the other, so
+//! this module only records which threads have waited.
 
 use crate::lanes::{MAX_WARPS, Thread};
 
-/// The threads of a block.
+/// The threads of a block that have accessed global memory or waited for the previous launches.
 #[derive(Default)]
 pub(super) struct Dependencies {
-    /// The threads that have accessed global memory, and those that have waited, as bits by warp.
+    /// The threads that have accessed global memory, as one lane mask per warp.
     accessed: [u32; MAX_WARPS],
     waited: [u32; MAX_WARPS],
     has_any_waited: bool,
 }
 
 impl Dependencies {
-    /// Records that `thread` waits. Returns false if it has accessed global memory before.
+    /// Records that `thread` waits for the previous launches. Returns false if the thread accessed global memory
+    /// without having waited.
     pub(super) fn wait(&mut self, thread: Thread) -> bool {
         let (warp, bit) = (thread.warp() % MAX_WARPS, thread.bit());
         let is_first = (self.accessed[warp] & !self.waited[warp]) & bit == 0;
@@ -27,7 +28,8 @@ impl Dependencies {
         is_first
     }
 
-    /// Records that `thread` is about to access global memory. Returns false if it has not waited although others have.
+    /// Records that `thread` is about to access global memory. Returns false if it has not waited for the previous
+    /// launches although other threads of the block have.
     #[inline(always)]
     pub(super) fn allow(&mut self, thread: Thread) -> bool {
         let (warp, bit) = (thread.warp() % MAX_WARPS, thread.bit());

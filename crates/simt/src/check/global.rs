@@ -1,4 +1,4 @@
-//! The shadow of global memory, and its initialised bytes.
+//! The shadow of global memory: the earlier accesses to each byte, and the initialised bytes.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -11,23 +11,23 @@ use crate::memory_map::{MemoryMap, Written};
 use crate::region::Region;
 use crate::watch::Touch;
 
-/// The size of a page in bytes.
+/// The size of a page of shadowed global memory in bytes.
 const PAGE: usize = 4096;
-/// The number of pages that are found without a search, by the lowest bits of their numbers.
+/// The number of recently accessed pages that are found without a search, by the lowest bits of their numbers.
 const RECENT: usize = 64;
-/// The maximum number of pages whose shadow an OS thread keeps for other launches.
+/// The maximum number of pages of shadow memory that an OS thread keeps for later launches.
 const MAX_SPARE_PAGES: usize = 2048;
 
 thread_local! {
-    /// The memory of the shadows of earlier launches.
+    /// The shadow memory of earlier launches, which later launches reuse.
     static SPARE: Cell<Vec<Vec<shadow::Cell>>> = const { Cell::new(Vec::new()) };
 }
 
 struct Page {
     cells: Option<Cells>,
-    /// The allocations of the page that had uninitialised bytes when the page was first accessed.
+    /// The allocations in the page that had uninitialised bytes when the launch first accessed the page.
     fresh: Vec<Arc<Written>>,
-    /// Which of the page's bytes the launch may write.
+    /// States whether the launch may write all, some or none of the page's bytes.
     writable: Writable,
 }
 
@@ -38,16 +38,16 @@ enum Writable {
     Some,
 }
 
-/// The shadow of global memory.
+/// The shadow of global memory during a launch.
 pub(super) struct Global {
     pages: Vec<Page>,
     numbers: FxHashMap<usize, u32>,
     recent: [(usize, u32); RECENT],
     spare: Vec<Vec<shadow::Cell>>,
     memory: MemoryMap,
-    /// The memory that the launch may write, if known: starts and ends, in order.
+    /// The memory that the launch may write, if known, as ordered ranges of start and end addresses.
     writable: Option<Vec<(usize, usize)>>,
-    /// The memory of all regions.
+    /// The start and end addresses of all regions that the launch declares.
     shown: Vec<(usize, usize)>,
 }
 
@@ -64,7 +64,7 @@ impl Global {
         }
     }
 
-    /// Checks an access and records it.
+    /// Checks an access to global memory and records it.
     #[inline]
     pub(super) fn touch(&mut self, touch: &Touch, toucher: &mut Toucher<'_>) -> Result<(), Finding> {
         let &Touch { access, address, bytes, .. } = touch;
@@ -106,7 +106,7 @@ impl Global {
         index
     }
 
-    /// Makes the page that begins at `start`.
+    /// Makes the shadow of the page that begins at the address `start`.
     fn page(&self, start: usize) -> Page {
         let end = start.saturating_add(PAGE);
         let writable = match &self.writable {
@@ -124,11 +124,11 @@ impl Global {
 }
 
 impl Page {
-    /// Marks the bytes of a write as initialised. `is_used` is true if the bytes must be initialised before. Returns
-    /// true for the first atomic write to any of the bytes.
+    /// Marks the bytes of a write as initialised. `is_used` is true if the access uses the old bytes, which must then
+    /// be initialised. Returns true if the access is the first atomic write to any of its bytes.
     ///
     /// # Errors
-    /// A read of uninitialised memory.
+    /// [`Finding::Uninitialised`] if the access uses a byte that is not initialised.
     #[inline]
     fn note(&mut self, touch: &Touch, is_used: bool) -> Result<bool, Finding> {
         let &Touch { access, address, bytes, .. } = touch;
@@ -159,7 +159,7 @@ impl Drop for Global {
     }
 }
 
-/// Returns the memory of the writable `regions`.
+/// Returns the ranges of addresses of the writable `regions`, ordered and merged where they touch.
 fn writable(regions: &[Region]) -> Vec<(usize, usize)> {
     let writable = regions.iter().filter(|region| region.is_writable && region.bytes > 0);
     let mut all: Vec<_> = writable.map(|region| (region.start, region.start.saturating_add(region.bytes))).collect();

@@ -1,14 +1,15 @@
-//! The accesses to a few bytes that a later access could race with.
+//! The earlier accesses to a few bytes that a later access could race with.
 //!
-//! An access is dropped as soon as a later one subsumes it: it happened before the later one, and every access that
-//! races with it also races with the later one. Every access is checked when it is made, so the last plain write
-//! subsumes all accesses before it. The reads and the atomic accesses since then are kept, each kind in its own set.
+//! The history drops an access once a later one subsumes it. A later access subsumes an earlier one that happened
+//! before it if every access that races with the earlier one also races with the later one. Every access is checked
+//! when it is made, so the last plain write subsumes all accesses before it. The history keeps the plain reads, atomic
+//! reads and atomic writes since that write in separate sets.
 
 use super::clock::Clocks;
 use super::stamp::{SET, Stamp};
 use super::sync::Publications;
 
-/// The accesses that happened before the next access of a thread.
+/// The past of a thread: the accesses that happened before its next access.
 #[derive(Clone, Copy)]
 pub(super) struct Past<'a> {
     pub(super) clocks: &'a Clocks,
@@ -18,7 +19,7 @@ pub(super) struct Past<'a> {
 }
 
 impl Past<'_> {
-    /// Returns true if the accesses of `thread` of `block` in `epoch` are in the past.
+    /// Returns true if the accesses of thread `thread` of `block` in `epoch` are in this past.
     #[inline]
     pub(super) fn has(&self, block: u32, thread: u32, epoch: u32) -> bool {
         if block == self.block {
@@ -33,7 +34,7 @@ impl Past<'_> {
         self.has(stamp.block, stamp.thread(), stamp.epoch)
     }
 
-    /// Returns the bits of the threads of `group` whose access is in the past.
+    /// Returns the mask of the threads of `group` whose access is in this past.
     fn inside(&self, group: &Group) -> u64 {
         let Group { stamp, threads } = *group;
         if threads.is_power_of_two() {
@@ -48,7 +49,7 @@ impl Past<'_> {
             }
     }
 
-    /// Returns true if no thread can ever have `stamp`, which is of another block, in its past.
+    /// Returns true if `stamp` is an access of another block that no thread of this block can ever have in its past.
     pub(super) fn is_unpublished(&self, stamp: &Stamp) -> bool {
         stamp.block != self.block && self.publications.is_unpublished(stamp.block, stamp.epoch)
     }
@@ -57,9 +58,9 @@ impl Past<'_> {
 /// The threads of a set that made the same access in the same epoch.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Group {
-    /// The access, by any of the threads.
+    /// The access of any one of the threads.
     pub(super) stamp: Stamp,
-    /// The bits of the threads.
+    /// The mask of the threads that made the access.
     pub(super) threads: u64,
 }
 
@@ -77,7 +78,7 @@ impl Group {
         })
     }
 
-    /// Returns the first of the accesses that is not in the past.
+    /// Returns the first access of the group that is not in `past`.
     #[inline]
     pub(super) fn first_outside(&self, past: &Past<'_>) -> Option<Stamp> {
         if self.stamp.block == past.block && self.stamp.epoch < past.clocks.base() {
@@ -92,17 +93,18 @@ impl Group {
     }
 }
 
-/// Accesses of one kind, none of which subsumes another.
+/// Accesses of one kind to the same bytes, none of which subsumes another.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Accesses {
     groups: Vec<Group>,
-    /// The number of groups at which redundant ones are removed.
+    /// The number of groups of accesses at which `add` removes redundant groups.
     limit: u32,
-    /// True if the only access is one that no thread can ever have in its past: it subsumes all others.
+    /// True if the set has only one access, which no thread can ever have in its past. Such an access subsumes all
+    /// others.
     is_unpublished: bool,
 }
 
-/// With fewer groups than this, redundant ones are not searched for.
+/// The minimum number of groups of accesses in a set at which redundant groups are searched for.
 const MIN_TO_SEARCH: usize = 32;
 
 impl Accesses {
@@ -116,29 +118,30 @@ impl Accesses {
         (self.limit, self.is_unpublished) = (0, false);
     }
 
-    /// Returns the access that subsumes all others, if there is one.
+    /// Returns the access that subsumes all others because no thread can ever have it in its past.
     pub(super) fn unpublished(&self) -> Option<Stamp> {
         self.groups.first().filter(|_| self.is_unpublished).map(|group| group.stamp)
     }
 
-    /// Returns true if the last access added is by the thread of `stamp` in the same epoch.
+    /// Returns true if the group added last has an access by the thread of `stamp` in the same epoch.
     #[inline]
     pub(super) fn is_last(&self, stamp: &Stamp) -> bool {
         self.groups.last().is_some_and(|last| last.stamp.is_of_set(stamp) && last.threads & stamp.bit() != 0)
     }
 
-    /// Returns the access by the thread of `stamp` in the same epoch.
+    /// Returns an access of the set that the thread of `stamp` made in the same epoch.
     pub(super) fn of_same(&self, stamp: &Stamp) -> Option<Stamp> {
         let is_of = |group: &&Group| group.stamp.is_of_set(stamp) && group.threads & stamp.bit() != 0;
         self.groups.iter().find(is_of).map(|group| group.stamp)
     }
 
-    /// Returns any of the accesses.
+    /// Returns any one of the accesses in the set.
     pub(super) fn first(&self) -> Option<Stamp> {
         self.groups.first()?.stamps().next()
     }
 
-    /// Adds `stamp` if it differs from the last access only in its thread. Returns false if it does not.
+    /// Adds `stamp` and returns true if it differs from the access added last only in its thread. Otherwise returns
+    /// false.
     #[inline]
     pub(super) fn add_like_last(&mut self, stamp: &Stamp) -> bool {
         match self.groups.last_mut() {
@@ -150,17 +153,17 @@ impl Accesses {
         }
     }
 
-    /// Returns an access that is not in the past, if there is one.
+    /// Returns an access of the set that is not in `past`, if it has one.
     pub(super) fn first_outside(&self, past: &Past<'_>) -> Option<Stamp> {
         self.groups.iter().find_map(|group| group.first_outside(past))
     }
 
-    /// Returns true if any access is in the past.
+    /// Returns true if any access of the set is in `past`.
     pub(super) fn has_inside(&self, past: &Past<'_>) -> bool {
         self.groups.iter().any(|group| past.inside(group) != 0)
     }
 
-    /// Adds `stamp`. Accesses in its `past` may be removed, because `stamp` subsumes them.
+    /// Adds the access `stamp`. May remove accesses in its `past`, because `stamp` subsumes them.
     #[inline]
     pub(super) fn add(&mut self, stamp: &Stamp, past: &Past<'_>) {
         match self.groups.last_mut() {
@@ -197,7 +200,7 @@ impl Accesses {
         self.merge(stamp);
     }
 
-    /// Adds `stamp`, and removes earlier accesses of its thread.
+    /// Adds the access `stamp`, and removes earlier accesses of its thread.
     fn merge(&mut self, stamp: &Stamp) {
         let mut is_in = false;
         self.groups.retain_mut(|group| {
@@ -217,7 +220,8 @@ impl Accesses {
         }
     }
 
-    /// Adds `stamp` unless there is an earlier access of its thread, which is in the past of all that know `stamp`.
+    /// Adds the access `stamp`, unless the set has an earlier access of its thread. That access is in every past that
+    /// has `stamp`.
     pub(super) fn add_first(&mut self, stamp: &Stamp, past: &Past<'_>) {
         if let Some(last) = self.groups.last()
             && past.is_unpublished(&last.stamp)
@@ -238,7 +242,7 @@ impl Accesses {
     }
 }
 
-/// An atomic write, or several that no other thread has read.
+/// An atomic write, or several like writes of different threads that no other thread has read.
 #[derive(Clone, Debug)]
 struct Write {
     group: Group,
@@ -251,7 +255,8 @@ impl Write {
         Self { group: Group::new(stamp), observers: Accesses::default() }
     }
 
-    /// Adds `other` if the two writes differ only in their threads and have no readers.
+    /// Adds `other` to this write and returns true, if the two differ only in their threads and no thread has read
+    /// them.
     fn add(&mut self, other: &Self) -> bool {
         let is_like = [&*self, other].iter().all(|write| write.observers.groups.is_empty())
             && self.group.stamp.is_like(&other.group.stamp);
@@ -261,20 +266,21 @@ impl Write {
         is_like
     }
 
-    /// Removes the writes in the past. Returns true if any is left.
+    /// Removes the writes that are in `past`. Returns true if any write is left.
     fn keep_outside(&mut self, past: &Past<'_>) -> bool {
         self.group.threads &= !past.inside(&self.group);
         self.group.threads != 0 && !self.observers.has_inside(past)
     }
 
-    /// Returns the first of the writes that is not in the past.
+    /// Returns the first of these writes that is not in `past`.
     fn first_outside(&self, past: &Past<'_>) -> Option<Stamp> {
         self.group.first_outside(past).filter(|_| !self.observers.has_inside(past))
     }
 
-    /// Returns true if the write happened before the next access: in program order, or because it has been read. In
-    /// PTX's terms, a write precedes an atomic read of it in observation order, and so it precedes what follows the
-    /// read in causality order. No fence is needed for this, because it concerns one address.
+    /// Returns true if the write happened before the next access of the thread of `past`: in program order, or because
+    /// it has been read. In PTX's terms, a write precedes an atomic read of it in observation order. It therefore
+    /// precedes the accesses after the read in causality order. No fence is needed for this, because it concerns one
+    /// address.
     fn is_before(&self, past: &Past<'_>) -> bool {
         past.has_stamp(&self.group.stamp) || self.observers.has_inside(past)
     }
@@ -286,22 +292,22 @@ impl Write {
     }
 }
 
-/// The accesses since the last plain write.
+/// The accesses to a cell's bytes since the last plain write.
 #[derive(Clone, Debug, Default)]
 pub(super) struct History {
     pub(super) reads: Accesses,
     atomics: Option<Box<Atomics>>,
 }
 
-/// The atomic accesses since the last plain write.
+/// The atomic accesses to a cell's bytes since the last plain write.
 #[derive(Clone, Debug, Default)]
 struct Atomics {
     reads: Accesses,
-    /// The last write. It subsumes the writes that its thread knew or has read.
+    /// The last atomic write. It subsumes the writes that its thread knew or has read.
     last_write: Option<Write>,
-    /// The other writes.
+    /// The atomic writes that `last_write` does not subsume.
     writes: Vec<Write>,
-    /// The number of writes at which one that subsumes all is searched for.
+    /// The number of `writes` at which `add_write` searches for a write that subsumes all others.
     limit: usize,
 }
 
@@ -311,7 +317,7 @@ impl History {
         self.atomics = None;
     }
 
-    /// Returns true if there are only plain reads.
+    /// Returns true if the history has only plain reads.
     #[inline]
     pub(super) fn is_plain(&self) -> bool {
         self.atomics.is_none()
@@ -321,13 +327,13 @@ impl History {
         self.atomics.as_ref().is_some_and(|atomics| atomics.last_write.is_some())
     }
 
-    /// Returns an atomic write that a plain access would race with.
+    /// Returns an atomic write that is not in `past`, with which a plain access would race.
     #[inline]
     pub(super) fn atomic_write_outside(&self, past: &Past<'_>) -> Option<Stamp> {
         self.atomics.as_ref().and_then(|atomics| atomics.write_outside(past))
     }
 
-    /// Returns an atomic read that a plain write would race with.
+    /// Returns an atomic read that is not in `past`, with which a plain write would race.
     pub(super) fn atomic_read_outside(&self, past: &Past<'_>) -> Option<Stamp> {
         self.atomics.as_ref().and_then(|atomics| atomics.reads.first_outside(past))
     }
@@ -337,7 +343,7 @@ impl History {
         self.atomics.as_ref()?.last_write.as_ref().map(|write| write.group.stamp)
     }
 
-    /// Returns the recorded atomic writes, and with `with_reads` also the reads.
+    /// Returns the recorded atomic writes and, if `with_reads` is true, the recorded atomic reads.
     pub(super) fn atomics(&self, with_reads: bool) -> impl Iterator<Item = Stamp> {
         self.atomics.iter().flat_map(move |atomics| {
             let writes = atomics.last_write.iter().chain(&atomics.writes).flat_map(|write| write.group.stamps());
@@ -362,7 +368,7 @@ impl History {
         self.atomics.get_or_insert_default().last_write = Some(Write::new(*stamp));
     }
 
-    /// Adds an atomic write; `reads` is true if it also reads.
+    /// Adds an atomic write. `reads` is true if the access also reads, as an atomic update does.
     pub(super) fn add_atomic_write(&mut self, stamp: &Stamp, past: &Past<'_>, reads: bool) {
         self.atomics.get_or_insert_default().add_write(stamp, past, reads);
     }

@@ -1,14 +1,15 @@
 //! The first atomic writes to uninitialised memory, to find atomic reads that are not ordered after one of them.
 //!
 //! Two atomic accesses do not race. But if memory was uninitialised before the launch, an atomic read must be ordered
-//! after such a write. Otherwise it may read uninitialised memory, even if it did not in this run.
+//! after one of its first atomic writes. Otherwise the read may return uninitialised memory, even if it did not in this
+//! run.
 
 use rustc_hash::FxHashMap;
 
 use super::history::{Accesses, Past};
 use super::stamp::Stamp;
 
-/// For each address whose first write was atomic: these writes, none of which is ordered after another.
+/// The first atomic writes to each address whose first write was atomic. None of these writes is ordered after another.
 #[derive(Default)]
 pub(super) struct Initial(FxHashMap<usize, Accesses>);
 
@@ -20,7 +21,8 @@ impl Initial {
         }
     }
 
-    /// Notes a plain store to `address`. Every later access is ordered after it, or races.
+    /// Removes the first atomic writes to `address` because of a plain store. Every later access either is ordered
+    /// after the store or races with it.
     #[inline(never)]
     pub(super) fn overwrite(&mut self, address: usize) {
         if !self.0.is_empty() {
@@ -28,17 +30,17 @@ impl Initial {
         }
     }
 
-    /// Returns true if there are no such writes.
+    /// Returns true if no first atomic writes are recorded.
     #[inline(always)]
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Checks and records the atomic access `stamp` to `address`. `is_first` is true if it may be the first write, and
-    /// `uses` if the value that it reads is used.
+    /// Checks and records the atomic access `stamp` to `address`. `is_first` is true if the access may be the first
+    /// write, and `uses` is true if the kernel uses the value that the access reads.
     ///
     /// # Errors
-    /// A first write, if a used read is ordered after none of them.
+    /// One of the first writes, if the kernel uses the value read and the read is ordered after none of them.
     #[inline(never)]
     pub(super) fn follow(
         &mut self,

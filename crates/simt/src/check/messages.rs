@@ -7,11 +7,11 @@ use crate::faults::remedy::Remedy;
 use crate::lanes::LANES;
 use crate::watch::{Access, MemoryOrder};
 
-/// The last atomic write of another thread that a thread has read.
+/// The last atomic write of another thread that a certain thread has read.
 #[derive(Clone, Copy)]
 struct Message {
     from: Stamp,
-    /// True if it was read by an acquiring load, or before a fence.
+    /// True if the reader used an acquiring load, or has executed a fence since the read.
     is_acquired: bool,
 }
 
@@ -30,7 +30,8 @@ impl Messages {
         }
     }
 
-    /// Records that the atomic `access` of `thread`, `stamp`, has read the atomic write `found`.
+    /// Records that the atomic access `stamp` of `thread`, which is of the kind `access`, has read the atomic write
+    /// `found`.
     #[inline]
     pub(super) fn note(&mut self, thread: u32, stamp: &Stamp, found: Option<Stamp>, access: Access) {
         if let Some(from) = found
@@ -42,7 +43,7 @@ impl Messages {
         }
     }
 
-    /// Records a fence of `thread`.
+    /// Records that `thread` has executed a fence.
     #[inline]
     pub(super) fn fence(&mut self, thread: u32) {
         if let Some(message) = &mut self.last[thread as usize] {
@@ -50,8 +51,8 @@ impl Messages {
         }
     }
 
-    /// Returns the remedy if threads have published `earlier` by an atomic write, and `thread`, of the block of
-    /// `clocks`, is still not ordered after it. Returns `None` if no thread has read such a write. A write that
+    /// Returns the remedy if an atomic write publishes the access `earlier`, but `thread`, of the block of `clocks`, is
+    /// still not ordered after it. Returns `None` if no thread of the block has read such a write. A write that
     /// `thread` itself has read takes precedence.
     pub(super) fn remedy(&self, thread: u32, earlier: &Stamp, clocks: &Clocks) -> Option<Remedy> {
         let message_after = |reader: u32| {
@@ -88,13 +89,13 @@ fn is_one_warp(thread: u32, other: u32) -> bool {
     thread / LANES == other / LANES
 }
 
-/// Returns true if the message is a write that may come after `earlier`: by its thread, or another of its block.
+/// Returns true if the message is a write by the block of `earlier` that may have been made after `earlier`.
 fn is_later(message: &Message, earlier: &Stamp) -> bool {
     message.from.block == earlier.block && message.from.epoch >= earlier.epoch
 }
 
-/// Returns the remedy if the write that `reader` has read was made by another thread than that of `earlier`, and
-/// `earlier` is not in that thread's past.
+/// Returns a remedy if the thread whose write `reader` has read did not make `earlier` and does not have it in its
+/// past. Such a thread must synchronise with the thread of `earlier` before it writes.
 fn before_release((reader, Message { from, .. }): (u32, Message), earlier: &Stamp, clocks: &Clocks) -> Option<Remedy> {
     // A barrier between the two would have ended the epoch, and the write would have released the earlier access.
     let is_released = clocks.latest_known(reader, from.block, from.thread()) >= from.epoch;
@@ -106,7 +107,7 @@ fn before_release((reader, Message { from, .. }): (u32, Message), earlier: &Stam
     Some(if is_of_warp { Remedy::WarpBeforeRelease } else { Remedy::BarrierBeforeRelease })
 }
 
-/// Returns the side that lacks its fence.
+/// Returns the remedy for the side that lacks its fence: the writer, the reader or both.
 fn fences((_, message): &(u32, Message), thread: u32, earlier: &Stamp, clocks: &Clocks) -> Remedy {
     match (clocks.is_pending(thread, earlier), message.is_acquired) {
         (true, _) => Remedy::Acquire,

@@ -1,26 +1,27 @@
-//! The checker: finds data races, and reads of uninitialised memory.
+//! The checker, which finds data races and reads of uninitialised memory.
 //!
-//! Two accesses to one byte race if at least one is a write, not both are atomic, and neither happened before the
-//! other. This order follows from the barriers, warp operations, atomics and fences that the threads executed, never
-//! from the order in which the simulator ran them. A race is therefore found under any schedule, as long as both
-//! accesses are made. Every access is compared with all earlier ones that could race with it, and the order is exact.
-//! Every reported race is therefore real.
+//! Two accesses to one byte race if at least one is a write, at least one is not atomic, and neither happened before
+//! the other. The happens-before order follows from the barriers, warp operations, atomics and fences that the threads
+//! executed, never from the order in which the simulator ran them. A race is therefore found under any schedule, as
+//! long as both accesses are made. The checker compares every access with all earlier ones that could race with it. The
+//! order is exact, so every reported race is real.
 //!
-//! `clock`, `block_clock` and `vector_clock` hold what happened before what, and `sync` has the rules of atomics and
-//! fences. `messages` records the atomic writes that threads have read, and `initial` the first atomic writes to
-//! uninitialised memory. `stamp`, `history` and `shadow` record the accesses, `global` and `block_shadow` those to the
-//! two kinds of memory, and `copies` the asynchronous copies. `report` makes the faults.
+//! The modules `clock`, `block_clock` and `vector_clock` represent the happens-before order, and `sync` has the rules
+//! of atomics and fences. `messages` records the atomic writes that threads have read, and `initial` the first atomic
+//! writes to uninitialised memory. `stamp`, `history` and `shadow` record the accesses, `global` and `block_shadow`
+//! those to the two kinds of memory, and `copies` the asynchronous copies. `report` makes the faults.
 //!
 //! # Design
 //!
 //! - Atomics of different widths race with each other. An atomic or fence of block scope orders nothing for other
-//!   blocks, and such an atomic races with theirs. Where one thread uses several scopes at one address, its last atomic
-//!   subsumes its earlier ones.
-//! - A barrier in shared memory stores the releases before the end of its last phase. A wait acquires them.
+//!   blocks, and such an atomic races with atomics of other blocks. Where one thread uses several scopes at one
+//!   address, its last atomic subsumes its earlier ones.
+//! - A barrier in shared memory (`mbarrier`) stores the clocks of the threads that arrived before the end of its last
+//!   phase. A wait acquires these clocks.
 //! - Shuffles and votes order memory unless the check is strict. GPUs order it and programs rely on this, but CUDA's
 //!   documentation does not promise it. The kernels in `gpu` pass both checks.
-//! - The checker is tested in four ways. Each barrier, warp synchronisation and fence of the kernels is left out in
-//!   turn, at run time and by its source line, and the checker must notice its absence. The faulty kernels must be
+//! - The checker is tested in four ways. Tests leave out each barrier, warp synchronisation and fence of the kernels in
+//!   turn, selected by source line at run time, and the checker must notice its absence. The faulty kernels must be
 //!   reported at their lines. Some hundred small kernels must be classified correctly. Random programs are compared
 //!   with the definition above by brute force.
 
@@ -69,7 +70,7 @@ use crate::statics::Statics;
 use crate::synchronisations::SyncKind;
 use crate::watch::{Access, BarrierDivergence, MemoryOrder, Next, Touch, Watcher};
 
-/// The checks of a launch besides the faults that every launch finds: data races, and reads of uninitialised memory.
+/// Options of the checker, which makes a launch also report data races and reads of uninitialised memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Checks {
     /// `true` if a shuffle or a vote orders the memory accesses of its lanes, as a warp synchronisation does. GPUs
@@ -79,13 +80,13 @@ pub struct Checks {
     /// iterations.
     ///
     /// GPUs count warps at a barrier, but CUDA's documentation requires all threads of the block to reach the same one.
-    /// If it is `false`, a launch warns of such warps ([`NoteKind::WarpsApart`](crate::NoteKind::WarpsApart)) and
+    /// If this is `false`, a launch warns of such warps ([`NoteKind::WarpsApart`](crate::NoteKind::WarpsApart)) and
     /// continues. The lanes of one warp must reach the barrier together in any case.
     pub warps_may_part: bool,
 }
 
 impl Checks {
-    /// Accepts only what CUDA's documentation guarantees.
+    /// The checks that accept only programs whose order CUDA's documentation guarantees.
     pub const STRICT: Self = Self { shuffles_order_memory: false, warps_may_part: false };
 }
 
@@ -95,52 +96,52 @@ impl Default for Checks {
     }
 }
 
-/// A running block.
+/// The checker's state for one running block.
 #[derive(Default)]
 struct Resident {
     clocks: Clocks,
     shared: BlockShadow,
-    /// The histories of cells in shared memory.
+    /// The access histories of the cells of the block's shared memory.
     histories: Histories,
-    /// The atomics in shared memory.
+    /// The atomic objects in the block's shared memory.
     objects: Objects,
     initial: Initial,
     messages: Messages,
     dependencies: Dependencies,
 }
 
-/// Checks one launch.
+/// The watcher that checks one launch.
 pub(crate) struct Checker {
     checks: Checks,
     extent: Extent,
-    /// The extent of the grid in blocks, and the order in which they run.
+    /// The extent of the grid in blocks.
     grid: Dim3,
     is_cooperative: bool,
     order: BlockOrder,
     regions: Vec<Region>,
-    /// Statics whose memory is allocated during the launch are not among the regions.
+    /// The statics of the launch, because `regions` lacks those whose memory is allocated during the launch.
     statics: Option<Statics>,
     state: RefCell<State>,
 }
 
 struct State {
     residents: Vec<Resident>,
-    /// The residents that no block uses.
+    /// The indices of the elements of `residents` that no block uses.
     vacant: Vec<u32>,
     publications: Publications,
     global: Global,
-    /// The histories of cells in global memory.
+    /// The access histories of the cells of global memory.
     histories: Histories,
-    /// The atomics in global memory.
+    /// The atomic objects in global memory.
     objects: Objects,
     initial: Initial,
     sites: Sites,
-    /// True if an access to global memory was atomic only for its own block.
+    /// True if the launch has made an atomic access of block scope to global memory.
     has_narrow: bool,
 }
 
 impl Checker {
-    /// Makes a checker for the launch of `grid`, whose simulator has allocated `memory`.
+    /// Makes a checker for the launch of `grid`. `memory` is the map of the simulator's global memory.
     pub(crate) fn new(checks: Checks, grid: &Grid<'_>, memory: MemoryMap) -> Self {
         let state = State {
             residents: Vec::new(),
@@ -314,7 +315,7 @@ impl State {
     }
 }
 
-/// Returns the block's number: its position in the order of the grid. No launch has 2³² blocks.
+/// Returns the number of `block`: its position in the order in which the grid's blocks run. No launch has 2³² blocks.
 fn number(block: &BlockContext) -> u32 {
     block.position() as u32
 }

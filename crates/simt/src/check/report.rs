@@ -1,4 +1,4 @@
-//! Makes the fault of a failed access.
+//! Makes the fault that reports an access that the checker has rejected.
 
 use super::copies::AsyncCopy;
 use super::history::Past;
@@ -64,7 +64,8 @@ impl Checker {
         if is_early { FaultKind::EarlyRead(race) } else { FaultKind::Race(race) }
     }
 
-    /// Returns the remedy that would order an access after the earlier access `with` at `other`.
+    /// Returns the remedy that would order the access `touch` after the earlier access `with`, which was made at
+    /// `other`.
     fn remedy(
         &self,
         block: &BlockContext,
@@ -107,7 +108,8 @@ impl Checker {
         self.between(block, with, between_blocks)
     }
 
-    /// Returns the remedy that orders the current thread after that of `with`: for another block, `between_blocks`.
+    /// Returns the remedy that orders the current thread after the thread of `with`. If that thread is in another
+    /// block, this is `between_blocks`.
     fn between(&self, block: &BlockContext, with: &Stamp, between_blocks: Remedy) -> Remedy {
         if with.block == number(block) {
             Remedy::in_block(block.thread().linear(), with.thread())
@@ -121,7 +123,8 @@ impl Checker {
         self.state.borrow().residents[block.tag.get() as usize].shared.copies.at(address)
     }
 
-    /// Returns the asynchronous copy to `address` that begins with `stamp`, if `stamp` begins one.
+    /// Returns the asynchronous copy to `address` that the access `stamp` begins, or `None` if `stamp` is another kind
+    /// of access.
     fn copy_of(&self, block: &BlockContext, stamp: &Stamp, address: usize) -> Option<CopyUnderWay> {
         let Site { at, access, .. } = self.state.borrow().sites.get(stamp.site());
         let thread = self.extent.thread(stamp.thread()).index();
@@ -129,14 +132,14 @@ impl Checker {
         (access == Access::Discard).then(|| CopyUnderWay { thread, location: at.into(), overwrites })
     }
 
-    /// Returns two overlapping parts of dynamic shared memory that contain `address`, unless both accesses have the
-    /// same source site.
+    /// Returns two overlapping parts of dynamic shared memory that contain `address`. Returns `None` if both accesses
+    /// have the same source site.
     fn overlap(&self, block: &BlockContext, touch: &Touch, address: usize, other: Site) -> Option<[SharedPart; 2]> {
         let is_shared = touch.space == Space::Shared && !is_same_line(touch.at, other.at);
         if is_shared { block.arena.overlap(address) } else { None }
     }
 
-    /// Returns the element that contains the byte at `address`.
+    /// Returns the array element that contains the byte at `address`.
     fn element(&self, block: &BlockContext, touch: &Touch, address: usize) -> Element {
         let found = match touch.space {
             Space::Shared => {
@@ -159,8 +162,8 @@ impl Checker {
     }
 }
 
-/// Returns the remedy that orders the access `touch` with the asynchronous `copy`, whose beginning or end is `with` at
-/// `other`.
+/// Returns the remedy that orders the access `touch` after the asynchronous `copy`. The access `with` at `other` is the
+/// beginning or the end of the copy.
 fn after_copy(touch: &Touch, (with, other): (&Stamp, Site), copy: AsyncCopy, past: &Past<'_>) -> Remedy {
     let (is_own, is_after) = (with.thread() == past.thread, past.has_stamp(&copy.begin));
     if is_own {

@@ -1,23 +1,23 @@
-//! The shadow of memory: for every few bytes, the accesses that a later one could race with.
+//! The shadow of memory: for every few bytes, the earlier accesses with which a later access could race.
 //!
-//! Memory is divided into pages, and pages into cells. All cells of a page have the size of its narrowest access. An
-//! access is therefore to whole cells, and separately accessed neighbours never share one.
+//! Memory is divided into pages, and pages into cells. All cells of a page have the size of its narrowest access. Every
+//! access therefore covers whole cells, and neighbours that are accessed separately never share a cell.
 
 use super::history::{Group, History, Past};
 use super::sites::Sites;
 use super::stamp::Stamp;
 use crate::watch::Access;
 
-/// The tags of [`Stamp`]: the kinds of a cell's entries.
+/// The tag of a [`Stamp`] in a cell that stands for no access.
 pub(super) const NONE: u32 = 0;
-/// A plain write, or plain reads by several threads.
+/// The tag of a plain write, or of plain reads by one or several threads.
 pub(super) const PLAIN: u32 = 1;
-/// The last atomic write.
+/// The tag of the last atomic write.
 const ATOMIC: u32 = 2;
-/// A history, whose number is stored in place of the block.
+/// The tag of a history. The number of the history is stored in place of the block.
 pub(super) const HISTORY: u32 = 3;
-/// A plain read that no thread can ever have in its past. It subsumes all later reads: a write that races with one of
-/// them also races with it.
+/// The tag of a plain read that no thread can ever have in its past. It subsumes all later reads, because a write that
+/// races with a later read also races with it.
 const UNPUBLISHED: u32 = 4;
 
 const EMPTY: Stamp = Stamp::new(0, 0, 0, 0, NONE);
@@ -26,40 +26,41 @@ const EMPTY: Stamp = Stamp::new(0, 0, 0, 0, NONE);
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Conflict {
     pub(super) with: Stamp,
-    /// The address of the cell.
+    /// The address of the cell of memory on which the accesses race.
     pub(super) address: usize,
 }
 
-/// An error of an access.
+/// An error that the checker finds in an access.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Finding {
     Race(Conflict),
-    /// An atomic read of memory that was uninitialised before the launch, which nothing orders after the first atomic
-    /// write to it.
+    /// An atomic read of memory that was uninitialised before the launch. Nothing orders the read after the first
+    /// atomic write to this memory.
     Early(Conflict),
-    /// A read of uninitialised bytes from `address` on. `since` is the write that has made them so, if known.
+    /// A read of uninitialised bytes from `address` on. `since` is the last write to them, if known, such as the
+    /// beginning of an asynchronous copy.
     Uninitialised {
         address: usize,
         since: Option<Stamp>,
     },
-    /// An access before the thread has waited for the previous launches.
+    /// An access to global memory by a thread that has not waited for the previous launches.
     BeforeDependencies,
 }
 
-/// The accesses to a cell.
+/// The accesses to a cell, which is a few bytes of memory.
 #[derive(Clone, Copy)]
 pub(super) struct Cell {
-    /// The last plain write, if any.
+    /// The last plain write to the cell, if any.
     pub(super) write: Stamp,
-    /// The accesses after it: none, plain reads, one atomic write, or a history.
+    /// The accesses after the last plain write: none, plain reads, one atomic write, or a history.
     pub(super) since: Stamp,
-    /// The threads of the plain reads.
+    /// The mask of the threads that made the plain reads in `since`.
     threads: u64,
 }
 
 pub(super) const FRESH: Cell = Cell { write: EMPTY, since: EMPTY, threads: 0 };
 
-/// The histories of cells, by number.
+/// The access histories of cells. Each has a number.
 #[derive(Default)]
 pub(super) struct Histories {
     all: Vec<History>,
@@ -91,29 +92,29 @@ impl Histories {
     }
 }
 
-/// The state of an access while it is checked against cells.
+/// The state of an access while the checker compares it with the earlier accesses to its cells.
 pub(super) struct Toucher<'a> {
     pub(super) past: Past<'a>,
     pub(super) stamp: Stamp,
     pub(super) histories: &'a mut Histories,
-    /// Set when a plain write overwrites a cell that atomics have written.
+    /// Set to true if this access is a plain write to a cell that atomics have written.
     pub(super) overwrites_atomic: bool,
-    /// The sites, which give the scope and the width of an earlier atomic.
+    /// The source sites of the launch, which have the scope and the width of earlier atomics.
     pub(super) sites: &'a Sites,
-    /// True if some accesses were atomic only for their own block.
+    /// True if the launch has made atomic accesses of block scope.
     pub(super) has_narrow: bool,
     /// True if the cell's page may have atomic accesses of several widths.
     pub(super) is_mixed: bool,
-    /// True if the value that an update reads is not used.
+    /// True if the kernel ignores the value that an atomic update returns.
     pub(super) is_unused: bool,
-    /// Set to the atomic write that an atomic read reads.
+    /// Set to the atomic write whose value this access reads, if it is atomic.
     pub(super) found: Option<Stamp>,
-    /// Set when an atomic write is the first write to any of the bytes.
+    /// Set to true if this access is an atomic write and the first write to any of its bytes.
     pub(super) initialises: bool,
 }
 
-/// Returns true if the bytes of an access must be initialised. `is_unused` is true if the value that an update reads is
-/// not used.
+/// Returns true if the bytes of `access` must be initialised. `is_unused` is true if the kernel ignores the value that
+/// an atomic update returns.
 #[inline(always)]
 pub(super) fn uses(access: Access, is_unused: bool) -> bool {
     access.reads() && !(is_unused && matches!(access, Access::Update(_)))
@@ -173,7 +174,7 @@ impl Toucher<'_> {
         if cell.write.tag() == NONE { Ok(()) } else { self.check(&cell.write) }
     }
 
-    /// Returns a plain read of the cell that is not in the past. The cell must have no history.
+    /// Returns a plain read of `cell` that is not in the past of the current thread. The cell must have no history.
     #[inline(always)]
     fn read_outside(&self, cell: &Cell) -> Option<Stamp> {
         Group { stamp: cell.since, threads: cell.threads }.first_outside(&self.past)
@@ -337,8 +338,8 @@ impl Toucher<'_> {
         }
     }
 
-    /// Checks an atomic access against atomics that are not "morally strong" with it, in PTX's words. These are
-    /// accesses of another width, and accesses of other blocks if either is atomic only for its own block.
+    /// Checks an atomic access against atomics that are not "morally strong" with it, in PTX's words. These are atomics
+    /// of another width, and atomics of other blocks if either access has block scope.
     #[inline(always)]
     fn check_strength(&self, cell: &Cell, writes: bool) -> Result<(), Stamp> {
         if self.has_narrow || self.is_mixed { self.check_each_strength(cell, writes) } else { Ok(()) }
@@ -360,7 +361,7 @@ impl Toucher<'_> {
         found.map_or(Ok(()), Err)
     }
 
-    /// Returns the cell's history, which starts with the cell's accesses so far.
+    /// Returns the history of `cell`. If the cell has none, makes one from the cell's accesses so far.
     fn history(&mut self, cell: &mut Cell) -> &mut History {
         let since = cell.since;
         if since.tag() != HISTORY {

@@ -1,4 +1,4 @@
-//! Numbers for source sites, which are shorter than addresses.
+//! Numbers source sites: a number takes less memory than the address of a location.
 
 use std::cell::Cell;
 
@@ -8,22 +8,23 @@ use super::stamp::Stamp;
 use crate::source::Line;
 use crate::watch::Access;
 
-/// The number of sites that are found without a search.
+/// The number of recently used sites that are found without a search.
 const RECENT: usize = 256;
 
-/// A source site and its access.
+/// A source site and the kind of access that is made there.
 #[derive(Clone, Copy)]
 pub(super) struct Site {
     pub(super) at: Line,
     pub(super) access: Access,
-    /// The width of an atomic access, otherwise 0.
+    /// The width of the access in bytes if it is atomic, otherwise 0.
     pub(super) bytes: usize,
 }
 
-/// The sites reached so far.
+/// The source sites at which the launch has accessed memory so far.
 pub(super) struct Sites {
     all: Vec<Site>,
-    /// For each store, 1 plus the number of the load by which the same thread has read the address before; or 0.
+    /// For each site of a store, the number of the site at which the same thread has loaded from the address before,
+    /// plus 1. It is 0 if there is none.
     loads: Vec<Cell<u32>>,
     numbers: FxHashMap<usize, u32>,
     recent: Box<[(usize, u32); RECENT]>,
@@ -34,12 +35,13 @@ impl Sites {
         Self { all: Vec::new(), loads: Vec::new(), numbers: FxHashMap::default(), recent: Box::new([(0, 0); RECENT]) }
     }
 
-    /// Returns the site with this number.
+    /// Returns the site with the number `number`.
     pub(super) fn get(&self, number: u32) -> Site {
         self.all[number as usize]
     }
 
-    /// Records that a thread stores at `store` to an address from which it has loaded at `load`.
+    /// Records that a thread stores, at site number `store`, to an address from which it has loaded at site number
+    /// `load`.
     #[inline]
     pub(super) fn note_update(&self, store: u32, load: u32) {
         if let Some(noted) = self.loads.get(store as usize) {
@@ -47,14 +49,15 @@ impl Sites {
         }
     }
 
-    /// Returns true if a thread has stored at `store` to an address from which it had loaded at `load`.
+    /// Returns true if a thread has stored, at the site `store`, to an address from which it had loaded at the site
+    /// `load`.
     pub(super) fn is_update(&self, store: Site, load: Site) -> bool {
         let number = |site: Site| self.numbers.get(&key(site.at, site.access, site.bytes)).copied();
         let (Some(store), Some(load)) = (number(store), number(load)) else { return false };
         self.loads.get(store as usize).is_some_and(|noted| noted.get() == load + 1)
     }
 
-    /// Returns the number of a site. Its fields are separate parameters, so that they stay in registers.
+    /// Returns the number of a site. The fields of the site are separate parameters, so that they stay in registers.
     #[inline(always)]
     pub(super) fn number(&mut self, at: Line, access: Access, bytes: usize) -> u32 {
         let key = key(at, access, bytes);
@@ -78,7 +81,8 @@ impl Sites {
     }
 }
 
-/// `Location`s are aligned to 8 bytes and below 2⁵⁶. Doubling the address leaves four bits for the kind of access.
+/// Returns the hash key of a site. `Location`s are aligned to 8 bytes and lie below 2⁵⁶, so doubling the address leaves
+/// four bits for the kind of access.
 #[inline(always)]
 fn key(at: Line, access: Access, bytes: usize) -> usize {
     (2 * std::ptr::from_ref(at).addr()) ^ code(access) ^ (bytes << 58)

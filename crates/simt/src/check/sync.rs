@@ -1,13 +1,14 @@
-//! How atomics and fences order accesses of different threads, by the rules of PTX's memory model, which are those of
-//! C++.
+//! The rules by which atomics and fences order accesses of different threads: those of PTX's memory model, which agree
+//! with C++'s.
 //!
 //! Each address that atomics have written has a clock. An atomic write publishes the clock that its thread had at its
-//! last fence; a releasing write publishes its thread's current clock. An atomic update joins this to the address's
-//! clock, because updates continue a release sequence. A store replaces the address's clock, except the part that the
-//! same thread has released there before.
+//! last fence; a releasing write publishes its thread's current clock. An atomic update adds the published clock to the
+//! address's clock, because updates continue a release sequence. A store replaces the address's clock, except for the
+//! part that the same thread has released at this address before.
 //!
-//! By an acquiring load, a thread joins the address's clock at once; by any other atomic read, at its next fence. A
-//! plain store publishes nothing. A fence or an atomic of block scope publishes only within its own block.
+//! A thread adds the address's clock to its own at once by an acquiring load. After any other atomic read, the thread
+//! does so at its next fence. A plain store publishes nothing. A fence or an atomic of block scope publishes only
+//! within its own block.
 
 use rustc_hash::FxHashMap;
 
@@ -16,11 +17,11 @@ use super::vector_clock::VectorClock;
 use crate::memory::Scope;
 use crate::watch::{Access, MemoryOrder};
 
-/// The running blocks, and how much of each block has been published.
+/// The running blocks, and the epoch up to which each block has published its accesses.
 #[derive(Default)]
 pub(super) struct Publications {
     running: Vec<u32>,
-    /// For each block that has published something, the latest epoch before which its accesses are known.
+    /// For each block that has published accesses, an epoch: other threads can know the block's accesses before it.
     published: FxHashMap<u32, u32>,
 }
 
@@ -38,16 +39,16 @@ impl Publications {
         *published = epoch.max(*published);
     }
 
-    /// Returns true if no thread can ever learn of the accesses of `block` in `epoch`, because the block has ended and
-    /// has never published them.
+    /// Returns true if `block` has ended without publishing its accesses in `epoch`. No other thread can ever be
+    /// ordered after them.
     pub(super) fn is_unpublished(&self, block: u32, epoch: u32) -> bool {
         !self.running.contains(&block) && self.published.get(&block).is_none_or(|&published| epoch >= published)
     }
 }
 
-/// The clock that a thread has released by a store.
+/// The clock that a thread has published by a releasing store.
 struct Released {
-    /// The accesses that the thread knew.
+    /// The accesses that happened before the store.
     clock: VectorClock,
     scope: Scope,
 }
@@ -56,18 +57,18 @@ fn key(block: u32, thread: u32) -> u64 {
     u64::from(block) << u32::BITS | u64::from(thread)
 }
 
-/// An address that atomics have written.
+/// The clocks of an address that atomics have written.
 #[derive(Default)]
 struct Object {
     /// The clock that a thread acquires by reading the address.
     holds: VectorClock,
-    /// The clock that threads of the last writer's block acquire, if it is greater.
+    /// The clock that threads of the last writer's block acquire, if it is greater than `holds`.
     holds_for_block: Option<VectorClock>,
     /// The block of the last writer.
     writer: u32,
-    /// For a barrier: the releases of the threads that arrived before the end of the last phase.
+    /// If the address is an `mbarrier`, the joined clocks of the threads that arrived before the end of its last phase.
     phase: VectorClock,
-    /// The releases by block and thread.
+    /// The clock that each thread has released at the address, by the key of its block and thread.
     released: FxHashMap<u64, Released>,
 }
 
@@ -76,12 +77,13 @@ impl Object {
         if self.released.is_empty() { None } else { self.released.get(&key(block, thread)) }
     }
 
-    /// Returns the clock that a thread of `block` acquires from the writes of its own block.
+    /// Returns the clock that a thread of `block` acquires from writes of that block to the address.
     fn holds_for(&self, block: u32) -> Option<&VectorClock> {
         (self.writer == block).then(|| self.holds_for_block.as_ref().unwrap_or(&self.holds))
     }
 
-    /// Records a store with `scope` by a thread of `clocks`. Returns what it publishes to other blocks.
+    /// Records an atomic store of `scope` by a thread of the block of `clocks`. Returns the clock that the store
+    /// publishes to other blocks.
     fn store(&mut self, clocks: &mut Clocks, thread: u32, order: MemoryOrder, scope: Scope) -> &VectorClock {
         let block = clocks.block;
         let (released, wide) = match order {
@@ -114,7 +116,7 @@ impl Object {
         &self.holds
     }
 
-    /// Records an update with `scope` by a thread of `clocks`.
+    /// Records an atomic update of `scope` by a thread of the block of `clocks`.
     fn update(&mut self, clocks: &Clocks, thread: u32, scope: Scope) {
         let block = clocks.block;
         let vectors = clocks.vectors(thread);
@@ -142,7 +144,7 @@ impl Object {
     }
 }
 
-/// The addresses of atomic writes that have published something.
+/// The addresses at which atomic writes have published clocks.
 #[derive(Default)]
 pub(super) struct Objects(FxHashMap<usize, Object>);
 
@@ -153,7 +155,7 @@ impl Objects {
         }
     }
 
-    /// Records a plain store to `address`, which atomics have written.
+    /// Records a plain store to `address`, to which atomics have been written before.
     pub(super) fn overwrite(&mut self, address: usize) {
         if let Some(object) = self.0.get_mut(&address) {
             object.holds = VectorClock::default();
@@ -162,14 +164,14 @@ impl Objects {
         }
     }
 
-    /// Records the end of a phase of the barrier at `address`, at which threads of `block` arrive.
+    /// Records the end of a phase of the `mbarrier` at `address`, at which threads of `block` arrive.
     pub(super) fn end_phase(&mut self, address: usize, block: u32) {
         if let Some(object) = self.0.get_mut(&address) {
             object.phase = object.holds_for(block).cloned().unwrap_or_default();
         }
     }
 
-    /// Orders the atomic `access` of `thread` at `address`.
+    /// Updates the clocks of `thread` and of `address` for the atomic `access` of that thread to that address.
     #[inline]
     pub(super) fn order(
         &mut self,
@@ -234,8 +236,8 @@ impl Objects {
     }
 }
 
-/// Makes `thread` read what `address` holds, for the device and for its block, by a load of `scope` that acquires or is
-/// relaxed.
+/// Makes `thread` read the clocks `held` at `address`: the one for the device and the one for its block. The load has
+/// `scope` and is acquiring if `acquires` is true, otherwise relaxed.
 fn read(held: [&VectorClock; 2], clocks: &mut Clocks, thread: u32, address: usize, (acquires, scope): (bool, Scope)) {
     let is_same = |last: &LastRead| last.held.iter().zip(held).all(|(last, now)| last.is_same(now));
     let last = clocks.vectors(thread).last_read.as_ref().filter(|last| last.address == address);
@@ -259,7 +261,7 @@ fn read(held: [&VectorClock; 2], clocks: &mut Clocks, thread: u32, address: usiz
     vectors.last_read = Some(LastRead { address, held: held.map(Clone::clone), is_known: acquires });
 }
 
-/// Records a fence of `thread` for the threads of `scope`.
+/// Records that `thread` executes a fence of `scope`.
 pub(super) fn fence(clocks: &mut Clocks, thread: u32, scope: Scope) {
     let is_wide = scope != Scope::Block;
     let vectors = clocks.vectors(thread);

@@ -1,24 +1,25 @@
-//! Vector clocks: the accesses of other threads that happened before a thread's next access.
+//! Vector clocks, which represent the accesses of all threads that happened before a thread's next access.
 //!
 //! Each thread counts its epochs, and an access belongs to the epoch in which it is made. A vector clock has an epoch
-//! for each thread: the accesses in all *earlier* epochs are known. It is organised by blocks, because a block's
-//! barriers bring all its threads to the same epoch. Threads that know the same share a clock, because clocks are
+//! for each thread, and includes the thread's accesses in all *earlier* epochs. It is organised by blocks, because a
+//! block's barriers bring all its threads to the same epoch. Threads with equal clocks share one, because clocks are
 //! copied far more often than they change.
 //!
-//! Joining two clocks takes time in proportion to both. But a thread that knows the end of another thread's epoch knows
-//! all that this thread knew then. A published clock is therefore a [`Part`] with its owner: a single comparison tells
-//! if another clock includes it. Parts that do not include each other are stored side by side, up to a limit.
+//! Joining two clocks takes time in proportion to both. But a thread that is ordered after the end of another thread's
+//! epoch knows all accesses that the other thread knew then. A published clock is therefore a [`Part`] that stores its
+//! owner. A single comparison with the owner's epoch decides if another clock includes the part. Parts that do not
+//! include each other are stored side by side, up to a limit.
 
 use std::rc::Rc;
 
 use super::block_clock::BlockClock;
 use super::block_clock::ThreadEpoch;
 
-/// The blocks of a chunk have the same number above these bits.
+/// The base-2 logarithm of the number of neighbouring blocks whose clocks a chunk holds.
 const CHUNK_BITS: u32 = 5;
 /// The maximum number of parts of a vector clock.
 const PARTS: usize = 4;
-/// The maximum number of owners of a part.
+/// The maximum number of owners of a part of a vector clock.
 const OWNERS: usize = 8;
 
 /// The clocks of neighbouring blocks, ordered by block.
@@ -31,8 +32,9 @@ struct Chunk {
 /// One piece of a vector clock.
 #[derive(Clone, Debug, Default)]
 struct Part {
-    /// The owners: threads, with their blocks, that together knew all of this when they ended the epochs before these.
-    /// A clock that knows all these epochs includes the part. Empty if the owners are unknown.
+    /// The owners: threads with their blocks and an epoch each. Before these epochs, the owners together knew all
+    /// accesses of the part. A clock that has all these epochs therefore includes the part. Empty if the owners are
+    /// unknown.
     of: Vec<(u32, ThreadEpoch)>,
     chunks: Vec<Chunk>,
 }
@@ -45,12 +47,14 @@ impl Part {
         Some(&chunk.clocks[index])
     }
 
-    /// Returns the epoch before which all accesses of `thread` of `block` are known, or 0.
+    /// Returns the epoch of `thread` of `block`: this part includes the thread's accesses in all earlier epochs.
+    /// Returns 0 if it includes none.
     fn epoch(&self, block: u32, thread: u32) -> u32 {
         self.block(block).map_or(0, |clock| clock.epoch(thread))
     }
 
-    /// Returns true if this part is known to include `other`.
+    /// Returns true if the owners of `other` prove that this part includes it. If false, this part may still include
+    /// it.
     fn has(&self, other: &Self) -> bool {
         !other.of.is_empty() && other.of.iter().all(|owner| self.knows(owner))
     }
@@ -73,7 +77,7 @@ impl Part {
         }
     }
 
-    /// Adds the accesses that `other` knows.
+    /// Adds the accesses that `other` includes to this part.
     fn join(&mut self, other: &Self) {
         if self.of.is_empty() || other.of.is_empty() {
             self.of.clear();
@@ -94,7 +98,7 @@ impl Part {
     }
 }
 
-/// A vector clock for the threads of all blocks. It is empty if nothing is known about any.
+/// A vector clock for the threads of all blocks. An empty clock includes no accesses.
 #[derive(Clone, Debug, Default)]
 pub(super) struct VectorClock([Option<Rc<Part>>; PARTS]);
 
@@ -109,7 +113,7 @@ impl VectorClock {
         self.0.iter().map_while(Option::as_ref)
     }
 
-    /// Returns true if both are the same object. If false, they may still be equal.
+    /// Returns true if both clocks are the same object. If false, they may still be equal.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         self.0.iter().zip(&other.0).all(|pair| match pair {
             (None, None) => true,
@@ -118,39 +122,42 @@ impl VectorClock {
         })
     }
 
-    /// Returns the epoch before which all accesses of `thread` of `block` are known, or 0.
+    /// Returns the epoch of `thread` of `block`: the clock includes the thread's accesses in all earlier epochs.
+    /// Returns 0 if it includes none.
     #[inline]
     pub(super) fn epoch(&self, block: u32, thread: u32) -> u32 {
         self.parts().map(|part| part.epoch(block, thread)).fold(0, u32::max)
     }
 
-    /// Returns a bit for each thread of the set of `block` from `first` on whose accesses in `epoch` are known.
+    /// Returns a mask of the threads of `block` in the set that starts at thread `first`. A bit is 1 if the clock
+    /// includes the thread's accesses in `epoch`.
     pub(super) fn known_of_set(&self, block: u32, first: u32, epoch: u32) -> u64 {
         let clocks = self.parts().filter_map(|part| part.block(block));
         clocks.map(|clock| clock.known_of_set(first, epoch)).fold(0, |all, bits| all | bits)
     }
 
-    /// Returns the latest known epoch of any thread of `block`.
+    /// Returns the latest epoch that the clock has for any thread of `block`.
     pub(super) fn highest(&self, block: u32) -> Option<u32> {
         self.parts().filter_map(|part| part.block(block)).map(BlockClock::highest).max()
     }
 
-    /// Adds the accesses of its block that `clock` knows.
+    /// Adds the accesses of one block that `clock` includes.
     pub(super) fn add(&mut self, clock: BlockClock) {
         let part = Rc::make_mut(self.in_one_part());
         part.of.clear();
         part.add(clock);
     }
 
-    /// Sets the owner: this is all that `known.thread` of `block` knew when it ended the epoch before `known.epoch`.
-    /// Any other clock that knows this epoch has it from this clock, or from one that includes it.
+    /// Sets the owner of the clock. The clock is exactly the accesses that `known.thread` of `block` knew when it ended
+    /// the epoch before `known.epoch`. Any other clock with this epoch got it from this clock, or from one that
+    /// includes this clock.
     pub(super) fn is_of(&mut self, block: u32, known: ThreadEpoch) {
         let of = &mut Rc::make_mut(self.in_one_part()).of;
         of.clear();
         of.push((block, known));
     }
 
-    /// Adds the accesses that `other` knows.
+    /// Adds the accesses that `other` includes to this clock.
     pub(super) fn join(&mut self, other: &Self) {
         if self.is_empty() {
             self.clone_from(other);
@@ -178,7 +185,7 @@ impl VectorClock {
         self.0[count] = Some(Rc::clone(part));
     }
 
-    /// Joins all parts and returns the only one.
+    /// Joins all parts of the clock into one and returns it.
     fn in_one_part(&mut self) -> &mut Rc<Part> {
         let [first, others @ ..] = &mut self.0;
         let first = first.get_or_insert_default();
@@ -195,13 +202,13 @@ impl VectorClock {
     }
 }
 
-/// Returns the index of `block`, or the index at which to insert it.
+/// Returns the index of `block` in `clocks`, or as an error the index at which to insert it.
 #[inline]
 fn find(clocks: &[BlockClock], block: u32) -> Result<usize, usize> {
     clocks.binary_search_by_key(&block, |clock| clock.block)
 }
 
-/// Adds `others` to `mine`. Both are ordered by block.
+/// Adds the accesses that `others` include to `mine`. Both lists are ordered by block.
 fn join_chunks(mine: &mut Rc<Vec<BlockClock>>, others: &Rc<Vec<BlockClock>>) {
     let has_all = |all: &[BlockClock], others: &[BlockClock]| {
         others.iter().all(|clock| find(all, clock.block).is_ok_and(|index| all[index].has(clock)))
@@ -246,7 +253,8 @@ mod tests {
         clock.highest(block).map(|_| clock.epoch(block, thread))
     }
 
-    /// Returns the clock that a thread publishes that knows `known` and is in its epoch `epoch`.
+    /// Returns the clock that thread `thread` of block 3 publishes at the start of its epoch `epoch`, if it knows the
+    /// accesses in `known`.
     fn snapshot(known: &VectorClock, thread: u32, epoch: u32) -> VectorClock {
         let mut clock = known.clone();
         clock.add(BlockClock::new(3, 1, &[ThreadEpoch { thread, epoch }]));

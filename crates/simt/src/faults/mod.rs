@@ -16,10 +16,10 @@ use crate::geometry::Dim3;
 use crate::region::{DYNAMIC, OfType, Space, fmt_element, is_of_source};
 use crate::source::SourceLocation;
 
-/// The reason why a launch ended early, and where.
+/// The error that ended a launch early, and the place where it happened.
 ///
-/// Its [`Display`](fmt::Display) form is one message that names the kernel, block, thread and source line, if known.
-/// `Debug` has the same text, because `unwrap` shows it.
+/// The [`Display`](fmt::Display) form of a fault is one message that names the kernel, block, thread and source line,
+/// if known. `Debug` prints the same text, because `unwrap` uses it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Fault {
     /// The kernel's name.
@@ -47,66 +47,66 @@ crate::debug_as_display!(Fault);
 pub enum FaultKind {
     /// The kernel panicked with this message.
     Panic(String),
-    /// An access outside a view.
+    /// An access outside of the bounds of a view.
     OutOfBounds {
-        /// The memory space.
+        /// The memory space of the view.
         space: Space,
         /// The name of the array to which the view belongs, if known.
         array: Option<&'static str>,
-        /// The type of the array's elements, if it is a part of dynamic shared memory.
+        /// The type of the array's elements, if the array is a part of dynamic shared memory.
         element_type: Option<&'static str>,
         /// The index of the access: of an element in a typed view, of a byte if shared memory is addressed directly.
         #[cfg_attr(feature = "serde", serde(serialize_with = "crate::json::signed"))]
         index: usize,
-        /// The length, in the same unit.
+        /// The length of the view or of shared memory, in the unit of `index`.
         len: usize,
     },
     /// An access at an address that is not a multiple of its size.
     Misaligned {
-        /// The memory space.
+        /// The memory space of the address.
         space: Space,
         /// The array and the element that contains the address, if known.
         element: Option<Box<(&'static str, usize)>>,
-        /// The address.
+        /// The misaligned address.
         address: usize,
         /// The size of the access in bytes, and its required alignment.
         size: usize,
     },
     /// An invalid access through a pointer.
     Pointer(Box<PointerFault>),
-    /// An access that was not reported to the simulator, where no memory is mapped or writable.
+    /// An access by a function that is not instrumented, at an address that is not mapped or not writable.
     Unseen {
-        /// The address.
+        /// The address of the access.
         address: usize,
     },
     /// A stack overflow of a simulated thread.
     StackOverflow {
-        /// The size of the stack in bytes.
+        /// The size of a simulated thread's stack in bytes.
         bytes: usize,
     },
     /// Two accesses to the same bytes that nothing orders.
     Race(Box<Race>),
-    /// An atomic read (`here`) of memory that was uninitialised before the launch. Nothing orders it after the atomic
-    /// write that initialises it (`there`), so it may read uninitialised memory.
+    /// An atomic read (`here`) of memory that was uninitialised before the launch. Nothing orders this read after the
+    /// atomic write that initialises the memory (`there`), so the read may return uninitialised bytes.
     EarlyRead(Box<Race>),
     /// A read of uninitialised memory.
     Uninitialised {
-        /// The memory space.
+        /// The memory space of the uninitialised bytes.
         space: Space,
-        /// The array, if it has a name.
+        /// The array that contains the bytes, if it has a name.
         array: Option<&'static str>,
-        /// The type of the array's elements, if it is a part of dynamic shared memory.
+        /// The type of the array's elements, if the array is a part of dynamic shared memory.
         element_type: Option<&'static str>,
-        /// The index of the element. Without an array it is the address: the host's in global memory, the block's in
-        /// shared memory.
+        /// The index of the element in the array. Without an array it is the address: a host address in global memory,
+        /// or an address in the block's shared memory.
         index: usize,
-        /// The asynchronous copy that writes it and has not been waited for.
+        /// The asynchronous copy that writes the element and for which its thread has not waited.
         copy: Option<Box<CopyUnderWay>>,
     },
     /// An access to global memory by a thread that has not waited for the previous launches, although other threads
     /// have.
     BeforeDependencies,
-    /// Some threads wait at a block barrier that others never reach.
+    /// Some threads of a block wait at a block barrier that other threads of the block never reach.
     BarrierNotReached {
         /// The number of threads of the block that wait at the barrier.
         waiting: u32,
@@ -115,7 +115,7 @@ pub enum FaultKind {
         /// A thread that does not reach the barrier.
         missing: Box<Whereabouts>,
     },
-    /// Some blocks wait at a barrier of the grid that others never reach.
+    /// Some blocks wait at a barrier of the grid that other blocks never reach.
     GridBarrierNotReached {
         /// The number of blocks that wait at the barrier.
         waiting: u64,
@@ -124,53 +124,53 @@ pub enum FaultKind {
     },
     /// Threads of one block wait at different barriers.
     BarrierMismatch {
-        /// The other barrier.
+        /// The source line of the other barrier.
         other: Box<SourceLocation>,
-        /// A thread that waits there.
+        /// A thread that waits at the other barrier.
         other_thread: Dim3,
     },
-    /// Lanes of one warp reach one line of a barrier by different calls or in different loop iterations. For them it is
-    /// not the same barrier.
+    /// Lanes of one warp reach the line of a barrier by different calls or in different loop iterations. On a GPU they
+    /// would not wait at the same barrier together.
     BarrierApart {
-        /// A thread that waits there.
+        /// A lane of the warp that already waits at the barrier.
         other_thread: Dim3,
-        /// The call paths of the faulting thread and of the other.
+        /// The call paths of the faulting thread and of `other_thread`.
         #[cfg_attr(feature = "serde", serde(rename = "ways"))]
         paths: Box<[CallPath; 2]>,
     },
-    /// A warp operation whose lanes can never meet, or whose caller is not in its own mask.
+    /// A warp operation that lanes of its mask never reach, or whose calling lane is not in the mask.
     WarpMismatch {
-        /// The faulting lane's mask.
+        /// The mask that the faulting lane passed.
         mask: u32,
-        /// A lane of the mask that is elsewhere; `None` if the caller is not in its own mask.
+        /// A lane of the mask that does not reach the operation, or `None` if the calling lane is not in its own mask.
         other: Option<Box<Whereabouts>>,
     },
     /// Every unfinished thread of the grid only polls for a write that never comes.
     NoProgress {
-        /// The number of polling threads of the named block.
+        /// The number of polling threads of the fault's block.
         polling: u32,
-        /// The number of threads of the named block that wait at a barrier or a warp operation.
+        /// The number of threads of the fault's block that wait at a barrier or a warp operation.
         waiting: u32,
         /// One of the waiting threads, if there are any.
         held_up: Option<Box<Whereabouts>>,
     },
     /// A block needs more shared memory than is allowed.
     SharedMemory {
-        /// The number of bytes that a block needs.
+        /// The number of bytes of shared memory that a block needs.
         needed: usize,
-        /// The maximum number of bytes.
+        /// The maximum number of bytes of shared memory of a block.
         limit: usize,
     },
-    /// The static shared arrays of a kernel need more than the limit of GPUs for them.
+    /// The static shared arrays of a kernel need more memory than GPUs allow for static arrays.
     StaticSharedMemory {
-        /// The number of bytes that they need.
+        /// The number of bytes that the static arrays need.
         needed: usize,
-        /// The maximum number of bytes.
+        /// The maximum number of bytes of the static arrays of a block.
         limit: usize,
     },
-    /// No device would run this launch; the text says why.
+    /// An invalid launch, which no device would run, for the reason in the text.
     InvalidLaunch(String),
-    /// The simulator does not run a launch of this size, though a GPU may; the text says why.
+    /// A launch that exceeds a limit of the simulator, which the text states. A GPU may run it.
     SimulatorLimit(String),
     /// The host has no memory left for the stacks of suspended threads, or for other memory of the launch.
     HostMemory(String),
@@ -187,11 +187,11 @@ impl FaultKind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct CopyUnderWay {
-    /// The thread that began it.
+    /// The thread that began the copy.
     pub thread: Dim3,
-    /// The source line at which it began.
+    /// The source line at which the copy began.
     pub location: SourceLocation,
-    /// `true` if it overwrites initialised memory.
+    /// `true` if the copy overwrites initialised memory.
     pub overwrites: bool,
 }
 
@@ -341,8 +341,8 @@ impl fmt::Display for Fault {
 }
 
 impl Fault {
-    /// Returns the change that would make the kernel correct, if the fault determines one. Its text is part of the
-    /// message.
+    /// Returns the change that would make the kernel correct, if the fault determines one. The fault's message includes
+    /// the text of this change.
     pub fn remedy(&self) -> Option<Remedy> {
         match &self.kind {
             FaultKind::Race(race) | FaultKind::EarlyRead(race) => Some(race.remedy),

@@ -6,7 +6,7 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct PointerFault {
-    /// The address.
+    /// The address of the access.
     pub address: usize,
     /// The size of the access in bytes.
     pub bytes: usize,
@@ -14,7 +14,7 @@ pub struct PointerFault {
     pub problem: PointerProblem,
 }
 
-/// The reason why an access through a pointer is invalid, beyond the errors that an access through a view can have.
+/// The reason why an access through a pointer is invalid. An access through a view cannot have these errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]
@@ -25,21 +25,21 @@ pub enum PointerProblem {
     BeforeStart {
         /// The buffer's name, if it has one.
         array: Option<&'static str>,
-        /// The number of elements before the first one.
+        /// The number of elements by which the access lies before the buffer's first element.
         elements: usize,
         /// The number of elements of the buffer.
         len: usize,
     },
-    /// The buffer has been freed.
+    /// The buffer at the address has been freed.
     Freed,
     /// The access writes memory that was passed to the kernel for reading.
     ReadOnly {
-        /// The parameter's name.
+        /// The name of the kernel's parameter.
         array: &'static str,
-        /// The index of the element.
+        /// The index of the written element in the array.
         index: usize,
     },
-    /// The address is not mapped.
+    /// No memory is mapped at the address.
     Nowhere,
 }
 

@@ -7,24 +7,25 @@ use crate::geometry::Dim3;
 use crate::region::{SharedPart, Space, fmt_element};
 use crate::source::SourceLocation;
 
-/// Two accesses to the same bytes, at least one of them a write, that nothing orders. They are not both atomic, or one
-/// of them is atomic only for its own block and the other is made by another block.
+/// A data race: two accesses to the same bytes that nothing orders, of which at least one is a write. Either at least
+/// one is not atomic, or both are but their widths differ, or one has block scope and the other is made by another
+/// block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Race {
-    /// The memory space.
+    /// The memory space of the bytes.
     pub space: Space,
-    /// The element that both access.
+    /// The array element that both accesses touch.
     pub element: Element,
     /// Two overlapping parts of dynamic shared memory that contain the element. The two accesses may have been made
-    /// through them.
+    /// through these parts.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub overlap: Option<Box<[SharedPart; 2]>>,
     /// The access that came second in this run; in another run it may be the first.
     pub here: RaceSide,
     /// The access that came first in this run.
     pub there: RaceSide,
-    /// The synchronisation that would order them.
+    /// The change that would order the two accesses.
     pub remedy: Remedy,
 }
 
@@ -34,11 +35,12 @@ pub struct Race {
 pub struct Element {
     /// The array: a parameter of the kernel or a shared array. `None` for memory without a name.
     pub array: Option<&'static str>,
-    /// The type of the array's elements, if it is a part of dynamic shared memory.
+    /// The type of the array's elements, if the array is a part of dynamic shared memory.
     pub element_type: Option<&'static str>,
-    /// The element's index in the array; without an array the same as `address`.
+    /// The element's index in the array. Without an array it equals `address`.
     pub index: usize,
-    /// The address of the first byte that both access: the host's in global memory, the block's in shared memory.
+    /// The address of the first byte that both accesses touch: a host address in global memory, or an address in the
+    /// block's shared memory.
     pub address: usize,
 }
 
@@ -46,17 +48,17 @@ pub struct Element {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct RaceSide {
-    /// The thread's block.
+    /// The index of the thread's block in the grid.
     pub block: Dim3,
     /// The thread's index in its block.
     pub thread: Dim3,
-    /// The source line.
+    /// The source line of the access.
     pub location: SourceLocation,
     /// The kind of access.
     pub access: RaceAccess,
 }
 
-/// The kinds of access.
+/// The kinds of memory access that a race report distinguishes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "snake_case"))]
 pub enum RaceAccess {
@@ -75,7 +77,8 @@ pub enum RaceAccess {
 }
 
 impl RaceAccess {
-    /// Returns `true` if two accesses of atomic kinds do not race, unless their scopes or widths differ.
+    /// Returns `true` for the atomic kinds. Two atomic accesses race only if their widths differ or a scope does not
+    /// include both threads.
     pub fn is_atomic(self) -> bool {
         matches!(self, Self::AtomicLoad | Self::AtomicStore | Self::AtomicUpdate)
     }

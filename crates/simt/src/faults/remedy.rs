@@ -4,34 +4,35 @@ use std::fmt;
 
 use crate::lanes::LANES;
 
-/// A change that would make a kernel correct: for two accesses, the weakest synchronisation that orders them.
+/// A change that would make a kernel correct. For a race it is the weakest synchronisation that orders the two
+/// accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Remedy {
     /// A warp synchronisation of both lanes.
     WarpSynchronisation,
-    /// A block barrier.
+    /// A block barrier between the two accesses.
     BlockBarrier,
-    /// A release and an acquire, or another launch.
+    /// A release and an acquire between two blocks, or a later launch for one of the accesses.
     BetweenBlocks,
-    /// A barrier of the grid, or the remedies of [`BetweenBlocks`](Self::BetweenBlocks).
+    /// A barrier of the grid, or one of the changes of [`BetweenBlocks`](Self::BetweenBlocks).
     GridBarrier,
     /// One atomic update instead of a load and a store by several threads.
     AtomicUpdate,
-    /// Initialisation by the host or by an earlier launch.
+    /// Initialisation of the memory by the host or by an earlier launch.
     InitialiseBefore,
     /// Atomics whose scope includes both threads.
     WiderScope,
-    /// Atomics of one width.
+    /// Atomics of one width for all accesses to these bytes.
     OneWidth,
-    /// A single thread for the store that all of them make.
+    /// A single thread that makes the store, which several threads make now.
     OneThread,
     /// A release by the thread of the earlier access, before an atomic write that the later access's thread has read.
     Release,
     /// An acquire by the thread of the later access, after it has read the other thread's atomic write.
     Acquire,
-    /// Both a release and an acquire.
+    /// Both a release by the thread of the earlier access and an acquire by the thread of the later one.
     ReleaseAndAcquire,
     /// A block barrier between the earlier access and the releasing write of another thread of its block.
     BarrierBeforeRelease,
@@ -45,28 +46,29 @@ pub enum Remedy {
     WaitForCopy,
     /// A commit and a wait by the thread that began the copy, and then a barrier before the access of the other thread.
     WaitForCopyAndBarrier,
-    /// The access moved before the copy of the same thread, or after the wait for it. Used if the copy overwrites
-    /// initialised memory.
+    /// A move of the access to before the asynchronous copy of the same thread, or to after the wait for the copy. Used
+    /// if the copy overwrites initialised memory.
     EitherSideOfCopy,
-    /// The same for the access of another thread, with a barrier between the two.
+    /// A move of an access to before another thread's asynchronous copy, or to after the wait for the copy, with a
+    /// block barrier in between.
     EitherSideOfCopyByBarrier,
-    /// A single thread for the asynchronous copy that all of them make.
+    /// A single thread that makes the asynchronous copy, which several threads make now.
     OneCopy,
     /// Another offset for one of two overlapping parts of dynamic shared memory, or a barrier.
     PartsApart,
     /// A barrier that all threads of the block reach, including those without work.
     BarrierForAll,
-    /// One barrier outside of the branches or loops in which threads reach several.
+    /// One barrier outside of the branches or loops in which threads reach different barriers now.
     OneBarrier,
-    /// A mask that includes the caller.
+    /// A mask of the warp operation that includes the calling lane.
     MaskWithCaller,
-    /// A mask of the lanes that reach the operation, or an operation that all lanes of the mask reach.
+    /// A mask of only those lanes that reach the warp operation, or a place for it that all lanes of the mask reach.
     #[cfg_attr(feature = "serde", serde(rename = "mask_of_those_who_come"))]
     MaskOfReachingLanes,
 }
 
 impl Remedy {
-    /// Returns the remedy for two threads of a block, by their linear indices.
+    /// Returns the remedy that orders two threads of a block, which are given by their linear indices.
     pub(crate) fn in_block(thread: u32, other: u32) -> Self {
         if thread / LANES == other / LANES { Self::WarpSynchronisation } else { Self::BlockBarrier }
     }

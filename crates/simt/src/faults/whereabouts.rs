@@ -1,4 +1,4 @@
-//! The state of a waiting thread.
+//! The state of a thread that waits or has exited.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use crate::source::SourceLocation;
 pub struct Whereabouts {
     /// The thread's index in its block.
     pub thread: Dim3,
-    /// The thread's activity.
+    /// The activity of the thread: why it does not run.
     pub activity: Activity,
     /// The source line at which the thread waits, if known. For a thread that has exited, the line at which it last
     /// accessed memory or waited, which is known in checked launches.
@@ -29,7 +29,7 @@ pub enum Activity {
     AtBarrier,
     /// The thread waits at a warp operation.
     AtWarpOperation {
-        /// The thread's mask.
+        /// The mask of lanes that the thread has passed to the operation.
         mask: u32,
     },
     /// The thread polls for another thread's write.

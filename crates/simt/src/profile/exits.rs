@@ -1,9 +1,9 @@
 //! Finds the nodes at which lanes that leave a loop in different iterations reconverge.
 //!
-//! Such lanes wait behind the loop, where all its exits meet. The code on the way there, such as between the test and
-//! the `break` of `if found { …; break; }`, counts as part of the iteration in which the lane leaves. An exit that no
-//! lane has taken is unknown. If every lane leaves by such a `break`, they are assumed to meet directly behind the
-//! test.
+//! Lanes that leave a loop wait behind it, at the node where all exits of the loop meet. The code on the way from the
+//! loop to this node counts as part of the lane's last iteration. An example is the code between the test and the
+//! `break` of `if found { …; break; }`. The profiler does not know exits that no lane has taken. If every lane leaves
+//! by such a `break`, it assumes that they meet directly behind the test.
 
 use std::collections::VecDeque;
 
@@ -11,19 +11,19 @@ use super::flow::{Edge, Flow};
 use super::order::Sorter;
 use super::site::{END, Node, Step};
 
-/// A loop, and the nodes that come later in the same enclosing loops.
+/// A loop, and the nodes that come after it in the same enclosing loops.
 struct Exits<'a> {
     flow: &'a Flow,
     sorter: &'a Sorter<'a>,
     part: &'a [Node],
     later: Vec<Node>,
-    /// The value by which the sorter marks the nodes in `later`.
+    /// The number with which the sorter marks the nodes in `later`.
     number: u32,
 }
 
 impl Sorter<'_> {
-    /// Removes from `later` the parts that belong to the exits of the loop `part`, whose head is `head`, and returns
-    /// their nodes.
+    /// Removes from `later` the components on the exit paths of the loop `part`, whose head is `head`. Returns the
+    /// nodes of these components.
     pub(super) fn exit_nodes(
         &mut self,
         flow: &Flow,
@@ -51,8 +51,8 @@ impl Sorter<'_> {
 }
 
 impl Exits<'_> {
-    /// Returns the target of `edge` if it is later in the same enclosing loops. Other targets are the end of the kernel
-    /// and the heads of these loops.
+    /// Returns the target of `edge` if it is one of the later nodes in the same enclosing loops. Returns `None` for the
+    /// end of the kernel and for the heads of these loops.
     fn target(&self, edge: &Edge) -> Option<Node> {
         let is_later = edge.repeats.is_none() && self.sorter.members[edge.to as usize] == self.number;
         (is_later && edge.to != END).then_some(edge.to)
@@ -62,9 +62,10 @@ impl Exits<'_> {
         &self.flow.nodes[node as usize].successors
     }
 
-    /// Returns the target of the loop's own test when the test ends the loop, if there is only one such target. A test
-    /// that the simulator observes is the head of the loop, and ends it when the test fails. A test that it does not
-    /// observe shows as a step out of the loop from a node that is no branch.
+    /// Returns the node to which the loop's own test leaves the loop, if it is unique. The inner `None` stands for a
+    /// node that is not in `later`. If the simulator observes the test, the test is the head of the loop, and the loop
+    /// ends when it fails. If the simulator does not observe the test, lanes step out of the loop from a node that is
+    /// not a branch.
     #[expect(clippy::option_option, reason = "if it is known, and if it is later in the same enclosing loops")]
     fn regular(&self, head: Node) -> Option<Option<Node>> {
         let step = |node| self.sorter.sites.get(node).map(|site| site.step);
@@ -81,8 +82,8 @@ impl Exits<'_> {
         (targets.len() == 1).then(|| targets[0])
     }
 
-    /// Returns the first node that all exits reach. If some lead elsewhere, returns the exit's target that is last in
-    /// the source.
+    /// Returns the first node that all exits of the loop reach. If there is no such node, returns the exit's target
+    /// that comes last in the source.
     fn meeting(&self) -> Option<Node> {
         let mut exits: Vec<Node> = Vec::new();
         for edge in self.part.iter().flat_map(|&node| self.successors(node)) {
@@ -115,7 +116,8 @@ impl Exits<'_> {
         true
     }
 
-    /// Returns the node of a source site at, or directly behind, `exit`, which may be an edge of a branch.
+    /// Returns `exit` if it is the node of a source site, otherwise a successor of `exit` that is one. `exit` may be
+    /// one side of a branch, which has no source site.
     fn site_near(&self, exit: Node) -> Option<Node> {
         let has_place = |node: &Node| self.sorter.sites.get(*node).is_some();
         Some(exit).filter(has_place).or_else(|| self.successors(exit).iter().map(|edge| edge.to).find(has_place))

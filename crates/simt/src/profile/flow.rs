@@ -1,9 +1,10 @@
-//! The control flow of a kernel, as observed from its lanes: the order of its nodes, and the loops that they form.
+//! The control flow of a kernel, reconstructed from the steps of its lanes: the order of its nodes, and the loops that
+//! they form.
 //!
 //! On a device, the lanes of a diverged warp reconverge where their paths do. To find out which accesses lanes make
-//! together, each event of a lane gets an [`EventId`]: the iterations of the enclosing loops, and its position in them.
-//! Lanes make an access together if its node and its id are equal. Ids increase along every lane's trace, so the
-//! smallest id of all lanes is always the next event of the warp.
+//! together, the profiler gives each event of a lane an [`EventId`], with the iterations of the enclosing loops and the
+//! event's position in them. Lanes make an access together if they make it at the same node with the same id. Ids
+//! increase along every lane's trace, so the smallest id of all lanes is always the next event of the warp.
 //!
 //! The loops are those of a graph whose edges are the steps that lanes made from one event to the next. A strongly
 //! connected component is a loop. Without the edges that lead back to its head, the component's own strongly connected
@@ -15,8 +16,8 @@ use super::site::Node;
 /// The maximum depth of nested loops. Deeper loops count as part of the innermost of these.
 pub(super) const DEPTH: usize = 6;
 
-/// The id of a lane's event: for each enclosing loop its position and iteration, the outermost first, and then the
-/// event's position. Ids are ordered as the events of a warp are.
+/// The id of a lane's event: the position and iteration of each enclosing loop, from the outermost to the innermost,
+/// and then the event's own position. The order of the ids is the order in which a warp makes the events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct EventId([u64; DEPTH + 1]);
 
@@ -24,29 +25,30 @@ impl EventId {
     pub(super) const ZERO: Self = Self([0; DEPTH + 1]);
 }
 
-/// For each loop, by its head, the iteration in which a lane is.
+/// The iteration that a lane is in, for each loop. A loop is given by its head.
 pub(super) type Iterations = Vec<(Node, u32)>;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Edge {
     pub(super) to: Node,
-    /// The number of loops around the loop that this edge repeats, if it repeats one.
+    /// The nesting depth of the loop that this edge repeats, from 0 for an outermost loop. `None` if the edge repeats
+    /// no loop.
     pub(super) repeats: Option<u8>,
 }
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct FlowNode {
     pub(super) successors: Vec<Edge>,
-    /// The successor that was noted last.
+    /// The successor that `Flow::note` has noted last.
     last: Node,
     pub(super) position: u32,
-    /// The enclosing loops, the outermost first.
+    /// The indices of the loops around the node, the outermost first.
     pub(super) loops: Vec<u32>,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Loop {
-    /// A position that orders the loop: only its own nodes have positions from here to its last node.
+    /// The position of the loop. Only nodes of the loop have positions from this one to the position of its last node.
     pub(super) position: u32,
     pub(super) head: Node,
 }
@@ -84,7 +86,8 @@ impl Flow {
         }
     }
 
-    /// Returns the id of an event at `node` in `iterations`. A loop that is not listed is in its first iteration.
+    /// Returns the id of an event at `node` in the iterations `iterations`. A loop that is not listed is in its first
+    /// iteration.
     pub(super) fn id(&self, node: Node, iterations: &Iterations) -> EventId {
         let node = &self.nodes[node as usize];
         let mut id = EventId::ZERO;
@@ -97,13 +100,15 @@ impl Flow {
         id
     }
 
-    /// Returns the iterations of an id at `node`, for [`Self::id`]. They stay valid when the loops change.
+    /// Returns the iterations in the id of an event at `node`, from which [`Self::id`] makes the id again. They stay
+    /// valid when `settle` computes other loops.
     pub(super) fn iterations(&self, node: Node, id: EventId) -> Iterations {
         let loops = &self.nodes[node as usize].loops;
         loops.iter().zip(id.0).map(|(&around, level)| (self.loops[around as usize].head, level as u32)).collect()
     }
 
-    /// Returns the id after a step from `from`, at `id`, to `to`. The step must have been noted.
+    /// Returns the id of the event that follows the event `id` at `from` by a step to `to`. The step must have been
+    /// noted.
     pub(super) fn advance(&self, id: EventId, from: Node, to: Node) -> EventId {
         let (before, after) = (&self.nodes[from as usize], &self.nodes[to as usize]);
         let repeats = before.successors.iter().find(|edge| edge.to == to).and_then(|edge| edge.repeats);
@@ -122,8 +127,8 @@ impl Flow {
         next
     }
 
-    /// Clears the order and the loops of `count` nodes, for [`settle`](super::order::settle) to compute them again.
-    /// Does nothing and returns false if the flow has not changed since the last call.
+    /// Clears the order and the loops of `count` nodes, so that [`settle`](super::order::settle) can compute them
+    /// again. Does nothing and returns false if the flow has not changed since the last call.
     pub(super) fn unsettle(&mut self, count: usize) -> bool {
         if !std::mem::take(&mut self.is_stale) {
             return false;
@@ -139,12 +144,12 @@ impl Flow {
 }
 
 impl FlowNode {
-    /// Sets which loop the edge to `to` repeats.
+    /// Sets the depth of the loop that the edge from this node to `to` repeats.
     pub(super) fn repeat(&mut self, to: Node, repeats: Option<u8>) {
         self.successors.iter_mut().filter(|edge| edge.to == to).for_each(|edge| edge.repeats = repeats);
     }
 
-    /// Returns true if an edge that is not cut leads to `node`.
+    /// Returns true if an edge that repeats no loop leads from this node to `node`.
     pub(super) fn leads_to(&self, node: Node) -> bool {
         self.successors.iter().any(|edge| edge.to == node && edge.repeats.is_none())
     }

@@ -1,19 +1,19 @@
-//! Counts the sectors of global memory that a launch touches, each once.
+//! Counts the distinct sectors of global memory that a launch touches.
 
 use std::collections::HashMap;
 
 use super::request::{Request, SECTOR};
 use crate::lanes::bits;
 
-/// The number of sectors whose bits are stored together.
+/// The number of sectors in a group, whose bits are stored in one word.
 const GROUP: u64 = u128::BITS as u64;
 
-/// A set of sectors.
+/// The set of sectors of global memory that a launch has touched.
 #[derive(Debug, Default)]
 pub(super) struct Footprint(HashMap<u64, u128>);
 
 impl Footprint {
-    /// Adds the sectors of a request.
+    /// Adds the sectors that a memory request touches.
     pub(super) fn add(&mut self, request: &Request<'_>) {
         // Neighbouring lanes mostly touch the same group.
         let (mut group, mut found) = (0, 0);
@@ -34,7 +34,7 @@ impl Footprint {
         }
     }
 
-    /// Returns the number of sectors.
+    /// Returns the number of sectors in the set.
     pub(super) fn len(&self) -> u64 {
         self.0.values().map(|sectors| u64::from(sectors.count_ones())).sum()
     }

@@ -1,10 +1,11 @@
-//! Counts what the memory system of a GPU would do for a launch.
+//! The profiler, which counts the memory requests, sectors and bank conflicts that a launch would cause on a GPU.
 //!
 //! # Design
 //!
 //! A profiled launch records each lane's events between two warp operations or barriers and then replays the warp. An
-//! event's id (the iterations of its loops, and its position in them) decides which lanes make an access together:
-//! `flow` describes the method. `docs/counters.md` compares the counts with an H200's own counters.
+//! event's id consists of the iterations of its loops and its position in them. It decides which lanes make an access
+//! together: the module `flow` describes the method. `docs/counters.md` compares the counts with an H200's own
+//! counters.
 
 mod exits;
 mod flow;

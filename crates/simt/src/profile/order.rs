@@ -1,4 +1,4 @@
-//! The order of a kernel's nodes and its loops, from the steps that lanes have made.
+//! Computes the order of a kernel's nodes, and its loops, from the steps that lanes have made.
 
 use std::collections::VecDeque;
 
@@ -21,20 +21,20 @@ pub(super) fn settle(flow: &mut Flow, sites: &Sites) {
     sorter.sort(flow, &all, &mut Vec::new());
 }
 
-/// Orders the nodes of a flow.
+/// The state of `settle` while it orders the nodes of a flow.
 pub(super) struct Sorter<'a> {
     pub(super) sites: &'a Sites,
-    /// For each node, the number of the last part in which it was.
+    /// The number of the last part that contained the node, for each node.
     pub(super) members: Vec<u32>,
     pub(super) predecessors: Vec<Vec<Node>>,
     parts: u32,
     position: u32,
-    /// The edges cut so far.
+    /// The edges that have been cut so far, because each repeats a loop.
     cuts: Vec<(Node, Node)>,
 }
 
 impl Sorter<'_> {
-    /// Assigns positions to `nodes`, which are all in the loops `around`.
+    /// Assigns positions to `nodes`, all of which are in the loops `around`.
     fn sort(&mut self, flow: &mut Flow, nodes: &[Node], around: &mut Vec<u32>) {
         let mut parts: VecDeque<Vec<Node>> = components(flow, nodes).into();
         while let Some(part) = parts.pop_front() {
@@ -51,7 +51,7 @@ impl Sorter<'_> {
         }
     }
 
-    /// Assigns positions to the loop `part` and its exits.
+    /// Assigns positions to the nodes of the loop `part`, whose head is `head`, and of its exits `exit_nodes`.
     fn sort_loop(&mut self, flow: &mut Flow, part: &[Node], head: Node, exit_nodes: &[Node], around: &mut Vec<u32>) {
         let all = [part, exit_nodes].concat();
         let depth = around.len().min(DEPTH - 1) as u8;
@@ -78,7 +78,7 @@ impl Sorter<'_> {
         }
     }
 
-    /// Assigns positions to the loop `part`, which the edges `backs` repeat.
+    /// Assigns positions to the nodes of the loop `part`. The edges `backs` lead back to its beginning.
     fn sort_body(
         &mut self,
         flow: &mut Flow,
@@ -112,7 +112,7 @@ impl Sorter<'_> {
         edges.filter(|&(from, to)| self.members[to as usize] == number && is_it(from, to)).collect()
     }
 
-    /// Returns the nodes of `part` that are entered from elsewhere.
+    /// Returns the nodes of `part` that an edge from outside of `part` leads to.
     fn entries(&mut self, part: &[Node]) -> Vec<Node> {
         let number = self.number(part);
         let is_inside = |node: Node| self.members[node as usize] == number;
@@ -120,14 +120,14 @@ impl Sorter<'_> {
         part.iter().copied().filter(is_entry).collect()
     }
 
-    /// Marks the nodes of `part` with a new number and returns it.
+    /// Marks the nodes of `part` with a new number and returns the number.
     pub(super) fn number(&mut self, part: &[Node]) -> u32 {
         self.parts += 1;
         part.iter().for_each(|&node| self.members[node as usize] = self.parts);
         self.parts
     }
 
-    /// Returns the head of the loop `part`: its entry, or the first in the source if there are several.
+    /// Returns the head of the loop `part`: its entry, or the first entry in the source if it has several.
     fn head(&mut self, part: &[Node]) -> Node {
         let entries = self.entries(part);
         let first = entries.into_iter().reduce(|a, b| if self.sites.is_before(b, a) { b } else { a });
@@ -135,9 +135,9 @@ impl Sorter<'_> {
     }
 }
 
-/// Returns the strongly connected components of `nodes`, by the edges that are not cut, in topological order. (R.
-/// Tarjan, *Depth-first search and linear graph algorithms*, 1972; without recursion, because kernels have small
-/// stacks.)
+/// Returns the strongly connected components of the graph of `nodes` and the edges that are not cut, in topological
+/// order. The algorithm is R. Tarjan's (*Depth-first search and linear graph algorithms*, 1972), without recursion,
+/// because simulated threads have small stacks.
 fn components(flow: &Flow, nodes: &[Node]) -> Vec<Vec<Node>> {
     const NEW: u32 = u32::MAX;
     const OUTSIDE: u32 = u32::MAX - 1;

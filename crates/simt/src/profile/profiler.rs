@@ -17,10 +17,10 @@ use crate::source::Line;
 use crate::synchronisations::SyncKind;
 use crate::watch::{Access, Next, Touch, Watcher};
 
-/// Profiles one launch.
+/// The watcher that profiles one launch.
 ///
-/// Lanes of a warp run one after the other, each until it waits. Their events are combined when they all meet: at a
-/// block barrier, at an operation of all lanes of the warp, and when the last lane exits.
+/// Lanes of a warp run one after the other, each until it waits. The profiler combines the lanes' events when all lanes
+/// meet: at a block barrier, at an operation of all lanes of the warp, and when the last lane exits.
 pub(crate) struct Profiler {
     kernel: &'static KernelInfo,
     config: LaunchConfig,
@@ -32,7 +32,7 @@ struct State {
     sites: Sites,
     flow: Flow,
     tally: Tally,
-    /// The blocks that have begun and not ended.
+    /// The traces of the blocks that have begun and not yet ended.
     traces: Vec<Trace>,
     /// Traces that later blocks reuse.
     spare: Vec<Trace>,
@@ -69,7 +69,7 @@ impl Profiler {
         }
     }
 
-    /// Records an event of the current thread. Pauses the thread if it is far ahead of the others.
+    /// Records an event of the current thread. Pauses the thread if it is far ahead of the other lanes of its warp.
     #[inline]
     fn note(&self, block: &BlockContext, at: Line, step: Step, value: u64) -> Next {
         let thread = block.thread();
@@ -115,8 +115,8 @@ impl Watcher for Profiler {
         self.note(block, at, Step::Branch, is_taken.into())
     }
 
-    /// Called before the other lanes of the thread's warp catch up with it. If all others wait for it as well, their
-    /// events are counted as far as possible.
+    /// Marks the current thread as paused, so that the other lanes of its warp catch up with it. If every live lane of
+    /// the warp is paused or waits, counts the warp's events as far as possible.
     fn pause(&self, block: &BlockContext, waiting: u32) {
         let thread = block.thread();
         let state = &mut *self.state.borrow_mut();
@@ -183,7 +183,7 @@ impl State {
         self.traces.iter().rposition(|trace| trace.position == position)
     }
 
-    /// Records that `lanes` of a warp have met at `node`.
+    /// Records that the lanes in the mask `lanes` of a warp have met at `node`.
     fn meet(&mut self, block: &BlockContext, index: usize, warp: usize, lanes: u32, node: Node) {
         let Warp { lanes: traces, live, .. } = &mut self.traces[index].warps[warp];
         for lane in bits(lanes) {
@@ -204,8 +204,8 @@ impl State {
         }
     }
 
-    /// Combines the events of the lanes of a warp. The events of lanes that are `open` are combined as far as they are
-    /// known.
+    /// Combines the events of the lanes of a warp. The lanes in the mask `open` have not met the others, so their later
+    /// events are still unknown.
     fn replay(&mut self, block: &BlockContext, index: usize, warp: usize, open: u32) {
         let Self { sites, flow, tally, traces, .. } = self;
         let Trace { position, warps } = &mut traces[index];

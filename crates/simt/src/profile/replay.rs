@@ -1,4 +1,4 @@
-//! Combines the events of a warp's lanes: finds the accesses and branches that are one instruction of the warp.
+//! Combines the events of a warp's lanes: finds the accesses and branches that the warp executes as one instruction.
 
 use std::cmp::Ordering;
 
@@ -8,17 +8,17 @@ use super::site::{Node, Sites};
 use super::trace::{Event, Lane};
 use crate::lanes::{LANES, bits};
 
-/// An event of a warp.
+/// An event of a warp: one instruction that some of its lanes execute together.
 pub(super) struct Step<'a> {
     pub(super) node: Node,
-    /// The participating lanes.
+    /// The mask of the participating lanes.
     pub(super) lanes: u32,
-    /// The [`Event::value`] of each participating lane; unspecified for others.
+    /// The [`Event::value`] of each participating lane. The values of other lanes are unspecified.
     pub(super) values: &'a [u64; LANES as usize],
 }
 
-/// Replays the events of a warp, and removes them. Keeps the events after the last known meeting point of `open` lanes,
-/// which continue without having met the others.
+/// Replays the events of a warp's lanes, and removes them. The lanes in the mask `open` continue without having met the
+/// others. Events whose order depends on the unknown next events of these lanes are kept.
 pub(super) fn replay(
     lanes: &mut [Lane; LANES as usize],
     open: u32,
@@ -51,7 +51,7 @@ fn is_alike(a: &Lane, b: &Lane) -> bool {
         && a.events.iter().zip(&b.events).all(|(a, b)| a.node == b.node)
 }
 
-/// Notes the steps of a lane in the flow.
+/// Adds the steps of a lane to the flow.
 fn note(lane: &mut Lane, flow: &mut Flow, sites: &Sites) {
     let (known, new) = lane.events.split_at(lane.noted);
     let mut from = known.last().map_or(lane.from, |event| sites.after(event.node, event.value));
@@ -87,7 +87,7 @@ struct Replay<'a> {
     lanes: &'a mut [Lane; LANES as usize],
     flow: &'a Flow,
     sites: &'a Sites,
-    /// The lanes with events left.
+    /// The mask of the lanes that still have events.
     ready: u32,
     /// The index of each lane's next event.
     next: [usize; LANES as usize],
@@ -124,7 +124,7 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// Returns the lanes with the smallest id, and the smallest id of the others.
+    /// Returns the lanes whose next event has the smallest id, and the smallest id of the other lanes.
     fn earliest(&self) -> (u32, Option<EventId>) {
         let (mut group, mut least, mut later) = (0, None, None);
         for lane in bits(self.ready) {
@@ -139,8 +139,8 @@ impl<'a> Replay<'a> {
         (group, later)
     }
 
-    /// Runs the lanes of `group`, which have the same id, until they diverge, one is done, or other lanes have caught
-    /// up.
+    /// Replays the lanes of `group`, whose next events have the same id. Stops when they diverge, when one of them has
+    /// no event left, or when their id reaches `later`.
     fn run_group(&mut self, group: u32, later: Option<EventId>, each: &mut impl FnMut(Step<'_>)) {
         let first = group.trailing_zeros() as usize % self.next.len();
         let mut id = self.ids[first];
@@ -191,12 +191,13 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// Returns the id of a lane that reaches `to` from `node` along the edge `after`.
+    /// Returns the id of the event that follows the event `id` at `node`, for a lane that goes to `to` by way of the
+    /// node `after`.
     fn step(&self, id: EventId, node: Node, after: Node, to: Node) -> EventId {
         self.flow.advance(self.leave(id, node, after), after, to)
     }
 
-    /// Returns the id of a lane on the edge `after` of `node`.
+    /// Returns the id of a lane at the node `after`, which stands for the outcome of the event `id` at `node`.
     fn leave(&self, id: EventId, node: Node, after: Node) -> EventId {
         if after == node { id } else { self.flow.advance(id, node, after) }
     }

@@ -1,4 +1,4 @@
-//! The report of a profiled launch.
+//! The results of a profiled launch: its counters per source site.
 
 use crate::geometry::{KernelInfo, LaunchConfig};
 use crate::launch_log::Log;
@@ -9,23 +9,24 @@ use crate::source::SourceLocation;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Profile {
-    /// The kernel.
+    /// The kernel that was launched.
     pub kernel: &'static KernelInfo,
     /// The launch configuration.
     pub config: LaunchConfig,
-    /// The source sites that access memory, in source order.
+    /// The counters of the source sites that access memory, in source order.
     pub accesses: Vec<AccessProfile>,
-    /// The branches that the simulator observes, in source order.
+    /// The counters of the branches that the simulator observes, in source order.
     pub branches: Vec<BranchProfile>,
-    /// The number of completed block barriers, summed over blocks.
+    /// The number of completed block barriers, summed over all blocks.
     pub barriers: u64,
-    /// The number of warp synchronisations, shuffles and votes, summed over groups of lanes.
+    /// The number of warp synchronisations, shuffles and votes. Each group of lanes that executes one together counts
+    /// once.
     pub warp_operations: u64,
-    /// The number of fences, summed over threads.
+    /// The number of fences, summed over all threads.
     pub fences: u64,
-    /// The number of sectors of global memory that were read, each counted once.
+    /// The number of distinct sectors of global memory that the launch read.
     pub sectors_read: u64,
-    /// The number of sectors of global memory that were written, each counted once.
+    /// The number of distinct sectors of global memory that the launch wrote.
     pub sectors_written: u64,
     /// The maximum shared memory of a block in bytes, dynamic and static.
     pub shared_bytes: u32,
@@ -47,41 +48,42 @@ pub enum AccessKind {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct AccessProfile {
-    /// The source site.
+    /// The source site of the accesses.
     pub location: SourceLocation,
-    /// Global or shared memory.
+    /// The memory space that the site accesses.
     pub space: Space,
-    /// Load, store or atomic.
+    /// The kind of access: load, store or atomic update.
     pub kind: AccessKind,
     /// The names of the kernel's parameters or shared arrays that the site accesses.
     pub arrays: Vec<&'static str>,
     /// The number of bytes per access of a lane.
     pub bytes_per_lane: u32,
-    /// The number of requests.
+    /// The number of requests that the site made.
     pub requests: u64,
-    /// The number of accesses by lanes: at most 32 per request.
+    /// The number of accesses by single lanes, at most 32 per request.
     pub lanes: u64,
-    /// Global memory: the number of 32-byte sectors touched, summed over requests.
+    /// For global memory: the number of 32-byte sectors that the requests touched, summed over requests.
     pub sectors: u64,
-    /// Global memory: the minimum number of sectors that could hold the bytes of each request, each byte counted once.
+    /// For global memory: the minimum number of sectors that could hold the distinct bytes of each request, summed over
+    /// requests.
     pub ideal_sectors: u64,
-    /// Shared memory: the number of wavefronts, the passes over the 32 banks that the requests need.
+    /// For shared memory: the number of wavefronts of the requests. A wavefront is a pass over the 32 banks.
     pub wavefronts: u64,
-    /// Shared memory: the number of wavefronts that the same bytes would need without bank conflicts.
+    /// For shared memory: the number of wavefronts that the requests would need without bank conflicts.
     pub ideal_wavefronts: u64,
-    /// Shared memory: the largest number of ways into which a bank conflict has split a request.
+    /// For shared memory: the degree of the worst bank conflict of a request, such as 32 for a 32-way conflict.
     pub max_ways: u32,
     /// The distance in bytes from one lane's address to the next lane's, if it is the same in nearly all requests.
     pub stride: Option<i64>,
 }
 
-/// The counters of one branch.
+/// The counters of one branch in the source.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct BranchProfile {
-    /// The source site.
+    /// The source site of the branch.
     pub location: SourceLocation,
-    /// The number of times that a warp reached the branch.
+    /// The number of times that a warp executed the branch. Lanes that reach it together count once.
     pub executions: u64,
     /// The number of times that only some lanes of the warp took the branch.
     pub divergent: u64,
@@ -91,5 +93,5 @@ pub struct BranchProfile {
     pub taken: u64,
 }
 
-/// The profiles of a simulator's launches, in order.
+/// The profiles of a simulator's launches, in the order in which the launches end.
 pub type Profiles = Log<Profile>;

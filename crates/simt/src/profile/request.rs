@@ -1,4 +1,4 @@
-//! The cost of a request: sectors of global memory, wavefronts of shared memory.
+//! The cost of a memory request of a warp: sectors in global memory, or wavefronts in shared memory.
 
 use crate::lanes::{LANES, bits};
 
@@ -9,11 +9,12 @@ const BANKS: usize = 32;
 /// The size of a bank's word in bytes.
 const WORD: u64 = 4;
 
-/// The accesses of a warp's lanes by one instruction: each has `bytes` bytes and is aligned to its size.
+/// A memory request: the accesses of a warp's lanes by one instruction. Each access has `bytes` bytes and is aligned to
+/// its size.
 #[derive(Clone, Copy)]
 pub(super) struct Request<'a> {
     pub(super) lanes: u32,
-    /// The address of each participating lane; unspecified for others.
+    /// The address that each participating lane accesses. The entries of other lanes are unspecified.
     pub(super) addresses: &'a [u64; LANES as usize],
     pub(super) bytes: u64,
 }
@@ -21,9 +22,9 @@ pub(super) struct Request<'a> {
 /// The sectors of a request in global memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Sectors {
-    /// The number of sectors that contain any of the request's bytes.
+    /// The number of sectors that contain at least one of the request's bytes.
     pub(super) touched: u64,
-    /// The number of sectors that the request's bytes, each counted once, would fill.
+    /// The minimum number of sectors that could hold the distinct bytes of the request.
     pub(super) ideal: u64,
 }
 
@@ -31,22 +32,22 @@ pub(super) struct Sectors {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Wavefronts {
     pub(super) count: u64,
-    /// The number of wavefronts without bank conflicts.
+    /// The number of wavefronts that the request would need without bank conflicts.
     pub(super) ideal: u64,
-    /// The maximum number of wavefronts for lanes that are served together.
+    /// The maximum number of wavefronts that a group of lanes served together needs.
     pub(super) max_ways: u32,
 }
 
 impl Request<'_> {
-    /// Returns the lowest and the highest address.
+    /// Returns the lowest and the highest address of the request.
     pub(super) fn range(&self) -> (u64, u64) {
         bits(self.lanes)
             .map(|lane| self.addresses[lane])
             .fold((u64::MAX, 0), |(low, high), address| (low.min(address), high.max(address)))
     }
 
-    /// Returns the distance in bytes between the addresses of consecutive lanes, if it is the same for all of at least
-    /// two lanes.
+    /// Returns the distance in bytes between the addresses of consecutive participating lanes. Returns `None` if the
+    /// distances differ or fewer than two lanes participate.
     pub(super) fn stride(&self) -> Option<i64> {
         let mut lanes = bits(self.lanes).map(|lane| self.addresses[lane]);
         let (first, second) = (lanes.next()?, lanes.next()?);
@@ -82,15 +83,15 @@ impl Request<'_> {
         Sectors { touched, ideal: (distinct * self.bytes).div_ceil(SECTOR) }
     }
 
-    /// Returns the wavefronts that the request needs in shared memory; `is_update` is true for atomic updates.
+    /// Returns the wavefronts that the request needs in shared memory. `is_update` is true for atomic updates.
     ///
     /// A wavefront serves one word of each bank to all lanes that request it. Updates of one word are served one after
     /// the other.
     ///
-    /// At most 128 bytes go to lanes at a time: lanes that access 8 bytes are served in halves of the warp, those that
-    /// access 16 bytes in quarters. Two adjacent parts are served together if that needs fewer wavefronts and every
-    /// lane has the address of its neighbour. The same holds if every lane has the address of its next-but-one
-    /// neighbour.
+    /// A wavefront serves at most 128 bytes to lanes. A warp whose lanes access 8 bytes each is served in halves, and
+    /// one whose lanes access 16 bytes each in quarters. Two adjacent halves or quarters are served together if this
+    /// needs fewer wavefronts and the lanes pairwise have equal addresses. The pairs are either neighbours or
+    /// neighbours but one.
     pub(super) fn wavefronts(&self, is_update: bool) -> Wavefronts {
         let mut total = Wavefronts { count: 0, ideal: 0, max_ways: 0 };
         let mut serve = |ways: u32| {
@@ -119,8 +120,8 @@ impl Request<'_> {
         total
     }
 
-    /// Returns true if each of `lanes` has the address of its neighbour, or each that of its next-but-one neighbour, as
-    /// far as these are among `lanes`.
+    /// Returns true if all neighbours in `lanes`, or all neighbours but one, pairwise have equal addresses. Lanes whose
+    /// partner is not in `lanes` are ignored.
     fn is_paired(&self, lanes: u32) -> bool {
         [1, 2].into_iter().any(|distance| {
             bits(lanes).all(|lane| {
@@ -130,7 +131,8 @@ impl Request<'_> {
         })
     }
 
-    /// Returns the number of wavefronts to serve `lanes` together: the maximum number of requested words of one bank.
+    /// Returns the number of wavefronts that serve `lanes` together. It is the maximum number of words requested from
+    /// one bank.
     fn ways(&self, lanes: u32, is_update: bool) -> u32 {
         // Lanes that are served together request at most 8 bytes, or 16 if each word is requested twice.
         let mut words = [0; 2 * LANES as usize];

@@ -1,4 +1,4 @@
-//! The numbered source sites that a launch reaches.
+//! The source sites that a launch reaches, each with a number.
 
 use std::collections::HashMap;
 use std::panic::Location;
@@ -7,24 +7,25 @@ use super::report::AccessKind;
 use crate::region::Space;
 use crate::source::Line;
 
-/// The operation at a site.
+/// The operation that a thread executes at a source site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Step {
-    /// Accesses `bytes` bytes of memory.
+    /// An access to `bytes` bytes of memory.
     Access { space: Space, kind: AccessKind, bytes: u8 },
-    /// A branch.
+    /// A branch that the simulator observes.
     Branch,
-    /// A meeting with other lanes of the warp.
+    /// A barrier or warp operation, at which lanes of the warp meet.
     Meeting,
 }
 
 impl Step {
-    /// Returns the number of nodes in the kernel's flow: a branch has one for itself and one for each outcome.
+    /// Returns the number of nodes that the operation has in the kernel's flow. A branch has one for itself and one for
+    /// each outcome.
     fn nodes(self) -> u32 {
         if self == Self::Branch { 3 } else { 1 }
     }
 
-    /// Returns a different number for each step.
+    /// Returns a number that differs for different operations.
     fn code(self) -> u32 {
         match self {
             Self::Branch => 0,
@@ -39,9 +40,9 @@ impl Step {
 /// The number of a source site with its operation: its node in the [flow](super::flow::Flow).
 pub(super) type Node = u32;
 
-/// The start of every trace.
+/// The node at which the trace of every lane starts.
 pub(super) const START: Node = 0;
-/// The end of every trace: the lane has exited.
+/// The node at which the trace of every lane ends: the lane has exited.
 pub(super) const END: Node = 1;
 
 /// A source site with its operation.
@@ -62,9 +63,10 @@ const RECENT: usize = 1024;
 
 /// All sites that a launch has reached so far.
 pub(super) struct Sites {
-    /// The sites by node; `None` for the start, the end, and the outcomes of branches.
+    /// The site of each node, or `None` for the start, the end, and the outcomes of branches.
     sites: Vec<Option<Site>>,
-    /// The nodes by source position. A position may have several `Location`s, one per instance of a generic function.
+    /// The node of each operation at each source position. A position may have several `Location`s, one per instance of
+    /// a generic function.
     by_position: HashMap<(&'static str, u32, u32, Step), Node>,
     /// A cache of recent look-ups, by the address of their `Location`.
     recent: Box<[Recent]>,
@@ -78,7 +80,7 @@ impl Default for Sites {
 }
 
 impl Sites {
-    /// Returns the node of `step` at `at`.
+    /// Returns the node of the operation `step` at the source line `at`.
     #[inline]
     pub(super) fn node(&mut self, at: Line, step: Step) -> Node {
         let (address, code) = (std::ptr::from_ref::<Location<'_>>(at).addr(), step.code());
@@ -104,18 +106,19 @@ impl Sites {
         })
     }
 
-    /// Returns the number of nodes.
+    /// Returns the number of nodes that the launch has reached so far.
     pub(super) fn len(&self) -> usize {
         self.sites.len()
     }
 
-    /// Returns the site of `node`, if it is one.
+    /// Returns the source site of `node`, or `None` if the node has no site.
     #[inline]
     pub(super) fn get(&self, node: Node) -> Option<Site> {
         self.sites[node as usize]
     }
 
-    /// Returns the node after an event of `node` with `value`: for a branch, that of its outcome.
+    /// Returns the node at which a lane is after an event at `node` with `value`. For a branch, this is the node of its
+    /// outcome.
     #[inline]
     pub(super) fn after(&self, node: Node, value: u64) -> Node {
         match self.get(node) {
@@ -124,8 +127,8 @@ impl Sites {
         }
     }
 
-    /// Returns true if `a` comes before `b` in the source. Sites of different files are ordered by when they were first
-    /// reached.
+    /// Returns true if `a` comes before `b` in the source. Sites of different files are in the order in which the
+    /// launch first reached them.
     pub(super) fn is_before(&self, a: Node, b: Node) -> bool {
         match (self.get(a), self.get(b)) {
             (Some(Site { at: a, .. }), Some(Site { at: b, .. })) if a.file() == b.file() && !std::ptr::eq(a, b) => {

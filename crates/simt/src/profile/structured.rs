@@ -1,5 +1,6 @@
-//! Tests with structured programs, which a warp runs in lock-step, diverging and reconverging by the structure. The
-//! replay must get the same result from the lanes' traces alone.
+//! Tests the profiler's replay with random structured programs. A reference machine runs each program in lock-step, and
+//! the lanes of its warp reconverge at the end of each branch and loop. The replay must get the same result from the
+//! lanes' traces alone.
 
 use std::collections::BTreeMap;
 use std::panic::Location;
@@ -18,7 +19,7 @@ fn here() -> Line {
     Location::caller()
 }
 
-/// Returns source sites in order.
+/// Returns 48 source sites in the order of the source.
 #[rustfmt::skip]
 fn places() -> [Line; 48] {
     [
@@ -29,7 +30,7 @@ fn places() -> [Line; 48] {
     ]
 }
 
-/// A statement.
+/// A statement of a random program.
 #[derive(Debug)]
 enum Statement {
     Access(Node),
@@ -39,13 +40,13 @@ enum Statement {
         then: Vec<Statement>,
         otherwise: Vec<Statement>,
     },
-    /// A loop whose test is observed, with at most `most` iterations.
+    /// A loop of at most `most` iterations whose test the profiler observes.
     While {
         at: Node,
         most: u64,
         body: Vec<Statement>,
     },
-    /// A loop whose test is not observed, with at least one iteration.
+    /// A loop of 1 to `most` iterations whose test the profiler does not observe.
     For {
         most: u64,
         body: Vec<Statement>,
@@ -67,7 +68,7 @@ impl Numbers {
     }
 }
 
-/// A generator of programs.
+/// A generator of random programs.
 struct Author<'a> {
     numbers: &'a mut Numbers,
     sites: &'a mut Sites,
@@ -128,18 +129,18 @@ impl Author<'_> {
     }
 }
 
-/// The lanes that wait at the end of the innermost loop, and of its iteration.
+/// The lanes that have left the innermost loop by `break`, and those that have ended its iteration by `continue`.
 #[derive(Default)]
 struct Waiting {
     broken: u32,
     continued: u32,
 }
 
-/// Runs programs in lock-step.
+/// The reference machine, which runs programs in lock-step.
 struct Machine<'a> {
     numbers: &'a mut Numbers,
     warp: &'a mut Warp,
-    /// For each place and set of lanes, how many times they executed it together.
+    /// The number of times that each set of lanes executed each node together.
     done: BTreeMap<(Node, u32), u32>,
 }
 
@@ -153,7 +154,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Runs `block` and returns the lanes that continue behind it.
+    /// Runs `block` and returns the lanes that continue after it.
     fn run(&mut self, block: &[Statement], mut lanes: u32, waiting: &mut Waiting) -> u32 {
         for statement in block {
             match statement {
@@ -206,7 +207,8 @@ struct Dialect {
     has_jumps: bool,
 }
 
-/// Returns how many of `count` programs are replayed correctly, after `before` other warps of each.
+/// Returns the number of programs, of `count`, that are replayed correctly. Before the warps that count, `before` other
+/// warps run each program.
 fn right(count: u64, dialect: Dialect, before: u64) -> u64 {
     (1..=count).filter(|&seed| is_right(seed, dialect, before)).count() as u64
 }

@@ -1,4 +1,4 @@
-//! The sums over all requests of a launch.
+//! Sums the costs of all memory requests and branches of a launch by source site.
 
 use super::footprint::Footprint;
 use super::replay::Step;
@@ -8,7 +8,7 @@ use super::site::{self, Node, Sites};
 use crate::lanes::bits;
 use crate::region::{ArrayPosition, Region, Space};
 
-/// The sums of one site.
+/// The sums of one source site.
 #[derive(Clone, Debug, Default)]
 struct Sum {
     requests: u64,
@@ -22,17 +22,17 @@ struct Sum {
     taken: u64,
     divergent: u64,
     names: Vec<&'static str>,
-    /// The arrays that the site is known to access.
+    /// The arrays that the site has accessed so far.
     arrays: Vec<ArrayPosition>,
-    /// The block for which they are known.
+    /// The number of the block for which `arrays` is valid.
     block: u64,
 }
 
-/// The stride of most requests.
+/// The stride that most requests of a site have, found by a majority vote.
 #[derive(Clone, Copy, Debug, Default)]
 struct Stride {
     candidate: Option<i64>,
-    /// The lower bound of its majority so far.
+    /// The lead of the candidate over all other strides in the vote.
     lead: u64,
 }
 
@@ -51,13 +51,13 @@ impl Stride {
     }
 }
 
-/// The sums of all sites.
+/// The sums of all source sites.
 #[derive(Default)]
 pub(super) struct Tally {
-    /// The sums by node.
+    /// The sums of each node's site.
     sums: Vec<Sum>,
     regions: Vec<Region>,
-    /// The sectors that were read, and those that were written.
+    /// The sectors of global memory that the launch has read.
     read: Footprint,
     written: Footprint,
 }

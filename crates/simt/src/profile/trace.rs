@@ -1,50 +1,52 @@
-//! The events of a block's lanes since they last met.
+//! The events of a block's lanes that the profiler has not combined yet.
 
 use super::flow::Iterations;
 use super::site::{Node, START};
 use crate::lanes::{LANES, MAX_WARPS};
 
-/// The number of events after which a lane lets the others catch up, so that events can be counted and dropped.
+/// The number of events after which a lane lets the other lanes of its warp catch up, so that the profiler can count
+/// and drop events.
 const AHEAD: usize = 1024;
 
-/// An event of a lane: it has reached a node.
+/// An event of a lane: the lane has reached a node of the flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Event {
     pub(super) node: Node,
-    /// The address of an access; for a branch, 1 if it is taken.
+    /// The address if the event is an access. For a branch, 1 if the lane takes it, otherwise 0.
     pub(super) value: u64,
 }
 
-/// The events of a lane that are not combined with those of other lanes yet.
+/// The events of a lane that the profiler has not yet combined with those of other lanes.
 #[derive(Debug, Default)]
 pub(super) struct Lane {
     pub(super) events: Vec<Event>,
-    /// The number of these events that are noted in the flow.
+    /// The number of events whose steps the flow already has.
     pub(super) noted: usize,
-    /// The number of events at which the lane lets others catch up.
+    /// The number of events at which the lane lets the other lanes catch up.
     limit: usize,
-    /// The lane's node before the first event.
+    /// The node at which the lane was before the first event.
     pub(super) from: Node,
-    /// The iterations of loops at that node; empty if all are in their first iteration.
+    /// The iterations of the loops around `from`. A loop that is not listed is in its first iteration.
     pub(super) iterations: Iterations,
 }
 
 impl Lane {
-    /// Continues from `node`, together with the other lanes of the warp.
+    /// Removes all events, and lets the lane continue from `node` together with the other lanes of the warp.
     pub(super) fn restart(&mut self, node: Node) {
         self.forget(self.events.len());
         self.from = node;
         self.iterations.clear();
     }
 
-    /// Removes the first `count` events, which have been counted.
+    /// Removes the first `count` events, which the profiler has counted.
     pub(super) fn forget(&mut self, count: usize) {
         self.events.drain(..count);
         self.noted = self.noted.saturating_sub(count);
         self.limit = self.events.len() + AHEAD;
     }
 
-    /// Returns true if the lane should let others catch up. If they do not, it continues for a while.
+    /// Returns true if the lane should let the other lanes catch up. Then raises the limit, so that the lane can
+    /// continue if they do not.
     pub(super) fn is_ahead(&mut self) -> bool {
         let is_ahead = self.events.len() >= self.limit;
         if is_ahead {
@@ -54,25 +56,25 @@ impl Lane {
     }
 }
 
-/// A warp.
+/// The events of a warp's lanes.
 #[derive(Debug, Default)]
 pub(super) struct Warp {
     pub(super) lanes: [Lane; LANES as usize],
-    /// The lanes that exist and have not exited.
+    /// The mask of the lanes that exist and have not exited.
     pub(super) live: u32,
-    /// The lanes that let others catch up.
+    /// The mask of the lanes that pause to let other lanes catch up.
     pub(super) paused: u32,
 }
 
 impl Warp {
-    /// Returns the lanes with events that have not been counted.
+    /// Returns the mask of the lanes that have events the profiler has not counted.
     pub(super) fn unfinished(&self) -> u32 {
         let lanes = self.lanes.iter().enumerate().filter(|(_, lane)| !lane.events.is_empty());
         lanes.map(|(lane, _)| 1 << lane).sum()
     }
 }
 
-/// A block: its position and its warps.
+/// The events of a block's warps, and the block's position in the order in which the grid's blocks run.
 #[derive(Debug)]
 pub(super) struct Trace {
     pub(super) position: u64,
@@ -84,7 +86,7 @@ impl Trace {
         Self { position: 0, warps: (0..MAX_WARPS).map(|_| Warp::default()).collect() }
     }
 
-    /// Begins the block at `position`, of `threads` threads.
+    /// Resets the trace for the block at `position`, which has `threads` threads.
     pub(super) fn begin(&mut self, position: u64, threads: u32) {
         self.position = position;
         for (first, warp) in (0..threads).step_by(LANES as usize).zip(&mut self.warps) {

@@ -1,4 +1,4 @@
-//! The buffer from which a pointer comes.
+//! The buffer from which a kernel made a pointer.
 
 use crate::region::{Region, Space};
 
@@ -7,7 +7,7 @@ use crate::region::{Region, Space};
 pub(super) struct Buffer {
     pub(super) space: Space,
     pub(super) array: Option<&'static str>,
-    /// The host's address, also for shared memory.
+    /// The host address of the buffer's first byte, also for shared memory.
     pub(super) start: usize,
     pub(super) bytes: usize,
     pub(super) element: usize,

@@ -1,4 +1,5 @@
-//! Pointers and slices that device code passes to functions that are not device code, whose accesses are not observed.
+//! Records pointers and slices that device code passes to functions that are not marked as device code. The simulator
+//! does not observe the accesses of such functions.
 
 use std::mem::MaybeUninit;
 use std::panic::Location;
@@ -14,7 +15,8 @@ use super::guard;
 use super::known;
 use super::retained::frozen;
 
-/// Returns the current thread's block in a checked launch.
+/// Returns the block of the current thread and the launch's record of such calls, or `None` if the launch is not
+/// checked.
 fn checked<'a>() -> Option<(&'a Block, &'a Escaped)> {
     let block = if is_watching() { current()? } else { return None };
     Some((block, block.grid().escaped.as_ref()?))
@@ -25,7 +27,7 @@ fn thread(block: &Block) -> (u64, u32) {
 }
 
 /// Notes that the current thread calls `function` at `at` with a pointer or a slice at `address`. `is_written` is true
-/// if the function may write there.
+/// if the function may write through it.
 #[cold]
 pub fn escaped(address: usize, function: &'static str, is_written: bool, at: &'static Location<'static>) {
     if let Some((block, escaped)) = checked() {
@@ -45,9 +47,9 @@ fn begin((block, escaped): (&Block, &Escaped), call: Call) {
 
 /// Notes that the current thread calls `callee` at `at` with a value that consists of `words`.
 ///
-/// `is_written` is `None` if the value's type does not show that it contains pointers. Only words that were reported as
-/// [`retained`] then count. Otherwise every word that is an address of the launch's memory counts, and `is_written` is
-/// true if the function may write through the pointers.
+/// `is_written` is `None` if the value's type does not show that it contains pointers. Then only words that were
+/// reported as [`retained`] count. Otherwise every word that is an address of the launch's memory counts, and
+/// `is_written` is true if the function may write through the pointers.
 #[cold]
 pub fn escaped_value(
     words: &[MaybeUninit<usize>],
@@ -70,7 +72,7 @@ pub fn escaped_value(
     }
 }
 
-/// Returns true if `address` is in memory that the launch may access: global memory, or the block's shared memory.
+/// Returns true if `address` is in memory that the launch may access: in global memory or in the block's shared memory.
 fn is_memory(block: &Block, address: usize) -> bool {
     let arena = &block.context.arena;
     region::locate(block.grid().regions, address).is_some()
@@ -78,7 +80,7 @@ fn is_memory(block: &Block, address: usize) -> bool {
         || known::look_up(address).is_some()
 }
 
-/// Notes that the function called at `at` has returned.
+/// Notes that the function that was called at `at` has returned.
 #[inline(never)]
 pub fn returned(at: &'static Location<'static>) {
     if let Some((block, escaped)) = checked()
@@ -99,7 +101,8 @@ pub fn returned(at: &'static Location<'static>) {
     }
 }
 
-/// Notes that the current thread has entered the marked function `name`, from its last call of a function of this name.
+/// Notes that the current thread has entered the marked function `name`. The thread's last call of a function of this
+/// name therefore needs no note.
 #[inline]
 pub fn entered(name: &'static str) {
     if is_watching() {
@@ -107,7 +110,8 @@ pub fn entered(name: &'static str) {
     }
 }
 
-/// Like [`entered`], for the function `name` of the type `of`, which the operator trait `operator` also calls.
+/// Notes, like [`entered`], that the thread has entered the function `name` of the type `of`. The caller may also have
+/// used the operator of the trait `operator`.
 #[inline]
 pub fn entered_operator(name: &'static str, operator: &'static str, of: &'static str) {
     if is_watching() {
@@ -137,8 +141,8 @@ fn settle(callee: Callee) {
     }
 }
 
-/// Notes that the current thread stores a pointer to `address` in a value. `is_written` is true if it permits writes.
-/// Passing the value to a function then counts as passing the pointer.
+/// Notes that the current thread stores a pointer to `address` in a value. `is_written` is true if the pointer permits
+/// writes. Passing the value to a function then counts as passing the pointer.
 #[cold]
 pub fn retained(address: usize, is_written: bool) {
     if let Some((block, _)) = checked() {

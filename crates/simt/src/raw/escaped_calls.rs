@@ -1,4 +1,4 @@
-//! The pointers that device code has passed to other functions in a launch.
+//! The calls of a launch by which device code passes pointers to functions that are not marked as device code.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -10,7 +10,7 @@ use crate::source::Line;
 
 use super::notes::{Note, NoteKind};
 
-/// The calls of a checked launch to which pointers were passed.
+/// The calls of a checked launch to which device code passes pointers.
 #[derive(Debug)]
 pub(crate) struct Escaped {
     memory: MemoryMap,
@@ -19,23 +19,23 @@ pub(crate) struct Escaped {
 
 #[derive(Debug, Default)]
 pub(super) struct State {
-    /// The calls in which each thread is, by its block's position and its index.
+    /// The unfinished calls of each thread. The key is the position of the thread's block and its index in the block.
     pub(super) begun: HashMap<(u64, u32), Vec<Call>>,
-    /// The source sites whose functions are marked.
+    /// The source sites at which marked functions are called.
     pub(super) marked: HashSet<SiteAddress>,
-    /// The calls of functions that are not marked.
+    /// The finished calls of functions that are not marked, one per source site.
     pub(super) unmarked: Vec<Call>,
     /// The source sites of the unmarked calls.
     pub(super) unmarked_sites: HashSet<SiteAddress>,
 }
 
-/// A source site, as the address of its `Location`.
+/// The address of a `Location`, which identifies a source site.
 pub(super) type SiteAddress = usize;
 
-/// A function that is called.
+/// The function that a call calls.
 #[derive(Clone, Copy, Debug)]
 pub struct Callee {
-    /// The function's name; for an operator, the name of its trait.
+    /// The name of the function. For an operator, this is the name of its trait.
     pub function: &'static str,
     /// The type of an operator's first operand, if known.
     pub of: Option<&'static str>,
@@ -49,7 +49,7 @@ impl From<&'static str> for Callee {
 }
 
 impl Callee {
-    /// Returns true if this is the function `other`, which was entered.
+    /// Returns true if this callee may be the function `other`, which the thread has entered.
     pub(super) fn is(&self, other: &Self) -> bool {
         let is_of = |type_name: &str, other: &str| without_references(type_name) == without_references(other);
         self.function == other.function
@@ -57,7 +57,7 @@ impl Callee {
     }
 }
 
-/// Returns the type name without references.
+/// Returns the type name without leading `&` and `&mut`.
 fn without_references(type_name: &str) -> &str {
     let name = type_name.trim_start_matches('&');
     name.strip_prefix("mut ").map_or(name, without_references)
@@ -97,7 +97,8 @@ impl Escaped {
         notes
     }
 
-    /// Marks the array at `address` as initialised, because code that is not observed may have written it.
+    /// Marks the whole array that contains `address` as initialised, because code that the simulator does not observe
+    /// may have written it.
     pub(super) fn count_as_written(&self, regions: &[Region], address: usize) {
         if let Some(place) = region::locate(regions, address) {
             for written in self.memory.overlapping(place.start, place.bytes) {
@@ -107,7 +108,7 @@ impl Escaped {
     }
 }
 
-/// Returns the address that identifies the site `at`.
+/// Returns the address that identifies the source site `at`.
 pub(super) fn address_of(at: Line) -> SiteAddress {
     std::ptr::from_ref(at).addr()
 }

@@ -1,25 +1,27 @@
-//! All global memory of the process, to look up addresses outside of the arrays that were passed to a launch.
+//! A map of all simulated global memory of the process. It finds the memory of addresses outside of the arrays that
+//! were passed to a launch.
 
 use std::alloc::Layout;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The size in bytes of the unallocated zones before and after each allocation.
+/// The size in bytes of the unused zones before and after each allocation.
 pub(crate) const REDZONE: usize = 4096;
-/// The maximum bytes of freed memory that are kept from reuse, so that later accesses to them are found.
+/// The maximum number of bytes of freed memory that are not reused yet, so that later accesses to this memory are
+/// found.
 const MAX_FREED_BYTES: usize = 16 << 20;
 
 static MEMORY: Mutex<Memory> = Mutex::new(Memory { live: BTreeMap::new(), freed: VecDeque::new(), freed_bytes: 0 });
 
 struct Memory {
-    /// The length in bytes of each allocation, by its address, without the zones around it.
+    /// The length in bytes of each allocation by its address. The zones around it do not count.
     live: BTreeMap<usize, usize>,
-    /// The freed memory, the oldest first.
+    /// The freed memory that is not reused yet, the oldest first.
     freed: VecDeque<Freed>,
     freed_bytes: usize,
 }
 
-/// Freed memory to which the kernel may still have a pointer. Dropping it returns it to the system.
+/// Freed memory to which a kernel may still have a pointer. Dropping this value returns the memory to the system.
 struct Freed {
     base: *mut u8,
     layout: Layout,
@@ -38,7 +40,7 @@ impl Drop for Freed {
 /// The memory to which an address belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Known {
-    /// An allocation or the zones around it: its address, and its length in bytes.
+    /// A live allocation or the zones around it: the allocation's address, and its length in bytes.
     Live(usize, usize),
     /// An allocation that was freed.
     Freed,
@@ -48,16 +50,16 @@ fn memory() -> MutexGuard<'static, Memory> {
     MEMORY.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Registers an allocation.
+/// Registers an allocation of `bytes` bytes at `start`.
 pub(crate) fn note_live(start: usize, bytes: usize) {
     memory().live.insert(start, bytes);
 }
 
-/// Frees the allocation at `start` now or later. `layout` is that of the memory from `base` on. If `is_kept`, the
-/// memory is kept from reuse for a while.
+/// Frees the allocation at `start`, whose memory with the zones begins at `base` and has the layout `layout`. If
+/// `is_kept` is true, the memory is returned to the system only later, so that it is not reused for a while.
 ///
 /// # Safety
-/// The memory must have been allocated with this layout and must not be used afterwards.
+/// The memory at `base` must have been allocated with `layout` and must not be used after this call.
 pub(crate) unsafe fn retire(start: usize, base: *mut u8, layout: Layout, is_kept: bool) {
     let freed = Freed { base, layout };
     let mut memory = memory();

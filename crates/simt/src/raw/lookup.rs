@@ -9,13 +9,14 @@ use crate::faults::FaultKind;
 use crate::faults::pointer::{PointerFault, PointerProblem};
 use crate::region::{self, ArrayPosition, Region, Space};
 
-/// No system maps memory below this address.
+/// The lowest address at which a system maps memory.
 const FIRST: usize = 4096;
-/// The maximum distance between a thread's innermost frame and the top of its stack.
+/// The maximum distance in bytes between a thread's innermost frame and the top of its stack.
 const STACK: usize = crate::worker::STACK_BYTES;
 
 impl Buffer {
-    /// Returns the buffer into or out of which a pointer is moved from `from` to `to`.
+    /// Returns the buffer of a pointer that the kernel offsets from the address `from` to the address `to`. Prefers a
+    /// buffer that contains both addresses.
     pub(super) fn of_move(block: &Block, from: usize, to: usize) -> Option<Self> {
         let mut regions = block.grid().regions.iter().map(Self::from).filter(|buffer| buffer.contains(from));
         let first = regions.next();
@@ -26,7 +27,7 @@ impl Buffer {
         }
     }
 
-    /// Returns the shared array that contains the host's `address`.
+    /// Returns the shared array that contains the host address `address`.
     fn of_shared(block: &Block, address: usize) -> Option<Self> {
         let arena = &block.context.arena;
         let base = arena.base().addr();
@@ -36,7 +37,7 @@ impl Buffer {
         Some(Self { space: Space::Shared, array, start, bytes, element })
     }
 
-    /// Returns the fault of an access of `bytes` bytes at `address`, which is outside of this buffer.
+    /// Returns the fault of an access to `bytes` bytes at `address` that is not completely inside of this buffer.
     fn fault(&self, address: usize, bytes: usize) -> FaultKind {
         let &Self { space, array, start, element, .. } = self;
         let len = self.bytes / element;
@@ -51,8 +52,8 @@ impl Buffer {
     }
 }
 
-/// Finds the target of an access. Returns its space and its address there for memory of the launch, or `None` for other
-/// memory of the process.
+/// Finds the memory that an access targets. Returns the memory space and the address in this space for memory of the
+/// launch, or `None` for other memory of the process.
 ///
 /// # Errors
 /// The fault, if the access is invalid.
@@ -101,7 +102,7 @@ fn misaligned(block: &Block, address: usize, align: usize) -> Box<FaultKind> {
     Box::new(FaultKind::Misaligned { space, element: position.map(Box::new), address, size: align })
 }
 
-/// Like [`find`], for an address outside of the memory that was passed to the launch.
+/// Does what [`find`] does, for an address outside of the memory that was passed to the launch.
 fn elsewhere(block: &Block, address: usize, bytes: usize) -> Result<Option<(Space, usize)>, Box<FaultKind>> {
     let arena = &block.context.arena;
     let offset = address.wrapping_sub(arena.base().addr());
@@ -146,7 +147,7 @@ fn elsewhere(block: &Block, address: usize, bytes: usize) -> Result<Option<(Spac
     }
 }
 
-/// Notes that the current thread has moved a pointer from `from` to `to`.
+/// Notes that the current thread has offset a pointer from the address `from` to the address `to`.
 #[cold]
 #[inline(never)]
 pub(super) fn note_move(block: &Block, from: usize, to: usize) {

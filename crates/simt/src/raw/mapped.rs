@@ -4,14 +4,15 @@ use std::cell::Cell;
 
 /// A lower bound of the page size in bytes.
 const PAGE: usize = 4096;
-/// The number of cached pages, by the lowest bits of the page number.
+/// The number of mapped pages that a cache remembers, by the lowest bits of the page number.
 const RECENT: usize = 64;
 
 thread_local! {
     static RECENT_PAGES: [Cell<usize>; RECENT] = const { [const { Cell::new(usize::MAX) }; RECENT] };
 }
 
-/// Returns true if the process may read all of the `bytes` bytes at `address`, or if the system cannot tell.
+/// Returns true if the process may read all of the `bytes` bytes at `address`. Also returns true on systems other than
+/// Linux, where this is unknown.
 pub(super) fn is_mapped(address: usize, bytes: usize) -> bool {
     let last = address.saturating_add(bytes - 1);
     (address / PAGE..=last / PAGE).all(|page| {
@@ -28,8 +29,8 @@ pub(super) fn is_mapped(address: usize, bytes: usize) -> bool {
     })
 }
 
-/// Makes the system read 8 bytes at `address`, a multiple of 8, as an argument of a call that always fails. The error
-/// is another one if the address cannot be read.
+/// Returns true if the 8 bytes at `address`, a multiple of 8, can be read. It passes the address to a system call that
+/// always fails, with the error `EFAULT` if the address cannot be read.
 #[cfg(target_os = "linux")]
 fn is_readable(address: usize) -> bool {
     let no_such_operation: libc::c_int = !0;

@@ -1,10 +1,11 @@
 //! Accesses through pointers and slices, for which the simulator knows only the address.
 //!
-//! A view knows its bounds; a pointer's address is looked up. An access to memory of the launch, global or shared, is
-//! reported to the watcher like an access through a view. An access to other memory of the process, such as a thread's
-//! own variables, is not reported. An access to unmapped memory is a fault. Nothing is checked outside of a kernel.
+//! A view stores its bounds, but the simulator must look up a pointer's address. It reports an access to memory of the
+//! launch, global or shared, to the watcher like an access through a view. An access to other memory of the process,
+//! such as a thread's own variables, is not reported. An access to unmapped memory is a fault. Nothing is checked
+//! outside of a kernel.
 //!
-//! The kernel itself makes the access, as a plain one.
+//! These functions only check and report accesses. The kernel itself makes each access, as a plain Rust access.
 
 mod buffer;
 mod escaped;
@@ -36,11 +37,11 @@ pub use crate::watch::is_watching as is_followed;
 /// The kind of access through a pointer or slice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Use {
-    /// Reads the memory.
+    /// The access reads the memory.
     Read,
-    /// Writes the memory.
+    /// The access writes the memory.
     Write,
-    /// Reads the memory, then writes it.
+    /// The access reads the memory and then writes it.
     Update,
 }
 
@@ -59,12 +60,12 @@ impl Use {
     }
 }
 
-/// The origin of an address.
+/// The way in which a kernel obtained the address of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Through {
-    /// A raw pointer, which may have been moved out of its buffer.
+    /// From a raw pointer, which may have been offset beyond the bounds of its buffer.
     Pointer,
-    /// A slice, whose bounds have been checked.
+    /// From a slice, whose bounds have been checked.
     Slice,
 }
 
@@ -76,7 +77,7 @@ pub fn touch(address: usize, bytes: usize, align: usize, what: Use, through: Thr
     touch_at((address, bytes, align), what, through, Location::caller());
 }
 
-/// Like [`touch`], at the line `at`.
+/// Checks an access like [`touch`]. Faults and reports name `at` as the source line of the access.
 #[inline]
 pub fn touch_at(
     (address, bytes, align): (usize, usize, usize),
@@ -101,8 +102,8 @@ pub fn touch_at(
 }
 
 /// Reports that the current thread may read `value` (its address, size and alignment) through a reference that was
-/// passed to the kernel. Later reads through it are not reported. For more than a few words only a block's first
-/// thread reports.
+/// passed to the kernel. Later reads through this reference are not reported. If `value` has more than 64 bytes, only a
+/// block's first thread reports it.
 #[inline]
 #[track_caller]
 pub fn referred(value: (usize, usize, usize)) {
@@ -117,8 +118,8 @@ pub fn referred(value: (usize, usize, usize)) {
     }
 }
 
-/// Checks an atomic access through a raw pointer as [`touch`] does, without notifying the watcher: the access itself
-/// does that.
+/// Checks an atomic access through a raw pointer like [`touch`], but does not notify the watcher, because the atomic
+/// access itself does that.
 #[track_caller]
 pub fn check_atomic(address: usize, bytes: usize, what: Use) {
     if let Some(block) = current()
@@ -149,8 +150,8 @@ fn examine(block: &Block, (address, bytes, align): (usize, usize, usize), what: 
     }
 }
 
-/// Notes that a pointer was moved from `from` to `to`. If `to` is outside of the buffer that contains `from`, an access
-/// there is out of this buffer's bounds, even if other memory is there.
+/// Notes that the kernel offset a pointer from the address `from` to the address `to`. If `to` is outside of the buffer
+/// that contains `from`, an access at `to` is out of bounds, even if other memory is there.
 #[inline]
 pub fn moved(from: usize, to: usize) {
     if let Some(block) = current() {
@@ -164,8 +165,8 @@ pub fn moved(from: usize, to: usize) {
     }
 }
 
-/// Ends the launch with a fault at the caller's line: an access to element `index` of a slice of `len` elements that
-/// begins at address `start`. Does nothing outside of a kernel.
+/// Ends the launch with a fault at the caller's line. The fault is an out-of-bounds access to element `index` of a
+/// slice of `len` elements that begins at address `start`. Does nothing outside of a kernel.
 #[cold]
 #[track_caller]
 pub fn out_of_slice(start: usize, index: usize, len: usize) {

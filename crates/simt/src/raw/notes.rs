@@ -1,4 +1,4 @@
-//! Notes of checked launches: messages that are no faults.
+//! Notes of checked launches: warnings that are not faults.
 
 use std::fmt;
 
@@ -8,45 +8,46 @@ use crate::launch_log::Log;
 use crate::region::Space;
 use crate::source::SourceLocation;
 
-/// A message of a checked launch about a source site, which is no fault.
+/// A warning of a checked launch about a source site, which is not a fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Note {
-    /// The kernel.
+    /// The kernel that was launched.
     pub kernel: &'static KernelInfo,
-    /// The source site.
+    /// The source site that the note is about.
     pub location: SourceLocation,
-    /// The message.
+    /// The kind of note, with its details.
     pub kind: NoteKind,
 }
 
-/// The kinds of note.
+/// The kinds of note that a checked launch makes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NoteKind {
-    /// A function is called here that is not marked as device code, with a pointer or a slice. Its accesses were not
-    /// checked.
+    /// Device code passes a pointer or a slice to a function that is not marked as device code. The accesses of this
+    /// function were not checked.
     NotChecked {
-        /// The function; for an operator, its trait.
+        /// The name of the function, or of the trait if an operator is called.
         function: &'static str,
         /// The name of the array that is passed, if it has one.
         array: Option<&'static str>,
     },
-    /// An access through a pointer or a slice outside of marked functions. It was not reported, and so not checked.
+    /// Code outside of marked functions accesses memory through a pointer or a slice. The access was not reported to
+    /// the checker and therefore not checked.
     Unseen {
-        /// The memory space.
+        /// The memory space of the access.
         space: Space,
-        /// The array's name, if it has one, and the index of the element.
+        /// The name of the accessed array and the index of the element, if the array has a name.
         array: Option<(&'static str, usize)>,
         /// `true` if the access writes.
         is_written: bool,
     },
-    /// Whole warps of a block reach this barrier by different calls or in different loop iterations. GPUs allow it, so
-    /// it is a warning, which is given unless [`Checks::warps_may_part`](crate::Checks::warps_may_part) is set.
+    /// Warps of a block reach this barrier by different calls or in different loop iterations. GPUs allow this, so it
+    /// is only a warning, which [`Checks::warps_may_part`](crate::Checks::warps_may_part) turns off.
     WarpsApart {
-        /// The block.
+        /// The index of the block in the grid.
         block: Dim3,
-        /// One thread of each of two warps.
+        /// A thread of each of the two warps.
         threads: [Dim3; 2],
         /// The call path of each thread.
         paths: Box<[CallPath; 2]>,
@@ -95,6 +96,6 @@ impl fmt::Display for Note {
     }
 }
 
-/// The notes of a simulator that checks launches, one per launch and source site. Without such a list, the simulator
-/// prints each note to standard error.
+/// The list in which a simulator collects the notes of its launches, one per launch and source site. Without such a
+/// list, it prints each note to standard error.
 pub type Notes = Log<Note>;

@@ -4,13 +4,13 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::mem::MaybeUninit;
 
-/// The stored pointers of a block's threads.
+/// The pointers that a block's threads have stored in such structures.
 #[derive(Default)]
 pub(crate) struct Retained {
-    /// For each address, true if the pointer permits writes.
+    /// The addresses of the stored pointers, each with true if the pointer permits writes.
     addresses: RefCell<HashMap<usize, bool>>,
     is_used: Cell<bool>,
-    /// True if a thread has begun a call to which a pointer is passed.
+    /// True if a thread has begun a call to which it passes a pointer.
     pub(super) has_begun: Cell<bool>,
 }
 
@@ -32,13 +32,13 @@ impl Retained {
         *self.addresses.borrow_mut().entry(address).or_default() |= is_written;
     }
 
-    /// Returns true if the pointer to `address` permits writes, or `None` if the address was not stored.
+    /// Returns true if the stored pointer to `address` permits writes, or `None` if no pointer to `address` was stored.
     pub(super) fn is_written(&self, address: usize) -> Option<bool> {
         self.addresses.borrow().get(&address).copied()
     }
 }
 
-/// Returns the bits of a word of a value. They are arbitrary if the value does not initialise the word, as in padding.
+/// Returns the bits of a word of a value. The bits are arbitrary if the word is not initialised, as in padding.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub(super) fn frozen(word: MaybeUninit<usize>) -> usize {
     let bits: usize;

@@ -1,11 +1,11 @@
-//! Pointers that a thread has moved out of their buffers.
+//! Records pointers that a thread has offset beyond the bounds of their buffers.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 
 use super::buffer::Buffer;
 
-/// The buffer of origin of each such pointer, by thread and address.
+/// The pointers of a block's threads that point outside of their buffers: the buffer of each, by thread and address.
 #[derive(Default)]
 pub(crate) struct Strays {
     origins: RefCell<HashMap<(u32, usize), Buffer>>,
@@ -20,18 +20,20 @@ impl Strays {
         }
     }
 
-    /// Returns true if there are any.
+    /// Returns true if any such pointer was recorded.
     #[inline(always)]
     pub(crate) fn is_used(&self) -> bool {
         self.is_used.get()
     }
 
-    /// Returns the buffer of origin of a pointer of `thread` to `address`, if the pointer has left it.
+    /// Returns the buffer from which `thread` made a pointer to `address`, if the pointer points outside of this
+    /// buffer.
     pub(super) fn origin(&self, thread: u32, address: usize) -> Option<Buffer> {
         if self.is_used() { self.origins.borrow().get(&(thread, address)).copied() } else { None }
     }
 
-    /// Notes that `thread` has moved a pointer to `to`, out of `origin`, or within a buffer if `origin` is `None`.
+    /// Notes that `thread` has offset a pointer to the address `to`. `origin` is the buffer of the pointer, or `None`
+    /// if `to` is inside of it.
     pub(super) fn note(&self, thread: u32, to: usize, origin: Option<Buffer>) {
         match origin {
             Some(origin) => {

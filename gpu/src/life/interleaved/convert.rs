@@ -33,8 +33,8 @@ pub fn life_interleave(words: Global<u32>, cells: GlobalMut<u32>, board: Interle
 }
 
 /// Replaces rows of the interleaved board `cells`, from row `first` on, with the `rows` packed rows in `words`. No two
-/// of these rows may share words: there must be fewer rows than in a fold, one row, or one fold. Launch a
-/// one-dimensional grid of blocks of up to 256 threads.
+/// of these rows may share words: `rows` must be below the rows of a fold, or at most 1, or the board must have one
+/// fold. Launch a one-dimensional grid of blocks of up to 256 threads.
 #[kernel(max_threads = 256)]
 pub fn life_interleave_rows(words: Global<u32>, cells: GlobalMut<u32>, board: Interleaved, first: usize, rows: usize) {
     assert!(cells.len() == board.words() && (board.folds() == 1 || rows <= 1 || rows < board.rows() as usize));
@@ -77,13 +77,13 @@ pub fn life_deinterleave(cells: Global<u32>, words: GlobalMut<u32>, board: Inter
 }
 
 impl Interleaved {
-    /// Returns the number of words of a separate interleaved row.
+    /// Returns the number of words of an interleaved row that is stored outside of the board.
     pub const fn words_in_row(&self) -> usize {
         self.tiles() as usize * TILE_WORDS as usize
     }
 
-    /// Returns the position of word `i` of separate rows, from row `first` on: its index in the board's memory, the
-    /// bits that are columns of the board, and their shift there.
+    /// Returns the position of word `i` of rows that are stored outside of the board, from row `first` on: the word's
+    /// index in the board's memory, the bits that are columns of the board, and their shift there.
     #[inline(always)]
     fn in_rows(&self, first: usize, i: usize) -> (usize, u32, u32) {
         let (y, in_row) = (i / self.words_in_row(), i % self.words_in_row());

@@ -1,8 +1,8 @@
 //! The corners of a cross-surface and of a sphere, where fewer than four quarters of the board meet.
 //!
-//! Beyond both edges of such a corner lies a single cell, the corner itself. A margin of several cells is wrong there.
-//! After n generations, the cells up to n away from the corner are wrong too. One block recomputes these cells, on a
-//! small board of the same topology that consists of the large board's corners.
+//! Where fewer than four quarters meet, only one cell lies beyond both edges of the corner: the corner itself. A margin
+//! of several cells is wrong there. After n generations, the cells up to n away from the corner are wrong too. One
+//! block recomputes these cells, on a small board of the same topology that consists of the large board's corners.
 
 use cuda_std::{Global, GlobalMut, grid, kernel, shared_array, thread};
 

@@ -14,18 +14,18 @@ use super::{Interleaved, MARGIN, Surface, TILE_WORDS};
 /// The truth table of the conjunction of three inputs.
 const ALL: u8 = 0x80;
 
-/// The bits of a lane's words, in one tile, that are not beyond a dead edge.
+/// Masks for one lane's words in one tile: the bits that are not beyond a dead edge.
 pub(in super::super) struct Dead {
-    /// The columns that are not beyond a dead edge.
+    /// The mask of the columns that are not beyond a dead edge.
     columns: Words,
-    /// Further masks for rows above the first row of a fold, and for rows from `end` on.
+    /// The further masks for rows above the first row of a fold, and for rows from `end` on.
     above: u32,
     below: u32,
     end: i32,
 }
 
 impl Dead {
-    /// Masks for a board without dead edges.
+    /// The masks for a board without dead edges, which keep all bits.
     pub(in super::super) const NOTHING: Self =
         Self { columns: [u32::MAX; WORDS], above: u32::MAX, below: u32::MAX, end: 0 };
 

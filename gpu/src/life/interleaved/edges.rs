@@ -6,7 +6,7 @@
 //! No other kernel knows the cells beyond the edges of a board. The margins come from one of three sources:
 //!
 //! - If the margins of a torus are whole vectors and whole rows of the next fold (`has_whole_margins`),
-//!   `life_streaming_torus` loads them from there, and no kernel writes them.
+//!   `life_streaming_torus` loads them from the opposite side, and no kernel writes them.
 //! - `life_edges` writes the margins of all other tori without a shift before each launch.
 //! - `life_edges_of` does the same for all other bounded grids. It uses the topology ([`Surface`]) and looks up the
 //!   cells one by one.
@@ -27,8 +27,8 @@ use super::{Interleaved, MARGIN, TILE_WORDS};
 /// some folds lack.
 const MARGIN_ROWS: u32 = 2 * MARGIN + 1;
 
-/// The number of words written in each other row: the first words of the first tile, and those after the last cell in
-/// the last tile.
+/// The number of words written in every row that is not written completely: the first words of the first tile, and
+/// those after the last cell in the last tile.
 const MARGIN_WORDS: u32 = 2 * MARGIN;
 
 impl Interleaved {
@@ -81,7 +81,7 @@ impl Interleaved {
 
 /// The columns beyond the board's edges in one word of a tile's row, at most one on each side.
 struct Beyond {
-    /// The column's number relative to the board; on the right also its bit within a fold.
+    /// The number of the column beyond the board's edge; on the right also the column's bit within a fold.
     left: Option<i32>,
     right: Option<(i32, u32)>,
 }

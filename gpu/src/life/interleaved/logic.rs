@@ -19,17 +19,17 @@ pub(in super::super) type Words = [u32; WORDS];
 const ODD: u8 = 0x96;
 const MAJORITY: u8 = 0xe8;
 
-/// The constants with which a lane obtains the words beside its own.
+/// The constants with which a lane obtains the words before and after its own words.
 #[derive(Clone, Copy)]
 pub(in super::super) struct Lane {
-    /// The lanes that hold these words. The words of a warp form a ring.
+    /// The lanes that hold the previous and the next word. The words of a warp form a ring.
     before: u32,
     after: u32,
-    /// The factor for the previous word. In the first lane it is 2: its left neighbours are the last word of the ring,
-    /// shifted up by one bit. In other lanes it is 1.
+    /// The factor for the previous word. It is 2 in the first lane, whose left neighbours are the last word of the
+    /// ring, shifted up by one bit. It is 1 in all other lanes.
     up: u32,
-    /// The right shift of the next word. In the last lane it is 1: its right neighbours are the first word, shifted
-    /// down. In other lanes it is 0.
+    /// The right shift of the next word. It is 1 in the last lane, whose right neighbours are the first word of the
+    /// ring, shifted down. It is 0 in all other lanes.
     down: u32,
 }
 
@@ -100,7 +100,7 @@ pub trait Logic: Copy + Send + Sync + 'static {
     fn next(rows: &Rows, below: &Sums, is_odd: bool) -> [u32; WORDS];
 }
 
-/// B3/S23.
+/// Conway's rule, B3/S23.
 #[derive(Clone, Copy)]
 pub struct Conway;
 

@@ -49,14 +49,14 @@ pub const TILE_WORDS: u32 = 128;
 /// The number of columns on each side of a tile, and of rows above and below a fold, that are copies of other cells.
 pub const MARGIN: u32 = 8;
 
-/// The number of rows in memory above and below those of the folds. Strips of rows may end below the last row.
+/// The number of rows that a tile has in memory above and below the folds' rows. Strips may end below the last row.
 pub(super) const ROWS_ABOVE: u32 = MARGIN;
 const ROWS_BELOW: u32 = 16;
 
-/// The largest width and height.
+/// The largest width and the largest height of a board, in cells.
 pub const MAX_CELLS_ALONG: usize = 1 << 30;
 
-/// The layout of a board in memory.
+/// The layout of an interleaved board in memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, DeviceCopy)]
 #[repr(C)]
 pub struct Interleaved {

@@ -48,8 +48,8 @@ const fn shorter(shift: i64, length: u32) -> i32 {
 }
 
 impl Surface {
-    /// Returns a plane: dead beyond the left and right edges if `columns`, and beyond the upper and lower edges if
-    /// `rows`. Other edges are joined.
+    /// Returns a plane. Cells beyond the left and right edges are dead if `columns` is true, and cells beyond the upper
+    /// and lower edges if `rows` is true. Other edges are joined.
     pub const fn plane(columns: bool, rows: bool) -> Self {
         let flags = if columns { DEAD_COLUMNS } else { 0 } | if rows { DEAD_ROWS } else { 0 };
         Self { flags, across: 0, down: 0 }
@@ -84,8 +84,8 @@ impl Surface {
         self.flags & HAS_CORNERS != 0
     }
 
-    /// Returns whether all cells beyond the left and right edges are dead, and whether those beyond the upper and lower
-    /// edges are.
+    /// Returns two flags: true if all cells beyond the left and right edges are dead, and true if all cells beyond the
+    /// upper and lower edges are dead.
     pub const fn dead(&self) -> [bool; 2] {
         [self.flags & DEAD_COLUMNS != 0, self.flags & DEAD_ROWS != 0]
     }
@@ -105,7 +105,7 @@ impl Surface {
     }
 
     /// Returns the column and row of the cell that lies at column `x` and row `y`, on a board of `width` × `height`
-    /// cells. The position may be up to a margin beyond the edges. Returns `None` if it is dead there.
+    /// cells. The position may be up to a margin beyond the edges. Returns `None` if it is beyond a dead edge.
     #[inline(always)]
     pub fn source(&self, (width, height): (u32, u32), x: i32, y: i32) -> Option<(u32, u32)> {
         let (around_x, around_y) = (times_around(x, width), times_around(y, height));

@@ -2,8 +2,8 @@
 //!
 //! A block scans its tile in registers and publishes the tile's aggregate at once. One of its warps then looks back
 //! over the earlier tiles. It combines their aggregates until it finds a tile with a published prefix, and publishes
-//! the prefix of its own tile. A tile therefore never waits until the tile before it is finished, at most until its
-//! elements are loaded. The same pass writes `y`.
+//! the prefix of its own tile. A tile therefore waits at most until the elements of earlier tiles are loaded, and never
+//! until an earlier tile is finished. The same pass writes `y`.
 //!
 //! Forward progress: a block draws its tile's number from a counter when it starts. It therefore waits only for tiles
 //! of blocks that started earlier. A started block stays on its multiprocessor until it ends, and publishes its
@@ -22,8 +22,8 @@
 //! Timing determines for which tiles a warp combines aggregates and where it finds a prefix. The order of the operands
 //! does not depend on it, but their grouping does: with floats, two runs may differ by rounding.
 //!
-//! Limited by memory. Source: D. Merrill, M. Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back",
-//! NVIDIA, 2016.
+//! The kernel is limited by memory. Source: D. Merrill, M. Garland, "Single-pass Parallel Prefix Scan with Decoupled
+//! Look-back", NVIDIA, 2016.
 
 use cuda_std::{Element, Global, GlobalMut, kernel, opaque, shared_array, thread, warp};
 

@@ -14,9 +14,9 @@ pub(super) struct Gap<'a, T> {
     states: TileStates<'a, T>,
     /// The number of the lane's tile in the first row.
     tile: u32,
-    /// The number of tiles from that tile on. The lane has every 32nd of them.
+    /// The number of tiles of the gap from the lane's first tile on. The lane has every 32nd of them.
     tiles: u32,
-    /// The states of the next rows, as last loaded.
+    /// The states of the next rows of the gap, as last loaded.
     ahead: [[u64; 4]; GAP_ROWS],
 }
 

@@ -18,17 +18,17 @@
 //!
 //! Forward progress: the [`team`] of the blocks that have started distributes the tiles in turn. In each round, a block
 //! publishes the sum of one tile and scans its tile of two rounds earlier. It waits only for the sums of tiles before
-//! the latter. Suppose that the sums of some tiles are never published, and let *u* be the first such tile. Before its
-//! block publishes the sum of *u*, it waits only for sums of tiles before *u*, which are published. It therefore
-//! publishes the sum of *u*, which is a contradiction. The argument does not depend on how many blocks of the grid fit
-//! on the device. Two such scans may run side by side.
+//! the tile that it scans. Suppose that the sums of some tiles are never published, and let *u* be the first such tile.
+//! Before its block publishes the sum of *u*, it waits only for sums of tiles before *u*, which are published. It
+//! therefore publishes the sum of *u*, which is a contradiction. The argument does not depend on how many blocks of the
+//! grid fit on the device. Two such scans may run side by side.
 //!
 //! The order of the operands does not depend on which block processes which tile, but their grouping does: with floats,
 //! two runs may differ by rounding.
 //!
-//! Limited by memory. Persistent blocks do not quite reach the device's copy bandwidth, even in a plain copy through
-//! the same ring. The waits for other blocks cost nothing beyond that. These choices made the difference, with figures
-//! in `docs/notes/scan.md`:
+//! The kernel is limited by memory. Persistent blocks do not quite reach the device's copy bandwidth, even in a plain
+//! copy through the same ring. The waits for other blocks add nothing to that loss. These choices made the difference,
+//! with figures in `docs/notes/scan.md`:
 //!
 //! - A team distributes the tiles. A block that drew tiles one by one, a few rounds ahead, would draw several in a row
 //!   when it catches up. All other blocks would then wait for it.

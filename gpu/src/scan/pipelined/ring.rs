@@ -16,12 +16,12 @@ pub(super) struct Ring<'a, T, const V: usize> {
     x: Global<'a, T>,
     /// The index of the thread's first vector in a tile. Its other vectors follow at a distance of one chunk each.
     first: usize,
-    /// The ring from that vector on.
+    /// The ring from the thread's first vector on.
     vectors: Shared<[T; V]>,
     copies: AsyncCopies,
-    /// The number of whole tiles that can be copied in vectors. They are the first tiles.
+    /// The number of whole tiles that can be copied in vectors. These are the first tiles of `x`.
     whole: u32,
-    /// The number of all tiles.
+    /// The number of all tiles of `x`.
     tiles: u32,
 }
 
@@ -42,7 +42,7 @@ impl<'a, T: Element, const V: usize> Ring<'a, T, V> {
     }
 
     /// Starts the copies of `tile`, if it exists, into place `stage` of the ring, as one group. Elements beyond the end
-    /// of the array become zeros, whatever the operator, because no result follows them.
+    /// of the array become zeros, whatever the operator, because no result depends on them.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub(super) fn fetch(&mut self, tile: u32, stage: usize) {
         let (from, to) = ((tile as usize).wrapping_mul(Self::VECTORS).wrapping_add(self.first), self.at(stage));

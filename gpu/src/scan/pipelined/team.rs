@@ -1,5 +1,5 @@
-//! The team: the blocks that share the tiles of a scan. They are the blocks that had started when the first block
-//! counted.
+//! The team: the blocks that share the tiles of a scan. The first block counts the blocks that have started, and these
+//! blocks form the team.
 //!
 //! The blocks of the team take the tiles in turn, so a block knows all its tiles without drawing them one by one. A
 //! block may safely wait for the tiles of the others, because all of them have started and stay on their

@@ -15,7 +15,7 @@
 //! Blocks have few threads, so a thread has registers for ten vectors in flight. A small matrix has too few of these
 //! tiles; for it use [`transpose_unaligned()`](super::transpose_unaligned()).
 //!
-//! Limited by memory. Source: this project.
+//! The kernel is limited by memory. Source: this project.
 
 use cuda_std::{Global, GlobalMut, Zeroable, kernel, shared_array, thread};
 
@@ -32,7 +32,8 @@ trait GatheredLayout: Bits {
     const THREADS: usize = Self::SHAPE.threads;
     /// The alignment of a column's stores, in elements.
     const ALIGNMENT: usize = Self::SHAPE.alignment / size_of::<Self>();
-    /// The number of rows that a block loads, the number that it stores of each column, and the vectors of the latter.
+    /// The numbers of rows that a block loads, of rows that it stores per column, and of vectors that it stores per
+    /// column.
     const LOADED_ROWS: usize = Self::SHAPE.rows;
     const ROWS: usize = Self::LOADED_ROWS - Self::ALIGNMENT;
     const COLUMN_VECTORS: usize = Self::ROWS / Self::PER_VECTOR;
@@ -252,7 +253,7 @@ impl<T: Bits> Tile<T> {
 /// [`gathered_tile_rows`] blocks along x and [`gathered_tile_columns`] along y and z.
 #[kernel(max_threads = 256, min_blocks = 4, instances(T = [u8, u16]), wide(loads, stores))]
 pub fn transpose_gathered<T: Bits>(x: Global<T>, y: GlobalMut<T>, width: usize, height: usize) {
-    const { assert!(<T as GatheredLayout>::IS_EVEN, "the threads of a block share a tile evenly") };
+    const { assert!(<T as GatheredLayout>::IS_EVEN, "the threads of a block must share a tile evenly") };
     // 31-bit sizes, so that few instructions precede the loads.
     let is_right = ((width | height) >> 31 == 0)
         & (width as u32 as u64 * height as u32 as u64 == x.len() as u64)

@@ -14,7 +14,7 @@
 //! - Elements of 1 and 2 bytes also have different positions in their words in each row. A block loads them in words
 //!   and shifts them in registers. Large matrices of such elements have a separate kernel, [`transpose_gathered()`].
 //!
-//! Limited by memory. The overhead is the sectors that two tiles share and the rows that both load.
+//! The kernel is limited by memory. The overhead is the sectors that two tiles share and the rows that both load.
 //! `docs/notes/transpose.md` lists other shapes and variants. Source: this project.
 
 use core::ops::Range;
@@ -278,7 +278,7 @@ fn lane_and_warp<T: Bits>() -> (u32, u32) {
     wide(stores)
 )]
 pub fn transpose_unaligned<T: Bits>(x: Global<T>, y: GlobalMut<T>, width: usize, height: usize) {
-    const { assert!(T::IS_EVEN, "the threads of a block share a tile evenly") };
+    const { assert!(T::IS_EVEN, "the threads of a block must share a tile evenly") };
     assert_size(&x, &y, width, height);
     assert!(thread::block_dim_x() as usize == T::THREADS);
     let vectors = shared_array![<T as Bits>::Vector; T::KEPT.div_ceil(T::WORDS)];

@@ -1,4 +1,4 @@
-//! The yardstick: the device's own copy, and the copy kernel at its best setting.
+//! Measures the yardstick: the device's own copy, and the copy kernel at its best setting.
 
 use gpu::probe::{Operand, U32x4};
 use launch::{Device, LaunchConfig};
@@ -15,7 +15,7 @@ use workbench::probe::{Arrays, BLOCKS, BandwidthKernel, Instance, Measured};
 /// The copy kernel's name, in place of a rung's.
 const KERNEL: &str = "global_copy";
 
-/// Bytes of each array while the settings are compared.
+/// The number of bytes of each array while the settings are compared.
 const TRIAL_BYTES: usize = 1 << 30;
 
 /// The most blocks per multiprocessor in the simulator.
@@ -40,7 +40,7 @@ pub(super) fn run(bench: &mut Bench, sweep: &Sweep) -> anyhow::Result<()> {
     }
 }
 
-/// Returns the sweep of the device's copy alone, at these lengths.
+/// Returns the sweep of the device's copy alone, at `lengths`.
 pub(in crate::bench) fn yardstick(lengths: Vec<Shape>) -> Sweep {
     Sweep::new(Subject::Copy, Rungs::Last, 1, lengths)
 }
@@ -72,7 +72,8 @@ fn run_with<T: Measured>(bench: &mut Bench, sweep: &Sweep, setting: Option<Setti
     Ok(())
 }
 
-/// Returns a launch with as many blocks as the data needs; in the simulator, few per multiprocessor.
+/// Returns a launch configuration with as many blocks as the data needs; in the simulator, at most [`BLOCKS_SIMULATED`]
+/// per multiprocessor.
 fn config<T: Operand>(device: &Device, instance: Instance<T>, block: u32, n: usize) -> LaunchConfig {
     let most = match device.is_simulated() {
         true => device.multiprocessors().saturating_mul(BLOCKS_SIMULATED),
@@ -82,8 +83,8 @@ fn config<T: Operand>(device: &Device, instance: Instance<T>, block: u32, n: usi
     LaunchConfig::new(BandwidthKernel::Copy.grid(needed, most).min(most), block)
 }
 
-/// Returns the fastest setting on large arrays. In the simulator, whose times say nothing about a GPU, it has 16-byte
-/// operands.
+/// Returns the fastest setting on large arrays. In the simulator, whose times say nothing about a GPU, returns a fixed
+/// setting with 16-byte operands.
 fn best_setting(meter: &mut Meter) -> anyhow::Result<Setting> {
     let device = meter.device.clone();
     let none = Setting { operand: U32x4::NAME, unroll: 4, block: 256, gbps: 0.0 };
@@ -96,7 +97,7 @@ fn best_setting(meter: &mut Meter) -> anyhow::Result<Setting> {
     Ok(of_operands.into_iter().flatten().fold(none, |best, next| if next.gbps > best.gbps { next } else { best }))
 }
 
-/// Measures every setting of an operand.
+/// Measures every setting of the copy kernel with operands `T`.
 fn try_out<T: Measured>(meter: &mut Meter, bytes: usize) -> anyhow::Result<Vec<Setting>> {
     let device = meter.device.clone();
     let n = bytes / size_of::<T>();

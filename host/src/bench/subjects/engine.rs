@@ -11,16 +11,16 @@ use crate::bench::points::Bench;
 /// The engine's name, in place of a rung's.
 const ENGINE: &str = "cpu";
 
-/// Timed runs, after those that determine the number of steps per run.
+/// The number of timed runs, after those that determine the number of steps per run.
 const RUNS: usize = 5;
 
-/// The fewest steps of a run.
+/// The minimum number of steps of a run.
 const FEWEST_STEPS: u64 = 32;
 
 /// The number of steps is doubled until a run takes longer than this.
 const SHORT: Duration = Duration::from_millis(100);
 
-/// Measures each size by the host's clock.
+/// Measures the CPU engine at each size by the host's clock.
 pub(super) fn run(bench: &mut Bench, sweep: &Sweep, algorithm: &dyn Algorithm) -> anyhow::Result<()> {
     let options = sweep.options.clone().seeded(bench.seed);
     for &shape in &sweep.engine_shapes {

@@ -1,5 +1,5 @@
-//! Measures what a launch costs the host: bare, typed, and in a graph. It also measures what a sum costs, with memory
-//! allocated before and without.
+//! Measures the time that a launch costs the host: bare, typed, and in a graph. It also measures the cost of a sum,
+//! with scratch memory that is kept or allocated by each call.
 //!
 //! The kernel is a saxpy of one block on 32 elements, which does next to nothing. Launches come in batches on an idle
 //! device, so that its queue never fills and the host never waits. All kinds take turns, so that a change of clocks
@@ -18,30 +18,30 @@ use workbench::bench::{MeasuredPoint, Sweep};
 use crate::bench::meter::Times;
 use crate::bench::points::Bench;
 
-/// Elements of a sum: several blocks, which need memory for their partial sums.
+/// The number of elements of a sum: enough for several blocks, which need memory for their partial sums.
 const SUMMED: usize = 10_000;
 
-/// A batch has one sum for this many launches.
+/// A batch of launches has this many times as many launches as a batch of sums has sums.
 const LAUNCHES_PER_SUM: usize = 5;
 
-/// Timed batches of each kind. Another batch before them warms up.
+/// The number of timed batches of each kind, after one that warms up.
 const BATCHES: usize = 41;
 
-/// Launches per batch. A GPU's queue takes about a thousand.
+/// The number of launches per batch. A GPU's queue takes about a thousand.
 const LAUNCHES: usize = 50;
 
 /// The median times of one kind of launch.
 struct Cost {
     kind: &'static str,
-    /// Until the host has enqueued a batch.
+    /// The times until the host has enqueued a batch.
     host: Times,
-    /// Until the device has finished a batch.
+    /// The times until the device has finished a batch.
     done: Times,
-    /// Launches of a batch.
+    /// The number of launches of a batch.
     launches: u64,
 }
 
-/// Measures each kind of launch. The time is the host's, for one kernel.
+/// Measures each kind of launch. The time of a row is the host's time per launch.
 pub(super) fn run(bench: &mut Bench, sweep: &Sweep) -> anyhow::Result<()> {
     for Cost { kind, host, done, launches } in measure(&bench.device(), BATCHES, LAUNCHES)? {
         let row = Times { low: host.median, high: host.median, ..host }.row(sweep, kind, launches);

@@ -14,7 +14,7 @@ use workbench::bench::{MeasuredPoint, Sweep};
 use crate::bench::meter::Times;
 use crate::bench::points::Bench;
 
-/// Runs of each command with each cache.
+/// The number of runs of each command with each cache.
 const RUNS: usize = 3;
 
 /// Measures each command with each cache, by the host's clock.

@@ -6,11 +6,11 @@ use crate::stream;
 use workbench::bench::sweep::STREAM_CHUNKS;
 use workbench::bench::{MeasuredPoint, Sweep};
 
-/// Timed runs of each number of chunks.
+/// The number of timed runs with each number of chunks.
 const RUNS: usize = 11;
 
-/// Measures each number of chunks. The bytes are those that cross the link; the setting has the share of the link's
-/// two-way speed.
+/// Measures the stages with each number of chunks. A row counts the bytes that cross the link; its setting has the
+/// share of the link's two-way speed.
 pub(super) fn run(bench: &mut Bench, sweep: &Sweep) -> anyhow::Result<()> {
     let report = stream::measure(&bench.device(), sweep.largest(), &STREAM_CHUNKS, RUNS, bench.seed)?;
     for row in &report.rows {

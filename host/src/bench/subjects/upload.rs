@@ -13,10 +13,10 @@ use workbench::inputs::RandomVector;
 use crate::bench::meter::Times;
 use crate::bench::points::{Bench, filled};
 
-/// Timed runs of each path, after one that warms up.
+/// The number of timed runs of each path, after one that warms up.
 const RUNS: usize = 15;
 
-/// Times each path by the host's clock, until the data is on the device.
+/// Times each path of a copy by the host's clock, until the data is on the device.
 pub(super) fn run(bench: &mut Bench, sweep: &Sweep) -> anyhow::Result<()> {
     let device = bench.device();
     let n = sweep.largest();

@@ -1,4 +1,4 @@
-//! Reports of made-up runs, and of small kernels.
+//! Tests the reports of made-up runs, and of small kernels.
 
 use super::*;
 use workbench::case::CaseError;
@@ -101,7 +101,7 @@ fn a_check_that_comes_to_no_end_is_no_fault_of_a_kernel() {
     assert!(verdict.starts_with("1 of 1 kernels is at fault; the check of 1 of 1 kernels could not"), "{verdict}");
 }
 
-/// The first barrier is needed, and the second is not.
+/// A kernel that needs its first barrier, but not its second.
 #[cuda_std::kernel]
 fn neighbour(y: cuda_std::GlobalMut<u32>) {
     let i = cuda_std::thread::thread_idx_x() as usize;
@@ -150,7 +150,7 @@ fn meet() {
     cuda_std::thread::sync_threads();
 }
 
-/// Each warp comes to the barrier by a call of its own.
+/// A kernel whose warps reach the barrier by different calls.
 #[cuda_std::kernel]
 fn warps_apart(y: cuda_std::GlobalMut<u32>) {
     let i = cuda_std::thread::thread_idx_x() as usize;

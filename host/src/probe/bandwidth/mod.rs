@@ -26,18 +26,18 @@ use super::{ProbeOptions, Thorough, percent};
 /// The sizes of operands, in bytes.
 const OPERANDS: [&str; 5] = ["1", "2", "4", "8", "16"];
 
-/// Bytes of a result that are checked without `--thorough`.
+/// The number of bytes of a result that are checked without `--thorough`.
 const CHECKED_BYTES: usize = 64 << 20;
 
-/// What the user can do if memory is short.
+/// The remedy for too little memory.
 const FEWER: &str = "use fewer --bytes";
 
 /// Measure a GPU's bandwidth of reading, writing and copying by operand size, unroll factor and block
 ///
-/// After the CUDA Handbook's globalRead, globalWrite, globalCopy and globalCopy2. Kernels that write have as many
-/// blocks as the data needs; reading has as many as the GPU holds at once. The first run of each combination is
-/// checked, in another 64 MiB each time. Times are medians of the runs after it, by device events. Bandwidth counts
-/// bytes read and written, in GB of 10⁹ bytes, and is compared with the device's own copy.
+/// After the CUDA Handbook's globalRead, globalWrite, globalCopy and globalCopy2. Kernels that write run as many blocks
+/// as the data needs; the kernel that reads runs as many as the GPU holds at once. Each combination's first run is
+/// checked: 64 MiB of its result, another part for each combination. Times are medians of the runs after it, by device
+/// events. Bandwidth counts the bytes read and written, in GB of 10⁹ bytes, and is compared with the device's own copy.
 #[derive(Args, Debug)]
 pub struct BandwidthOptions {
     /// What to measure: read, write, copy, copy2 (two arrays read, one written) or copy_alternating (each element
@@ -68,12 +68,12 @@ fn parse_kernel(text: &str) -> Result<BandwidthKernel, String> {
     })
 }
 
-/// The result that is printed.
+/// The result that the command prints.
 #[derive(Serialize, Debug)]
 struct Summary {
     kernel: &'static str,
     device: String,
-    /// The number of blocks, in words.
+    /// The rule for the number of blocks, in words.
     blocks: &'static str,
     bytes_of_an_array: usize,
     arrays: u64,
@@ -99,8 +99,8 @@ impl BandwidthOptions {
     /// Runs the command.
     ///
     /// # Errors
-    /// [`UsageError`] in the simulator and for wrong options; if the device fails or has too little memory, or a result
-    /// is wrong.
+    /// [`UsageError`] in the simulator and for wrong options; another error if the device fails or has too little
+    /// memory, or a result is wrong.
     pub fn run(self) -> anyhow::Result<()> {
         if self.bytes < size_of::<U32x4>() {
             let text =
@@ -153,7 +153,7 @@ struct Combinations<'a> {
 }
 
 impl Combinations<'_> {
-    /// Measures every unroll factor and block for one operand.
+    /// Measures every unroll factor and block size with operands `T`.
     fn operand<T: Measured>(&mut self) -> anyhow::Result<()> {
         let n = self.options.bytes / size_of::<T>();
         let mut expected = inputs::host_memory::<T>(n, FEWER)?;
@@ -229,7 +229,7 @@ impl Combinations<'_> {
     }
 }
 
-/// The elements that the kernels of an operand write, and the exclusive or of all of them.
+/// The elements that the kernels of an operand must read or write, and their exclusive or.
 struct Expected<T> {
     elements: Vec<T>,
     all: T,

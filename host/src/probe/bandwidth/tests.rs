@@ -1,4 +1,4 @@
-//! The table and the plot of made-up measurements, and the messages about wrong results.
+//! Tests the table and the plot of made-up measurements, and the messages about wrong results.
 
 use super::*;
 
@@ -36,7 +36,7 @@ fn the_table_has_a_row_an_unroll_factor_and_names_the_best() {
     let text = summary().text();
     for part in [
         "copy on NVIDIA H200: 2 arrays of 1 GiB, 2 GiB counted",
-        "medians; as many blocks as the data asks for\n",
+        "medians; as many blocks as the data needs\n",
         "operand of 1 byte (u8)",
         "operand of 4 bytes (u32)",
         "101.2",

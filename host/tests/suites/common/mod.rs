@@ -1,11 +1,11 @@
-//! The program as its users start it, for the tests of the commands.
+//! Starts the program as its users do, for the tests of the commands.
 #![allow(dead_code, reason = "not every test uses all of it")]
 
 use std::process::{Command, Output};
 
 use serde_json::Value;
 
-/// The program with the arguments that all of a test's command lines begin with.
+/// The program `host` with the arguments with which all command lines of a test begin.
 pub struct Host(pub &'static [&'static str]);
 
 impl Host {
@@ -22,8 +22,8 @@ impl Host {
         serde_json::from_slice(&output.stdout).unwrap()
     }
 
-    /// Asserts that a command fails with `code`, with nothing on standard output and one error on standard error: a
-    /// last line `error: …` with all of `parts`.
+    /// Asserts that a command fails with `code`. It must print nothing on standard output and one error on standard
+    /// error: a last line `error: …` that contains all of `parts`.
     #[track_caller]
     pub fn assert_fails(&self, arguments: &[&str], code: i32, parts: &[&str]) {
         let output = self.run(arguments);
@@ -43,7 +43,7 @@ pub fn text(bytes: &[u8]) -> &str {
     std::str::from_utf8(bytes).unwrap()
 }
 
-/// The names of the kernels in a report.
+/// Returns the names of the kernels in a report.
 pub fn kernels(report: &Value) -> Vec<&str> {
     report["kernels"].as_array().unwrap().iter().map(|kernel| kernel["kernel"].as_str().unwrap()).collect()
 }

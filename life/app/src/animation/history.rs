@@ -1,34 +1,34 @@
-//! The boards that were shown before, for the key `z`.
+//! The boards that the animation has shown before, for the key `z`.
 
 use std::collections::VecDeque;
 
 use life::Board;
 
-/// The maximal bytes of all boards.
+/// The maximum number of bytes of all stored boards.
 const BYTES: usize = 256 << 20;
 
-/// The maximal number of boards.
+/// The maximum number of stored boards.
 const BOARDS: usize = 1000;
 
-/// A board that was shown.
+/// A board that the animation has shown.
 #[derive(Clone)]
 pub struct ShownBoard {
     /// The generation of the board.
     pub generation: u64,
-    /// The cells.
+    /// The cells of the board.
     pub board: Board,
-    /// The columns and rows that were added to the left and above.
+    /// The numbers of columns and rows that the growing board had gained on the left and above.
     pub added: (usize, usize),
 }
 
-/// The last boards. The oldest are dropped first.
+/// The last boards that the animation has shown. The oldest boards are dropped first.
 #[derive(Default)]
 pub struct History {
     boards: VecDeque<ShownBoard>,
 }
 
 impl History {
-    /// Adds the board that was shown last, unless it alone is too large.
+    /// Adds the board that was shown last, unless it exceeds the memory limit alone.
     pub fn push(&mut self, shown: ShownBoard) {
         let bytes = size_of_val(shown.board.words()) * (1 + shown.board.ages().len());
         let most = (BYTES / bytes.max(1)).min(BOARDS);

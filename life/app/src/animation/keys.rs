@@ -1,8 +1,8 @@
-//! The keys and their actions.
+//! The keys of the animation and their actions.
 
 use crossterm::event::{Event, KeyCode, KeyEventKind, KeyModifiers, MouseButton, MouseEventKind};
 
-/// The action of a key or the mouse.
+/// An action that a key or the mouse triggers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Action {
     /// End the animation.
@@ -23,9 +23,9 @@ pub enum Action {
     ZoomOut,
     /// Return to the initial view.
     Recentre,
-    /// Move the view to the right and down by these steps.
+    /// Move the view by these numbers of steps to the right and down.
     Pan(i32, i32),
-    /// Pause and return to the board shown before.
+    /// Pause and return to the previously shown board.
     Back,
     /// Keep the live cells in the middle, or stop doing so.
     Follow,
@@ -37,9 +37,9 @@ pub enum Action {
         column: u16,
         /// The row of the screen.
         row: u16,
-        /// True for the cell below the character's first cell.
+        /// False for the upper cell of the character, true for the cell below it.
         lower: bool,
-        /// True if this continues a stroke, whose state the cell gets.
+        /// True if the cell continues a stroke and gets the state of the stroke's first cell.
         on: bool,
     },
     /// Open the prompt for a rule.
@@ -48,7 +48,7 @@ pub enum Action {
     Redraw,
 }
 
-/// The line of keys in three lengths, the last of which fits 80 columns.
+/// The line that explains the keys, in three lengths. The last one fits 80 columns.
 const HELP: [&str; 3] = [
     "q quit · space pause · s step · z back · r rule · +/- speed · b dots · i/o zoom · arrows move · c centre · \
      f follow · m map · mouse draws",
@@ -56,7 +56,7 @@ const HELP: [&str; 3] = [
     "q quit·space pause·s step·z back·r rule·+-·b·io·←→↑↓·c·f follow·m map·mouse",
 ];
 
-/// Returns the longest line of keys that fits `columns`.
+/// Returns the longest line of keys that fits `columns`, or the shortest line if none fits.
 pub fn help(columns: usize) -> &'static str {
     HELP.into_iter().find(|line| line.chars().count() <= columns).unwrap_or(HELP[2])
 }
@@ -71,7 +71,7 @@ pub fn typed(event: &Event) -> Option<KeyCode> {
 }
 
 impl Action {
-    /// Returns the action of an event, if any.
+    /// Returns the action of an event, or `None` if it has none.
     pub fn of(event: &Event) -> Option<Self> {
         let key = match event {
             Event::Key(key) if key.kind != KeyEventKind::Release => key,

@@ -1,5 +1,5 @@
-//! The animation in the terminal. Between two frames it computes the generations that the speed requires, or as many as
-//! fit the time.
+//! The animation in the terminal. Between two frames it computes as many generations as the speed requires, or as many
+//! as the time allows.
 
 use std::ops::ControlFlow::{self, Break, Continue};
 use std::time::{Duration, Instant};
@@ -28,7 +28,7 @@ mod watchdog;
 
 pub use terminal::board_size;
 
-/// The maximal time of a computation or a wait without a check of the keyboard.
+/// The maximum time between two checks of the keyboard.
 const ATTENTION: Duration = Duration::from_millis(50);
 
 /// The options of an animation.
@@ -36,14 +36,14 @@ const ATTENTION: Duration = Duration::from_millis(50);
 pub struct AnimationOptions {
     /// Frames per second, at least 1.
     pub frames_per_second: u16,
-    /// The generation at which the animation ends.
+    /// The generation at which the animation ends, or `None` if it runs until the user quits.
     pub generations: Option<u64>,
-    /// The seed of the soup for the status line.
+    /// The seed of the soup, which the status line shows.
     pub seed: Option<u64>,
 }
 
-/// Animates `run` on the terminal until the last generation, a key or a signal. The terminal is restored on return, and
-/// also after an error or a panic.
+/// Animates `run` on the terminal until the last generation, the key to quit or a signal. Returns the signal, if there
+/// was one. The terminal is restored on return, and also after an error or a panic.
 ///
 /// # Errors
 /// If the terminal cannot be controlled, or the device fails.
@@ -61,7 +61,7 @@ fn animate_on_screen(
     options: AnimationOptions,
     stop: &StopRequests,
 ) -> anyhow::Result<Option<i32>> {
-    let mut screen = Screen::enter().context("cannot draw on this terminal: add --no-animation to run without")?;
+    let mut screen = Screen::enter().context("cannot draw on this terminal: add --no-animation")?;
     let _watchdog = Watchdog::start(stop).context("cannot start a thread")?;
     let frame_time = Duration::from_secs(1) / u32::from(options.frames_per_second.max(1));
     let mut app = App::new(run, options.seed, screen.area()?)?;
@@ -93,7 +93,7 @@ fn animate_on_screen(
     }
 }
 
-/// Advances by the generations that are due in this frame, or as many as are possible until `compute_ends`.
+/// Advances `run` by the generations that are due in this frame, or by as many as are possible until `compute_ends`.
 fn compute(
     run: &mut TimedRun,
     app: &mut App,

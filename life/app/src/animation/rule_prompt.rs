@@ -3,28 +3,28 @@
 use crossterm::event::KeyCode;
 use life::Rule;
 
-/// The maximal length of the text. The longest rules, MAP strings, have 86 digits.
+/// The maximum length of the typed text. The longest rules, MAP strings, have 86 digits.
 const MAX_CHARACTERS: usize = 120;
 
-/// A rule that is being typed.
+/// The prompt for a rule that the user is typing.
 #[derive(Default)]
 pub struct RulePrompt {
     text: String,
-    /// The reason why the text is not a rule.
+    /// The reason why the text is not a rule, after the user has pressed Enter.
     refused: Option<String>,
 }
 
-/// The result of a typed key.
+/// The state of the prompt after a key.
 #[derive(Debug, PartialEq, Eq)]
 pub enum PromptState {
     /// The prompt stays open.
     Open,
-    /// The prompt is closed, with the new rule if there is one.
+    /// The prompt is closed. The rule is `None` if the user cancelled.
     Closed(Option<Rule>),
 }
 
 impl RulePrompt {
-    /// Processes a key.
+    /// Processes a key that the user has typed into the prompt.
     pub fn type_in(&mut self, key: KeyCode) -> PromptState {
         self.refused = None;
         match key {
@@ -42,7 +42,7 @@ impl RulePrompt {
         PromptState::Open
     }
 
-    /// Returns the line: the text, then an error or the keys that close the prompt.
+    /// Returns the line on the screen: the typed text, then an error or the keys that close the prompt.
     pub fn line(&self) -> String {
         let end = self.refused.as_deref().unwrap_or("Enter accepts · Esc cancels");
         format!(" rule: {}▏ {end}", self.text)

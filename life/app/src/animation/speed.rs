@@ -28,7 +28,7 @@ impl Speed {
     }
 }
 
-/// Writes the generations per frame.
+/// Writes the number of generations per frame.
 impl fmt::Display for Speed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.power {

@@ -1,4 +1,4 @@
-//! Measures the generations per second over the last second.
+//! Measures the generations per second of an animation over the last second.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};

@@ -15,12 +15,12 @@ use gridstride::Size;
 
 /// The alternate screen in raw mode. Dropping it restores the terminal.
 pub struct Screen {
-    /// Never dropped, because its drop would show the cursor again, and panic if the terminal is gone.
+    /// Never dropped, because dropping it would show the cursor again, and would panic if the terminal is gone.
     terminal: ManuallyDrop<DefaultTerminal>,
 }
 
 impl Screen {
-    /// Takes over the terminal.
+    /// Takes over the terminal: enables raw mode and enters the alternate screen.
     ///
     /// # Errors
     /// If standard output is not a terminal or cannot be controlled. The terminal is then unchanged.
@@ -83,8 +83,8 @@ fn restore_on_panic() {
     });
 }
 
-/// Returns the size of a board that fills the terminal in half-blocks, two cells per character, if standard output is a
-/// terminal.
+/// Returns the size of a board that fills the terminal in half-blocks, two cells per character. Returns `None` if
+/// standard output is not a terminal.
 pub fn board_size() -> Option<Size> {
     if !io::stdout().is_terminal() || std::env::var_os("TERM").is_some_and(|name| name == "dumb") {
         return None;

@@ -1,16 +1,16 @@
-//! The view of a board: marks, zoom, and a centre on the torus.
+//! The view of a board on a screen: its marks, its zoom, and its centre on the torus.
 
-/// The dots into which a character of the screen is divided.
+/// The kind of characters that a picture consists of. A character is divided into dots.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Marks {
-    /// One dot wide and two dots high: `▀`, `▄`, `█`.
+    /// Characters that are one dot wide and two dots high: `▀`, `▄`, `█`.
     HalfBlocks,
-    /// Two dots wide and four dots high: braille.
+    /// Braille characters, which are two dots wide and four dots high.
     Braille,
 }
 
 impl Marks {
-    /// Returns the columns and rows of dots in a character.
+    /// Returns the numbers of columns and rows of dots in a character.
     pub fn dots(self) -> (usize, usize) {
         match self {
             Self::HalfBlocks => (1, 2),
@@ -30,29 +30,29 @@ impl Marks {
 /// The view of a board. Its centre does not change with the size of the screen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct View {
-    /// The marks that are drawn.
+    /// The kind of characters that are drawn.
     pub marks: Marks,
     zoom: usize,
-    /// The cell in the middle.
+    /// The column and row of the cell in the middle of the screen.
     pub centre: (usize, usize),
 }
 
 /// The part of a board that a screen shows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Window {
-    /// The upper left cell. The window wraps around the torus.
+    /// The column and row of the upper left cell. The window wraps around the torus.
     pub origin: (usize, usize),
-    /// The columns and rows of cells.
+    /// The numbers of columns and rows of cells.
     pub cells: (usize, usize),
-    /// The cells of a dot in each direction.
+    /// The number of cells per dot in each direction.
     pub zoom: usize,
-    /// The columns and rows of characters.
+    /// The numbers of columns and rows of characters.
     pub characters: (usize, usize),
 }
 
 impl View {
     /// Returns the view that shows a whole board of `board` cells on a screen of `screen` characters, in half-blocks or
-    /// braille. If neither fits, it shows the middle in half-blocks.
+    /// braille. If the board does not fit in either, the view shows its middle in half-blocks.
     pub fn of(board: (usize, usize), screen: (usize, usize)) -> Self {
         let fits = |marks: &Marks| {
             let (across, down) = marks.dots();
@@ -62,7 +62,7 @@ impl View {
         Self { marks, zoom: 1, centre: (board.0 / 2, board.1 / 2) }
     }
 
-    /// Returns the window on a board of `board` cells that a screen of `screen` characters shows.
+    /// Returns the part of a board of `board` cells that a screen of `screen` characters shows.
     pub fn window(&self, board: (usize, usize), screen: (usize, usize)) -> Window {
         let (across, down) = self.marks.dots();
         let axis = |board: usize, centre: usize, characters: usize, dots: usize| {
@@ -75,7 +75,7 @@ impl View {
         Window { origin: (x, y), cells: (width, height), zoom: self.zoom, characters: (columns, rows) }
     }
 
-    /// Returns the view that shows the whole board on a screen, in braille and zoomed out.
+    /// Returns the view that shows a whole board on a screen, in braille and zoomed out as far as necessary.
     pub fn whole(board: (usize, usize), screen: (usize, usize)) -> Self {
         let mut view = Self { marks: Marks::Braille, ..Self::of(board, screen) };
         while screen.0 > 0 && screen.1 > 0 && view.window(board, screen).cells != board {
@@ -84,7 +84,8 @@ impl View {
         view
     }
 
-    /// Returns the first cell of the character in a column and row of the screen, if it shows one.
+    /// Returns the upper left cell of the character in a column and row of the screen. Returns `None` if the character
+    /// is outside the board.
     pub fn cell_at(
         &self,
         board: (usize, usize),
@@ -102,31 +103,31 @@ impl View {
         Some(((window.origin.0 + x) % board.0, (window.origin.1 + y) % board.1))
     }
 
-    /// Moves the centre with the cells of a board to which columns and rows were added to the left and above.
+    /// Moves the centre with the cells after `added` columns and rows were added to the board on the left and above.
     pub fn follow(&mut self, added: (usize, usize)) {
         self.centre = (self.centre.0 + added.0, self.centre.1 + added.1);
     }
 
-    /// Moves the centre with the cells of a board of `board` cells from which these columns and rows were removed
-    /// again.
+    /// Moves the centre with the cells after `added` columns and rows were removed from the board on the left and
+    /// above. `board` is the board's new size.
     pub fn follow_back(&mut self, added: (usize, usize), board: (usize, usize)) {
         let axis = |centre: usize, added: usize, side: usize| centre.saturating_sub(added).min(side.saturating_sub(1));
         self.centre = (axis(self.centre.0, added.0, board.0), axis(self.centre.1, added.1, board.1));
     }
 
-    /// Halves the cells per dot, down to one.
+    /// Halves the number of cells per dot, down to one.
     pub fn zoom_in(&mut self) {
         self.zoom = (self.zoom / 2).max(1);
     }
 
-    /// Doubles the cells per dot, unless the whole board is shown.
+    /// Doubles the number of cells per dot, unless the screen shows the whole board.
     pub fn zoom_out(&mut self, board: (usize, usize), screen: (usize, usize)) {
         if self.window(board, screen).cells != board {
             self.zoom *= 2;
         }
     }
 
-    /// Moves by `steps` to the right and down around the torus. A step is an eighth of the window.
+    /// Moves the centre by `steps` to the right and down around the torus. A step is an eighth of the window.
     pub fn pan(&mut self, steps: (i32, i32), board: (usize, usize), screen: (usize, usize)) {
         let shown = self.window(board, screen).cells;
         let axis = |centre: usize, steps: i32, shown: usize, board: usize| {

@@ -1,4 +1,4 @@
-//! The argument of `--device`.
+//! Parses the argument of `--device`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,7 +10,7 @@ use launch::GroupChoice;
 pub enum DeviceSpec {
     /// The host's cores.
     Cpu,
-    /// One device or several. [`DeviceChoice::Auto`](launch::DeviceChoice::Auto) is the CPU if there is no GPU and
+    /// One device or several. [`DeviceChoice::Auto`](launch::DeviceChoice::Auto) means the CPU if there is no GPU and
     /// `--rung` is absent.
     Device(GroupChoice),
 }

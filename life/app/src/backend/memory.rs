@@ -4,18 +4,18 @@ use anyhow::bail;
 use program::memory::available;
 use units::Bytes;
 
-/// The advice in messages about boards that do not fit.
+/// The remedy in messages about boards that do not fit the memory.
 pub const REMEDY: &str = "use a smaller board with --size";
 
-/// Returns the bytes of a board with one bit per cell.
+/// Returns the number of bytes of a board with one bit per cell.
 pub fn board_bytes((width, height): (usize, usize)) -> u64 {
     (width.div_ceil(32) as u64).saturating_mul(4).saturating_mul(height as u64)
 }
 
-/// Returns an error if the host has less than `needed` bytes free for a board of this size.
+/// Checks that the host has at least `needed` bytes free for a board of this size.
 ///
 /// # Errors
-/// If the memory is too small. The message has both numbers.
+/// If the host has too little free memory. The message has the needed and the free bytes.
 pub fn check_host((width, height): (usize, usize), needed: u64) -> anyhow::Result<()> {
     let Some(free) = available().filter(|&free| needed > free) else { return Ok(()) };
     let (needed, free) = (Bytes(needed), Bytes(free));

@@ -23,7 +23,7 @@ mod team;
 pub use device_spec::DeviceSpec;
 pub use team::{Team, cores};
 
-/// The back end that advances a board, and the universe of the board.
+/// The cores or devices that advance a board, and the universe of the board.
 #[derive(Clone)]
 pub enum Backend {
     /// The host's cores.
@@ -35,12 +35,12 @@ pub enum Backend {
 }
 
 impl Backend {
-    /// Opens the back end of `spec` for a board of `width` × `height` cells in `universe`. Also returns a line that
-    /// describes it.
+    /// Opens the back end that `spec` selects, for a board of `width` × `height` cells in `universe`. Also returns a
+    /// line that describes the back end.
     ///
     /// # Errors
-    /// [`UsageError`] if `kernel` does not support the device, the universe or the board. Otherwise if a requested GPU
-    /// cannot be used.
+    /// [`UsageError`] if `kernel` does not support the device, the universe or the board. Another error if a requested
+    /// GPU cannot be used.
     pub fn open(
         ranks: Ranks,
         spec: &DeviceSpec,
@@ -102,11 +102,11 @@ impl Backend {
         Ok((Self::Team(team), line))
     }
 
-    /// Returns an error if the host or a device has too little memory for a board of `size`. The host also keeps
-    /// `boards` packed boards. If the board is in bands, each rank keeps its share of them.
+    /// Checks that the host and the devices have enough memory for a board of `size` and for `boards` packed boards on
+    /// the host. If the board is in bands, each rank keeps its share of the packed boards.
     ///
     /// # Errors
-    /// If memory is too small. The message has the required and the free bytes.
+    /// If the host or a device has too little memory. The message has the required and the free bytes.
     pub fn check_memory(&self, size: (usize, usize), boards: u64) -> anyhow::Result<()> {
         let on_host = board_bytes(size).saturating_mul(boards);
         match self {
@@ -136,8 +136,8 @@ impl Backend {
         }
     }
 
-    /// Returns the back end for another rule. It keeps the kernel if that supports the rule, else it uses the default
-    /// kernel or the CPU.
+    /// Returns the back end for another rule. Its kernel stays the same if it supports the rule. Otherwise the default
+    /// kernel or the CPU replaces it.
     ///
     /// # Errors
     /// If several devices cannot run the rule.
@@ -174,7 +174,7 @@ impl Backend {
     }
 }
 
-/// Returns the default kernel for a board of this size.
+/// Returns the default rung for a board of this size.
 fn fastest_kernel(device: &Device, size: (usize, usize), universe: &Universe) -> LifeRung {
     default_rung(device, size, &universe.rule, universe.kernel_topology(), u64::MAX)
 }

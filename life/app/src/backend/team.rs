@@ -1,4 +1,4 @@
-//! Several devices, or several ranks with their devices or cores.
+//! A team: several devices, or several ranks with their devices or cores.
 
 use launch::Group;
 use life::bands;
@@ -7,14 +7,14 @@ use life::{CpuSimulation, LifeError, LifeRung, Workers};
 use crate::ranks::Ranks;
 use crate::universe::Universe;
 
-/// Several devices, or several ranks with their devices or cores.
+/// A team: several devices, or several ranks with their devices or cores.
 #[derive(Clone)]
 pub struct Team {
     /// The ranks that share the board.
     pub ranks: Ranks,
-    /// The devices of this rank. With `None` the rank uses its cores.
+    /// The devices of this rank, or `None` if the rank uses the host's cores.
     pub group: Option<Group>,
-    /// The kernel that `--rung` selects, if any.
+    /// The rung that `--rung` selects, or `None` without that option.
     pub kernel: Option<LifeRung>,
     /// The universe of the board.
     pub universe: Universe,
@@ -26,21 +26,22 @@ impl Team {
         self.group.as_ref().map_or(Workers::Cores, |group| Workers::Kernels(group, self.kernel))
     }
 
-    /// Describes a board of this size in bands, `later` generations after the first board.
+    /// Returns the specification of a board in bands that has this size and is `later` generations after the first
+    /// board.
     pub fn bands(&self, (width, height): (usize, usize), later: u64) -> bands::BoardSpec {
         let Universe { rule, topology, generation, .. } = self.universe;
         bands::BoardSpec { width, height, rule, topology, from: generation.wrapping_add(later) }
     }
 
-    /// Returns the kernel for a board of this size, or `None` if the cores advance it.
+    /// Returns the rung for a board of this size, or `None` if the host's cores advance it.
     ///
     /// # Errors
-    /// If the selected kernel cannot run the board.
+    /// If the selected rung does not support the board.
     pub fn rung(&self, size: (usize, usize)) -> Result<Option<LifeRung>, LifeError> {
         bands::rung(self.ranks.communicator(), self.workers(), &self.bands(size, 0))
     }
 
-    /// Returns the name for messages.
+    /// Returns the name of the team's devices or cores for messages.
     pub fn name(&self) -> String {
         let of_rank = match self.group.as_ref().map(Group::members) {
             Some([device]) => device.name().to_owned(),

@@ -64,22 +64,22 @@ fn read_bytes(file: &Path, free: u64, bytes: &mut Vec<u8>) -> anyhow::Result<()>
     Ok(())
 }
 
-/// Receives the next rows of a board.
+/// A function that receives the next rows of a board.
 pub type Take<'a> = &'a mut dyn FnMut(&Board) -> anyhow::Result<()>;
 
-/// A file to which a board is written.
+/// A file of `--out`, to which a board or a recording is written.
 #[derive(Debug)]
 pub struct BoardFile {
     path: PathBuf,
-    /// The file, or the first numbered picture.
+    /// The file, or the first of several numbered pictures.
     pub file: WholeFile,
     format: Format,
     compressed: bool,
 }
 
 impl BoardFile {
-    /// Returns the file at `path` in the format of its extension. A picture with a field such as `%d` in its name is
-    /// one file per generation.
+    /// Returns the file at `path` in the format of its extension. If a picture has a field such as `%d` in its name,
+    /// each generation is written to a file of its own.
     ///
     /// # Errors
     /// [`UsageError`] for an unknown extension, and for a format that can only be read.
@@ -101,8 +101,8 @@ impl BoardFile {
         Ok(Self { path: path.to_owned(), file, format, compressed })
     }
 
-    /// Returns true if the file contains every generation ([`BoardFile::record`]), not only the last
-    /// ([`BoardFile::write`]).
+    /// Returns true if the file must contain every generation ([`BoardFile::record`]), and false if it contains only
+    /// the last one ([`BoardFile::write`]).
     pub fn is_recording(&self) -> bool {
         self.format == Format::Gif || self.is_frames()
     }
@@ -112,13 +112,14 @@ impl BoardFile {
         self.format == Format::Png && numbered_files::name(&self.path, 0).is_some()
     }
 
-    /// Returns true if [`write`](Self::write) supports boards in parts in this format.
+    /// Returns true if [`write`](Self::write) accepts a board in several parts in the file's format.
     pub fn takes_parts(&self) -> bool {
         self.format != Format::Macrocell && !self.is_recording()
     }
 
-    /// Writes a board of this size whose rows `parts` supplies in order, as one part if
-    /// [`takes_parts`](Self::takes_parts) is false. With `has_states` the cells have more than two states.
+    /// Writes a board of `size` (columns, rows) cells. `parts` must pass all rows of the board, in order, to the
+    /// function that it receives. It must pass the board as one part if [`takes_parts`](Self::takes_parts) is false.
+    /// `has_states` is true if the cells have more than two states.
     ///
     /// # Errors
     /// If the file cannot be written, and the errors of `parts`. An existing file is then unchanged.
@@ -160,7 +161,7 @@ impl BoardFile {
         io::Error::new(io::ErrorKind::Unsupported, message).into()
     }
 
-    /// Calls `write` with the file's output, and puts the complete file in place.
+    /// Calls `write` with the output of a new file, and replaces the file at the path by the complete new one.
     fn write_by(&self, write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>) -> anyhow::Result<()> {
         let mut out = self.file.create()?;
         let written = if self.compressed {
@@ -173,7 +174,8 @@ impl BoardFile {
         self.file.keep(out)
     }
 
-    /// Starts an animated picture of boards of this size, each shown for `delay`, or numbered pictures from 0 on.
+    /// Starts a recording of boards of this size: an animated picture that shows each board for `delay`, or numbered
+    /// pictures from 0 on.
     ///
     /// # Errors
     /// If the file cannot be written.
@@ -188,8 +190,8 @@ impl BoardFile {
     }
 }
 
-/// A recording with one picture per generation: an animation, which appears under its name when it is finished, or
-/// numbered files.
+/// A recording with one picture per generation: an animated picture or numbered files. An animated picture appears
+/// under its name only when it is complete.
 pub struct Recording<'a> {
     file: &'a BoardFile,
     kind: RecordingKind,
@@ -202,7 +204,7 @@ enum RecordingKind {
 }
 
 impl Recording<'_> {
-    /// Adds a board.
+    /// Adds a picture of `board` to the recording.
     ///
     /// # Errors
     /// If the picture cannot be written.
@@ -220,7 +222,7 @@ impl Recording<'_> {
         }
     }
 
-    /// Completes the animation and puts it in place.
+    /// Completes the recording. An animated picture replaces the file at its path.
     ///
     /// # Errors
     /// If the file cannot be written. An existing file is then unchanged.
@@ -295,7 +297,7 @@ mod tests {
                 assert_eq!((pattern.rule.as_deref(), pattern.generation), (Some("B3/S23:P5,5"), 7), "{name}");
             }
         }
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), files.len(), "nothing is left over");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), files.len(), "no temporary file remains");
     }
 
     #[test]

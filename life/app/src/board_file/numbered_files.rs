@@ -1,9 +1,9 @@
-//! Names of numbered files.
+//! Makes the names of numbered files.
 
 use std::path::{Path, PathBuf};
 
-/// Returns `path` with `number` in place of `%d`, or of `%05d` with at least five digits. Returns `None` if the name
-/// contains no such field, or another `%`.
+/// Returns `path` with `number` in place of the field `%d`, or with at least five digits in place of `%05d`. Returns
+/// `None` if the file name contains no such field, or a further `%`.
 pub fn name(path: &Path, number: u64) -> Option<PathBuf> {
     let name = path.file_name()?.to_str()?;
     let (before, rest) = name.split_once('%')?;

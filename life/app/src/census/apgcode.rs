@@ -1,17 +1,18 @@
-//! Computes an object's apgcode, its canonical name: its kind, and the shortest text of all its phases and
-//! orientations. Among several shortest texts it is the first in ASCII order.
+//! Computes an object's apgcode, its canonical name. It consists of the object's kind and the shortest text of all its
+//! phases and orientations. If several texts are shortest, the first in ASCII order is used.
 //!
-//! The text is in the extended Wechsler format, which [`life_formats::apgcode`] describes. Empty columns at the end of
-//! a strip are omitted.
+//! The text has the extended Wechsler format, which [`life_formats::apgcode`] describes. Empty columns at the end of a
+//! strip are omitted.
 
 use super::cell_set::CellSet;
 
-/// The largest side of an object that has a text.
+/// The maximum length of a side of an object. The apgcodes of larger objects have no text for the cells.
 const MOST: i32 = 40;
 
 const DIGITS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
 
-/// Returns the apgcode of the object with these consecutive phases. `moves` is true if the object moves in a period.
+/// Returns the apgcode of the object whose consecutive phases are `phases`. `moves` is true if the object moves in a
+/// period.
 pub fn of(phases: &[CellSet], moves: bool) -> String {
     let kind = match phases {
         _ if moves => format!("q{}", phases.len()),
@@ -39,7 +40,7 @@ fn orientations(cells: &CellSet) -> impl Iterator<Item = CellSet> {
     })
 }
 
-/// Returns the text of `cells`.
+/// Returns the text of `cells` in the extended Wechsler format.
 fn text(cells: &CellSet) -> String {
     let (width, height) = cells.size();
     let mut strips = vec![vec![0_u8; width as usize]; (height as usize).div_ceil(5)];

@@ -1,11 +1,13 @@
 //! A set of live cells on a plane.
 
-/// Live cells in order, row by row. The first occupied row and column are number 0.
+/// A set of live cells as (column, row), sorted row by row. The first occupied row and the first occupied column have
+/// number 0.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct CellSet(Vec<(i32, i32)>);
 
 impl CellSet {
-    /// Returns the cells moved to column and row 0, and the column and row that were the first before.
+    /// Moves `cells` so that their first column and row are 0. Returns the set, and the first column and row before the
+    /// move.
     pub fn new(mut cells: Vec<(i32, i32)>) -> (Self, (i32, i32)) {
         let left = cells.iter().map(|cell| cell.0).min().unwrap_or(0);
         let top = cells.iter().map(|cell| cell.1).min().unwrap_or(0);
@@ -17,18 +19,18 @@ impl CellSet {
         (Self(cells), (left, top))
     }
 
-    /// Returns the columns and rows of the bounding box.
+    /// Returns the numbers of columns and rows of the bounding box.
     pub fn size(&self) -> (i32, i32) {
         let side = |of: fn(&(i32, i32)) -> i32| self.0.iter().map(of).max().map_or(0, |last| last + 1);
         (side(|cell| cell.0), side(|cell| cell.1))
     }
 
-    /// Returns the cells.
+    /// Returns the cells as (column, row), sorted row by row.
     pub fn cells(&self) -> &[(i32, i32)] {
         &self.0
     }
 
-    /// Returns the numbers of live neighbours for the cells in and around this set.
+    /// Returns the number of live neighbours of each cell in and around this set.
     pub fn neighbours(&self) -> Neighbours {
         let (width, height) = self.size();
         // The border is two cells wide: one for cells that may be born, and one whose counts are never read.
@@ -43,7 +45,7 @@ impl CellSet {
         neighbours
     }
 
-    /// Returns the next generation, and the position of its corner relative to this one.
+    /// Returns the next generation, and the position of its upper left corner relative to that of this set.
     pub fn next(&self) -> (Self, (i32, i32)) {
         let neighbours = self.neighbours();
         let survives = |&(x, y): &(i32, i32)| matches!(neighbours.of(x, y), 2 | 3);
@@ -52,7 +54,7 @@ impl CellSet {
         Self::new(next)
     }
 
-    /// Returns true if the cell is alive.
+    /// Returns true if the cell in column `x` and row `y` is alive.
     pub fn lives(&self, (x, y): (i32, i32)) -> bool {
         self.0.binary_search_by_key(&(y, x), |&(x, y)| (y, x)).is_ok()
     }
@@ -61,7 +63,7 @@ impl CellSet {
 /// The offsets of the eight neighbours.
 pub const AROUND: [(i32, i32); 8] = [(-1, -1), (0, -1), (1, -1), (-1, 0), (1, 0), (-1, 1), (0, 1), (1, 1)];
 
-/// Numbers of live neighbours.
+/// The numbers of live neighbours of the cells in and around a set.
 pub struct Neighbours {
     width: i32,
     counts: Vec<u8>,
@@ -77,7 +79,7 @@ impl Neighbours {
         self.counts[self.index(x, y)]
     }
 
-    /// Returns the cells with live neighbours, and their numbers.
+    /// Returns all cells that have live neighbours, each with the number of its live neighbours.
     pub fn all(&self) -> impl Iterator<Item = ((i32, i32), u8)> {
         let cell = |at: usize| (at as i32 % self.width - 2, at as i32 / self.width - 2);
         self.counts.iter().enumerate().filter(|&(_, &count)| count > 0).map(move |(at, &count)| (cell(at), count))

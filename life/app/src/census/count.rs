@@ -8,20 +8,21 @@ use super::cell_set::CellSet;
 use super::identify::identify;
 use crate::observers::divisors::divisors;
 
-/// The number of each object, by apgcode.
+/// The number of objects of each kind, by apgcode.
 pub type Tally = BTreeMap<String, u64>;
 
 /// The label of objects whose period was not found or that wrap around the torus.
 pub const UNKNOWN: &str = "unidentified";
 
-/// Longer periods mostly come from spaceships that travel around the torus. These are removed first.
+/// The period of a board above which spaceships are removed first. Longer periods mostly come from spaceships that
+/// travel around the torus.
 const LONG: u64 = 120;
 
-/// The number of searches for spaceships, each some generations later. A search does not find a spaceship near other
-/// cells.
+/// The maximum number of searches for spaceships. Each search is some generations later than the one before, because a
+/// search does not find spaceships near other cells.
 const ATTEMPTS: u64 = 16;
 
-/// A cache of the objects in groups of cells.
+/// A cache of the apgcodes of groups of cells.
 #[derive(Default)]
 pub struct ObjectCache(HashMap<CellSet, Option<Vec<String>>>);
 
@@ -31,7 +32,7 @@ impl ObjectCache {
     }
 }
 
-/// Adds the objects of `board`, which has this period, to `tally`.
+/// Adds the objects of `board`, whose period is `period`, to `tally`.
 ///
 /// # Errors
 /// If memory is too small.
@@ -70,8 +71,8 @@ pub fn count(board: &Board, period: u64, known: &mut ObjectCache, tally: &mut Ta
     Ok(())
 }
 
-/// Counts the groups of cells that consist of spaceships, and removes them from the board. Returns true if there were
-/// any.
+/// Adds the groups of cells that consist of spaceships to `tally`, and removes them from the board. Returns true if
+/// there were any.
 fn take_spaceships(board: &mut Board, known: &mut ObjectCache, tally: &mut Tally) -> bool {
     let mut any = false;
     for group in groups(board) {
@@ -88,7 +89,7 @@ fn take_spaceships(board: &mut Board, known: &mut ObjectCache, tally: &mut Tally
     any
 }
 
-/// Returns the period of a board, which must divide `multiple`, or `multiple` if no divisor is a period.
+/// Returns the smallest divisor of `multiple` that is a period of `board`, or `multiple` if no divisor is a period.
 pub fn period_of(board: &Board, multiple: u64) -> anyhow::Result<u64> {
     let mut life = CpuSimulation::new(board)?;
     for divisor in divisors(multiple) {
@@ -103,12 +104,12 @@ pub fn period_of(board: &Board, multiple: u64) -> anyhow::Result<u64> {
 /// A cell of a group.
 struct Member {
     on_board: (usize, usize),
-    /// The position on the unwrapped plane, on which a group across the torus's edges is in one piece.
+    /// The position on an unwrapped plane. On this plane, a group that crosses an edge of the torus is in one piece.
     on_plane: (i32, i32),
 }
 
-/// Returns the live cells in groups that are more than two columns or rows apart. No cell then has neighbours in two
-/// groups.
+/// Divides the live cells into groups that are more than two columns or rows apart, so that no cell has neighbours in
+/// two groups.
 fn groups(board: &Board) -> Vec<Vec<Member>> {
     let (width, height) = (board.width() as i32, board.height() as i32);
     let mut left = board.clone();

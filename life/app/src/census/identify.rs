@@ -5,20 +5,20 @@ use std::collections::HashMap;
 use super::apgcode;
 use super::cell_set::{AROUND, CellSet};
 
-/// The longest period that is searched for.
+/// The maximum period of an object, in generations.
 const MAX_GENERATIONS: usize = 600;
 
-/// The maximal number of cells of a phase. A group that grows further is not an object.
+/// The maximum number of cells of a phase. A group that grows further is not an object.
 const MAX_CELLS: usize = 20_000;
 
-/// A generation of a group, with the position of its corner.
+/// A generation of a group of cells, with the position of its upper left corner.
 type Phase = (CellSet, (i32, i32));
 
-/// Returns the apgcodes of the objects in `cells`, or `None` if the cells are not periodic, at the same position or
-/// moved.
+/// Returns the apgcodes of the objects in `cells`. Returns `None` if the cells do not occur again after some
+/// generations, at the same position or moved.
 ///
 /// Two cells belong to one object if they touch, if one is born from or survives with the other, or if one keeps a
-/// neighbour of the other dead. Objects that are separate by this rule would live alone as they do here.
+/// neighbour of the other dead. Objects that are separate by this rule would develop alone as they do together.
 pub fn identify(cells: &CellSet) -> Option<Vec<String>> {
     let (phases, moved) = phases(cells)?;
     let parts = separate(&phases, moved);
@@ -33,7 +33,8 @@ pub fn identify(cells: &CellSet) -> Option<Vec<String>> {
     Some(vec![apgcode::of(&phases, moved != (0, 0))])
 }
 
-/// Returns all generations of a period, and the distance that the cells move in it.
+/// Returns all generations of one period, and the distance that the cells move in a period. Returns `None` if the cells
+/// are not periodic.
 fn phases(cells: &CellSet) -> Option<(Vec<Phase>, (i32, i32))> {
     let mut phases = vec![(cells.clone(), (0, 0))];
     while phases.len() <= MAX_GENERATIONS {
@@ -51,7 +52,7 @@ fn phases(cells: &CellSet) -> Option<(Vec<Phase>, (i32, i32))> {
     None
 }
 
-/// A union-find structure: disjoint sets of cells, each represented by one of its cells.
+/// A union-find structure of disjoint sets of cells. One cell of each set represents it.
 struct DisjointSets(Vec<usize>);
 
 impl DisjointSets {

@@ -1,4 +1,4 @@
-//! `--census`: counts the objects that remain of a board, or of many soups, by apgcode.
+//! `--census`: counts the objects on a board that has become periodic, or on many such soups, by apgcode.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -20,16 +20,16 @@ mod count;
 mod identify;
 mod object_names;
 
-/// The generations between two tests for a period. It is a multiple of the common periods.
+/// The number of generations between two tests for a period. It is a multiple of the common periods.
 const INTERVAL: u64 = 120;
 
-/// The maximal number of generations of a soup.
+/// The maximum number of generations of a soup.
 const MAX_GENERATIONS: u64 = 10_000_000;
 
-/// The maximal number of printed kinds.
+/// The maximum number of kinds of objects that are printed.
 const MAX_PRINTED: usize = 50;
 
-/// A kind of object.
+/// A kind of object, with the number of objects of this kind.
 #[derive(Serialize, Debug)]
 pub struct Kind {
     code: String,
@@ -38,40 +38,40 @@ pub struct Kind {
     count: u64,
 }
 
-/// The objects that were found.
+/// The result of a census: the objects that were found.
 #[derive(Serialize, Debug)]
 pub struct Census {
     #[serde(skip_serializing_if = "Option::is_none")]
     soups: Option<Soups>,
     objects: u64,
-    /// The kinds, the most common first.
+    /// The kinds of objects, the most common first.
     kinds: Vec<Kind>,
 }
 
-/// The soups of a census, which have consecutive seeds, and how they ended.
+/// The soups of a census, which have consecutive seeds, and the results of their runs.
 #[derive(Serialize, Default, Debug)]
 pub struct Soups {
     /// The number of soups.
     pub soups: u64,
-    /// The columns of each soup.
+    /// The number of columns of each soup.
     pub width: usize,
-    /// The rows of each soup.
+    /// The number of rows of each soup.
     pub height: usize,
-    /// The share of live cells.
+    /// The share of live cells in each soup.
     pub density: f64,
     /// The first seed.
     pub first_seed: u64,
-    /// The result: the generations of all soups.
+    /// Result: the total number of generations of all soups.
     pub generations: u64,
-    /// The result: the number of soups without a period, if there are any.
+    /// Result: the number of soups that did not become periodic, or `None` if all did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_settled: Option<u64>,
-    /// The result: the time.
+    /// Result: the time in seconds.
     pub seconds: f64,
 }
 
 impl Census {
-    /// Counts the objects of a board with this period.
+    /// Counts the objects of `board`, whose period is `period`.
     ///
     /// # Errors
     /// If memory is too small.
@@ -81,8 +81,8 @@ impl Census {
         Ok(Self::of(tally, None))
     }
 
-    /// Runs each soup on one core until it is periodic, and returns the census. The inner result is the signal that
-    /// interrupted it.
+    /// Runs each soup on one core until it is periodic, and returns the census of all soups. The inner result is an
+    /// error if a signal interrupted the census: the number of the signal.
     ///
     /// # Errors
     /// If memory is too small.
@@ -137,7 +137,8 @@ impl Census {
     }
 }
 
-/// Runs a soup until it is periodic. Returns the board, its period if it has one, and the number of generations.
+/// Runs a soup until it is periodic. Returns the last board, its period if it has become periodic, and the number of
+/// generations.
 fn settle(soup: &Board) -> anyhow::Result<(Board, Option<u64>, u64)> {
     let mut life = CpuSimulation::new(soup)?;
     let mut seen = HashMap::from([(soup.hash(), 0)]);

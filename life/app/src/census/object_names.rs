@@ -1,9 +1,9 @@
-//! Names of the most common objects.
+//! The names of the most common objects.
 
 /// Lines with an apgcode, a tab and a name.
 const NAMES: &str = include_str!("object_names.tsv");
 
-/// Returns the name of an object, if it is one of the most common.
+/// Returns the name of the object with apgcode `code`, or `None` for rare objects.
 pub fn of(code: &str) -> Option<&'static str> {
     NAMES.lines().find_map(|line| line.strip_prefix(code)?.strip_prefix('\t'))
 }
@@ -12,8 +12,9 @@ pub fn of(code: &str) -> Option<&'static str> {
 mod tests {
     use serde_json::Value;
 
-    /// Still lifes with their ranks among still lifes in Achim Flammenkamp's "Most seen natural occurring ash objects
-    /// in Game of Life" (2004), of soups on a torus, as far as LifeWiki's articles on them quote it.
+    /// Still lifes with their ranks among still lifes in Achim Flammenkamp's census of soups on a torus, "Most seen
+    /// natural occurring ash objects in Game of Life" (2004). The ranks are those that LifeWiki's articles on these
+    /// still lifes quote.
     const PUBLISHED: [(&str, usize); 14] = [
         ("block", 1),
         ("beehive", 2),
@@ -31,8 +32,8 @@ mod tests {
         ("snake", 21),
     ];
 
-    /// `bench/census/soups-256x256.json` is the result of `host life --census --soups 10000 --size 256x256 --density
-    /// 0.5 --seed 1`.
+    /// Checks the order of still lifes in `bench/census/soups-256x256.json`. The file is the result of `host life
+    /// --census --soups 10000 --size 256x256 --density 0.5 --seed 1`.
     #[test]
     fn the_recorded_census_has_the_published_order() {
         let census: Value = serde_json::from_str(include_str!("../../../../bench/census/soups-256x256.json")).unwrap();
@@ -50,6 +51,6 @@ mod tests {
             assert!((here - there).abs() <= 3.0 * (here + there).sqrt(), "{name}: {here}, and {there} at rank {rank}");
         }
         let ranks: Vec<&str> = still.iter().take(11).map(|&(name, _)| name).collect();
-        assert_eq!(ranks, PUBLISHED.map(|(name, _)| name)[..11], "far from each other");
+        assert_eq!(ranks, PUBLISHED.map(|(name, _)| name)[..11], "the first 11 ranks are as published");
     }
 }

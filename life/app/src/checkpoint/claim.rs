@@ -11,20 +11,20 @@ use super::saved_board;
 use program::files::{WholeFile, are_the_same, followed};
 use program::report;
 
-/// Reserves a checkpoint's file for this run until dropped.
+/// A reservation of a checkpoint's file for this run, which ends when the claim is dropped.
 #[derive(Debug)]
 pub struct Claim {
-    /// `None` if the file system has no locks.
+    /// The lock of the checkpoint, or `None` if the file system has no locks.
     _lock: Option<Lock>,
 }
 
 impl Claim {
-    /// Reserves the file at `path` for a run that begins with `input`. An existing file must be the checkpoint from
-    /// which the run resumes, or, with `may_overwrite`, any checkpoint.
+    /// Reserves the file at `path` for a run that begins with `input`. If the file exists, it must be the checkpoint
+    /// from which the run resumes. If `may_overwrite` is true, the file may be any checkpoint.
     ///
     /// # Errors
-    /// [`UsageError`](program::error::UsageError) for any other existing file. Otherwise if the file cannot be written,
-    /// or another run is writing it.
+    /// [`UsageError`](program::error::UsageError) for any other existing file. Another error if the file cannot be
+    /// written, or another run is writing it.
     pub fn new(path: &Path, input: Option<&Path>, may_overwrite: bool) -> anyhow::Result<Self> {
         WholeFile::new(path).check()?;
         let shown = path.display();
@@ -58,7 +58,7 @@ impl Claim {
 }
 
 /// A locked file beside the checkpoint. The checkpoint itself cannot be locked, because each write replaces it by a new
-/// file. The system releases the lock when the process ends. A lock file that remains is used by the next run.
+/// file. The operating system releases the lock when the process ends. The next run reuses a lock file that remains.
 #[derive(Debug)]
 struct Lock {
     path: PathBuf,
@@ -69,7 +69,7 @@ impl Lock {
     /// Locks the checkpoint at `path`. Returns `None` if the file system has no locks.
     ///
     /// # Errors
-    /// If another process has locked it, or the lock file cannot be created.
+    /// If another process has locked the checkpoint, or the lock file cannot be created.
     fn new(path: &Path) -> anyhow::Result<Option<Self>> {
         let lock = lock_path(path);
         loop {
@@ -111,7 +111,7 @@ fn lock_path(path: &Path) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// Opens or creates the lock file. A file of another user may be readable only.
+/// Opens or creates the lock file. Opens it for reading if another user owns it and only reading is permitted.
 fn open(lock: &Path) -> io::Result<File> {
     OpenOptions::new().create(true).truncate(false).write(true).open(lock).or_else(|error| match error.kind() {
         io::ErrorKind::PermissionDenied => File::open(lock),
@@ -119,7 +119,7 @@ fn open(lock: &Path) -> io::Result<File> {
     })
 }
 
-/// Returns true if an open file is still at this path.
+/// Returns true if the open `file` is still the file at `path`.
 fn is_at(file: &File, path: &Path) -> bool {
     let id = |metadata: fs::Metadata| (metadata.dev(), metadata.ino());
     file.metadata().ok().map(id).is_some_and(|open| fs::metadata(path).is_ok_and(|present| id(present) == open))
@@ -145,7 +145,7 @@ mod tests {
             assert!(format!("{error:#}").contains("another run writes its checkpoints there"), "{error:#}");
         }
         drop(first);
-        assert!(!lock_path(&path).exists(), "nothing is left over");
+        assert!(!lock_path(&path).exists(), "no lock file remains");
         // A killed process leaves this file behind.
         fs::write(lock_path(&path), "").unwrap();
         let second = Claim::new(&link, None, false).unwrap();
@@ -166,7 +166,7 @@ mod tests {
         assert!(!is_at(&opened, &path));
     }
 
-    /// A lock file may be removed after another thread opens it and before that thread locks it.
+    /// Checks a race: a lock file may be removed after another thread opens it and before that thread locks it.
     #[test]
     fn no_two_threads_hold_a_lock() {
         let folder = tempfile::tempdir().unwrap();
@@ -177,7 +177,7 @@ mod tests {
                 scope.spawn(|| {
                     for _ in 0..3_000 {
                         let Ok(lock) = Lock::new(&path) else { continue };
-                        assert_eq!(holders.fetch_add(1, Ordering::SeqCst), 0, "two threads hold it");
+                        assert_eq!(holders.fetch_add(1, Ordering::SeqCst), 0, "two threads hold the lock");
                         taken.fetch_add(1, Ordering::SeqCst);
                         std::thread::sleep(std::time::Duration::from_micros(20));
                         holders.fetch_sub(1, Ordering::SeqCst);

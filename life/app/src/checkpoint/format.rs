@@ -16,9 +16,9 @@
 //!
 //! ```
 //!
-//! `until` and `seed` are optional. The words are those of [`Board::words`], four bytes each, the lowest byte first. If
-//! the rule has more than two states, the words of each row are followed by its words of [`Board::ages`], from the
-//! lowest bit on. `check` is a checksum of the lines before it and of all cells.
+//! `until` and `seed` are optional. The words are those of [`Board::words`] with four bytes each, the lowest byte
+//! first. If the rule has more than two states, the words of each row are followed by its words of [`Board::ages`],
+//! from the lowest bit on. `check` is a checksum of the lines before it and of all cells.
 
 use std::io::{self, Read, Write};
 
@@ -29,27 +29,27 @@ use life::{Board, Rule};
 use super::RunFacts;
 use crate::backend::memory;
 
-/// The first bytes of a checkpoint. The version follows.
+/// The first bytes of a checkpoint. The format's version follows them.
 pub const NAME: &str = "gridstride life checkpoint ";
 
 const VERSION: &str = "1";
 
-/// The maximal length of a header.
+/// The maximum length of a header in bytes.
 const MAX_HEADER_BYTES: usize = 4096;
 
 /// The header of a checkpoint.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Header {
-    /// The facts of the run.
+    /// The facts that all checkpoints of the run share.
     pub facts: RunFacts,
-    /// The columns and rows.
+    /// The size of the board as (columns, rows).
     pub size: (usize, usize),
     /// The generation of the board.
     pub generation: u64,
 }
 
 impl Header {
-    /// Writes the header of a board with this [hash](Board::hash). The caller must then write the board's rows.
+    /// Writes the header of a board whose [hash](Board::hash) is `hash`. The caller must then write the board's rows.
     ///
     /// # Errors
     /// If `out` fails.
@@ -58,7 +58,7 @@ impl Header {
         write!(out, "{lines}check {:016x}\n\n", check(&lines, hash))
     }
 
-    /// Returns the lines before the checksum.
+    /// Returns the lines of the header that precede the checksum.
     pub fn lines(&self) -> String {
         let Self { facts: RunFacts { rule, topology, until, seed, first, origin }, size, generation } = self;
         let mut lines = format!("{NAME}{VERSION}\nrule {rule}\ntopology {topology}\n");
@@ -83,7 +83,7 @@ impl Header {
         Ok(Board::planes(rule.states()))
     }
 
-    /// Returns the bytes of the board.
+    /// Returns the number of bytes of the board in the file.
     ///
     /// # Errors
     /// As for [`planes`](Self::planes).
@@ -94,7 +94,7 @@ impl Header {
     /// Reads a header from its [`lines`](Self::lines).
     ///
     /// # Errors
-    /// If the lines are not a header, or are of another version.
+    /// If the lines are not a header, or are a header of another version.
     pub fn parse(lines: &str) -> anyhow::Result<Self> {
         let version = lines.strip_prefix(NAME).and_then(|rest| rest.lines().next());
         let version = version.ok_or_else(|| anyhow!("it does not begin with `{}`", NAME.trim_end()))?;
@@ -126,7 +126,7 @@ impl Header {
     }
 }
 
-/// Writes the next rows of the board.
+/// Writes `rows`, the next rows of the board, to `out`.
 ///
 /// # Errors
 /// If `out` fails.
@@ -179,11 +179,11 @@ pub fn read_header(input: &mut impl Read, length: u64) -> anyhow::Result<(Header
     Ok((header, bytes, expected.wrapping_sub(check(lines, 0))))
 }
 
-/// Reads the rows of a checkpoint.
+/// A reader of the rows of a checkpoint.
 pub struct Body<R> {
     input: R,
     width: usize,
-    /// The number of words of each plane read so far.
+    /// The number of words of each plane that have been read so far.
     words: usize,
     hashes: Vec<u64>,
     expected: u64,
@@ -196,7 +196,7 @@ impl<R: Read> Body<R> {
         Self { input, width, words: 0, hashes: vec![0; planes], expected }
     }
 
-    /// Reads the next rows.
+    /// Reads the next `rows` rows.
     ///
     /// # Errors
     /// If the file ends, or memory is too small.
@@ -219,7 +219,7 @@ impl<R: Read> Body<R> {
         Board::from_words_and_ages(self.width, rows, words, ages).context("it is damaged")
     }
 
-    /// Checks the hash after all rows are read.
+    /// Checks the hash of the board. The caller must have read all rows.
     ///
     /// # Errors
     /// If the rows were changed.

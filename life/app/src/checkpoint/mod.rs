@@ -19,9 +19,9 @@ pub use format::{Header, write_rows};
 /// The interval between checkpoints.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Every {
-    /// This number of generations.
+    /// A number of generations.
     Generations(u64),
-    /// This time.
+    /// A time.
     Time(Duration),
 }
 
@@ -45,24 +45,25 @@ impl FromStr for Every {
 /// The facts that all checkpoints of a run share.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RunFacts {
-    /// The rule.
+    /// The rule of the run.
     pub rule: String,
-    /// The topology.
+    /// The topology of the run, as a suffix of the rule, `T` or `plane`.
     pub topology: String,
-    /// The last generation of the run.
+    /// The last generation of the run, if it has one.
     pub until: Option<u64>,
-    /// The seed of the run's soup.
+    /// The seed of the run's soup, if it began with one.
     pub seed: Option<u64>,
-    /// The generation of the run's first board in its pattern file. Other generations of the run count from it.
+    /// The generation number that the pattern file gives for the run's first board. The generations of the run count
+    /// from 0 at that board.
     pub first: u64,
     /// The position on the plane of the upper left corner of this process's first board, as (column, row).
     pub origin: (i64, i64),
 }
 
-/// The text for a torus.
+/// The topology of a torus in a checkpoint.
 const TORUS: &str = "T";
 
-/// The text for the unbounded plane.
+/// The topology of the unbounded plane in a checkpoint.
 const PLANE: &str = "plane";
 
 impl RunFacts {

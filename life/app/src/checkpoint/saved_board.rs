@@ -1,4 +1,4 @@
-//! Reads checkpoints.
+//! Reads checkpoint files.
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
@@ -10,12 +10,13 @@ use life::Board;
 use super::format::{self, Body, Header};
 use crate::backend::memory;
 
-/// Returns true if the file can be read and begins like a checkpoint.
+/// Returns true if the file at `path` can be read and begins like a checkpoint.
 pub fn is_checkpoint(path: &Path) -> bool {
     begins_as_one(path).unwrap_or(false)
 }
 
-/// Returns true if the file begins like a checkpoint. Only regular files are read, because a pipe would lose its bytes.
+/// Returns true if the file at `path` begins like a checkpoint. Only regular files are read, because a pipe would lose
+/// the bytes that are read.
 ///
 /// # Errors
 /// If the file cannot be read.
@@ -33,9 +34,9 @@ pub fn begins_as_one(path: &Path) -> io::Result<bool> {
 pub struct SavedBoard {
     path: PathBuf,
     file: File,
-    /// The header of the board.
+    /// The header of the checkpoint.
     pub header: Header,
-    /// The position of the board in the file.
+    /// The position of the board's rows in the file, in bytes.
     at: u64,
     hash: u64,
 }
@@ -61,7 +62,8 @@ impl SavedBoard {
         failed(&self.path)
     }
 
-    /// Returns a reader of the rows. Only one reader may be used at a time, because they share the file.
+    /// Returns a reader of the board's rows. Only one reader may be used at a time, because all readers share the
+    /// position in the file.
     ///
     /// # Errors
     /// If the file cannot be read.
@@ -71,7 +73,7 @@ impl SavedBoard {
         Ok(Body::new(input, self.header.size.0, self.header.planes()?, self.hash))
     }
 
-    /// Reads the whole board.
+    /// Reads the whole board and checks its checksum.
     ///
     /// # Errors
     /// If the file cannot be read or is damaged, or memory is too small.

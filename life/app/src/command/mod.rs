@@ -1,4 +1,4 @@
-//! `host life`: runs a board from a file or a seed, with or without an animation.
+//! The command `host life`: runs a board from a file or a seed, with or without an animation.
 
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
@@ -37,7 +37,7 @@ use crate::universe::Universe;
 mod observer_options;
 mod summary;
 
-/// The default of `--generations` without an animation.
+/// The default of `--generations` for runs without an animation.
 const GENERATIONS: u64 = 1000;
 
 /// The default of `--density`.
@@ -51,7 +51,7 @@ const DENSITY: f64 = 0.25;
 pub struct LifeOptions {
     /// Pattern to start from: .rle, .cells, .lif, .mc, .mcl (each also .gz), .png, an apgcode such as xq4_153, or a
     /// checkpoint;
-    /// - reads standard input; without it, a random soup
+    /// - reads standard input; without FILE, the board is a random soup
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
 
@@ -122,20 +122,20 @@ pub struct LifeOptions {
     json: bool,
 }
 
-/// Returns the help of `--rung`, which lists the rungs.
+/// Returns the help text of `--rung`, which lists the rungs.
 fn kernel_help() -> String {
     let names = LifeRung::ALL.iter().map(|rung| rung.name()).collect::<Vec<_>>().join(", ");
     format!("Rung: {names} [default: on a GPU the fastest for the board, in the simulator bitpacked]")
 }
 
-/// The signal that stopped a run before its end, and the generation reached.
+/// The signal that stopped a run before its end, and the generation that the run had reached.
 type StoppedAt = Option<(i32, String)>;
 
 impl LifeOptions {
     /// Runs the command on the ranks of `communicator`.
     ///
     /// # Errors
-    /// [`UsageError`] for invalid options, [`Stopped`] after a signal, or the failure.
+    /// [`UsageError`] for invalid options, [`Stopped`] after a signal, and other errors if the run fails.
     pub fn run(self, communicator: &'static dyn Communicator) -> anyhow::Result<()> {
         let ranks = Ranks::new(communicator);
         let out = self.out.as_deref().map(BoardFile::new).transpose()?;
@@ -197,7 +197,7 @@ impl LifeOptions {
         if self.json { report::print_json(&summary) } else { report::print(&summary.to_string()) }
     }
 
-    /// Reads the first board or makes a soup.
+    /// Reads the first board from the file, or chooses the soup.
     fn first_board(&self, ranks: Ranks, screen: Option<Size>) -> anyhow::Result<FirstBoard> {
         let options = BoardOptions { ranks, rule: self.rule.as_deref(), size: self.size, screen };
         let first = match &self.file {
@@ -215,7 +215,7 @@ impl LifeOptions {
         }
     }
 
-    /// Opens the back end for the first board, prints its name, and checks that memory suffices.
+    /// Opens the back end for the first board, prints the back end's name, and checks that memory suffices.
     fn open_backend(&self, ranks: Ranks, first: &FirstBoard, out: Option<&BoardFile>) -> anyhow::Result<Backend> {
         let (size, universe) = (first.source.size(), first.universe);
         let (backend, line) = Backend::open(ranks, &self.device, self.kernel, size, universe)?;
@@ -234,7 +234,7 @@ impl LifeOptions {
         if is_in_bands && ranks.is_first() && (self.census || out.is_some_and(|out| !out.takes_parts())) {
             let what = if self.census { "--census" } else { "--out in this format" };
             memory::check_host(size, memory::board_bytes(size).saturating_mul(2))
-                .with_context(|| format!("{what}: the first rank takes the whole board"))?;
+                .with_context(|| format!("{what}: the first rank needs memory for the whole board"))?;
         }
         Ok(backend)
     }
@@ -247,7 +247,8 @@ impl LifeOptions {
         Ok(signal.map(|signal| (signal, run.generation().to_string())))
     }
 
-    /// Runs to the end with the observers that the options select, and returns the result of the search for a period.
+    /// Runs to the end with the observers that the options select. Returns the signal that stopped the run, and the
+    /// result of the search for a period.
     fn run_to_end(
         &self,
         run: &mut TimedRun,
@@ -290,7 +291,7 @@ impl LifeOptions {
         self.observers.until == Some(Until::Stable) || self.census
     }
 
-    /// Counts the objects of `count` soups.
+    /// Runs `count` soups and prints the census of their objects.
     fn count_soups(&self, ranks: Ranks, count: u64) -> anyhow::Result<()> {
         if ranks.size() > 1 {
             reject!("host life --soups runs as one process, but {} were started: leave out mpirun", ranks.size());
@@ -312,7 +313,7 @@ impl LifeOptions {
         }
     }
 
-    /// Returns the board size that fills the screen, if the run will be animated.
+    /// Returns the board size that fills the screen, or `None` if the run will not be animated.
     fn screen(&self, ranks: Ranks) -> Option<Size> {
         let recording = self.out.as_deref().is_some_and(|out| BoardFile::new(out).is_ok_and(|out| out.is_recording()));
         let to_its_end = self.no_animation
@@ -332,7 +333,8 @@ impl LifeOptions {
     }
 }
 
-/// Writes the board of the last generation and prints the file's name. A recording contains that board already.
+/// Writes the board of the last generation to `out` and prints the file's name. A recording already contains that
+/// board.
 fn write_last(out: &BoardFile, run: &TimedRun, facts: &RunFacts) -> anyhow::Result<()> {
     if !out.is_recording() {
         let life = &run.life;
@@ -354,7 +356,8 @@ fn write_last(out: &BoardFile, run: &TimedRun, facts: &RunFacts) -> anyhow::Resu
     Ok(())
 }
 
-/// Returns an error unless the universe is Conway's rule on a plane or a torus, whose objects have known names.
+/// Checks that the universe is Conway's rule on a plane or a torus, because a census knows only the objects of that
+/// rule.
 fn check_census(universe: &Universe) -> Result<(), UsageError> {
     let is_known = universe.is_unbounded() || matches!(universe.topology, Topology::TORUS | Topology::Plane);
     if universe.rule == Rule::LIFE && is_known {

@@ -25,7 +25,7 @@ pub enum Until {
     Stable,
 }
 
-/// The options of a run's observers.
+/// The command-line options of a run's observers.
 #[derive(Args, Debug)]
 pub struct ObserverOptions {
     /// Run until the board is periodic, at most to --generations, and print the period and its first generation
@@ -54,21 +54,21 @@ pub struct ObserverOptions {
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
 
-    /// Count every Nth generation for --stats and --plot [default: the first 128, then 64 per doubling]
+    /// Count every Nth generation for --stats and --plot [default: the first 128 generations, then 64 per doubling]
     #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<u64>::new().range(1..))]
     stats_every: Option<u64>,
 }
 
 impl ObserverOptions {
-    /// Returns true if an option excludes an animation.
+    /// Returns true if one of the options excludes an animation.
     pub fn is_asked_for(&self) -> bool {
         self.until.is_some() || self.checkpoint.is_some() || self.stats.is_some() || self.plot.is_some()
     }
 
-    /// Checks before the run that the files can be written.
+    /// Checks before the run that the files of `--stats` and `--plot` can be written.
     ///
     /// # Errors
-    /// [`UsageError`] for invalid options. Otherwise if a file cannot be written.
+    /// [`UsageError`] for invalid options. Another error if a file cannot be written.
     pub fn check(&self, ranks: Ranks) -> anyhow::Result<()> {
         if self.stats_every.is_some() && self.stats.is_none() && self.plot.is_none() {
             reject!("--stats-every needs --stats or --plot: add one of them");
@@ -81,11 +81,11 @@ impl ObserverOptions {
         Ok(())
     }
 
-    /// Returns an error if two outputs of the run, including `out`, are the same file, or if an output is the `input`.
-    /// Only a checkpoint may replace the input, if that is a checkpoint.
+    /// Checks that all outputs of the run, including `out`, are different files, and that no output is the `input`.
+    /// Only the checkpoint may be the input, if the input is a checkpoint.
     ///
     /// # Errors
-    /// [`UsageError`] with the path and the options.
+    /// [`UsageError`] that names the path and the options.
     pub fn check_paths(&self, input: Option<&Path>, out: Option<&Path>) -> Result<(), UsageError> {
         let input = input.filter(|input| *input != Path::new("-"));
         let outputs = self.outputs(out);
@@ -101,18 +101,19 @@ impl ObserverOptions {
         Ok(())
     }
 
-    /// Returns the options that name output files, including `out`, with their paths.
+    /// Returns the options that name output files, each with its path. `out` is the path of `--out`.
     fn outputs<'a>(&'a self, out: Option<&'a Path>) -> Vec<(&'static str, &'a Path)> {
         let paths = [out, self.checkpoint.as_deref(), self.stats.as_deref(), self.plot.as_deref()];
         let flags = ["--out", "--checkpoint", "--stats", "--plot"];
         flags.into_iter().zip(paths).filter_map(|(flag, path)| Some((flag, path?))).collect()
     }
 
-    /// Reserves the checkpoint's file. Without --overwrite it returns an error if the run would replace the checkpoint
-    /// of another run, or, if `input` is a checkpoint, existing statistics or the existing `recording`.
+    /// Reserves the checkpoint's file. Without --overwrite, the run must not replace the checkpoint of another run. If
+    /// `input` is a checkpoint, the run must not replace existing statistics or the existing `recording` either.
     ///
     /// # Errors
-    /// [`UsageError`] for invalid options. Otherwise if the file cannot be written, or another run is writing it.
+    /// [`UsageError`] if the run would replace such a file, or for invalid options. Another error if the file cannot be
+    /// written, or another run is writing it.
     pub fn claim(&self, input: Option<&Path>, recording: Option<&Path>) -> anyhow::Result<Option<Claim>> {
         let is_resumed = input.is_some_and(saved_board::is_checkpoint);
         if self.overwrite && self.checkpoint.is_none() && !is_resumed {
@@ -134,14 +135,14 @@ impl ObserverOptions {
         self.checkpoint.as_deref().map(|file| Claim::new(file, input, self.overwrite)).transpose()
     }
 
-    /// Returns the observer that writes checkpoints of a run at `generation`, if `--checkpoint` is present.
+    /// Returns the observer that writes checkpoints, or `None` without `--checkpoint`. The run is at `generation`.
     pub fn checkpoints(&self, facts: RunFacts, generation: u64) -> Option<Checkpoints> {
         let file = self.checkpoint.as_deref()?;
         Some(Checkpoints::new(file, self.every.unwrap_or(EVERY), facts, generation))
     }
 
-    /// Returns the observer that counts a run from the first to the last of `generations`, if `--stats` or `--plot` is
-    /// present.
+    /// Returns the observer that counts cells, or `None` without `--stats` and `--plot`. `generations` are the first
+    /// and the last generation of the run.
     ///
     /// # Errors
     /// If the extension of the file is unknown.
@@ -154,14 +155,14 @@ impl ObserverOptions {
         Ok(Some(Stats::new(file, self.plot.clone(), title, spacing, generations)))
     }
 
-    /// Returns how to resume a stopped run, as the end of a message.
+    /// Returns the end of the message about a stopped run, which says how to resume it.
     pub fn resume(&self) -> String {
         let file = self.checkpoint.as_deref();
         file.map_or(String::new(), |file| format!("; `host life {}` resumes from there", file.display()))
     }
 
-    /// Returns the maximal number of packed boards that the host keeps for the observers. A census also searches for a
-    /// period.
+    /// Returns the maximum number of packed boards that the host keeps for the observers. `census` is true if a census,
+    /// which searches for a period, is made.
     pub fn boards(&self, census: bool) -> u64 {
         // A search keeps copies of several boards; a checkpoint keeps one.
         8 * u64::from(self.until.is_some() || census) + u64::from(self.checkpoint.is_some())

@@ -1,4 +1,4 @@
-//! The result of a run, as a line of text and as a JSON object.
+//! The summary of a run, which is printed as a line of text or as a JSON object.
 
 use std::fmt;
 
@@ -9,12 +9,12 @@ use crate::observers::stability::Stability;
 use crate::timed_run::TimedRun;
 use program::report::{Rate, Seconds, grouped};
 
-/// The result of a run.
+/// The summary of a run.
 #[derive(Serialize, Debug)]
 pub struct Summary {
     device: String,
     kernel: String,
-    /// How halos travel from rank to rank, if they do.
+    /// How halos are copied from rank to rank, or `None` if there is only one rank with devices.
     #[serde(skip_serializing_if = "Option::is_none")]
     halos: Option<String>,
     width: usize,
@@ -25,7 +25,8 @@ pub struct Summary {
     population: u64,
     seconds: f64,
     cell_updates_per_second: f64,
-    /// The result of `--until stable`. The inner value is `None` if the board is not stable yet.
+    /// The result of `--until stable`, if that option is present. The inner value is `None` if the board is not
+    /// periodic yet.
     #[serde(skip_serializing_if = "Option::is_none")]
     stable: Option<Option<Stability>>,
     /// The result of `--census`.

@@ -10,28 +10,28 @@ use crate::universe::Universe;
 /// The source of a run's first board.
 #[derive(Debug)]
 pub enum BoardSource {
-    /// A pattern.
+    /// A pattern from a file.
     Pattern(PlacedPattern),
-    /// A board of this size, whose cells only the first rank has.
+    /// A board whose cells only the first rank has. This process is another rank.
     OfFirstRank {
-        /// The columns and rows.
+        /// The size of the board as (columns, rows).
         size: (usize, usize),
     },
     /// A soup: random cells.
     Soup {
-        /// The columns and rows.
+        /// The size of the board as (columns, rows).
         size: (usize, usize),
         /// The share of live cells.
         density: f64,
-        /// The seed of the random numbers.
+        /// The seed of the random cells.
         seed: u64,
     },
-    /// A checkpoint.
+    /// A checkpoint file.
     Saved(SavedBoard),
 }
 
 impl BoardSource {
-    /// The columns and rows.
+    /// Returns the size of the board as (columns, rows).
     pub fn size(&self) -> (usize, usize) {
         match self {
             Self::Pattern(placed) => placed.size,
@@ -41,11 +41,11 @@ impl BoardSource {
     }
 }
 
-/// A pattern and its position on a board. The board is made on request, as a whole or in parts.
+/// A pattern and its position on a board. The functions make the board as a whole or in parts.
 #[derive(Debug)]
 pub struct PlacedPattern {
     pub(super) pattern: Pattern,
-    /// The columns and rows of the board.
+    /// The size of the board as (columns, rows).
     pub(super) size: (usize, usize),
     /// The universe of the board.
     pub(super) universe: Universe,
@@ -58,7 +58,7 @@ pub struct PlacedPattern {
 }
 
 impl PlacedPattern {
-    /// Returns a pattern that fills a board with two states.
+    /// Returns the pattern of a whole board with two states, placed on a board of the same size.
     #[cfg(test)]
     pub fn of(board: Board) -> Self {
         let (size, universe) = ((board.width(), board.height()), Universe::default());
@@ -66,7 +66,7 @@ impl PlacedPattern {
         Self { pattern, size, universe, origin: (0, 0), corner: (0, 0), is_history: false }
     }
 
-    /// Makes the board.
+    /// Makes the whole board.
     ///
     /// # Errors
     /// If memory is too small, or no board can have this size.
@@ -74,7 +74,7 @@ impl PlacedPattern {
         self.rows(0..self.size.1)
     }
 
-    /// Makes these rows of the board.
+    /// Makes `rows` of the board.
     ///
     /// # Errors
     /// As for [`board`](Self::board).

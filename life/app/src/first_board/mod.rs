@@ -1,4 +1,4 @@
-//! The first board of a run: a pattern, a soup or a checkpoint. The first rank reads it.
+//! The first board of a run: a pattern, a soup or a checkpoint. The first rank reads the file.
 
 use std::path::Path;
 
@@ -30,12 +30,12 @@ pub struct FirstBoard {
     pub generation: u64,
 }
 
-/// The options by which the first board is read or made.
+/// The options that determine the first board.
 #[derive(Clone, Copy)]
 pub struct BoardOptions<'a> {
     /// The ranks that share the run.
     pub ranks: Ranks,
-    /// The rule of `--rule`.
+    /// The text of `--rule`.
     pub rule: Option<&'a str>,
     /// The size of `--size`.
     pub size: Option<Size>,
@@ -44,8 +44,8 @@ pub struct BoardOptions<'a> {
 }
 
 impl BoardOptions<'_> {
-    /// Returns a soup of this density. Its size is that of `--size`, else the grid of the rule, else the screen, else
-    /// 256 × 256.
+    /// Returns a soup of density `density`. Its size is the first of these that is present: `--size`, the grid of the
+    /// rule, the screen, and 256 × 256.
     ///
     /// # Errors
     /// [`UsageError`](program::error::UsageError) for an invalid rule or size.
@@ -61,10 +61,11 @@ impl BoardOptions<'_> {
         Ok(FirstBoard { source, universe, facts, generation: 0 })
     }
 
-    /// Returns the pattern or the checkpoint in `file`. The first rank reads it and sends its header to the others.
+    /// Returns the pattern or the checkpoint in `file`. The first rank reads the file and sends the facts about the
+    /// board to the other ranks.
     ///
     /// # Errors
-    /// [`UsageError`](program::error::UsageError) for invalid options. Otherwise if the file cannot be read.
+    /// [`UsageError`](program::error::UsageError) for invalid options. Another error if the file cannot be read.
     pub fn read(&self, file: &Path) -> anyhow::Result<FirstBoard> {
         let mut own = None;
         let lines = self.ranks.text(|| {
@@ -105,7 +106,7 @@ impl BoardOptions<'_> {
 }
 
 impl FirstBoard {
-    /// Returns the board of a checkpoint with this header.
+    /// Returns the first board that `source` and the header of a checkpoint describe.
     fn saved(source: BoardSource, Header { facts, generation, .. }: Header) -> anyhow::Result<Self> {
         let universe = Universe { generation: facts.first.wrapping_add(generation), ..facts.universe()? };
         Ok(Self { source, universe, facts, generation })

@@ -1,4 +1,4 @@
-//! Places patterns and soups on the first board of a run.
+//! Chooses the size and universe of patterns and soups, and the position of patterns on the first board.
 
 use std::path::Path;
 
@@ -13,19 +13,19 @@ use gridstride::Size;
 use life::{Board, Grid, Pattern, PlaceError, RuleAndTopology, SizeError};
 use program::error::UsageError;
 
-/// The default side of a board.
+/// The default length of a board's sides in cells.
 const ROOMY: usize = 256;
 
-/// Returns the size and the seed of a soup. The size is `size`, else the `screen`, else 256 × 256. The seed is `seed`,
-/// else a random one.
+/// Returns the size and the seed of a soup. The size is `size`, or else the size of the `screen`, or else 256 × 256.
+/// The seed is `seed`, or else a random one.
 pub fn soup(size: Option<Size>, screen: Option<Size>, seed: Option<u64>) -> (Size, u64) {
     // 32 bits are short enough to type, and exact in JSON readers that use doubles (jq, JavaScript).
     let seed = seed.unwrap_or_else(|| rand::random::<u32>().into());
     (size.or(screen).unwrap_or(Size { width: ROOMY, height: ROOMY }), seed)
 }
 
-/// Returns the universe of a soup under `rule`, and the size in its suffix, if any. Without a suffix the soup is on a
-/// torus.
+/// Returns the universe of a soup under `rule`, and the size in the rule's suffix. Without a suffix, the size is `None`
+/// and the universe is a torus.
 ///
 /// # Errors
 /// [`UsageError`] if `rule` is not a rule.
@@ -36,15 +36,15 @@ pub fn of_soup(rule: Option<&str>) -> Result<(Universe, Option<Size>), UsageErro
     Ok((if grid.is_none() { universe.bounded() } else { universe }, size))
 }
 
-/// Reads the pattern in `file`, or on standard input for `-`. The rule is `rule`, else that of the file.
+/// Reads the pattern in `file`, or on standard input for `-`. The rule is `--rule`, or else that of the file.
 ///
-/// The suffix of the rule sets the size and topology of the board. `size` takes precedence for the size, and makes a
-/// torus if there is no suffix. Without both, the board is the unbounded plane: at first it is twice as large as the
-/// pattern, at least 256 × 256, and fills the `screen`.
+/// The suffix of the rule sets the size and topology of the board. `--size` takes precedence over the suffix's size,
+/// and makes a torus if there is no suffix. Without `--size` and suffix, the board is the unbounded plane. At first it
+/// is twice as large as the pattern, but at least 256 × 256 and as large as the screen.
 ///
 /// # Errors
-/// [`UsageError`] if `rule` or `size` is invalid, or the pattern is larger than `size`. Otherwise if the file cannot be
-/// read, is malformed or has an unsupported rule, or if memory is too small.
+/// [`UsageError`] if `--rule` or `--size` is invalid, or the pattern is larger than `--size`. Another error if the file
+/// cannot be read, is malformed or has an unsupported rule, or if the host has too little memory.
 pub fn pattern(options: &BoardOptions<'_>, file: &Path) -> anyhow::Result<PlacedPattern> {
     let &BoardOptions { ranks, rule, size, screen } = options;
     let pattern = read(file)?;
@@ -99,7 +99,8 @@ pub fn pattern(options: &BoardOptions<'_>, file: &Path) -> anyhow::Result<Placed
     Ok(PlacedPattern { pattern, size: (width, height), universe, origin, corner: (x, y), is_history })
 }
 
-/// Returns the rule of a run. If `rule` has no suffix, the suffix of the file's rule is added.
+/// Returns the text of a run's rule: `rule`, or else the file's rule. If `rule` has no suffix, the suffix of the file's
+/// rule is added.
 fn rule_text(rule: Option<&str>, of_file: Option<&str>) -> String {
     let of_file = of_file.unwrap_or("B3/S23");
     match (rule, of_file.split_once(':')) {
@@ -109,7 +110,8 @@ fn rule_text(rule: Option<&str>, of_file: Option<&str>) -> String {
     }
 }
 
-/// Returns the position of a pattern's upper left corner on a board: centred, or on a grid as Golly places it.
+/// Returns the position of a pattern's upper left corner on a board. Without a grid the pattern is centred, and on a
+/// grid it is where Golly places it.
 fn corner(pattern: &Pattern, grid: Option<Grid>, (width, height): (usize, usize)) -> (usize, usize) {
     if grid.is_none() {
         return (width.saturating_sub(pattern.width) / 2, height.saturating_sub(pattern.height) / 2);
@@ -137,8 +139,8 @@ fn room_for(pattern: &Pattern, grid: Option<Grid>, screen: Option<Size>) -> Size
     }
 }
 
-/// Returns the message for a pattern whose default board is too large. It explains the size, which the user did not
-/// choose.
+/// Returns the message for a pattern whose default board is too large. The message explains the size, because the user
+/// did not choose it.
 fn no_room(pattern: &Pattern, grid: Option<Grid>, file: &Path) -> String {
     let Pattern { width, height, .. } = pattern;
     let room = if grid.is_some() { "has the size in the file's rule" } else { "is twice as large" };

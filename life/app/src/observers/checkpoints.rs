@@ -12,7 +12,8 @@ use super::Observer;
 use crate::checkpoint::{Every, Header, RunFacts, write_rows};
 use crate::timed_run::TimedRun;
 
-/// Writes checkpoints of a run. It copies the board, and a thread writes the copy while the run continues.
+/// An observer that writes checkpoints of a run. It copies the board, and a thread writes the copy while the run
+/// continues.
 pub struct Checkpoints {
     file: WholeFile,
     every: Every,
@@ -20,14 +21,14 @@ pub struct Checkpoints {
     /// The next generation at which a checkpoint is due.
     next: u64,
     last: Instant,
-    /// The generation of the newest checkpoint.
+    /// The generation of the newest checkpoint, or `None` before the first one.
     newest: Option<u64>,
     writing: Option<JoinHandle<anyhow::Result<()>>>,
 }
 
 impl Checkpoints {
-    /// Returns the writer of the file at `path` for a run that is at `generation`. The first rank must have a
-    /// [`Claim`](crate::checkpoint::Claim) to the file.
+    /// Returns an observer that writes checkpoints to `path`, for a run that is at `generation`. The first rank must
+    /// have a [`Claim`](crate::checkpoint::Claim) to the file.
     pub fn new(path: &Path, every: Every, facts: RunFacts, generation: u64) -> Self {
         let file = WholeFile::new(path);
         let mut checkpoints =
@@ -43,7 +44,7 @@ impl Checkpoints {
         }
     }
 
-    /// Waits for the previous checkpoint and starts to write the next.
+    /// Waits until the previous checkpoint is written, and starts to write the next one.
     fn begin(&mut self, run: &mut TimedRun) -> anyhow::Result<()> {
         self.wait()?;
         let (generation, (left, top)) = (run.generation(), run.life.added);
@@ -65,7 +66,7 @@ impl Checkpoints {
         Ok(())
     }
 
-    /// Writes a board in bands on the first rank, part by part. The run waits for the end.
+    /// Writes a checkpoint of a board in bands on the first rank, part by part. The run continues after the last part.
     fn write_parts(&self, header: &Header, run: &mut TimedRun) -> anyhow::Result<()> {
         let hash = run.life.engine_mut().hash()?;
         let mut out = if run.life.ranks().is_first() { Some(self.file.create()?) } else { None };

@@ -1,4 +1,4 @@
-//! Divisors of a number, the candidates for a period.
+//! Computes the divisors of a number, which are the candidates for a period.
 
 /// Returns the divisors of `number` in increasing order. `number` must not be 0.
 pub fn divisors(number: u64) -> Vec<u64> {

@@ -17,31 +17,34 @@ pub mod stats;
 /// The interval at which a run without animation shows its progress and checks for signals.
 const BATCH: Duration = Duration::from_millis(100);
 
-/// Looks at some generations of a run.
+/// An object that looks at some generations of a run.
 pub trait Observer {
-    /// Returns the next generation that the observer needs. An earlier generation than the run's means now.
+    /// Returns the next generation that the observer needs to look at. A generation before the run's present one means
+    /// the present one.
     fn due(&self) -> u64;
 
-    /// Looks at the run's generation. Returns `Break` to end the run. Afterwards [`due`](Self::due) must be later than
-    /// the run's generation. An observer that advances the run must be the last one.
+    /// Looks at the run's present generation. Returns `Break` to end the run. Afterwards [`due`](Self::due) must return
+    /// a later generation than the run's. Only the last observer may advance the run.
     ///
     /// # Errors
     /// If a device fails, or a file cannot be written.
     fn on_generation(&mut self, run: &mut TimedRun) -> anyhow::Result<ControlFlow<()>>;
 
-    /// Called once when the run ends, or when a signal stopped it.
+    /// Completes the observer's work. The run calls this once, when it ends or after a signal has stopped it.
     ///
     /// # Errors
-    /// As [`on_generation`](Self::on_generation).
+    /// As for [`on_generation`](Self::on_generation).
     fn finish(&mut self, _run: &mut TimedRun, _was_stopped: bool) -> anyhow::Result<()> {
         Ok(())
     }
 }
 
-/// Runs until generation `last`, until an observer breaks, or until a signal arrives. Returns the signal.
+/// Runs until generation `last`, until an observer breaks, or until a signal arrives. Returns the signal, if there was
+/// one.
 ///
 /// # Errors
-/// If the device fails, and the errors of the observers. [`Outgrown`] after the observers finished with the last board.
+/// If the device fails, and the errors of the observers. [`Outgrown`] if the pattern outgrows its board; the observers
+/// are finished first.
 pub fn run_to_end(
     run: &mut TimedRun,
     last: u64,

@@ -1,4 +1,4 @@
-//! `--out` for pictures of every generation.
+//! `--out` with a picture format that shows every generation: records the generations of a run.
 
 use std::ops::ControlFlow;
 
@@ -6,14 +6,15 @@ use super::Observer;
 use crate::board_file::Recording;
 use crate::timed_run::TimedRun;
 
-/// Adds every generation of a run to a recording.
+/// An observer that adds every generation of a run to a recording.
 pub struct Frames<'a> {
     recording: Option<Recording<'a>>,
     due: u64,
 }
 
 impl<'a> Frames<'a> {
-    /// Returns an observer that records from generation `begin` on. Only the first rank has a recording.
+    /// Returns an observer that records from generation `begin` on. `recording` is `None` on all ranks except the
+    /// first.
     pub fn new(recording: Option<Recording<'a>>, begin: u64) -> Self {
         Self { recording, due: begin }
     }

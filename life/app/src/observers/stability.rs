@@ -1,16 +1,17 @@
 //! `--until stable`: searches for the generation from which on a board is periodic.
 //!
 //! At intervals the search compares the board's hash with all earlier hashes. If the hash occurred before, the period
-//! divides the generations between the two. The period is the smallest divisor after which the board is the same, cell
-//! by cell. A bisection on boards that are recomputed from the run's beginning finds the first periodic generation: a
-//! generation is periodic if its board is the same, cell by cell, a period later. No result depends on a hash alone.
+//! divides the number of generations between the two occurrences. The period is the smallest divisor after which the
+//! board is the same, cell by cell. A bisection on boards that are recomputed from the run's beginning finds the first
+//! periodic generation: a generation is periodic if its board is the same, cell by cell, a period later. No result
+//! depends on a hash alone.
 //!
-//! On a board that grows, boards are the same if all cells have moved by the same distance. A spaceship is therefore
-//! periodic.
+//! In a universe in which the board grows, two boards count as the same if all cells have moved by the same distance. A
+//! spaceship is therefore periodic.
 //!
-//! The time of the hashes influences when the search notices a period, but not the result: the run returns to the
-//! generation at which a board first occurred again. A run with a last generation computes hashes at fixed generations,
-//! so that the same run always finds a period, or never.
+//! The intervals influence when the search notices a period, but not the result: the run returns to the generation at
+//! which a board first occurred again. If the run has a last generation, the search computes hashes at fixed
+//! generations. Whether it finds a period before that generation then does not depend on the speed of the machine.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -26,29 +27,30 @@ use crate::simulation::{GrowingBoard, Snapshot};
 use crate::timed_run::TimedRun;
 use program::report::grouped;
 
-/// The initial number of generations between two hashes. It is a multiple of the common periods, so that these are
-/// found at the second hash.
+/// The initial number of generations between two hashes. It is a multiple of the common periods, so that the second
+/// hash finds them.
 const INTERVAL: u64 = 120;
 
-/// The maximal share of time for hashes in a run without a last generation. Above it, the interval doubles.
+/// The maximum share of the time that hashes may take in a run without a last generation. Above this share, the
+/// interval doubles.
 const SHARE: f64 = 0.02;
 
-/// The maximal number of stored hashes.
+/// The maximum number of stored hashes.
 const MAX_HASHES: usize = 1 << 20;
 
 /// The period of a board and the first periodic generation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct Stability {
-    /// The first generation whose board occurs again.
+    /// The first generation whose board occurs again later.
     pub since: u64,
     /// The period in generations, which is 1 for a still board.
     pub period: u64,
-    /// The columns and rows by which all cells move in a period, if they move.
+    /// The numbers of columns and rows by which all cells move in a period, or `None` if they do not move.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shift: Option<(i64, i64)>,
     /// True if all cells are dead.
     pub dead: bool,
-    /// True if `since` is the first generation of the run. The board may have been periodic before.
+    /// True if `since` is the first generation of the run. The board may have been periodic before the run.
     #[serde(skip)]
     pub from_begin: bool,
 }
@@ -68,7 +70,7 @@ impl fmt::Display for Stability {
     }
 }
 
-/// The observer that searches for a period.
+/// An observer that searches for a period.
 pub struct Search<'e> {
     backend: &'e Backend,
     /// Makes the first board of the run, at generation `begun_at`.
@@ -79,17 +81,17 @@ pub struct Search<'e> {
     seen: HashMap<u64, u64>,
     next: u64,
     interval: u64,
-    /// True if the search looks at each generation.
+    /// True if the search looks at every generation.
     at_each: bool,
     looked: Instant,
-    /// The result.
+    /// The result, or `None` if no period has been found yet.
     pub found: Option<Stability>,
 }
 
 impl<'e> Search<'e> {
     /// Returns a search for a run on `backend` that begins at generation `begun_at` with the board of `begin`, and ends
-    /// at generation `last`. With `at_each` it looks at each generation, so that the run never passes its end. A
-    /// recording needs this, because it cannot be shortened.
+    /// at generation `last`. If `at_each` is true, the search looks at every generation, so that the run never passes
+    /// the generation at which it ends. A recording needs this, because its last pictures cannot be removed.
     pub fn new(
         backend: &'e Backend,
         (begun_at, last): (u64, u64),
@@ -125,8 +127,8 @@ impl<'e> Search<'e> {
         Ok(None)
     }
 
-    /// Returns the first generation of the run whose board occurs again after `period`, and the run at the generation
-    /// at which it does. The board of generation `repeats` must occur again.
+    /// Returns the first generation of the run whose board occurs again after `period` generations, and the board at
+    /// the generation at which it does. The board of generation `repeats` must occur again.
     fn since(&self, repeats: u64, period: u64) -> anyhow::Result<(u64, GrowingBoard)> {
         let comes_again = |board: &Snapshot, at| {
             let mut life = self.life_at(board, at)?;
@@ -157,7 +159,7 @@ impl<'e> Search<'e> {
         Ok((after, life))
     }
 
-    /// Returns a board at the run's generation `at`.
+    /// Returns a board that continues from `board`, which is at generation `at` of the run.
     fn life_at(&self, board: &Snapshot, at: u64) -> anyhow::Result<GrowingBoard> {
         GrowingBoard::later(self.backend, board, at - self.begun_at)
     }
@@ -234,12 +236,12 @@ mod tests {
         let stop = StopRequests::watch().unwrap();
         run_to_end(&mut run, last, &mut [&mut search], &stop).unwrap();
         if let Some(found) = search.found {
-            assert_eq!(run.generation(), found.since + found.period, "the board has just come again");
+            assert_eq!(run.generation(), found.since + found.period, "the run ends where a board occurs again");
         }
         search.found
     }
 
-    /// Returns the first periodic generation and the period, from a list of all boards.
+    /// Returns the first periodic generation and the period, which are found by a comparison of all boards.
     fn plainly(board: &Board) -> (u64, u64) {
         let mut boards: HashMap<Vec<u32>, u64> = HashMap::new();
         let mut life = CpuSimulation::new(board).unwrap();
@@ -249,7 +251,7 @@ mod tests {
             }
             life.advance(1);
         }
-        unreachable!("every board of a torus comes again")
+        unreachable!("every board of a torus becomes periodic")
     }
 
     fn place(text: &str, width: usize, height: usize) -> Board {
@@ -306,7 +308,7 @@ mod tests {
         }
     }
 
-    /// The result does not depend on the interval of the hashes.
+    /// Checks that the result does not depend on the interval between hashes.
     #[test]
     fn a_run_goes_back_to_where_a_board_came_again() {
         let board = Board::random(9, 12, 0.4, 4).unwrap();
@@ -328,7 +330,7 @@ mod tests {
         }
     }
 
-    /// On the unbounded plane and along a tube.
+    /// Checks spaceships on the unbounded plane and along a tube, which are periodic although they move.
     #[test]
     fn what_moves_away_is_periodic() {
         let glider = "x = 3, y = 3\nbo$2bo$3o!";
@@ -350,7 +352,8 @@ mod tests {
         assert_eq!(json, serde_json::json!({"since": 0, "period": 4, "shift": [1, 1], "dead": false}));
     }
 
-    /// Under rules with B0, a board continues in the same way only after an even number of generations.
+    /// Checks rules with B0, whose even and odd generations have different rules. Under such a rule, only an even
+    /// number of generations can be a period.
     #[test]
     fn even_and_odd_generations_are_told_apart() {
         for (text, sides) in [("B03/S23", 5..9), ("B0/S", 5..8), ("B014/S", 4..7)] {

@@ -1,4 +1,4 @@
-//! `--stats` and `--plot`: population, births and deaths per generation, counted on the device.
+//! `--stats` and `--plot`: counts population, births and deaths per generation on the device.
 
 use std::io::Write;
 use std::ops::ControlFlow;
@@ -16,27 +16,27 @@ use program::report::{self, plot};
 /// The counts of one generation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct GenerationCounts {
-    /// The generation.
+    /// The generation that was counted.
     pub generation: u64,
-    /// The number of live cells.
+    /// The number of cells that are not dead.
     pub population: u64,
-    /// The number of births. `None` in the first generation of a run.
+    /// The number of births, or `None` in the first generation of a run.
     pub births: Option<u64>,
-    /// The number of deaths. `None` in the first generation of a run.
+    /// The number of deaths, or `None` in the first generation of a run.
     pub deaths: Option<u64>,
 }
 
 /// The generations that are counted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Spacing {
-    /// The multiples of this number.
+    /// All generations that are multiples of a number.
     Every(u64),
-    /// All of the first 128, then 64 per doubling.
+    /// The first 128 generations, then 64 generations per doubling of the generation number.
     Doubling,
 }
 
 impl Spacing {
-    /// Returns the first generation after `generation` that is counted.
+    /// Returns the next generation after `generation` that is counted.
     fn after(self, generation: u64) -> u64 {
         let every = match self {
             Self::Every(every) => every,
@@ -46,10 +46,10 @@ impl Spacing {
     }
 }
 
-/// A file for the counts.
+/// A file to which the counts are written.
 #[derive(Clone, Debug)]
 pub struct StatsFile {
-    /// The file.
+    /// The file, which appears only when it is complete.
     pub file: WholeFile,
     is_json: bool,
 }
@@ -86,7 +86,7 @@ impl StatsFile {
     }
 }
 
-/// Counts generations of a run, and writes the counts when the run ends or is stopped.
+/// An observer that counts the cells of some generations, and writes the counts when the run ends or is stopped.
 pub struct Stats {
     file: Option<StatsFile>,
     plot: Option<PathBuf>,
@@ -99,7 +99,7 @@ pub struct Stats {
 }
 
 impl Stats {
-    /// Returns the observer of a run from generation `begin` to at most `last`.
+    /// Returns an observer that counts a run from generation `begin` to at most `last`.
     pub fn new(
         file: Option<StatsFile>,
         plot: Option<PathBuf>,

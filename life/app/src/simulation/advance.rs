@@ -1,31 +1,31 @@
-//! The interface of all boards that advance.
+//! The interface of all boards that a device or the CPU can advance.
 
 use std::ops::Range;
 
 use life::Board;
 use life::bands::BandsCopy;
 
-/// Receives the rows of a board part by part. Only the first rank receives the cells.
+/// A function that receives the rows of a board part by part. Only the first rank receives the cells.
 pub type TakePart<'a> = &'a mut dyn FnMut(Range<usize>, Option<&Board>) -> anyhow::Result<()>;
 
 /// A copy of the cells of a board.
 pub enum CopiedCells {
-    /// The whole board on the first rank, and `None` on the others.
+    /// The whole board on the first rank, and `None` on the other ranks.
     Whole(Option<Board>),
     /// The rows of this rank.
     Bands(BandsCopy),
 }
 
-/// A copy of a board. If the board is in bands, each rank has its own rows.
+/// A copy of a board. If the board is in bands, each rank's copy has the rank's own rows.
 pub struct Snapshot {
-    /// The columns and rows of the board.
+    /// The size of the board as (columns, rows).
     pub size: (usize, usize),
     /// The copied cells.
     pub cells: CopiedCells,
 }
 
 impl Snapshot {
-    /// Returns the board if this rank has all of it.
+    /// Returns the copied board if this rank has the whole board.
     pub fn board(&self) -> Option<&Board> {
         match &self.cells {
             CopiedCells::Whole(board) => board.as_ref(),
@@ -39,7 +39,7 @@ impl Snapshot {
 /// All ranks call the same methods in the same order. Methods return errors if a device or a rank fails, or if the host
 /// has too little memory.
 pub trait Advance {
-    /// Runs `generations` generations and waits for their end.
+    /// Runs `generations` generations and waits until the device has finished them.
     ///
     /// # Errors
     /// If a device or a rank fails.
@@ -57,7 +57,7 @@ pub trait Advance {
     /// If a device or a rank fails.
     fn population(&mut self) -> anyhow::Result<u64>;
 
-    /// Returns a hash of the board. Two different boards of one run have the same hash in 1 of 2⁶⁴ cases.
+    /// Returns a hash of the board. Two different boards of one run have the same hash with probability 2⁻⁶⁴.
     ///
     /// # Errors
     /// If a device or a rank fails, or the host has too little memory.
@@ -66,7 +66,7 @@ pub trait Advance {
     /// Returns the number of generations run so far.
     fn generation(&self) -> u64;
 
-    /// Returns the whole board on the first rank, and `None` on the others.
+    /// Returns the whole board on the first rank, and `None` on the other ranks.
     ///
     /// # Errors
     /// If a device or a rank fails, or the host has too little memory.
@@ -82,7 +82,7 @@ pub trait Advance {
         take(0..board.as_ref().map_or(0, Board::height), board.as_ref())
     }
 
-    /// Copies the cells.
+    /// Returns a copy of the cells.
     ///
     /// # Errors
     /// As for [`gathered`](Self::gathered).
@@ -90,8 +90,8 @@ pub trait Advance {
         Ok(CopiedCells::Whole(self.gathered()?))
     }
 
-    /// Compares the cells with a copy, rank by rank. Returns `None` if this kind of board cannot compare its rows by
-    /// rank.
+    /// Returns true if the cells equal those of a copy. Each rank compares its own rows. Returns `None` if this kind of
+    /// board cannot compare rows rank by rank.
     ///
     /// # Errors
     /// If a device or a rank fails.
@@ -99,18 +99,18 @@ pub trait Advance {
         Ok(None)
     }
 
-    /// Returns the name of the device.
+    /// Returns the name of the device or cores that advance the board.
     fn device(&self) -> String;
 
     /// Returns the name of the kernel or of the CPU's instruction set.
     fn kernel(&self) -> String;
 
-    /// Returns how halos travel from rank to rank, if several ranks have devices.
+    /// Returns how halos are copied from rank to rank, or `None` unless several ranks have devices.
     fn halos(&self) -> Option<String> {
         None
     }
 
-    /// Returns the number of generations that together take about as long as one.
+    /// Returns the number of generations that take about as long together as a single one.
     fn generations_at_once(&self) -> u64 {
         1
     }

@@ -1,4 +1,4 @@
-//! Puts boards in the memory of the back end that advances them.
+//! Makes boards in the memory of the device or host that advances them.
 
 use std::ops::Range;
 
@@ -14,7 +14,7 @@ use crate::first_board::BoardSource;
 /// A board that any back end advances.
 pub type AnyBoard = Box<dyn Advance>;
 
-/// Puts `board`, which is `later` generations after the first one, in the memory of `backend`.
+/// Copies `board`, which is `later` generations after the first board of the run, into the memory of `backend`.
 ///
 /// # Errors
 /// If memory is too small or the device fails.
@@ -22,7 +22,7 @@ pub fn new(backend: &Backend, board: &Board, later: u64) -> anyhow::Result<AnyBo
     of_first(backend, Some(board), (board.width(), board.height()), later)
 }
 
-/// As [`new`], with a board of this size that only the first rank has.
+/// Like [`new`], for a board of `size` that only the first rank has.
 fn of_first(backend: &Backend, board: Option<&Board>, size: (usize, usize), later: u64) -> anyhow::Result<AnyBoard> {
     let universe = backend.universe();
     let from = universe.generation.wrapping_add(later);
@@ -41,10 +41,10 @@ fn of_first(backend: &Backend, board: Option<&Board>, size: (usize, usize), late
     })
 }
 
-/// The error of an impossible state: several ranks without a team.
+/// The error of a state that cannot occur: several ranks without a team.
 const ONE_RANK: &str = "this rank does not have the board";
 
-/// Makes a board in bands. `read` is called for its rows in order on the first rank.
+/// Makes a board in bands. The first rank calls `read` for all rows, in order.
 fn in_bands(
     team: &Team,
     size: (usize, usize),
@@ -59,7 +59,7 @@ fn in_bands(
 /// Makes the board of `source` in the memory of `backend`.
 ///
 /// # Errors
-/// As [`new`], and the errors of `source`.
+/// As for [`new`], and the errors of `source`.
 pub fn read(backend: &Backend, source: &BoardSource) -> anyhow::Result<AnyBoard> {
     match (backend, source) {
         (Backend::Team(team), BoardSource::Soup { size, density, seed }) => {
@@ -92,10 +92,11 @@ pub fn read(backend: &Backend, source: &BoardSource) -> anyhow::Result<AnyBoard>
     }
 }
 
-/// Puts a copy that was made `later` generations after the first board in the memory of `backend`.
+/// Makes a board from `snapshot` in the memory of `backend`. The snapshot is `later` generations after the first board
+/// of the run.
 ///
 /// # Errors
-/// As [`new`].
+/// As for [`new`].
 pub fn of_snapshot(backend: &Backend, snapshot: &Snapshot, later: u64) -> anyhow::Result<AnyBoard> {
     match (backend, &snapshot.cells) {
         (Backend::Team(team), CopiedCells::Bands(copied)) => {
@@ -108,10 +109,11 @@ pub fn of_snapshot(backend: &Backend, snapshot: &Snapshot, later: u64) -> anyhow
     }
 }
 
-/// Makes a board of `size` with the cells of `board`, whose upper left corner is at column `left` and row `top`.
+/// Makes a board of `size` with the cells of `board`. The upper left corner of `board` is at column `left` and row
+/// `top`.
 ///
 /// # Errors
-/// As [`new`].
+/// As for [`new`].
 pub fn grown(
     board: &dyn Advance,
     backend: &Backend,

@@ -1,4 +1,4 @@
-//! Boards of a fixed size on the CPU, on a device, or in bands on several.
+//! Boards of a fixed size: on the CPU, on a device, or in bands on several devices or ranks.
 
 use life::{Bands, Board, CpuSimulation, LifeRung, Simulation, generations_per_launch};
 

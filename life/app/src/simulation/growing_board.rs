@@ -1,4 +1,4 @@
-//! A board that grows in an unbounded universe.
+//! A board that grows in the unbounded directions of its universe.
 
 use std::ops::Range;
 
@@ -14,7 +14,7 @@ use crate::first_board::BoardSource;
 use crate::ranks::Ranks;
 use crate::universe::Universe;
 
-/// A pattern outgrows its board, and memory is too small for a larger one. The board is unchanged.
+/// The error of a pattern that outgrows its board while memory is too small for a larger board. The board is unchanged.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("generation {generation}: the pattern outgrows its board of {}x{}", size.0, size.1)]
 pub struct Outgrown {
@@ -22,24 +22,24 @@ pub struct Outgrown {
     size: (usize, usize),
 }
 
-/// A board that advances. In an unbounded direction it grows before live cells reach an edge.
+/// A board that advances. In unbounded directions it grows before live cells reach an edge.
 pub struct GrowingBoard {
     backend: Backend,
     board: AnyBoard,
-    /// The columns and rows of the first board.
+    /// The size of the first board as (columns, rows).
     first_size: (usize, usize),
-    /// The columns and rows of the board.
+    /// The present size of the board as (columns, rows).
     pub size: (usize, usize),
-    /// The columns and rows added to the left and above.
+    /// The numbers of columns and rows by which the board has grown on the left and above.
     pub added: (usize, usize),
-    /// The generations of the boards before this one.
+    /// The number of generations that were run before `board` was made.
     before: u64,
-    /// The number of generations in which no cell can reach an edge. [`u64::MAX`] on a board that does not grow.
+    /// The number of generations in which no cell can reach an edge. It is [`u64::MAX`] for a board that does not grow.
     room: u64,
 }
 
 impl GrowingBoard {
-    /// Puts `board` in the memory of `backend`.
+    /// Copies `board`, the first board of a run, into the memory of `backend`.
     ///
     /// # Errors
     /// If memory is too small or the device fails.
@@ -50,15 +50,15 @@ impl GrowingBoard {
     /// Makes the board of `source` in the memory of `backend`.
     ///
     /// # Errors
-    /// As [`new`](Self::new), and the errors of `source`.
+    /// As for [`new`](Self::new), and the errors of `source`.
     pub fn read(backend: &Backend, source: &BoardSource) -> anyhow::Result<Self> {
         Ok(Self::of(backend, boards::read(backend, source)?, source.size()))
     }
 
-    /// As [`new`](Self::new), with a copy that was made `later` generations after the first board.
+    /// Like [`new`](Self::new), for a copy that was made `later` generations after the first board.
     ///
     /// # Errors
-    /// As [`new`](Self::new).
+    /// As for [`new`](Self::new).
     pub fn later(backend: &Backend, snapshot: &Snapshot, later: u64) -> anyhow::Result<Self> {
         let cells = boards::of_snapshot(backend, snapshot, later)?;
         Ok(Self { before: later, ..Self::of(backend, cells, snapshot.size) })
@@ -69,7 +69,7 @@ impl GrowingBoard {
         Self { backend: backend.clone(), board, first_size: size, size, added: (0, 0), before: 0, room }
     }
 
-    /// Loads the kernel that `backend` needs for a board of this size.
+    /// Loads the kernel that `backend` needs for a board of `size`.
     ///
     /// # Errors
     /// If a device fails.
@@ -118,11 +118,11 @@ impl GrowingBoard {
         Ok(())
     }
 
-    /// Replaces the board by `board`, which is `later` generations after the first one and has `added` columns and rows
-    /// more to the left and above.
+    /// Replaces the present board by `board`, which is `later` generations after the first board. `added` are the
+    /// numbers of columns and rows that `board` has more than the first board on the left and above.
     ///
     /// # Errors
-    /// As [`new`](Self::new). The board is then unchanged.
+    /// As for [`new`](Self::new). The board is then unchanged.
     pub fn replace(&mut self, board: &Board, later: u64, added: (usize, usize)) -> anyhow::Result<()> {
         let rule = &self.backend.universe().rule;
         let other;
@@ -137,7 +137,7 @@ impl GrowingBoard {
         Ok(())
     }
 
-    /// Continues by another rule. Cells in states that the rule does not have die.
+    /// Continues the run by another rule. Cells in states that the rule does not have become dead.
     ///
     /// # Errors
     /// If memory is too small or the device fails. The board is then unchanged.
@@ -151,7 +151,7 @@ impl GrowingBoard {
         Ok(())
     }
 
-    /// Returns true if the board grows in some direction.
+    /// Returns true if the board grows in at least one direction.
     fn grows(&self) -> bool {
         self.backend.universe().grows != [false; 2]
     }
@@ -161,12 +161,12 @@ impl GrowingBoard {
         self.backend.ranks()
     }
 
-    /// Returns the universe.
+    /// Returns the universe of the board.
     pub fn universe(&self) -> &Universe {
         self.backend.universe()
     }
 
-    /// Returns the board. It must be called on the first rank only if there are several.
+    /// Returns the whole board. If there are several ranks, only the first one has it.
     ///
     /// # Errors
     /// If the device fails, the host has too little memory, or this is not the first rank.
@@ -174,7 +174,7 @@ impl GrowingBoard {
         self.board.gathered()?.context("only the first rank has the board")
     }
 
-    /// Calls `take` on the first rank with the board's rows, part by part. All ranks must call this function.
+    /// Calls `take` with the board's rows, part by part, on the first rank only. All ranks must call `parts`.
     ///
     /// # Errors
     /// As for [`board`](Self::board), and the errors of `take`.
@@ -183,7 +183,7 @@ impl GrowingBoard {
         self.board.each_part(&mut |rows, part| part.map_or(Ok(()), |part| take(rows, part)))
     }
 
-    /// Returns the cells at the position of the first board on the first rank, and `None` on the others.
+    /// Returns the part of the board that the first board covered. Returns `None` on all ranks except the first.
     ///
     /// # Errors
     /// As for [`board`](Self::board).
@@ -196,7 +196,7 @@ impl GrowingBoard {
         Ok(board.map(|board| growth::window(&board, self.first_size, corner)).transpose()?)
     }
 
-    /// Returns a copy of the board, to compare or to continue from later.
+    /// Returns a copy of the board, with which later boards can be compared or from which a board can continue.
     ///
     /// # Errors
     /// As for [`board`](Self::board).
@@ -205,8 +205,8 @@ impl GrowingBoard {
         Ok(Snapshot { size: self.size, cells })
     }
 
-    /// Returns a hash by which boards of one run are compared. On a board that grows it does not change if all cells
-    /// move in a direction of growth.
+    /// Returns a hash by which boards of one run are compared. The hash of a board that grows does not change if all
+    /// cells move in a direction of growth.
     ///
     /// # Errors
     /// As for [`board`](Self::board).
@@ -223,8 +223,8 @@ impl GrowingBoard {
         self.backend.ranks().first(hash.finish())
     }
 
-    /// Returns the columns and rows by which all cells have moved since `snapshot`, from which this board started, or
-    /// `None` if the cells differ in another way. Cells move only in directions of growth.
+    /// Returns the numbers of columns and rows by which all cells have moved since `snapshot`, from which this board
+    /// started. Returns `None` if the cells differ in another way. Only moves in directions of growth count.
     ///
     /// # Errors
     /// As for [`board`](Self::board).
@@ -247,17 +247,18 @@ impl GrowingBoard {
         matches!(self.backend, Backend::Team(_))
     }
 
-    /// Returns the board of the present size.
+    /// Returns the board of the present size, which does not grow by itself.
     pub fn engine(&self) -> &dyn Advance {
         &*self.board
     }
 
-    /// Returns the board of the present size, to count or hash its cells.
+    /// Returns the board of the present size for functions that need `&mut`, such as those that count or hash its
+    /// cells.
     pub fn engine_mut(&mut self) -> &mut dyn Advance {
         &mut *self.board
     }
 
-    /// Runs `generations` generations and waits for their end.
+    /// Runs `generations` generations and waits until the device has finished them.
     ///
     /// # Errors
     /// If a device or a rank fails. [`Outgrown`] if memory is too small for a larger board.
@@ -297,7 +298,7 @@ impl GrowingBoard {
     }
 }
 
-/// Returns the room of a new board: none is known, or the board does not grow.
+/// Returns the initial value of `room`: 0, or the maximum for a board that does not grow.
 fn first_room(backend: &Backend) -> u64 {
     if backend.universe().grows == [false; 2] { u64::MAX } else { 0 }
 }

@@ -2,18 +2,18 @@
 //!
 //! # Design
 //!
-//! The program makes the plane unbounded, not the engines. It looks at the board whenever a cell could have come near
-//! an edge, and then makes a larger board if necessary.
+//! Engines advance only boards of a fixed size. The program examines the board whenever a cell could have come near an
+//! edge, and then makes a larger board if necessary.
 
 use std::ops::Range;
 
 use life::board::Run;
 use life::{Board, Rule, SizeError};
 
-/// The distance of cells from an edge below which the board grows.
+/// The distance between a live cell and an edge below which the board grows.
 const NEAR: u64 = 64;
 
-/// The bounding box of the parts of a board that were added.
+/// The bounding box of the live cells of a board, to which the board is added part by part.
 #[derive(Clone, Debug)]
 pub struct Extent {
     columns: Range<usize>,
@@ -29,7 +29,7 @@ impl Default for Extent {
 }
 
 impl Extent {
-    /// Adds `board`, whose rows are those from `first` on.
+    /// Extends the box by the cells of `board`, whose first row is row `first` of the whole board.
     pub fn add(&mut self, board: &Board, first: usize) {
         for Run { x, y, length } in board.runs() {
             self.columns = self.columns.start.min(x)..self.columns.end.max(x + length);
@@ -37,8 +37,9 @@ impl Extent {
         }
     }
 
-    /// Returns the number of generations in which no cell can reach an edge, because cells come nearer by one cell per
-    /// generation. `grows` selects the directions of growth. Returns `None` if the number is below [`NEAR`].
+    /// Returns the number of generations in which no cell can reach an edge, because cells spread by at most one cell
+    /// per generation. Only edges in the directions of growth, which `grows` selects, are considered. Returns `None` if
+    /// the number is below [`NEAR`].
     pub fn room(&self, (width, height): (usize, usize), grows: [bool; 2]) -> Option<u64> {
         if self.rows.end == 0 {
             return Some(u64::MAX);
@@ -51,8 +52,8 @@ impl Extent {
     }
 }
 
-/// Returns the size of a larger board, and the position of the old board on it. Each direction of growth gets half its
-/// length more on both sides, and at least twice [`NEAR`].
+/// Returns the size of a larger board, and the position of the old board on it. In each direction of growth, half the
+/// old length is added on both sides, but at least twice [`NEAR`].
 pub fn larger((width, height): (usize, usize), grows: [bool; 2]) -> ((usize, usize), (usize, usize)) {
     let side = |side: usize, grows: bool| {
         // The kernels work in vectors of 64 cells.
@@ -63,8 +64,8 @@ pub fn larger((width, height): (usize, usize), grows: [bool; 2]) -> ((usize, usi
     ((width, height), (left, top))
 }
 
-/// Returns a board of `size` with the cells of `board`, whose upper left corner is at `corner`, as (column, row). Cells
-/// outside `size` are omitted.
+/// Returns a board of `size` with the cells of `board`. The upper left corner of `board` is at `corner`, as (column,
+/// row). Cells that are then outside the new board are omitted.
 ///
 /// # Errors
 /// As for [`Board::new`].
@@ -88,7 +89,7 @@ pub fn window(board: &Board, size: (usize, usize), corner: (i64, i64)) -> Result
     Ok(window)
 }
 
-/// Returns `board` with the states of `rule`. Cells in other states die.
+/// Returns a copy of `board` for the states of `rule`. Cells in states that the rule does not have become dead.
 ///
 /// # Errors
 /// If memory is too small.

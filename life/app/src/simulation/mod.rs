@@ -1,4 +1,4 @@
-//! Boards that advance, and that grow in an unbounded universe.
+//! Boards that the program advances, and that grow in an unbounded universe.
 
 mod advance;
 mod boards;

@@ -1,16 +1,17 @@
-//! Compares boards that grow by the positions of cells relative to their first cell, which do not change if all cells
-//! move or the board grows.
+//! Compares boards that grow. The comparison uses positions relative to the first live cell, which do not change if all
+//! cells move or if the board grows.
 
 use std::hash::{DefaultHasher, Hasher};
 
 use life::Board;
 use life::board::Run;
 
-/// A run of cells: its position, its length, and the states of its cells if there are more than two. In a direction of
-/// growth the position counts from the board's first cell.
+/// A run of cells: its position, its length, and the states of its cells if the rule has more than two. In a direction
+/// of growth, the position is relative to the board's first cell.
 type Part = ((i64, i64), usize, Vec<u8>);
 
-/// Returns the parts of `board`, which contains the rows from `top` on of a board whose first cell is at `first`.
+/// Returns the runs of `board`, which has the rows from `top` on of a whole board. The first cell of the whole board is
+/// at `first`.
 fn parts(board: &Board, top: usize, first: (i64, i64), grows: [bool; 2]) -> impl Iterator<Item = Part> + '_ {
     let from = (if grows[0] { first.0 } else { 0 }, if grows[1] { first.1 } else { 0 });
     board.runs().map(move |run| {
@@ -26,7 +27,7 @@ fn first(board: &Board) -> Option<(i64, i64)> {
     board.runs().next().map(|Run { x, y, .. }| (x as i64, y as i64))
 }
 
-/// A hash of a board that is added part by part. It does not change if all cells move in a direction of growth.
+/// A hash of a board that is added part by part. The hash does not change if all cells move in a direction of growth.
 #[derive(Default)]
 pub struct ShapeHash {
     hasher: DefaultHasher,
@@ -34,7 +35,7 @@ pub struct ShapeHash {
 }
 
 impl ShapeHash {
-    /// Adds `board`, whose rows are those from `top` on.
+    /// Adds `board`, whose first row is row `top` of the whole board.
     pub fn add(&mut self, board: &Board, top: usize, grows: [bool; 2]) {
         let here = first(board).map(|(x, y)| (x, y + top as i64));
         let Some(first) = self.first.or(here) else { return };
@@ -47,14 +48,14 @@ impl ShapeHash {
         }
     }
 
-    /// Returns the hash.
+    /// Returns the hash of all parts that were added.
     pub fn finish(&self) -> u64 {
         self.hasher.finish()
     }
 }
 
-/// Returns the columns and rows by which all cells moved from `then` to `now`, or `None` if the cells differ in another
-/// way.
+/// Returns the numbers of columns and rows by which all cells have moved between `then` and `now`. Returns `None` if
+/// the cells differ in another way.
 pub fn moved(then: &Board, now: &Board, grows: [bool; 2]) -> Option<(i64, i64)> {
     if grows == [false; 2] {
         return (then == now).then_some((0, 0));

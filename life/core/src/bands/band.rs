@@ -1,4 +1,4 @@
-//! A band: some rows of a board on one device or on the host's cores.
+//! Bands: the rows of a board that one device, or the host's cores, advance.
 
 use std::ops::Range;
 
@@ -16,29 +16,29 @@ pub(super) enum Engine {
 /// A band and its halo, on a separate board. The band's own cells begin `above` rows from the top and `beside` columns
 /// from the left of that board.
 pub(super) struct Band {
-    /// The number of the band.
+    /// The number of the band, from 0, counted over all ranks.
     pub(super) number: usize,
     pub(super) rows: Range<usize>,
     pub(super) above: usize,
     pub(super) beside: usize,
-    /// Columns of the whole board.
+    /// The number of columns of the whole board.
     pub(super) width: usize,
     pub(super) engine: Engine,
 }
 
 impl Band {
-    /// Converts rows of the whole board, which the band must own, to rows of the band's board.
+    /// Converts row numbers of the whole board to those of the band's board. The band must own the rows.
     pub(super) fn local(&self, rows: &Range<usize>) -> Range<usize> {
         let at = |row: usize| row - self.rows.start + self.above;
         at(rows.start)..at(rows.end)
     }
 
-    /// Returns the layout of a row on the device, if rows can be copied without packing to boards of the same layout.
+    /// Returns the number of words of a row and the number of folds, or `None` if rows must be packed for an exchange.
     pub(super) fn row_layout(&self) -> Option<(usize, u32)> {
         if let Engine::Kernel(life) = &self.engine { life.row_layout() } else { None }
     }
 
-    /// Runs `generations` generations. Does not wait for a GPU to finish them.
+    /// Advances the band by `generations` generations. Does not wait for a GPU to finish them.
     pub(super) fn advance(&mut self, generations: u64) -> Result<(), LifeError> {
         match &mut self.engine {
             Engine::Kernel(life) => life.advance(generations),
@@ -49,7 +49,7 @@ impl Band {
         }
     }
 
-    /// Waits until the band has finished its generations.
+    /// Waits until the band's device has finished all enqueued generations.
     pub(super) fn wait(&self) -> Result<(), LifeError> {
         match &self.engine {
             Engine::Kernel(life) => Ok(life.device().synchronize()?),
@@ -57,7 +57,7 @@ impl Band {
         }
     }
 
-    /// Returns some of the band's own rows, which are numbered as on the whole board.
+    /// Returns `rows` of the whole board, which the band must own.
     pub(super) fn read(&self, rows: &Range<usize>) -> Result<Board, LifeError> {
         let board = match &self.engine {
             Engine::Kernel(life) => life.rows(self.local(rows))?,
@@ -66,7 +66,7 @@ impl Band {
         if self.beside == 0 { Ok(board) } else { moved(&board, self.width, -(self.beside as i64)) }
     }
 
-    /// Replaces some of the band's own rows by `board`, from row `first` of the whole board on.
+    /// Replaces rows by those of `board`, from row `first` of the whole board on. The band must own the rows.
     pub(super) fn write(&mut self, first: usize, board: &Board) -> Result<(), LifeError> {
         let first = self.local(&(first..first)).start;
         match &mut self.engine {
@@ -79,12 +79,12 @@ impl Band {
         }
     }
 
-    /// Divides the band's rows into parts that are read at once.
+    /// Divides the band's rows into parts that are small enough to be read at once.
     pub(super) fn chunks(&self) -> impl Iterator<Item = Range<usize>> + use<> {
         row_chunks(self.rows.clone(), self.width.div_ceil(WORD_BITS))
     }
 
-    /// Fills the band's rows with those of a soup of `height` rows.
+    /// Fills the band with its rows of the whole board's soup, which has `height` rows.
     pub(super) fn make_soup(&mut self, height: usize, density: f64, seed: u64) -> Result<(), LifeError> {
         let (width, above) = (self.width, self.above);
         if let Engine::Kernel(life) = &mut self.engine {
@@ -121,12 +121,14 @@ impl Band {
         Ok(hashes)
     }
 
-    /// Returns the rows that [`changes`](Self::changes) needs from before a generation, or `None` if it needs none.
+    /// Returns a copy of the band's rows for [`changes`](Self::changes) to compare with the next generation. Returns
+    /// `None` if the engine itself keeps the previous generation.
     pub(super) fn before(&self) -> Result<Option<Board>, LifeError> {
         if self.beside == 0 { Ok(None) } else { self.read(&self.rows).map(Some) }
     }
 
-    /// Returns the numbers of births and deaths in the band in the last generation.
+    /// Returns the numbers of births and deaths in the band in the last generation. `before` is what
+    /// [`before`](Self::before) returned before that generation.
     pub(super) fn changes(&mut self, before: Option<Board>) -> Result<(u64, u64), LifeError> {
         if let Some(before) = before {
             return Ok(before.changes(&self.read(&self.rows)?));
@@ -139,7 +141,7 @@ impl Band {
     }
 }
 
-/// Copies the cells of `board` to a board of another width, `by` columns further right.
+/// Copies `board` to a board of `width` columns and shifts its cells to the right by `by` columns.
 fn moved(board: &Board, width: usize, by: i64) -> Result<Board, LifeError> {
     let (words_per_row, bits) = (width.div_ceil(WORD_BITS), WORD_BITS as i64);
     let mut planes = board.planes_of_words().map(|words| {

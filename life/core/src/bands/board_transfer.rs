@@ -1,5 +1,4 @@
-//! Copies a board between the first rank and the bands of all ranks, in parts. Each rank holds only the rows of one
-//! call.
+//! Copies a board between the first rank and the bands of all ranks, in parts. No rank has to hold the whole board.
 
 use std::ops::Range;
 
@@ -9,16 +8,17 @@ use crate::Board;
 use crate::board::{WORD_BITS, row_chunks};
 use crate::error::LifeError;
 
-/// A copy of the rows of a rank.
+/// A copy in host memory of all rows that a rank owns.
 pub struct BandsCopy(Vec<Board>);
 
 impl Bands<'_> {
-    /// Divides `rows` into parts that the first rank can hold at once.
+    /// Divides `rows` into parts that are small enough for one call of [`rows`](Self::rows) or
+    /// [`put_rows`](Self::put_rows).
     pub fn parts(&self, rows: Range<usize>) -> impl Iterator<Item = Range<usize>> + use<> {
         row_chunks(rows, self.spec.width.div_ceil(WORD_BITS))
     }
 
-    /// Returns these rows of the present board on the first rank, and `None` on the other ranks.
+    /// Returns `rows` of the present board on the first rank, and `None` on the other ranks.
     ///
     /// # Errors
     /// If the board lacks one of the rows, if a device or a rank fails, or if memory does not suffice.
@@ -54,7 +54,8 @@ impl Bands<'_> {
         board_of(self.spec.width, rows, &words)
     }
 
-    /// Replaces `rows` by `board`, which the first rank must pass.
+    /// Replaces `rows` of the whole board by `board`. The first rank must pass `Some`. The `board` of other ranks is
+    /// ignored.
     ///
     /// # Errors
     /// If the board lacks one of the rows, if `board` has another size, or if a device or a rank fails.
@@ -104,7 +105,7 @@ impl Bands<'_> {
         Ok(BandsCopy(self.bands.iter().map(|band| band.read(&band.rows)).collect::<Result<_, _>>()?))
     }
 
-    /// Replaces the rows of this rank by a copy. The copy must be of a board with the same bands.
+    /// Replaces the rows of this rank by those of `copy`, which must come from a board with the same bands.
     ///
     /// # Errors
     /// If the copy has another size, or a device fails.
@@ -114,7 +115,7 @@ impl Bands<'_> {
         pairs.try_for_each(|(band, board)| band.write(band.rows.start, board))
     }
 
-    /// Returns true if all cells of all ranks equal those of the copies.
+    /// Returns true if the rows of all ranks equal the copies that the ranks pass.
     ///
     /// # Errors
     /// If a device or a rank fails.

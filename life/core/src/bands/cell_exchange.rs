@@ -1,4 +1,5 @@
-//! The exchange of single cells, for topologies that join edges of different bands or rotate and reflect cells.
+//! Exchanges single cells between bands, for topologies that join edges of different bands, or that rotate or reflect
+//! cells.
 
 use super::BoardSpec;
 use super::band::{Band, Engine};
@@ -6,19 +7,19 @@ use super::division::Division;
 use crate::error::LifeError;
 use multi::ranks::Communicator;
 
-/// Cells of one band that are in the halo of another.
+/// The cells of band `from` that are copied into the halo of band `to`.
 pub(super) struct CellLink {
     from: usize,
     to: usize,
-    /// Column and row of each cell on the board of band `from`, and on that of band `to`. Empty for a band of another
-    /// rank.
+    /// The column and row of each cell on the board of band `from` (`sources`) and of band `to` (`targets`). The list
+    /// of a band on another rank is empty.
     sources: Vec<(u32, u32)>,
     targets: Vec<(u32, u32)>,
     cells: usize,
 }
 
-/// Returns all links that begin or end at `rank`, in the same order on every rank. They cover the `halo` cells on all
-/// sides of each band, as the topology joins the edges.
+/// Returns all links from or to bands of `rank`, in the same order on every rank. The links fill a halo of `halo` cells
+/// on all four sides of each band, as the topology joins the edges.
 pub(super) fn links(spec: &BoardSpec, division: &Division, halo: usize, rank: usize) -> Vec<CellLink> {
     let (width, height, reach) = (spec.width, spec.height, halo as i64);
     let mut links: Vec<CellLink> = Vec::new();
@@ -97,7 +98,8 @@ pub(super) fn fill_halos(
     Ok(())
 }
 
-/// Returns the simulation of band `number` if it is one of `bands`. Only the host's cores support these topologies.
+/// Returns the CPU simulation of band `number`, or `None` if `bands` lacks the band. Kernels never exchange single
+/// cells.
 fn cores(bands: &mut [Band], number: usize) -> Option<&mut crate::CpuSimulation> {
     let band = bands.iter_mut().find(|band| band.number == number)?;
     match &mut band.engine {

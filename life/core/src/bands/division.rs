@@ -2,7 +2,8 @@
 //!
 //! # Design
 //!
-//! A model of the costs of an exchange and of the repeated rows determines the number of halo rows.
+//! A cost model determines the number of halo rows. With fewer halo rows, there are more exchanges. With more halo
+//! rows, neighbouring bands compute more cells twice.
 
 use std::ops::Range;
 
@@ -12,16 +13,17 @@ use super::BoardSpec;
 use crate::cpu::engine_rule;
 use crate::{LifeRung, Topology};
 
-/// A division of a board's rows into bands of nearly equal height, one per member, but no more than there are rows.
+/// A division of a board's rows into bands of nearly equal height. Each member gets one band, but there are at most as
+/// many bands as rows.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Division {
     pub(super) height: usize,
-    /// For each band, its rank and the index of its member on that rank.
+    /// The owner of each band: its rank, and the index of its member on that rank.
     owners: Vec<(usize, usize)>,
 }
 
 impl Division {
-    /// Divides `height` rows. `members` has the number of members of each rank.
+    /// Divides `height` rows into bands. `members` is the number of members of each rank.
     pub(super) fn new(height: usize, members: &[usize]) -> Self {
         let all =
             members.iter().enumerate().flat_map(|(rank, &members)| (0..members).map(move |member| (rank, member)));
@@ -48,12 +50,12 @@ impl Division {
         (((row as u128 + 1) * self.bands() as u128 - 1) / self.height as u128) as usize
     }
 
-    /// Returns the rows of the highest band.
+    /// Returns the maximum number of rows of a band.
     pub(super) fn max_rows(&self) -> usize {
         self.height.div_ceil(self.bands())
     }
 
-    /// Divides `rows` at the bands' borders. Returns each part with the band that owns it.
+    /// Divides `rows` at the bands' borders. Returns each part with the number of the band that owns it.
     pub(super) fn parts(&self, rows: Range<usize>) -> impl Iterator<Item = (usize, Range<usize>)> {
         let bands = if rows.is_empty() { 0..0 } else { self.band_of(rows.start)..self.band_of(rows.end - 1) + 1 };
         bands.map(move |band| {
@@ -63,19 +65,19 @@ impl Division {
     }
 }
 
-/// The cells beyond the edges of a band.
+/// The kind of a band's halo: whole rows, or cells on all four sides.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum HaloKind {
-    /// The halo has rows above and below. If rows do not go around, the first band has none above and the last one none
-    /// below. The left and right edges are joined by `topology`.
+    /// The halo has rows above and below the band. If `goes_around` is false, the first band has no halo above it, and
+    /// the last band has none below it. `topology` joins the left and right edges of the band.
     Rows { goes_around: bool, topology: Topology },
     /// The halo has cells on all four sides.
     Cells,
 }
 
 impl HaloKind {
-    /// Returns the kind of halo on the host's cores. Whole rows are exchanged if the topology copies rows unchanged
-    /// across the upper and lower edges, and if the left and right edges lead to no other band.
+    /// Returns the kind of halo of bands on the host's cores. Whole rows are exchanged if the topology copies rows
+    /// unchanged across the upper and lower edges, and if the left and right edges lead to no other band.
     pub(super) fn on_cores(topology: Topology) -> Self {
         match topology {
             Topology::Torus { across: 0, down: 0 } => Self::Rows { goes_around: true, topology },
@@ -89,12 +91,14 @@ impl HaloKind {
     pub(super) const BY_KERNELS: Self = Self::Rows { goes_around: true, topology: Topology::TORUS };
 }
 
-/// Generations per launch of a kernel, and per pass of the host's cores. The number of halo rows is a multiple of it.
+/// The number of generations per launch of a kernel (`OF_KERNELS`) and per pass of the host's cores (`OF_CORES`). A
+/// halo of whole rows has a multiple of this number of rows.
 const OF_KERNELS: usize = 24;
 pub(super) const OF_CORES: usize = 16;
 
-/// Estimates in seconds. The first two are for one generation of a cell, on a GPU and on a core. The last two are for
-/// an exchange without the time for its bytes: within one host, and between hosts.
+/// Estimated times in seconds. `CELL` and `CELL_ON_CORES` are the times for one generation of one cell, on a GPU and on
+/// the host's cores. `EXCHANGE` and `EXCHANGE_OF_RANKS` are the times of an exchange within a host and between hosts,
+/// without the transfer of its bytes.
 const CELL: f64 = 2e-14;
 const CELL_ON_CORES: f64 = 5e-12;
 const EXCHANGE: f64 = 150e-6;
@@ -106,8 +110,8 @@ const EXCHANGE_OF_RANKS: f64 = 300e-6;
 /// is shared by H generations. With c seconds per cell and E seconds per exchange, 2·H·w·c + E/H is least at H = √(E /
 /// (2·w·c)).
 ///
-/// A halo has at most half as many rows as its band, so that small boards take at most twice as long. It has at least
-/// as many rows as a launch runs generations.
+/// A halo has at most half as many rows as its band, so that it at most doubles the work on small boards. A halo has at
+/// least as many rows as a launch runs generations.
 pub(super) fn halo(spec: &BoardSpec, rows: usize, rung: Option<LifeRung>, is_far: bool, halo_kind: HaloKind) -> usize {
     let (least, cell) = if rung.is_some() { (OF_KERNELS, CELL) } else { (OF_CORES, CELL_ON_CORES) };
     let exchange = if is_far { EXCHANGE_OF_RANKS } else { EXCHANGE };
@@ -119,12 +123,14 @@ pub(super) fn halo(spec: &BoardSpec, rows: usize, rung: Option<LifeRung>, is_far
     }
 }
 
-/// Bytes per second through page-locked memory and messages, and the additional seconds per message.
+/// The bandwidth of a transfer through page-locked memory and messages in bytes per second (`BYTES_PER_SECOND`), and
+/// the latency of a message in seconds (`MESSAGE`).
 const BYTES_PER_SECOND: f64 = 3e9;
 const MESSAGE: f64 = 100e-6;
 
-/// Returns the generations that GPUs run during an exchange of `halo` rows in each direction. They take as long as the
-/// exchange, but are at most a quarter of a band's rows.
+/// Returns the number of generations that GPUs run during an exchange of `halo` rows in each direction. These
+/// generations take about as long as the exchange. Their number is at most a quarter of `rows`, the number of rows of a
+/// band.
 pub(super) fn late(spec: &BoardSpec, rows: usize, halo: usize) -> usize {
     let exchange = MESSAGE + 2.0 * halo as f64 * spec.width as f64 / 8.0 / BYTES_PER_SECOND;
     let generation = rows as f64 * spec.width as f64 * CELL;

@@ -1,11 +1,11 @@
-//! IpcLink copies of rows between devices of two ranks on one host, through CUDA's IPC.
+//! Direct copies of rows between devices of two ranks on one host, through CUDA's IPC.
 //!
-//! The sender packs rows into shared memory, and the receiver's device copies them from there in stream order. Events
-//! order the copies: before the copies of an exchange, each device waits until the other one has reached the same
-//! exchange. A message of one byte reports that an event has been recorded.
+//! The sender packs rows into a device buffer that both processes can access. The receiver's device copies the rows
+//! from there in stream order. Events order the copies: before the copies of an exchange, each device waits until the
+//! other device has reached the same exchange. A message of one byte reports that an event has been recorded.
 //!
-//! Each end has two buffers and two events, for even and odd exchanges. When a rank receives the message of exchange
-//! *k*, all copies of exchange *k* − 1 are done, so it may overwrite that buffer.
+//! Each end of a link has two buffers and two events, for even and odd exchanges. When a rank receives the message of
+//! exchange *k*, all copies of exchange *k* − 1 are done. The rank may then overwrite the buffer of exchange *k* − 1.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -18,19 +18,20 @@ use multi::ranks::Communicator;
 /// The environment variable that disables direct copies if it is "off".
 const SWITCH: &str = "GRIDSTRIDE_IPC";
 
-/// Bytes of a handle.
+/// The size of an IPC handle in bytes.
 const HANDLE: usize = size_of::<IpcHandle>();
 
-/// For each pair of ranks, true if their devices can read each other's memory.
+/// A matrix that is true for each pair of ranks whose devices can read each other's memory.
 pub(super) struct PeerAccess(Vec<Vec<bool>>);
 
 impl PeerAccess {
-    /// Returns a matrix in which no ranks can read each other's memory.
+    /// Returns the matrix for ranks that cannot read each other's memory.
     pub(super) fn none(ranks: &dyn Communicator) -> Self {
         Self(vec![vec![false; ranks.size()]; ranks.size()])
     }
 
-    /// Tests which ranks can: each device opens a buffer and an event of every other rank's devices.
+    /// Tests which ranks can read each other's memory: each device opens a buffer and an event of every other rank's
+    /// devices.
     pub(super) fn new(ranks: &dyn Communicator, workers: Workers<'_>) -> Result<Self, LifeError> {
         let devices = if let Workers::Kernels(group, _) = workers { group.members() } else { &[] };
         if ranks.size() == 1 {
@@ -91,17 +92,17 @@ fn handle(bytes: &[u8], i: usize) -> IpcHandle {
     IpcHandle(handle)
 }
 
-/// One end of a direct link.
+/// One end of a link between two devices through CUDA's IPC.
 pub(super) struct IpcLink {
     own: [IpcEvent; 2],
     theirs: [OpenedEvent; 2],
-    /// The buffers from which rows leave, if they leave from this end.
+    /// The buffers of the rows to send, if this end sends rows.
     own_rows: Option<[IpcBuffer<u32>; 2]>,
-    /// The other end's buffers, if rows arrive at this end.
+    /// The buffers of the other end, if this end receives rows.
     their_rows: Option<[OpenedBuffer<u32>; 2]>,
 }
 
-/// One end of a direct link that does not have the handles of the other end yet.
+/// One end of an [`IpcLink`] that does not have the handles of the other end yet.
 pub(super) struct PendingLink {
     device: Device,
     own: [IpcEvent; 2],
@@ -111,7 +112,7 @@ pub(super) struct PendingLink {
 }
 
 impl PendingLink {
-    /// Makes an end on `device`. If rows leave from it, `words` is the size of a buffer.
+    /// Makes one end of a link on `device`. If this end sends rows, `words` is the number of words of each buffer.
     pub(super) fn new(device: &Device, words: Option<usize>) -> Result<Self, LifeError> {
         let [(even, of_even), (odd, of_odd)] = [device.ipc_event()?, device.ipc_event()?];
         let mut handles = [of_even.0, of_odd.0].concat();
@@ -126,8 +127,8 @@ impl PendingLink {
         Ok(Self { device: device.clone(), own: [even, odd], own_rows, handles })
     }
 
-    /// Exchanges handles with the other end of each link. `ends` has each end of this rank with the rank of the other
-    /// end. All ranks must pass their links in the same order.
+    /// Exchanges handles with the other end of each link. `ends` lists the ends on this rank, each with the rank of its
+    /// other end. All ranks must pass their links in the same order.
     pub(super) fn connect(ends: Vec<(usize, Self)>, ranks: &dyn Communicator) -> Result<Vec<IpcLink>, LifeError> {
         // An end from which rows leave sends four handles and receives two; the other end the reverse.
         let received = |end: &Self| vec![0; HANDLE * if end.own_rows.is_some() { 2 } else { 4 }];
@@ -149,18 +150,18 @@ impl PendingLink {
 }
 
 impl IpcLink {
-    /// Returns the buffer of exchange `number` if rows leave from this end.
+    /// Returns the buffer for the rows of exchange `number` if this end sends rows.
     pub(super) fn leaving(&mut self, number: u64) -> Option<&mut Buffer<u32>> {
         self.own_rows.as_mut().map(|rows| &mut *rows[(number % 2) as usize])
     }
 
-    /// Records that the device has reached exchange `number`.
+    /// Records the event that the device has reached exchange `number`.
     pub(super) fn record(&mut self, number: u64) -> Result<(), LifeError> {
         Ok(self.own[(number % 2) as usize].record()?)
     }
 
-    /// Makes the device wait until the other end has reached exchange `number`, and copies the rows if they arrive at
-    /// this end. The message of the other end must have been received.
+    /// Makes the device wait until the other end has reached exchange `number`. Then copies the rows to `words` if this
+    /// end receives rows. The caller must have received the other end's message of this exchange.
     pub(super) fn receive(&self, number: u64, words: Option<&mut Buffer<u32>>) -> Result<(), LifeError> {
         let which = (number % 2) as usize;
         self.theirs[which].wait()?;

@@ -1,9 +1,9 @@
 //! Halo rows that arrive late: they are advanced to the band's generation on a separate board.
 //!
 //! While rows are exchanged, the band runs as many generations as its old halo allows. The rows that arrive are that
-//! many generations behind. This board advances them next to copies of the band's own rows, which were made when the
-//! exchange began. The result is then copied into the halo. Its outermost rows, one per generation, are wrong and are
-//! dropped.
+//! many generations behind. A [`LateHalo`] advances them next to copies of the band's own rows, which were made when
+//! the exchange began. The advanced rows are then copied into the halo. Their outermost rows, one per generation, are
+//! wrong and are dropped.
 
 use std::ops::Range;
 
@@ -14,10 +14,10 @@ use super::band::{Band, Engine};
 use crate::error::LifeError;
 use crate::{LifeRung, Simulation};
 
-/// The rows above a band, copies of the band's first and last rows, and the rows below the band.
+/// A board of the halo rows above a band, copies of the band's first and last rows, and the halo rows below the band.
 pub(super) struct LateHalo {
     pub(super) life: Simulation,
-    /// Halo rows on each side.
+    /// The number of halo rows on each side of the band.
     halo: usize,
     /// The maximum number of generations by which rows may be late.
     max_late: usize,
@@ -25,12 +25,12 @@ pub(super) struct LateHalo {
 }
 
 impl LateHalo {
-    /// Returns the columns and rows of the board.
+    /// Returns the size of a [`LateHalo`]'s board as (columns, rows).
     pub(super) fn size(width: usize, halo: usize, max_late: usize) -> (usize, usize) {
         (width, 2 * (halo + max_late))
     }
 
-    /// The rung that advances the board. It supports boards of every size.
+    /// The rung that advances the late halo rows. It supports boards of every size.
     pub(super) const RUNG: LifeRung = LifeRung::Bitpacked;
 
     pub(super) fn new(device: &Device, spec: &BoardSpec, halo: usize, max_late: usize) -> Result<Self, LifeError> {
@@ -40,15 +40,15 @@ impl LateHalo {
         Ok(Self { life, halo, max_late, staging })
     }
 
-    /// Returns a function that converts a halo row of the band's board to a row of this board. The band owns `rows`
-    /// rows.
+    /// Returns a function that converts the number of a halo row on the band's board to that on this board. The band
+    /// owns `rows` rows.
     pub(super) fn halo_row(&self, rows: usize) -> impl Fn(usize) -> usize + use<> {
         let (halo, max_late) = (self.halo, self.max_late);
         move |at| if at < halo { at } else { at - rows + 2 * max_late }
     }
 
-    /// Copies the band's own rows that are needed for the next `late` generations. The present generation is
-    /// `generation`.
+    /// Copies the band's own rows that the late halo rows need for `late` generations. `generation` is the present
+    /// generation.
     pub(super) fn copy_own_rows(&mut self, band: &Band, late: usize, generation: u64) -> Result<(), LifeError> {
         let Engine::Kernel(life) = &band.engine else { return Ok(()) };
         let (first, end) = (band.above, band.above + band.rows.len());
@@ -58,8 +58,8 @@ impl LateHalo {
         copy(life, end - late..end, &mut self.life, bottom - late, &mut self.staging)
     }
 
-    /// Advances the rows that have arrived by `late` generations, as the band has been meanwhile, and copies them into
-    /// the halo.
+    /// Advances the late halo rows by the `late` generations that the band has run since the exchange began. Then
+    /// copies these rows into the band's halo.
     pub(super) fn finish(&mut self, band: &mut Band, late: usize) -> Result<(), LifeError> {
         let below = band.above + band.rows.len();
         let Engine::Kernel(life) = &mut band.engine else { return Ok(()) };

@@ -4,18 +4,18 @@
 //! more row of the halo wrong, beginning with the outermost. After as many generations as the halo has rows, the rows
 //! are copied again. The number of halo rows affects only the time (`division.rs`).
 //!
-//! Some topologies join edges so that cells beyond the left and right edges belong to other bands. The halo then has
-//! cells on all four sides, and they are copied one by one.
+//! Some topologies join edges so that cells beyond the left and right edges belong to other bands. The halo of a band
+//! then has cells on all four sides, which are copied one by one.
 //!
-//! All ranks must make the same calls in the same order.
+//! All ranks must call the functions of [`Bands`] in the same order.
 //!
 //! # Design
 //!
-//! An unchanged kernel, or the CPU engine, advances a band's board as a torus. No kernel knows of bands. Rows are
-//! exchanged packed, whatever the rung's layout is. `Topology::source` finds the cells that are exchanged one by one.
+//! Kernels do not distinguish bands from whole boards: they advance a band's board as a torus. Rows are packed for an
+//! exchange, unless both boards have the same row layout. `Topology::source` finds the cells that are exchanged one by
+//! one.
 //!
-//! Boards are read, hashed and compared in pieces of 64 MiB. A soup is made in the memory of the next board. No other
-//! allocation is as large as a board.
+//! Boards are read and hashed in pieces of at most 64 MiB, so that a band needs little more memory than its two boards.
 
 use std::fmt;
 
@@ -47,16 +47,16 @@ pub use plan::{BandMemory, memory, rung};
 use plan::{BandPlan, BandShape};
 use row_exchange::RowExchange;
 
-/// A board to be advanced in bands.
+/// The size, rule, topology and first generation of a board in bands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct BoardSpec {
-    /// Columns.
+    /// The number of columns.
     pub width: usize,
-    /// Rows.
+    /// The number of rows.
     pub height: usize,
-    /// The rule.
+    /// The rule that advances the board.
     pub rule: Rule,
-    /// How the edges are joined. Kernels treat every topology as a torus.
+    /// How the edges of the board are joined. Kernels treat every topology as a torus.
     pub topology: Topology,
     /// The number of the first generation.
     pub from: u64,
@@ -67,7 +67,8 @@ pub struct BoardSpec {
 pub enum Workers<'g> {
     /// The host's cores, with one band.
     Cores,
-    /// The members of a group, with one band each. The rung is the [default](super::default_rung) one if it is `None`.
+    /// The members of a group, which advance one band each. If the rung is `None`, it is the [default
+    /// rung](super::default_rung).
     Kernels(&'g Group, Option<LifeRung>),
 }
 
@@ -92,7 +93,7 @@ pub struct Bands<'c> {
     halos: HaloExchange,
     /// The devices of the bands that kernels advance.
     group: Option<Group>,
-    /// The generations for which the bands' own rows still stay correct.
+    /// The number of generations that the bands can run before their own rows become wrong.
     correct_for: usize,
     /// The preferred number of generations to run at once, at most the number of halo rows.
     at_once: u64,
@@ -102,9 +103,9 @@ pub struct Bands<'c> {
 /// How halos are copied from the device of one rank to that of another.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum HaloTransport {
-    /// All of them through CUDA's IPC.
+    /// All halos are copied through CUDA's IPC.
     Direct,
-    /// Some or all of them through page-locked memory and messages.
+    /// Some or all halos are copied through page-locked memory and messages.
     Messages,
 }
 
@@ -117,12 +118,12 @@ impl fmt::Display for HaloTransport {
     }
 }
 
-/// Values that a test sets instead of the plan.
+/// Values that a test sets in place of those that the plan would choose.
 #[derive(Clone, Copy, Default, Debug)]
 struct Overrides {
-    /// Halo rows.
+    /// The number of halo rows.
     halo: Option<usize>,
-    /// Generations that bands run during an exchange.
+    /// The number of generations that bands run during an exchange.
     late: Option<usize>,
     /// True if ranks must exchange rows by messages only.
     by_messages: bool,
@@ -135,7 +136,7 @@ enum HaloExchange {
 }
 
 impl<'c> Bands<'c> {
-    /// Makes a board that begins with the soup of [`Board::random`].
+    /// Makes a board in bands that begins with the soup of [`Board::random`].
     ///
     /// # Errors
     /// As for [`dead`](Self::dead), and if `density` is not in 0..=1.
@@ -153,7 +154,7 @@ impl<'c> Bands<'c> {
         Ok(life)
     }
 
-    /// Makes a board of dead cells.
+    /// Makes a board of dead cells in bands.
     ///
     /// # Errors
     /// [`LifeError`] if memory does not suffice for a band, if a kernel does not support the board, or if some ranks
@@ -244,7 +245,8 @@ impl<'c> Bands<'c> {
         self.bands.iter().try_for_each(Band::wait)
     }
 
-    /// Fills the halos. Meanwhile advances the bands by `late` generations, for which the old halos must be correct.
+    /// Fills the halos of all bands. Meanwhile the bands run `late` generations, for which their old halos must be
+    /// correct.
     fn exchange(&mut self, late: usize) -> Result<(), LifeError> {
         let (group, bands) = (self.group.as_ref(), &mut self.bands);
         match &mut self.halos {
@@ -261,7 +263,7 @@ impl<'c> Bands<'c> {
         Ok(())
     }
 
-    /// Returns the number of cells that are not dead.
+    /// Returns the number of cells of the whole board that are not dead.
     ///
     /// # Errors
     /// As for [`advance`](Self::advance).
@@ -298,7 +300,7 @@ impl<'c> Bands<'c> {
         Ok((sums[0], sums[1]))
     }
 
-    /// Returns the sums over all ranks, modulo 2⁶⁴.
+    /// Returns the sum over all ranks of each of `numbers`, modulo 2⁶⁴.
     fn sums(&self, numbers: &[u64]) -> Result<Vec<u64>, LifeError> {
         let mut sums = vec![0_u64; numbers.len()];
         for of_rank in gather(self.ranks, numbers)? {
@@ -307,7 +309,7 @@ impl<'c> Bands<'c> {
         Ok(sums)
     }
 
-    /// Returns the columns and rows of the whole board.
+    /// Returns the size of the whole board as (columns, rows).
     pub fn size(&self) -> (usize, usize) {
         (self.spec.width, self.spec.height)
     }

@@ -1,4 +1,4 @@
-//! The plan of a board's bands: their boards and the memory that these need.
+//! The plan of a board's bands: the size of each band's board and the memory that it needs.
 
 use launch::Device;
 
@@ -12,7 +12,7 @@ use crate::error::LifeError;
 use crate::{Board, CpuSimulation, LifeRung, Topology, check_on, default_rung, device_bytes};
 use multi::ranks::Communicator;
 
-/// The board of a band.
+/// The size and topology of a band's board, and the position of the band on it.
 pub(super) struct BandShape {
     pub(super) above: usize,
     pub(super) beside: usize,
@@ -21,12 +21,13 @@ pub(super) struct BandShape {
     pub(super) topology: Topology,
 }
 
-/// The plan of a board's bands.
+/// The division of a board into bands, with their halos and their rung.
 pub(super) struct BandPlan {
     pub(super) division: Division,
-    /// The generations after an exchange for which the bands' own rows stay correct.
+    /// The number of generations after an exchange for which the bands' own rows stay correct.
     pub(super) halo: usize,
-    /// The halo rows that may arrive late, which is the maximum number of generations during an exchange.
+    /// The maximum number of generations that bands run during an exchange. Halo rows arrive that many generations
+    /// late.
     pub(super) late: usize,
     pub(super) halo_kind: HaloKind,
     pub(super) rung: Option<LifeRung>,
@@ -80,7 +81,7 @@ impl BandPlan {
         Ok(Self { division, halo, late, halo_kind, rung, transport })
     }
 
-    /// Returns the board of a band.
+    /// Returns the size and topology of the board of band `band`.
     pub(super) fn shape(&self, spec: &BoardSpec, band: usize) -> BandShape {
         let halo = self.halo;
         let (above, below, beside, topology) = match self.halo_kind {
@@ -96,7 +97,7 @@ impl BandPlan {
     }
 }
 
-/// Returns true if the ranks are on several hosts, or on several processes without devices.
+/// Returns true if the ranks run on several hosts, or if there are several ranks without devices.
 fn is_far(ranks: &dyn Communicator, are_kernels: bool) -> bool {
     ranks.size() > if are_kernels { ranks.local_size() } else { 1 }
 }
@@ -108,7 +109,7 @@ pub struct BandMemory {
     pub place: String,
     /// The device, or `None` for the host's cores.
     pub device: Option<Device>,
-    /// Bytes of the device's memory or of the host's.
+    /// The number of bytes of the device's memory, or of the host's memory, that the band needs.
     pub bytes: u64,
 }
 
@@ -144,7 +145,7 @@ pub fn rung(ranks: &dyn Communicator, workers: Workers<'_>, spec: &BoardSpec) ->
     Ok(BandPlan::new(ranks, workers, spec, Overrides::default(), &PeerAccess::none(ranks))?.rung)
 }
 
-/// Returns a name for a band's device or cores, for errors.
+/// Returns a name for a band's device or cores, for error messages.
 pub(super) fn place(ranks: &dyn Communicator, workers: Workers<'_>, member: usize) -> String {
     let place = match workers {
         Workers::Cores => "the processor's cores".to_owned(),

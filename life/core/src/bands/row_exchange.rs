@@ -1,8 +1,8 @@
-//! The exchange of whole rows.
+//! Exchanges whole rows between bands.
 //!
 //! Rows between members of a rank are copied from device to device. Rows between ranks are copied the same way if IPC
-//! allows it (`ipc.rs`). Otherwise they pass through page-locked memory and messages. Meanwhile, the bands run the
-//! generations for which their old halos are correct (`late_halo.rs`).
+//! allows it (`ipc.rs`). Otherwise they pass through page-locked memory and messages. During such an exchange, the
+//! bands run the generations for which their old halos are correct (`late_halo.rs`).
 
 use std::ops::{DerefMut, Range};
 
@@ -19,11 +19,11 @@ use crate::error::LifeError;
 use crate::{Board, Simulation};
 use multi::ranks::Communicator;
 
-/// Rows of one band that are in the halo of another.
+/// Consecutive rows of one band that are copied into the halo of another band.
 struct Piece {
     /// The rows, numbered as on the whole board.
     rows: Range<usize>,
-    /// The first of these rows in the other band's board.
+    /// The row of the other band's board to which the first row is copied.
     at: usize,
 }
 
@@ -32,24 +32,27 @@ pub(super) struct Link {
     from: usize,
     to: usize,
     pieces: Vec<Piece>,
-    /// False if rows are copied without packing, between boards of the same layout.
+    /// False if rows are copied without packing, because both boards have the same layout.
     is_packed: bool,
-    /// The link through IPC, if the other end is a device of another rank and the two can read each other's memory.
+    /// The link through IPC, if the other end is a device of another rank and both devices can read each other's
+    /// memory.
     direct: Option<IpcLink>,
-    /// The buffers from which rows leave and at which they arrive. `None` if that end is on another rank.
+    /// The buffers of the rows to send (`outgoing`) and of the rows that arrive (`incoming`). The buffer of an end on
+    /// another rank is `None`.
     outgoing: Option<Staging>,
     incoming: Option<Staging>,
 }
 
-/// A buffer for packed rows.
+/// A buffer for the rows of a link.
 struct Staging {
     on_device: Option<Buffer<u32>>,
-    /// The copy in host memory. It is empty for rows between members.
+    /// The copy in host memory. It is empty if rows are copied from device to device.
     on_host: Box<dyn DerefMut<Target = [u32]>>,
 }
 
 impl Staging {
-    /// Makes a buffer of `words` words for a link of `band`, for messages between ranks if `is_sent` is true.
+    /// Makes a buffer of `words` words for a link of `band`. `is_sent` is true if messages transfer the rows between
+    /// ranks.
     fn new(band: &Band, words: usize, is_sent: bool) -> Result<Self, LifeError> {
         let Engine::Kernel(life) = &band.engine else {
             return Ok(Self { on_device: None, on_host: Box::new(vec![0; words]) });
@@ -81,24 +84,25 @@ fn halo_of(division: &Division, band: usize, halo: usize, goes_around: bool) -> 
     pieces
 }
 
-/// Returns the numbers of halo rows above and below a band. If rows do not go around, the halo ends at the edge of the
-/// board: cells beyond it are dead in every generation.
+/// Returns the numbers of halo rows above and below a band. If `goes_around` is false, the halo ends at the edge of the
+/// board, because cells beyond the edge are dead in every generation.
 pub(super) fn halo_rows(division: &Division, band: usize, halo: usize, goes_around: bool) -> (usize, usize) {
     let (own, all) = (division.rows(band), division.rows(division.bands() - 1).end);
     if goes_around { (halo, halo) } else { (halo.min(own.start), halo.min(all - own.end)) }
 }
 
-/// The links of all whole rows that are exchanged.
+/// The links by which this rank exchanges whole rows.
 #[derive(Default)]
 pub(super) struct RowExchange {
     links: Vec<Link>,
-    /// For each band of this rank, if bands run generations during an exchange.
+    /// One late halo per band of this rank. Empty if bands run no generations during an exchange.
     late_halos: Vec<LateHalo>,
     /// The number of exchanges so far.
     exchanges: u64,
 }
 
-/// Returns all pairs of bands between which rows are copied, with the rows, in the same order on every rank.
+/// Returns the source, the destination and the rows for each pair of bands between which rows are copied. The order is
+/// the same on every rank.
 fn row_links(division: &Division, halo: usize, goes_around: bool) -> Vec<(usize, usize, Vec<Piece>)> {
     let mut links: Vec<(usize, usize, Vec<Piece>)> = Vec::new();
     for to in 0..division.bands() {
@@ -113,7 +117,7 @@ fn row_links(division: &Division, halo: usize, goes_around: bool) -> Vec<(usize,
     links
 }
 
-/// Returns true if all rows are copied from device to device.
+/// Returns true if the rows of all halos can be copied from device to device.
 pub(super) fn are_all_direct(division: &Division, halo: usize, peers: &PeerAccess) -> bool {
     row_links(division, halo, true).iter().all(|&(from, to, _)| {
         let (from, to) = (division.owner(from).0, division.owner(to).0);
@@ -122,7 +126,7 @@ pub(super) fn are_all_direct(division: &Division, halo: usize, peers: &PeerAcces
 }
 
 impl RowExchange {
-    /// Makes the links of `bands`, which are those of this rank. The `late` innermost rows of their halos may arrive
+    /// Makes the links of `bands`, which are the bands of this rank. Halo rows may arrive up to `late` generations
     /// late.
     pub(super) fn new(
         division: &Division,
@@ -184,9 +188,9 @@ impl RowExchange {
         Ok(Self { links, late_halos, exchanges: 0 })
     }
 
-    /// Fills the halos of all bands. While rows pass through the host, the bands run `late` generations, the first of
-    /// which begins at generation `generation`. The `late` outermost halo rows are wrong afterwards. The work of all
-    /// members of `group` is enqueued before any of them is waited for.
+    /// Fills the halos of all bands. While rows pass through the host, the bands run `late` generations from generation
+    /// `generation` on. Afterwards the `late` outermost halo rows are wrong. The host enqueues the work of all members
+    /// of `group` before it waits for any of them.
     pub(super) fn exchange(
         &mut self,
         group: Option<&Group>,
@@ -262,8 +266,8 @@ impl RowExchange {
     }
 }
 
-/// Sends and receives the rows that go by messages. For a direct link, each end sends one byte, which reports that its
-/// event has been recorded.
+/// Sends and receives the rows that messages transfer. For a link through IPC, each end sends one byte, which reports
+/// that its event has been recorded.
 fn send(links: &mut [Link], division: &Division, ranks: &dyn Communicator) -> Result<(), LifeError> {
     let mut sends: Vec<(usize, &[u8])> = Vec::new();
     let mut receives: Vec<(usize, &mut [u8])> = Vec::new();
@@ -284,7 +288,7 @@ fn send(links: &mut [Link], division: &Division, ranks: &dyn Communicator) -> Re
     Ok(ranks.exchange(&sends, &mut receives)?)
 }
 
-/// Packs the rows of a link, or copies them unpacked.
+/// Copies the rows that `band` sends to the buffer of `link`, packed or not, for exchange `number`.
 fn pack(band: &mut Band, link: &mut Link, number: u64) -> Result<(), LifeError> {
     let Link { pieces, is_packed, direct, outgoing, .. } = link;
     let mut at = 0;

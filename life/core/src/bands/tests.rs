@@ -1,4 +1,5 @@
-//! Bands against the reference, for rungs, rules, topologies, members and ranks.
+//! Compares bands with the reference implementation, for all rungs, classes of rules, topologies, and numbers of
+//! members and ranks.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -35,8 +36,8 @@ impl From<Option<usize>> for Overrides {
     }
 }
 
-/// Returns the reference's boards from generation 1 on: one after each batch, and one a generation after the last
-/// batch.
+/// Returns the boards that the reference implementation computes from generation 1 on: one after each batch of
+/// generations, and one a generation after the last batch.
 ///
 /// The boards are cached for all ranks, members and rungs.
 fn expected(text: &str, size: (usize, usize), batches: &[u64]) -> Arc<Vec<Board>> {
@@ -184,7 +185,8 @@ fn ranks_with_members_agree_with_the_reference() {
     }
 }
 
-/// The simulated devices of ranks that are threads can read each other's memory, unless a test disables this.
+/// Checks both transports of halos. The ranks are threads here, so their simulated devices can read each other's memory
+/// unless the test disables it.
 #[test]
 fn halos_of_ranks_come_directly_or_late() {
     in_threads(3, |ranks| {

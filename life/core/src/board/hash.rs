@@ -3,13 +3,13 @@
 use super::{ALL_CORES, Board};
 use gridstride::host::in_parts;
 
-/// Returns the [`Board::hash`] of the two-state board with these words. Many words are hashed on all cores.
+/// Returns the [`Board::hash`] of the two-state board whose words are `words`. Large boards are hashed on all cores.
 pub fn hash_of_words(words: &[u32]) -> u64 {
     hash_of_words_from(0, words)
 }
 
-/// Returns the part of a board's hash that `words` contribute, if they begin at word `first` of the board. The hash is
-/// the sum over all parts. Many words are hashed on all cores.
+/// Returns the contribution of `words` to the hash of a board on which they begin at word `first`. The hash of the
+/// board is the sum of the contributions of all its parts. Large parts are hashed on all cores.
 pub fn hash_of_words_from(first: usize, words: &[u32]) -> u64 {
     let of = |range: std::ops::Range<usize>| {
         let words = words[range.clone()].iter().zip(range);
@@ -29,7 +29,7 @@ pub(crate) fn add_hash(hashes: &mut Vec<u64>, rows: &Board, first: usize) {
     }
 }
 
-/// Combines the hashes of all planes, the words and the bits of the ages, into a [`Board::hash`].
+/// Combines the hashes of a board's planes into its [`Board::hash`]. The planes are the words and the bits of the ages.
 pub fn hash_of_planes(hashes: &[u64]) -> u64 {
     hashes.iter().fold(0, |all: u64, hash| all.rotate_left(7) ^ hash)
 }

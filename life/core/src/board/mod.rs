@@ -2,7 +2,7 @@
 //!
 //! A row is packed into 32-bit words, in the layout of the bit-packed kernels. A board is therefore copied to and from
 //! a device without conversion. 65536 × 65536 cells need 512 MiB. For rules of more than two states, further words of
-//! the same layout have the states.
+//! the same layout hold the states.
 
 use std::ops::Range;
 
@@ -14,10 +14,10 @@ mod states;
 pub(crate) use hash::add_hash;
 pub use hash::{hash_of_planes, hash_of_words, hash_of_words_from};
 
-/// Cells per word.
+/// The number of cells per word.
 pub const WORD_BITS: usize = u32::BITS as usize;
 
-/// A board on a torus: the left edge adjoins the right one, and the upper edge the lower one.
+/// A board: the states of all cells, with one bit per cell for rules of two states.
 ///
 /// The layout is row-major with `words_per_row = ceil(width / 32)` words per row. Bit 0 of a row's first word is its
 /// leftmost cell. The bits of a row's last word beyond the width are always 0.
@@ -27,63 +27,64 @@ pub struct Board {
     height: usize,
     words_per_row: usize,
     words: Vec<u32>,
-    /// For more than two states, the bits of each cell's state minus 1, the lowest bit first.
+    /// For more than two states, the ages of the cells: their states minus 1. One vector per bit of the ages, the
+    /// lowest bit first.
     ages: Vec<Vec<u32>>,
 }
 
 /// A run, as in run-length encoding: `length` live cells of row `y` from column `x` on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Run {
-    /// Column of the first cell.
+    /// The column of the first cell.
     pub x: usize,
-    /// Row of all cells.
+    /// The row of all cells.
     pub y: usize,
-    /// Number of cells, at least 1.
+    /// The number of cells, at least 1.
     pub length: usize,
 }
 
 impl Run {
-    /// Returns the cells as (column, row), from the left.
+    /// Returns the cells of the run as (column, row), from left to right.
     pub fn cells(self) -> impl Iterator<Item = (usize, usize)> {
         (self.x..self.x + self.length).map(move |x| (x, self.y))
     }
 }
 
-/// Why no board of this size can be made.
+/// The reason why a board of a certain size cannot be made.
 #[derive(Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum SizeError {
     /// A side is zero.
     #[error("a board of {width}x{height} has no cells: both sides must be at least 1")]
     Zero {
-        /// Columns.
+        /// The number of columns.
         width: usize,
-        /// Rows.
+        /// The number of rows.
         height: usize,
     },
     /// The number of cells overflows `usize`.
     #[error("a board of {width}x{height} has too many cells for this machine: use a smaller board")]
     Overflow {
-        /// Columns.
+        /// The number of columns.
         width: usize,
-        /// Rows.
+        /// The number of rows.
         height: usize,
     },
     /// The words cannot be allocated.
     #[error("a board of {width}x{height} needs {bytes} bytes, which cannot be allocated: use a smaller board")]
     OutOfMemory {
-        /// Columns.
+        /// The number of columns.
         width: usize,
-        /// Rows.
+        /// The number of rows.
         height: usize,
-        /// Bytes of the words.
+        /// The number of bytes that the words need.
         bytes: usize,
     },
 }
 
 gridstride::debug_as_displayed!(SizeError);
 
-/// Why words are not a board.
+/// The reason why words cannot be converted to a board.
 #[derive(Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum WordsError {
@@ -93,13 +94,13 @@ pub enum WordsError {
     /// The number of words does not match the size.
     #[error("a board of {width}x{height} has {expected} words, but {found} were given")]
     Length {
-        /// Columns.
+        /// The number of columns.
         width: usize,
-        /// Rows.
+        /// The number of rows.
         height: usize,
-        /// Words that a board of this size has.
+        /// The number of words of a board of this size.
         expected: usize,
-        /// Words that were passed.
+        /// The number of words that were passed.
         found: usize,
     },
     /// A bit beyond the width is set.
@@ -107,7 +108,7 @@ pub enum WordsError {
     Padding {
         /// The first row with such a bit.
         row: usize,
-        /// Columns.
+        /// The number of columns.
         width: usize,
     },
 }
@@ -177,7 +178,7 @@ impl Board {
         &self.words
     }
 
-    /// Returns the words of all rows without a copy.
+    /// Converts the board to the words of all rows without copying them.
     pub fn into_words(self) -> Vec<u32> {
         self.words
     }
@@ -191,7 +192,7 @@ impl Board {
         &self.words[y * self.words_per_row..][..self.words_per_row]
     }
 
-    /// Returns a copy of these rows.
+    /// Returns a copy of `rows` as a board.
     ///
     /// # Errors
     /// [`SizeError`] if `rows` is empty or the memory does not suffice.
@@ -238,7 +239,7 @@ impl Board {
         }
     }
 
-    /// Makes the cells of the run alive. The run must not cross the right edge.
+    /// Makes the cells of a run alive. The run must not cross the right edge.
     ///
     /// # Panics
     /// If a cell is outside the board.
@@ -300,7 +301,7 @@ impl Board {
             .flat_map(|(y, row)| row_runs(row).map(move |(x, length)| Run { x, y, length }))
     }
 
-    /// Returns the words for writing. Padding bits must stay 0.
+    /// Returns the words of all rows for writing. Bits beyond the width must stay 0.
     pub(super) fn words_mut(&mut self) -> &mut [u32] {
         &mut self.words
     }
@@ -345,7 +346,7 @@ pub(crate) fn row_chunks(rows: Range<usize>, words_per_row: usize) -> impl Itera
     rows.step_by(count).map(move |first| first..(first + count).min(end))
 }
 
-/// Returns the number of words of a board, if its cells can be counted in a `usize`.
+/// Returns the number of words of a board of this size. Fails if a side is 0 or if `usize` cannot count the cells.
 pub(super) fn words_needed(width: usize, height: usize) -> Result<usize, SizeError> {
     if width == 0 || height == 0 {
         return Err(SizeError::Zero { width, height });

@@ -1,6 +1,6 @@
 //! Boards whose cells have more than two states.
 //!
-//! [`Board::words`] has the cells that are not dead. The age of such a cell is its state minus 1.
+//! In [`Board::words`], the bits of all cells that are not dead are set. The age of such a cell is its state minus 1.
 
 use super::{Board, SizeError, WordsError};
 
@@ -17,13 +17,15 @@ impl Board {
         Ok(board)
     }
 
-    /// Returns the bits per cell for `states` states: one that is set if the cell is not dead, and the bits of its age.
+    /// Returns the number of bits per cell for rules of `states` states. One bit is set if the cell is not dead. The
+    /// other bits hold its age.
     pub fn planes(states: u16) -> usize {
         // The age of a live cell is 0, and the highest age is the number of states minus 2.
         1 + (u16::BITS - states.saturating_sub(2).leading_zeros()) as usize
     }
 
-    /// Makes the board with these words and these bits of the ages, the lowest bit first.
+    /// Makes a board of the words of its rows and the ages of its cells. `ages` has one vector per bit of the ages, the
+    /// lowest bit first.
     ///
     /// # Errors
     /// As for [`Board::from_words`], for the words and for each of the ages.
@@ -40,7 +42,7 @@ impl Board {
         Ok(board)
     }
 
-    /// Returns the maximum number of states that the board can hold: 2, or 2ⁿ + 1 up to 256.
+    /// Returns the maximum number of states that the board can hold: 2ⁿ + 1 for ages of n bits, but at most 256.
     pub fn states(&self) -> u16 {
         ((1 << self.ages.len()) + 1).min(256)
     }
@@ -51,7 +53,7 @@ impl Board {
         &self.ages
     }
 
-    /// Returns the words, and then the bits of the ages.
+    /// Returns the words of each plane: first [`Board::words`], then each bit of [`Board::ages`].
     pub(crate) fn planes_of_words(&self) -> impl Iterator<Item = &[u32]> {
         [&self.words].into_iter().chain(&self.ages).map(|words| &words[..])
     }
@@ -72,7 +74,7 @@ impl Board {
     /// # Panics
     /// If the cell is outside the board, or the board cannot hold the state.
     pub fn set_state(&mut self, x: usize, y: usize, state: u8) {
-        assert!(u16::from(state) < self.states(), "state {state} is not one of {} states", self.states());
+        assert!(u16::from(state) < self.states(), "state {state} was given to a board of {} states", self.states());
         self.set(x, y, state > 0);
         let (word, bit) = self.position(x, y);
         let age = state.saturating_sub(1);

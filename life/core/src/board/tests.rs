@@ -83,7 +83,7 @@ fn words_are_checked() {
 }
 
 proptest! {
-    /// Setting, filling, counting and listing cells agree with a plain list of cells.
+    /// Checks that setting, filling, counting and listing cells agree with a plain list of cells.
     #[test]
     fn agrees_with_a_set_of_cells(
         width in 1..100usize,
@@ -130,7 +130,7 @@ fn cells_have_states() {
 }
 
 #[test]
-#[should_panic(expected = "state 2 is not one of 2 states")]
+#[should_panic(expected = "state 2 was given to a board of 2 states")]
 fn a_board_of_two_states_has_no_third() {
     Board::new(4, 4).unwrap().set_state(1, 1, 2);
 }

@@ -4,7 +4,7 @@ use thiserror::Error;
 
 use super::board::{Board, Run, WORD_BITS};
 
-/// Live cells in a box, not yet on a board.
+/// A pattern: live cells in a rectangular box, independent of a board.
 ///
 /// A pattern with a very large box needs memory only for its runs of live cells. State 0 is a dead cell and state 1 a
 /// live one. Cells in the further states of a rule are kept in a separate list.
@@ -12,30 +12,30 @@ use super::board::{Board, Run, WORD_BITS};
 pub struct Pattern {
     /// The name in the pattern's file.
     pub name: Option<String>,
-    /// Columns of the box.
+    /// The number of columns of the box.
     pub width: usize,
-    /// Rows of the box.
+    /// The number of rows of the box.
     pub height: usize,
-    /// The rule in the pattern's file, with any suffix after a colon. It is not parsed yet.
+    /// The text of the rule in the pattern's file, with any suffix after a colon.
     pub rule: Option<String>,
     /// The generation number in the pattern's file.
     pub generation: u64,
-    /// The position in the file of the box's upper left corner on the plane, as (column, row).
+    /// The column and row of the box's upper left corner on the plane, as the pattern's file gives them.
     pub origin: (i64, i64),
-    /// The live cells as runs, row by row from the left, which do not touch. Empty if `packed` has them.
+    /// The live cells as runs that do not touch, row by row from the left. Empty if `packed` holds the cells.
     runs: Vec<Run>,
-    /// The live cells with one bit for each cell of the box.
+    /// The live cells with one bit for each cell of the box. `None` if `runs` holds the cells.
     packed: Option<Board>,
     others: Vec<(Run, u8)>,
 }
 
-/// A text that is not a pattern: the position and the reason.
+/// The reason why a text is not a pattern, with the position in the text.
 #[derive(Clone, PartialEq, Eq, Error)]
 #[error("line {line}, column {column}: {message}")]
 pub struct ParseError {
-    /// Line, counted from 1.
+    /// The line, counted from 1.
     pub line: usize,
-    /// Column, counted from 1, in characters.
+    /// The column in characters, counted from 1.
     pub column: usize,
     /// The problem and its remedy.
     pub message: String,
@@ -43,48 +43,49 @@ pub struct ParseError {
 
 gridstride::debug_as_displayed!(ParseError);
 
-/// A pattern that is larger than the board on which it should be placed.
+/// The error of a pattern that is larger than the board on which it should be placed.
 #[derive(Clone, Copy, PartialEq, Eq, Error)]
 #[error(
     "the pattern of {pattern_width}x{pattern_height} cells is larger than the grid of {width}x{height}: \
      it needs a grid of at least {pattern_width}x{pattern_height}"
 )]
 pub struct PlaceError {
-    /// Columns of the pattern.
+    /// The number of columns of the pattern.
     pub pattern_width: usize,
-    /// Rows of the pattern.
+    /// The number of rows of the pattern.
     pub pattern_height: usize,
-    /// Columns of the board.
+    /// The number of columns of the board.
     pub width: usize,
-    /// Rows of the board.
+    /// The number of rows of the board.
     pub height: usize,
 }
 
 gridstride::debug_as_displayed!(PlaceError);
 
 impl Pattern {
-    /// Makes a pattern of these live cells, as (column, row) in any order, in the smallest box from (0, 0).
+    /// Makes a pattern of live cells, which are passed as (column, row) in any order. The box is the smallest one that
+    /// begins at (0, 0).
     pub fn from_cells(cells: impl IntoIterator<Item = (usize, usize)>) -> Self {
         Self::from_runs(cells.into_iter().map(|(x, y)| Run { x, y, length: 1 }).collect())
     }
 
-    /// Makes an empty pattern with a box of this size, to be filled with [`Pattern::push`].
+    /// Makes an empty pattern with a box of this size. [`Pattern::push`] adds its cells.
     ///
     /// The pattern keeps one bit per cell of the box if that needs at most `budget` bytes, and a list of runs
-    /// otherwise. If `budget` is the length of the text that is read, the memory stays proportional to the text for any
-    /// box.
+    /// otherwise. With the length of the parsed text as `budget`, the memory is proportional to that length, however
+    /// large the box is.
     pub fn with_budget(width: usize, height: usize, budget: usize) -> Self {
         let bytes = width.div_ceil(WORD_BITS).checked_mul(height).and_then(|words| words.checked_mul(size_of::<u32>()));
         let packed = bytes.filter(|&bytes| bytes <= budget).and_then(|_| Board::new(width, height).ok());
         Self { width, height, packed, ..Self::default() }
     }
 
-    /// Makes a pattern of the live cells of `board`, in a box of its size.
+    /// Makes a pattern of the live cells of `board`, in a box of the board's size.
     pub fn from_board(board: Board) -> Self {
         Self { width: board.width(), height: board.height(), packed: Some(board), ..Self::default() }
     }
 
-    /// Makes a pattern of these runs of live cells, in any order, in the smallest box from (0, 0).
+    /// Makes a pattern of runs of live cells in any order. The box is the smallest one that begins at (0, 0).
     pub fn from_runs(mut runs: Vec<Run>) -> Self {
         runs.sort_unstable_by_key(|run| (run.y, run.x));
         runs.dedup_by(|next, last| {
@@ -100,7 +101,8 @@ impl Pattern {
         Self { width, height, runs, ..Self::default() }
     }
 
-    /// Adds live cells, which must follow those that the pattern has. The box grows if they are outside it.
+    /// Adds the live cells of `run`, which must follow all present cells in row order. The box grows if a cell is
+    /// outside it.
     pub fn push(&mut self, run: Run) {
         self.contain(run);
         match (&mut self.packed, self.runs.last_mut()) {
@@ -110,7 +112,8 @@ impl Pattern {
         }
     }
 
-    /// Adds cells of this state, which the pattern must not have yet. Live cells are added as by [`Pattern::push`].
+    /// Adds the cells of `run` in state `state`. The pattern must not contain these cells yet. State 1 is added as by
+    /// [`Pattern::push`].
     pub fn push_state(&mut self, run: Run, state: u8) {
         match state {
             0 => {}
@@ -139,7 +142,7 @@ impl Pattern {
         }
     }
 
-    /// Returns the bytes that the cells use.
+    /// Returns the number of bytes of memory that the cells use.
     pub fn bytes(&self) -> usize {
         let packed = self.packed.as_ref().map_or(0, |board| size_of_val(board.words()));
         packed + self.runs.capacity() * size_of::<Run>() + self.others.capacity() * size_of::<(Run, u8)>()
@@ -189,8 +192,8 @@ impl Eq for Pattern {}
 /// Placing patterns on a board.
 impl Board {
     /// Makes the live cells of `pattern` alive. The pattern's upper left corner is at column `x` and row `y`, and cells
-    /// that cross an edge wrap around. Other cells are unchanged. Cells in further states are placed if the board can
-    /// hold these.
+    /// that cross an edge wrap around. Other cells are unchanged. Cells in states above 1 are placed if the board can
+    /// hold their state.
     ///
     /// # Errors
     /// [`PlaceError`] if the pattern's box is wider or higher than the board.
@@ -198,7 +201,8 @@ impl Board {
         self.place_rows(pattern, (x, y), 0, self.height())
     }
 
-    /// Like [`place`](Self::place), if this board has the rows from `first` on of a board of `height` rows.
+    /// Like [`place`](Self::place), for a part of a larger board: this board holds the rows from `first` on of a board
+    /// of `height` rows.
     ///
     /// # Errors
     /// As for [`place`](Self::place).

@@ -1,9 +1,11 @@
-//! The plain implementation: one byte per cell, and the nine cells of each neighbourhood are looked up one by one.
+//! The reference implementation. It stores one byte per cell and looks up the nine cells of each neighbourhood one by
+//! one.
 
 use super::board::Board;
 use super::{Rule, Topology};
 
-/// Returns the next generation of B3/S23 on a torus of `width` × `height` cells, row-major, each 0 or 1.
+/// Returns the next generation of B3/S23 on a torus of `width` × `height` cells. `cells` is row-major, and each cell is
+/// 0 or 1.
 ///
 /// The neighbours of a cell are the cells at the eight offsets around it, columns modulo the width and rows modulo the
 /// height. On a torus one or two cells wide or high, some offsets lead to the same cell or to the cell itself. Such a
@@ -14,7 +16,7 @@ use super::{Rule, Topology};
 /// # Panics
 /// If there are not `width * height` cells.
 pub fn step(cells: &[u8], width: usize, height: usize) -> Vec<u8> {
-    assert_eq!(cells.len(), width * height, "a torus of {width}x{height} has width * height cells");
+    assert_eq!(cells.len(), width * height, "{} cells were given for a torus of {width}x{height}", cells.len());
     // The tests run this function unoptimised, where iterators and closures would be slow.
     let mut next = vec![0; cells.len()];
     for (y, next) in next.chunks_exact_mut(width.max(1)).enumerate() {
@@ -35,15 +37,16 @@ pub fn step(cells: &[u8], width: usize, height: usize) -> Vec<u8> {
     next
 }
 
-/// The offsets of the nine cells, from the highest bit of a neighbourhood's number.
+/// The offsets (x, y) of the nine cells of a neighbourhood. The first offset belongs to the highest bit of a
+/// neighbourhood's number.
 const NINE: [(i64, i64); 9] = [(-1, -1), (0, -1), (1, -1), (-1, 0), (0, 0), (1, 0), (-1, 1), (0, 1), (1, 1)];
 
-/// Returns the next generation of any rule on a board of `width` × `height` states, row-major.
+/// Returns the next generation of `rule` on a board of `width` × `height` cells. `cells` has their states, row-major.
 ///
 /// # Panics
 /// If there are not `width * height` cells.
 pub fn step_by(rule: &Rule, topology: Topology, cells: &[u8], width: usize, height: usize) -> Vec<u8> {
-    assert_eq!(cells.len(), width * height, "a board of {width}x{height} has width * height cells");
+    assert_eq!(cells.len(), width * height, "{} cells were given for a board of {width}x{height}", cells.len());
     let is_alive =
         |x: i64, y: i64| topology.source(width, height, x, y).is_some_and(|(x, y)| cells[y * width + x] == 1);
     // The tests run this function unoptimised, where iterator adapters would be slow.
@@ -60,7 +63,7 @@ pub fn step_by(rule: &Rule, topology: Topology, cells: &[u8], width: usize, heig
     next
 }
 
-/// Returns `board` after this many generations of B3/S23 on a torus.
+/// Returns `board` after `generations` generations of B3/S23 on a torus.
 pub fn advance(board: &Board, generations: u64) -> Board {
     let (width, height) = (board.width(), board.height());
     after(board, |mut cells| {
@@ -71,7 +74,7 @@ pub fn advance(board: &Board, generations: u64) -> Board {
     })
 }
 
-/// Returns `board`, which is generation `from`, after this many generations of a rule on a topology.
+/// Returns `board` after `generations` generations of a rule on a topology. `board` is generation `from`.
 ///
 /// If the rule has births without neighbours (B0), its [phases](Rule::phases) alternate.
 pub fn advance_by(board: &Board, rule: &Rule, topology: Topology, from: u64, generations: u64) -> Board {

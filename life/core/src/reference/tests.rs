@@ -1,9 +1,10 @@
-//! The reference against known facts about rules and topologies.
+//! Checks the reference implementation against known facts about rules and topologies.
 
 use super::*;
 use crate::RuleAndTopology;
 
-/// Makes a board of the size in the rule's suffix, with the live cells of `rows` at (x, y). Digits are states.
+/// Makes a board of the size in the rule's suffix, with the cells of `rows` at (x, y). An `o` is a live cell, and a
+/// digit is a state.
 fn board(rule: &str, x: usize, y: usize, rows: &[&str]) -> (RuleAndTopology, Board) {
     let rule: RuleAndTopology = rule.parse().unwrap();
     let grid = rule.grid.unwrap();
@@ -33,7 +34,8 @@ fn the_general_step_is_the_fast_one() {
     }
 }
 
-/// Nathan Thompson's replicator of HighLife: after 12 generations there are two, after 24 two at twice the distance.
+/// Checks Nathan Thompson's replicator of HighLife. After 12 generations there are two copies, and after 24 generations
+/// two copies at twice the distance.
 #[test]
 fn highlife_has_a_replicator() {
     let rows = ["..ooo", ".o..o", "o...o", "o..o.", "ooo.."];
@@ -62,7 +64,7 @@ fn seeds_kills_every_cell_at_once() {
     assert_eq!(after(&domino, 1).cells().collect::<Vec<_>>(), [(10, 9), (11, 9), (10, 11), (11, 11)]);
 }
 
-/// A pair of live cells before a pair of dying cells moves by one cell per generation.
+/// Checks that two live cells in front of two dying cells move by one cell per generation.
 #[test]
 fn brians_brain_has_a_spaceship() {
     let (rule, start) = board("Brian's Brain:T40,20", 5, 5, &["21", "21"]);
@@ -88,8 +90,9 @@ fn a_hexagonal_neighbourhood_has_six() {
     assert_eq!(after(&start, 1).cells().collect::<Vec<_>>(), [(4, 3), (3, 4), (5, 4), (4, 5)]);
 }
 
-/// A table in which a cell survives alone and is born if the cell above it is alive, as Golly runs it. For Generations,
-/// the birth needs the cell to the lower right instead.
+/// Checks that a hexagonal table has the same effect as in Golly. Under this table a live cell survives alone, and a
+/// dead cell is born if the cell above it is alive. Read as a Generations rule, the table needs the cell to the lower
+/// right for a birth.
 #[test]
 fn a_hexagonal_map_begins_at_the_lower_row() {
     const TABLE: &str = "MAPQIAAAAAAAAAAAAAAAAAAAA";
@@ -98,7 +101,7 @@ fn a_hexagonal_map_begins_at_the_lower_row() {
     assert_eq!(next(&format!("{TABLE}/3:T9,9")), [(3, 3), (4, 4)]);
 }
 
-/// Wolfram's rule 30 from one cell: 1, 111, 11001, 1101111, …
+/// Checks the rows of Wolfram's rule 30 from one cell: 1, 111, 11001, 1101111, …
 #[test]
 fn wolframs_rules_grow_downwards() {
     let rows = after(&board("W30:P21,12", 10, 0, &["o"]), 11);
@@ -138,7 +141,8 @@ fn a_glider_on_a_klein_bottle_comes_back_mirrored() {
     assert_eq!(after(&klein, 160).population(), 5);
 }
 
-/// On a cross-surface, a spaceship that crosses an edge returns reversed, and after the second crossing unchanged.
+/// Checks that a spaceship on a cross-surface is reflected after it crosses an edge, and unchanged after it crosses
+/// again.
 #[test]
 fn a_spaceship_on_a_cross_surface_comes_back_after_two_rounds() {
     let rows = [".o..o", "o....", "o...o", "oooo."];
@@ -150,7 +154,7 @@ fn a_spaceship_on_a_cross_surface_comes_back_after_two_rounds() {
     assert_eq!(after(&ship, 80), ship.1);
 }
 
-/// On a sphere, a spaceship that leaves by the upper edge enters by the left one.
+/// Checks that a spaceship that leaves a sphere's board by the upper edge enters it by the left edge.
 #[test]
 fn a_spaceship_on_a_sphere_turns() {
     // The spaceship moves up in the columns 18 to 21.
@@ -162,7 +166,8 @@ fn a_spaceship_on_a_sphere_turns() {
     assert!(turned.cells().all(|(x, y)| x > 15 && (16..24).contains(&y)), "{turned:?}");
 }
 
-/// As in Golly, the empty board of B0123478/S01234678, which is Life with live and dead exchanged, stays empty.
+/// B0123478/S01234678 is Life with live and dead exchanged. As in Golly, its empty board is shown as empty in every
+/// generation.
 #[test]
 fn anti_life_is_life() {
     let glider = board("AntiLife:T20,20", 8, 8, &GLIDER);

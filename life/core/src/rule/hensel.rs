@@ -2,10 +2,10 @@
 
 use super::{CENTRE, MOORE};
 
-/// For each count of neighbours up to 4, the letters.
+/// The letters for each count of neighbours from 0 to 4.
 const LETTERS: [&str; 5] = ["", "ce", "aceikn", "aceijknqry", "aceijknqrtwyz"];
 
-/// A neighbourhood of each letter. A row of the neighbourhood is an octal digit.
+/// One neighbourhood for each of the letters. Each octal digit is a row of the neighbourhood.
 const SHAPES: [&[usize]; 5] = [
     &[],
     &[0o400, 0o200],
@@ -40,7 +40,7 @@ fn reflected(shape: usize) -> usize {
     permuted(shape, |row, column| (column, row))
 }
 
-/// Returns the neighbourhood that has at a row and column the cell that `shape` has at `from(row, column)`.
+/// Returns a neighbourhood whose cell at each (row, column) is the cell of `shape` at `from(row, column)`.
 fn permuted(shape: usize, from: impl Fn(usize, usize) -> (usize, usize)) -> usize {
     let bit = |row: usize, column: usize| 8 - (3 * row + column);
     let cells = (0..9).map(|i| (i / 3, i % 3));

@@ -4,13 +4,13 @@ use super::{ALL, Rule, RuleError};
 
 const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/// The cells of a neighbourhood in a table, as bits of the numbers of [`Rule::table`]. The first cell is the highest
-/// bit of the number in the table.
+/// The cells that a `MAP` table depends on, as bit positions in the neighbourhood numbers of [`Rule::table`]. The first
+/// cell is the highest bit of an index into the `MAP` table.
 type Cells = &'static [usize];
 
-/// From left to right, the upper row first.
+/// All nine cells, from left to right, the upper row first.
 const MOORE: Cells = &[8, 7, 6, 5, 4, 3, 2, 1, 0];
-/// N, W, the cell itself, E, S.
+/// The cell and its orthogonal neighbours: N, W, the cell itself, E, S.
 const VON_NEUMANN: Cells = &[7, 5, 4, 3, 1];
 /// Golly and LifeViewer number the hexagonal neighbourhoods of two states from the lower row on: S, SE, W, the cell
 /// itself, E, NW, N.
@@ -18,17 +18,17 @@ const HEXAGONAL: Cells = &[1, 0, 5, 4, 3, 8, 7];
 /// Golly numbers the hexagonal neighbourhoods of Generations from the upper row on.
 const HEXAGONAL_GENERATIONS: Cells = &[8, 7, 5, 4, 3, 1, 0];
 
-/// Returns the neighbourhoods that a table may have, the smallest first.
+/// Returns the sets of cells that a table may depend on, the smallest first.
 const fn neighbourhoods(is_generations: bool) -> [Cells; 3] {
     [VON_NEUMANN, if is_generations { HEXAGONAL_GENERATIONS } else { HEXAGONAL }, MOORE]
 }
 
-/// Returns the base64 digits of a table of `cells`.
+/// Returns the number of base64 digits of a table that depends on `cells`.
 fn length(cells: Cells) -> usize {
     (1_usize << cells.len()).div_ceil(6)
 }
 
-/// Returns the number of neighbourhood `i` in a table of `cells`.
+/// Returns the index of neighbourhood `i` in a table that depends on `cells`.
 fn packed(i: usize, cells: Cells) -> usize {
     cells.iter().fold(0, |number, bit| number << 1 | (i >> bit & 1))
 }

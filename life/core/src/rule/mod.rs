@@ -1,4 +1,4 @@
-//! Rules: the next state of a cell by the cell and its eight neighbours.
+//! Rules: how a cell and its eight neighbours determine the cell's next state.
 
 use std::fmt;
 
@@ -10,9 +10,9 @@ mod names;
 mod parse;
 mod print;
 
-/// A rule: the next state of a cell by the 3 × 3 cells around it.
+/// A rule, which determines the next state of a cell from the 3 × 3 cells around it.
 ///
-/// It is parsed and printed in Golly's notation: `B3/S23`, `B2-a/S12` (Hensel's letters), `B2/S34H` (hexagonal),
+/// A rule is parsed and printed in Golly's notation: `B3/S23`, `B2-a/S12` (Hensel's letters), `B2/S34H` (hexagonal),
 /// `B13/S012V` (von Neumann's neighbourhood), `MAP…` (all 512 neighbourhoods in base64), `W30` (Wolfram's), `12/34/3`
 /// (Generations).
 ///
@@ -29,7 +29,7 @@ pub struct Rule {
     states: u16,
 }
 
-/// Why a text is not a supported rule, and which rules are supported.
+/// The reason why a text is not a supported rule. The message names the rules that are supported.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[error("{0}")]
 pub struct RuleError(pub(super) String);
@@ -69,8 +69,8 @@ impl Rule {
         Self { table, states: 2 }
     }
 
-    /// Makes the rule under which a cell is alive after the neighbourhoods for which `is_alive` returns true. The
-    /// neighbourhoods are numbered as in [`table`](Self::table).
+    /// Makes the rule under which a cell is alive in the next generation if `is_alive` returns true for its
+    /// neighbourhood. The neighbourhoods are numbered as in [`table`](Self::table).
     pub fn of(is_alive: impl Fn(usize) -> bool) -> Self {
         let mut table = [0; 8];
         for i in (0..ALL).filter(|&i| is_alive(i)) {
@@ -80,7 +80,8 @@ impl Rule {
     }
 
     /// Returns the same rule for `states` states (Generations). A live cell that does not survive passes through the
-    /// states 2, 3, … before it is dead. A cell in these states is not a live neighbour, and nothing is born there.
+    /// states 2, 3, … before it is dead. A cell in one of these states does not count as a live neighbour, and no birth
+    /// occurs in it.
     ///
     /// # Errors
     /// [`RuleError`] unless `states` is from 2 to 256, and for more than two states if the rule has births without
@@ -102,7 +103,7 @@ impl Rule {
     /// cells are the bits of a neighbourhood's number. From the highest bit, they are NW, N, NE, W, the cell itself, E,
     /// SW, S, SE. Neighbourhood i is bit i % 64 of word i / 64.
     ///
-    /// For more than two states, the live cells of a neighbourhood are those of state 1.
+    /// For more than two states, the live cells of a neighbourhood are the cells in state 1.
     pub const fn table(&self) -> &[u64; 8] {
         &self.table
     }
@@ -117,7 +118,7 @@ impl Rule {
         self.states
     }
 
-    /// Returns the next state of a cell of state `state`. `neighbourhood` has the cells of state 1.
+    /// Returns the next state of a cell in state `state`. In `neighbourhood`, the bits of the cells in state 1 are set.
     pub const fn next(&self, state: u8, neighbourhood: usize) -> u8 {
         match (state, self.is_alive(neighbourhood)) {
             (0 | 1, true) => 1,
@@ -133,7 +134,7 @@ impl Rule {
         self.counts(MOORE)
     }
 
-    /// Like [`totalistic`](Self::totalistic), for the neighbours of a mask.
+    /// Like [`totalistic`](Self::totalistic), but counts only the neighbours in the mask `neighbours`.
     fn counts(&self, neighbours: usize) -> Option<(u16, u16)> {
         let mut counts = [0_u16; 2];
         for (centre, counts) in [0, CENTRE].into_iter().zip(&mut counts) {
@@ -155,9 +156,9 @@ impl Rule {
 
     /// Returns the rules to run in even and in odd generations so that dead cells without live neighbours stay dead.
     ///
-    /// Both are the rule itself, unless it has births without neighbours (B0). Then they are the rules by which Golly
-    /// emulates it. With survival by eight neighbours (S8), live and dead are exchanged in all generations, otherwise
-    /// in odd ones.
+    /// Returns the rule itself twice, unless it has births without neighbours (B0). For such a rule, returns the two
+    /// rules by which Golly emulates it. The emulation exchanges live and dead cells in all generations if the rule has
+    /// survival with eight neighbours (S8), and only in odd generations otherwise.
     pub fn phases(&self) -> [Self; 2] {
         if !self.is_alive(0) {
             return [*self; 2];

@@ -39,8 +39,8 @@ impl FromStr for Rule {
     }
 }
 
-/// Returns `text` without "History", which marks rules whose further states annotate cells: `LifeHistory`,
-/// `B36/S23History`.
+/// Returns `text` without the ending "History", or `None` if it has none. The ending marks rules whose further states
+/// annotate cells: `LifeHistory`, `B36/S23History`.
 fn without_history(text: &str) -> Option<&str> {
     let (of, history) = text.split_at_checked(text.len().checked_sub("History".len())?)?;
     (history.eq_ignore_ascii_case("History") && !of.trim().is_empty() && !is_map(of)).then_some(of)
@@ -190,7 +190,7 @@ fn halves<'t>(first: &'t str, second: &'t str) -> Result<[&'t str; 2], RuleError
     }
 }
 
-/// Returns a function that tests if the neighbours of a neighbourhood match the counts and letters of `text`.
+/// Returns a function that tests whether a neighbourhood matches the counts and letters of `text`.
 fn half(text: &str, neighbours: usize) -> Result<impl Fn(usize) -> bool + use<>, RuleError> {
     let max = neighbours.count_ones() as usize;
     let mut is_in = vec![false; ALL];
@@ -220,7 +220,7 @@ fn half(text: &str, neighbours: usize) -> Result<impl Fn(usize) -> bool + use<>,
     Ok(move |i: usize| is_in[i])
 }
 
-/// Returns the neighbourhoods that `letters` after `count` describe.
+/// Returns the neighbourhoods of `count` neighbours that `letters` describe.
 fn named(count: usize, letters: &str, neighbours: usize) -> Result<Vec<usize>, RuleError> {
     if !letters.is_empty() && neighbours != MOORE {
         return Err(RuleError(

@@ -1,4 +1,4 @@
-//! Tests of `rule`, against Golly and LifeWiki.
+//! Checks the parsing and printing of rules against Golly and LifeWiki.
 
 use proptest::prelude::*;
 
@@ -54,7 +54,7 @@ fn one_rule_has_many_spellings() {
     }
 }
 
-/// Golly's own examples of how it prints rules with letters.
+/// Checks the examples in Golly's help for the printing of rules with letters.
 #[test]
 fn letters_are_printed_as_golly_prints_them() {
     for (text, golly) in [
@@ -96,8 +96,8 @@ fn letters_part_the_neighbourhoods() {
     }
 }
 
-/// From LifeWiki: for n other than 4, letter x of n is the inverse of letter x of 8 − n. Golly's help has the table for
-/// 4.
+/// Checks the letter of each inverted neighbourhood. According to LifeWiki, it is the same letter for all counts except
+/// four. The table for four is from Golly's help.
 #[test]
 fn letters_of_inverted_neighbourhoods() {
     let letter_of = |count: usize, neighbourhood: usize| {
@@ -144,8 +144,9 @@ fn maps_are_golly_s() {
     assert_eq!(rule(&text), Rule::of(|i| i & 0o060 != 0));
 }
 
-/// The cells of a neighbourhood, the highest bit of its number first. Golly's `bgolly` shows these orders when it runs
-/// each table with one set bit on one live cell (QuickLife and HashLife; Generations for `/3`).
+/// Checks which cell each bit of an index into a `MAP` table stands for, the highest bit first. The orders are those of
+/// Golly's `bgolly` for tables with one set bit and a board with one live cell. The orders for `/3` are those of its
+/// Generations algorithm, the others those of QuickLife and HashLife.
 #[test]
 fn bits_of_maps_are_the_cells_that_they_are_for_golly() {
     const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -177,7 +178,7 @@ fn bits_of_maps_are_the_cells_that_they_are_for_golly() {
     assert_eq!(rule("MAPFgFoF2gXgH5oF4B+gH4A6A").to_string(), "B2/S34H");
 }
 
-/// Golly's examples: https://golly.sourceforge.io/Help/Algorithms/QuickLife.html
+/// Checks the examples in Golly's help: https://golly.sourceforge.io/Help/Algorithms/QuickLife.html
 #[test]
 fn birth_without_neighbours_is_emulated() {
     for (text, phases) in [

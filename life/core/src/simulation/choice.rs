@@ -1,4 +1,4 @@
-//! Which rungs support a board and a rule, and which rung is the default.
+//! Checks whether a rung supports a board and a rule, and chooses the default rung.
 //!
 //! # Design
 //!
@@ -34,7 +34,7 @@ pub fn generations_per_launch(rung: LifeRung) -> u64 {
 ///
 /// - for [`LifeRung::Shared`], two boards must fit a block's shared memory;
 /// - for [`LifeRung::Resident`], the board must fit the device's registers;
-/// - for [`LifeRung::Streaming`], at most [`MAX_CELLS_ALONG`](gpu::life::MAX_CELLS_ALONG) columns and rows.
+/// - for [`LifeRung::Streaming`], the limit is [`MAX_CELLS_ALONG`](gpu::life::MAX_CELLS_ALONG) columns and rows.
 pub fn check_on(
     rung: LifeRung,
     device: &Device,
@@ -79,7 +79,7 @@ pub fn check_topology(rung: LifeRung, topology: Topology) -> Result<(), LifeErro
     Err(refused(rung, topology.to_string(), offered))
 }
 
-/// Returns the error that the rung does not support `asked`.
+/// Returns the error for a rung that does not support `asked`. `offered` says what the rung supports.
 pub(super) fn refused(rung: LifeRung, asked: String, offered: &str) -> LifeError {
     capabilities::refused(rung.rung(), asked, offered.to_owned()).into()
 }
@@ -101,13 +101,14 @@ pub(super) fn circuit(rung: LifeRung, rule: &Rule) -> Result<Circuit, LifeError>
     }
 }
 
-/// Returns the rung that runs by default for `generations` generations per call, for a board of this size and a rule
-/// that some rung supports. For topologies other than the torus the only rung is `streaming`.
+/// Returns the default rung for a board of this size, a rule that some rung supports, and `generations` generations per
+/// call. For topologies other than the torus, the only rung is `streaming`.
 ///
 /// On a GPU, `bitpacked` is the fastest rung for a single generation: it reaches the memory bandwidth. For more
-/// generations it is `resident` if the board fits the registers, and `temporal` for larger boards. From about 5800²
-/// cells on it is `streaming`, or from 4096² if no margins must be written, as measured on an H200. Rules other than
-/// Life use `streaming` if it supports them. The simulator's default is `bitpacked`, which does the least work.
+/// generations, the fastest rung is `resident` if the board fits the registers, and `temporal` for larger boards. From
+/// about 5800² cells on, the fastest rung is `streaming`, or from 4096² cells on if no margins must be written. These
+/// numbers were measured on an H200. Rules other than Life use `streaming` if it supports them. The simulator's default
+/// is `bitpacked`, which does the least work.
 pub fn default_rung(
     device: &Device,
     (width, height): (usize, usize),
@@ -137,9 +138,9 @@ pub fn default_rung(
     }
 }
 
-/// Returns the kernels for B3/S23 on a torus in the registers of a GPU: the one that advances the board, and those that
-/// make a soup and count its cells. The choice is made before the GPU is opened, from its number of multiprocessors.
-/// Returns no kernels if the board is too large.
+/// Returns the kernels that [`LifeRung::Resident`] needs for B3/S23 on a torus: the kernel that advances the board, and
+/// those that make a soup and count its cells. The GPU need not be open, because its number of multiprocessors
+/// determines the kernels. Returns no kernels if the board is too large for the GPU's registers.
 pub fn resident_kernels((width, height): (usize, usize), multiprocessors: u32) -> Vec<&'static KernelInfo> {
     let others = [<life_soup as Kernel>::INFO, <life_population_words as Kernel>::INFO];
     let kernel = resident::ResidentPlan::kernel_for(width, height, multiprocessors as usize);

@@ -14,10 +14,10 @@ use crate::error::LifeError;
 use crate::topology::Edges;
 use crate::{Rule, Topology};
 
-/// Extra rows that a strip computes to fill the pipeline.
+/// The number of extra rows that a strip computes to fill the pipeline.
 const FILLING: usize = DEEPEST + 1;
 
-/// Returns the rows of the highest strip if `rows` rows are divided into `strips` strips.
+/// Returns the maximum number of rows of a strip if `rows` rows are divided into `strips` strips.
 fn height_of_strips(rows: usize, strips: usize) -> usize {
     rows.div_ceil(ROWS_TOGETHER).div_ceil(strips) * ROWS_TOGETHER
 }
@@ -36,7 +36,7 @@ fn too_large(width: usize, height: usize) -> LifeError {
     refused(LifeRung::Streaming, format!("a board of {width}x{height}"), &offered)
 }
 
-/// Returns the maximum bytes of a board of this size.
+/// Returns the maximum number of bytes of an interleaved board of this size, over all its layouts.
 pub(super) fn bytes(width: usize, height: usize) -> u64 {
     let layouts = (0..=5).filter_map(|fold_bits| Interleaved::new(width, height, fold_bits));
     layouts.map(|layout| 4 * layout.words() as u64).max().unwrap_or(u64::MAX)
@@ -46,14 +46,14 @@ pub(super) fn bytes(width: usize, height: usize) -> u64 {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct StreamingPlan {
     layout: Interleaved,
-    /// Strips along y.
+    /// The number of strips along y.
     strips: usize,
 }
 
 impl StreamingPlan {
     /// Returns the fastest plan for a device that runs `warps` warps at once. The cost has three parts: full rounds of
-    /// all warps, each as long as a strip is high; a partial last round, in which some warps are idle; and margins, if
-    /// they must be written. Among plans of equal cost, the one with the fewest tiles is taken.
+    /// all warps, each of which lasts as long as a strip has rows; a partial last round, in which some warps are idle;
+    /// and margins, if they must be written. Among plans of equal cost, the one with the fewest tiles is taken.
     fn new(width: usize, height: usize, warps: usize) -> Option<Self> {
         let layouts = (0..=5).filter_map(|fold_bits| Interleaved::new(width, height, fold_bits));
         let plans = layouts.flat_map(|layout| {
@@ -77,7 +77,8 @@ pub(super) fn has_whole_margins(device: &Device, (width, height): (usize, usize)
     StreamingPlan::new(width, height, warps).is_some_and(|plan| plan.layout.has_whole_margins())
 }
 
-/// Returns the maximum rows that one launch may write so that no two of them share words.
+/// Returns the maximum number of rows that one launch may write. If a launch wrote more rows, two of them could share a
+/// word.
 fn rows_in_one_launch(layout: Interleaved) -> usize {
     if layout.folds() == 1 { usize::MAX } else { (layout.rows() as usize - 1).max(1) }
 }
@@ -87,7 +88,8 @@ pub(super) struct InterleavedCells {
     device: Device,
     max_blocks: u32,
     plan: StreamingPlan,
-    /// For rules other than Life, the tables of launches that begin in an even and in an odd generation.
+    /// The rule's tables for launches that begin in an even and in an odd generation. `None` for Life, which needs no
+    /// tables.
     tables: Option<[&'static [u8]; 2]>,
     /// The rule in even and in odd generations. Births are the low 16 bits, survivals the high 16 bits.
     counts: [u32; 2],
@@ -105,7 +107,7 @@ struct JoinedEdges {
 }
 
 impl JoinedEdges {
-    /// Returns `None` for a torus without a shift.
+    /// Converts `topology` for a board of this size. Returns `None` for a torus without a shift.
     fn new(topology: Topology, (width, height): (u32, u32)) -> Option<Self> {
         let surface = surface_of(topology, (width, height))?;
         let is_square = topology != Topology::Sphere || width == height;
@@ -141,7 +143,8 @@ fn surface_of(topology: Topology, size: (u32, u32)) -> Option<Surface> {
 }
 
 impl InterleavedCells {
-    /// Makes a torus of dead cells on `device`, for a rule that counts neighbours and its tables.
+    /// Makes a torus of dead cells on `device`, for a rule that counts neighbours. `tables` are the rule's tables, or
+    /// `None` for Life.
     ///
     /// # Errors
     /// As for [`check`], and if the device has too little memory.
@@ -169,7 +172,7 @@ impl InterleavedCells {
         self.joined = JoinedEdges::new(topology, (width as u32, height as u32));
     }
 
-    /// Calls `make` to write the packed board into a buffer, and converts it to the present board.
+    /// Calls `make` to write a packed board into a buffer, and interleaves that board into the present one.
     pub(super) fn made(&mut self, make: impl FnOnce(&mut Buffer<u32>) -> Result<(), Error>) -> Result<(), Error> {
         // An interleaved board has at least as many words as a packed one, so the next board can hold it.
         make(&mut self.next)?;
@@ -179,18 +182,19 @@ impl InterleavedCells {
         self.next.fill_zero()
     }
 
-    /// Packs the rows from `first` on, as many as `words` can hold.
+    /// Packs rows into `words` from row `first` on, as many as `words` can hold.
     pub(super) fn gather(&self, first: usize, words: GlobalMut<'_, u32>) -> Result<(), Error> {
         let config = linear(words.len(), self.max_blocks);
         self.device.launch(config, kernels::life_deinterleave(self.now.view(), words, self.plan.layout, first))
     }
 
-    /// Returns the words of a row and the number of folds. Boards that agree in both can exchange rows without packing.
+    /// Returns the number of words of a row and the number of folds. Boards with equal values can exchange rows without
+    /// packing.
     pub(super) fn row_layout(&self) -> (usize, u32) {
         (self.plan.layout.words_in_row(), self.plan.layout.folds())
     }
 
-    /// Copies the rows from `first` on without packing, as many as `words` can hold.
+    /// Copies rows into `words` without packing, from row `first` on, as many as `words` can hold.
     pub(super) fn take(&self, first: usize, words: GlobalMut<'_, u32>) -> Result<(), Error> {
         let config = linear(words.len(), self.max_blocks);
         self.device.launch(config, kernels::life_take_rows(self.now.view(), words, self.plan.layout, first))
@@ -239,8 +243,8 @@ impl InterleavedCells {
         self.device.launch(linear(self.now.len(), self.max_blocks), call)
     }
 
-    /// Enqueues one launch of at most `generations` generations from generation `from` on. Returns how many it runs,
-    /// because kernels exist only for some numbers of generations.
+    /// Enqueues one launch of at most `generations` generations from generation `from` on. Returns the number of
+    /// generations that the launch runs, because kernels exist only for some numbers.
     pub(super) fn advance(&mut self, queue: Queue<'_>, from: u64, generations: u64) -> Result<u64, Error> {
         let StreamingPlan { layout, strips } = self.plan;
         const DEEP: u64 = DEEPEST as u64;
@@ -298,7 +302,7 @@ mod tests {
 
     use super::*;
 
-    /// Strips cover all rows and do not exceed CUDA's maximum grid.
+    /// Checks that strips cover all rows and do not exceed CUDA's maximum grid.
     #[test]
     fn a_plan_covers_the_board() {
         for (width, height) in
@@ -325,8 +329,8 @@ mod tests {
         }
     }
 
-    /// The efficiency of a plan on an H200, which has 132 multiprocessors: the share of its time that the cells alone
-    /// would need.
+    /// Checks the efficiency of plans for an H200, which has 132 multiprocessors. The efficiency is the share of a
+    /// launch's time that its warps spend on cells of the board.
     #[test]
     fn large_boards_are_cut_into_whole_waves() {
         let efficiency = |side: usize| {

@@ -39,7 +39,7 @@ enum Cells {
     TwoBit(TwoBitCells),
 }
 
-/// Evaluates `$action` for the present buffer and the next one, or for those of each plane.
+/// Evaluates `$action` with the buffers of the present board and of the next one, once for each plane.
 macro_rules! for_buffers {
     ($cells:expr, |$now:ident, $next:ident| $action:expr) => {
         match $cells {
@@ -59,13 +59,14 @@ use for_buffers;
 /// The kernels for one bit per cell, with adjacent cells in a word.
 enum WordKernel {
     Bitpacked,
-    /// For boards whose rows are whole vectors.
+    /// The kernel for boards whose rows consist of whole vectors.
     BitpackedVectors,
-    /// For rules that count neighbours, and for all rules: the tables of even and of odd generations.
+    /// The kernels for rules that count neighbours (`Counts`) and for all rules (`Table`), with the tables of even and
+    /// of odd generations.
     Counts([&'static [u8]; 2]),
     Table([&'static [u8]; 2]),
     Temporal,
-    /// The plan, and the words that its blocks publish to each other.
+    /// The kernel of the rung `resident`: its plan, and the words that its blocks publish to each other.
     Resident(resident::ResidentPlan, Buffer<u64>),
 }
 
@@ -187,8 +188,8 @@ impl Simulation {
         self.advance_in(device.queue(), generations)
     }
 
-    /// Like [`advance`](Self::advance), on `queue`: the device, or a graph that is being recorded. Each launch of the
-    /// graph continues from the present board.
+    /// Like [`advance`](Self::advance), on `queue`, which is the device's queue or a graph that is being recorded. Each
+    /// launch of the graph continues from the present board.
     ///
     /// # Errors
     /// As for [`advance`](Self::advance).
@@ -214,7 +215,7 @@ impl Simulation {
     }
 
     /// Enqueues one launch of at most `generations` generations, after which `now` is the present board. Returns the
-    /// number of generations it runs, and true if `now` and `next` were swapped.
+    /// number of generations that the launch runs, and true if `now` and `next` were swapped.
     fn launch(&mut self, queue: Queue<'_>, generations: u64) -> Result<(u64, bool), Error> {
         let (width, height) = (self.width, self.height);
         let from = self.from.wrapping_add(self.generation);
@@ -285,7 +286,7 @@ impl Simulation {
         self.generation
     }
 
-    /// Returns the device that has the board.
+    /// Returns the device whose memory holds the board.
     pub fn device(&self) -> &Device {
         &self.device
     }

@@ -1,4 +1,4 @@
-//! Packed rows of a board on a device, to be copied to or from the host or other devices.
+//! Packs rows of a board on a device, for copies to and from the host and other devices.
 
 use std::ops::Range;
 
@@ -12,11 +12,11 @@ use crate::Board;
 use crate::board::{CHUNK_WORDS, row_chunks};
 use crate::error::LifeError;
 
-/// The maximum bytes of packed rows, in addition to the two boards.
+/// The maximum size in bytes of the buffer for packed rows, which a simulation needs in addition to its two boards.
 pub(super) const STAGING_BYTES: u64 = 8 * CHUNK_WORDS as u64;
 
 impl Simulation {
-    /// Returns the bits per cell.
+    /// Returns the number of bits per cell.
     pub(crate) fn planes(&self) -> usize {
         if matches!(self.cells, Cells::TwoBit(_)) { 2 } else { 1 }
     }
@@ -25,7 +25,7 @@ impl Simulation {
         self.width.div_ceil(CELLS_PER_WORD)
     }
 
-    /// Returns the words of a row in all planes, packed or in the device's layout.
+    /// Returns the number of words of a row in all planes, packed or in the device's layout.
     pub(crate) fn words_of_row(&self, is_packed: bool) -> usize {
         match self.row_layout().filter(|_| !is_packed) {
             Some((words, _)) => words,
@@ -33,12 +33,12 @@ impl Simulation {
         }
     }
 
-    /// Divides `rows` into parts that are packed at once.
+    /// Divides `rows` into parts that are small enough to be packed at once.
     pub(super) fn chunks(&self, rows: Range<usize>) -> impl Iterator<Item = Range<usize>> + use<> {
         row_chunks(rows, self.words_of_row(true))
     }
 
-    /// Packs `rows` into `words` from `at` on, plane by plane.
+    /// Packs `rows` into `words` from index `at` on, plane by plane.
     pub(crate) fn gather(&self, rows: Range<usize>, words: &mut Buffer<u32>, at: usize) -> Result<(), Error> {
         let (width, words_per_row) = (self.width, self.words_per_row());
         let len = rows.len() * words_per_row;
@@ -63,7 +63,7 @@ impl Simulation {
         }
     }
 
-    /// Replaces `rows` by the words that [`gather`](Self::gather) packed.
+    /// Replaces `rows` by the rows that [`gather`](Self::gather) packed into `words` from index `at` on.
     pub(crate) fn scatter(&mut self, rows: Range<usize>, words: &mut Buffer<u32>, at: usize) -> Result<(), Error> {
         let (width, words_per_row) = (self.width, self.words_per_row());
         let (first, len) = (rows.start * words_per_row, rows.len() * words_per_row);
@@ -85,14 +85,14 @@ impl Simulation {
         }
     }
 
-    /// Returns the words of a row and the number of folds if the board is not packed. Boards that agree in both can
-    /// exchange rows without packing.
+    /// Returns the number of words of a row and the number of folds if the board is interleaved. Boards with equal
+    /// values can exchange rows without packing.
     pub fn row_layout(&self) -> Option<(usize, u32)> {
         if let Cells::Interleaved(cells) = &self.cells { Some(cells.row_layout()) } else { None }
     }
 
-    /// Copies `rows` into `words` from `at` on, packed or in the device's layout. Returns the end of these rows in
-    /// `words`.
+    /// Copies `rows` into `words` from index `at` on, packed or in the device's layout. Returns the index after the
+    /// last word written.
     ///
     /// # Errors
     /// If a copy or a launch fails.
@@ -112,7 +112,7 @@ impl Simulation {
     }
 
     /// Replaces `rows` by rows that [`take`](Self::take) copied from a board with the same
-    /// [`row_layout`](Self::row_layout). Returns the end of these rows in `words`.
+    /// [`row_layout`](Self::row_layout). Returns the index in `words` after the last word read.
     ///
     /// # Errors
     /// If a copy or a launch fails.
@@ -146,7 +146,7 @@ impl Simulation {
         done
     }
 
-    /// Returns these rows of the present board.
+    /// Returns `rows` of the present board.
     ///
     /// # Errors
     /// [`LifeError`] if the board lacks one of the rows, if the device fails, or if the host has too little memory.
@@ -208,7 +208,7 @@ impl Simulation {
         }
     }
 
-    /// Swaps the present board and the one before the last generation.
+    /// Swaps the present board and the board before the last generation.
     pub(super) fn exchange_boards(&mut self) {
         for_buffers!(&mut self.cells, |now, next| std::mem::swap(now, next));
     }

@@ -1,4 +1,4 @@
-//! Operations on the device that has a board: soups, populations, hashes, births and deaths.
+//! Operations that the device of a board computes: soups, populations, hashes, births and deaths.
 
 use std::ops::Range;
 
@@ -14,8 +14,8 @@ use crate::error::LifeError;
 use crate::soup::{Soup, rows_of_soup};
 use crate::{Board, Rule};
 
-/// Returns the bytes that a [`Simulation`] needs on its device. They are those of two boards, of a buffer for packed
-/// rows or for a packed soup, and of the words that the blocks of [`LifeRung::Resident`] publish.
+/// Returns the number of bytes of device memory that a [`Simulation`] needs: for two boards, for a buffer of packed
+/// rows or of a packed soup, and for the words that the blocks of [`LifeRung::Resident`] publish.
 pub fn device_bytes(rung: LifeRung, (width, height): (usize, usize)) -> u64 {
     let words = (width.div_ceil(CELLS_PER_WORD) as u64).saturating_mul(4).saturating_mul(height as u64);
     let staging = words.saturating_mul(2).min(STAGING_BYTES);
@@ -69,7 +69,8 @@ impl Simulation {
         })
     }
 
-    /// Fills all rows with rows of a soup of `of` rows, from row `first` on. Row numbers wrap around.
+    /// Fills the board with rows of a soup that has `of` rows, from row `first` of the soup on. Row numbers wrap
+    /// around.
     pub(crate) fn make_soup(&mut self, first: usize, of: usize, density: f64, seed: u64) -> Result<(), LifeError> {
         let (width, height, max_blocks) = (self.width, self.height, self.max_blocks);
         let Soup { key, threshold } = Soup::new(density, seed)?;
@@ -109,7 +110,7 @@ impl Simulation {
         self.population_of(0..self.height)
     }
 
-    /// Returns the number of cells of these rows that are not dead.
+    /// Returns the number of cells of `rows` that are not dead.
     ///
     /// # Errors
     /// As for [`population`](Self::population).
@@ -188,7 +189,7 @@ impl Simulation {
         Ok(hash_of_planes(&self.hash_of(0..self.height, 0)?))
     }
 
-    /// Returns the contribution of these rows to the hash of each plane of a larger board, in which they begin at word
+    /// Returns the contribution of `rows` to the hash of each plane of a larger board, on which they begin at word
     /// `first`.
     pub(crate) fn hash_of(&mut self, rows: Range<usize>, first: usize) -> Result<Vec<u64>, LifeError> {
         let (max_blocks, words_of_row, begin) = (self.max_blocks, self.words_of_row(true), rows.start);
@@ -219,8 +220,8 @@ impl Simulation {
         self.changes_of(0..self.height)
     }
 
-    /// Returns the numbers of births and deaths of these rows in the last generation. The last
-    /// [`advance`](Self::advance) must have run exactly one.
+    /// Returns the numbers of births and deaths in `rows` in the last generation. The last call of
+    /// [`advance`](Self::advance) must have run exactly one generation.
     pub(crate) fn changes_of(&mut self, rows: Range<usize>) -> Result<(u64, u64), LifeError> {
         let (max_blocks, words_of_row) = (self.max_blocks, self.words_of_row(true));
         self.total.fill_zero()?;

@@ -11,13 +11,13 @@ use launch::{Buffer, Device, Error, LaunchConfig};
 use super::choice::refused;
 use crate::error::LifeError;
 
-/// Rows per thread for which kernels exist.
+/// The numbers of rows per thread for which kernels exist.
 const ROWS: [usize; 2] = [2, 4];
 
 /// The maximum number of blocks per multiprocessor, which has at most 2048 threads.
 const MAX_BLOCKS: usize = (2048 / RESIDENT_THREADS) as usize;
 
-/// A kernel, the margin of its tiles, and the grid of tiles.
+/// A plan of the rung `resident`: the rows per thread of its kernel, the margin of its tiles, and the grid of tiles.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct ResidentPlan {
     rows: usize,
@@ -26,7 +26,7 @@ pub(super) struct ResidentPlan {
 }
 
 impl ResidentPlan {
-    /// Returns the fastest plan whose blocks `device` runs at once.
+    /// Returns the fastest plan whose blocks can all be resident on `device` at once.
     ///
     /// # Errors
     /// [`LifeError::Algorithm`] if there is no such plan or the device fails.
@@ -43,7 +43,7 @@ impl ResidentPlan {
             }
         }
         let offered =
-            "boards that fit the registers of all multiprocessors; use another rung than shared for larger ones";
+            "boards that fit the registers of all multiprocessors; use a rung other than shared for larger ones";
         Err(refused(LifeRung::Resident, format!("a board of {width}x{height}"), offered))
     }
 
@@ -52,8 +52,8 @@ impl ResidentPlan {
         Self::by_cost(width, height, multiprocessors).first().map(|plan| plan.kernel())
     }
 
-    /// Returns the plans whose blocks may all be resident, as far as the threads of a multiprocessor allow, the fastest
-    /// first.
+    /// Returns the plans in order of cost, the fastest first. Leaves out plans with more threads than the
+    /// multiprocessors can hold, but does not check registers.
     fn by_cost(width: usize, height: usize, multiprocessors: usize) -> Vec<Self> {
         let across = width.div_ceil(CELLS_PER_WORD).div_ceil(TEMPORAL_WORDS);
         let plans = ROWS.into_iter().flat_map(|rows| {
@@ -83,7 +83,7 @@ impl ResidentPlan {
         }
     }
 
-    /// Allocates the words that the blocks publish, for a board of `words` words.
+    /// Allocates the buffer in which the blocks publish words, for a board of `words` words.
     ///
     /// # Errors
     /// If the device has too little memory.
@@ -91,7 +91,7 @@ impl ResidentPlan {
         device.zeroed(resident_published(words, self.blocks()).unwrap_or(usize::MAX))
     }
 
-    /// Returns the launch that writes the advanced board.
+    /// Returns the launch that advances `before` by `generations` generations and writes the result to `after`.
     pub(super) fn launch<'v>(
         self,
         (before, after): (Global<'v, u32>, GlobalMut<'v, u32>),
@@ -112,7 +112,7 @@ impl ResidentPlan {
 mod tests {
     use super::*;
 
-    /// The tiles cover the board, and all of them are resident at once.
+    /// Checks that the tiles cover the board, and that all of them are resident at once.
     #[test]
     fn a_plan_covers_the_board_with_blocks_that_run_at_once() {
         let plan =

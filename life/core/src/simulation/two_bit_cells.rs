@@ -12,7 +12,7 @@ pub(super) struct TwoBitCells {
     /// The tables of births and survivals.
     tables: &'static [u8],
     states: u32,
-    /// The low bits of the states, and the high bits.
+    /// The low bits of the states, and their high bits.
     pub(super) now: [Buffer<u32>; 2],
     pub(super) next: [Buffer<u32>; 2],
 }
@@ -32,7 +32,7 @@ impl TwoBitCells {
         Ok(Self { tables, states, now, next: [device.alloc(words)?, device.alloc(words)?] })
     }
 
-    /// Makes a [`Board`] of the low and the high bits of its states.
+    /// Makes a [`Board`] from the low and the high bits of its states.
     pub(super) fn board(&self, width: usize, [low, high]: [&[u32]; 2]) -> Result<Board, LifeError> {
         let of = |combine: fn(u32, u32) -> u32| low.iter().zip(high).map(|(&low, &high)| combine(low, high)).collect();
         let ages = vec![of(|low, high| high & !low), of(|low, high| high & low)];

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use super::{Edges, Topology};
 use crate::rule::{Rule, RuleError};
 
-/// The maximum length of a side.
+/// The maximum length of a side in cells.
 const LONGEST: usize = 2_000_000_000;
 
 /// A bounded grid, as a suffix describes it.
@@ -20,7 +20,7 @@ pub struct Grid {
     pub height: usize,
 }
 
-/// A rule as written in a file, with an optional suffix for a bounded grid.
+/// A rule with an optional suffix for a bounded grid, as pattern files contain it.
 ///
 /// ```
 /// # use life::{Rule, RuleAndTopology, Topology};

@@ -1,4 +1,4 @@
-//! Tests of `topology`, against Golly.
+//! Checks suffixes and topologies against Golly.
 
 use proptest::prelude::*;
 
@@ -18,7 +18,7 @@ fn ring(suffix: &str) -> String {
     (-1..=height as i64).map(row).collect::<Vec<_>>().join(" ")
 }
 
-/// The diagrams of Golly's help: https://golly.sourceforge.io/Help/bounded.html
+/// Checks the joined edges against the diagrams in Golly's help: https://golly.sourceforge.io/Help/bounded.html
 #[test]
 fn edges_are_joined_as_in_golly_s_diagrams() {
     for (suffix, expected) in [
@@ -88,7 +88,8 @@ fn what_is_no_grid_is_refused_with_those_there_are() {
 }
 
 proptest! {
-    /// If a cell has another as a neighbour, the other has it as a neighbour too, except at corners and odd twists.
+    /// Checks that orthogonal neighbourhood is symmetric: if cell B is a neighbour of cell A, then A is a neighbour of
+    /// B.
     #[test]
     fn neighbours_are_each_others(which in 0..9_usize, width in 1..7_usize, height in 1..7_usize) {
         let topology = [

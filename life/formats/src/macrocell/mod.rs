@@ -1,4 +1,4 @@
-//! Macrocell files (`.mc`): a quadtree of squares, each written once.
+//! Reads and writes macrocell files (`.mc`): a quadtree of squares, in which equal squares are stored once.
 //!
 //! ```text
 //! [M2] (golly 4.2)
@@ -7,12 +7,13 @@
 //! 4 0 0 0 1
 //! ```
 //!
-//! Each line is a node, numbered from 1 on. A node is a square of 8×8 cells (`.`, `*` and `$`; rules with two states),
-//! a square of 2×2 cells (`1` and four states), or an inner node: the logarithm of the side and the numbers of the four
-//! quarters (north-west, north-east, south-west, south-east), where 0 is an empty quarter.
+//! Each line is a node of the tree. Nodes are numbered from 1 on. A node is a square of 8×8 cells (`.`, `*` and `$`;
+//! for rules with two states), a square of 2×2 cells (`1` and four states), or an inner node. An inner node has five
+//! numbers: the base-2 logarithm of its side and the numbers of its four quarters (north-west, north-east, south-west,
+//! south-east). The number of an empty quarter is 0.
 //!
-//! The last node is the root. The upper left cell of its south-east quarter is at (0, 1). `#R` has the rule, `#G` the
-//! generation, `#N` a name. Other lines that begin with `#` are comments.
+//! The last node is the root. The upper left cell of its south-east quarter is at (0, 1). `#R` sets the rule, `#G` the
+//! generation, and `#N` the name. Other lines that begin with `#` are comments.
 
 use std::ops::Range;
 
@@ -29,15 +30,15 @@ pub use write::write;
 /// The first bytes of a macrocell file.
 const HEADER: &str = "[M2]";
 
-/// Reads a pattern.
+/// Reads a pattern from a macrocell file.
 ///
 /// The tree needs at most 80 times the memory of the text. The function computes the bounding box and the memory of the
 /// cells before it allocates them. The cells need one bit for each cell of the box, or 24 bytes for each run of live
-/// cells in an 8×8 square, which is slower. Tree and cells never need more than `limit`.
+/// cells in an 8×8 square, which is slower. The tree and the cells never need more than `limit` bytes.
 ///
 /// # Errors
-/// [`FormatError::Refused`] for a text that does not begin with `[M2]`. [`FormatError::Malformed`] with the line.
-/// [`FormatError::TooLarge`] if `limit` is too small.
+/// [`FormatError::Refused`] for a text that does not begin with `[M2]`. [`FormatError::Malformed`] for a line that is
+/// not a node, and for an invalid generation. [`FormatError::TooLarge`] if `limit` is too small.
 pub fn parse(text: &str, limit: u64) -> Result<Pattern, FormatError> {
     let whole = text.trim_start_matches('\u{feff}');
     let text = whole.trim_start();
@@ -82,7 +83,7 @@ pub fn parse(text: &str, limit: u64) -> Result<Pattern, FormatError> {
     Ok(pattern)
 }
 
-/// Returns the cells of `root`, if they fit the memory that the tree leaves of `limit`.
+/// Returns the cells of `root` as a pattern. The cells and the tree, which needs `tree` bytes, must fit `limit` bytes.
 fn expand(nodes: &[Node], root: &Node, tree: u64, limit: u64) -> Result<Pattern, FormatError> {
     let Some(Extent { columns, rows }) = root.extent.clone() else { return Ok(Pattern::default()) };
     let side = |range: &Range<u128>| usize::try_from(range.end - range.start).unwrap_or(usize::MAX);
@@ -117,7 +118,7 @@ fn expand(nodes: &[Node], root: &Node, tree: u64, limit: u64) -> Result<Pattern,
     Ok(pattern)
 }
 
-/// The cells of a tree.
+/// The cells of a tree that have been visited so far.
 struct Expanded<'a> {
     nodes: &'a [Node],
     board: Option<Board>,
@@ -157,7 +158,7 @@ impl Expanded<'_> {
         }
     }
 
-    /// Adds cells, which must be in the box.
+    /// Adds a run of cells, which must lie in the box.
     fn push(&mut self, x: u128, y: u128, length: usize, state: u8) {
         let run = Run { x: x as usize, y: y as usize, length };
         match &mut self.board {

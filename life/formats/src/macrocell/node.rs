@@ -1,20 +1,20 @@
-//! A node of a macrocell's tree, which is one line of the file.
+//! Reads nodes of a macrocell tree, each of which is one line of the file.
 
 use std::ops::Range;
 
-/// The highest level: sides of larger squares do not fit a `u128`.
+/// The highest level of a node. The sides of larger squares do not fit a `u128`.
 const LEVELS: u8 = 127;
 
 /// A square of the tree.
 pub(super) struct Node {
-    /// The logarithm of the side.
+    /// The base-2 logarithm of the side.
     pub(super) level: u8,
     pub(super) kind: Kind,
     /// The bounding box of the cells that are not dead, or `None` if all are dead.
     pub(super) extent: Option<Extent>,
-    /// The number of runs of live cells, counted per row of a leaf. It saturates.
+    /// The number of runs of live cells, counted separately in each row of a leaf. The number saturates.
     pub(super) runs: u64,
-    /// The number of cells in states above 1. It saturates.
+    /// The number of cells in states above 1. The number saturates.
     pub(super) others: u64,
 }
 
@@ -23,9 +23,9 @@ pub(super) struct Node {
 pub(super) enum Kind {
     /// 8×8 cells, one byte per row. The highest bits are the top row and the left column.
     Leaf(u64),
-    /// 2×2 cells.
+    /// The states of 2×2 cells.
     Cells([u8; 4]),
-    /// The numbers of the four quarters.
+    /// The numbers of the four quarters, which are nodes themselves.
     Square([u32; 4]),
 }
 

@@ -30,7 +30,8 @@ fn states_and_quarters() {
     assert_eq!((pattern.states(), pattern.origin), (8, (-2, -1)));
 }
 
-/// The reader recognises a nested square that doubles at each level as too large before it builds the cells.
+/// Checks that squares nested in squares, whose cells exceed the memory limit, are refused before the cells are
+/// allocated.
 #[test]
 fn what_is_larger_than_memory_is_refused() {
     let mut text = "[M2]\n********$********$********$********$********$********$********$********$\n".to_owned();
@@ -55,7 +56,7 @@ fn what_is_larger_than_memory_is_refused() {
     (4..=127).for_each(|level| text += &format!("{level} {} 0 0 0\n", level - 3));
     let pattern = parse(&text, LIMIT).unwrap();
     assert_eq!((pattern.width, pattern.height, pattern.population()), (1, 1, 1));
-    assert!(parse(&text, 5000).is_err(), "the tree counts as well");
+    assert!(parse(&text, 5000).is_err(), "the memory of the tree counts, too");
 }
 
 #[test]

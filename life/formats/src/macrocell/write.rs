@@ -6,7 +6,8 @@ use std::io::{self, Write};
 use super::super::metadata::Metadata;
 use life::board::{Board, WORD_BITS};
 
-/// Writes `board` with its rule, generation and position. The tree needs memory for each different square.
+/// Writes `board` with its rule, generation and position. The function needs memory for each distinct square of the
+/// tree.
 ///
 /// # Errors
 /// If `out` fails.
@@ -30,7 +31,7 @@ pub fn write(board: &Board, metadata: &Metadata, out: &mut (impl Write + ?Sized)
     tree.square(level, -half - left, -half - top).map(drop)
 }
 
-/// The nodes written so far, and their numbers.
+/// The tree that is being written: the board, the output, and the numbers of the nodes written so far.
 struct Tree<'a, W: ?Sized> {
     board: &'a Board,
     out: &'a mut W,
@@ -40,7 +41,8 @@ struct Tree<'a, W: ?Sized> {
 }
 
 impl<W: Write + ?Sized> Tree<'_, W> {
-    /// Writes the square whose corner is at (`x`, `y`) of the board, or outside it, and returns its number.
+    /// Writes the square of `level` whose upper left corner is at (`x`, `y`), and returns its number. The square may
+    /// extend beyond the board.
     fn square(&mut self, level: u8, x: i128, y: i128) -> io::Result<usize> {
         let side = 1i128 << level;
         let outside = |from: i128, length: usize| from + side <= 0 || from >= length as i128;
@@ -69,7 +71,7 @@ impl<W: Write + ?Sized> Tree<'_, W> {
         Ok(next)
     }
 
-    /// Writes a square of 8×8 cells and returns its number.
+    /// Writes the square of 8×8 cells whose upper left corner is at (`x`, `y`), and returns its number.
     fn leaf(&mut self, x: i128, y: i128) -> io::Result<usize> {
         let rows = (0..8).map(|row| eight(self.board, x, y + row));
         let bits = rows.fold(0, |bits, row| bits << 8 | u64::from(row));
@@ -91,13 +93,14 @@ impl<W: Write + ?Sized> Tree<'_, W> {
         Ok(next)
     }
 
-    /// Returns the number of the next line.
+    /// Returns the number of the next node.
     fn next(&self) -> usize {
         self.squares.len() + self.leaves.len() + 1
     }
 }
 
-/// Returns eight cells from column `x` of row `y` on, the first in the highest bit. Cells outside the board are dead.
+/// Returns eight cells of `board` from column `x` of row `y` on. The first cell is the highest bit. Cells outside the
+/// board are dead.
 fn eight(board: &Board, x: i128, y: i128) -> u8 {
     let Some(y) = usize::try_from(y).ok().filter(|&y| y < board.height()) else { return 0 };
     let row = board.row(y);

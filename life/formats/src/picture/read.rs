@@ -1,7 +1,8 @@
 //! Reads pictures as patterns (`.png`). A light pixel is a live cell; a dark or transparent pixel is a dead cell. A
 //! pixel is light if it has at least half the brightness of white (Rec. 601: 0.299 R + 0.587 G + 0.114 B).
 //!
-//! Pictures of this program contain the number of pixels per cell. In all other pictures a pixel is a cell.
+//! Pictures that this program wrote contain the number of pixels along a cell's side. In all other pictures each pixel
+//! is a cell.
 
 use std::io::Cursor;
 
@@ -10,13 +11,13 @@ use crate::error::{FormatError, check_memory};
 use life::board::Run;
 use life::pattern::Pattern;
 
-/// The keyword of the text chunk with the number of pixels along a cell's side.
+/// The keyword of the PNG text chunk that contains the number of pixels along a cell's side.
 pub const KEYWORD: &str = "Pixels per cell";
 
 /// Reads a pattern from the PNG in `bytes`.
 ///
-/// It needs four bytes for each pixel of a row, or of the picture if that is interlaced, and memory for the live cells.
-/// It never needs more than `limit`.
+/// The function needs four bytes for each pixel of a row, or of the whole picture if it is interlaced, and memory for
+/// the live cells. The function never needs more than `limit` bytes.
 ///
 /// # Errors
 /// [`FormatError::Picture`] for a damaged picture. [`FormatError::TooLarge`] if `limit` is too small.
@@ -66,7 +67,8 @@ pub fn parse(bytes: &[u8], limit: u64) -> Result<Pattern, FormatError> {
     cells.finish()
 }
 
-/// Returns true if a pixel with these samples is light and opaque.
+/// Returns true if a pixel is light and opaque. `pixel` has its samples: grey or red, green and blue, and optionally
+/// alpha.
 fn is_light(pixel: &[u8]) -> bool {
     let luma =
         |red: u8, green: u8, blue: u8| 299 * u32::from(red) + 587 * u32::from(green) + 114 * u32::from(blue) >= 127_500;

@@ -1,4 +1,4 @@
-//! Writes one board as a PNG, or several as an animated GIF. Live cells are white, dead cells black.
+//! Writes one board as a PNG, or several boards as an animated GIF. Live cells are white, and dead cells are black.
 
 use std::io::{self, ErrorKind, Write};
 use std::time::Duration;
@@ -6,17 +6,17 @@ use std::time::Duration;
 use super::read::KEYWORD;
 use life::board::{Board, WORD_BITS};
 
-/// The longest side in pixels to which small boards are enlarged.
+/// The maximum length in pixels to which the longer side of a small board is enlarged.
 const SIDE: usize = 512;
 
-/// Returns the pixels along a cell's side: the largest number with which no side of the picture exceeds 512 pixels, but
-/// at least 1.
+/// Returns the number of pixels along a cell's side: the largest number with which no side of the picture exceeds 512
+/// pixels, but at least 1.
 pub fn zoom(width: usize, height: usize) -> usize {
     (SIDE / width.max(height).max(1)).max(1)
 }
 
-/// Writes `board` as a PNG with one bit per pixel, enlarged by [`zoom`]. A text chunk contains the zoom. Compressed
-/// rows are written at once, so the function needs the memory of one row.
+/// Writes `board` as a PNG with one bit per pixel, enlarged by [`zoom`]. A text chunk contains the zoom. Each row is
+/// compressed and written before the next one, so the function needs the memory of one row.
 ///
 /// # Errors
 /// If `out` fails. `InvalidInput` for a board with a side of more than 2³¹ - 1 cells, the limit of PNG.
@@ -24,7 +24,8 @@ pub fn write_png(board: &Board, out: &mut (impl Write + ?Sized)) -> io::Result<(
     write_png_in_parts((board.width(), board.height()), out, |take| take(board))
 }
 
-/// As [`write_png`], for a board of this size whose rows `parts` supplies in order.
+/// Like [`write_png`], for a board of (columns, rows) cells that arrives in parts. `parts` must pass all rows, in
+/// order, to the function that it receives.
 ///
 /// # Errors
 /// As for [`write_png`], and the errors of `parts`.
@@ -64,7 +65,7 @@ pub fn write_png_in_parts<E: From<io::Error>>(
     Ok(writer.finish().map_err(png_error)?)
 }
 
-/// Fills `row` with `width` pixels, eight per byte, the leftmost in the highest bit.
+/// Replaces `row` by `width` pixels of the cells in `words`, eight per byte. The leftmost pixel is the highest bit.
 fn pack_row(words: &[u32], width: usize, zoom: usize, row: &mut Vec<u8>) {
     row.clear();
     if zoom == 1 {
@@ -82,7 +83,7 @@ fn is_alive(words: &[u32], x: usize) -> bool {
     words[x / WORD_BITS] >> (x % WORD_BITS) & 1 == 1
 }
 
-/// An animated GIF, written frame by frame, that repeats for ever.
+/// A writer of an animated GIF that repeats for ever. Each frame is one board.
 pub struct Gif<W: Write> {
     encoder: gif::Encoder<W>,
     width: usize,
@@ -94,7 +95,7 @@ pub struct Gif<W: Write> {
 
 impl<W: Write> Gif<W> {
     /// Starts a GIF of boards with `width` × `height` cells, enlarged by [`zoom`]. Each frame is shown for `delay`,
-    /// rounded down to a multiple of 10 ms and at least 20 ms: viewers slow down shorter delays.
+    /// rounded down to a multiple of 10 ms, but for at least 20 ms, because viewers slow down shorter delays.
     ///
     /// # Errors
     /// If `out` fails. `InvalidInput` for a side of 0 cells, or of more than 65535, the limit of GIF.
@@ -111,14 +112,15 @@ impl<W: Write> Gif<W> {
         Ok(Self { encoder, width, height, zoom, delay })
     }
 
-    /// Adds a frame.
+    /// Adds a frame that shows `board`.
     ///
     /// # Errors
     /// If the output fails. `InvalidInput` if the size of `board` differs from the GIF's.
     pub fn frame(&mut self, board: &Board) -> io::Result<()> {
         let (width, height) = (board.width(), board.height());
         if (width, height) != (self.width, self.height) {
-            let message = format!("a board of {width}x{height} cells in a GIF of {}x{}", self.width, self.height);
+            let message =
+                format!("a board of {width}x{height} was given, but the GIF is {}x{}", self.width, self.height);
             return Err(io::Error::new(ErrorKind::InvalidInput, message));
         }
         let (width, height) = (self.width * self.zoom, self.height * self.zoom);
@@ -169,7 +171,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns the sides of the picture and its pixels, 0 or 1.
+    /// Returns the width, the height and the pixels of a PNG. Each pixel is 0 or 1.
     fn decode_png(bytes: &[u8]) -> (usize, usize, Vec<u8>) {
         let mut reader = png::Decoder::new(io::Cursor::new(bytes)).read_info().unwrap();
         assert_eq!(reader.output_color_type(), (png::ColorType::Grayscale, png::BitDepth::One));
@@ -181,7 +183,7 @@ mod tests {
         (width, height, pixels)
     }
 
-    /// Returns the expected pixels.
+    /// Returns the pixels that a picture of `board` must have.
     fn expected(board: &Board, zoom: usize) -> Vec<u8> {
         let (width, height) = (board.width() * zoom, board.height() * zoom);
         let pixels = (0..height).flat_map(|y| (0..width).map(move |x| (x, y)));
@@ -234,7 +236,7 @@ mod tests {
         let mut gif = Gif::new(io::sink(), 3, 2, Duration::MAX).unwrap();
         assert_eq!(gif.delay, u16::MAX);
         let error = gif.frame(&Board::new(2, 3).unwrap()).unwrap_err();
-        assert_eq!(error.to_string(), "a board of 2x3 cells in a GIF of 3x2");
+        assert_eq!(error.to_string(), "a board of 2x3 was given, but the GIF is 3x2");
         assert_eq!(Gif::new(io::sink(), 3, 2, Duration::ZERO).unwrap().delay, 2);
     }
 
@@ -247,7 +249,7 @@ mod tests {
         assert_eq!((error.kind(), out.len()), (ErrorKind::InvalidInput, 0));
     }
 
-    /// An output that accepts this many bytes and then is full.
+    /// An output that accepts a number of bytes and then reports that the disk is full.
     struct Short(usize);
 
     impl Write for Short {

@@ -1,4 +1,4 @@
-//! Plaintext patterns (`.cells`): one line per row, `.` for a dead cell and `O` for a live cell.
+//! Reads and writes plaintext patterns (`.cells`): one line per row, `.` for a dead cell and `O` for a live cell.
 //!
 //! ```text
 //! !Name: Glider
@@ -19,9 +19,9 @@ use super::metadata::Metadata;
 use life::board::{Board, Run, WORD_BITS};
 use life::pattern::{ParseError, Pattern};
 
-/// Reads a pattern. It is as wide as the longest row.
+/// Reads a plaintext pattern. The pattern is as wide as the longest row.
 ///
-/// It needs at most 50 times the memory of the text, and never more than `limit`.
+/// The function needs at most 50 times the memory of `text`, and never more than `limit` bytes.
 ///
 /// # Errors
 /// [`FormatError::Malformed`] with line and column for a character that is not a cell. [`FormatError::Refused`] for a
@@ -58,13 +58,13 @@ fn is_alive(cell: u8) -> bool {
     matches!(cell, b'O' | b'*' | b'o' | b'x' | b'X' | b'@')
 }
 
-/// Returns the message for the first character of `rest`, which is not a cell.
+/// Returns the error message for the first character of `rest`, which is not a cell.
 fn unexpected(rest: &str) -> String {
     let found: String = rest.chars().take(1).flat_map(char::escape_debug).collect();
     format!("`{found}` is neither `.` (dead) nor `O` (alive); a comment must start with `!` at the start of a line")
 }
 
-/// Writes the line with the name, if there is one.
+/// Writes the line with the pattern's name, if `metadata` has a name.
 ///
 /// # Errors
 /// If `out` fails.
@@ -75,7 +75,7 @@ pub fn write_name(metadata: &Metadata, out: &mut (impl Write + ?Sized)) -> io::R
     }
 }
 
-/// Writes the next rows in full, so that the pattern read back has the board's size.
+/// Writes the rows of `board` with all dead cells, so that the pattern that is read back has the board's size.
 ///
 /// # Errors
 /// If `out` fails.

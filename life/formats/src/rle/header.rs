@@ -1,4 +1,4 @@
-//! The header line `x = m, y = n, rule = …`.
+//! Reads the header line of an RLE text: `x = m, y = n, rule = …`.
 
 use super::super::cursor::Cursor;
 use life::ParseError;
@@ -6,11 +6,11 @@ use life::ParseError;
 /// The header of an RLE text.
 #[derive(Default)]
 pub(super) struct Header {
-    /// The columns, `x`.
+    /// The number of columns, `x`.
     pub(super) width: usize,
-    /// The rows, `y`.
+    /// The number of rows, `y`.
     pub(super) height: usize,
-    /// The rule as written.
+    /// The rule as the text has it, not parsed.
     pub(super) rule: Option<String>,
 }
 
@@ -35,7 +35,7 @@ pub(super) fn parse(cursor: &mut Cursor<'_>) -> Result<Header, ParseError> {
     Ok(header)
 }
 
-/// Returns true if a header begins here: an `x` that is not a cell.
+/// Returns true if a header begins at the cursor: an `x` that is not a cell.
 pub(super) fn is_here(cursor: &Cursor<'_>) -> bool {
     let mut cursor = cursor.clone();
     matches!(cursor.skip_white_space(), Some(b'x' | b'X'))
@@ -49,7 +49,7 @@ fn skip_comma(cursor: &mut Cursor<'_>) {
     }
 }
 
-/// Reads `name = number`.
+/// Reads `name = number` at the cursor and returns the number.
 fn assignment(cursor: &mut Cursor<'_>, name: &str) -> Result<usize, ParseError> {
     expect(cursor, name)?;
     expect(cursor, "=")?;

@@ -1,4 +1,4 @@
-//! Run-length encoded patterns (`.rle`), as Golly and LifeWiki write them.
+//! Reads and writes run-length encoded patterns (`.rle`) in the format of Golly and LifeWiki.
 //!
 //! ```text
 //! #N Glider
@@ -12,12 +12,12 @@
 //!   position. Other comments are ignored.
 //! - The size in the header may be too small: the pattern's box then also contains all cells that are not dead. A
 //!   text without a header must contain `!`, `$` or a count.
-//! - RowCollector are `b` or `.` (dead), `o` or `A` (alive), and `B` to `X` and `pA` to `yX` (further states, up to
+//! - Cells are `b` or `.` (dead), `o` or `A` (alive), and `B` to `X` and `pA` to `yX` (further states, up to
 //!   255). `p` to `y` without a following capital letter are live cells, as in old files. White space may appear
 //!   anywhere except within a number.
 //! - The text after `!` is a comment. A text without `!` is an error if it has fewer rows than its header requires,
 //!   or no cells.
-//! - The rule is stored as written.
+//! - The text of the rule is stored without being parsed.
 
 use std::io::{self, Write};
 
@@ -31,13 +31,13 @@ use life::pattern::{ParseError, Pattern};
 
 mod header;
 
-/// The longest line that is written.
+/// The maximum number of characters of a line that is written.
 const LINE: usize = 70;
 
-/// Reads a pattern.
+/// Reads a run-length encoded pattern.
 ///
-/// Time and memory are proportional to the length of the text. The memory is at most 100 times that of the text, and
-/// never more than `limit`.
+/// Time and memory are proportional to the length of the text. The memory is at most 100 times that of `text`, and
+/// never more than `limit` bytes.
 ///
 /// # Errors
 /// [`FormatError::Malformed`] with line and column for a malformed header, an invalid character, a run count that is
@@ -60,7 +60,7 @@ pub fn parse(text: &str, limit: u64) -> Result<Pattern, FormatError> {
     Ok(pattern)
 }
 
-/// The metadata in comment lines.
+/// The metadata that comment lines contain.
 #[derive(Default)]
 struct Comments {
     name: Option<String>,
@@ -95,13 +95,13 @@ impl Comments {
     }
 }
 
-/// Returns the first two of `words`, if they are numbers.
+/// Returns the first two of `words` as numbers, or `None` if they are not numbers.
 fn pair<'a>(mut words: impl Iterator<Item = &'a str>) -> Option<(i64, i64)> {
     Some((words.next()?.parse().ok()?, words.next()?.parse().ok()?))
 }
 
-/// Reads runs up to `!`. Without a header the text must contain `!`, `$` or a count, because a plain word can consist
-/// of letters of cells.
+/// Reads the runs of cells up to `!`. A text without a header must contain `!`, `$` or a count, because any plain word
+/// may consist of letters that stand for cells.
 fn parse_cells(
     cursor: &mut Cursor<'_>,
     header: Option<&Header>,
@@ -154,7 +154,7 @@ fn parse_cells(
     }
 }
 
-/// The message for a text that has only comments, or only letters that could be cells.
+/// The error message for a text that has only comments, or only letters that could be cells.
 const NOT_RLE: &str =
     "this is not RLE: add a header such as `x = 3, y = 3`, or end each row with `$` and the pattern with `!`";
 
@@ -176,15 +176,15 @@ fn unexpected(cursor: &Cursor<'_>, tag: u8) -> ParseError {
     })
 }
 
-/// Writes a board, whose rows arrive in parts, with its metadata, so that reading the text back returns the board.
+/// A writer of a board and its metadata as run-length encoded text. The rows of the board arrive in parts.
 ///
-/// Lines of cells have at most 70 characters. Each line is one write: pass a buffered writer.
+/// Lines of cells have at most 70 characters. Each line is one write to the output, so pass a buffered writer.
 pub struct Writer<'a, W: Write + ?Sized> {
     out: &'a mut W,
-    /// The line that is not written yet.
+    /// The current line, which is not written yet.
     line: Vec<u8>,
     has_states: bool,
-    /// The rows received so far.
+    /// The number of rows received so far.
     rows: usize,
     /// The row of the last run.
     y: usize,
@@ -193,7 +193,8 @@ pub struct Writer<'a, W: Write + ?Sized> {
 }
 
 impl<'a, W: Write + ?Sized> Writer<'a, W> {
-    /// Starts the text of a board of this size. With `has_states` the cells have more than two states.
+    /// Starts the text of a board with `size` (columns, rows) cells. `has_states` is true if the cells have more than
+    /// two states.
     ///
     /// # Errors
     /// If `out` fails.
@@ -206,7 +207,7 @@ impl<'a, W: Write + ?Sized> Writer<'a, W> {
         Ok(Self { out, line: Vec::with_capacity(LINE + 1), has_states, rows: 0, y: 0, x: 0 })
     }
 
-    /// Writes the next rows.
+    /// Writes the rows of `board`, which follow those written before.
     ///
     /// # Errors
     /// If the output fails.
@@ -237,7 +238,7 @@ impl<'a, W: Write + ?Sized> Writer<'a, W> {
         Ok(())
     }
 
-    /// Ends the text.
+    /// Ends the text and writes the last line.
     ///
     /// # Errors
     /// If the output fails.
@@ -246,7 +247,7 @@ impl<'a, W: Write + ?Sized> Writer<'a, W> {
         self.end_line()
     }
 
-    /// Adds a run of `count` times `tag`.
+    /// Adds a run: `count`, unless it is 1, and `tag`.
     fn push(&mut self, count: usize, tag: &[u8]) -> io::Result<()> {
         let digits = if count == 1 { 0 } else { count.ilog10() as usize + 1 };
         if self.line.len() + digits + tag.len() > LINE {
@@ -270,7 +271,7 @@ impl<'a, W: Write + ?Sized> Writer<'a, W> {
     }
 }
 
-/// Returns a state above 0 as two letters. States up to 24 omit the first.
+/// Returns the two letters of a state above 0. The first letter is not written for states up to 24.
 fn letters(state: u8) -> [u8; 2] {
     let (before, last) = ((state - 1) / 24, (state - 1) % 24);
     [b'o' + before, b'A' + last]

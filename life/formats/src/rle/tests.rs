@@ -102,7 +102,7 @@ fn place_and_generation() {
     let pattern = parse("#CXRLE Pos=-5,17 Gen=123\nx = 1, y = 1\no!").unwrap();
     assert_eq!((pattern.origin, pattern.generation), ((-5, 17), 123));
     let pattern = parse("#CXRLE Gen=-1 Pos=3\nx = 1, y = 1\no!").unwrap();
-    assert_eq!((pattern.origin, pattern.generation), ((0, 0), 0), "what is no number says nothing");
+    assert_eq!((pattern.origin, pattern.generation), ((0, 0), 0), "values that are not numbers are ignored");
     fails("#CXRLE Gen=18446744073709551616\no!", 1, 1, "must be below 2⁶⁴");
     for line in ["#P 1 -2", "#R 1 -2"] {
         assert_eq!(parse(&format!("{line}\nx = 1, y = 1\no!")).unwrap().origin, (1, -2));
@@ -118,7 +118,7 @@ fn more_than_two_states() {
     fails("yP!", 1, 1, "at most 255, but 256 was given");
 }
 
-/// Old files use `x`, `y` and other letters for live cells, and have no header.
+/// Checks old files, which use `x`, `y` and other letters for live cells and have no header.
 #[test]
 fn old_letters_and_no_header() {
     assert_eq!(cells("bob$2bo$3o!"), [(1, 0), (2, 1), (0, 2), (1, 2), (2, 2)]);
@@ -181,10 +181,10 @@ fn malformed_cells() {
     fails("2b18446744073709551615b!", 2, 3, "must be below 2⁶⁴");
     fails("o18446744073709551615o!", 2, 2, "must be below 2⁶⁴");
     fails("$18446744073709551615$!", 2, 2, "must be below 2⁶⁴");
-    assert_eq!(parse(&format!("{HEADER}bob$2bo$3o$o")).unwrap().population(), 6, "all rows are there");
+    assert_eq!(parse(&format!("{HEADER}bob$2bo$3o$o")).unwrap().population(), 6, "a text with all rows needs no `!`");
 }
 
-/// Columns count characters, not bytes.
+/// Checks that the column of an error counts characters, not bytes.
 #[test]
 fn columns_are_characters() {
     fails("#C é\nx = 1, y = 1\né!", 3, 1, "`é` is not allowed");

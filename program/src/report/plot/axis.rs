@@ -1,4 +1,4 @@
-//! The axes of plots: their ranges and marks, and the texts of the marks.
+//! Chooses the ranges and marks of the axes of plots, and the texts of the marks.
 
 use std::ops::Range;
 
@@ -6,13 +6,13 @@ use plotters::coord::ranged1d::{DefaultFormatting, KeyPointHint, Ranged};
 
 use crate::report::grouped;
 
-/// The most marks of an axis, about.
+/// The approximate maximum number of marks on an axis.
 const MAX_MARKS: f64 = 12.0;
 
 /// An axis.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Axis {
-    /// The values at its left or lower end and at its other end.
+    /// The values at the left or lower end of the axis and at its other end.
     pub ends: (f64, f64),
     /// The marked values.
     pub marks: Vec<f64>,
@@ -65,7 +65,7 @@ fn multiples(first: f64, last: f64, step: f64) -> Vec<f64> {
     (0..1000).map(|i| first + f64::from(i) * step).take_while(|&mark| mark <= last).collect()
 }
 
-/// Returns the least of 1, 2 or 5 times a power of ten that is not below `step`.
+/// Returns the least number that is not below `step` and is 1, 2 or 5 times a power of ten.
 fn round_step(step: f64) -> f64 {
     let power = 10_f64.powf(step.log10().floor());
     [1.0, 2.0, 5.0].into_iter().map(|factor| factor * power).find(|&round| round >= step).unwrap_or(10.0 * power)
@@ -75,7 +75,7 @@ fn extent(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
     values.map(|value| (value, value)).reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)))
 }
 
-/// Returns the text of the mark at a power of two: `0.25`, `16`, `4,096`, `2²⁰`.
+/// Returns the text of the mark at two to the power of `exponent`: `0.25`, `16`, `4,096` or `2²⁰`.
 pub(super) fn power_mark(exponent: f64) -> String {
     match exponent as i32 {
         small @ ..0 => format!("{}", 2_f64.powi(small)),
@@ -89,7 +89,7 @@ pub(super) fn power_mark(exponent: f64) -> String {
     }
 }
 
-/// Returns the text of the mark at a number: `0.25`, `1.5`, `4,000`.
+/// Returns the text of the mark at `value`: `0.25`, `1.5` or `4,000`.
 pub(super) fn mark(value: f64) -> String {
     // A mark is a multiple of the step, which may be off by a rounding error.
     let rounded = (value * 1e6).round() / 1e6;

@@ -1,4 +1,4 @@
-//! The frame of every plot: background, title, legend, and the styles of texts.
+//! Draws the frame of every plot: background, title and legend.
 
 use anyhow::anyhow;
 use plotters::backend::DrawingBackend;
@@ -28,15 +28,15 @@ const MARGIN: i32 = 16;
 const SWATCH: i32 = 22;
 const LEGEND_LINE: i32 = TICK + 9;
 
-/// Pixels that the title takes at the top.
+/// The height of the title at the top of a plot, in pixels.
 pub(super) const TOP: u32 = (2 * MARGIN + TITLE) as u32;
 
-/// Pixels around a chart, and at its axes for their marks and descriptions.
+/// The margin around a chart, and the space at its axes for marks and descriptions, in pixels.
 pub(super) const CHART_MARGIN: u32 = 10;
 pub(super) const X_LABELS: u32 = 60;
 const Y_LABELS: u32 = 88;
 
-/// Returns the height of a picture that has room for a legend of this many names.
+/// Returns the height of a picture that has room for a legend with `names` names.
 pub(super) fn height_of_legend(names: usize) -> u32 {
     TOP + MARGIN as u32 + u32::try_from(names).unwrap_or(u32::MAX).min(600) * LEGEND_LINE as u32
 }
@@ -59,8 +59,8 @@ fn width(content: &str, height: i32) -> i32 {
     (FAMILY, height).into_font().box_size(content).map_or_else(|_| guess(), |(width, _)| width as i32)
 }
 
-/// Paints the background, the title and, to the right, a legend of names with their colours. Returns the area that
-/// remains.
+/// Paints the background, the title and, at the right, a legend of names with their colours. Returns the area that
+/// remains for the chart.
 pub(super) fn draw<B: DrawingBackend>(
     area: &DrawingArea<B, Shift>,
     title: &str,
@@ -89,7 +89,8 @@ pub(super) fn draw<B: DrawingBackend>(
     Ok(rest)
 }
 
-/// Draws the x and y axes with their labels, and returns the chart. `texts` make the texts of the marks.
+/// Draws the x and y axes with their labels, and returns the chart. `x_text` and `y_text` return the texts of the
+/// marks.
 pub(super) fn chart<'a, B: DrawingBackend>(
     area: &'a DrawingArea<B, Shift>,
     axes: [Axis; 2],

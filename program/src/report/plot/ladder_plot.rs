@@ -1,4 +1,4 @@
-//! The plot of a ladder: its rungs over the size of the problem, beside references.
+//! Draws the plot of a ladder: a line for each rung over the size of the problem, beside references.
 
 use std::cmp::Ordering;
 
@@ -23,7 +23,7 @@ const STEPS: [RGBColor; 5] = [
 /// The colours of the references, which no rung has. Their lines are dashed.
 const REFERENCES: [RGBColor; 3] = [RGBColor(120, 120, 120), RGBColor(205, 40, 30), RGBColor(20, 20, 20)];
 
-/// Lines over the size of a problem, on an axis of powers of two.
+/// A plot of rungs and references over the size of a problem, on an axis of powers of two.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct LadderPlot {
     /// The title, with the name of the device.
@@ -39,7 +39,7 @@ pub struct LadderPlot {
 }
 
 impl LadderPlot {
-    /// Returns the colour of a line; the rungs come first.
+    /// Returns the colour of line `number`, counted over the rungs and then the references.
     fn colour(&self, number: usize) -> RGBColor {
         match number.checked_sub(self.rungs.len()) {
             Some(reference) => REFERENCES[reference % REFERENCES.len()],
@@ -48,7 +48,7 @@ impl LadderPlot {
     }
 }
 
-/// Returns the colour of step `number` of `count`, between those of [`STEPS`].
+/// Returns the colour of rung `number` of `count`, interpolated between the colours of [`STEPS`].
 fn shade(number: usize, count: usize) -> RGBColor {
     let Some(last) = count.checked_sub(1).filter(|&last| last > 0) else { return STEPS[STEPS.len() - 1] };
     let place = number as f64 / last as f64 * (STEPS.len() - 1) as f64;

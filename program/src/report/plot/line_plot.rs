@@ -1,4 +1,4 @@
-//! A plot of lines.
+//! Draws a plot of lines.
 
 use plotters::backend::DrawingBackend;
 use plotters::coord::Shift;
@@ -12,10 +12,10 @@ use super::{Drawn, Picture, colour, frame};
 
 const SIZE: (u32, u32) = (1000, 620);
 
-/// The most points of a line that has markers.
+/// The maximum number of points of a line with markers.
 const MAX_MARKERS: usize = 64;
 
-/// Lines over a common axis. A line of few points has a marker at each.
+/// A plot of lines over a common axis. A line of few points has a marker at each point.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct LinePlot {
     /// The title, with the name of the device.
@@ -30,17 +30,17 @@ pub struct LinePlot {
     pub series: Vec<Series>,
 }
 
-/// One line.
+/// A line of a plot.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Series {
-    /// Its name in the legend.
+    /// The name of the line in the legend.
     pub name: String,
-    /// Its points from left to right. A point that is not finite is left out.
+    /// The points of the line from left to right. A point that is not finite is left out.
     pub points: Vec<(f64, f64)>,
 }
 
 impl Series {
-    /// Adds a point to the series of that name, which is created if it is missing.
+    /// Adds a point to the series called `name`, and creates the series if it is missing.
     pub fn add(all: &mut Vec<Series>, name: &str, point: (f64, f64)) {
         match all.iter_mut().find(|series| series.name == name) {
             Some(series) => series.points.push(point),
@@ -49,13 +49,13 @@ impl Series {
     }
 }
 
-/// A line as it is drawn.
+/// A line with its style.
 pub(super) struct Line<'a> {
     pub series: &'a Series,
     pub colour: RGBColor,
-    /// Its width in pixels.
+    /// The width of the line in pixels.
     pub width: u32,
-    /// The radius of the markers at its points; `None` for a dashed line without markers.
+    /// The radius of the markers at the line's points; `None` for a dashed line without markers.
     pub markers: Option<u32>,
 }
 
@@ -73,12 +73,12 @@ impl Picture for LinePlot {
     }
 }
 
-/// Returns the size of a plot of this many lines.
+/// Returns the size in pixels of a plot of `lines` lines.
 pub(super) fn size(lines: usize) -> (u32, u32) {
     (SIZE.0, SIZE.1.max(frame::height_of_legend(lines)))
 }
 
-/// Draws lines over a common axis, which is one of powers of two if `x_log2` is true.
+/// Draws lines over a common x axis. If `x_log2` is true, the axis is one of powers of two.
 pub(super) fn draw<B: DrawingBackend>(
     area: &DrawingArea<B, Shift>,
     title: &str,

@@ -1,11 +1,11 @@
-//! Plots as files: lines over an axis, ladders, and timelines.
+//! Writes plots as files: lines over an axis, ladders, and timelines.
 //!
 //! The extension of the file chooses the format, SVG or PNG. Both have an opaque light background, dark text, and
 //! colours that differ for any colour vision. A transparent plot would need middle tones, which stand out on neither a
 //! light nor a dark page.
 //!
-//! The program contains the typeface of PNG text; SVG text has the viewer's sans-serif. Neither needs a font of the
-//! machine.
+//! The program contains the typeface for text in PNG files. SVG files name the viewer's sans-serif typeface. Neither
+//! format needs a font of the machine.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -31,7 +31,7 @@ pub use ladder_plot::LadderPlot;
 pub use line_plot::{LinePlot, Series};
 pub use timeline::{Bar, Timeline};
 
-/// The colours of the series, after M. Okabe and K. Ito. A further series begins again.
+/// The colours of the series, after M. Okabe and K. Ito. Further series use the colours again from the start.
 const COLOURS: [RGBColor; 7] = [
     RGBColor(0, 114, 178),
     RGBColor(213, 94, 0),
@@ -47,7 +47,7 @@ fn colour(number: usize) -> RGBColor {
     COLOURS[number % COLOURS.len()]
 }
 
-/// `--plot FILE`, for a command's options.
+/// The option `--plot FILE` of a command.
 #[derive(Args, Clone, Debug)]
 pub struct PlotOption {
     /// Also plot the result, into a .svg or .png file
@@ -59,7 +59,7 @@ impl PlotOption {
     /// Fails if the plot cannot be written. Commands call this before long work.
     ///
     /// # Errors
-    /// [`UsageError`] for another extension; otherwise if the file cannot be written.
+    /// [`UsageError`] unless the extension is `.svg` or `.png`; another error if the file cannot be written.
     pub fn check(&self) -> anyhow::Result<()> {
         self.plot.as_deref().map_or(Ok(()), check)
     }
@@ -80,7 +80,7 @@ impl PlotOption {
 /// Fails if a plot cannot be written to `path`.
 ///
 /// # Errors
-/// [`UsageError`] for another extension; otherwise if the file cannot be written.
+/// [`UsageError`] unless the extension is `.svg` or `.png`; another error if the file cannot be written.
 pub fn check(path: &Path) -> anyhow::Result<()> {
     Format::of(path)?;
     WholeFile::new(path).check()
@@ -91,11 +91,11 @@ pub trait Picture {
     /// Returns the width and height in pixels.
     fn size(&self) -> (u32, u32);
 
-    /// Draws it on an area of that size.
+    /// Draws the picture on `area`, which has the size that [`size`](Self::size) returns.
     fn draw<B: DrawingBackend>(&self, area: &DrawingArea<B, Shift>) -> Drawn<B>;
 }
 
-/// The result of drawing.
+/// The result of drawing on a back end of the drawing library.
 pub type Drawn<B, T = ()> = Result<T, DrawingAreaErrorKind<<B as DrawingBackend>::ErrorType>>;
 
 /// The format of a plot.
@@ -122,7 +122,7 @@ impl Format {
 /// Writes `picture` to `path`, whole or not at all.
 ///
 /// # Errors
-/// [`UsageError`] unless `path` ends in `.svg` or `.png`; otherwise if the file cannot be written.
+/// [`UsageError`] unless `path` ends in `.svg` or `.png`; another error if the file cannot be written.
 pub fn write(path: &Path, picture: &impl Picture) -> anyhow::Result<()> {
     let format = Format::of(path)?;
     let file = WholeFile::new(path);

@@ -1,4 +1,4 @@
-//! Plots are written in both formats, whatever is in them.
+//! Tests that plots are written in both formats, even with empty or odd data.
 
 use std::fs;
 
@@ -77,7 +77,7 @@ fn the_picture_has_its_words() {
     assert!(bars > 132 * 2 * 3, "{bars}");
 }
 
-/// The colour of a line is where its point is, and the rest of the picture is not.
+/// Tests that pixels have the colours of the lines, and that most other pixels are white.
 #[test]
 fn a_png_shows_the_lines_on_a_light_background() {
     let bytes = png(&line_plot(true)).unwrap();
@@ -110,7 +110,7 @@ fn what_is_empty_or_odd_is_drawn_as_well() {
     assert!(png(&Timeline::default()).is_ok());
 }
 
-/// `PLOTS=folder cargo test -p host plot` keeps a plot of each kind, to look at.
+/// Draws a plot of each kind. `PLOTS=folder cargo test -p program plot` keeps them in the folder, to look at.
 #[test]
 fn samples_can_be_kept_to_look_at() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! A timeline: bars over time, in a row for each place.
+//! Draws a timeline: bars over time, with a row for each multiprocessor or other place.
 
 use plotters::backend::DrawingBackend;
 use plotters::coord::Shift;
@@ -11,17 +11,17 @@ use super::{Drawn, Picture, colour, frame};
 
 const WIDTH: u32 = 1200;
 
-/// The height of all rows together, unless the height of their lanes is out of its range.
+/// The height of all rows together in pixels, unless their lanes would be lower or higher than [`LANE_HEIGHT`] allows.
 const ROWS_HEIGHT: u32 = 900;
 const LANE_HEIGHT: std::ops::RangeInclusive<u32> = 4..=30;
 
-/// Pixels between two rows.
+/// The number of pixels between two rows.
 const GAP: u32 = 3;
 
-/// Pixels above and below all rows.
+/// The number of pixels above and below all rows together.
 const AROUND: u32 = frame::TOP + 2 * frame::CHART_MARGIN + frame::X_LABELS;
 
-/// Bars over time, in a row for each place where something ran.
+/// A timeline: bars over time, with a row for each place where something ran.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Timeline {
     /// The title, with the name of the device.
@@ -38,18 +38,18 @@ pub struct Timeline {
     pub bars: Vec<Bar>,
 }
 
-/// Something that ran.
+/// A bar of a timeline: a piece of work that ran at one place.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Bar {
-    /// The row's number.
+    /// The number of the bar's row.
     pub row: usize,
-    /// The lane in its row, from 0. Bars that overlap in time have different lanes.
+    /// The bar's lane in its row, from 0. Bars that overlap in time have different lanes.
     pub lane: usize,
-    /// The kind's number.
+    /// The number of the bar's kind.
     pub kind: usize,
-    /// When it began.
+    /// The time at which the work began.
     pub begin: f64,
-    /// When it ended.
+    /// The time at which the work ended.
     pub end: f64,
 }
 
@@ -63,7 +63,7 @@ impl Timeline {
         u32::try_from(lanes).unwrap_or(u32::MAX).saturating_add(1)
     }
 
-    /// Returns the pixels of a bar and the gap below it.
+    /// Returns the height in pixels of a bar and the gap below it.
     fn lane_height(&self) -> u32 {
         let height = (ROWS_HEIGHT / self.rows()).saturating_sub(GAP) / self.lanes();
         height.clamp(*LANE_HEIGHT.start(), *LANE_HEIGHT.end())

@@ -1,4 +1,4 @@
-//! Compares the kernels' PTX and SASS with what their attributes declare: `wide(…)` and `allow(…)`.
+//! Compares the kernels' PTX and SASS with the requirements that their attributes declare: `wide(…)` and `allow(…)`.
 //!
 //! # Design
 //!
@@ -19,7 +19,7 @@ use crate::kernels::{Kernel, Rule, Wide};
 use crate::ptx::{self, Function, Module};
 use crate::sass::{self, Instruction};
 
-/// The kernels of the sources, by the names of their entries.
+/// The kernels that the sources declare, by the names of their entries.
 #[derive(Clone, Default)]
 pub(super) struct Table(BTreeMap<String, Kernel>);
 
@@ -37,7 +37,7 @@ pub(super) struct CodeFindings {
 }
 
 impl CodeFindings {
-    /// Returns the number of kernels.
+    /// Returns the number of kernels that were checked.
     pub fn kernels(&self) -> usize {
         self.kernels.len()
     }
@@ -54,7 +54,7 @@ impl CodeFindings {
 struct CodeSite<'a> {
     file: &'a str,
     kernel: &'a str,
-    /// The architecture of the SASS. `None` for PTX.
+    /// The architecture of the SASS; `None` for PTX.
     arch: Option<Arch>,
 }
 
@@ -71,7 +71,7 @@ impl Table {
         Table(kernels.iter().map(|kernel| (kernel.name.clone(), kernel.clone())).collect())
     }
 
-    /// Checks a module's PTX.
+    /// Returns the findings in a module's PTX.
     pub fn check_ptx(&self, file: &str, module: &Module) -> CodeFindings {
         let mut seen = CodeFindings::default();
         for entry in &module.entries {
@@ -101,7 +101,7 @@ impl Table {
         seen
     }
 
-    /// Checks a module's SASS.
+    /// Returns the findings in a module's SASS for `arch`.
     pub fn check_sass(&self, file: &str, arch: Arch, kernels: &[sass::Kernel]) -> CodeFindings {
         let mut seen = CodeFindings { has_sass: true, ..CodeFindings::default() };
         for kernel in kernels {
@@ -191,7 +191,7 @@ impl Table {
     }
 }
 
-/// True if a module's target has asynchronous copies. Before sm_80, loads replace them.
+/// Returns true if a module's target has asynchronous copies. Before sm_80, loads replace them.
 fn has_copies(file: &str) -> bool {
     !file.contains(".sm_70.")
 }

@@ -126,7 +126,7 @@ fn a_copy_past_the_registers_is_known() {
     assert_eq!(sass("LDGSTS.E [R7], desc[UR4][R2.64]"), 1);
 }
 
-/// Before sm_80, loads into registers replace the copies.
+/// Tests a target before sm_80, where loads into registers replace asynchronous copies.
 #[test]
 fn a_target_without_copies_must_load_by_16_bytes() {
     let table = table("#[kernel(wide(copies))]\nfn a() {}");
@@ -158,7 +158,7 @@ fn an_unneeded_exception_is_a_finding() {
     assert!(found[0].starts_with(&of_rule("local_in_ptx")) && found[1].starts_with(&of_rule("local")), "{found:?}");
 }
 
-/// An exception is needed if one of the instances needs it.
+/// Tests that an exception counts as needed if one instance needs it.
 #[test]
 fn instances_share_an_exception() {
     let table = table("#[kernel(instances(T = [f32, f64]), allow(unbounded = \"why\"))]\nfn a<T>() {}");

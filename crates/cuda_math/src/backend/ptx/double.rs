@@ -4,7 +4,8 @@ use core::arch::asm;
 
 use super::fma_f64;
 
-/// Returns the rounded product. In assembly, because the compiler may contract a plain product with a following sum.
+/// Returns the product of `a` and `b`, rounded once. It uses assembly, because the compiler may fuse a plain product
+/// with a following sum.
 #[inline(always)]
 pub fn product_f64(a: f64, b: f64) -> f64 {
     let product;
@@ -16,8 +17,8 @@ pub fn product_f64(a: f64, b: f64) -> f64 {
     product
 }
 
-/// Returns the number with these upper and lower 32 bits. In assembly, because the compiler would turn changes of the
-/// upper bits into 64-bit additions.
+/// Returns the number with these upper and lower 32 bits. It uses assembly, because the compiler would turn changes of
+/// the upper bits into 64-bit additions.
 #[inline(always)]
 pub fn from_words_f64(high: i32, low: i32) -> f64 {
     let x;
@@ -31,9 +32,9 @@ pub fn from_words_f64(high: i32, low: i32) -> f64 {
 
 /// Returns `1 / x`, correctly rounded, for magnitudes from 2^−1000 to 2^1000.
 ///
-/// These are the instructions that `rcp.rn.f64` is assembled to, without the branch for other magnitudes. An
-/// approximation of 20 bits is followed by its third-order correction. Markstein's last step then rounds correctly for
-/// any approximation.
+/// The function runs the instructions into which `rcp.rn.f64` is assembled, without the branch for other magnitudes.
+/// They start from an approximation of 20 bits and apply a third-order correction. Markstein's last step then rounds
+/// correctly for any approximation.
 #[inline(always)]
 pub fn recip_in_range_f64(x: f64) -> f64 {
     let first = recip_estimate_f64(x);
@@ -44,8 +45,8 @@ pub fn recip_in_range_f64(x: f64) -> f64 {
 
 /// Returns `√x`, correctly rounded, for numbers from 2^−1000 to 2^1000. Returns NaN for 0, negative numbers and NaN.
 ///
-/// These are the instructions that `sqrt.rn.f64` is assembled to, without the branch for other numbers. The branch
-/// costs more than the operations, because each constant is moved again on both sides of it.
+/// The function runs the instructions into which `sqrt.rn.f64` is assembled, without the branch for other numbers. The
+/// branch costs more than the operations, because each constant is loaded again on both sides of it.
 #[inline(always)]
 pub fn sqrt_in_range_f64(x: f64) -> f64 {
     let first = rsqrt_estimate_f64(x);
@@ -57,7 +58,8 @@ pub fn sqrt_in_range_f64(x: f64) -> f64 {
     fma_f64(fma_f64(-root, root, x), half, root)
 }
 
-/// Returns `1 / x` to 2^−20, in the upper word of the result. A subnormal operand or result counts as 0.
+/// Returns `1 / x` with a relative error of 2^−20, in the upper word of the result. A subnormal operand or result
+/// counts as 0.
 #[inline(always)]
 pub fn recip_estimate_f64(x: f64) -> f64 {
     let estimate;
@@ -68,7 +70,7 @@ pub fn recip_estimate_f64(x: f64) -> f64 {
     estimate
 }
 
-/// Returns `1 / √x` to 2^−20, in the upper word of the result. A subnormal operand counts as 0.
+/// Returns `1 / √x` with a relative error of 2^−20, in the upper word of the result. A subnormal operand counts as 0.
 #[inline(always)]
 pub fn rsqrt_estimate_f64(x: f64) -> f64 {
     let estimate;

@@ -24,7 +24,7 @@ instructions! {
     mul(a, b) = "mul.rn.f32 {}, {}, {};";
     /// Returns `a / b`.
     div(a, b) = "div.rn.f32 {}, {}, {};";
-    /// Returns √`x`.
+    /// Returns the square root of `x`, correctly rounded.
     sqrt(x) = "sqrt.rn.f32 {}, {};";
     /// Returns `a + b`, rounded towards 0.
     add_towards_zero(a, b) = "add.rz.f32 {}, {}, {};";
@@ -44,23 +44,24 @@ instructions! {
     rsqrt_seed(x) = "rsqrt.approx.ftz.f32 {}, {};";
     /// Returns the logarithm of ±0, ∞, NaN or a negative number.
     log_of_special(x) = "lg2.approx.ftz.f32 {}, {};";
-    /// Returns the root of a number that is not both positive and finite.
+    /// Returns the square root of a number that is not both positive and finite.
     sqrt_of_special(x) = "sqrt.approx.ftz.f32 {}, {};";
     /// Returns the reciprocal of 0, ∞ or NaN.
     recip_of_special(x) = "rcp.approx.ftz.f32 {}, {};";
-    /// Returns the minimum; if one operand is NaN, the other one.
+    /// Returns the minimum, or the other operand if one is NaN.
     lesser_number(a, b) = "min.f32 {}, {}, {};";
 }
 
-/// Returns `1 / x` if operand and result are normal: a seed of 23 bits and one Newton step, rounded like a division.
-/// `rcp.rn` uses the same path for such an operand.
+/// Returns `1 / x`, correctly rounded, if operand and result are normal. It uses a seed of 23 bits and one Newton step,
+/// like `rcp.rn` for such an operand.
 #[inline(always)]
 pub fn rcp_normal(x: f32) -> f32 {
     let seed = rcp_seed(x);
     fma(fma(-x, seed, 1.0), seed, seed)
 }
 
-/// Returns √`x` for finite numbers from 2^−101. `sqrt.rn` uses the same path for such an operand.
+/// Returns √`x`, correctly rounded, for finite numbers from 2^−101 on. It uses the same steps as `sqrt.rn` for such an
+/// operand.
 #[inline(always)]
 pub fn sqrt_normal(x: f32) -> f32 {
     let seed = rsqrt_seed(x);
@@ -68,9 +69,9 @@ pub fn sqrt_normal(x: f32) -> f32 {
     fma(fma(-root, root, x), mul(seed, 0.5), root)
 }
 
-/// Returns `1 / √x` if `x` is not subnormal: a seed of 22 bits and one Newton step. The result does not depend on the
-/// seed if that is within the 2^−22.9 of the PTX documentation; all arguments were tried with each such seed. For 0, ∞
-/// and negative numbers the seed is the result: the step is NaN there and is replaced by one without effect.
+/// Returns `1 / √x` if `x` is not subnormal, from a seed of 22 bits and one Newton step. Every seed within the 2^−22.9
+/// of the PTX documentation leads to the same result; all arguments were tried with each such seed. For 0, ∞ and
+/// negative numbers the Newton step would be NaN. A step without effect replaces it, so the seed is the result.
 #[inline(always)]
 pub fn rsqrt_not_subnormal(x: f32) -> f32 {
     let seed = rsqrt_seed(x);

@@ -1,6 +1,6 @@
-//! Arithmetic on `f64` for which a GPU has other instructions with the same results.
+//! Arithmetic on `f64` for which a GPU has special instructions.
 
-/// Returns the rounded product.
+/// Returns the product of `a` and `b`, rounded once.
 #[inline(always)]
 pub fn product_f64(a: f64, b: f64) -> f64 {
     a * b
@@ -24,13 +24,13 @@ pub fn sqrt_in_range_f64(x: f64) -> f64 {
     x.sqrt()
 }
 
-/// Returns `1 / x`. A GPU returns it to 2^−20.
+/// Returns `1 / x` with all bits. A GPU's result has a relative error of 2^−20.
 #[inline(always)]
 pub fn recip_estimate_f64(x: f64) -> f64 {
     1.0 / x
 }
 
-/// Returns `1 / √x`. A GPU returns it to 2^−20.
+/// Returns `1 / √x` with all bits. A GPU's result has a relative error of 2^−20.
 #[inline(always)]
 pub fn rsqrt_estimate_f64(x: f64) -> f64 {
     1.0 / x.sqrt()

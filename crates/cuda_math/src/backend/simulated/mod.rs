@@ -1,4 +1,4 @@
-//! The host back end: operations of std whose results have the bits of the GPU's.
+//! The host back end: operations of std that return the same bits as the GPU's operations.
 
 extern crate std;
 

@@ -32,7 +32,8 @@ pub fn sqrt_normal(x: f32) -> f32 {
     backend::sqrt_f32(x)
 }
 
-/// The exact value is first rounded to 53 bits. This changes the result for no operand (`tests/suites/mathematics.rs`).
+/// Returns `1 / √x` if `x` is not subnormal. It rounds to `f64` first, which changes the final result for no operand
+/// (`tests/suites/mathematics.rs`).
 pub fn rsqrt_not_subnormal(x: f32) -> f32 {
     (1.0 / backend::sqrt_f64(f64::from(x))) as f32
 }
@@ -42,7 +43,7 @@ pub fn log_of_special(x: f32) -> f32 {
     x.ln()
 }
 
-/// Returns the root of a number that is not both positive and finite.
+/// Returns the square root of a number that is not both positive and finite.
 pub fn sqrt_of_special(x: f32) -> f32 {
     backend::sqrt_f32(x)
 }
@@ -52,7 +53,7 @@ pub fn recip_of_special(x: f32) -> f32 {
     1.0 / x
 }
 
-/// Returns the minimum; if one operand is NaN, the other one.
+/// Returns the minimum, or the other operand if one is NaN.
 pub fn lesser_number(a: f32, b: f32) -> f32 {
     a.min(b)
 }

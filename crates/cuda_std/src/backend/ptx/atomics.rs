@@ -91,7 +91,7 @@ pub unsafe fn atomic_update<T: Atomic>(update: Update, place: Place<T>, value: T
     }
 }
 
-/// An update without an instruction of its own: a loop of compare-exchange.
+/// Performs an update that has no instruction, by a loop of compare-exchange operations.
 ///
 /// # Safety
 /// The place must be valid for an access of `T`.

@@ -9,8 +9,8 @@ use crate::thread;
 /// Waits for all blocks of a cooperative launch. The blocks count their arrivals in a word provided by the driver; its
 /// highest bit flips when the last block arrives.
 ///
-/// The driver provides the same word to CUDA's cooperative groups. It is the second one of a structure whose address is
-/// in two special registers (`cooperative_groups/details/driver_abi.h` of the toolkit).
+/// The driver provides the same word to CUDA's cooperative groups. It is the second word of a structure whose address
+/// is in two special registers (`cooperative_groups/details/driver_abi.h` of the toolkit).
 #[inline(always)]
 pub fn sync_grid() {
     let (high, low): (u32, u32);
@@ -41,7 +41,7 @@ pub fn sync_grid() {
     sync_threads();
 }
 
-/// Prints the mistake once per block and ends the kernel with an error.
+/// Prints once per block that the launch is not cooperative, and ends the kernel with an error.
 #[cold]
 #[inline(never)]
 fn not_cooperative() -> ! {
@@ -172,7 +172,7 @@ mod by_atomics {
 #[cfg(not(target_feature = "sm_80"))]
 pub use by_atomics::*;
 
-/// Does nothing before sm_90, where launches never overlap.
+/// Allows the next launch to start early. Does nothing before sm_90, where launches never overlap.
 #[inline(always)]
 pub fn launch_dependents() {
     #[cfg(not(target_feature = "sm_90"))]
@@ -184,7 +184,8 @@ pub fn launch_dependents() {
     }
 }
 
-/// `launch` searches for the instruction in a kernel's PTX and lets only such kernels overlap.
+/// Waits for the previous launches. `launch` searches a kernel's PTX for this instruction and lets only kernels that
+/// have it overlap.
 #[inline(always)]
 pub fn wait_for_dependencies() {
     #[cfg(target_feature = "sm_90")]

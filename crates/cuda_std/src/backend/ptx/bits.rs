@@ -40,9 +40,9 @@ pub fn lop3<const TABLE: u8>(a: u32, b: u32, c: u32) -> u32 {
     result
 }
 
-/// Returns a placeholder for the table. The host finds it by the comment and replaces it before the driver compiles the
-/// kernel. The placeholders of indices below 218 are distinct, and each depends on all three inputs, so the compiler
-/// treats it like a real table.
+/// Returns the placeholder for `lop3` table `index`. The host finds it by the comment in the PTX and replaces it before
+/// the driver compiles the kernel. The placeholders of indices below 218 are distinct, and each depends on all three
+/// inputs, so the compiler treats it like a real table.
 const fn stand_in(index: usize) -> u32 {
     let (mut table, mut before) = (0_u32, 0);
     loop {
@@ -58,7 +58,7 @@ const fn stand_in(index: usize) -> u32 {
 
 #[inline(always)]
 pub fn lop3_given<const INDEX: usize>(a: u32, b: u32, c: u32) -> u32 {
-    const { assert!(INDEX < 128, "there are at most 128 tables") };
+    const { assert!(INDEX < 128, "a launch has at most 128 tables: the index must be below 128") };
     let result;
     // SAFETY: arithmetic on registers.
     unsafe {

@@ -8,7 +8,7 @@ use crate::{Element, unroll};
 #[cfg(target_feature = "sm_80")]
 use super::memory::to_global;
 
-/// A thread's copies. The hardware counts them.
+/// The asynchronous copies of a thread. The type is empty because the hardware counts the copies.
 #[derive(Debug, Default)]
 pub struct Copies;
 

@@ -1,5 +1,6 @@
-//! 16-bit floats, with instructions where the architecture has them. `bf16` has a fused multiply-add from sm_80 on,
-//! which also computes sums and products before sm_90. Before sm_80 it has no instructions.
+//! Arithmetic on 16-bit floats, with instructions where the architecture has them. From sm_80 on, `bf16` has a fused
+//! multiply-add; before sm_90 this instruction also computes sums and products. Before sm_80 `bf16` has no
+//! instructions.
 
 use core::arch::asm;
 
@@ -52,7 +53,7 @@ conversions! {
     f16_to_f32 u16 reg16 f32 reg32 "cvt.f32.f16";
 }
 
-/// Treats NaN separately, because this instruction alone keeps bits of a NaN.
+/// Returns the `f16` nearest to `value`. NaN is a separate case, because only this conversion would keep bits of a NaN.
 #[inline(always)]
 pub fn f16_from_f64(value: f64) -> u16 {
     if value.is_nan() { 0x7FFF } else { f16_from_number(value) }
@@ -108,7 +109,8 @@ pub fn bf16x2_fma(a: u32, b: u32, c: u32) -> u32 {
     bf16_fma(a as u16, b as u16, c as u16) as u32 | (high as u32) << 16
 }
 
-/// Sums and products by a fused multiply-add: times 1, times −1, and plus −0, which keeps the sign of a zero.
+/// Computes sums and products of `bf16` by a fused multiply-add: a factor 1 or −1 gives sums and differences, and an
+/// addend −0, which keeps the sign of a zero, gives products.
 #[cfg(not(target_feature = "sm_90"))]
 macro_rules! by_fused {
     ($($word:ident $one:literal $sign:literal $fma:ident $add:ident $sub:ident $mul:ident;)*) => {$(

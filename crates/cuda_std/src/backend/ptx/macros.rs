@@ -1,7 +1,7 @@
-//! What the crate's macros expand to on a GPU.
+//! The expansions of the crate's macros on a GPU.
 
-/// Emits a comment for `cuda_builder` if the architecture lacks the instructions of a part of this crate and the code
-/// that follows replaces them. The comment has the part's name and the first architecture with the instructions.
+/// Emits a comment for `cuda_builder` if the architecture lacks the instructions of a part of this crate, which other
+/// code then replaces. The comment has the part's name and the first architecture with the instructions.
 macro_rules! fallback {
     ($part:literal $arch:literal) => {
         // SAFETY: emits only a comment.
@@ -136,7 +136,7 @@ macro_rules! __assertion {
     (host { $($host:tt)* } device { $($device:tt)* }) => { $($device)* };
 }
 
-/// Like core's assertion, which is a trap here.
+/// The assertion of `core`, which is a trap without a message on a GPU.
 #[doc(hidden)]
 #[macro_export]
 #[cfg(feature = "silent-asserts")]
@@ -181,13 +181,13 @@ macro_rules! __fail {
     }};
 }
 
-/// `unroll!(I in N => body)` repeats the body for each `I` from 0 to `N` − 1, at most 18. `I` is a constant on a GPU,
-/// so arrays indexed by it stay in registers even if the compiler would not unroll a loop. In the simulator it is a
-/// loop, which compiles faster.
+/// `unroll!(I in N => body)` repeats the body for each `I` from 0 to `N` − 1; `N` is at most 18. On a GPU `I` is a
+/// constant, so arrays indexed by it stay in registers even if the compiler would not unroll a loop. In the simulator
+/// the macro expands to a loop, which compiles faster.
 #[macro_export]
 macro_rules! unroll {
     ($i:ident in $n:expr => $body:block) => {{
-        const { assert!($n <= 18, "unroll! has 18 bodies") };
+        const { assert!($n <= 18, "unroll! repeats its body at most 18 times") };
         $crate::unroll!(@ $i $n, $body 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17);
     }};
     (@ $i:ident $n:expr, $body:block $($number:literal)*) => {$(

@@ -1,4 +1,4 @@
-//! Loads and stores.
+//! Loads and stores on a GPU.
 //!
 //! Accesses of up to 8 bytes to global memory go through Rust pointers, which LLVM compiles to `ld.global` and
 //! `st.global` with folded offsets. Accesses of 16 bytes, cache hints and shared memory need `asm!`.
@@ -25,7 +25,7 @@ pub fn dynamic_shared() -> (u32, u32) {
     (address, bytes)
 }
 
-/// Does nothing: a GPU reports no names.
+/// Does nothing: a GPU has no reports that could show the name.
 #[inline(always)]
 pub fn name_dynamic<T>(_name: &'static str, _address: u32, _len: usize) {}
 
@@ -119,8 +119,8 @@ macro_rules! store {
     }};
 }
 
-/// Returns the bits of `raw` as a `To`. Both are plain data. A call with different sizes is in a branch that is not
-/// executed.
+/// Returns the bits of `raw` as a `To`. Both types are plain data. A call with types of different sizes is in a branch
+/// that is not executed.
 ///
 /// # Safety
 /// If the call is executed, `To` must not be larger than `From`.
@@ -130,7 +130,8 @@ pub(super) unsafe fn cast<From: Copy, To: Copy>(raw: From) -> To {
     unsafe { core::mem::transmute_copy(&raw) }
 }
 
-/// Returns the largest access in bytes that goes through Rust pointers. It is unlimited if `T` needs several accesses.
+/// Returns the size in bytes of the largest access to a `T` that goes through Rust pointers. The size is unlimited if
+/// `T` needs several accesses.
 const fn max_bytes_of_rust<T: DeviceCopy>() -> usize {
     if access_bytes::<T>() == 0 { usize::MAX } else { 8 }
 }
@@ -269,8 +270,8 @@ pub unsafe fn global_store_vec<T: Element, const N: usize>(pointer: *mut T, valu
 macro_rules! shared_accesses {
     ($($load:ident $load_numbers:ident $store:ident $store_numbers:ident $load_prefix:literal $store_prefix:literal;)*) => {$(
         /// # Safety
-        /// `address` must be valid for an access of `T` in the block's shared memory, and `T` must have a single
-        /// access.
+        /// `address` must be valid for an access of `T` in the block's shared memory, and one instruction must be able
+        /// to load a `T`.
         #[inline(always)]
         pub unsafe fn $load<T: DeviceCopy>(address: u32) -> T {
             load!($load_prefix, address, reg32, nomem)
@@ -292,8 +293,8 @@ macro_rules! shared_accesses {
         }
 
         /// # Safety
-        /// `address` must be valid for an access of `T` in the block's shared memory, and `T` must have a single
-        /// access.
+        /// `address` must be valid for an access of `T` in the block's shared memory, and one instruction must be able
+        /// to store a `T`.
         #[inline(always)]
         pub unsafe fn $store<T: DeviceCopy>(address: u32, value: T) {
             store!($store_prefix, address, value, reg32, nomem)
@@ -349,7 +350,7 @@ pub unsafe fn global_store_volatile<T: DeviceCopy>(pointer: *mut T, value: T) {
     });
 }
 
-/// Ends the kernel: the bits loaded from shared memory are not a valid `T`.
+/// Ends the kernel because the bits loaded from shared memory are not a valid `T`.
 #[inline(always)]
 pub fn no_value<T>() -> ! {
     trap()

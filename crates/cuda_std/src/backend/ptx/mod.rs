@@ -30,7 +30,7 @@ pub use memory::*;
 pub use statics::*;
 pub use warp::*;
 
-/// A GPU checks only the safe methods.
+/// False: a GPU checks only the accesses of safe methods.
 pub const CHECKS_EVERY_ACCESS: bool = false;
 
 /// Empty: a GPU has no host items.
@@ -47,7 +47,7 @@ pub mod macro_support {
     };
 }
 
-/// The owner of a view's memory; empty on the device itself.
+/// The owner of a view's memory; empty in code for the GPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Owner;
 
@@ -58,7 +58,7 @@ impl Owner {
     }
 }
 
-/// Called before a kernel obtains a pointer to global memory; does nothing on a GPU.
+/// Does nothing on a GPU. The crate calls it before a kernel obtains a pointer to global memory.
 #[inline(always)]
 pub(crate) fn exposing() {}
 
@@ -210,13 +210,13 @@ special_registers! {
     clock u64 reg64 "mov.u64 {}, %clock64;";
 }
 
-/// Returns `is_taken`; only the simulator counts branches.
+/// Returns `is_taken`. Only the simulator counts branches.
 #[inline(always)]
 pub fn branch(is_taken: bool) -> bool {
     is_taken
 }
 
-/// Ends the kernel with an error. The host sees it at its next call.
+/// Ends the kernel with an error. The host sees the error at its next call of the driver.
 #[cold]
 #[inline(always)]
 fn trap() -> ! {
@@ -252,8 +252,8 @@ pub fn fail_with<P: Pieces, A: PrintArguments>(pieces: P, arguments: A) -> ! {
     trap()
 }
 
-/// Ends a kernel that panics with an error. In PTX a panic is a trap without a message; the simulator runs the same
-/// source and reports the message.
+/// Handles a panic: ends the kernel with an error. In PTX a panic is a trap without a message; the simulator runs the
+/// same source and reports the message.
 #[panic_handler]
 fn panic(_info: &core::panic::PanicInfo<'_>) -> ! {
     trap()

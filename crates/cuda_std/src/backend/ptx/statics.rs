@@ -1,4 +1,4 @@
-//! Statics: each is a `static` of the compiler, found by its symbol.
+//! Statics on a GPU: each is a Rust `static`, which the host finds by its symbol.
 
 use core::arch::asm;
 use core::marker::PhantomData;
@@ -8,7 +8,7 @@ use super::Owner;
 use super::memory::{cast, load};
 use crate::device_copy::{DeviceCopy, access_bytes, with_word};
 
-/// The address of a static.
+/// The address of a static of a kernel crate.
 pub struct StaticPlace<T> {
     address: fn() -> *const u8,
     elements: PhantomData<fn() -> T>,
@@ -16,7 +16,7 @@ pub struct StaticPlace<T> {
 
 impl<T> StaticPlace<T> {
     /// Creates the address of a static. `address` returns it in the constant state space for constants, and as a
-    /// generic one otherwise.
+    /// generic address for all other statics.
     pub const fn new(address: fn() -> *const u8) -> Self {
         Self { address, elements: PhantomData }
     }
@@ -51,7 +51,7 @@ pub unsafe fn constant_load<T: DeviceCopy>(pointer: *const T) -> T {
 }
 
 /// # Safety
-/// As for [`constant_load`].
+/// `pointer` must be an address in constant memory, valid for an access of `T`.
 #[inline(always)]
 unsafe fn constant_load_numbers<T: DeviceCopy>(pointer: *const T) -> T {
     let mut value = MaybeUninit::<T>::uninit();

@@ -23,7 +23,7 @@ pub fn fence(scope: Scope) {
 
 pub use fence as fence_acquire_release;
 
-/// Determines the memory space of a generic pointer. Reports a fault if the memory is not valid for `what`.
+/// Determines the memory space of a generic pointer. Reports a fault if the memory is not valid for the use `what`.
 #[inline(always)]
 #[track_caller]
 fn resolved<T>(place: Place<T>, what: Use) -> Place<T> {
@@ -40,7 +40,7 @@ fn resolved<T>(place: Place<T>, what: Use) -> Place<T> {
 }
 
 /// # Safety
-/// An address in global memory must be valid for an access of `T`.
+/// If `place` is in global memory, it must be valid for an access of `T`.
 #[inline(always)]
 #[track_caller]
 unsafe fn replace<T: Atomic>(place: Place<T>, scope: Scope, new: impl Fn(T) -> T) -> T {
@@ -54,7 +54,7 @@ unsafe fn replace<T: Atomic>(place: Place<T>, scope: Scope, new: impl Fn(T) -> T
 }
 
 /// # Safety
-/// An address in global memory must be valid for an access of `T`.
+/// If `place` is in global memory, it must be valid for an access of `T`.
 #[inline(always)]
 #[track_caller]
 pub unsafe fn atomic_update<T: Atomic>(update: Update, place: Place<T>, value: T, scope: Scope) -> T {
@@ -82,14 +82,14 @@ fn flushed<T: Atomic>(value: T) -> T {
     bytemuck::cast(if single.is_subnormal() { 0_f32.copysign(single) } else { single })
 }
 
-/// Returns the sum, with the bits that GPUs return if it is NaN.
+/// Returns the sum `value`, with the bits that GPUs return if it is NaN.
 fn with_gpu_nan<T: Atomic>(value: T) -> T {
     let single: f32 = bytemuck::cast(value);
     bytemuck::cast(if single.is_nan() { f32::from_bits(0x7FFF_FFFF) } else { single })
 }
 
 /// # Safety
-/// An address in global memory must be valid for an access of `T`.
+/// If `place` is in global memory, it must be valid for an access of `T`.
 #[inline(always)]
 #[track_caller]
 pub unsafe fn atomic_compare_exchange<T: Atomic>(place: Place<T>, expected: T, new: T, scope: Scope) -> T {
@@ -98,7 +98,7 @@ pub unsafe fn atomic_compare_exchange<T: Atomic>(place: Place<T>, expected: T, n
 }
 
 /// # Safety
-/// An address in global memory must be valid for an access of `T`.
+/// If `place` is in global memory, it must be valid for an access of `T`.
 #[inline(always)]
 #[track_caller]
 pub unsafe fn atomic_load<T: Atomic>(place: Place<T>, acquire: bool, scope: Scope) -> T {
@@ -113,7 +113,7 @@ pub unsafe fn atomic_load<T: Atomic>(place: Place<T>, acquire: bool, scope: Scop
 }
 
 /// # Safety
-/// An address in global memory must be valid for an access of `T`.
+/// If `place` is in global memory, it must be valid for an access of `T`.
 #[inline(always)]
 #[track_caller]
 pub unsafe fn atomic_store<T: Atomic>(place: Place<T>, value: T, release: bool, scope: Scope) {

@@ -1,4 +1,5 @@
-//! A kernel with its arguments: on the host, `#[kernel]` makes such a call of a function.
+//! Calls: a call is a kernel with its arguments. On the host, `#[kernel]` turns a function into one that returns a
+//! call.
 
 extern crate std;
 
@@ -38,17 +39,17 @@ impl DeviceId {
         self.simulated
     }
 
-    /// Returns the number of a view's `len` elements that code on the host can access: none for a GPU.
+    /// Returns how many of a view's `len` elements code on the host can access: none for a GPU.
     #[inline(always)]
     pub(crate) const fn bound(self, len: usize) -> usize {
         if self.simulated { len } else { 0 }
     }
 }
 
-/// A kernel as a type. `#[kernel]` declares a type of the kernel's name beside the function. The type of a generic
-/// kernel has the same parameters and is a `Kernel` for the arguments of its instances.
+/// A type that stands for a kernel. `#[kernel]` declares a type of the kernel's name beside the function. The type of a
+/// generic kernel has the kernel's generic parameters and is a `Kernel` for the arguments of its instances.
 ///
-/// The functions are compiled once, in the crate that declares the kernel. Callers find them by the type.
+/// `encode` and `run` are compiled once, in the crate that declares the kernel. Callers find them by the type.
 ///
 /// # Safety
 /// The PTX entry named by `INFO` must belong to the function of the type's name, with its arguments: a launch passes
@@ -80,7 +81,7 @@ pub unsafe trait Kernel {
 /// The memory regions that a call's parameters view.
 #[derive(Clone, Debug)]
 pub struct Regions {
-    /// A parameter views at most one region.
+    /// The regions, at most one per parameter.
     regions: ArrayVec<Region, MAX_PARAMS>,
 }
 
@@ -138,7 +139,7 @@ pub struct Arguments<'a> {
     borrows: PhantomData<&'a ()>,
 }
 
-/// Space for sixteen views.
+/// Storage for arguments of up to the size of sixteen views.
 #[derive(Clone, Copy)]
 #[repr(C, align(16))]
 struct Storage([u8; 16 * size_of::<Global<'_, u8>>()]);
@@ -151,7 +152,7 @@ const fn is_small<A>() -> bool {
 impl<'a> Arguments<'a> {
     #[inline]
     fn new<A: Copy + Send + Sync + 'a>(arguments: A) -> Self {
-        const { assert!(align_of::<A>() <= align_of::<Storage>(), "a kernel's parameter is aligned to at most 16 bytes") };
+        const { assert!(align_of::<A>() <= align_of::<Storage>(), "align a kernel's parameter to at most 16 bytes") };
         let mut storage = MaybeUninit::<Storage>::uninit();
         let large = if const { is_small::<A>() } {
             // SAFETY: the storage is large enough and aligned for `A`.
@@ -168,7 +169,7 @@ impl<'a> Arguments<'a> {
         Self { storage, large, borrows: PhantomData }
     }
 
-    /// Returns the arguments.
+    /// Returns the arguments as the type `A`.
     ///
     /// # Safety
     /// The arguments must have been stored as `A`, except for lifetimes, which must be `'a`.
@@ -192,7 +193,7 @@ pub struct Call<'a> {
     info: &'static KernelInfo,
     encode: unsafe fn(&Arguments<'_>, &mut Params),
     run: unsafe fn(&Arguments<'_>, Threads<'_>),
-    /// Arguments whose type is `Send` and `Sync`.
+    /// The kernel's arguments. Their type is `Send` and `Sync`.
     arguments: Arguments<'a>,
 }
 
@@ -213,7 +214,7 @@ impl Instance {
 
     /// Returns the element of `built` that has all of these generic arguments.
     ///
-    /// Not generic, so the program contains it once.
+    /// This function is not generic, so the program contains it once.
     pub fn find(built: &'static [Self], arguments: &[ArgumentId]) -> Option<&'static Self> {
         built.iter().find(|instance| instance.info.has_arguments(arguments))
     }
@@ -223,7 +224,7 @@ impl<'a> Call<'a> {
     /// Creates a call of an instance.
     ///
     /// # Safety
-    /// As for [`new`](Self::new).
+    /// The conditions of [`new`](Self::new) must hold.
     #[doc(hidden)]
     #[inline]
     pub unsafe fn of<A: Copy + Send + Sync + 'a>(instance: &Instance, arguments: A) -> Self {
@@ -234,7 +235,8 @@ impl<'a> Call<'a> {
     /// Creates a call of the kernel `K`.
     ///
     /// # Safety
-    /// `K`'s functions must take their arguments as `A`, except for lifetimes, and access only memory that these view.
+    /// `K`'s functions must take their arguments as `A`, except for lifetimes, and access only memory that the
+    /// arguments view.
     #[doc(hidden)]
     #[inline]
     pub unsafe fn new<K: Kernel, A: Copy + Send + Sync + 'a>(arguments: A) -> Self {

@@ -1,4 +1,4 @@
-//! Asynchronous copies. Each arrives as late as possible: at the wait.
+//! Asynchronous copies in the simulator. Each value arrives as late as possible: at the wait.
 
 extern crate std;
 
@@ -8,12 +8,12 @@ use simt::{memory, shared};
 
 use crate::Element;
 
-/// A thread's copies.
+/// The asynchronous copies of a thread.
 #[derive(Debug, Default)]
 pub struct Copies {
     /// The copies in progress, the oldest first.
     pending: Vec<Pending>,
-    /// The number of groups so far.
+    /// The number of groups that the thread has committed.
     groups: usize,
 }
 

@@ -49,23 +49,23 @@ impl RungKernel {
 }
 
 impl Rung {
-    /// Returns the entry of its first kernel whose generic arguments begin with `arguments`: an element type, or an
-    /// element type and an operator.
+    /// Returns the entry of the rung's first kernel whose generic arguments begin with `arguments`: an element type, or
+    /// an element type and an operator.
     pub fn entry(&self, arguments: &[ArgumentId]) -> Option<&'static KernelInfo> {
         self.kernels.first()?.entries().find(|entry| entry.arguments_begin_with(arguments))
     }
 
-    /// Returns the entries of its first kernel: the types and operators for which the rung is built.
+    /// Returns the entries of the rung's first kernel: the types and operators for which the rung is built.
     pub fn entries(&self) -> impl Iterator<Item = &'static KernelInfo> + '_ {
         self.kernels.first().into_iter().flat_map(RungKernel::entries)
     }
 
-    /// Returns the number of input elements that a thread processes at a time, if the first kernel declares it.
+    /// Returns the number of input elements that a thread processes at a time, if the rung's first kernel declares it.
     pub fn items_per_thread(&self) -> Option<usize> {
         self.kernels.first()?.entries().find_map(|entry| entry.items_per_thread)
     }
 
-    /// Returns the largest supported number of elements, if the kernels declare one.
+    /// Returns the largest number of elements that the rung supports, if its kernels declare a limit.
     pub fn max_elements(&self) -> Option<usize> {
         self.kernels.iter().flat_map(RungKernel::entries).filter_map(|entry| entry.max_elements).min()
     }
@@ -86,10 +86,10 @@ pub trait Ladder:
     /// The algorithm's name.
     const ALGORITHM: &'static str;
 
-    /// All rungs.
+    /// All rungs of the ladder, the plainest first.
     const ALL: &'static [Self];
 
-    /// The descriptions of the rungs, in the same order.
+    /// The descriptions of the rungs, in the order of [`ALL`](Self::ALL).
     const RUNGS: &'static [Rung];
 
     /// Returns the description of the rung.
@@ -110,20 +110,20 @@ pub trait Ladder:
         self.rung().families
     }
 
-    /// The last rung.
+    /// The last rung of the ladder.
     const LAST: Self = Self::ALL[Self::ALL.len() - 1];
 
-    /// Returns the rung of this description.
+    /// Returns the rung that the description `rung` belongs to.
     ///
     /// # Errors
-    /// Returns [`UnknownRung`] if it is the description of a rung of another ladder.
+    /// Returns [`UnknownRung`] if `rung` describes a rung of another ladder.
     fn of(rung: &Rung) -> Result<Self, UnknownRung> {
         let own = Self::ALL.get(rung.index).filter(|_| rung.ladder == TypeId::of::<Self>());
         own.copied().ok_or_else(|| UnknownRung::new::<Self>(rung.name))
     }
 
-    /// Returns the default rung for generic arguments that begin with `arguments`: the last rung built for them, or the
-    /// last of all if none is.
+    /// Returns the default rung for generic arguments that begin with `arguments`. It is the last rung built for them,
+    /// or the ladder's last rung if none is built.
     fn default_rung(arguments: &[ArgumentId]) -> Self {
         let is_built = |rung: &&Self| rung.rung().entry(arguments).is_some();
         Self::ALL.iter().rfind(is_built).copied().unwrap_or(Self::LAST)
@@ -135,9 +135,9 @@ pub trait Ladder:
 pub struct UnknownRung {
     /// The algorithm's name.
     pub algorithm: &'static str,
-    /// The name that was given.
+    /// The name that is not a rung.
     pub name: String,
-    /// The valid names, including `all` where it is one.
+    /// The names that can be used instead, including `all` if the command accepts it.
     pub known: std::vec::Vec<&'static str>,
 }
 
@@ -172,7 +172,7 @@ impl fmt::Display for UnknownRung {
 
 impl core::error::Error for UnknownRung {}
 
-/// Returns the rung with this name.
+/// Returns the rung of the ladder `L` with this name.
 #[doc(hidden)]
 pub fn find_rung<L: Ladder>(name: &str) -> Result<L, UnknownRung> {
     L::ALL.iter().copied().find(|rung| rung.name() == name).ok_or_else(|| UnknownRung::new::<L>(name))

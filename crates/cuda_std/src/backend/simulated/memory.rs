@@ -1,10 +1,10 @@
-//! Loads and stores in the simulator, number by number, with a check of each.
+//! Loads and stores in the simulator, number by number, with a check of each access.
 //!
 //! # Design
 //!
 //! An access through a view is never undefined behaviour in the simulator, whatever the kernel does. Bounds and
-//! alignment are checked before the access, and the access itself is atomic in Rust's sense, so a kernel's data race is
-//! reported and harms nothing. One limit is left: a race between accesses of different widths.
+//! alignment are checked before the access, and the access itself is atomic in Rust's sense. A kernel's data race is
+//! therefore reported and is not undefined behaviour, unless its accesses have different widths.
 
 use core::mem::MaybeUninit;
 use core::panic::Location;
@@ -34,11 +34,11 @@ pub use simt::shared::out_of_bounds as out_of_bounds_shared;
 #[inline(always)]
 pub fn check_vec_alignment(_address: usize, _bytes: usize) {}
 
-/// Ends the kernel: the bits loaded from shared memory are not a valid `T`.
+/// Ends the kernel because the bits loaded from shared memory are not a valid `T`.
 #[cold]
 #[track_caller]
 pub fn no_value<T>() -> ! {
-    panic!("shared memory holds no valid `{}` there: a thread must write one first", core::any::type_name::<T>())
+    panic!("the shared memory that is read holds no valid `{}`: write one first", core::any::type_name::<T>())
 }
 
 /// Returns the address and the size in bytes of the block's dynamic shared memory.
@@ -117,7 +117,7 @@ pub use global_load as global_load_readonly;
 pub use global_load as global_load_streaming;
 
 /// # Safety
-/// As for [`global_load`].
+/// `pointer` must be valid for an access of `T` and point to a valid `T`.
 #[inline(always)]
 #[track_caller]
 pub unsafe fn global_load_volatile<T: DeviceCopy>(pointer: *const T) -> T {
@@ -133,7 +133,7 @@ pub unsafe fn global_load_volatile<T: DeviceCopy>(pointer: *const T) -> T {
 /// Does nothing: the simulator has no cache.
 ///
 /// # Safety
-/// None here. On a GPU, `pointer` must be valid for an access of `T`.
+/// No condition in the simulator. On a GPU, `pointer` must be valid for an access of `T`.
 #[inline(always)]
 pub unsafe fn global_prefetch<T>(_pointer: *const T) {}
 
@@ -169,7 +169,7 @@ pub use shared_store as shared_store_numbers;
 pub use shared_store_volatile as shared_store_numbers_volatile;
 
 const fn check_vector<T, const N: usize>() {
-    assert!(matches!(size_of::<[T; N]>(), 1 | 2 | 4 | 8 | 16), "a vector has 1, 2, 4, 8 or 16 bytes");
+    assert!(matches!(size_of::<[T; N]>(), 1 | 2 | 4 | 8 | 16), "a vector must have 1, 2, 4, 8 or 16 bytes");
 }
 
 /// # Safety
@@ -195,7 +195,7 @@ pub unsafe fn global_store_vec<T: Element, const N: usize>(pointer: *mut T, valu
 /// Loads the value at `address`. Ends the kernel if the bits are not a valid `T`.
 ///
 /// # Safety
-/// None here: the simulator checks the address.
+/// No condition, because the simulator checks the address.
 #[inline(always)]
 #[track_caller]
 pub unsafe fn shared_load<T: DeviceCopy>(address: u32) -> T {
@@ -203,10 +203,10 @@ pub unsafe fn shared_load<T: DeviceCopy>(address: u32) -> T {
     checked_value(load!(T, offset, Word => shared::load_at::<Word>(address.wrapping_add(offset as u32), at)))
 }
 
-/// A volatile [`shared_load`].
+/// A volatile [`shared_load`]: loads the value at `address`. Ends the kernel if the bits are not a valid `T`.
 ///
 /// # Safety
-/// None here: the simulator checks the address.
+/// No condition, because the simulator checks the address.
 #[inline(always)]
 #[track_caller]
 pub unsafe fn shared_load_volatile<T: DeviceCopy>(address: u32) -> T {
@@ -215,7 +215,7 @@ pub unsafe fn shared_load_volatile<T: DeviceCopy>(address: u32) -> T {
 }
 
 /// # Safety
-/// None here: the simulator checks the address.
+/// No condition, because the simulator checks the address.
 #[inline(always)]
 #[track_caller]
 pub unsafe fn shared_store<T: DeviceCopy>(address: u32, value: T) {
@@ -224,7 +224,7 @@ pub unsafe fn shared_store<T: DeviceCopy>(address: u32, value: T) {
 }
 
 /// # Safety
-/// None here: the simulator checks the address.
+/// No condition, because the simulator checks the address.
 #[inline(always)]
 #[track_caller]
 pub unsafe fn shared_store_volatile<T: DeviceCopy>(address: u32, value: T) {

@@ -21,7 +21,7 @@ pub mod observed;
 mod statics;
 mod warp;
 
-/// The simulator checks every access, including those of unchecked methods.
+/// True: the simulator checks every access, including those of unchecked methods.
 pub const CHECKS_EVERY_ACCESS: bool = true;
 
 /// Items that exist only on the host.
@@ -94,14 +94,14 @@ pub fn sync_threads_or(predicate: bool) -> bool {
     sync_threads_count(predicate) != 0
 }
 
-/// Lets other threads run, like a thread that polls.
+/// Lets other threads run, because the calling thread may wait for them.
 #[inline(always)]
 #[track_caller]
 pub fn nanosleep(_nanos: u32) {
     thread::poll();
 }
 
-/// Not used in the simulator: only PTX entries assemble views from their parts.
+/// Returns no owner. The simulator does not use it: only PTX entries assemble views from their parts.
 pub fn kernel_owner() -> Owner {
     Owner::NONE
 }
@@ -111,7 +111,7 @@ pub fn multiply_wide(a: u32, b: u32) -> u64 {
     u64::from(a) * u64::from(b)
 }
 
-/// Returns 0: the simulator has one multiprocessor. A warp's slot is its index in the block.
+/// Returns 0, because the simulator has one multiprocessor.
 pub fn multiprocessor_id() -> u32 {
     0
 }

@@ -9,7 +9,7 @@ use super::Owner;
 use super::memory::global_load;
 use crate::DeviceCopy;
 
-/// The address of a static.
+/// The address of a static of a kernel crate.
 pub struct StaticPlace<T: 'static> {
     info: DeviceStatic,
     elements: PhantomData<fn() -> T>,
@@ -33,7 +33,7 @@ impl<T: DeviceCopy> StaticPlace<T> {
     }
 }
 
-/// Returns no owner: a kernel accesses only statics of its own device.
+/// Returns no owner, because a kernel accesses only statics of its own device.
 #[inline(always)]
 pub fn static_owner() -> Owner {
     Owner::simulated(u32::MAX)

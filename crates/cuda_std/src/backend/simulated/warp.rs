@@ -59,7 +59,7 @@ pub fn all(mask: u32, predicate: bool) -> bool {
     ballot(mask, !predicate) == 0
 }
 
-/// Shuffles within segments of a warp. The caller has computed the source lane.
+/// Shuffles within segments of a warp. The caller has already computed the source lane.
 pub mod shuffle_within {
     macro_rules! shuffles {
         ($($name:ident)*) => {$(

@@ -1,10 +1,10 @@
-//! Kernels on a simulator that checks.
+//! Helpers that run kernels on a simulator with checks.
 
 use cuda_std::{Call, DeviceCopy, DeviceId, Global, GlobalMut, LaunchConfig};
 use simt::memory::Allocation;
 use simt::{Checks, Fault, FaultKind, Simulator};
 
-/// A checking simulator, and what is allocated there.
+/// A simulator with or without checks, and functions that allocate its memory.
 pub struct Device(pub Simulator);
 
 impl Device {
@@ -12,12 +12,12 @@ impl Device {
         Self(Simulator::new().with_checks(Checks::default()))
     }
 
-    /// One that looks for nothing but what every launch finds.
+    /// Creates a simulator without the optional checks.
     pub fn unchecked() -> Self {
         Self(Simulator::new())
     }
 
-    /// Room for `len` elements, which nobody has written.
+    /// Allocates `len` uninitialised elements.
     pub fn room<T: DeviceCopy>(&self, len: usize) -> Allocation {
         self.0.allocate(len * size_of::<T>()).unwrap()
     }
@@ -30,16 +30,16 @@ impl Device {
         memory
     }
 
-    /// Runs `call` in blocks of so many threads.
+    /// Runs `call` with `blocks` blocks of `threads` threads.
     pub fn run(&self, blocks: u32, threads: u32, call: &Call<'_>) -> Result<(), Fault> {
         let (info, params) = (call.info(), call.params());
         let config = LaunchConfig::new(blocks, threads);
         self.0.launch_threads(info, config, params.regions().as_slice(), |threads| call.run(threads)).map(drop)
     }
 
-    /// The fault that such a run ends with.
+    /// Runs `call` and returns the fault that ends the launch.
     pub fn fault(&self, blocks: u32, threads: u32, call: &Call<'_>) -> Fault {
-        self.run(blocks, threads, call).expect_err("it is faulty")
+        self.run(blocks, threads, call).expect_err("the launch should end with a fault")
     }
 }
 
@@ -61,12 +61,12 @@ pub fn download<T: DeviceCopy>(memory: &Allocation) -> Vec<T> {
     unsafe { std::slice::from_raw_parts(memory.as_ptr().cast::<T>(), len) }.to_vec()
 }
 
-/// The line of `fault`.
+/// Returns the source line of `fault`.
 pub fn line(fault: &Fault) -> u32 {
     fault.location.as_ref().map_or(0, |location| location.line)
 }
 
-/// The array, the index and the length of an access out of bounds.
+/// Returns the array, the index and the array's length of an access out of bounds.
 pub fn bounds(fault: &Fault) -> (Option<&'static str>, usize, usize) {
     match fault.kind {
         FaultKind::OutOfBounds { array, index, len, .. } => (array, index, len),

@@ -1,4 +1,4 @@
-//! The driver's functions that need no more than a call.
+//! Functions of the driver that are wrapped in a single call each.
 
 use std::ffi::CStr;
 use std::mem::MaybeUninit;
@@ -13,14 +13,15 @@ use super::{Code, Numbered};
 pub(in crate::cuda) const DISABLE_TIMING: u32 = 2;
 pub(in crate::cuda) const INTERPROCESS: u32 = DISABLE_TIMING | 4;
 
-/// `CU_STREAM_NON_BLOCKING`: this stream and the default stream do not wait for each other. `cust` never sets it.
+/// `CU_STREAM_NON_BLOCKING`: the new stream and the default stream do not wait for each other. `cust` never sets this
+/// flag.
 const NON_BLOCKING: u32 = 1;
 
 /// The default stream, in which synchronous copies run.
 pub(in crate::cuda) const DEFAULT_STREAM: CUstream = ptr::null_mut();
 
-/// Declares functions that make one call of the driver each, all of them `unsafe` or none. With
-/// `-> value: Type = start, call`, the driver writes the result to `value`, which is `start` before the call.
+/// Declares functions that make one call of the driver each, all of them `unsafe` or none. A function declared with `->
+/// value: Type = start, call` returns `value`: it is `start` before the call, and the driver writes the result to it.
 macro_rules! driver_calls {
     ($safety:tt $($(#[$doc:meta])* fn $name:ident $parameters:tt
         $(-> $value:ident: $Value:ty = $start:expr, $writes:ident $arguments:tt)? $(= $plain:ident $rest:tt)?;)*) => {
@@ -42,60 +43,60 @@ macro_rules! driver_calls {
 }
 
 driver_calls! { []
-    /// Initialises the driver. Later calls do nothing.
+    /// Initialises the driver. Later calls of this function do nothing.
     fn init() = cuInit(0);
 
     /// Waits for everything in all streams of the current context.
     fn synchronize_context() = cuCtxSynchronize();
 
-    /// Returns the number of bytes of the device's memory.
+    /// Returns the size of the device's memory in bytes.
     fn device_memory(device: CUdevice) -> bytes: usize = 0, cuDeviceTotalMem_v2(&mut bytes, device);
 
-    /// Allocates `bytes` bytes, at least one, in the current context.
+    /// Allocates `bytes` bytes, at least one, in the current context and returns their address.
     fn allocate(bytes: usize) -> address: u64 = 0, cuMemAlloc_v2(&mut address, bytes);
 
     /// Creates a stream of the current context.
     fn create_stream() -> stream: CUstream = ptr::null_mut(), cuStreamCreate(&mut stream, NON_BLOCKING);
 
-    /// Creates an event of the current context: with 0, one that measures time.
+    /// Creates an event of the current context. If `flags` is 0, the event measures time.
     fn create_event(flags: u32) -> event: CUevent = ptr::null_mut(), cuEventCreate(&mut event, flags);
 }
 
 driver_calls! { [unsafe]
-    /// Releases one reference of `retain_context`.
+    /// Releases one reference to the primary context that `retain_context` took.
     ///
     /// # Safety
-    /// Users of the context must have references of their own.
+    /// All users of the context must have references of their own.
     fn release_context(device: CUdevice) = cuDevicePrimaryCtxRelease_v2(device);
 
-    /// Frees memory of `allocate`, in the same context, after all earlier launches are done.
+    /// Frees memory that [`allocate`] returned in the same context, after all earlier launches are done.
     ///
     /// # Safety
     /// `address` must not be used afterwards.
     fn free(address: u64) = cuMemFree_v2(address);
 
-    /// Copies `data` to the device and waits for the copy to finish.
+    /// Copies `data` to `address` on the device and waits for the copy to finish.
     ///
     /// # Safety
     /// `address` must point to `data.len()` bytes of the current context's memory.
     fn copy_to_device(address: u64, data: &[MaybeUninit<u8>]) =
         cuMemcpyHtoD_v2(address, data.as_ptr().cast(), data.len());
 
-    /// Copies `bytes` bytes to the host and waits for the copy to finish.
+    /// Copies `bytes` bytes from `address` on the device to `target`, and waits for the copy to finish.
     ///
     /// # Safety
     /// `address` must point to `bytes` bytes of the current context's memory. `target` must be valid for writes of that
     /// size.
     fn copy_to_host(target: *mut u8, address: u64, bytes: usize) = cuMemcpyDtoH_v2(target.cast(), address, bytes);
 
-    /// Copies `bytes` bytes within the device, in the order of `stream`.
+    /// Copies `bytes` bytes within the device in `stream`.
     ///
     /// # Safety
     /// Both addresses must point to `bytes` bytes of the current context's memory, without overlap.
     fn copy_on_device(to: u64, from: u64, bytes: usize, stream: CUstream) =
         cuMemcpyDtoDAsync_v2(to, from, bytes, stream);
 
-    /// Copies `bytes` bytes, at least one, to the device in the order of `stream`.
+    /// Copies `bytes` bytes, at least one, to the device in `stream`.
     ///
     /// # Safety
     /// Until the copy is done, `address` must point to `bytes` bytes of the current context's memory, and `source` must
@@ -103,7 +104,7 @@ driver_calls! { [unsafe]
     fn copy_to_device_in(stream: CUstream, address: u64, source: *const u8, bytes: usize) =
         cuMemcpyHtoDAsync_v2(address, source.cast(), bytes, stream);
 
-    /// Copies `bytes` bytes, at least one, to the host in the order of `stream`.
+    /// Copies `bytes` bytes, at least one, to the host in `stream`.
     ///
     /// # Safety
     /// Until the copy is done, `address` must point to `bytes` bytes of the current context's memory, and `target` must
@@ -111,15 +112,15 @@ driver_calls! { [unsafe]
     fn copy_to_host_in(stream: CUstream, target: *mut u8, address: u64, bytes: usize) =
         cuMemcpyDtoHAsync_v2(target.cast(), address, bytes, stream);
 
-    /// Copies `bytes` bytes, at least one, between two contexts, which may be the same, in the order of `stream`. The
-    /// stream must be of one of them, which must be current.
+    /// Copies `bytes` bytes, at least one, in `stream` from memory of one context to memory of another or the same. The
+    /// stream must be of one of these contexts, and that context must be current.
     ///
     /// # Safety
     /// Until the copy is done, each address must point to `bytes` bytes of its context's memory, without overlap.
     fn copy_between(to: (u64, CUcontext), from: (u64, CUcontext), bytes: usize, stream: CUstream) =
         cuMemcpyPeerAsync(to.0, to.1, from.0, from.1, bytes, stream);
 
-    /// Sets `bytes` bytes to zero, in the order of `stream`.
+    /// Sets `bytes` bytes at `address` to zero in `stream`.
     ///
     /// # Safety
     /// `address` must point to `bytes` bytes of the current context's memory.
@@ -128,58 +129,58 @@ driver_calls! { [unsafe]
     /// Gives the current context direct access to the memory of `peer`, a context of another device.
     ///
     /// # Safety
-    /// `peer` must exist.
+    /// The context `peer` must exist.
     fn enable_peer_access(peer: CUcontext) = cuCtxEnablePeerAccess(peer, 0);
 
-    /// Closes another process's memory.
+    /// Closes memory of another process.
     ///
     /// # Safety
     /// `address` must be one that `open_memory` returned in the current context, and must not be used afterwards.
     fn close_memory(address: u64) = cuIpcCloseMemHandle(address);
 
-    /// Unloads a module of `load_module`, in the same context.
+    /// Unloads a module that was loaded into the same context.
     ///
     /// # Safety
     /// Neither the module nor a function of it may be used afterwards.
     fn unload_module(module: CUmodule) = cuModuleUnload(module);
 
-    /// Returns the kernel named `name`.
+    /// Returns the kernel of `module` with this name.
     ///
     /// # Safety
     /// `module` must be loaded.
     fn function(module: CUmodule, name: &CStr) -> function: CUfunction = ptr::null_mut(),
         cuModuleGetFunction(&mut function, module, name.as_ptr());
 
-    /// Returns the address and the size in bytes of a static of `module`.
+    /// Returns the address and the size in bytes of the static of `module` with this name.
     ///
     /// # Safety
     /// `module` must be loaded.
     fn global(module: CUmodule, name: &CStr) -> range: (u64, usize) = (0, 0),
         cuModuleGetGlobal_v2(&mut range.0, &mut range.1, module, name.as_ptr());
 
-    /// Destroys `stream`.
+    /// Destroys the stream `stream`.
     ///
     /// # Safety
     /// `stream` must be of the current context and must not be used afterwards.
     fn destroy_stream(stream: CUstream) = cuStreamDestroy_v2(stream);
 
-    /// Makes the later work of `stream`, which is of the current context, wait for `event`, which may be of any
-    /// context.
+    /// Makes the later work of `stream` wait for `event`. The stream must be of the current context; the event may be
+    /// of any context.
     ///
     /// # Safety
-    /// Both must exist.
+    /// `stream` and `event` must exist.
     fn wait_in_stream(stream: CUstream, event: CUevent) = cuStreamWaitEvent(stream, event, 0);
 
-    /// Destroys `event`. Streams that wait for it continue to do so.
+    /// Destroys the event `event`. Streams that wait for it continue to wait.
     ///
     /// # Safety
     /// `event` must be of the current context and must not be used afterwards.
     fn destroy_event(event: CUevent) = cuEventDestroy_v2(event);
 
-    /// Records `event` in `stream`.
+    /// Records the event `event` in `stream`.
     ///
     /// # Safety
-    /// Both must exist in the current context.
+    /// `event` and `stream` must exist in the current context.
     fn record_event(event: CUevent, stream: CUstream) = cuEventRecord(event, stream);
 
     /// Waits until `event` has completed.
@@ -188,27 +189,27 @@ driver_calls! { [unsafe]
     /// `event` must exist in the current context.
     fn wait_for_event(event: CUevent) = cuEventSynchronize(event);
 
-    /// Returns the milliseconds from `start` to `end`, which must have completed.
+    /// Returns the milliseconds from the event `start` to the event `end`. Both must have completed.
     ///
     /// # Safety
-    /// Both must exist in the current context.
+    /// `start` and `end` must exist in the current context.
     fn elapsed(start: CUevent, end: CUevent) -> milliseconds: f32 = 0.0,
         cuEventElapsedTime(&mut milliseconds, start, end);
 
-    /// Returns the address of mapped memory for kernels of the current context's device.
+    /// Returns the address of mapped host memory for kernels of the current context's device.
     ///
     /// # Safety
     /// `page_locked` must have returned `start` with `PageLock::Mapping`.
     fn device_address(start: *mut u8) -> address: u64 = 0, cuMemHostGetDevicePointer_v2(&mut address, start.cast(), 0);
 
-    /// Frees memory of `page_locked` at once.
+    /// Frees memory that `page_locked` returned, without waiting for any work.
     ///
     /// # Safety
     /// The memory must not be in use by the host, kernels or copies, and must not be used afterwards.
     fn free_page_locked(start: *mut u8) = cuMemFreeHost(start.cast());
 
-    /// Makes `stream` record its work instead of executing it, until [`end_capture`]. The mode is the relaxed one,
-    /// because the driver may load modules during the capture.
+    /// Makes `stream` record its work instead of executing it, until [`end_capture`]. The capture mode is the relaxed
+    /// one, because the driver may load modules during the capture.
     ///
     /// # Safety
     /// `stream` must be of the current context.
@@ -221,27 +222,27 @@ driver_calls! { [unsafe]
     /// `stream` must be of the current context.
     fn end_capture(stream: CUstream) -> graph: CUgraph = ptr::null_mut(), cuStreamEndCapture(stream, &mut graph);
 
-    /// Instantiates `graph`, so that it can be launched.
+    /// Instantiates the captured graph `graph`, so that it can be launched.
     ///
     /// # Safety
     /// `graph` must exist.
     fn instantiate(graph: CUgraph) -> executable: CUgraphExec = ptr::null_mut(),
         cuGraphInstantiateWithFlags(&mut executable, graph, 0);
 
-    /// Destroys `graph`. Its instances stay valid.
+    /// Destroys the captured graph `graph`. Instances of it stay valid.
     ///
     /// # Safety
     /// `graph` must exist and must not be used afterwards.
     fn destroy_graph(graph: CUgraph) = cuGraphDestroy(graph);
 
-    /// Launches the graph in the order of `stream`.
+    /// Launches the graph `executable` in `stream`.
     ///
     /// # Safety
-    /// Both must exist in the current context. No other thread may launch the graph at the same time. The modules of
-    /// its kernels must be loaded, and the memory that it uses must live until it is done.
+    /// `executable` and `stream` must exist in the current context. No other thread may launch the graph at the same
+    /// time. The modules of its kernels must be loaded, and the memory that it uses must live until it is done.
     fn launch_graph(executable: CUgraphExec, stream: CUstream) = cuGraphLaunch(executable, stream);
 
-    /// Destroys `executable`. A running launch of it continues.
+    /// Destroys the graph `executable`. A running launch of it continues.
     ///
     /// # Safety
     /// `executable` must exist and must not be used afterwards.

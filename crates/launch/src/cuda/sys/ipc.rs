@@ -6,13 +6,13 @@ use cust::sys::{CUevent, CUipcEventHandle, CUipcMemHandle, CUresult};
 use super::{Code, Numbered};
 use crate::backend::HANDLE_BYTES;
 
-/// `CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS`.
+/// The flag `CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS` of `cuIpcOpenMemHandle`.
 const LAZY_PEER_ACCESS: u32 = 1;
 
-/// Returns the handle by which another process opens memory of [`allocate`](super::allocate).
+/// Returns the handle by which another process opens memory that [`allocate`](super::allocate) returned.
 ///
 /// # Safety
-/// `address` must be the first of such memory of the current context.
+/// `address` must be the first byte of such memory in the current context.
 pub(in crate::cuda) unsafe fn memory_handle(address: u64) -> Result<[u8; HANDLE_BYTES], Code> {
     let mut handle = CUipcMemHandle { reserved: [0; HANDLE_BYTES] };
     // SAFETY: the function writes the handle. The caller guarantees the address.

@@ -6,7 +6,7 @@ use std::ptr;
 
 use cust::sys::CUfunction;
 
-/// `CUlibrary`: a handle that any thread may use and that belongs to no context.
+/// The driver's `CUlibrary`: a handle that any thread may use and that belongs to no context.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::cuda) struct Library(*mut c_void);
 
@@ -28,19 +28,20 @@ type LoadData = unsafe extern "C" fn(
 type GetKernel = unsafe extern "C" fn(*mut *mut c_void, *mut c_void, *const c_char) -> u32;
 type GetFunction = unsafe extern "C" fn(*mut CUfunction, *mut c_void) -> u32;
 
-/// The first driver that has these functions: of CUDA 12.0.
+/// The first driver version that has these functions: CUDA 12.0.
 const VERSION: c_int = 12_000;
 
 fn load_data() -> Option<LoadData> {
     driver_function!(c"cuLibraryLoadData", VERSION, LoadData)
 }
 
-/// Returns true if the driver can compile without a context.
+/// Returns true if the driver can compile code without a context.
 pub(in crate::cuda) fn has_libraries() -> bool {
     load_data().is_some()
 }
 
-/// Compiles PTX, if the driver can do so without a context. The code stays loaded until the process ends.
+/// Compiles PTX without a context. Returns `None` if the driver cannot do so. The code stays loaded until the process
+/// ends.
 pub(in crate::cuda) fn load_library(ptx: &CStr) -> Option<Library> {
     let load_data = load_data()?;
     let mut library = ptr::null_mut();
@@ -60,7 +61,7 @@ pub(in crate::cuda) fn load_library(ptx: &CStr) -> Option<Library> {
     (code == 0).then_some(Library(library))
 }
 
-/// Returns the kernel named `name` for the current context, if the library has it.
+/// Returns the kernel with this name for the current context, or `None` if the library does not have it.
 pub(in crate::cuda) fn function_of_library(library: Library, name: &CStr) -> Option<CUfunction> {
     let get_kernel = driver_function!(c"cuLibraryGetKernel", VERSION, GetKernel)?;
     let get_function = driver_function!(c"cuKernelGetFunction", VERSION, GetFunction)?;

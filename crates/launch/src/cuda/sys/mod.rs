@@ -1,7 +1,7 @@
 //! The driver's functions that `cust` does not wrap, or whose exact result matters.
 //!
 //! `cust_raw` declares results as a Rust enum of the codes of CUDA 11.4, and `cust` maps all unknown codes to one
-//! error. A newer driver may return any code. Every function's result is therefore read as a number here.
+//! error. A newer driver may return any code. This module therefore reads every result as a number.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr;
@@ -14,7 +14,7 @@ pub(super) use cust::sys::CUfunction_attribute as FunctionAttribute;
 
 use crate::backend::PageLock;
 
-/// The code that the driver returns for a call that failed.
+/// The error code that a failed call of the driver returns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Code(pub u32);
 
@@ -29,7 +29,7 @@ impl Code {
     pub(super) const PEER_ACCESS_ALREADY_ENABLED: Self = Self(704);
     pub(super) const TOO_MANY_PEERS: Self = Self(711);
 
-    /// True if a kernel's failure has destroyed the context: every later call returns the same code.
+    /// Returns true if a kernel's failure has destroyed the context, so that every later call returns the same code.
     pub(super) fn loses_context(self) -> bool {
         // 214 and 220: uncorrectable ECC and NVLink errors; 226: a contained error. 700, 702, 710: illegal address,
         // timeout, assertion. 714 to 719: hardware stack error, illegal instruction, misaligned address, invalid
@@ -37,8 +37,8 @@ impl Code {
         matches!(self.0, 214 | 220 | 226 | 700 | 702 | 710 | 714..=719 | 721)
     }
 
-    /// True if nothing can run in the context any more: it is lost or destroyed, or the driver has shut down at the end
-    /// of the process.
+    /// Returns true if nothing can run in the context any more: the context is lost or destroyed, or the driver has
+    /// shut down at the end of the process.
     pub(super) fn ends_all_work(self) -> bool {
         self.loses_context() || matches!(self.0, 3 | 4 | 201 | 709)
     }
@@ -120,8 +120,8 @@ macro_rules! call {
     }};
 }
 
-/// Returns a function of this type that `cust_raw` does not declare, or `None` if the driver does not have it. Drivers
-/// have it from `$version` on: 11080 stands for CUDA 11.8.
+/// Returns a driver function of type `$Function` that `cust_raw` does not declare, or `None` if the driver does not
+/// have it. Drivers have the function from `$version` on: 11080 stands for CUDA 11.8.
 macro_rules! driver_function {
     ($name:literal, $version:expr, $Function:ty) => {{
         static FUNCTION: std::sync::OnceLock<Option<$Function>> = std::sync::OnceLock::new();
@@ -145,7 +145,7 @@ pub(super) use libraries::*;
 pub(super) use modules::*;
 pub(super) use overlapping::launch_overlapping;
 
-/// Returns the address of a function that drivers have from `version` on.
+/// Returns the address of a function that drivers have from CUDA `version` on.
 fn driver_function(name: &CStr, version: c_int) -> Option<*mut c_void> {
     let mut function = ptr::null_mut();
     // SAFETY: the function writes one pointer, and the name ends with a zero byte.
@@ -198,7 +198,7 @@ pub(super) fn current_context() -> Result<CUcontext, Code> {
     Ok(context)
 }
 
-/// Returns the free and the total bytes of memory of the current context's device.
+/// Returns the free and the total number of bytes of memory of the current context's device.
 pub(super) fn memory_info() -> Result<(usize, usize), Code> {
     let (mut free, mut total) = (0, 0);
     // SAFETY: the function writes two integers.
@@ -226,7 +226,7 @@ pub(super) fn page_locked(bytes: usize, lock: PageLock) -> Result<*mut u8, Code>
     Ok(start.cast())
 }
 
-/// Returns an attribute of a kernel.
+/// Returns the value of an attribute of a kernel.
 ///
 /// # Safety
 /// The module of `function` must be loaded.
@@ -247,7 +247,7 @@ pub(super) unsafe fn allow_dynamic_shared(function: CUfunction, bytes: u32) -> R
     unsafe { call!(cuFuncSetAttribute(function, attribute, c_int::try_from(bytes).unwrap_or(c_int::MAX))) }
 }
 
-/// Returns how many blocks of `function` a multiprocessor holds at once.
+/// Returns how many blocks of `function` a multiprocessor holds at once, at this block size and dynamic shared memory.
 ///
 /// # Safety
 /// The module of `function` must be loaded.
@@ -261,11 +261,11 @@ pub(super) unsafe fn blocks_per_sm(function: CUfunction, threads: u32, shared_by
     Ok(u32::try_from(blocks).unwrap_or(0))
 }
 
-/// Launches `function` in the order of `stream`.
+/// Launches `function` in `stream`.
 ///
 /// # Safety
-/// The module of `function` must be loaded. `parameters` must point to the kernel's parameters, in order. The memory
-/// that they refer to must live until the kernel has ended.
+/// The module of `function` must be loaded. `parameters` must point to the kernel's parameters, in order. All memory to
+/// which the parameters point must live until the kernel has ended.
 #[inline]
 pub(super) unsafe fn launch(
     function: CUfunction,
@@ -296,7 +296,7 @@ pub(super) unsafe fn launch(
     unsafe { if is_cooperative { launch!(cuLaunchCooperativeKernel) } else { launch!(cuLaunchKernel ptr::null_mut()) } }
 }
 
-/// Waits for everything in `stream`. The driver has then printed the output of kernels, and this function flushes it.
+/// Waits for everything in `stream`. The driver then prints the output of the kernels, and this function flushes it.
 ///
 /// # Safety
 /// The stream must exist in the current context.
@@ -311,7 +311,7 @@ pub(super) unsafe fn synchronize(stream: CUstream) -> Result<(), Code> {
     result
 }
 
-/// Returns the text in `buffer` up to its first zero byte.
+/// Returns the text in `buffer` that ends before its first zero byte.
 fn until_zero(buffer: &[u8]) -> String {
     let end = buffer.iter().position(|&byte| byte == 0).unwrap_or(buffer.len());
     String::from_utf8_lossy(&buffer[..end]).into_owned()

@@ -9,11 +9,11 @@ use cust::sys::{CUmodule, CUresult};
 use super::{Code, Numbered, until_zero};
 use crate::version::CudaVersion;
 
-/// The option for the number of compiling threads, which `cust` lacks. The kernels of one text are then compiled in
-/// parallel, to the same code.
+/// The driver's option for the number of compiling threads, which `cust` lacks. With several threads the kernels of one
+/// text are compiled in parallel, to the same code.
 pub(super) const CU_JIT_SPLIT_COMPILE: u32 = 34;
 
-/// The first CUDA version for which the option is set.
+/// The first CUDA version with which this crate sets that option.
 pub(super) const SPLITS_FROM: CudaVersion = CudaVersion::new(13, 0);
 
 /// Compiles and loads a module into the current context. An error includes the compiler's messages.

@@ -2,10 +2,10 @@
 //!
 //! # Design
 //!
-//! A launch begins when the one before it in its stream has ended. A kernel whose own text contains
+//! A launch begins when the previous one in its stream has ended. A kernel whose own text contains
 //! `griddepcontrol.wait`, the instruction of `grid::wait_for_dependencies`, is launched by `cuLaunchKernelEx` instead
-//! and may begin at once, except in graphs. The text alone decides, with no list and no attribute: a kernel without the
-//! instruction cannot be launched this way by mistake.
+//! and may begin at once, except in graphs. Only the kernel's text decides: a kernel without the instruction cannot be
+//! launched this way by mistake.
 
 use std::ffi::{c_int, c_uint, c_void};
 use std::ptr;
@@ -14,7 +14,7 @@ use cust::sys::{CUfunction, CUstream};
 
 use super::{Code, launch};
 
-/// `CUlaunchAttribute`: its value has 64 bytes, of which one `int` is used.
+/// The driver's `CUlaunchAttribute`. Its value has 64 bytes, of which one `int` is used.
 #[repr(C)]
 struct Attribute {
     id: c_uint,
@@ -23,7 +23,7 @@ struct Attribute {
     rest: [c_int; 15],
 }
 
-/// `CUlaunchConfig`.
+/// The driver's `CUlaunchConfig`.
 #[repr(C)]
 struct Config {
     grid: [c_uint; 3],
@@ -34,13 +34,13 @@ struct Config {
     attributes_len: c_uint,
 }
 
-/// `CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION`.
+/// The attribute `CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION`.
 const PROGRAMMATIC_STREAM_SERIALIZATION: c_uint = 6;
 
 type LaunchEx = unsafe extern "C" fn(*const Config, CUfunction, *mut *mut c_void, *mut *mut c_void) -> u32;
 
-/// Launches `function` in the order of `stream`; it may start while the previous launch runs. With a driver that does
-/// not support this, it starts afterwards.
+/// Launches `function` in `stream`; the kernel may start while the previous launch runs. If the driver does not support
+/// this, the kernel starts after the previous launch.
 ///
 /// # Safety
 /// As for [`launch`]. In addition, the kernel must wait for the previous launch before it accesses memory.

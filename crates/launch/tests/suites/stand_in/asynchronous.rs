@@ -7,10 +7,10 @@ use super::{
 };
 
 const PAGE: usize = 4096;
-/// Bytes that can be page-locked.
+/// The number of bytes that can be page-locked.
 const LOCKABLE: usize = 1 << 28;
 
-/// Returns the page-locked memory that contains the host's `address`.
+/// Returns the page-locked memory that contains the host address `address`.
 fn page_locked_at(state: &State, address: usize) -> Option<&(&'static mut [u8], u32)> {
     state
         .page_locked
@@ -78,7 +78,7 @@ functions! {
             return state.streams.push(stream, Operation::Move { to, from, bytes });
         }
         wait(&mut state)?;
-        assert_eq!([state.owner(from), state.owner(to)], [Some(CURRENT.get()); 2], "a copy within a device");
+        assert_eq!([state.owner(from), state.owner(to)], [Some(CURRENT.get()); 2], "a copy uses other memory");
         let source = bytes_at(&mut state, from, bytes)?.to_vec();
         bytes_at(&mut state, to, bytes)?.copy_from_slice(&source);
         Ok(())
@@ -140,7 +140,7 @@ functions! {
         state.streams.push(stream, Operation::Wait(event))
     }
     cuEventCreate(event: *mut usize, flags: u32) {
-        assert!(matches!(flags, 0 | 2), "an event measures time, or orders");
+        assert!(matches!(flags, 0 | 2), "unknown flags of an event");
         *event = state()?.streams.create_event();
         Ok(())
     }

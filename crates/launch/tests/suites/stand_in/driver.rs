@@ -1,19 +1,21 @@
-//! A driver that replaces NVIDIA's on machines without a GPU: a library with the functions that `launch` calls, on the
-//! host's memory. The suites `gpu_*` compile it to `libcuda.so.1`.
+//! A driver that replaces NVIDIA's on machines without a GPU: a library with the functions that `launch` calls. Host
+//! memory takes the place of a GPU's. The suites `gpu_*` compile the library to `libcuda.so.1`.
 //!
-//! It checks the real driver's requirements (a current context, live memory, allowed shared memory), compiles no PTX,
-//! and runs two kernels that it knows by name. The operations of a stream are executed when a caller waits
-//! (`streams.rs`). A kernel `fail` loses the context, as an illegal address does.
+//! The stand-in driver checks the real driver's requirements (a current context, live memory, allowed shared memory),
+//! compiles no PTX, and runs two kernels that it knows by name. The operations of a stream are executed when a caller
+//! waits (`streams.rs`). A kernel named `fail` loses the context, as an illegal address does.
 //!
 //! Environment variables select the simulated GPU:
 //!
-//! - `STAND_IN_VERSION`, `STAND_IN_CAPABILITY`, `STAND_IN_MULTIPROCESSORS`, `STAND_IN_OPEN`: its properties;
+//! - `STAND_IN_VERSION`, `STAND_IN_CAPABILITY`, `STAND_IN_MULTIPROCESSORS`: the version and the properties that it
+//!   reports; `STAND_IN_OPEN`: the result of opening the GPU;
 //! - `STAND_IN_GPUS`: the number of GPUs; with `STAND_IN_PEERS=0` they cannot access each other's memory;
-//! - `STAND_IN_STREAMS`: the number of streams that can be created;
+//! - `STAND_IN_STREAMS`: the number of streams that a caller can create;
 //! - `STAND_IN_WAIT`: the result of waiting for a stream other than a device's own;
 //! - `STAND_IN_WAIT_FOR_ALL`: the result of waiting for the context;
-//! - `STAND_IN_LOG`: print the operations of streams on standard error, and at the end the objects that were not freed;
-//! - `STAND_IN_COMPILES`: print how many kernels are compiled together, with which options.
+//! - `STAND_IN_LOG`: prints the operations of streams on standard error, and at the end the objects that were not
+//!   freed;
+//! - `STAND_IN_COMPILES`: prints how many kernels are compiled together, and with which options.
 #![allow(non_snake_case, clippy::missing_safety_doc)]
 
 use std::cell::Cell;
@@ -29,13 +31,13 @@ use streams::{Operation, Streams, run};
 mod streams;
 
 const MEMORY: usize = 1 << 30;
-/// The context of GPU 0; the other GPUs' contexts follow. Its default stream has the same number.
+/// The context of GPU 0; the contexts of other GPUs follow. A context's default stream has the same number.
 const CONTEXT: usize = 0x40_0000;
 /// The maximum number of GPUs.
 const MAX_GPUS: usize = 8;
-/// Streams from this number on are those of the devices, for which synchronous calls wait.
+/// The lowest number of a device's own stream, for which synchronous calls wait. Callers' streams have lower numbers.
 const FIRST_BLOCKING: usize = 0x57_0000;
-/// Offset of the address at which kernels access page-locked memory from the host's address.
+/// The offset of the kernels' address of page-locked memory from the host's address.
 const MAPPED: u64 = 1 << 50;
 
 const INVALID_VALUE: i32 = 1;
@@ -50,19 +52,19 @@ const ILLEGAL_ADDRESS: i32 = 700;
 
 #[derive(Default)]
 struct State {
-    /// How many times each GPU's context is retained.
+    /// The number of references to each GPU's context.
     retained: [u32; MAX_GPUS],
-    /// Pairs of contexts, the first of which may access the second one's memory.
+    /// The pairs of contexts in which the first may access the memory of the second.
     peers: Vec<(usize, usize)>,
-    /// The result that the lost context returns from now on.
+    /// The result that every call returns after the context was lost, or 0 before.
     lost: i32,
-    /// Allocations, each with its context.
+    /// The allocated memory, each piece with its context.
     memory: HashMap<u64, (Box<[u8]>, usize)>,
-    /// Page-locked memory with its flags.
+    /// The page-locked memory, each piece with its flags.
     page_locked: HashMap<usize, (&'static mut [u8], u32)>,
     modules: HashMap<usize, String>,
     functions: HashMap<usize, Function>,
-    /// Code that belongs to no context, and its kernels.
+    /// The code that belongs to no context, and its kernels.
     libraries: HashMap<usize, String>,
     kernels: HashMap<usize, String>,
     streams: Streams,
@@ -85,7 +87,7 @@ fn number(variable: &str, default: i32) -> i32 {
     std::env::var(variable).ok().and_then(|value| value.parse().ok()).unwrap_or(default)
 }
 
-/// Returns the state, if the calling thread has the context and it is not lost.
+/// Returns the driver's state if the calling thread has a current context that is not lost.
 fn state() -> Result<MutexGuard<'static, State>, i32> {
     let state = STATE.lock().unwrap();
     match state.lost {
@@ -106,7 +108,7 @@ impl State {
         self.next
     }
 
-    /// Returns the number of bytes that the context has allocated.
+    /// Returns the number of bytes that are allocated in the context.
     fn used(&self, context: usize) -> usize {
         self.memory.values().filter(|(_, owner)| *owner == context).map(|(bytes, _)| bytes.len()).sum()
     }
@@ -130,7 +132,7 @@ fn log(line: &str) {
     }
 }
 
-/// Returns the bytes of an allocation from `address` on, or of page-locked memory that is mapped there.
+/// Returns the `len` bytes from `address` on, of an allocation or of mapped page-locked memory.
 fn bytes_at(state: &mut State, address: u64, len: usize) -> Result<&mut [u8], i32> {
     if address >= MAPPED {
         let host = (address - MAPPED) as usize;
@@ -249,7 +251,7 @@ functions! {
     cuMemFree_v2(address: u64) {
         let mut state = state()?;
         wait(&mut state)?;
-        assert_eq!(state.owner(address), Some(CURRENT.get()), "memory is freed in its context");
+        assert_eq!(state.owner(address), Some(CURRENT.get()), "memory is freed in another context");
         let (bytes, _) = state.memory.remove(&address).ok_or(INVALID_VALUE)?;
         assert!(!state.streams.are_to_copy(address, bytes.len() as u64), "memory is freed while it is copied");
         Ok(())
@@ -375,7 +377,7 @@ unsafe fn launch(
     }
 }
 
-/// Waits for the context's default stream and the device's own, as synchronous calls do, and returns their result.
+/// Waits for the context's default stream and the device's own stream, as synchronous calls do, and returns the result.
 fn wait(state: &mut State) -> Result<(), i32> {
     let context = CURRENT.get();
     run(state, context, None)?;

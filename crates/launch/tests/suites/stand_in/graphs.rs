@@ -1,4 +1,4 @@
-//! The stand-in driver's graphs: operations of a capturing stream are recorded, and enqueued in another stream later.
+//! The stand-in driver's graphs: operations of a capturing stream are recorded, and later enqueued in another stream.
 
 use std::collections::HashMap;
 
@@ -7,16 +7,16 @@ use super::{FIRST_BLOCKING, INVALID_HANDLE, INVALID_VALUE, answer, log, state};
 
 #[derive(Default)]
 pub struct Graphs {
-    /// The recorded operations of each capturing stream.
+    /// The operations recorded by each capturing stream.
     pub captures: HashMap<usize, Vec<Operation>>,
-    /// Graphs, and the executable graphs made from them.
+    /// The graphs, and the executable graphs made from them.
     graphs: HashMap<usize, Vec<Operation>>,
     executables: HashMap<usize, Vec<Operation>>,
     next: usize,
 }
 
 impl Graphs {
-    /// Returns the number of graphs of both kinds that exist.
+    /// Returns the number of graphs and executable graphs that exist.
     pub fn count(&self) -> usize {
         self.graphs.len() + self.executables.len()
     }
@@ -29,7 +29,7 @@ impl Graphs {
 
 functions! {
     cuStreamBeginCapture_v2(stream: usize, mode: i32) {
-        assert_eq!(mode, 2, "the driver may load kernels meanwhile");
+        assert_eq!(mode, 2, "the capture mode is not relaxed");
         let mut state = state()?;
         assert!(stream < FIRST_BLOCKING && state.streams.all().contains(&stream));
         if state.graphs.captures.insert(stream, Vec::new()).is_some() {

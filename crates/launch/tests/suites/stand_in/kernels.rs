@@ -1,4 +1,4 @@
-//! The kernels that the driver knows by name, and functions to launch them.
+//! The kernels that the stand-in driver knows by name, and functions to launch them.
 
 use cuda_std::{Global, GlobalMut, kernel, thread};
 use launch::{Device, DeviceChoice, Error, LaunchConfig, PtxImage, PtxModule};
@@ -11,23 +11,23 @@ pub fn saxpy(a: f32, x: Global<f32>, y: GlobalMut<f32>) {
     }
 }
 
-/// Fails some time after its launch.
+/// Fails on the stand-in driver some time after its launch.
 #[kernel]
 pub fn fail() {}
 
-/// Needs more registers than there are.
+/// Needs more registers than the stand-in GPU has.
 #[kernel]
 pub fn greedy() {}
 
 const ENTRIES: &str = ".version 7.0\n.target sm_70\n.entry saxpy(\n.entry fail(\n.entry greedy(\n";
 
-/// The part of their PTX that the driver reads.
+/// The part of the kernels' PTX that the stand-in driver reads.
 pub const PTX: PtxImage = PtxImage::new(70, ENTRIES);
 
-/// The PTX of the suite's kernels, which include these.
+/// The modules with the PTX of these kernels, for the whole test program.
 pub const MODULES: &[PtxModule] = &[PtxModule { path: env!("CARGO_CRATE_NAME"), images: &[PTX] }];
 
-/// Makes the driver print its operations.
+/// The environment with which the stand-in driver prints its operations.
 pub const LOG: &[(&str, &str)] = &[("STAND_IN_LOG", "1")];
 
 /// Returns a launch of one warp.
@@ -35,7 +35,7 @@ pub fn config() -> LaunchConfig {
     LaunchConfig::new(1, 32)
 }
 
-/// Opens the GPU.
+/// Opens the stand-in GPU with [`MODULES`].
 pub fn open() -> Result<Device, Error> {
     Device::open(DeviceChoice::Gpu(None), MODULES)
 }

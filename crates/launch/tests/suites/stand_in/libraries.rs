@@ -5,7 +5,7 @@ use std::ffi::{CStr, c_char, c_void};
 
 use super::{INVALID_HANDLE, INVALID_PTX, NOT_FOUND, STATE, UNSUPPORTED_PTX_VERSION, answer, number, state};
 
-/// Prints the compilation of PTX; nothing else is done with it.
+/// Logs a compilation of `ptx` and checks the text for errors. No code is generated.
 pub fn compile(ptx: &str, options: &[i32]) -> Result<(), i32> {
     if std::env::var_os("STAND_IN_COMPILES").is_some() {
         eprintln!("driver: compiles {}, {options:?}", ptx.matches(".entry").count());

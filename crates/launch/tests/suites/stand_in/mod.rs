@@ -1,4 +1,4 @@
-//! Runs a test in a process of its own, in which `libcuda.so.1` is the stand-in driver of `driver.rs`.
+//! Runs a test in a separate process, in which `libcuda.so.1` is the stand-in driver of `driver.rs`.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -9,7 +9,7 @@ use launch::Error;
 
 pub mod kernels;
 
-/// Runs `check` in another process with the stand-in driver. There it runs the calling test `name` again.
+/// Runs `check` in another process with the stand-in driver. That process runs the calling test `name` again.
 ///
 /// Returns the lines of the driver's log; in the other process, returns `None`.
 pub fn with_driver(
@@ -20,7 +20,7 @@ pub fn with_driver(
     with_driver_in(driver_folder, name, environment, check)
 }
 
-/// [`with_driver`] with the `libcuda.so.1` of another folder.
+/// Runs `check` like [`with_driver`], but with the `libcuda.so.1` of another folder.
 pub fn with_driver_in<P: AsRef<Path>>(
     folder: impl FnOnce() -> P,
     name: &str,
@@ -33,7 +33,8 @@ pub fn with_driver_in<P: AsRef<Path>>(
     Some(errors.lines().filter_map(|line| line.strip_prefix("driver: ")).map(str::to_owned).collect())
 }
 
-/// Returns the exit status and output of [`with_driver`]'s process; in that process, returns `None`.
+/// Runs `check` like [`with_driver`] and returns the exit status and output of the other process. In the other process,
+/// returns `None`.
 pub fn outcome_with_driver(
     name: &str,
     environment: &[(&str, &str)],
@@ -63,7 +64,7 @@ fn outcome<P: AsRef<Path>>(
     Some(output)
 }
 
-/// Returns the folder with the stand-in driver, which is compiled on first use.
+/// Returns the folder with the stand-in driver, which is compiled when it is first needed.
 fn driver_folder() -> &'static PathBuf {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| {
@@ -73,7 +74,7 @@ fn driver_folder() -> &'static PathBuf {
     })
 }
 
-/// Returns a folder for a library.
+/// Creates and returns a folder for a driver's library.
 pub fn new_folder(name: &str) -> PathBuf {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(env!("CARGO_CRATE_NAME")).join(name);
     fs::create_dir_all(&folder).expect("a folder for the library");

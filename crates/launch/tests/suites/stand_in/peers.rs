@@ -35,7 +35,7 @@ functions! {
         let mut state = state()?;
         assert_eq!((state.owner(to), state.owner(from)), (Some(to_context), Some(from_context)));
         let context = state.streams.context(stream);
-        assert_eq!(context, Some(CURRENT.get()), "the stream's context is current");
+        assert_eq!(context, Some(CURRENT.get()), "the stream's context is not current");
         assert!(context == Some(to_context) || context == Some(from_context));
         bytes_at(&mut state, to, bytes)?;
         bytes_at(&mut state, from, bytes)?;

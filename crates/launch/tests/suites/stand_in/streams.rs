@@ -1,12 +1,12 @@
-//! The stand-in driver's streams. Operations of a stream are executed when a caller waits for it, and no sooner, so
-//! that a missing wait is detected. In a default stream, whose number is its context's, the end of a copy of pageable
-//! memory is still running when the copy returns.
+//! The stand-in driver's streams. Operations of a stream are executed only when a caller waits for it, so that a
+//! missing wait is detected. In a default stream, whose number is that of its context, the last part of a copy of
+//! pageable memory is still to be executed when the copy returns.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use super::{CONTEXT, CURRENT, FIRST_BLOCKING, INVALID_HANDLE, INVALID_VALUE, NOT_READY, State, bytes_at, log};
 
-/// The times of a kernel and of a copy on the device, in milliseconds.
+/// The times in milliseconds that a kernel and a copy take on the device.
 const KERNEL_TIME: f32 = 1.5;
 const COPY_TIME: f32 = 1.0;
 
@@ -15,17 +15,17 @@ pub struct Streams {
     queues: HashMap<usize, VecDeque<Operation>>,
     /// The context of each stream and event.
     contexts: HashMap<usize, usize>,
-    /// The time of each event, and the stream where it was recorded last.
+    /// For each event, the stream in which it was recorded last and its time.
     events: HashMap<usize, (usize, Option<f32>)>,
-    /// Events that the caller has destroyed, for which streams still wait.
+    /// Events that the caller has destroyed while streams still wait for them.
     destroyed: HashSet<usize>,
     clock: f32,
     next: usize,
     next_blocking: usize,
 }
 
-/// An operation of a stream. A fill, and a copy within the device's own stream, come only from a graph; otherwise they
-/// are executed at once.
+/// An operation of a stream. Fills, and copies within the device's own stream, are operations only if a graph contains
+/// them; otherwise they are executed at once.
 #[derive(Clone)]
 pub enum Operation {
     Launch { kernel: String, slots: Vec<u64> },
@@ -37,7 +37,8 @@ pub enum Operation {
     Wait(usize),
 }
 
-/// The source of an upload: page-locked memory is read when the stream executes it, other memory when it is enqueued.
+/// The source of an upload. The stream reads page-locked memory when it executes the upload; other memory is read when
+/// the upload is enqueued.
 #[derive(Clone)]
 pub enum Source {
     Pinned { start: usize, bytes: usize },
@@ -45,8 +46,8 @@ pub enum Source {
 }
 
 impl Streams {
-    /// Returns a new stream's number: 1, 2, … for streams that no other operation waits for, and from `FIRST_BLOCKING`
-    /// on for the others.
+    /// Returns a new stream's number. Streams for which no synchronous call waits have the numbers 1, 2, …; the others
+    /// are numbered from `FIRST_BLOCKING` on.
     pub fn create(&mut self, is_blocking: bool) -> usize {
         let number = if is_blocking { &mut self.next_blocking } else { &mut self.next };
         *number += 1;
@@ -97,7 +98,7 @@ impl Streams {
         assert_eq!(
             contexts,
             [Some(CURRENT.get()); 2],
-            "an event is recorded in a stream of its context, which is current"
+            "an event is recorded outside its context or outside the current context"
         );
         *self.events.get_mut(&event).ok_or(INVALID_HANDLE)? = (stream, None);
         self.push(stream, Operation::Record(event))
@@ -122,7 +123,7 @@ impl Streams {
         (self.queues.keys().filter(|stream| !is_default(stream)).count(), self.events.len() - self.destroyed.len())
     }
 
-    /// Returns true if an operation will still access the host's memory from `start` on.
+    /// Returns true if an enqueued operation will still access the host memory from `start` on.
     pub fn are_to_use(&self, start: usize, len: usize) -> bool {
         let range = start..start + len;
         self.queues.values().flatten().any(|work| match work {
@@ -132,7 +133,7 @@ impl Streams {
         })
     }
 
-    /// Returns true if device memory from `start` on will still be copied.
+    /// Returns true if an enqueued operation will still copy the device memory from `start` on.
     pub fn are_to_copy(&self, start: u64, len: u64) -> bool {
         let range = start..start + len;
         self.queues.values().flatten().any(|work| match work {
@@ -142,7 +143,7 @@ impl Streams {
     }
 }
 
-/// Executes all operations of `stream`, or, for an event, those up to it.
+/// Executes all operations of `stream`, or only those up to the event `until`.
 pub fn run(state: &mut State, stream: usize, until: Option<usize>) -> Result<(), i32> {
     // These operations wait for earlier ones of the default stream; without operations nothing waits.
     if stream > FIRST_BLOCKING && state.streams.queues.get(&stream).is_some_and(|queue| !queue.is_empty()) {
@@ -214,7 +215,7 @@ pub fn run(state: &mut State, stream: usize, until: Option<usize>) -> Result<(),
     }
 }
 
-/// Executes one of the kernels that are known by name.
+/// Executes one of the kernels that the stand-in driver knows by name.
 fn kernel_of(state: &mut State, kernel: &str, slots: &[u64]) -> Result<(), i32> {
     match kernel {
         // saxpy(a: f32, x: Global<f32>, y: GlobalMut<f32>)

@@ -1,4 +1,4 @@
-//! Closed memory: pages that are protected from all accesses.
+//! Closed memory: pages that are protected, so that every access to them faults.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,7 +8,7 @@ use crate::block::arena::{Arena, LIMIT};
 use crate::raw::known::{self, Known};
 use crate::region::Region;
 
-/// True if an access to closed memory can be handled, and the processor can be single-stepped.
+/// True if the platform can handle an access to closed memory and can single-step the processor.
 pub(super) const IS_SUPPORTED: bool = cfg!(all(target_os = "linux", target_arch = "x86_64"));
 
 /// Returns true if a debugger traces the process.
@@ -20,22 +20,23 @@ pub(super) fn is_traced() -> bool {
 /// The maximum number of arrays that can be closed at a time in the process. Further arrays stay open.
 const MAX_CLOSED: usize = 256;
 
-/// The closed memory of all launches of the process: the address of the first byte, or 0, and the number of bytes. A
-/// fault there may come from an OS thread that does not belong to the launch.
+/// The closed memory of all launches of the process. Each entry has the address of the first byte, or 0 if the entry is
+/// free, and the number of bytes. An OS thread that does not belong to the launch may also fault in this memory.
 static ALL: [[AtomicUsize; 2]; MAX_CLOSED] = [const { [AtomicUsize::new(0), AtomicUsize::new(0)] }; MAX_CLOSED];
 
-/// The pages of an array that was passed to a launch, or of a block's shared memory.
+/// Memory that the guard can close: the pages of an array that was passed to a launch, or of a block's shared memory.
 #[derive(Debug)]
 pub(super) struct Closed {
     start: usize,
     bytes: usize,
     slot: &'static [AtomicUsize; 2],
-    /// True if the memory must stay open.
+    /// True if the guard must not close the memory again.
     pub(super) stays_open: Cell<bool>,
 }
 
 impl Closed {
-    /// Adds the `regions` that are in allocations with pages of their own. If regions overlap, adds only the first.
+    /// Adds to `all` the allocations of those `regions` that share no page with other memory. Adds each allocation
+    /// once.
     pub(super) fn add(all: &mut Vec<Self>, regions: &[Region]) {
         for region in regions {
             if region.bytes > 0
@@ -48,7 +49,7 @@ impl Closed {
         }
     }
 
-    /// Adds all of a block's shared memory, unless it was added before.
+    /// Adds a block's whole shared memory to `all`, unless it was added before.
     pub(super) fn add_shared(all: &mut Vec<Self>, arena: &Arena) {
         let start = arena.base().addr();
         if !all.iter().any(|array| array.start == start) {
@@ -89,12 +90,13 @@ impl Drop for Closed {
     }
 }
 
-/// Reserves an entry in the list for memory that begins at `start`.
+/// Reserves an entry of `ALL` for memory that begins at `start`. Returns `None` if all entries are in use.
 fn take(start: usize) -> Option<&'static [AtomicUsize; 2]> {
     ALL.iter().find(|slot| slot[0].compare_exchange(0, start, Ordering::SeqCst, Ordering::SeqCst).is_ok())
 }
 
-/// Opens the page of `address` if a launch has closed it, and returns true in this case. Called in a signal handler.
+/// Opens the page of `address` and returns true if a launch has closed it. Otherwise returns false. The signal handler
+/// calls this function.
 pub(crate) fn open_foreign(address: usize) -> bool {
     let is_closed = ALL.iter().any(|[start, bytes]| {
         let start = start.load(Ordering::SeqCst);

@@ -1,12 +1,14 @@
-//! Finds accesses to the launch's memory that are not instrumented, by protecting its pages.
+//! Finds accesses to a launch's memory that the kernel's instrumentation does not report, by protecting the pages of
+//! this memory.
 //!
 //! Marked functions report their accesses through pointers and slices. In a checked launch of a kernel with pointers,
 //! the arrays of the launch and the block's shared memory are closed for short times. Each access to them then faults.
-//! If the thread has reported the access, it is executed by a single step of the processor, and the array is closed
-//! again. Any other access is noted, once per launch and array, and the array stays open from then on.
+//! If the thread has reported the access, the guard opens the page, lets the processor execute one instruction, and
+//! closes the page again. Any other access is noted, once per launch and array, and the array stays open from then on.
 //!
-//! Such a fault takes microseconds. Arrays are therefore closed only for the first accesses after each source site that
-//! the launch reaches for the first time. Unreported accesses from there are found then.
+//! Such a fault takes microseconds. The guard therefore closes arrays only when the launch reaches a source site for
+//! the first time, and opens them again after a few accesses. This is enough to find unreported accesses that the code
+//! at this site makes.
 
 mod closed;
 pub(crate) mod reported;
@@ -28,12 +30,13 @@ use crate::region::{self, ArrayPosition, Space};
 use crate::source::Line;
 use crate::watch::is_watching;
 
-/// The number of accesses that are examined after the launch reaches a source site for the first time.
+/// The number of accesses that the guard examines after the launch reaches a source site for the first time.
 const ACCESSES: u32 = 8;
-/// The maximum number of pages that one instruction accesses: two operands, each of which may cross a page boundary.
+/// The maximum number of pages that one instruction accesses. It has up to two operands in memory, each of which may
+/// cross a page boundary.
 const PAGES: usize = 4;
 
-/// An access that was not reported.
+/// An access that the thread did not report.
 #[derive(Clone, Copy, Debug)]
 struct Unseen {
     address: usize,
@@ -44,7 +47,7 @@ struct Unseen {
     array: usize,
 }
 
-/// A reported access: the thread as in [`Unseen`], the address and number of bytes, and true if they are written.
+/// A reported access: the thread as in [`Unseen`], the address and the number of bytes, and true for a write.
 type Known = ((u64, u32), (usize, usize), bool);
 
 impl Unseen {
@@ -53,21 +56,21 @@ impl Unseen {
     }
 }
 
-/// Guards the memory of one launch, which runs on one OS thread.
+/// The guard of one launch, which closes and opens its memory. The launch must run on one OS thread.
 #[derive(Default)]
 struct Guard {
-    /// True if the kernel has pointers.
+    /// True if the kernel has used pointers, so that the launch needs the guard.
     is_on: Cell<bool>,
     /// The arrays that were passed to the launch, and the shared memory of each running block.
     arrays: RefCell<Vec<Closed>>,
     has_arrays: Cell<bool>,
     /// True while the simulator itself accesses memory.
     is_own: Cell<bool>,
-    /// The number of accesses that are still examined. The arrays are open if it is 0.
+    /// The number of further accesses that the guard examines. If it is 0, the arrays are open.
     left: Cell<u32>,
-    /// The pages that are open for one step of the processor; 0 for none.
+    /// The pages that are open for one step of the processor, each as its address, or 0 for an unused entry.
     stepping: [Cell<usize>; PAGES],
-    /// The unreported accesses, for as many arrays as one instruction may access.
+    /// The unreported accesses that `settle` has not noted yet. One instruction may access as many arrays.
     unseen: [Cell<Option<Unseen>>; PAGES],
     /// The source sites that the launch has reached.
     places: RefCell<FxHashSet<usize>>,
@@ -85,8 +88,8 @@ fn guard<'a>() -> Option<&'a Guard> {
     unsafe { GUARD.get().as_ref() }
 }
 
-/// Calls `run`, which runs the launch `grid` on the calling OS thread. Guards the launch if the system has the signals
-/// for it.
+/// Calls `run`, which must run the launch `grid` on the calling OS thread. Guards the launch if the platform supports
+/// it.
 pub(crate) fn guarded<R>(grid: &Grid<'_>, run: impl FnOnce() -> R) -> R {
     let guard = Guard::default();
     let guarding = OnDrop(|| {
@@ -102,7 +105,7 @@ pub(crate) fn guarded<R>(grid: &Grid<'_>, run: impl FnOnce() -> R) -> R {
     result
 }
 
-/// Notes that the current thread is about to get a pointer to global memory.
+/// Notes that the current thread is about to obtain a pointer to global memory.
 #[inline(always)]
 pub fn exposing() {
     if is_watching() {
@@ -122,7 +125,7 @@ fn turn_on() {
     }
 }
 
-/// Notes that the current thread is at `at`, where it uses a pointer or calls a function.
+/// Notes that the current thread has reached the source site `at`, where it uses a pointer or calls a function.
 #[inline]
 pub(super) fn reach(block: &Block, at: Line) {
     if let Some(guard) = guard()
@@ -133,7 +136,7 @@ pub(super) fn reach(block: &Block, at: Line) {
     }
 }
 
-/// Leaves the array that contains `address` open.
+/// Opens the array that contains `address` for the rest of the launch.
 pub(super) fn leave_open(block: &Block, address: usize) {
     if let Some(guard) = guard() {
         guard.find_arrays(block);
@@ -141,7 +144,8 @@ pub(super) fn leave_open(block: &Block, address: usize) {
     }
 }
 
-/// Runs `access`, in which the simulator accesses memory on a simulated thread for itself.
+/// Runs `access`, in which the simulator itself accesses memory. The guard does not count these accesses as the
+/// kernel's.
 pub(crate) fn exempt<R>(access: impl FnOnce() -> R) -> R {
     let Some(guard) = guard() else { return access() };
     guard.is_own.set(true);
@@ -157,7 +161,7 @@ pub(crate) fn end_block(block: &Block) {
     }
 }
 
-/// Notes a reported access: the current thread is about to access `bytes` bytes at the host's `address`.
+/// Notes a reported access: the current thread is about to access `bytes` bytes at the host address `address`.
 #[inline]
 pub(crate) fn report(block: &Block, (address, bytes): (usize, usize), is_written: bool) {
     if let Some(guard) = guard()
@@ -174,8 +178,8 @@ pub(crate) fn report(block: &Block, (address, bytes): (usize, usize), is_written
 }
 
 impl Guard {
-    /// Turns the guard on. Returns false under a debugger, which would stop at each fault: the launch is then not
-    /// guarded.
+    /// Turns the guard on. Returns false if a debugger traces the process, because it would stop at each fault. The
+    /// launch is then not guarded.
     fn turn_on(&self) -> bool {
         if !self.is_on.replace(true) && closed::is_traced() {
             GUARD.set(ptr::null());
@@ -184,7 +188,7 @@ impl Guard {
         true
     }
 
-    /// Finds the memory to close: the launch's arrays, once, and the block's shared memory.
+    /// Adds the memory to close to `arrays`: the launch's arrays on the first call, and the block's shared memory.
     fn find_arrays(&self, block: &Block) {
         let mut arrays = self.arrays.borrow_mut();
         if !self.has_arrays.replace(true) {
@@ -205,8 +209,8 @@ impl Guard {
         self.arrays.borrow().iter().for_each(Closed::open);
     }
 
-    /// Adds notes for the recorded accesses, outside of the signal handler. An access that the thread reports now gets
-    /// no note: the compiler has moved the access before the report.
+    /// Adds notes for the accesses that the signal handler has recorded. An access that the thread reports only now
+    /// gets no note, because the compiler has moved the access before its report.
     fn settle(&self, grid: &Grid<'_>, arena: Option<&Arena>, reported: Option<Known>) {
         for unseen in self.unseen.iter().filter_map(Cell::take) {
             if reported.is_some_and(|reported| unseen.is(reported)) {
@@ -237,11 +241,11 @@ impl Guard {
         }
     }
 
-    /// Handles an access to closed memory at `address`. If it was reported, opens the memory for one step of the
-    /// processor, after which [`step`](Self::step) closes it again. Returns true if a step is to follow, and `None` if
-    /// the memory is not the guard's.
+    /// Handles an access to closed memory at `address`. If the thread has reported the access, opens the memory for one
+    /// step of the processor, after which [`step`](Self::step) closes it again. Returns true if the processor must
+    /// single-step next, and `None` if this guard has not closed the memory.
     ///
-    /// Called in a signal handler: it must not allocate or block.
+    /// The signal handler calls this function, so it must not allocate or block.
     fn allow_access(&self, block: &Block, address: usize, is_written: bool) -> Option<bool> {
         let arrays = self.arrays.try_borrow().ok()?;
         let index = arrays.iter().position(|array| array.has(address))?;
@@ -270,7 +274,8 @@ impl Guard {
         self.stepping.iter().any(|slot| slot.get() != 0)
     }
 
-    /// Closes the memory again after a step. Returns false if no step was requested. Called in a signal handler.
+    /// Closes the memory again after a step of the processor. Returns false if the guard requested no step. The signal
+    /// handler calls this function.
     fn step(&self) -> bool {
         if !self.is_stepping() {
             return false;
@@ -290,14 +295,14 @@ impl Guard {
     }
 }
 
-/// Handles a fault at `address` in a signal handler. Returns the result of [`Guard::allow_access`]. Opens memory that a
-/// launch of another OS thread has closed.
+/// Handles a fault at `address` for the signal handler. Returns the result of [`Guard::allow_access`]. If a launch of
+/// another OS thread has closed the memory, opens it and returns false.
 pub(crate) fn allow_access(address: usize, is_written: bool) -> Option<bool> {
     let own = guard().zip(current()).and_then(|(guard, block)| guard.allow_access(block, address, is_written));
     own.or_else(|| open_foreign(address).then_some(false))
 }
 
-/// Handles a step of the processor in a signal handler. Returns false if no step was requested.
+/// Handles a single step of the processor for the signal handler. Returns false if no guard requested a step.
 pub(crate) fn step() -> bool {
     guard().is_some_and(Guard::step)
 }

@@ -4,18 +4,18 @@ use std::cell::{Cell, RefCell};
 
 use rustc_hash::FxHashSet;
 
-/// The number of bytes that are recorded together.
+/// The number of bytes of a granule, the unit in which accesses are recorded.
 const GRANULE: usize = 4;
-/// The maximum number of granules of an access that are recorded one by one.
+/// The maximum number of granules of an access that is recorded granule by granule.
 const MAX_SEPARATE: usize = 64;
-/// The maximum number of records. When it is reached, all earlier ones are dropped.
+/// The maximum number of records. When a list reaches it, all earlier records of the list are dropped.
 const MAX_RECORDS: usize = 1 << 20;
 
-/// The reported accesses of each thread of a block to global memory, while the launch is guarded.
+/// The accesses that the threads of a block have reported while the launch is guarded.
 #[derive(Default)]
 pub(crate) struct ReportedAccesses {
     granules: RefCell<FxHashSet<u64>>,
-    /// Longer accesses: the thread, the address, the number of bytes, and true if they are written.
+    /// Accesses of too many granules: the thread, the address, the number of bytes, and true for a write.
     long: RefCell<Vec<(u32, usize, usize, bool)>>,
     is_used: Cell<bool>,
 }
@@ -33,7 +33,7 @@ impl ReportedAccesses {
         }
     }
 
-    /// Records that `thread` accesses `bytes` bytes at `address`. A write also permits reads.
+    /// Records that `thread` accesses `bytes` bytes at `address`. A reported write also counts as a reported read.
     pub(super) fn note(&self, thread: u32, (address, bytes): (usize, usize), is_written: bool) {
         self.is_used.set(true);
         let granules = address / GRANULE..(address + bytes).div_ceil(GRANULE);
@@ -56,7 +56,8 @@ impl ReportedAccesses {
         }
     }
 
-    /// Returns true if `thread` has reported an access to `address`; `None` while a report is being recorded.
+    /// Returns true if `thread` has reported an access to `address`. Returns `None` if the fault interrupted the
+    /// recording of a report.
     pub(super) fn has(&self, thread: u32, address: usize, is_written: bool) -> Option<bool> {
         let (granules, long) = (self.granules.try_borrow().ok()?, self.long.try_borrow().ok()?);
         let is_it = |&(other, start, bytes, writes): &(u32, usize, usize, bool)| {

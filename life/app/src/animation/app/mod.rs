@@ -22,16 +22,16 @@ use crate::timed_run::TimedRun;
 use life::{Board, Rule};
 use program::report::{Rate, grouped};
 
-/// The rows of the screen below the board.
+/// The number of rows of the screen below the board.
 pub const STATUS_ROWS: u16 = 2;
 
-/// The state of an animation: a copy of the board, and the view of it.
+/// The state of an animation: a copy of the board, the view of it, and the speed.
 pub struct App {
     shown: ShownBoard,
     population: u64,
     labels: String,
     view: View,
-    /// The columns and rows of the screen that show the board.
+    /// The numbers of columns and rows of the screen that show the board.
     area: (usize, usize),
     speed: Speed,
     meter: SpeedMeter,
@@ -46,19 +46,19 @@ pub struct App {
     is_changed: bool,
     follows: bool,
     shows_map: bool,
-    /// The state that drawing gives to cells while the button is held.
+    /// True if the present mouse stroke makes cells alive, and false if it makes them dead.
     pen: bool,
-    /// The prompt for a rule, while it is open.
+    /// The prompt for a rule, or `None` while no prompt is open.
     pub prompt: Option<RulePrompt>,
     rule: Option<Rule>,
     seed: Option<u64>,
 }
 
-/// The maximal size of the map in characters, without its border.
+/// The maximum size of the map in characters, without its border.
 const MAP: (u16, u16) = (24, 8);
 
 impl App {
-    /// Returns the state that shows `run` on a screen of `area`.
+    /// Returns the state of an animation that shows `run` on a screen of `area`.
     ///
     /// # Errors
     /// If the device fails.
@@ -118,7 +118,7 @@ impl App {
         self.is_changed || self.rule.is_some()
     }
 
-    /// Passes a key to the prompt for a rule.
+    /// Passes a key to the prompt for a rule, and stores the new rule if the key completes one.
     pub fn type_in(&mut self, key: KeyCode) {
         self.dirty = true;
         if let Some(PromptState::Closed(rule)) = self.prompt.as_mut().map(|prompt| prompt.type_in(key)) {
@@ -127,14 +127,14 @@ impl App {
         }
     }
 
-    /// Returns the number of generations until the next frame, and counts the frame.
+    /// Returns the number of generations to run before the next frame, and counts the frame.
     pub fn generations_due(&mut self) -> u64 {
         let frame = self.frame;
         self.frame += 1;
         if self.paused { std::mem::take(&mut self.steps) } else { self.speed.due(frame) }
     }
 
-    /// Copies the board from the device if its generation is not the one shown.
+    /// Copies the board from the device if the screen shows another generation.
     ///
     /// # Errors
     /// If the device fails.
@@ -162,8 +162,8 @@ impl App {
         }
     }
 
-    /// Draws at the cell under the mouse. The first cell of a stroke changes its state, and the rest of the stroke gets
-    /// the same state.
+    /// Draws at the cell under the mouse. `on` is false for the first cell of a stroke. The first cell changes its
+    /// state, and the other cells of the stroke get the same new state.
     fn draw_at(&mut self, place: (u16, u16), lower: bool, on: bool) {
         let board = (self.shown.board.width(), self.shown.board.height());
         let place = (usize::from(place.0), usize::from(place.1));
@@ -183,7 +183,7 @@ impl App {
         self.meter = SpeedMeter::default();
     }
 
-    /// Performs an action.
+    /// Performs the action of a key or of the mouse.
     pub fn act(&mut self, action: Action) {
         let board = (self.shown.board.width(), self.shown.board.height());
         self.dirty = true;
@@ -262,8 +262,8 @@ impl App {
         frame.render_widget(Picture { board: &self.shown.board, view, population: self.population }, inner);
     }
 
-    /// Returns the status in at most `columns` characters. It omits whole entries, because half a seed would be
-    /// misleading.
+    /// Returns the text of the status line in at most `columns` characters. Entries that do not fit are omitted as a
+    /// whole, because half a seed would be misleading.
     fn status(&self, columns: usize) -> String {
         let cells = self.shown.board.width() as f64 * self.shown.board.height() as f64;
         let rate = self.meter.rate();
@@ -288,7 +288,7 @@ impl App {
     }
 }
 
-/// Returns the device, the kernel and the rule for the status line.
+/// Returns the entries of the status line for the rule, the device and the kernel.
 fn labels(life: &GrowingBoard) -> String {
     let (device, kernel, rule) = (life.engine().device(), life.engine().kernel(), life.universe().rule);
     let rule = if rule == Rule::LIFE { String::new() } else { format!("{rule} · ") };

@@ -1,4 +1,4 @@
-//! Tests frames and keys on a screen in memory.
+//! Tests the frames and keys of the animation on a screen in memory.
 
 use super::*;
 use crate::backend::Backend;
@@ -98,10 +98,10 @@ fn the_mouse_makes_cells_alive_and_dead() {
     app.act(draw(37, 11, true, true));
     app.act(draw(38, 11, false, true));
     let alive: Vec<_> = app.shown.board.cells().filter(|&(_, y)| y > 1).collect();
-    assert_eq!(alive, (2..8).map(|x| (x, 3)).collect::<Vec<_>>(), "what begins on a live cell is dead");
+    assert_eq!(alive, (2..8).map(|x| (x, 3)).collect::<Vec<_>>(), "a stroke from a live cell makes cells dead");
     let before = app.shown.board.clone();
     app.act(draw(0, 0, false, false));
-    assert_eq!(app.shown.board, before, "outside of the board");
+    assert_eq!(app.shown.board, before, "a stroke outside the board changes nothing");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Draws cells as characters.
+//! Draws the cells of a board as characters.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -41,7 +41,7 @@ impl Widget for Picture<'_> {
 }
 
 impl Picture<'_> {
-    /// Returns the character in a column and row of the window.
+    /// Returns the character, with its style, in a column and row of the window.
     fn character(&self, window: &Window, column: usize, row: usize) -> (char, Style) {
         match self.view.marks {
             Marks::Braille => {
@@ -63,7 +63,8 @@ impl Picture<'_> {
         }
     }
 
-    /// Returns the number of live cells and of all cells of a dot. Both are 0 for a dot below the board.
+    /// Returns the number of live cells and the number of all cells that a dot stands for. Both are 0 for a dot outside
+    /// the window's cells.
     fn dot(&self, window: &Window, x: usize, y: usize) -> (u64, u64) {
         let axis = |dot: usize, cells: usize| {
             let from = (dot * window.zoom).min(cells);
@@ -82,13 +83,14 @@ impl Picture<'_> {
         (alive, (width * height) as u64)
     }
 
-    /// Returns true if a dot has live cells, and at least the board's average.
+    /// Returns true if a dot has live cells, and a share of live cells that is not below the board's average.
     fn is_dense(&self, alive: u64, cells: u64) -> bool {
         let all = self.board.width() as u128 * self.board.height() as u128;
         alive > 0 && u128::from(alive) * all >= u128::from(self.population) * u128::from(cells)
     }
 
-    /// Returns the shade of grey for a dot. It is brightest if twice the board's average of cells live, or all.
+    /// Returns the shade of grey for a dot. The brightest shade stands for twice the board's average share of live
+    /// cells, or for live cells only.
     fn shade(&self, (alive, cells): (u64, u64)) -> Color {
         const BLACK: u8 = 232;
         const DARKEST: f64 = 4.0;
@@ -121,7 +123,8 @@ fn half_block(upper: bool, lower: bool) -> char {
     [' ', '▀', '▄', '█'][usize::from(upper) + 2 * usize::from(lower)]
 }
 
-/// Returns the braille character with these dots, which are numbered down the left column and then the right one.
+/// Returns the braille character with `dots`. Dots 0 to 3 are the left column from the top, and dots 4 to 7 the right
+/// one.
 fn braille(dots: impl Iterator<Item = usize>) -> char {
     // Unicode numbers the lowest two dots last, because braille once had six dots.
     const BITS: [u32; 8] = [0x01, 0x02, 0x04, 0x40, 0x08, 0x10, 0x20, 0x80];

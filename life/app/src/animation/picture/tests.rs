@@ -1,4 +1,4 @@
-//! Tests boards drawn on a screen in memory.
+//! Tests pictures of boards on a screen in memory.
 
 use super::*;
 use ratatui::Terminal;
@@ -14,7 +14,7 @@ fn board(rows: &[&str]) -> Board {
     board
 }
 
-/// Returns the characters of a board on a screen of this size.
+/// Draws a board on a screen of `columns` and `rows`, and returns the lines of the screen.
 fn draw(board: &Board, view: View, (columns, rows): (u16, u16)) -> Vec<String> {
     let mut terminal = Terminal::new(TestBackend::new(columns, rows)).unwrap();
     terminal

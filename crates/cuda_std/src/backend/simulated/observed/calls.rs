@@ -1,9 +1,9 @@
 //! Calls of functions that receive pointers and slices.
 //!
-//! The name of a value's type decides how the value is looked at. Methods cannot decide, because the compiler need not
-//! know the type yet where the macro writes the call. The name shows everything about a pointer, a slice, a tuple or an
-//! array. It does not show the content of a structure: pointers that become a part of one are noted, and its bytes are
-//! searched for them.
+//! The name of a value's type decides how the value is searched for pointers. Methods cannot decide this, because the
+//! compiler need not know the type yet where the macro writes the call. The name shows everything about a pointer, a
+//! slice, a tuple or an array. It does not show the content of a structure. Pointers that become a part of a structure
+//! are therefore noted, and the structure's bytes are searched for them.
 
 use core::any::type_name;
 use core::mem::MaybeUninit;
@@ -15,10 +15,10 @@ use simt::raw::{self, Callee};
 use super::At;
 use super::names::{POINTER, array, behind, is_of_std};
 
-/// The pointers in a value.
+/// The kind of pointers that a value contains.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reach {
-    /// No pointers, or only observed ones.
+    /// The value contains no pointers, or only observed ones.
     None,
     /// The value is a pointer or a slice for reading.
     Read,
@@ -28,8 +28,8 @@ pub(super) enum Reach {
     Unknown,
 }
 
-/// Returns the reach of a type with this name and size. The compiler evaluates it. The function is not generic, so the
-/// program contains it once.
+/// Returns the kind of pointers in a value of a type with this name and size. The compiler evaluates the call. The
+/// function is not generic, so the program contains it once.
 #[inline(always)]
 pub(super) fn reach(name: &'static str, bytes: usize) -> Reach {
     if bytes < POINTER {
@@ -60,7 +60,7 @@ pub(super) fn reach(name: &'static str, bytes: usize) -> Reach {
     }
 }
 
-/// Returns true for all types except arrays, slices, pointers, references and those of the standard library.
+/// Returns true for names of all types except arrays, slices, pointers, references and types of the standard library.
 #[inline(always)]
 pub(super) fn is_other(name: &'static str) -> bool {
     !is_of_std(name) && !matches!(name.as_bytes(), [b'[' | b'*' | b'&', ..])
@@ -95,11 +95,11 @@ impl Name {
     }
 }
 
-/// Returns [`Name::of`] from a cache, so that each name is searched once and not once per call.
+/// Returns [`Name::of`] of `name` from a cache, so that each name is searched once and not once per call.
 fn known(name: &'static str) -> Name {
     const ALL: [Name; 4] = [Name::Silent, Name::Read, Name::Write, Name::Observed];
     const SLOTS: usize = 1024;
-    /// Each slot has the address and the length of a name, and what it shows in the two lowest bits. Names with the
+    /// Each slot holds the address and the length of a name, and in its two lowest bits the [`Name`]. Names with the
     /// same slot replace each other. No name is empty, so no entry is 0.
     static KNOWN: [AtomicU64; SLOTS] = [const { AtomicU64::new(0) }; SLOTS];
 
@@ -173,7 +173,7 @@ pub(super) unsafe fn escaped_unknown(
     raw::escaped_value(unsafe { words(start, bytes) }, is_shown, callee, at);
 }
 
-/// The call of a function that receives values.
+/// A call of a function that receives values. The report of the call begins when this value is created.
 #[derive(Clone, Copy, Debug)]
 pub struct Escaped(&'static Location<'static>);
 
@@ -202,8 +202,8 @@ impl Escaped {
         self
     }
 
-    /// Reports a call of the method `function` on the value at `value`. The name is that of a method of slices or
-    /// pointers, whose calls are observed; a user's type may have another method of this name.
+    /// Reports a call of the method `function` on the value at `value`. Methods of this name of slices and pointers are
+    /// observed; a user-defined type may have another method of the same name.
     #[inline(always)]
     pub fn other<T>(self, value: At<*const T>, function: &'static str) -> Self {
         if is_other(type_name::<T>()) && reach(type_name::<T>(), size_of::<T>()) == Reach::Unknown {
@@ -212,7 +212,7 @@ impl Escaped {
         self
     }
 
-    /// Reports such a call on a variable that is a reference to the value at `value`.
+    /// Reports a call like [`other`](Self::other), on a variable that is a reference to the value at `value`.
     #[inline(always)]
     pub fn other_referred<T: ?Sized>(self, value: At<*const T>, function: &'static str) -> Self {
         if is_other(type_name::<T>()) { self.referred(value, function) } else { self }
@@ -238,7 +238,7 @@ impl Escaped {
     }
 }
 
-/// Returns the computed `value` after a report that `function` receives it.
+/// Reports that `function` receives the computed `value`, and returns the value.
 #[inline(always)]
 #[track_caller]
 pub fn passed<T>(value: T, function: &'static str) -> T {
@@ -247,7 +247,8 @@ pub fn passed<T>(value: T, function: &'static str) -> T {
     value
 }
 
-/// Like [`passed`], for the receiver of a method. The methods of the standard library's types access nothing.
+/// Reports that the method `function` is called on the computed `value`, and returns the value. Methods of the standard
+/// library's types are not reported, because they access nothing.
 #[inline(always)]
 #[track_caller]
 pub fn received<T>(value: T, function: &'static str) -> T {
@@ -257,7 +258,7 @@ pub fn received<T>(value: T, function: &'static str) -> T {
     passed(value, function)
 }
 
-/// Returns the result of the function in `escaped`, after a report of its end.
+/// Reports the end of the call `escaped`, and returns its result `value`.
 #[inline(always)]
 pub fn after<T>(escaped: Escaped, value: T) -> T {
     if raw::is_followed() {
@@ -266,7 +267,8 @@ pub fn after<T>(escaped: Escaped, value: T) -> T {
     value
 }
 
-/// Like [`after`], for a function called `from_ptr`: those of `cuda_std`'s atomic types are observed.
+/// Reports the end of a call like [`after`]. The called function has the name `from_ptr`; those of `cuda_std`'s atomic
+/// types are observed.
 #[inline(always)]
 pub fn after_from_ptr<T>(escaped: Escaped, value: T) -> T {
     if type_name::<T>().starts_with("&cuda_std::atomic::") {
@@ -285,7 +287,7 @@ pub fn retained<T>(value: At<*const T>) {
     }
 }
 
-/// Returns the computed `value` after a note that it becomes a part of another value.
+/// Notes that the computed `value` becomes a part of another value, and returns the value.
 #[inline(always)]
 pub fn retaining<T>(value: T) -> T {
     retained(At(&raw const value));
@@ -300,7 +302,7 @@ mod tests {
         let name = type_name::<T>();
         let first = known(name);
         assert_eq!(first, Name::of(name), "{name}");
-        assert_eq!(known(name), first, "asked again: {name}");
+        assert_eq!(known(name), first, "the second look-up of {name}");
         first
     }
 

@@ -1,13 +1,13 @@
-//! The indices of slices.
+//! The indices of slices, as the reports of accesses see them.
 
 use core::ops::{Bound, Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
 
-/// An index, or a range of indices.
+/// An index of a slice, or a range of indices.
 pub trait SliceIndex {
-    /// Returns the index to report if a slice of `len` elements has it out of bounds.
+    /// Returns an index that is out of bounds of a slice of `len` elements, or `None` if all are in bounds.
     fn outside(&self, len: usize) -> Option<usize>;
 
-    /// Returns the index if it is that of a single element.
+    /// Returns the index if it selects a single element.
     #[inline(always)]
     fn element(&self) -> Option<usize> {
         None
@@ -26,7 +26,7 @@ impl SliceIndex for usize {
     }
 }
 
-/// Returns the last index before `end` if that is out of bounds.
+/// Returns the last index before `end` if it is out of bounds of a slice of `len` elements.
 #[inline(always)]
 fn last(end: usize, len: usize) -> Option<usize> {
     if end <= len { None } else { Some(end - 1) }
@@ -74,7 +74,7 @@ impl SliceIndex for RangeFull {
     }
 }
 
-/// The slice itself checks this range.
+/// Nothing is reported for a pair of bounds: the slice itself checks the range.
 impl SliceIndex for (Bound<usize>, Bound<usize>) {
     #[inline(always)]
     fn outside(&self, _len: usize) -> Option<usize> {

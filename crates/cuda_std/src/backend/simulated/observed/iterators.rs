@@ -11,7 +11,7 @@ use super::Access;
 #[derive(Clone, Debug)]
 pub struct Observed<I> {
     elements: I,
-    /// The place where the iterator was made.
+    /// The source position at which the iterator was created.
     at: &'static Location<'static>,
 }
 
@@ -23,7 +23,7 @@ impl<I> Observed<I> {
     }
 }
 
-/// The items of such an iterator.
+/// An item of an [`Observed`] iterator.
 pub trait Accessed {
     /// Reports the access to the item.
     fn tell(&self, at: &'static Location<'static>);

@@ -29,30 +29,30 @@ pub use steps::{CallStep, LoopStep, NoStep, Plain, leave};
 #[derive(Clone, Copy)]
 pub struct At<P>(pub P);
 
-/// A value that is passed on.
+/// A computed value whose accesses are reported when it is used.
 pub struct Value<V>(pub V);
 
-/// The storage of a place's elements.
+/// The kind of memory that holds the elements of a place expression.
 pub trait Storage: Copy {
-    /// The kind of pointer by which the elements are reached, if their accesses are reported.
+    /// The kind of pointer by which the elements are reached, if accesses to them are reported.
     const THROUGH: Option<Through>;
 
-    /// Returns true if accesses are reported.
+    /// Returns true if accesses to the elements are reported.
     #[inline(always)]
     fn is_observed(self) -> bool {
         Self::THROUGH.is_some()
     }
 }
 
-/// A variable of the thread, or the target of a reference to a single value.
+/// Storage in a variable of the thread, or in the target of a reference to a single value.
 #[derive(Clone, Copy)]
 pub struct Own;
 
-/// Memory behind a raw pointer.
+/// Storage behind a raw pointer.
 #[derive(Clone, Copy)]
 pub struct Pointed;
 
-/// Memory behind a slice.
+/// Storage behind a slice.
 #[derive(Clone, Copy)]
 pub struct Sliced;
 
@@ -69,8 +69,8 @@ impl Storage for Sliced {
 }
 
 impl<T> At<*const T> {
-    /// Reports an access to the whole place in `storage`. An unsized place is a borrowed part of a slice, whose element
-    /// accesses are reported later.
+    /// Reports an access to the whole place expression in `storage`. An unsized place is a borrowed part of a slice;
+    /// the accesses to its elements are reported later.
     #[inline(always)]
     #[track_caller]
     pub fn touched<W: Storage>(self, _storage: W, access: Access) {
@@ -101,7 +101,7 @@ fn touch<T>(place: *const T, access: Access, through: Through) {
     raw::touch(place.addr(), size_of::<T>(), align_of::<T>(), access, through);
 }
 
-/// Notes a reference that a kernel takes, at its beginning.
+/// Notes a reference parameter of a kernel, when the kernel begins.
 #[inline(always)]
 #[track_caller]
 pub fn referred<T>(value: &T) {
@@ -109,7 +109,7 @@ pub fn referred<T>(value: &T) {
     raw::referred((place.addr(), size_of::<T>(), align_of::<T>()));
 }
 
-/// The empty reports for types that are neither pointers nor slices.
+/// The empty reports for places whose types are neither pointers nor slices.
 pub trait Other: Sized {
     /// Returns the address of a reference's target.
     #[inline(always)]
@@ -180,7 +180,7 @@ pub trait Other: Sized {
 
 impl<P> Other for At<P> {}
 
-/// The same for values.
+/// The empty reports for computed values whose types are neither pointers nor slices.
 pub trait OtherValue {
     /// The type of the value.
     type Inner;
@@ -214,13 +214,13 @@ impl<V> OtherValue for Value<V> {
     }
 }
 
-/// Returns `value`; the accesses have been reported before.
+/// Returns `value`. The first argument has already reported the accesses to it.
 #[inline(always)]
 pub fn then<T>(_told: (), value: T) -> T {
     value
 }
 
-/// Returns the result `value` of a call after `tell` has reported the accesses to it.
+/// Calls `tell`, which reports the accesses to the result `value` of a call, and returns `value`.
 #[inline(always)]
 pub fn looked_at<T>(value: T, tell: impl FnOnce(&T)) -> T {
     tell(&value);

@@ -1,7 +1,7 @@
-//! The structure of a type as its name shows it. Generic functions use it for types that the compiler infers only
-//! later, for which no trait can decide.
+//! The structure of a type as its name shows it. Generic functions use the name for types that the compiler infers only
+//! later and for which no trait can decide.
 
-/// The bytes of a pointer.
+/// The number of bytes of a pointer.
 pub(super) const POINTER: usize = size_of::<usize>();
 
 /// Returns true for the name of a type of the standard library.
@@ -55,8 +55,8 @@ pub(super) fn is_made(name: &'static str) -> bool {
     )
 }
 
-/// Returns true if a comparison of such values may access the targets of pointers in them. Raw pointers are compared by
-/// address.
+/// Returns true if a comparison of two values of the type `name` may access the targets of pointers in them. Raw
+/// pointers are compared by address.
 pub(super) fn is_accessed(name: &str) -> bool {
     let is_own = |path: &str| path.contains("::") && !is_std(path);
     name.contains('&') || name.split(|c: char| !c.is_alphanumeric() && c != '_' && c != ':').any(is_own)
@@ -101,7 +101,7 @@ fn least_bytes(name: &str) -> usize {
     number(name.as_bytes()).unwrap_or(0)
 }
 
-/// Splits a list of types.
+/// Splits a list of types, such as the parts of a tuple, at its commas.
 fn top_level(list: &str) -> impl Iterator<Item = &str> {
     let mut depth = 0;
     let is_comma = move |c: char| {
@@ -121,7 +121,7 @@ mod tests {
 
     use super::*;
 
-    /// Up to the padding between parts.
+    /// Checks that `least_bytes` finds the size of `T`, except for up to 12 bytes of padding between parts.
     fn check<T>() {
         let least = least_bytes(type_name::<T>());
         assert!((least..least + 13).contains(&size_of::<T>()), "{}: {least}", type_name::<T>());

@@ -61,7 +61,7 @@ impl<P: Operands, T: ?Sized> Operands for (P, Whole<T>) {
 pub struct Compared<T>(PhantomData<T>);
 
 impl<T> Compared<T> {
-    /// Returns true for a slice whose name does not show the size of its elements.
+    /// Returns true for a slice if its type's name does not show the size of its elements.
     #[inline]
     fn is_announced() -> bool {
         let name = type_name::<T>();
@@ -76,10 +76,10 @@ impl<P: Operands, T> Operands for (P, Compared<T>) {
     }
 }
 
-/// The trait of an operator, its place in the source, and the type of its first operand.
+/// The trait of an operator, its position in the source, and the type of its first operand.
 ///
-/// Its methods are generic in the operand's type alone and not in the macros' closures: a kernel has hundreds of these
-/// calls, and most of a kernel's build time was spent on their copies.
+/// The methods are generic in the operand's type alone, and not in the macros' closures. A kernel has hundreds of calls,
+/// and each closure would compile a copy.
 #[derive(Clone, Copy, Debug)]
 struct Head {
     name: &'static str,
@@ -143,7 +143,7 @@ fn owner<T: ?Sized>() -> Option<&'static str> {
     (is_other(name) && !is_made(name)).then_some(name)
 }
 
-/// An operator before it is applied.
+/// The report of an operator, which is collected before the operator is applied.
 #[derive(Clone, Copy, Debug)]
 pub struct Operator<P> {
     head: Head,

@@ -1,4 +1,4 @@
-//! Raw pointers.
+//! The reports of accesses through raw pointers.
 
 use core::ptr::NonNull;
 
@@ -51,7 +51,7 @@ macro_rules! methods {
                 as_const(pointer)
             }
 
-            /// Returns `result`, the moved pointer, after a note of the move.
+            /// Notes that the pointer was moved to `result`, and returns `result`.
             #[inline(always)]
             pub fn moved(self, result: $pointer) -> $pointer {
                 raw::moved(self.get().addr(), At(&raw const result).get().addr());
@@ -104,7 +104,7 @@ macro_rules! dereferenced {
         }
 
         impl<T> Value<$pointer> {
-            /// Returns the pointer after a report of an access to its whole target.
+            /// Reports an access to the pointer's whole target, and returns the pointer.
             #[inline(always)]
             #[track_caller]
             pub fn pointer(self, access: Access) -> $pointer {

@@ -1,4 +1,5 @@
-//! Decisions by the type of a place, without its address: computing that would check its indices once more.
+//! Decisions by the type of a place expression. They do not compute its address, which would check its indices once
+//! more.
 
 use core::marker::PhantomData;
 
@@ -7,7 +8,7 @@ use simt::{Step, StepGuard};
 use super::steps::{LoopStep, NoStep};
 use super::{Own, Sliced, Storage};
 
-/// The type of the pointer to a place.
+/// The type of the pointer to a place expression.
 pub struct Probe<P>(PhantomData<P>);
 
 /// Returns the type of the pointer that `address` would return.
@@ -16,7 +17,7 @@ pub fn probe<P: ?Sized>(_address: impl FnOnce() -> *const P) -> Probe<*const P> 
     Probe(PhantomData)
 }
 
-/// The methods for all other types of places.
+/// The methods for places of all types that have no methods of their own here.
 pub trait OtherProbe: Sized {
     /// Returns true if the storage of the elements depends on the address.
     #[inline(always)]
@@ -24,7 +25,7 @@ pub trait OtherProbe: Sized {
         false
     }
 
-    /// Returns the storage of the elements of a place in `_storage`.
+    /// Returns the storage of the elements of a place expression in `_storage`.
     #[inline(always)]
     fn passed<W: Storage>(self, _storage: W) -> Own {
         Own
@@ -37,14 +38,14 @@ pub trait OtherProbe: Sized {
         self
     }
 
-    /// Returns the step of a call on a value of this type.
+    /// Returns the step that a call on a value of this type adds to the call path.
     #[inline(always)]
     #[track_caller]
     fn step(self) -> Step {
         Step::new()
     }
 
-    /// Returns the step of a call that may end early.
+    /// Returns the step that a call adds to the call path if the call may end early.
     #[inline(always)]
     #[track_caller]
     fn guard(self) -> StepGuard {
@@ -63,7 +64,7 @@ impl<P> OtherProbe for Probe<P> {}
 macro_rules! slices {
     ($($slice:ty)*) => {$(
         impl<T> Probe<*const $slice> {
-            /// Returns true if the storage of the elements depends on the address.
+            /// Returns true because the storage of the elements depends on the address.
             #[inline(always)]
             pub fn takes_address(&self) -> bool {
                 true
@@ -81,7 +82,7 @@ macro_rules! slices {
 slices! { &[T] &mut [T] }
 
 impl<T> Probe<*const [T]> {
-    /// Returns the storage of the elements, which is that of the slice.
+    /// Returns the storage of the elements of a slice, which is that of the slice.
     #[inline(always)]
     pub fn passed<W: Storage>(self, storage: W) -> W {
         storage
@@ -89,7 +90,7 @@ impl<T> Probe<*const [T]> {
 }
 
 impl<T, const N: usize> Probe<*const [T; N]> {
-    /// Returns the storage of the elements, which is that of the array.
+    /// Returns the storage of the elements of an array, which is that of the array.
     #[inline(always)]
     pub fn passed<W: Storage>(self, storage: W) -> W {
         storage

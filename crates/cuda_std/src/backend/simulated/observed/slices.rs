@@ -1,4 +1,4 @@
-//! Slices, and arrays behind pointers and slices.
+//! The reports of accesses to slices, and to arrays behind pointers and slices.
 
 use simt::raw::{self, Through};
 
@@ -27,10 +27,10 @@ fn touch_element<T, I: SliceIndex>(slice: *const [T], index: &I, access: Access)
     }
 }
 
-/// The reports of a slice's methods.
+/// Defines the reports of a slice's methods.
 macro_rules! methods {
     ($bound:expr) => {
-        /// Returns `result`, an iterator over the elements, as one that reports its accesses.
+        /// Wraps `result`, an iterator over the elements, in an iterator that reports its accesses.
         #[inline(always)]
         #[track_caller]
         pub fn iterated<R: Iterator>(self, result: R) -> Observed<R> {
@@ -76,7 +76,7 @@ macro_rules! methods {
     };
 }
 
-/// The index operator of a reference to a slice.
+/// Defines the reports of the index operator of a reference to a slice.
 macro_rules! indexed {
     () => {
         /// Returns the storage of `slice[index]`. Reports a read of the reference in `storage`.
@@ -117,7 +117,7 @@ slices! {
     &mut [T], Access::Write;
 }
 
-/// The same for a reference to a slice reference.
+/// Defines the reports for a reference to a slice reference.
 macro_rules! referred_slices {
     ($($reference:ty, $bound:expr;)*) => {$(
         impl<T> At<*const $reference> {
@@ -169,14 +169,14 @@ impl<T, const N: usize> At<*const [T; N]> {
 }
 
 impl<'a, T> Value<&'a [T]> {
-    /// Returns an iterator over the elements that reports its accesses.
+    /// Returns an iterator over the slice's elements that reports its accesses.
     #[inline(always)]
     #[track_caller]
     pub fn each(self) -> Observed<core::slice::Iter<'a, T>> {
         Observed::new(self.0.iter())
     }
 
-    /// Returns the slice after a report of an access to `index`.
+    /// Reports an access to the element or range `index`, and returns the slice.
     #[inline(always)]
     #[track_caller]
     pub fn indexed<I: SliceIndex>(self, index: &I, access: Access) -> &'a [T] {
@@ -186,14 +186,14 @@ impl<'a, T> Value<&'a [T]> {
 }
 
 impl<'a, T> Value<&'a mut [T]> {
-    /// Returns an iterator over the elements that reports its accesses.
+    /// Returns an iterator over the slice's elements that reports its accesses.
     #[inline(always)]
     #[track_caller]
     pub fn each(self) -> Observed<core::slice::IterMut<'a, T>> {
         Observed::new(self.0.iter_mut())
     }
 
-    /// Returns the slice after a report of an access to `index`.
+    /// Reports an access to the element or range `index`, and returns the slice.
     #[inline(always)]
     #[track_caller]
     pub fn indexed<I: SliceIndex>(self, index: &I, access: Access) -> &'a mut [T] {

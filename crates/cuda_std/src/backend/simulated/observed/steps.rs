@@ -1,4 +1,4 @@
-//! The steps of a call path for calls and loops that may contain a barrier, as far as the macro knows.
+//! The steps of a call path: calls and loops that may contain a barrier, as far as the macro knows.
 
 use core::cell::Cell;
 
@@ -41,7 +41,7 @@ impl<T: Plain + ?Sized> Plain for &mut T {}
 impl<T: Plain> Plain for Option<T> {}
 impl<T, const N: usize> Plain for [T; N] {}
 
-/// A step that a thread leaves after a call.
+/// A step of a call path that a thread leaves after a call.
 pub trait CallStep {
     /// Leaves the step and returns `value`, the result of the call.
     fn leave<T>(&self, value: T) -> T;
@@ -54,12 +54,12 @@ impl CallStep for Step {
     }
 }
 
-/// The step of a call without a barrier.
+/// The empty step of a call that contains no barrier.
 #[derive(Debug)]
 pub struct NoStep;
 
 impl NoStep {
-    /// Does nothing.
+    /// Does nothing, because the call contains no barrier.
     #[inline(always)]
     pub const fn enter(&self) -> &Self {
         self
@@ -73,7 +73,7 @@ impl CallStep for NoStep {
     }
 }
 
-/// Leaves `step` and returns `value`, the result of the call.
+/// Leaves the call's `step` and returns `value`, the result of the call.
 #[inline(always)]
 pub fn leave<T>(step: &impl CallStep, value: T) -> T {
     step.leave(value)
@@ -103,7 +103,7 @@ impl LoopStep {
         }
     }
 
-    /// Notes that an iteration begins.
+    /// Notes that an iteration of the loop begins.
     #[inline(always)]
     pub fn again(&self) {
         self.step.again();
@@ -112,7 +112,7 @@ impl LoopStep {
 
 /// A call on a value of a plain type needs no step.
 impl<P: Plain + ?Sized> Probe<*const P> {
-    /// Does nothing.
+    /// Does nothing, because a call on a plain value contains no barrier.
     #[inline(always)]
     pub fn in_loops(self, _loops: &[&LoopStep]) -> Self {
         self

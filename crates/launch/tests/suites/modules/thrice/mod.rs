@@ -1,4 +1,4 @@
-//! A generic kernel with the file's name.
+//! A generic kernel with the same name as its module.
 
 use cuda_std::{Element, GlobalMut, kernel, thread};
 

@@ -1,4 +1,4 @@
-//! A kernel with the file's name.
+//! A kernel with the same name as its module.
 
 use cuda_std::{GlobalMut, kernel, thread};
 
