@@ -35,7 +35,7 @@ pub fn run(workspace: &Workspace) -> Result<()> {
     let mutations = mutate(&catalogue(), &Settings::default(), &())?.synchronisations;
     println!("{}", table(&mutations));
     let findings = findings(&sites, &mutations, REDUNDANT);
-    println!("{} synchronisations in the sources, {} with the kernels that reach them", sites.len(), mutations.len());
+    println!("{} synchronisations in the sources, {} if each counts once per kernel", sites.len(), mutations.len());
     for finding in &findings {
         println!("{finding}");
     }

@@ -193,7 +193,7 @@ impl Report {
         if let Some(redundant) = &self.redundant {
             text += &match redundant.len() {
                 0 => "\nhints: the deletion of every synchronisation is reported\n".to_owned(),
-                many => format!("\nhints: {many} whose deletion no order reports\n"),
+                many => format!("\nhints: synchronisations whose deletion no order reports: {many}\n"),
             };
             text.extend(redundant.iter().map(full));
         }

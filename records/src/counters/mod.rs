@@ -139,5 +139,5 @@ fn explain(host: &Path, folder: &Path, case: &Case) -> Result<Explained> {
         bail!("host explain {} fails: {}", case.explain, String::from_utf8_lossy(&output.stderr).trim());
     }
     serde_json::from_slice(&output.stdout)
-        .with_context(|| format!("host explain {} prints JSON of another form", case.explain))
+        .with_context(|| format!("host explain {} prints another form of JSON: build host anew", case.explain))
 }
