@@ -136,7 +136,7 @@ pub unsafe fn store_scoped_at<T: Pod>(
 #[inline(always)]
 fn memory_order<T>(acquires_or_releases: bool) -> MemoryOrder {
     if acquires_or_releases {
-        debug_assert!(size_of::<T>() <= 8, "an access that orders others has at most 8 bytes");
+        debug_assert!(size_of::<T>() <= 8, "an acquiring load or releasing store must have at most 8 bytes");
         MemoryOrder::AcquireRelease
     } else {
         MemoryOrder::Relaxed
@@ -162,7 +162,7 @@ pub unsafe fn update<T: Pod>(ptr: *mut T, f: impl Fn(T) -> T) -> T {
 #[inline]
 #[track_caller]
 pub unsafe fn update_scoped<T: Pod>(ptr: *mut T, scope: Scope, f: impl Fn(T) -> T) -> T {
-    const { assert!(matches!(size_of::<T>(), 4 | 8), "an atomic update has 4 or 8 bytes") };
+    const { assert!(matches!(size_of::<T>(), 4 | 8), "an atomic update must have 4 or 8 bytes") };
     let at = Location::caller();
     check::<T>(ptr, at);
     let block = current();
@@ -237,7 +237,7 @@ fn announce_write(write: impl FnOnce()) {
 /// Checks the alignment of an access to a `T` at `ptr`.
 #[inline(always)]
 fn check<T: Pod>(ptr: *const T, at: Line) {
-    const { assert!(matches!(size_of::<T>(), 1 | 2 | 4 | 8 | 16), "an access has 1, 2, 4, 8 or 16 bytes") };
+    const { assert!(matches!(size_of::<T>(), 1 | 2 | 4 | 8 | 16), "an access must have 1, 2, 4, 8 or 16 bytes") };
     if !ptr.addr().is_multiple_of(size_of::<T>()) {
         misaligned(ptr.addr(), size_of::<T>(), at);
     }

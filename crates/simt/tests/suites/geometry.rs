@@ -1,4 +1,4 @@
-//! Tests the launch's dimensions as threads see them.
+//! Tests the dimensions and indices of a launch that its threads get.
 
 use crate::common;
 
