@@ -186,9 +186,9 @@ pub struct Writer<'a, W: Write + ?Sized> {
     has_states: bool,
     /// The number of rows received so far.
     rows: usize,
-    /// The row of the last run.
+    /// The row of the last run that was written.
     y: usize,
-    /// The column after the last run.
+    /// The column after the last run that was written.
     x: usize,
 }
 
