@@ -2,7 +2,7 @@
 //! `docs/counters.md`.
 //!
 //! `bench/counters/ncu.sh` profiles the cases of `bench/counters/cases.txt` on a GPU, and leaves a folder of CSV files.
-//! This task runs the same cases in the simulator and compares the two, launch by launch. Every difference needs a
+//! This task runs the same cases in the simulator and compares both counts, launch by launch. Every difference needs a
 //! reason in the table [`reasons::REASONS`]. A difference without a reason is an error, and so is a reason without a
 //! difference.
 

@@ -16,7 +16,7 @@ const DEVICE: &str = "device__attribute_display_name";
 pub struct Profile {
     /// The GPU's name, if the table has a column for it.
     pub device: Option<String>,
-    /// The profiled launches in their order.
+    /// The profiled launches, in the order of the table.
     pub launches: Vec<(Launch, Counts)>,
 }
 

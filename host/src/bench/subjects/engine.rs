@@ -8,7 +8,7 @@ use workbench::algorithm::Algorithm;
 use crate::bench::meter::Times;
 use crate::bench::points::Bench;
 
-/// The engine's name, in place of a rung's.
+/// The name of the engine, which takes the place of a rung's name.
 const ENGINE: &str = "cpu";
 
 /// The number of timed runs, after those that determine the number of steps per run.
