@@ -93,7 +93,7 @@ impl CpuSimulation {
         Ok(Board::from_words_and_ages(self.width, rows.len(), words, ages)?)
     }
 
-    /// Replaces the rows from `first` on by `board`.
+    /// Replaces the rows from `first` on by the rows of `board`.
     ///
     /// # Errors
     /// If the board lacks one of the rows, or `board` has another width.

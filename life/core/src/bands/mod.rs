@@ -118,7 +118,7 @@ impl fmt::Display for HaloTransport {
     }
 }
 
-/// Values that a test sets in place of those that the plan would choose.
+/// Values with which a test overrides the values of the plan.
 #[derive(Clone, Copy, Default, Debug)]
 struct Overrides {
     /// The number of halo rows.

@@ -168,7 +168,7 @@ impl Pattern {
         self.runs().flat_map(Run::cells)
     }
 
-    /// Returns the number of live cells, or `u64::MAX` if there are more.
+    /// Returns the number of live cells, or `u64::MAX` if the number is larger.
     pub fn population(&self) -> u64 {
         let packed = self.packed.as_ref().map_or(0, Board::population);
         self.runs.iter().fold(packed, |sum, run| sum.saturating_add(run.length as u64))

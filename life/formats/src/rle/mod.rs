@@ -247,7 +247,7 @@ impl<'a, W: Write + ?Sized> Writer<'a, W> {
         self.end_line()
     }
 
-    /// Adds a run: `count`, unless it is 1, and `tag`.
+    /// Adds a run to the current line: the number `count`, unless it is 1, and then `tag`.
     fn push(&mut self, count: usize, tag: &[u8]) -> io::Result<()> {
         let digits = if count == 1 { 0 } else { count.ilog10() as usize + 1 };
         if self.line.len() + digits + tag.len() > LINE {
