@@ -76,7 +76,7 @@ struct AlgorithmEntry {
     kernels: Vec<KernelEntry>,
 }
 
-/// A kernel with the instances that are built of it.
+/// A kernel with its instances.
 #[derive(Serialize, Debug)]
 struct KernelEntry {
     name: &'static str,
