@@ -36,7 +36,7 @@ pub unsafe fn load<T: Pod>(ptr: *const T) -> T {
 /// Loads the value at `ptr` like [`load`]. Faults name `at` as the source line of the access.
 ///
 /// # Safety
-/// As for [`load`].
+/// The caller must meet the conditions of [`load`].
 #[inline(always)]
 pub unsafe fn load_at<T: Pod>(ptr: *const T, at: &'static Location<'static>) -> T {
     check::<T>(ptr, at);
@@ -48,7 +48,7 @@ pub unsafe fn load_at<T: Pod>(ptr: *const T, at: &'static Location<'static>) -> 
 /// Stores `value` at `ptr`.
 ///
 /// # Safety
-/// As for [`load`], and the memory must be writable.
+/// The caller must meet the conditions of [`load`], and the memory must be writable.
 #[inline(always)]
 #[track_caller]
 pub unsafe fn store<T: Pod>(ptr: *mut T, value: T) {
@@ -59,7 +59,7 @@ pub unsafe fn store<T: Pod>(ptr: *mut T, value: T) {
 /// Stores `value` at `ptr` like [`store`]. Faults name `at` as the source line of the access.
 ///
 /// # Safety
-/// As for [`store`].
+/// The caller must meet the conditions of [`store`].
 #[inline(always)]
 pub unsafe fn store_at<T: Pod>(ptr: *mut T, value: T, at: &'static Location<'static>) {
     check::<T>(ptr, at);
@@ -76,7 +76,7 @@ pub unsafe fn store_at<T: Pod>(ptr: *mut T, value: T, at: &'static Location<'sta
 /// after the load. A relaxed load orders no other access.
 ///
 /// # Safety
-/// As for [`load`].
+/// The caller must meet the conditions of [`load`].
 #[inline]
 #[track_caller]
 pub unsafe fn load_scoped<T: Pod>(ptr: *const T, acquires: bool, scope: Scope) -> T {
@@ -87,7 +87,7 @@ pub unsafe fn load_scoped<T: Pod>(ptr: *const T, acquires: bool, scope: Scope) -
 /// Loads the value at `ptr` like [`load_scoped`]. Faults name `at` as the source line of the access.
 ///
 /// # Safety
-/// As for [`load`].
+/// The caller must meet the conditions of [`load`].
 #[inline]
 pub unsafe fn load_scoped_at<T: Pod>(ptr: *const T, acquires: bool, scope: Scope, at: &'static Location<'static>) -> T {
     check::<T>(ptr, at);
@@ -104,7 +104,7 @@ pub unsafe fn load_scoped_at<T: Pod>(ptr: *const T, acquires: bool, scope: Scope
 /// after the load. A relaxed store orders no other access.
 ///
 /// # Safety
-/// As for [`store`].
+/// The caller must meet the conditions of [`store`].
 #[inline]
 #[track_caller]
 pub unsafe fn store_scoped<T: Pod>(ptr: *mut T, value: T, releases: bool, scope: Scope) {
@@ -115,7 +115,7 @@ pub unsafe fn store_scoped<T: Pod>(ptr: *mut T, value: T, releases: bool, scope:
 /// Stores `value` at `ptr` like [`store_scoped`]. Faults name `at` as the source line of the access.
 ///
 /// # Safety
-/// As for [`store`].
+/// The caller must meet the conditions of [`store`].
 #[inline]
 pub unsafe fn store_scoped_at<T: Pod>(
     ptr: *mut T,
@@ -146,7 +146,7 @@ fn memory_order<T>(acquires_or_releases: bool) -> MemoryOrder {
 /// Updates the value at `ptr` atomically like [`update_scoped`], in device scope.
 ///
 /// # Safety
-/// As for [`store`].
+/// The caller must meet the conditions of [`store`].
 #[inline]
 #[track_caller]
 pub unsafe fn update<T: Pod>(ptr: *mut T, f: impl Fn(T) -> T) -> T {
@@ -158,7 +158,7 @@ pub unsafe fn update<T: Pod>(ptr: *mut T, f: impl Fn(T) -> T) -> T {
 /// the old value. The call waits for the block's turn, and may call `f` more than once.
 ///
 /// # Safety
-/// As for [`store`].
+/// The caller must meet the conditions of [`store`].
 #[inline]
 #[track_caller]
 pub unsafe fn update_scoped<T: Pod>(ptr: *mut T, scope: Scope, f: impl Fn(T) -> T) -> T {

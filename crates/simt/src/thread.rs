@@ -63,7 +63,7 @@ pub fn missing_table(index: usize, given: usize) -> String {
 
 /// Waits until all threads of the block have reached this barrier.
 ///
-/// It is a fault if some threads never reach it, or if threads wait at different barriers.
+/// It is a fault if some threads of the block never reach this barrier, or if threads wait at different barriers.
 #[inline(always)]
 #[track_caller]
 pub fn sync_threads() {

@@ -11,7 +11,7 @@ pub use crate::block::rendezvous::Reduction;
 use crate::block::rendezvous::{Operation, Request};
 use crate::current::expect_current;
 
-/// Waits until all lanes of `mask` have reached a synchronisation with this mask.
+/// Waits until all lanes of `mask` that have not exited have reached a synchronisation with this mask.
 #[inline(always)]
 #[track_caller]
 pub fn sync(mask: u32) {

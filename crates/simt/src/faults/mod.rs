@@ -84,7 +84,7 @@ pub enum FaultKind {
         /// The size of a simulated thread's stack in bytes.
         bytes: usize,
     },
-    /// Two accesses to the same bytes that nothing orders.
+    /// A data race: two accesses to the same bytes that nothing orders.
     Race(Box<Race>),
     /// An atomic read (`here`) of memory that was uninitialised before the launch. Nothing orders this read after the
     /// atomic write that initialises the memory (`there`), so the read may return uninitialised bytes.

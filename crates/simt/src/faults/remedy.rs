@@ -44,7 +44,8 @@ pub enum Remedy {
     WarpAfterAcquire,
     /// A commit of the asynchronous copy and a wait for it, by the thread that began it and now accesses its target.
     WaitForCopy,
-    /// A commit and a wait by the thread that began the copy, and then a barrier before the access of the other thread.
+    /// A commit of the asynchronous copy and a wait for it by the thread that began it, and then a block barrier before
+    /// the access of the other thread.
     WaitForCopyAndBarrier,
     /// A move of the access to before the asynchronous copy of the same thread, or to after the wait for the copy. Used
     /// if the copy overwrites initialised memory.
@@ -62,7 +63,8 @@ pub enum Remedy {
     OneBarrier,
     /// A mask of the warp operation that includes the calling lane.
     MaskWithCaller,
-    /// A mask of only those lanes that reach the warp operation, or a place for it that all lanes of the mask reach.
+    /// A mask of only those lanes that reach the warp operation, or a place for the operation that all lanes of the
+    /// mask reach.
     #[cfg_attr(feature = "serde", serde(rename = "mask_of_those_who_come"))]
     MaskOfReachingLanes,
 }
@@ -179,8 +181,8 @@ impl fmt::Display for Remedy {
             }
             Self::BetweenBlocks => {
                 "order the accesses by a releasing store and an acquiring load, or by fences around atomics (with \
-                 a barrier if one thread does so for others), or make one of them in a later launch; or, if the result is \
-                 right in either order, make both atomic"
+                 a barrier if one thread does so for others), or make one of them in a later launch; or, if the result \
+                 is right in either order, make both atomic"
             }
         })
     }

@@ -62,8 +62,8 @@ impl Drop for Fibre {
 
 /// The main function of a fibre: runs threads of the current block.
 ///
-/// It is inlined, so that the compiler sees that it never unwinds and omits the coroutine's own `catch_unwind`. With
-/// fewer frames below it, a waiting thread takes less space in the cache.
+/// This function is inlined, so that the compiler sees that it never unwinds and omits the coroutine's own
+/// `catch_unwind`. Without this frame, a waiting thread takes less space in the cache.
 #[inline(always)]
 fn live(yielder: &Yielder<(), Pause>) {
     while let Some(block) = current() {

@@ -38,6 +38,7 @@ const PATIENCE_ALONE: u64 = 8;
 /// The number of rounds over all stalled blocks without progress after which a launch counts as deadlocked, if it has
 /// also made [`VAIN_POLLS`] polls.
 pub(crate) const VAIN_ROUNDS: u64 = 64;
+/// The number of polls without progress after which a launch counts as deadlocked, if it has also made [`VAIN_ROUNDS`].
 pub(crate) const VAIN_POLLS: u64 = 1 << 20;
 /// The number of rounds over all stalled blocks without progress after which a hold ends.
 pub(crate) const VAIN_ROUNDS_WITH_HOLDS: u64 = 2;
@@ -76,7 +77,7 @@ pub(crate) enum Outcome {
     Finished,
     /// The schedule lets another block run.
     Preempted,
-    /// All threads of the block that could run only poll.
+    /// Every thread of the block that can run is polling.
     Stalled,
     /// All threads of the block wait at a barrier of the grid.
     AtGridBarrier,

@@ -121,7 +121,7 @@ mod handler {
     /// guard closes the memory again. Returns false if the signal has another cause.
     ///
     /// # Safety
-    /// The arguments must be those of a signal handler.
+    /// The arguments must be the ones that the system passes to a signal handler.
     unsafe fn step_over(signal: c_int, info: *mut siginfo_t, context: *mut ucontext_t) -> bool {
         // SAFETY: the caller guarantees a handler's arguments; SIGSEGV has an address.
         let steps_on = unsafe {
@@ -142,7 +142,7 @@ mod handler {
     /// simulated thread.
     ///
     /// # Safety
-    /// The arguments must be those of a signal handler.
+    /// The arguments must be the ones that the system passes to a signal handler.
     unsafe fn end_fibre(signal: c_int, info: *mut siginfo_t, context: *mut ucontext_t) -> bool {
         let fibres = FIBRES.get();
         // SAFETY: the caller guarantees a handler's arguments.
@@ -180,7 +180,7 @@ mod handler {
     /// sent it.
     ///
     /// # Safety
-    /// The arguments must be those of a signal handler.
+    /// The arguments must be the ones that the system passes to a signal handler.
     unsafe fn is_own(signal: c_int, info: *const siginfo_t) -> bool {
         // SAFETY: the caller guarantees a handler's arguments; a signal that was sent has the sender's process id.
         unsafe {
@@ -195,7 +195,7 @@ mod handler {
     /// Passes a signal to the previous handler.
     ///
     /// # Safety
-    /// The arguments must be those of a signal handler.
+    /// The arguments must be the ones that the system passes to a signal handler.
     unsafe fn pass_on(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
         let previous = SIGNALS.iter().position(|&known| known == signal).and_then(|index| PREVIOUS[index].get());
         let handler = previous.map_or(libc::SIG_DFL, |previous| previous.sa_sigaction);
@@ -227,7 +227,7 @@ mod handler {
     /// Returns the stack pointer of the interrupted code.
     ///
     /// # Safety
-    /// The context must be that of a signal.
+    /// `context` must be the context that the system passes to a signal handler.
     #[cfg(target_arch = "x86_64")]
     unsafe fn stack_pointer(context: *const ucontext_t) -> usize {
         // SAFETY: the caller guarantees a signal's context.
@@ -237,7 +237,7 @@ mod handler {
     /// Returns true if a write has caused the fault.
     ///
     /// # Safety
-    /// The context must be that of a memory fault.
+    /// `context` must be the context of a memory fault that the system passes to a signal handler.
     #[cfg(target_arch = "x86_64")]
     unsafe fn is_write(context: *const ucontext_t) -> bool {
         const WRITES: i64 = 1 << 1;
@@ -248,7 +248,7 @@ mod handler {
     /// Makes the processor raise SIGTRAP after each instruction if `is_on` is true, and stops this if it is false.
     ///
     /// # Safety
-    /// The context must be that of a signal.
+    /// `context` must be the context that the system passes to a signal handler.
     #[cfg(target_arch = "x86_64")]
     unsafe fn set_stepping(context: *mut ucontext_t, is_on: bool) {
         const TRAP_FLAG: i64 = 1 << 8;
@@ -260,7 +260,7 @@ mod handler {
     /// Sets the registers with which the interrupted code continues.
     ///
     /// # Safety
-    /// The context must be that of a signal.
+    /// `context` must be the context that the system passes to a signal handler.
     #[cfg(target_arch = "x86_64")]
     unsafe fn set_registers(context: *mut ucontext_t, registers: &corosensei::trap::TrapHandlerRegs) {
         // SAFETY: the caller guarantees a signal's context.
@@ -279,7 +279,7 @@ mod handler {
     /// Returns false, because the simulator does not guard memory on this architecture.
     ///
     /// # Safety
-    /// The context must be that of a signal.
+    /// `_context` must be the context that the system passes to a signal handler.
     #[cfg(target_arch = "aarch64")]
     unsafe fn is_write(_context: *const ucontext_t) -> bool {
         false
@@ -288,14 +288,14 @@ mod handler {
     /// Does nothing, because the simulator does not guard memory on this architecture.
     ///
     /// # Safety
-    /// The context must be that of a signal.
+    /// `_context` must be the context that the system passes to a signal handler.
     #[cfg(target_arch = "aarch64")]
     unsafe fn set_stepping(_context: *mut ucontext_t, _is_on: bool) {}
 
     /// Returns the stack pointer of the interrupted code.
     ///
     /// # Safety
-    /// The context must be that of a signal.
+    /// `context` must be the context that the system passes to a signal handler.
     #[cfg(target_arch = "aarch64")]
     unsafe fn stack_pointer(context: *const ucontext_t) -> usize {
         // SAFETY: the caller guarantees a signal's context.
@@ -305,7 +305,7 @@ mod handler {
     /// Sets the registers with which the interrupted code continues.
     ///
     /// # Safety
-    /// The context must be that of a signal.
+    /// `context` must be the context that the system passes to a signal handler.
     #[cfg(target_arch = "aarch64")]
     unsafe fn set_registers(context: *mut ucontext_t, registers: &corosensei::trap::TrapHandlerRegs) {
         // SAFETY: the caller guarantees a signal's context.

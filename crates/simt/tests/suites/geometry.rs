@@ -1,4 +1,4 @@
-//! Tests the dimensions and indices of a launch that its threads get.
+//! Tests the dimensions and indices that the functions of `thread` return.
 
 use crate::common;
 

@@ -27,8 +27,8 @@ impl Log {
     }
 }
 
-/// Returns the threads in the order in which they make accesses, each `accesses` of them, so that every thread is
-/// listed `accesses` times.
+/// Returns the threads of a launch in the order of their accesses. Each thread makes `accesses` accesses and is listed
+/// as often.
 fn order_of_accesses(schedule: Schedule, config: LaunchConfig, accesses: usize) -> Vec<usize> {
     let (log, array) = (Log::default(), Array::<u32>::filled(1, 0));
     scheduled(schedule)
