@@ -151,9 +151,9 @@ template <typename T> static Peer transpose(Size size, cudaStream_t stream) {
 }
 
 static Peer peer(const std::string& work, const std::string& variant, Size size, cudaStream_t stream) {
-    if (stream == nullptr) throw std::runtime_error("the peers are for a GPU");
+    if (stream == nullptr) throw std::runtime_error("the peers need a GPU: use --device gpu");
     if (size.width == 0 || size.height == 0 || size.width > INT32_MAX / size.height) {
-        throw std::runtime_error("a size that the libraries do not take");
+        throw std::runtime_error("the libraries do not take this size: use a smaller one");
     }
     if (work == "copy f32") return copy<float>(size, stream);
     if (work == "upload f32") return upload<float>(size);

@@ -1,4 +1,4 @@
-//! The command line: a subcommand for each algorithm, each probe, and each task such as `check` or `list`.
+//! Defines the command line: a subcommand for each algorithm, each probe, and each task such as `check` or `list`.
 
 use std::ffi::OsString;
 use std::process::ExitCode;

@@ -1,4 +1,4 @@
-//! Gridstride's command line: measuring, checking and explaining the kernels.
+//! Implements Gridstride's command line, which measures, checks and explains the kernels.
 
 #![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)]
 

@@ -7,7 +7,7 @@ use crate::error::MultiError;
 use crate::team::{Team, gathered};
 use gridstride::histogram::{Bins, Histogram, HistogramRung};
 
-/// Counts keys that are split over a team, and owns the device memory for it. A segment has at most 2³² − 1 keys.
+/// Counts keys that are split over a team, and owns the necessary device memory. A segment has at most 2³² − 1 keys.
 pub struct SplitHistogram<'t> {
     team: &'t Team<'t>,
     members: Vec<(Histogram, Buffer<u32>)>,

@@ -7,7 +7,7 @@ use crate::error::MultiError;
 use crate::team::{Team, lengths};
 use gridstride::reduce::{Plan, ReduceElement, ReduceRung, Reducer};
 
-/// Reduces vectors that are split over a team, and owns the device memory for it.
+/// Reduces vectors that are split over a team, and owns the necessary device memory.
 pub struct SplitReduction<'t, T: ReduceElement<O>, O: Operator<T>> {
     team: &'t Team<'t>,
     members: Vec<Reducer<T, O>>,

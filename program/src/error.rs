@@ -1,4 +1,4 @@
-//! The errors of commands, how they are printed, and the exit codes.
+//! Defines the errors of commands and their exit codes, and prints errors.
 //!
 //! | code | meaning |
 //! |---|---|
@@ -42,7 +42,7 @@ pub fn usage_or_failure(error: impl Into<WorkbenchError>) -> anyhow::Error {
     }
 }
 
-/// The command was stopped by a signal: exit code 128 + `signal`.
+/// The error of a command that a signal stopped: exit code 128 + `signal`.
 #[derive(Debug, Error)]
 #[error("stopped by {}: {done}", signals::name(*.signal))]
 pub struct Stopped {
@@ -52,7 +52,7 @@ pub struct Stopped {
     pub done: String,
 }
 
-/// The reader of standard output has closed it (`host … | head`): exit code 0.
+/// The error of a command whose standard output was closed by its reader (`host … | head`): exit code 0.
 #[derive(Debug, Error)]
 #[error("standard output was closed")]
 pub struct OutputClosed;

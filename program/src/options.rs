@@ -1,4 +1,4 @@
-//! Options that several commands share, and the parsers of their values.
+//! Defines the options that several commands share, and the parsers of their values.
 
 use clap::Args;
 pub use gridstride::Size;

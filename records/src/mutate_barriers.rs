@@ -1,5 +1,5 @@
 //! `mutate-barriers`: deletes each block barrier, warp synchronisation and fence of the kernels, one at a time, and
-//! tests that the checks of the simulator report it.
+//! tests that the simulator's checks report each deletion.
 //!
 //! The cases of the kernels run without each synchronisation that they reach. The task also reads all synchronisations
 //! from the sources, and reports those that no case reaches.
@@ -35,7 +35,7 @@ pub fn run(workspace: &Workspace) -> Result<()> {
     let mutations = mutate(&catalogue(), &Settings::default(), &())?.synchronisations;
     println!("{}", table(&mutations));
     let findings = findings(&sites, &mutations, REDUNDANT);
-    println!("{} synchronisations in the sources, {} with the kernels that reach them", sites.len(), mutations.len());
+    println!("{} synchronisations in the sources, {} if each counts once per kernel", sites.len(), mutations.len());
     for finding in &findings {
         println!("{finding}");
     }

@@ -1,4 +1,4 @@
-//! The project's build tasks. `main.rs` has their command line.
+//! Implements the project's build tasks. `main.rs` parses their command line.
 
 #![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)]
 

@@ -1,4 +1,4 @@
-//! `cargo xtask`: the project's build tasks.
+//! Runs `cargo xtask`: the project's build tasks.
 
 #![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)]
 
@@ -17,7 +17,8 @@ struct Arguments {
     task: Task,
 }
 
-/// The help on the choice of the PTX compiler. The variables are `cuda_builder::RUSTC_VARIABLE` and `CARGO_VARIABLE`.
+/// The help text on the choice of the PTX compiler. The variables are `cuda_builder::RUSTC_VARIABLE` and
+/// `CARGO_VARIABLE`.
 const COMPILER_HELP: &str = "\
 Environment:
   CUDA_BUILDER_RUSTC  The rustc that compiles PTX; it needs the standard library's sources. The default is the first

@@ -1,4 +1,4 @@
-//! NVIDIA's assembler `ptxas`: finds it, runs it, and parses its report on each kernel.
+//! Finds and runs NVIDIA's assembler `ptxas`, and parses its report on each kernel.
 
 use std::collections::BTreeMap;
 use std::fmt;

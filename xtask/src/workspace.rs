@@ -177,10 +177,10 @@ impl Algorithms {
             let parsed = arch.parse::<Arch>().with_context(|| format!("[package.metadata.ptx] of {GPU_MANIFEST}"))?;
             ensure!(
                 parsed > BASELINE,
-                "[package.metadata.ptx] of {GPU_MANIFEST}: every module is built for {arch} anyway"
+                "[package.metadata.ptx] of {GPU_MANIFEST}: every module is built for {arch} anyway: remove it"
             );
             if let Some(name) = names.iter().find(|name| !features.contains_key(*name)) {
-                bail!("[package.metadata.ptx] of {GPU_MANIFEST}: `{name}` is not a feature");
+                bail!("[package.metadata.ptx] of {GPU_MANIFEST}: `{name}` is not a feature: correct or remove it");
             }
             archs.insert(parsed, names.iter().cloned().collect());
         }

@@ -29,7 +29,7 @@ pub fn crash(y: GlobalMut<u32>) {
     y.store(y.len(), 1);
 }
 
-/// The PTX of both kernels, written by hand.
+/// The PTX of the kernels `add_one` and `crash`, written by hand.
 const PTX: &str = r"
 .version 7.0
 .target sm_70

@@ -20,7 +20,7 @@ use crate::error::Error;
 use crate::operation::{Operation, RecordedLaunch};
 use crate::properties::{KernelResources, Occupancy, Properties};
 
-/// The size in bytes of an IPC handle, of memory or of an event.
+/// The size in bytes of an IPC handle for memory or for an event.
 pub(crate) const HANDLE_BYTES: usize = 64;
 
 /// The operations of one device, which executes work in the order in which it is enqueued.

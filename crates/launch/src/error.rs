@@ -159,7 +159,7 @@ pub enum Error {
     /// The devices cannot form a group.
     #[error("cannot form a group of devices: {reason}")]
     InvalidGroup {
-        /// The reason why they cannot, and the remedy.
+        /// The reason why the devices cannot form a group, and the remedy.
         reason: &'static str,
     },
     /// Memory or an event of one device was used on another.

@@ -22,7 +22,7 @@ impl Device {
     /// for all work of the streams. The streams may therefore use memory that is borrowed from outside, as in
     /// [`std::thread::scope`]; host memory that they use stays borrowed until the end.
     ///
-    /// Work that is enqueued meanwhile on the device itself ([`launch`](Self::launch),
+    /// Work that is enqueued during the scope on the device itself ([`launch`](Self::launch),
     /// [`Buffer::download`](crate::Buffer::download), …) is not ordered with the work of the streams. A simulated
     /// device that checks streams reports unordered accesses to the same memory as [`Error::StreamRace`].
     ///

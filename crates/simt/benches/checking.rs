@@ -1,6 +1,7 @@
-//! Measures the cost of the checks for races: how much longer typical kernels take, on one worker.
+//! Measures the cost of the checks for races: how much longer typical kernels take with checks than without, on one
+//! worker.
 //!
-//! `cargo bench -p simt --bench checking` prints the medians of several runs.
+//! `cargo bench -p simt --bench checking` prints the median times of several runs.
 
 use std::hint::black_box;
 use std::num::NonZeroUsize;
@@ -187,7 +188,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Prints the time of `threads` threads of `kernel`, whose arguments are an array to read and one to write.
+/// Prints the times of `kernel` with `threads` threads, without and with checks. Its arguments are an array to read and
+/// an array to write.
 fn measure(name: &str, threads: u32, kernel: impl Fn(&Array, &Array) + Sync) -> Result<(), Box<dyn std::error::Error>> {
     let one = Simulator::new().with_workers(NonZeroUsize::MIN);
     let unchecked = median(&one, threads, &kernel)?;
@@ -196,7 +198,7 @@ fn measure(name: &str, threads: u32, kernel: impl Fn(&Array, &Array) + Sync) -> 
     Ok(())
 }
 
-/// Returns the nanoseconds per thread.
+/// Returns the median time of `kernel` in nanoseconds per thread.
 fn median(
     simulator: &Simulator,
     threads: u32,
@@ -219,8 +221,8 @@ fn median(
     Ok(times[RUNS / 2])
 }
 
-/// Returns the nanoseconds that this OS thread has run, if the system counts them, so that other processes do not
-/// matter. Otherwise returns those since `clock` was made.
+/// Returns the time in nanoseconds that the calling OS thread has run, which does not include the time of other
+/// processes. If the system does not count it, returns the time since `clock` was made.
 fn now(clock: Instant) -> f64 {
     let schedule = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
     let told = schedule.and_then(|text| text.split_whitespace().next()?.parse().ok());

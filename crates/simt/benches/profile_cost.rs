@@ -1,6 +1,6 @@
-//! Measures the cost of profiling: the time of some kernels with it, divided by the time without.
+//! Measures the cost of profiling: the time of some kernels with the profiler, divided by their time without.
 //!
-//! `cargo bench -p simt --bench profile_cost`
+//! `cargo bench -p simt --bench profile_cost` prints both times and their ratio.
 
 use std::num::NonZeroUsize;
 use std::sync::LazyLock;
@@ -71,7 +71,8 @@ fn main() -> Result<(), Fault> {
     })
 }
 
-/// Returns the seconds that the calling thread has run: on a busy machine fewer than have passed.
+/// Returns the time in seconds that the calling OS thread has run. On a busy machine this is less than the time that
+/// has passed.
 fn processor_time() -> f64 {
     static START: LazyLock<Instant> = LazyLock::new(Instant::now);
     let statistics = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();

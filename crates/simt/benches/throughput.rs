@@ -1,6 +1,7 @@
 //! Measures the simulator's speed: threads, barrier arrivals and warp operations per second, and the cost of a launch.
 //!
-//! `cargo bench -p simt --bench throughput` prints the medians of several runs, for one worker and for all cores.
+//! `cargo bench -p simt --bench throughput` prints the medians of several runs, for one worker and for one worker per
+//! core.
 
 use std::hint::black_box;
 use std::num::NonZeroUsize;
@@ -45,7 +46,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Returns the median of `RUNS` measurements, after one that does not count.
+/// Returns the median of `RUNS` measurements. A first measurement does not count.
 fn median<E>(measure: impl Fn() -> Result<f64, E>) -> Result<f64, E> {
     measure()?;
     let mut figures = (0..RUNS).map(|_| measure()).collect::<Result<Vec<_>, _>>()?;
@@ -82,7 +83,7 @@ fn saxpy(simulator: &Simulator) -> Result<f64, simt::Fault> {
     Ok(stats.threads as f64 / start.elapsed().as_secs_f64())
 }
 
-/// Returns the barrier arrivals per second, of several blocks.
+/// Returns the number of barrier arrivals per second of a kernel with several blocks.
 fn arrive(simulator: &Simulator, threads: u32) -> Result<f64, simt::Fault> {
     let start = Instant::now();
     let config = LaunchConfig::new(BLOCKS * 64 / threads, threads);
@@ -94,7 +95,7 @@ fn arrive(simulator: &Simulator, threads: u32) -> Result<f64, simt::Fault> {
     Ok((stats.barriers * u64::from(threads)) as f64 / start.elapsed().as_secs_f64())
 }
 
-/// Returns the lanes per second that exchange a value with their neighbour.
+/// Returns the number of lanes per second that exchange a value with their neighbour.
 fn exchange(simulator: &Simulator) -> Result<f64, simt::Fault> {
     let start = Instant::now();
     let stats = simulator.launch(&KERNEL, LaunchConfig::new(BLOCKS, 256_u32), || {
@@ -108,7 +109,7 @@ fn exchange(simulator: &Simulator) -> Result<f64, simt::Fault> {
     Ok((stats.warp_operations * 32) as f64 / start.elapsed().as_secs_f64())
 }
 
-/// Returns the atomic updates of one counter per second.
+/// Returns the number of atomic updates per second of one counter by all threads.
 fn update(simulator: &Simulator) -> Result<f64, simt::Fault> {
     let mut counter = 0_u32;
     let address = (&raw mut counter) as usize;
@@ -120,7 +121,7 @@ fn update(simulator: &Simulator) -> Result<f64, simt::Fault> {
     Ok(stats.threads as f64 / start.elapsed().as_secs_f64())
 }
 
-/// Returns the microseconds per launch, of many in a row.
+/// Returns the time per launch in microseconds, averaged over many consecutive launches.
 fn launch(simulator: &Simulator, blocks: u32, threads: u32) -> Result<f64, simt::Fault> {
     let launches = 5000;
     let start = Instant::now();

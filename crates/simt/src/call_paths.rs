@@ -53,7 +53,7 @@ impl CallPaths {
     /// Returns the innermost step of `thread`.
     ///
     /// # Safety
-    /// As for [`CallPaths::of`].
+    /// The caller must meet the conditions of [`CallPaths::of`].
     pub(crate) unsafe fn innermost<'a>(&self, thread: Thread) -> Option<&'a Step> {
         // SAFETY: the caller guarantees that the thread has started, has not ended, and does not run.
         unsafe { self.of(thread) }.next()
@@ -84,7 +84,7 @@ impl CallPaths {
     /// Returns the call paths of two threads at the same line, if they are different.
     ///
     /// # Safety
-    /// As for [`CallPaths::of`], for both threads.
+    /// The caller must meet the conditions of [`CallPaths::of`] for both threads.
     #[inline]
     pub(crate) unsafe fn differing(&self, threads: [Thread; 2]) -> Option<[CallPath; 2]> {
         if !self.0.is_used() {
@@ -99,7 +99,7 @@ impl CallPaths {
     /// Returns the call path of `thread`.
     ///
     /// # Safety
-    /// As for [`CallPaths::of`].
+    /// The caller must meet the conditions of [`CallPaths::of`].
     #[cold]
     unsafe fn path(&self, thread: Thread) -> CallPath {
         // SAFETY: the caller guarantees that the thread does not run or end.

@@ -40,7 +40,7 @@ pub(crate) fn expect_current<'a>(function: &str) -> &'a Block {
 #[cold]
 #[track_caller]
 fn outside(function: &str) -> ! {
-    panic!("simt::{function} called outside of a kernel")
+    panic!("simt::{function} called outside of a kernel: call it only in a kernel that a simulator runs")
 }
 
 /// The thread-local variable with an OS thread's current block. A caller that often switches between simulated threads

@@ -37,7 +37,8 @@
 //! # The order
 //!
 //! A [`Schedule`] is the order in which blocks, warps and lanes run. Its name and seed determine it completely.
-//! [`Schedule::Natural`] is the natural order, and [`Schedule::Random`] is a pseudo-random order of all three.
+//! [`Schedule::Natural`] is the natural order, and [`Schedule::Random`] is a pseudo-random order of blocks, warps and
+//! lanes.
 //!
 //! The schedules other than the natural and the random one expose errors that those two may hide. They start with the
 //! last block, warp and lane, run one warp far ahead of all others or far behind, or switch threads or blocks before
@@ -52,10 +53,10 @@
 //! With several workers, blocks run at the same time. The result is still the same as with one worker if blocks
 //! communicate only by atomic loads, stores and updates, fences and polls. Before its first such operation, a block
 //! waits for its *turn*, which comes when all blocks earlier in the order have finished. Messages that kernels print
-//! appear in the same order. If several blocks fault, the fault of the first block in the order is reported, or the
-//! first fault in time if blocks take turns.
+//! appear in the order of the blocks. If several blocks fault, the fault of the first block in the order is reported,
+//! or the first fault in time if blocks take turns.
 //!
-//! Limits of this determinism:
+//! The determinism has limits:
 //! - Blocks that communicate by plain stores and plain loads have a data race. The process is not harmed, but the
 //!   values that are read depend on timing.
 //! - A block whose threads all poll for a write of a later block passes its turn on, and continues later. With several
@@ -75,7 +76,7 @@
 //! # Design
 //!
 //! This crate depends neither on `cuda_std` nor on a GPU. A fault always has the kernel's name, block, thread and
-//! source line. If the simulator cannot see an access, it reports that.
+//! source line. The simulator reports the accesses that it cannot observe.
 //!
 //! The scheduler calls watchers, such as the checker and the profiler, only through the trait `Watcher`. A watcher
 //! never calls the scheduler.

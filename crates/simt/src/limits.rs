@@ -73,7 +73,7 @@ impl LaunchLimits {
         if shared > u64::from(self.shared_bytes) {
             return Some(format!(
                 "a block needs {shared} bytes of shared memory ({static_shared} static, {shared_bytes} dynamic), and \
-                 this device has {} for it: use less",
+                 this device has {}: use smaller shared arrays",
                 self.shared_bytes
             ));
         }

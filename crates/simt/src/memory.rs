@@ -36,7 +36,7 @@ pub unsafe fn load<T: Pod>(ptr: *const T) -> T {
 /// Loads the value at `ptr` like [`load`]. Faults name `at` as the source line of the access.
 ///
 /// # Safety
-/// As for [`load`].
+/// The caller must meet the conditions of [`load`].
 #[inline(always)]
 pub unsafe fn load_at<T: Pod>(ptr: *const T, at: &'static Location<'static>) -> T {
     check::<T>(ptr, at);
@@ -48,7 +48,7 @@ pub unsafe fn load_at<T: Pod>(ptr: *const T, at: &'static Location<'static>) -> 
 /// Stores `value` at `ptr`.
 ///
 /// # Safety
-/// As for [`load`], and the memory must be writable.
+/// The caller must meet the conditions of [`load`], and the memory must be writable.
 #[inline(always)]
 #[track_caller]
 pub unsafe fn store<T: Pod>(ptr: *mut T, value: T) {
@@ -59,7 +59,7 @@ pub unsafe fn store<T: Pod>(ptr: *mut T, value: T) {
 /// Stores `value` at `ptr` like [`store`]. Faults name `at` as the source line of the access.
 ///
 /// # Safety
-/// As for [`store`].
+/// The caller must meet the conditions of [`store`].
 #[inline(always)]
 pub unsafe fn store_at<T: Pod>(ptr: *mut T, value: T, at: &'static Location<'static>) {
     check::<T>(ptr, at);
@@ -76,7 +76,7 @@ pub unsafe fn store_at<T: Pod>(ptr: *mut T, value: T, at: &'static Location<'sta
 /// after the load. A relaxed load orders no other access.
 ///
 /// # Safety
-/// As for [`load`].
+/// The caller must meet the conditions of [`load`].
 #[inline]
 #[track_caller]
 pub unsafe fn load_scoped<T: Pod>(ptr: *const T, acquires: bool, scope: Scope) -> T {
@@ -87,7 +87,7 @@ pub unsafe fn load_scoped<T: Pod>(ptr: *const T, acquires: bool, scope: Scope) -
 /// Loads the value at `ptr` like [`load_scoped`]. Faults name `at` as the source line of the access.
 ///
 /// # Safety
-/// As for [`load`].
+/// The caller must meet the conditions of [`load`].
 #[inline]
 pub unsafe fn load_scoped_at<T: Pod>(ptr: *const T, acquires: bool, scope: Scope, at: &'static Location<'static>) -> T {
     check::<T>(ptr, at);
@@ -104,7 +104,7 @@ pub unsafe fn load_scoped_at<T: Pod>(ptr: *const T, acquires: bool, scope: Scope
 /// after the load. A relaxed store orders no other access.
 ///
 /// # Safety
-/// As for [`store`].
+/// The caller must meet the conditions of [`store`].
 #[inline]
 #[track_caller]
 pub unsafe fn store_scoped<T: Pod>(ptr: *mut T, value: T, releases: bool, scope: Scope) {
@@ -115,7 +115,7 @@ pub unsafe fn store_scoped<T: Pod>(ptr: *mut T, value: T, releases: bool, scope:
 /// Stores `value` at `ptr` like [`store_scoped`]. Faults name `at` as the source line of the access.
 ///
 /// # Safety
-/// As for [`store`].
+/// The caller must meet the conditions of [`store`].
 #[inline]
 pub unsafe fn store_scoped_at<T: Pod>(
     ptr: *mut T,
@@ -136,7 +136,7 @@ pub unsafe fn store_scoped_at<T: Pod>(
 #[inline(always)]
 fn memory_order<T>(acquires_or_releases: bool) -> MemoryOrder {
     if acquires_or_releases {
-        debug_assert!(size_of::<T>() <= 8, "an access that orders others has at most 8 bytes");
+        debug_assert!(size_of::<T>() <= 8, "an acquiring load or releasing store must have at most 8 bytes");
         MemoryOrder::AcquireRelease
     } else {
         MemoryOrder::Relaxed
@@ -146,7 +146,7 @@ fn memory_order<T>(acquires_or_releases: bool) -> MemoryOrder {
 /// Updates the value at `ptr` atomically like [`update_scoped`], in device scope.
 ///
 /// # Safety
-/// As for [`store`].
+/// The caller must meet the conditions of [`store`].
 #[inline]
 #[track_caller]
 pub unsafe fn update<T: Pod>(ptr: *mut T, f: impl Fn(T) -> T) -> T {
@@ -158,11 +158,11 @@ pub unsafe fn update<T: Pod>(ptr: *mut T, f: impl Fn(T) -> T) -> T {
 /// the old value. The call waits for the block's turn, and may call `f` more than once.
 ///
 /// # Safety
-/// As for [`store`].
+/// The caller must meet the conditions of [`store`].
 #[inline]
 #[track_caller]
 pub unsafe fn update_scoped<T: Pod>(ptr: *mut T, scope: Scope, f: impl Fn(T) -> T) -> T {
-    const { assert!(matches!(size_of::<T>(), 4 | 8), "an atomic update has 4 or 8 bytes") };
+    const { assert!(matches!(size_of::<T>(), 4 | 8), "an atomic update must have 4 or 8 bytes") };
     let at = Location::caller();
     check::<T>(ptr, at);
     let block = current();
@@ -237,7 +237,7 @@ fn announce_write(write: impl FnOnce()) {
 /// Checks the alignment of an access to a `T` at `ptr`.
 #[inline(always)]
 fn check<T: Pod>(ptr: *const T, at: Line) {
-    const { assert!(matches!(size_of::<T>(), 1 | 2 | 4 | 8 | 16), "an access has 1, 2, 4, 8 or 16 bytes") };
+    const { assert!(matches!(size_of::<T>(), 1 | 2 | 4 | 8 | 16), "an access must have 1, 2, 4, 8 or 16 bytes") };
     if !ptr.addr().is_multiple_of(size_of::<T>()) {
         misaligned(ptr.addr(), size_of::<T>(), at);
     }

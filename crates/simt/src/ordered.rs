@@ -31,7 +31,7 @@ pub(crate) unsafe fn load_ordered<T: Pod>(ptr: *const T, order: Ordering) -> T {
 /// Stores `value` at `ptr` by one atomic store, or by two for 16 bytes.
 ///
 /// # Safety
-/// As for [`load_ordered`].
+/// The caller must meet the conditions of [`load_ordered`].
 #[inline(always)]
 pub(crate) unsafe fn store_ordered<T: Pod>(ptr: *mut T, value: T, order: Ordering) {
     // SAFETY: the caller guarantees memory and alignment; each arm accesses as many bytes as `T` has.

@@ -133,7 +133,7 @@ impl Simulator {
     /// these bytes are initialised.
     ///
     /// # Errors
-    /// As for [`Allocation::new`].
+    /// The errors of [`Allocation::new`].
     pub fn allocate(&self, bytes: usize) -> Result<Allocation, OutOfMemory> {
         match self.checks {
             Some(_) => Allocation::tracked(bytes, &self.memory),
@@ -222,7 +222,7 @@ impl Simulator {
     /// empty, reports name no arrays and all memory counts as writable.
     ///
     /// # Errors
-    /// As for [`launch`](Self::launch).
+    /// The errors of [`launch`](Self::launch).
     pub fn launch_on<F: Fn() + Sync>(
         &self,
         kernel: &'static KernelInfo,

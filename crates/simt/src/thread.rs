@@ -1,4 +1,4 @@
-//! Functions for simulated threads. Outside of a kernel, most of them panic.
+//! Functions that a simulated thread calls in a kernel. Outside of a kernel, most of them panic.
 
 use std::fmt;
 use std::panic::Location;
@@ -44,7 +44,7 @@ queries! {
     fn warp_id() -> u32 = |block| block.thread().warp() as u32;
 }
 
-/// Returns table `index` of the launch.
+/// Returns the truth table number `index` of the launch's configuration.
 #[inline]
 #[track_caller]
 pub fn table(index: usize) -> u8 {
@@ -55,38 +55,39 @@ pub fn table(index: usize) -> u8 {
     }
 }
 
-/// Returns the message for a kernel that needs table `index` in a launch with `given` tables.
+/// Returns the error message for a kernel that needs the truth table number `index` in a launch with only `given`
+/// tables.
 pub fn missing_table(index: usize, given: usize) -> String {
     format!("the kernel needs table {index}, but the launch has {given} tables: pass them with `LaunchConfig::tables`")
 }
 
 /// Waits until all threads of the block have reached this barrier.
 ///
-/// It is a fault if some threads never reach it, or if threads wait at different barriers.
+/// It is a fault if some threads of the block never reach this barrier, or if threads wait at different barriers.
 #[inline(always)]
 #[track_caller]
 pub fn sync_threads() {
     expect_current("thread::sync_threads").synchronize(SyncKind::Barrier, false, Location::caller());
 }
 
-/// Waits as [`sync_threads`] does, and returns the number of the block's threads whose `predicate` is true.
+/// Waits like [`sync_threads`], and returns the number of the block's threads whose `predicate` is true.
 #[inline(always)]
 #[track_caller]
 pub fn sync_threads_count(predicate: bool) -> u32 {
     expect_current("thread::sync_threads_count").synchronize(SyncKind::CountingBarrier, predicate, Location::caller())
 }
 
-/// Waits until all threads of the grid have reached this barrier, in a cooperative launch. It is a fault in any other
-/// launch, and if some threads never reach it.
+/// Waits until all threads of the grid have reached this barrier. It is a fault if the launch is not cooperative, or if
+/// some threads never reach the barrier.
 #[track_caller]
 pub fn sync_grid() {
     expect_current("thread::sync_grid").synchronize_grid(Location::caller());
 }
 
-/// Waits until the previous launches have ended, which they always have in the simulator.
+/// Waits until the previous launches have ended. In the simulator they always have.
 ///
 /// In a checked launch it is a fault if the thread has accessed global memory before this call. It is also a fault if a
-/// thread accesses global memory without this call although others of its block made it.
+/// thread accesses global memory without this call although another thread of its block has made it.
 #[inline(always)]
 #[track_caller]
 pub fn wait_for_dependencies() {
@@ -102,15 +103,15 @@ pub fn fault(kind: FaultKind) -> ! {
     expect_current("thread::fault").raise(kind, Location::caller())
 }
 
-/// Reports to the watcher that the thread takes a branch, or does not. Returns `is_taken`.
+/// Reports to the watcher whether the thread takes a branch, and returns `is_taken`.
 #[inline(always)]
 #[track_caller]
 pub fn branch(is_taken: bool) -> bool {
     observe_branch(is_taken, Location::caller())
 }
 
-/// Marks the thread's next atomic updates, until [`end_unused`], as updates whose results are not used: they may read
-/// uninitialised memory. Returns `value`.
+/// Marks the thread's atomic updates from now until [`end_unused`] as updates whose results the kernel ignores. Such
+/// updates may read uninitialised memory. Returns `value`.
 #[inline(always)]
 pub fn begin_unused<T>(value: T) -> T {
     if is_watching() {
@@ -119,7 +120,7 @@ pub fn begin_unused<T>(value: T) -> T {
     value
 }
 
-/// Ends what [`begin_unused`] has begun. `_unused` is the result that is not used.
+/// Ends the marking that [`begin_unused`] has begun. `_unused` is the ignored result.
 #[inline(always)]
 pub fn end_unused<T>(_unused: T) {
     if is_watching() {
@@ -135,10 +136,10 @@ fn note_unused(is_unused: bool) {
     }
 }
 
-/// Notes that the thread may be waiting for a write to global memory. After some calls, it lets other threads run. The
-/// loads and updates of [`memory`](crate::memory) that can be used to wait call this themselves.
+/// Notes that the thread may be waiting for a write to global memory. After some calls, this function lets other
+/// threads run. The atomic loads and updates of [`memory`](crate::memory) do the same themselves.
 ///
-/// The thread then waits for its block's turn, as the [crate's documentation](crate) describes.
+/// The thread also waits for its block's turn, as the [crate's documentation](crate) describes.
 #[track_caller]
 pub fn poll() {
     let block = expect_current("thread::poll");
@@ -146,13 +147,13 @@ pub fn poll() {
     block.poll(Location::caller());
 }
 
-/// Notes that the thread makes progress: its polls so far do not count as waiting.
+/// Notes that the thread makes progress, so that its polls so far do not count as waiting.
 pub fn note_work() {
     expect_current("thread::note_work").note_progress();
 }
 
 /// Writes a message as a whole to the simulator's output. Messages of different blocks appear in the order of the
-/// blocks. A message that the output cannot take is lost. Outside of a kernel, it is written to standard output, so
+/// blocks. A message that the output cannot take is lost. Outside of a kernel, the message goes to standard output, so
 /// that device code may print when a test calls it on the host.
 pub fn print(args: fmt::Arguments<'_>) {
     let Some(block) = current() else {

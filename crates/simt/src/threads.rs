@@ -1,8 +1,8 @@
-//! The threads that a fibre runs.
+//! The loop over the threads that one fibre runs.
 
 use crate::block::Block;
 
-/// The threads that a fibre runs, one after the other.
+/// The threads of a block that one fibre runs, one after the other.
 #[doc(hidden)]
 pub struct Threads<'a>(&'a Block);
 
@@ -11,7 +11,7 @@ impl<'a> Threads<'a> {
         Self(block)
     }
 
-    /// Runs `body` once for each thread.
+    /// Runs `body` once for each of these threads.
     #[inline(always)]
     pub fn run(self, body: impl Fn()) {
         loop {

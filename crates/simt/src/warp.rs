@@ -1,9 +1,9 @@
-//! Warp operations.
+//! The operations of a warp: synchronisation, exchange, votes, matches and reductions.
 //!
-//! Lanes do not run in lock-step. Each operation here is a meeting of the lanes in `mask` that have not exited. All of
-//! them must reach the same operation, at the same source line, with the same mask, and the caller must be in its own
-//! mask. Otherwise the launch faults when no thread can continue. Only [`sync`] may be called at different lines, as on
-//! devices since sm_70.
+//! Lanes do not run in lock-step. At each operation in this module, the lanes in `mask` that have not exited wait for
+//! each other. All these lanes must reach the same operation, at the same source line, with the same mask, and the
+//! caller must be in its own mask. Otherwise the launch ends with a fault. Only [`sync`] may be called at different
+//! lines, as on devices since sm_70.
 
 use std::panic::Location;
 
@@ -11,7 +11,7 @@ pub use crate::block::rendezvous::Reduction;
 use crate::block::rendezvous::{Operation, Request};
 use crate::current::expect_current;
 
-/// Waits for the lanes of `mask`.
+/// Waits until all lanes of `mask` that have not exited have reached a synchronisation with this mask.
 #[inline(always)]
 #[track_caller]
 pub fn sync(mask: u32) {
@@ -39,8 +39,8 @@ pub fn ballot(mask: u32, predicate: bool) -> u32 {
     votes.unwrap_or_default() as u32
 }
 
-/// Returns the participating lanes of `mask` with the same `value` as the caller, and all participating lanes, one bit
-/// per lane.
+/// Compares the `value`s of the participating lanes of `mask`. Returns the mask of lanes with the caller's value, and
+/// the mask of all participating lanes.
 #[inline(always)]
 #[track_caller]
 pub fn match_any(mask: u32, value: u64) -> (u32, u32) {
@@ -57,8 +57,8 @@ pub fn reduce(mask: u32, value: u64, reduction: Reduction) -> u64 {
     expect_current("warp::reduce").meet(request).unwrap_or_default()
 }
 
-/// Returns the lanes that run together with the caller: only itself, because simulated lanes do not run in lock-step.
-/// Devices may return any set that contains the caller, so a kernel must not rely on more.
+/// Returns the mask of lanes that run together with the caller. It has only the caller's bit, because simulated lanes
+/// do not run in lock-step. GPUs may return any set that contains the caller, so a kernel must not rely on more.
 #[inline(always)]
 #[track_caller]
 pub fn active_mask() -> u32 {

@@ -1,15 +1,15 @@
-//! The interface of watchers: the checker and the profiler of a launch.
+//! The interface between the scheduler and a watcher. The checker and the profiler are the two watchers.
 //!
-//! A watched launch runs on one OS thread, so all notifications come in one order, in which memory really changes. The
-//! watcher is notified of an access immediately before it is made, and no other thread runs in between.
+//! A watched launch runs on one OS thread, so the watcher receives all notifications in the order in which memory
+//! really changes. It is notified immediately before each access, and no other thread runs in between.
 //!
-//! A watcher never runs or stops a thread. It returns [`Next`], and the block does that.
+//! A watcher never runs or stops a thread. It returns a [`Next`], and the block then runs or stops threads.
 //!
 //! # Design
 //!
-//! The checker and the profiler are the two watchers: one finds errors of a launch, the other counts its costs. A
-//! watcher is notified of each event before it happens. It sees only the block's context: index, current thread, shared
-//! memory. It never calls the scheduler, so it can change the observed order only by its return values.
+//! The checker finds the errors of a launch, and the profiler counts its costs. A watcher is notified of each event
+//! before it happens. The watcher sees only the block's context: index, current thread and shared memory. It never
+//! calls the scheduler, so it can change the observed order only by its return values.
 
 use std::cell::Cell;
 
@@ -21,16 +21,16 @@ use crate::scope::Scope;
 use crate::source::Line;
 use crate::synchronisations::SyncKind;
 
-/// The kind of an access.
+/// The kinds of memory access of which a watcher is notified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Access {
-    /// A load.
+    /// A plain load.
     Load,
-    /// A store.
+    /// A plain store.
     Store,
-    /// The beginning of an asynchronous copy. The contents are unspecified until the copy ends.
+    /// The beginning of an asynchronous copy. The contents of its target are unspecified until the copy ends.
     Discard,
-    /// The end of an asynchronous copy for which the thread has waited: a store of its values.
+    /// The end of an asynchronous copy for which the thread has waited: a store of the copied values.
     Fill,
     /// An atomic load for the threads of the scope.
     AtomicLoad(MemoryOrder, Scope),
@@ -38,18 +38,18 @@ pub(crate) enum Access {
     AtomicStore(MemoryOrder, Scope),
     /// An atomic update for the threads of the scope.
     Update(Scope),
-    /// An arrival at a barrier in shared memory: an update that acquires nothing.
+    /// An arrival at an `mbarrier` in shared memory: an atomic update that acquires nothing.
     Arrive,
 }
 
 impl Access {
-    /// Returns true if the access reads.
+    /// Returns true if the access reads memory.
     #[inline(always)]
     pub(crate) fn reads(self) -> bool {
         matches!(self, Self::Load | Self::AtomicLoad(..) | Self::Update(_) | Self::Arrive)
     }
 
-    /// Returns true if the access writes.
+    /// Returns true if the access writes memory.
     #[inline(always)]
     pub(crate) fn writes(self) -> bool {
         matches!(
@@ -81,68 +81,70 @@ impl Access {
 /// The ordering of an atomic load or store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MemoryOrder {
-    /// Orders no other access.
+    /// The access orders no other access.
     Relaxed,
-    /// A store releases and a load acquires. Everything before the store is ordered before everything after a load of
-    /// its value.
+    /// The access is a releasing store or an acquiring load. All accesses before such a store happen before all
+    /// accesses after such a load of its value.
     AcquireRelease,
-    /// A load of a barrier in shared memory. It acquires from the threads that arrived before the barrier's last phase
-    /// ended, and not from those that arrived later.
+    /// The access is a load of an `mbarrier`. It acquires from the threads that arrived before the barrier's last phase
+    /// ended, and not from threads that arrived later.
     Phase,
 }
 
-/// An access that is about to be made.
+/// A memory access that a thread is about to make.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Touch {
     pub(crate) space: Space,
     pub(crate) access: Access,
-    /// The host's address in global memory, the block's in shared memory.
+    /// The host address in global memory, or the address in the block's shared memory.
     pub(crate) address: usize,
     pub(crate) bytes: usize,
     pub(crate) at: Line,
 }
 
-/// The block's next step, as returned by its watcher.
+/// The instruction of a watcher to the block: what the block does next.
 #[derive(Debug)]
 pub(crate) enum Next {
-    /// Continues the current thread.
+    /// Continue the current thread.
     Continue,
-    /// Runs the block's other threads until each of them waits, polls or has exited. Then calls
+    /// Run the block's other threads until each of them waits, polls or has exited. Then call
     /// [`Watcher::access_again`].
     LetOthersRun,
-    /// Like `LetOthersRun`, between calls of [`Watcher::pause`] and [`Watcher::resume`]. The thread could continue, so
-    /// the pause does not count as waiting without progress.
+    /// Run the block's other threads as for `LetOthersRun`, but call [`Watcher::pause`] before and [`Watcher::resume`]
+    /// after this. The thread could continue, so the pause does not count as waiting without progress.
     Pause,
-    /// Ends the block with a fault of the current thread.
+    /// End the block with a fault of the current thread.
     Fault(Box<FaultKind>),
 }
 
-/// Watches one launch. Unless stated otherwise, notifications are about the block's current thread.
+/// A watcher of one launch. Unless stated otherwise, a notification is about the block's current thread.
 pub(crate) trait Watcher {
-    /// The block begins; none of its threads has started.
+    /// Notifies the watcher that the block begins. None of its threads has started.
     fn begin_block(&self, block: &BlockContext);
 
-    /// The block has finished or ended early.
+    /// Notifies the watcher that the block has finished or ended early.
     fn end_block(&self, block: &BlockContext);
 
-    /// The thread is about to make an access.
+    /// Notifies the watcher that the thread is about to make the access `touch`.
     fn access(&self, block: &BlockContext, touch: &Touch) -> Next;
 
-    /// The thread is about to make an access, after others have run because of [`Next::LetOthersRun`].
+    /// Notifies the watcher again of the access `touch`, after other threads have run because of
+    /// [`Next::LetOthersRun`].
     fn access_again(&self, _block: &BlockContext, _touch: &Touch) -> Next {
         Next::Continue
     }
 
-    /// The thread takes a branch, or does not. Only called in launches with [`EventMask::Everything`].
+    /// Notifies the watcher that the thread executes a branch, and takes it if `_is_taken` is true. Called only in
+    /// launches with [`EventMask::Everything`].
     fn branch(&self, _block: &BlockContext, _is_taken: bool, _at: Line) -> Next {
         Next::Continue
     }
 
-    /// The thread is about to pause because of [`Next::Pause`]. The lanes `waiting` of its warp wait at a barrier or a
-    /// warp operation.
+    /// Notifies the watcher that the thread is about to pause because of [`Next::Pause`]. `_waiting` is the mask of the
+    /// lanes of its warp that wait at a barrier or a warp operation.
     fn pause(&self, _block: &BlockContext, _waiting: u32) {}
 
-    /// The thread continues after its pause.
+    /// Notifies the watcher that the thread continues after its pause.
     fn resume(&self, _block: &BlockContext) {}
 
     /// Returns which threads may reach one line of a block barrier by different calls or in different loop iterations.
@@ -150,54 +152,56 @@ pub(crate) trait Watcher {
         BarrierDivergence::Lanes
     }
 
-    /// All threads of the block have reached the barrier at `at`, and none has continued.
+    /// Notifies the watcher that all threads of the block have reached the barrier at `at`. None has continued.
     fn barrier(&self, block: &BlockContext, at: Line);
 
-    /// All blocks of the grid have reached a barrier of the grid, and none has continued. Each was reported by
-    /// `barrier` before.
+    /// Notifies the watcher that all blocks have reached a barrier of the grid. None has continued. `barrier` was
+    /// called for each block before.
     fn grid_barrier(&self, _blocks: &[&BlockContext]) {}
 
-    /// `lanes` of `warp` have met for the operation `kind` at `at`, and none has continued.
+    /// Notifies the watcher that the lanes in the mask `lanes` of `warp` have met for the operation `kind` at `at`.
+    /// None has continued.
     fn warp_operation(&self, block: &BlockContext, warp: usize, lanes: u32, kind: SyncKind, at: Line);
 
-    /// The thread has arrived at the barrier at `address` of shared memory as the last one of a phase.
+    /// Notifies the watcher that the thread's arrival has ended a phase of the `mbarrier` at the shared address
+    /// `_address`.
     fn end_phase(&self, _block: &BlockContext, _address: usize) {}
 
-    /// The thread executes a fence for the threads of `scope`.
+    /// Notifies the watcher that the thread executes a fence of `scope`.
     fn fence(&self, block: &BlockContext, scope: Scope);
 
-    /// The thread waits for the previous launches, which the simulator never overlaps.
+    /// Notifies the watcher that the thread waits for the previous launches. In the simulator they have always ended.
     fn dependencies(&self, _block: &BlockContext) -> Next {
         Next::Continue
     }
 
-    /// The thread has returned from the kernel.
+    /// Notifies the watcher that the thread has returned from the kernel.
     fn exit(&self, _block: &BlockContext) {}
 }
 
 /// The threads that may reach one line of a block barrier by different call paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BarrierDivergence {
-    /// All threads, also the lanes of one warp.
+    /// All threads, including the lanes of one warp, may take different paths.
     Lanes,
-    /// The warps of a block, as GPUs allow. All lanes of a warp must take the same path.
+    /// The warps of a block may take different paths, as GPUs allow. All lanes of a warp must take the same path.
     Warps,
-    /// None: all threads must take the same path.
+    /// All threads of a block must take the same path.
     Forbidden,
 }
 
-/// The events of a launch of which its watcher is notified.
+/// The events of a launch of which the watcher is notified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum EventMask {
-    /// None: the launch is not watched.
+    /// No events: the launch has no watcher.
     Nothing,
-    /// All events but branches.
+    /// All events except branches.
     NoBranches,
     Everything,
 }
 
 thread_local! {
-    /// The notifications of the launch that the calling OS thread runs.
+    /// The events of which the watcher is notified, for the launch that the calling OS thread runs.
     static EVENTS: Cell<EventMask> = const { Cell::new(EventMask::Nothing) };
 }
 

@@ -8,7 +8,8 @@ use common::{Array, KERNEL, global_index, simulator, simulators};
 use simt::memory::{self, Allocation, OutOfMemory, Scope};
 use simt::{FaultKind, LaunchConfig, Space};
 
-/// The account of memory is the process's; tests that allocate here take turns.
+/// A lock for the tests of this file that allocate: they take turns, because the amount of allocated memory is counted
+/// per process.
 static ACCOUNT: Mutex<()> = Mutex::new(());
 
 #[test]

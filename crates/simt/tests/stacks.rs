@@ -1,4 +1,5 @@
-//! Tests the stacks of waiting threads. In a program of its own, because it uses all stacks that a process may have.
+//! Tests the stacks of waiting threads. This test is a separate program, because it uses all stacks that a process may
+//! have.
 
 mod common;
 

@@ -1,5 +1,5 @@
-//! Tests the stacks that a launch's helpers take and keep. In a program of its own, because they are half of all that a
-//! process may have.
+//! Tests the stacks that the helper threads of a launch take and keep. This test is a separate program, because these
+//! are half of all stacks that a process may have.
 
 mod common;
 
@@ -9,21 +9,22 @@ use std::time::{Duration, Instant};
 use common::{KERNEL, simulator};
 use simt::{Fault, LaunchConfig, Simulator, thread};
 
-/// As many workers as on a machine with so many cores. Half of all stacks limit the workers of a launch.
+/// The number of workers of each simulator, as on a machine with 32 cores. A launch may use fewer, because its threads
+/// may take only half of all stacks.
 const WORKERS: usize = 32;
 
 /// The number of threads of a block, all of which wait at once.
 const THREADS: u32 = 1024;
 
-/// After this time without another thread, all threads are assumed to have arrived.
+/// The time without a further arrival after which the test assumes that all threads have arrived.
 const QUIET: Duration = Duration::from_millis(50);
 
-/// Holds blocks back until each participating worker has one.
+/// Holds blocks back until each participating worker runs one.
 struct Gathering {
     begun: Instant,
-    /// The time of the last arrival of a thread, in microseconds.
+    /// The time at which a thread last arrived, in microseconds since `begun`.
     last: AtomicU64,
-    /// The number of blocks held back.
+    /// The number of blocks that are held back.
     blocks: AtomicU32,
     is_over: AtomicBool,
 }
@@ -50,7 +51,7 @@ impl Gathering {
         }
     }
 
-    /// Runs a launch whose workers have a block each at the same time.
+    /// Runs a launch in which every worker runs a block at the same time.
     fn launch(&self, simulator: &Simulator) -> Result<(), Fault> {
         let gather = || {
             self.last.fetch_max(self.since_begun(), Ordering::Relaxed);

@@ -12,7 +12,8 @@ static WILD: KernelInfo = KernelInfo::new("wild", module_path!(), file!(), line!
 
 const NOWHERE: usize = 0x5000_0000_0010;
 
-/// Accesses memory that is not there, without the simulator's knowledge.
+/// Accesses memory at `address` without reporting the access to the simulator. The tests pass addresses that are not
+/// mapped.
 #[inline(never)]
 fn access(address: usize, writes: bool) {
     let pointer = black_box(address) as *mut u32;
@@ -76,7 +77,7 @@ fn memory_that_may_only_be_read_is_not_written() {
     launch(&Simulator::new(), || access(address, false)).unwrap();
 }
 
-/// Ends the launch of `body` by a panic that cannot unwind, several times, and returns the last fault.
+/// Launches `body` several times. Each launch must end with a panic that cannot unwind. Returns the last fault.
 fn ends_without_unwinding(body: impl Fn(usize) + Sync) -> Box<Fault> {
     let checks = Simulator::new().with_checks(Checks::default());
     let simulators = [Simulator::new().with_workers(NonZeroUsize::MIN), checks, Simulator::new()];
@@ -88,7 +89,7 @@ fn ends_without_unwinding(body: impl Fn(usize) + Sync) -> Box<Fault> {
         });
         let fault = fault.unwrap_err();
         assert_eq!((fault.block, fault.thread), (Some(Dim3::new(0, 0, 0)), Some(Dim3::new(40, 0, 0))));
-        assert!(!std::thread::panicking(), "the panic has ended with its thread");
+        assert!(!std::thread::panicking(), "the panic must end with its simulated thread");
         fault
     });
     let last = faults.last().expect("launches");

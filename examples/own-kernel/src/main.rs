@@ -29,8 +29,8 @@ fn histogram(device: &Device, bytes: &[u8]) -> Result<Vec<u32>, Error> {
 mod tests {
     use super::*;
 
-    /// Each of these devices looks for data races and uninitialised reads, in another order of
-    /// threads and blocks.
+    /// Tests the kernel on devices that look for data races and uninitialised reads, each in another
+    /// order of threads and blocks.
     #[test]
     fn every_byte_is_counted() -> Result<(), Error> {
         for device in launch::checked_devices() {

@@ -34,7 +34,7 @@ mod plan;
 pub use bins::{Bins, BinsError};
 pub use plan::Plan;
 
-/// Counts keys in bins repeatedly, and owns the device memory for it. A run allocates no memory.
+/// Counts keys in bins repeatedly, and owns the necessary device memory. A run allocates no memory.
 pub struct Histogram {
     plan: Plan,
     bins: Bins,

@@ -175,7 +175,8 @@ impl Plan {
     }
 
     /// Returns [`roundings`](Self::roundings) of a view whose first vector of 16 bytes begins with element `lead`. The
-    /// kernel combines the elements before it one by one. With one tile per block, it combines all elements one by one.
+    /// kernel combines the elements before `lead` one by one. With one tile per block and a nonzero `lead`, the kernel
+    /// combines all elements one by one.
     pub fn roundings_from(&self, lead: usize) -> usize {
         let depth = self.block.ilog2() as usize;
         let (block, blocks) = (self.block as usize, self.passes[0].blocks as usize);

@@ -47,7 +47,7 @@ pub fn plan<T: SaxpyElement>(rung: SaxpyRung, n: usize, device: &Device) -> Laun
     LaunchConfig::new(blocks::<T>(rung, n, multiprocessors), threads(rung))
 }
 
-/// Returns the number of blocks in the grid. For too many elements it is `u32::MAX`, which the launch refuses.
+/// Returns the number of blocks in the grid. For too many elements, the number is `u32::MAX`, which the launch refuses.
 fn blocks<T: SaxpyElement>(rung: SaxpyRung, n: usize, multiprocessors: u32) -> u32 {
     let items = rung.rung().entry(&capabilities::of_type::<T>()).and_then(|entry| entry.items_per_thread).unwrap_or(1);
     let needed = u32::try_from(n.div_ceil(threads(rung) as usize * items).max(1)).unwrap_or(u32::MAX);

@@ -146,7 +146,7 @@ pub fn scan<T: ScanElement<O>, O: Operator<T>>(
     Scanner::<T, O>::new(device, rung, x.len())?.scan(kind, x, y)
 }
 
-/// Scans vectors of one length, and owns the temporary storage for it. A scan allocates no memory.
+/// Scans vectors of one length, and owns the necessary temporary storage. A scan allocates no memory.
 #[derive(Debug)]
 pub struct Scanner<T: ScanElement<O>, O: Operator<T>> {
     device: Device,

@@ -36,7 +36,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// The limits on a GPU.
+    /// The limits for measurements on a GPU.
     pub const GPU: Self = Self {
         fewest: 5,
         most: 401,
@@ -46,7 +46,7 @@ impl Limits {
         calls: 64,
     };
 
-    /// The limits in the simulator, whose times say nothing about a GPU.
+    /// The limits for measurements in the simulator, whose times say nothing about a GPU.
     pub const SIMULATOR: Self =
         Self { fewest: 2, most: 3, time: Duration::from_millis(20), short: Duration::ZERO, series: 2, calls: 2 };
 }
@@ -64,11 +64,11 @@ const FLUSH_INSTANCE: Instance<U32x4> = <U32x4 as Measured>::INSTANCES[2];
 pub struct Times {
     /// The number of timed runs.
     pub runs: usize,
-    /// The first quartile, in seconds.
+    /// The first quartile of the times, in seconds.
     pub low: f64,
-    /// The median, in seconds.
+    /// The median time, in seconds.
     pub median: f64,
-    /// The third quartile, in seconds.
+    /// The third quartile of the times, in seconds.
     pub high: f64,
 }
 

@@ -36,7 +36,7 @@ pub struct Peers {
     name: Name,
     call: Call,
     close: Close,
-    /// Keeps the functions loaded.
+    /// The handle that keeps the library's functions loaded.
     _library: Library,
 }
 

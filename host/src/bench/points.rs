@@ -259,7 +259,7 @@ impl Bench {
         Ok((point.row(times, host), point.row(peer_times, peer_host)))
     }
 
-    /// Adds the row of a point.
+    /// Adds the row of a measured point.
     pub(super) fn add(&mut self, row: MeasuredPoint) {
         self.done += 1;
         self.progress.set(self.done, 1e9 * row.gbps, "B");

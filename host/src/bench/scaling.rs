@@ -204,7 +204,7 @@ fn point(
     let mut prepared = (work.prepare)(team, size)?;
     let deviation = of_all(team.ranks(), prepared.verify()?)?;
     if let Some(wrong) = deviation.wrong {
-        bail!("{name} is wrong: {wrong}");
+        bail!("the result of {name} is wrong: {wrong}");
     }
     let timing = median_time(team, &mut *prepared)?;
     let bytes = size as f64 * work.bytes;

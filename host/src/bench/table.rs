@@ -49,7 +49,7 @@ pub fn text(recording: &Recording) -> String {
 /// The rows of one table.
 struct Table<'a> {
     title: String,
-    /// The headings, each with the points of that rung or peer.
+    /// The columns: the heading of each, and the points of its rung or peer.
     columns: Vec<(String, Vec<&'a MeasuredPoint>)>,
 }
 

@@ -14,17 +14,17 @@ use crate::report::{self, Seconds};
 use workbench::case::Case;
 use workbench::check::{self, CaseRun, Settings, mutations, run_cases};
 
-/// The report that is printed.
+/// The report of a check.
 #[derive(Serialize, Debug)]
 pub(super) struct Report {
     schedules: Vec<String>,
     strict: bool,
     seconds: f64,
     kernels: Vec<KernelChecks>,
-    /// The search of `--thorough`.
+    /// The extent of the search of `--thorough`, if it was requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     thorough: Option<Tried>,
-    /// The hints of `--redundant`.
+    /// The hints of `--redundant`, if they were requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     redundant: Option<Vec<Finding>>,
     /// The warnings, which are no faults: kernels rely on behaviour that GPUs have and CUDA's documentation does not
@@ -193,7 +193,7 @@ impl Report {
         if let Some(redundant) = &self.redundant {
             text += &match redundant.len() {
                 0 => "\nhints: the deletion of every synchronisation is reported\n".to_owned(),
-                many => format!("\nhints: {many} whose deletion no order reports\n"),
+                many => format!("\nhints: synchronisations whose deletion no order reports: {many}\n"),
             };
             text.extend(redundant.iter().map(full));
         }

@@ -16,7 +16,7 @@ use crate::report;
 /// The extent of a `--thorough` search.
 #[derive(Serialize, Debug)]
 pub(super) struct Tried {
-    /// The maximum time per kernel.
+    /// The maximum time of the search per kernel.
     seconds_per_kernel: f64,
     cases: usize,
     /// The number of orders that were tried, of all cases together.

@@ -1,4 +1,4 @@
-//! `host devices`: the GPUs, the simulator, and the resources that each kernel uses.
+//! `host devices`: shows the GPUs, the simulator, and the resources that each kernel uses.
 
 use clap::Args;
 use launch::{Device, DeviceChoice, Gpu, KernelInfo, Properties, gpus};
@@ -9,7 +9,7 @@ use workbench::catalogue::{self, MODULES};
 
 mod text;
 
-/// Threads per block for which the occupancy of a kernel without a launch bound is computed.
+/// The number of threads per block for which the occupancy of a kernel without a launch bound is computed.
 const TYPICAL_BLOCK: u32 = 256;
 
 /// Show the GPUs and the simulator, and the resources that each kernel uses

@@ -1,4 +1,5 @@
-//! `host explain`: what the memory system of a GPU would do for a kernel, in figures and sentences beside its source.
+//! `host explain`: shows what the memory system of a GPU would do for a kernel, in figures and sentences beside its
+//! source.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -54,8 +55,7 @@ pub struct ExplainOptions {
     #[arg(long, value_name = "ELEMENT", value_parser = clap::value_parser!(u16).range(..=1024))]
     from: Option<u16>,
 
-    /// GPU whose memory system is computed: v100, t4, a100, a10, rtx3090, l4, l40s, rtx4090, h100, h200, b200 or
-    /// rtx5090
+    /// GPU to model: v100, t4, a100, a10, rtx3090, l4, l40s, rtx4090, h100, h200, b200 or rtx5090
     #[arg(long, value_name = "NAME", default_value = Gpu::DEFAULT, value_parser = Gpu::find)]
     gpu: &'static Gpu,
 

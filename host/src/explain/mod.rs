@@ -1,5 +1,6 @@
-//! `host explain`: what the memory system of a GPU would do for one of our kernels.
+//! `host explain`: shows what the memory system of a GPU would do for a kernel.
 //!
-//! The library [`explain`] has the figures and their sentences, [`workbench::subjects`] the kernels by name.
+//! The library [`explain`] computes the figures and sentences, and [`workbench::subjects`] finds kernels by their
+//! names.
 
 pub mod command;

@@ -1,4 +1,5 @@
-//! `host list`: a table of all rungs; for one algorithm its kernels, each in a sentence from its documentation.
+//! `host list`: shows a table of all rungs, or the kernels of one algorithm, each with a sentence from its
+//! documentation.
 
 use std::io::{self, IsTerminal};
 
@@ -70,12 +71,12 @@ struct Catalogue {
 struct AlgorithmEntry {
     name: &'static str,
     summary: String,
-    /// The ladder, the plainest rung first.
+    /// The rungs of the algorithm, the plainest first.
     rungs: Vec<RungEntry>,
     kernels: Vec<KernelEntry>,
 }
 
-/// A kernel with the instances that are built of it.
+/// A kernel with its instances.
 #[derive(Serialize, Debug)]
 struct KernelEntry {
     name: &'static str,
@@ -86,7 +87,8 @@ struct KernelEntry {
     instances: Vec<Instance>,
 }
 
-/// An entry of the PTX. The arguments are those of a generic kernel, in the order of its parameters.
+/// An instance of a kernel: its entry in the PTX, and for a generic kernel the arguments, in the order of its
+/// parameters.
 #[derive(Serialize, Debug)]
 struct Instance {
     name: &'static str,

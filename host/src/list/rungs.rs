@@ -1,4 +1,4 @@
-//! The table of all rungs.
+//! Makes the table of all rungs.
 
 use gridstride::numbers::NumberType;
 use launch::{Device, Simulator};
@@ -9,10 +9,10 @@ use workbench::subjects::{self, Subject};
 
 use super::AlgorithmEntry;
 
-/// The most columns of the table.
+/// The maximum number of columns of the table.
 const TABLE_COLUMNS: usize = 100;
 
-/// The most columns of the element types.
+/// The maximum number of columns for the element types.
 const TYPES_COLUMNS: usize = 19;
 
 /// A rung of an algorithm; or a probe's kernel.

@@ -26,7 +26,7 @@ const FEWEST_RUNS: usize = 5;
 const MOST_RUNS: usize = 101;
 const TIME_FOR_RUNS: Duration = Duration::from_millis(500);
 
-/// The fewest runs whose times may count as steady.
+/// The minimum number of runs whose times may count as steady.
 const FEWEST_STEADY_RUNS: usize = 3;
 
 /// The largest distance between the quartiles of steady times, as a share of the median.
@@ -37,7 +37,7 @@ const STEADY: f64 = 0.01;
 const COPY_BYTES_GPU: (u64, u64) = (256 << 20, 4 << 30);
 const COPY_BYTES_SIMULATOR: (u64, u64) = (1 << 20, 64 << 20);
 
-/// The help on the columns of the table of a [`Report`].
+/// The help text on the columns of a [`Report`]'s table.
 const COLUMNS: &str = "\
 Columns:
   median time    median of the timed runs, after one that warms up
@@ -98,7 +98,7 @@ pub(crate) fn doubled_up_to(most: usize) -> Vec<usize> {
 /// The median time of several runs.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Timing {
-    /// The median, in seconds.
+    /// The median time, in seconds.
     pub seconds: f64,
     /// The number of timed runs.
     pub runs: usize,

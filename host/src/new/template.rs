@@ -1,4 +1,5 @@
-//! The files of a new project: those of `examples/own-kernel`, with another name and other paths of the crates.
+//! Makes the files of a new project from those of `examples/own-kernel`, with another name and other paths of the
+//! crates.
 //!
 //! # Design
 //!
@@ -21,7 +22,7 @@ const FILES: [(&str, &str); 10] = files![
     "kernels/Cargo.toml" "kernels/build.rs" "kernels/src/lib.rs" "src/main.rs"
 ];
 
-/// Where a project finds `cuda_std`, `launch` and `cuda_builder`.
+/// The source from which a project takes `cuda_std`, `launch` and `cuda_builder`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Crates {
     /// In the folder `crates/` of the checkout at this path.

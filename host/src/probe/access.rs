@@ -1,4 +1,4 @@
-//! `host access`: the cost of misaligned and strided access.
+//! `host access`: measures the cost of misaligned and strided access.
 
 use std::ops::{Add, Range};
 

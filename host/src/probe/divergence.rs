@@ -1,4 +1,4 @@
-//! `host divergence`: the cost of a branch that splits the lanes of a warp.
+//! `host divergence`: measures the cost of a branch that splits the lanes of a warp.
 
 use clap::Args;
 use gpu::probe::divergence_by_thread;

@@ -1,8 +1,8 @@
-//! Probes that measure a GPU's memory, warps and scheduler.
+//! Contains the probes, which measure a GPU's memory, warps and scheduler.
 //!
 //! - [`bandwidth`]: reading, writing and copying by operand size, unroll factor and block;
 //! - [`access`]: misaligned and strided access;
-//! - [`divergence`]: a branch within warps against one between them;
+//! - [`divergence`]: a branch that splits warps, compared with one that does not;
 //! - [`schedule`]: the order in which blocks run, and their multiprocessors.
 //!
 //! The probes need a GPU. For tests the simulator runs the same kernels, but its times are those of a CPU.

@@ -1,4 +1,4 @@
-//! `host schedule`: the order in which blocks run, and their multiprocessors.
+//! `host schedule`: shows the order in which blocks run, and their multiprocessors.
 
 use clap::Args;
 use clap::builder::RangedU64ValueParser;
@@ -16,7 +16,7 @@ use workbench::probe::schedule::{self as runs, Multiprocessor};
 
 use super::ProbeOptions;
 
-/// With --print: blocks, threads per block, and the distance between threads that print.
+/// The launch with --print: the blocks, the threads per block, and the distance between threads that print.
 const PRINTED_BLOCKS: u32 = 4;
 const PRINTED_THREADS: u32 = 64;
 const EVERY: u32 = 16;
@@ -24,7 +24,8 @@ const EVERY: u32 = 16;
 /// With --print: the maximum number of lines that the driver buffers.
 const MAX_LINES: u64 = 4096;
 
-/// Without --print: threads per block, and the grid as a fraction of the blocks that the GPU holds at once.
+/// The launch without --print: the threads per block, and the grid as a fraction of the blocks that the GPU holds at
+/// once.
 const THREADS: u32 = 512;
 const WAVES: (u32, u32) = (5, 2);
 

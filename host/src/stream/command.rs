@@ -1,4 +1,4 @@
-//! `host stream`: the cost of copies to the GPU and back, and how much of it overlaps.
+//! `host stream`: measures the cost of copies to the GPU and back, and their overlap.
 
 use clap::{Args, Subcommand};
 use launch::Device;

@@ -1,4 +1,4 @@
-//! `host stream`: the programs of [`workbench::stream`], measured and checked.
+//! `host stream`: measures and checks the programs of [`workbench::stream`].
 
 pub mod command;
 

@@ -12,7 +12,7 @@ use crate::report::plot::{LinePlot, Series};
 use crate::report::{self, Bytes};
 use workbench::deviation::Deviation;
 
-/// The result of one program.
+/// The result of one program of `host stream`.
 #[derive(Serialize, Debug)]
 pub struct Report {
     device: String,
@@ -43,9 +43,9 @@ pub struct Measurement {
     pub kernel_seconds: Option<f64>,
     /// The time of the copies back, if they are a stage of their own.
     pub device_to_host_seconds: Option<f64>,
-    /// The time by the wall clock.
+    /// The time of a run by the wall clock.
     pub seconds: f64,
-    /// Bytes over the link per second of the wall clock, in units of 10⁹.
+    /// The bytes over the link per second of the wall clock, in units of 10⁹.
     pub gigabytes_per_second: f64,
     /// The least time of the copies, each direction at its own speed, over the wall clock.
     pub share_of_link: f64,

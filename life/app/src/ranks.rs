@@ -1,5 +1,5 @@
 //! The ranks that share a run. The first rank makes each decision that depends on a clock or a file, so that all ranks
-//! make the same calls.
+//! call the same functions.
 
 use std::sync::LazyLock;
 use std::thread::available_parallelism;

@@ -10,9 +10,9 @@ use crate::simulation::GrowingBoard;
 
 /// A board that advances, with the time that its generations have taken.
 pub struct TimedRun {
-    /// The board.
+    /// The board that advances.
     pub life: GrowingBoard,
-    /// The generation of the first board.
+    /// The generation number of the first board.
     begun_at: u64,
     /// The number of generations that were computed, including those that a return to an earlier generation discarded.
     pub advanced: u64,

@@ -39,8 +39,8 @@ pub enum Circuit {
 }
 
 impl Circuit {
-    /// Returns the circuit of `rule`. Returns `None` for more than four states, and for more than two if the rule does
-    /// not count neighbours.
+    /// Returns the circuit of `rule`. Returns `None` for rules of more than four states, and for rules of more than two
+    /// states that do not count neighbours.
     pub fn of(rule: &Rule) -> Option<Self> {
         if *rule == Rule::LIFE {
             return Some(Self::Conway);

@@ -1,4 +1,4 @@
-//! A board that is advanced by the host's cores.
+//! Simulations of boards on the host's cores.
 
 use std::ops::Range;
 
@@ -53,7 +53,7 @@ impl CpuSimulation {
         Ok(Self { automaton: Automaton::new(&first, &engine_rule(rule), topology)?, width, height, generation: 0 })
     }
 
-    /// Runs `generations` generations.
+    /// Advances the board by `generations` generations.
     pub fn advance(&mut self, generations: u64) {
         self.automaton.advance(generations);
         self.generation += generations;
@@ -93,7 +93,7 @@ impl CpuSimulation {
         Ok(Board::from_words_and_ages(self.width, rows.len(), words, ages)?)
     }
 
-    /// Replaces the rows from `first` on by `board`.
+    /// Replaces the rows from `first` on by the rows of `board`.
     ///
     /// # Errors
     /// If the board lacks one of the rows, or `board` has another width.
@@ -115,7 +115,7 @@ impl CpuSimulation {
         self.automaton.instructions()
     }
 
-    /// Returns the number of threads that advance a board.
+    /// Returns the number of threads that advance a board: usually one per core.
     pub fn cores() -> usize {
         Automaton::threads()
     }

@@ -1,4 +1,4 @@
-//! The error of boards and simulations.
+//! The error type of boards and simulations.
 
 use std::ops::Range;
 
@@ -60,7 +60,7 @@ pub enum LifeError {
         bands: usize,
         /// The device or the cores on which the band was to be made.
         place: String,
-        /// The reason.
+        /// The reason why the band could not be made.
         source: Box<LifeError>,
     },
 }

@@ -12,7 +12,7 @@ use super::board::{ALL_CORES, Board, SizeError, WORD_BITS};
 #[derive(Clone, Copy, PartialEq, Error)]
 #[non_exhaustive]
 pub enum SoupError {
-    /// No board has this size.
+    /// No board can have this size.
     #[error(transparent)]
     Size(#[from] SizeError),
     /// The density is not a probability.

@@ -35,7 +35,8 @@ impl Automaton {
         with_grid!(&mut self.grid, grid => grid.spread(rows, words, ages));
     }
 
-    /// Returns the number of bits per cell: one bit for a live cell, and the bits of a dying cell's age.
+    /// Returns the number of bits per cell: one bit that is set for a live cell, and the bits of the number of
+    /// generations that a dying cell has left.
     pub fn planes(&self) -> usize {
         with_grid!(&self.grid, grid => grid.planes)
     }
@@ -78,9 +79,9 @@ impl Automaton {
         with_grid!(&self.grid, grid => grid.changes(rows))
     }
 
-    /// Returns the number of generations for which a sufficiently wide halo stays correct, if it is copied as
-    /// `topology` joins the edges. The result is 1 if the topology has corners where fewer than four quarters of the
-    /// board meet, or if it reflects cells and the rule is not symmetric.
+    /// Returns the number of generations for which a halo keeps the board correct, if the halo is wide enough and is
+    /// copied as `topology` joins the edges. The result is 1 if the topology has corners where fewer than four quarters
+    /// of the board meet, or if it reflects cells and the rule is not symmetric.
     pub fn depth_beyond(rule: &Rule, topology: Topology) -> usize {
         if margins::is_singular(topology) { 1 } else { margins::depth(rule, topology) }
     }

@@ -22,7 +22,7 @@ pub fn ages_to_generations_left(states: u16, bits: &mut Vec<Vec<u32>>) {
     }
 }
 
-/// Undoes [`ages_to_generations_left`].
+/// Converts `bits` back to cells that are not dead and their ages, which reverses [`ages_to_generations_left`].
 pub fn generations_left_to_ages(states: u16, bits: &mut [Vec<u32>]) {
     for i in 0..bits[0].len() {
         let older = bits[1..].iter().fold(0, |any, left| any | left[i]);

@@ -44,7 +44,7 @@ pub struct Grid<const N: usize> {
 /// A function that advances a band of rows.
 type Advance<const N: usize> = unsafe fn(BandPass<'_, N>);
 
-/// The rule, the topology, and the function that advances a band of rows on this processor.
+/// The rule and topology of a board, and the function that advances a band of rows on this processor.
 #[derive(Clone, Copy)]
 pub struct Dynamics<const N: usize> {
     pub rule: Rule,
@@ -60,7 +60,7 @@ impl<const N: usize> Dynamics<N> {
     }
 }
 
-/// The memory in which a band of rows is advanced.
+/// The buffers in which a core advances a band of rows.
 #[derive(Default)]
 pub struct Scratch<const N: usize> {
     pub now: Vec<Block<N>>,

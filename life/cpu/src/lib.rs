@@ -56,7 +56,7 @@ pub use topology::{Edges, Topology};
 /// columns of a margin.
 const GENERATIONS_PER_PASS: usize = 16;
 
-/// The host has too little memory for a board.
+/// The error of a host that has too little memory for a board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a board of {width}x{height} needs {bytes} bytes, which cannot be allocated: use a smaller board")]
 pub struct OutOfMemory {
@@ -77,10 +77,10 @@ fn filled<T: Clone>(len: usize, element: T, width: usize, height: usize) -> Resu
 /// An instruction set that advances a board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Instructions {
-    /// AVX-512: 512 bits, with three-input logic operations.
+    /// AVX-512: vectors of 512 bits, with three-input logic operations.
     #[cfg(target_arch = "x86_64")]
     Avx512,
-    /// AVX2: 256 bits.
+    /// AVX2: vectors of 256 bits.
     #[cfg(target_arch = "x86_64")]
     Avx2,
     /// The baseline instructions that the program is compiled for, usually SSE2 or NEON.

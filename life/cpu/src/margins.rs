@@ -163,8 +163,8 @@ impl<const N: usize> Grid<N> {
         }
     }
 
-    /// Makes the cells of `rows` that lie beyond edges of a plane or tube dead. The first of `rows` is row `first` of
-    /// the board.
+    /// Sets the cells of `rows` that are beyond unjoined edges to dead. The first of `rows` is row `first` of the
+    /// board.
     pub fn keep_dead(&self, strip: usize, first: isize, rows: &mut [Block<N>]) {
         let [columns, beyond_rows] = dead(self.dynamics.topology);
         if !columns && !beyond_rows {

@@ -55,7 +55,7 @@ const fn life() -> [u64; 8] {
     table
 }
 
-/// The vector logic of one table.
+/// The vector logic that computes a rule's table.
 pub enum Logic {
     Life,
     /// The logic of rules that count all eight neighbours.

@@ -5,7 +5,7 @@ use std::fmt;
 /// How the edges of a board are joined. The letters are those of Golly's bounded grids.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Topology {
-    /// `P`: the edges are not joined. Cells beyond them are dead.
+    /// `P`: the edges are not joined. Cells beyond the edges are dead.
     Plane,
     /// `T`: each edge is joined to the opposite one. A pattern that crosses the upper or lower edge moves by `across`
     /// columns. A pattern that crosses the left or right edge moves by `down` rows. `across` or `down` is 0.

@@ -1,4 +1,4 @@
-//! Vectors of cells.
+//! Vectors of cells, in memory and in registers.
 
 /// The words of a vector in memory.
 #[derive(Clone, Copy)]

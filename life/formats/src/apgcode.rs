@@ -22,7 +22,7 @@ pub fn is_one(text: &str) -> bool {
         && cells.bytes().all(|byte| byte.is_ascii_digit() || byte.is_ascii_lowercase() || byte == b'_')
 }
 
-/// Returns the object that `text` names.
+/// Returns the object that the apgcode `text` names, as a pattern.
 ///
 /// The function needs at most 400 times the memory of `text`, and never more than `limit` bytes.
 ///

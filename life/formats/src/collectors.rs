@@ -1,4 +1,4 @@
-//! Collects cells within a memory limit.
+//! Collects the cells of patterns within a memory limit.
 
 use super::error::{FormatError, check_memory};
 use life::board::Run;

@@ -36,7 +36,7 @@ impl<'a> Cursor<'a> {
         self.text.as_bytes().get(self.at + 1).copied()
     }
 
-    /// Advances by `bytes` within a line.
+    /// Moves the cursor forward by `bytes` bytes, which must not cross a line's end.
     #[inline]
     pub(super) fn advance(&mut self, bytes: usize) {
         self.at += bytes;

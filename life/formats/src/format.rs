@@ -1,4 +1,4 @@
-//! The formats and their file extensions.
+//! The file formats and their extensions.
 
 use std::fmt;
 use std::path::Path;
@@ -13,7 +13,7 @@ pub enum Format {
     Rle,
     /// Plaintext with a character per cell, `.cells`: read and written.
     Cells,
-    /// Life 1.05 and 1.06, `.lif` and `.life`: both are read, 1.06 is written.
+    /// Life 1.05 and 1.06, `.lif` and `.life`: both versions are read, and version 1.06 is written.
     Life,
     /// Macrocell, a quadtree, `.mc`: read and written.
     Macrocell,

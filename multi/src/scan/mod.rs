@@ -19,7 +19,7 @@ mod rounds;
 
 pub use rounds::{RoundScan, Rounds};
 
-/// Scans vectors that are split over a team, and owns the device memory for it.
+/// Scans vectors that are split over a team, and owns the necessary device memory.
 ///
 /// While a member scans its segment, the segment's first element is combined with the total of all elements before it.
 /// [`team`](crate::team) describes how long a scan takes.

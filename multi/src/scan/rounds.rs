@@ -11,8 +11,8 @@ use crate::team::{Team, gathered};
 use gridstride::reduce::ReduceElement;
 use gridstride::scan::{ScanElement, ScanKind, ScanRung};
 
-/// The smallest number of bytes in a round. Smaller rounds do not pay, because the host spends some ten microseconds
-/// between two rounds.
+/// The smallest number of bytes in a round. Smaller rounds would slow the scan down, because the host spends some ten
+/// microseconds between two rounds.
 const MIN_ROUND_BYTES: usize = 256 << 20;
 const MAX_ROUNDS: usize = 32;
 
@@ -91,7 +91,7 @@ impl Rounds {
     }
 }
 
-/// Scans vectors that are divided into rounds, and owns the device memory for it.
+/// Scans vectors that are divided into rounds, and owns the necessary device memory.
 ///
 /// While the last member scans its segment of a round, the others scan their segments and reduce their segments of the
 /// next round. No member waits.

@@ -46,8 +46,8 @@
 //! max(a + w + 2b, 3a − w). The minimum of this is 3n / 2, for w = 0 and a = b, so uneven segments do not help. The
 //! last member waits while the others reduce. A preliminary scan in that time would cost as much as it saves.
 //!
-//! If the program knows the totals, [`SplitScan::scan_from`](crate::scan::SplitScan::scan_from) runs all scans at once,
-//! p times as fast as one device.
+//! If a program knows the totals before the segments, [`SplitScan::scan_from`](crate::scan::SplitScan::scan_from) runs
+//! all scans at once, p times as fast as one device.
 //!
 //! A scan in several rounds is faster. [`RoundScan`](crate::scan::RoundScan) divides the vector into r rounds and
 //! splits each round over all members. The last member never reduces, because the last element of its scan is its

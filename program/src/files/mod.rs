@@ -109,7 +109,7 @@ impl WholeFile {
         Ok(BufWriter::new(Draft { target, text }))
     }
 
-    /// Renames the finished draft to the file, or writes its text to the stream.
+    /// Renames the finished draft to the file's name, or writes its text to the stream.
     ///
     /// # Errors
     /// If the file cannot be written. A regular file is then unchanged, and a stream may have received a part of the

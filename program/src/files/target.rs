@@ -16,11 +16,12 @@ const MAX_LINKS: usize = 40;
 pub(super) enum Target {
     /// A regular file, or a path where no file exists yet. A new file takes this name.
     Regular(PathBuf),
-    /// A character device, a FIFO, or an open descriptor other than the next two. Its text is written in place.
+    /// A character device, a FIFO, or an open descriptor other than 1 and 2 of this process. Its text is written in
+    /// place.
     Stream(PathBuf),
-    /// Descriptor 1 of this process, as `/dev/stdout`.
+    /// Descriptor 1 of this process, which `/dev/stdout` names.
     StandardOutput,
-    /// Descriptor 2 of this process, as `/dev/stderr`.
+    /// Descriptor 2 of this process, which `/dev/stderr` names.
     StandardError,
 }
 

@@ -23,7 +23,7 @@ pub const PEERS: &str = "bench-peers";
 /// If a file has that name, or the folder cannot be created.
 pub fn check(folder: &Path) -> anyhow::Result<()> {
     if folder.exists() && !folder.is_dir() {
-        bail!("cannot write plots into '{}': it is no folder", folder.display());
+        bail!("cannot write plots into '{}': it is no folder, name one", folder.display());
     }
     fs::create_dir_all(folder).with_context(|| format!("cannot make the folder '{}'", folder.display()))
 }

@@ -14,7 +14,7 @@ pub use units::{Bytes, Rate, Seconds, grouped, table};
 pub mod plot;
 pub mod progress;
 
-/// The last line of a report of the simulator.
+/// The last line of a report of measurements in the simulator.
 pub const SIMULATED: &str = "Simulated: the times are those of this machine's CPU and say nothing about a GPU's.\n";
 
 /// Prints `text` on standard output, and adds a line end if the text has none. Only the first rank prints.

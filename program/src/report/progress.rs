@@ -1,4 +1,4 @@
-//! Progress bars on standard error.
+//! Shows progress bars on standard error.
 
 use std::time::{Duration, Instant};
 

@@ -30,7 +30,7 @@ pub fn parse(text: &str) -> Result<Vec<Case>> {
             bail!("{FILE}: `{line}` has {} columns: write case | host explain | host | ncu", columns.len());
         };
         ensure!(columns.iter().all(|column| !column.is_empty()), "{FILE}: a column of `{line}` is empty");
-        ensure!(cases.iter().all(|case| case.name != name), "{FILE}: there are two cases {name}");
+        ensure!(cases.iter().all(|case| case.name != name), "{FILE}: there are two cases {name}: rename one");
         cases.push(Case { name: name.to_owned(), explain: explain.to_owned() });
     }
     Ok(cases)

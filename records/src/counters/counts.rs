@@ -1,4 +1,4 @@
-//! The ten metrics that the simulator and ncu both count.
+//! Defines the ten metrics that the simulator and ncu both count.
 
 use std::fmt;
 use std::ops::AddAssign;

@@ -2,7 +2,7 @@
 //! `docs/counters.md`.
 //!
 //! `bench/counters/ncu.sh` profiles the cases of `bench/counters/cases.txt` on a GPU, and leaves a folder of CSV files.
-//! This task runs the same cases in the simulator and compares the two, launch by launch. Every difference needs a
+//! This task runs the same cases in the simulator and compares both counts, launch by launch. Every difference needs a
 //! reason in the table [`reasons::REASONS`]. A difference without a reason is an error, and so is a reason without a
 //! difference.
 
@@ -139,5 +139,5 @@ fn explain(host: &Path, folder: &Path, case: &Case) -> Result<Explained> {
         bail!("host explain {} fails: {}", case.explain, String::from_utf8_lossy(&output.stderr).trim());
     }
     serde_json::from_slice(&output.stdout)
-        .with_context(|| format!("host explain {} prints JSON of another form", case.explain))
+        .with_context(|| format!("host explain {} prints another form of JSON: build host anew", case.explain))
 }

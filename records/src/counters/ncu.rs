@@ -16,7 +16,7 @@ const DEVICE: &str = "device__attribute_display_name";
 pub struct Profile {
     /// The GPU's name, if the table has a column for it.
     pub device: Option<String>,
-    /// The profiled launches in their order.
+    /// The profiled launches, in the order of the table.
     pub launches: Vec<(Launch, Counts)>,
 }
 
@@ -33,10 +33,10 @@ impl Profile {
         let table: Vec<&str> = text[start..].lines().take_while(|line| line.starts_with('"')).collect();
         let table = table.join("\n");
         let mut reader = csv::Reader::from_reader(table.as_bytes());
-        let headings = reader.headers().context("the headings")?.clone();
+        let headings = reader.headers().context("cannot read the headings of the table")?.clone();
         let mut profile = Profile { device: None, launches: Vec::new() };
         for (i, record) in reader.records().enumerate() {
-            let row = NcuRow { headings: &headings, record: record.context("not CSV")? };
+            let row = NcuRow { headings: &headings, record: record.context("a row is not CSV")? };
             // The first row has the units.
             if row.cell("ID")?.is_empty() {
                 ensure!(i == 0, "a row has no ID");
@@ -71,7 +71,7 @@ impl NcuRow<'_> {
     fn counts(&self) -> Result<Counts> {
         Counts::try_of(|metric: Metric| {
             metric.of_ncu().iter().try_fold(0, |sum, name| {
-                let value = number(self.cell(name)?).with_context(|| format!("column {name}"))?;
+                let value = number(self.cell(name)?).with_context(|| format!("in column {name}"))?;
                 Ok(sum + value)
             })
         })

@@ -13,7 +13,7 @@ fn together() -> LaunchConfig {
     LaunchConfig::new(4, 32).cooperative()
 }
 
-/// The element of another block that each block reads. The second table has one entry twice.
+/// The start of the row of elements that each block stores, by the block's number. The second table has one row twice.
 #[address_space(constant)]
 static OTHERS: [u32; 4] = [96, 64, 32, 0];
 #[address_space(constant)]

@@ -119,7 +119,8 @@ fn a_thread_reads_elements_a_block_apart() {
     }
 }
 
-/// The kernel writes a result for each thread that has an element, and leaves the rest of the array unchanged.
+/// Tests that the reading kernel writes a result only for threads that have an element, and leaves the rest of the
+/// array unchanged.
 #[test]
 fn reading_alone_writes_nothing() {
     let x = operands::<u64>(5000, 4);

@@ -14,8 +14,8 @@ use workbench::inputs::RandomVector;
 use workbench::reduce::inputs::Factor;
 use workbench::reduce::reference::{self, Reference};
 
-/// Numbers of elements: 0; sizes around the warp, the block, the tiles of 2, 4 and 8 blocks, and the grid-stride rung's
-/// chunks and tiles; sizes around the first that needs a third launch; primes.
+/// Numbers of elements: 0, primes, and sizes around the warp, the block, the tiles of 2, 4 and 8 blocks, the
+/// grid-stride rung's chunks and tiles, and the first size with a third launch.
 const SIZES: [usize; 25] = [
     0, 1, 2, 31, 32, 33, 127, 255, 256, 257, 511, 512, 513, 1009, 1023, 1025, 2047, 2048, 2049, 4099, 8191, 8193,
     16_381, 65_535, 65_537,
@@ -313,8 +313,7 @@ fn operands_keep_their_order() {
     }
 }
 
-/// Tests that all devices return the same bits, because only the plan determines the order in which floats are
-/// combined.
+/// Tests that all devices return the same bits: only the plan determines the order in which floats are combined.
 #[test]
 fn floats_are_the_same_on_every_device() {
     let n = 40_009;

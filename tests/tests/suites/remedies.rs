@@ -119,7 +119,7 @@ fn the_side_of_a_message_that_lacks_its_fence() {
     }
 }
 
-/// A message within a block, by a flag in shared memory and fences of block scope.
+/// A kernel that sends a message within a block, by a flag in shared memory and fences of block scope.
 #[kernel]
 fn a_message_in_a_block(y: GlobalMut<u32>, releases: bool, acquires: bool) {
     let (value, flag) = (shared_array![u32; 1], shared_array![u32; 1]);
@@ -156,7 +156,7 @@ fn the_side_of_a_message_in_a_block_that_lacks_its_fence() {
     }
 }
 
-/// A sum under a lock, which the first thread of each block takes.
+/// A kernel that adds to a sum under a lock, which the first thread of each block takes.
 #[kernel]
 fn a_lock(lock: GlobalMut<u32>, sum: GlobalMut<u32>, releases: bool, acquires: bool) {
     while lock.atomic_exchange(0, 1) != 0 {}
@@ -293,7 +293,7 @@ fn end_phase() {
     thread::sync_threads();
 }
 
-/// A barrier that both arms of a branch call.
+/// A kernel with a barrier in a function that both arms of a branch call.
 #[kernel]
 fn a_call_in_each_arm(y: GlobalMut<u32>, is_faulty: bool) {
     let i = thread::thread_idx_x() as usize;
@@ -346,8 +346,8 @@ fn as_many_iterations_for_all_threads() {
     });
 }
 
-/// A vote of the lanes below 20. Its mask has all lanes or only these, or the other lanes vote too. Lanes that do not
-/// vote continue to a barrier or another operation.
+/// A kernel with a vote of the lanes below 20. The vote's mask has all lanes or only these, or the other lanes vote
+/// too. Lanes that do not vote continue to a barrier or another operation.
 #[kernel]
 fn a_vote_of_some(y: GlobalMut<u32>, has_full_mask: bool, all_come: bool, to_barrier: bool) {
     let lane = thread::thread_idx_x();

@@ -30,8 +30,8 @@ pub struct Aim {
     pub what: &'static str,
     /// The size at which the speed is compared with the targets.
     pub shape: Shape,
-    /// The index among the default rungs. Life has two default rungs: one for a single generation per launch and one
-    /// for several.
+    /// The index of the rung among the default rungs of the algorithm. Life has two default rungs: one for a single
+    /// generation per launch and one for several.
     pub nth: usize,
     /// The targets; all of them must be reached.
     pub targets: &'static [Target],

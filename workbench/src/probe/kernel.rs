@@ -57,8 +57,8 @@ impl BandwidthKernel {
     /// Returns the number of blocks to launch for data that needs `needed` blocks, on a GPU that holds `at_once` blocks
     /// at a time.
     ///
-    /// For a kernel that only reads, this is at most `at_once`, and each thread combines many elements. A kernel that
-    /// writes is faster with `needed` blocks.
+    /// A kernel that only reads gets at most `at_once` blocks, whose threads combine many elements each. A kernel that
+    /// writes gets `needed` blocks, because it is faster with them.
     pub fn grid(self, needed: usize, at_once: u32) -> u32 {
         let needed = u32::try_from(needed).unwrap_or(LARGEST_GRID).clamp(1, LARGEST_GRID);
         if self == Self::Read { needed.min(at_once) } else { needed }

@@ -130,8 +130,8 @@ pub fn early(multiprocessors: &[Multiprocessor]) -> usize {
 mod tests {
     use super::*;
 
-    /// Returns the records of blocks with two warps each. A block has a multiprocessor, a begin and an end; its second
-    /// warp begins and ends one nanosecond after the first.
+    /// Returns the records of blocks with two warps each. `blocks` has the multiprocessor, the begin and the end of
+    /// each block. The second warp of a block begins and ends one nanosecond after the first.
     fn records(blocks: &[(u64, u64, u64)]) -> Vec<u64> {
         let warps = |&(sm, begin, end): &(u64, u64, u64)| [[sm, 0, begin, end - 1], [sm, 1, begin + 1, end]];
         blocks.iter().flat_map(warps).flatten().collect()

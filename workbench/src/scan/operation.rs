@@ -32,7 +32,8 @@ pub(super) struct Operation {
     pub(super) scanner: fn(&Device, ScanRung, usize) -> MadeScanner,
     /// Prepares the scan of the problem on a team.
     pub(super) split: Split,
-    /// Compares a result with the reference, for inputs whose scans do not round. The flag selects the exact input.
+    /// Compares a result with the reference, for inputs whose scans do not round. The `bool` is true for the exact
+    /// input.
     pub(super) compare_exact: fn(&ScanProblem, bool, &HostVector) -> Deviation,
 }
 
@@ -86,7 +87,7 @@ trait AnySplitScan<T: Number> {
     fn scan(&mut self, kind: ScanKind, x: &mut [Buffer<T>], y: &mut [Buffer<T>]) -> Result<(), MultiError>;
     fn roundings(&self) -> Result<usize, MultiError>;
 
-    /// Compares a segment of a scan that does not round with the reference. The segment begins with element `first`.
+    /// Compares a segment with the reference, for a scan that does not round. The segment begins with element `first`.
     fn compare_exact(&self, first: usize, kind: ScanKind, input: &ScanInput<T>, found: &[T]) -> Deviation;
 }
 

@@ -3,7 +3,7 @@
 //! | program | host memory | copies and kernel | source |
 //! |---|---|---|---|
 //! | [`DeviceVectors::synchronous`] | pageable | one after the other, the host waits for each | stream1Device |
-//! | [`DeviceVectors::in_streams`], one stream | page-locked | one after the other, the host does not wait | stream2Async |
+//! | [`DeviceVectors::in_streams`], one stream | page-locked | one after the other, without waits | stream2Async |
 //! | [`DeviceVectors::in_streams`], several | page-locked | chunks overlap with each other | stream3Streams |
 //! | [`DeviceVectors::in_stages`] | page-locked | one stream per stage; chunks pass from stream to stream | |
 //! | [`mapped`] | page-locked, mapped | none: the kernel reads and writes the host's memory | stream4Mapped |

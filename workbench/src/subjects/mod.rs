@@ -215,7 +215,7 @@ const SMALLER: &str = "choose a smaller --n or --size";
 pub struct Chosen {
     /// The full name of the selection.
     pub title: String,
-    /// The subjects that are run.
+    /// The subjects that the name selects.
     pub subjects: Vec<&'static Subject>,
     /// The function name of the only kernel to show; `None` to show all kernels of a subject.
     pub family: Option<&'static str>,

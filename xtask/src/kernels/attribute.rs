@@ -16,7 +16,7 @@ pub(super) struct Attribute {
     pub line: usize,
     pub max_threads: Option<u32>,
     pub min_blocks: Option<u32>,
-    /// The instances. A kernel that is not generic has one.
+    /// The instances of the kernel. A kernel that is not generic has one.
     pub instances: Vec<Instance>,
 }
 
@@ -132,14 +132,15 @@ fn instances(function: &Signature, groups: &[Group], expected: &Expected) -> Res
         return Ok(vec![plain]);
     }
     if groups.is_empty() {
-        bail!("the generic kernel `{name}` has no `instances(…)`");
+        bail!("the generic kernel `{name}` has no `instances(…)`: add it");
     }
     let mut instances = Vec::new();
     for group in groups {
         let mut longer = vec![Instance { expected: expected.with(&group.expected), ..plain.clone() }];
         for parameter in &parameters {
             let choices = group.choices.iter().find(|(name, _)| name == parameter);
-            let (_, choices) = choices.with_context(|| format!("`{name}` has instances without `{parameter}`"))?;
+            let (_, choices) =
+                choices.with_context(|| format!("`{name}` has instances without `{parameter}`: add it"))?;
             let with_all = |instance: Instance| choices.iter().map(move |choice| instance.with(parameter, choice));
             longer = longer.into_iter().flat_map(with_all).collect();
         }

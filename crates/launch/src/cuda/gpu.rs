@@ -27,7 +27,7 @@ pub(crate) struct GpuDevice {
     pub(super) limits: Limits,
     pub(super) multiprocessors: u32,
     has_cooperative_launches: bool,
-    /// The number of threads in a warp, and the maximum number of resident threads per multiprocessor.
+    /// The number of threads in a warp.
     pub(super) warp_size: u32,
     pub(super) max_threads_per_multiprocessor: u32,
     pub(super) modules: Modules,

@@ -19,7 +19,7 @@ use crate::error::Error;
 /// The number of bytes of shared memory that a block may use without raising the kernel's limit.
 const DEFAULT_SHARED_BYTES: u32 = 48 * 1024;
 
-/// The number of slots of a table, a power of two, and the number of slots that are tried for one kernel.
+/// The number of slots in a table, a power of two.
 const SLOTS: usize = 1 << 10;
 const TRIES: usize = 8;
 

@@ -9,7 +9,7 @@ use super::sys;
 use crate::backend::Allocated;
 use crate::error::Error;
 
-/// The GPU's memory divided by this number is the largest size of the pool.
+/// The divisor of the GPU's memory size that gives the maximum size of the pool.
 const POOL_DIVISOR: u64 = 8;
 
 /// A piece of a GPU's memory. Dropping it returns the memory to the context's pool.

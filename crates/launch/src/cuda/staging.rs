@@ -1,6 +1,6 @@
 //! Copies large pageable memory to a GPU and back: several threads copy through page-locked memory.
 //!
-//! The driver copies such memory with one thread, which is slower than the link.
+//! The driver copies pageable memory with one thread, which is slower than the link.
 //!
 //! # Design
 //!

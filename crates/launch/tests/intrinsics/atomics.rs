@@ -1,4 +1,4 @@
-//! Atomic operations.
+//! Tests atomic operations.
 
 use cuda_std::atomic::{AtomicI64, Ordering};
 use cuda_std::{AtomicNumber, GlobalMut, kernel, thread};

@@ -1,4 +1,4 @@
-//! Barriers of the grid, and barriers in shared memory.
+//! Tests barriers of the grid, and barriers in shared memory.
 
 use cuda_std::barrier::Barrier;
 use cuda_std::{GlobalMut, Kernel, kernel, shared_array, thread};

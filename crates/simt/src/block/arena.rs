@@ -28,7 +28,7 @@ pub(crate) struct ArrayInfo {
     /// The size of an element in bytes.
     pub(crate) element: usize,
     pub(crate) bytes: usize,
-    /// The type of an element, if only the array's name gives it, as for parts of dynamic memory.
+    /// The name of the element type, if the array is a part of dynamic shared memory.
     pub(crate) of: Option<&'static str>,
 }
 

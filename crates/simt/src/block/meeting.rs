@@ -58,8 +58,8 @@ impl Block {
         true
     }
 
-    /// Reports a fault or a warning if the call path of `thread` to the barrier at `at` differs from that of the
-    /// threads that wait there. All lanes of a warp execute one barrier instruction together.
+    /// Reports a fault or a warning if the call path of `thread` to the barrier at `at` differs from the call path of
+    /// the threads that already wait there. All lanes of a warp execute one barrier instruction together.
     fn check_call_path(&self, thread: Thread, at: Line) {
         let Some(allowed) = self.watcher().map(Watcher::allowed_divergence) else { return };
         let waiting = self.run_queue.warp_of(thread).at_barrier.get();
@@ -99,8 +99,8 @@ impl Block {
         }
     }
 
-    /// Returns the fault of this block in a grid of which `waiting` blocks wait at a barrier of the grid that `ended`
-    /// blocks never reach.
+    /// Returns the fault of this block, which waits at a barrier of the grid. `waiting` blocks wait at this barrier,
+    /// and `ended` blocks have ended without reaching it.
     pub(crate) fn grid_deadlock(&self, waiting: u64, ended: u64) -> Fault {
         let (at, thread) = match self.barrier.at.get() {
             Some((at, thread)) => (Some(at.into()), thread),

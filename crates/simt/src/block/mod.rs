@@ -1,6 +1,6 @@
 //! A block that runs on one OS thread: its scheduling state and its current thread.
 //!
-//! All state is in `Cell`s, because the scheduler and the block's threads take turns on one OS thread.
+//! The whole state of a block is in `Cell`s, because the scheduler and the block's threads take turns on one OS thread.
 
 pub(crate) mod arena;
 pub(crate) mod context;
@@ -256,7 +256,7 @@ impl Block {
         self.context.position()
     }
 
-    /// Removes the thread that runs next from the waiting ones and returns its number.
+    /// Removes the thread that runs next from the run queue and returns its number.
     #[inline]
     pub(crate) fn take_next(&self) -> Option<u32> {
         self.next.take().or_else(|| self.run_queue.pick())

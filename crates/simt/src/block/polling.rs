@@ -18,7 +18,7 @@ const LOADS_OF_A_LOOP: u32 = 64;
 struct Repeated {
     address: Cell<usize>,
     at: Cell<Option<Line>>,
-    /// The number of plain loads that the thread has made since its last load from this address at this line.
+    /// The number of plain loads that the thread has made since its last load from `address` at the line `at`.
     since: Cell<u32>,
     times: Cell<u32>,
 }

@@ -10,7 +10,7 @@ use crate::schedule::Schedule;
 /// Small and large numbers are equally likely, so that threads interleave closely as well as far apart. The average is
 /// about 23 accesses.
 const MAX_SCALE: u32 = 7;
-/// One in `BLOCK_SHARE` preemptions switches to another block, the others to another thread of the block.
+/// One of every `BLOCK_SHARE` preemptions switches to another block. The others switch to another thread of the block.
 const BLOCK_SHARE: u32 = 4;
 
 /// Decides when the current thread of a block yields, and whether another thread or another block runs next.

@@ -26,16 +26,17 @@ pub(crate) struct Warp {
 /// The rule by which the scheduler chooses the next thread of a block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Preference {
-    /// The first lane that may run, of the current warp while it has one, then of the first warp that has one.
+    /// Chooses the first lane of the current warp that may run. If the warp has none, the first warp that has one
+    /// becomes current.
     #[default]
     First,
-    /// A random lane of the current warp while any of its lanes may run, then of a random warp.
+    /// Chooses a random lane of the current warp. If none of its lanes may run, a random warp becomes current.
     OneWarp,
-    /// As `OneWarp`, but the chosen warp, and in each warp the chosen lane, always comes before the others.
+    /// Chooses like `OneWarp`, but the chosen warp, and in each warp the chosen lane, always runs before all others.
     Ahead,
-    /// As `OneWarp`, but the chosen warp, and in each warp the chosen lane, only runs when no other may.
+    /// Chooses like `OneWarp`, but the chosen warp, and in each warp the chosen lane, runs only when no other may run.
     Behind,
-    /// A random lane of any warp.
+    /// Chooses a random lane of any warp.
     AnyWarp,
 }
 

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::stamp::SET;
 
-/// A thread of a block, and an epoch of it: the clock includes the thread's accesses in all earlier epochs.
+/// A thread of a block, with its epoch in a clock. The clock includes the thread's accesses in all earlier epochs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ThreadEpoch {
     pub(super) thread: u32,

@@ -13,6 +13,7 @@ use crate::lanes::{MAX_WARPS, Thread};
 pub(super) struct Dependencies {
     /// The threads that have accessed global memory, as one lane mask per warp.
     accessed: [u32; MAX_WARPS],
+    /// The threads that have waited for the previous launches, as one lane mask per warp.
     waited: [u32; MAX_WARPS],
     has_any_waited: bool,
 }

@@ -242,7 +242,7 @@ impl Accesses {
     }
 }
 
-/// An atomic write, or several like writes of different threads that no other thread has read.
+/// An atomic write, or several writes that differ only in their threads and that no other thread has read.
 #[derive(Clone, Debug)]
 struct Write {
     group: Group,

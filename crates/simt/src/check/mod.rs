@@ -117,6 +117,7 @@ pub(crate) struct Checker {
     /// The extent of the grid in blocks.
     grid: Dim3,
     is_cooperative: bool,
+    /// The order in which the blocks of the grid run.
     order: BlockOrder,
     regions: Vec<Region>,
     /// The statics of the launch, because `regions` lacks those whose memory is allocated during the launch.

@@ -9,7 +9,7 @@ pub(super) const SET: u32 = u64::BITS;
 pub(super) struct Stamp {
     /// The position of the thread's block in the order in which the grid's blocks run.
     pub(super) block: u32,
-    /// The epoch of the thread in which it made the access.
+    /// The epoch in which the thread made the access.
     pub(super) epoch: u32,
     /// From the lowest bit: 3 bits for the tag, which `shadow` defines, 10 bits for the thread, and the number of the
     /// source site.

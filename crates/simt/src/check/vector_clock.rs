@@ -29,7 +29,7 @@ struct Chunk {
     clocks: Rc<Vec<BlockClock>>,
 }
 
-/// One piece of a vector clock.
+/// A part of a vector clock: the clocks of some blocks, and the owners of the part.
 #[derive(Clone, Debug, Default)]
 struct Part {
     /// The owners: threads with their blocks and an epoch each. Before these epochs, the owners together knew all

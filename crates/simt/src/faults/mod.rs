@@ -84,7 +84,7 @@ pub enum FaultKind {
         /// The size of a simulated thread's stack in bytes.
         bytes: usize,
     },
-    /// Two accesses to the same bytes that nothing orders.
+    /// A data race: two accesses to the same bytes that nothing orders.
     Race(Box<Race>),
     /// An atomic read (`here`) of memory that was uninitialised before the launch. Nothing orders this read after the
     /// atomic write that initialises the memory (`there`), so the read may return uninitialised bytes.
@@ -279,7 +279,7 @@ impl fmt::Display for FaultKind {
             ),
             Self::BarrierMismatch { other, other_thread } => write!(
                 f,
-                "threads of one block wait at different barriers: this one here, thread {other_thread} at {other}"
+                "threads of one block wait at different barriers: this thread here, thread {other_thread} at {other}"
             ),
             Self::BarrierApart { other_thread, paths } => {
                 let [path, other] = &**paths;
@@ -304,7 +304,7 @@ impl fmt::Display for FaultKind {
                 held_up.as_ref().map_or(Ok(()), |held_up| write!(f, "; {held_up}"))
             }
             Self::SharedMemory { needed, limit } => {
-                write!(f, "a block needs {needed} bytes of shared memory, and {limit} are allowed: use less")
+                write!(f, "a block needs {needed} bytes of shared memory, and {limit} are allowed: use smaller arrays")
             }
             Self::StaticSharedMemory { needed, limit } => write!(
                 f,

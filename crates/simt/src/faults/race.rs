@@ -21,7 +21,7 @@ pub struct Race {
     /// through these parts.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub overlap: Option<Box<[SharedPart; 2]>>,
-    /// The access that came second in this run; in another run it may be the first.
+    /// The access that came second in this run. In another run it may come first.
     pub here: RaceSide,
     /// The access that came first in this run.
     pub there: RaceSide,

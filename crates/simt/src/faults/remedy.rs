@@ -44,7 +44,8 @@ pub enum Remedy {
     WarpAfterAcquire,
     /// A commit of the asynchronous copy and a wait for it, by the thread that began it and now accesses its target.
     WaitForCopy,
-    /// A commit and a wait by the thread that began the copy, and then a barrier before the access of the other thread.
+    /// A commit of the asynchronous copy and a wait for it by the thread that began it, and then a block barrier before
+    /// the access of the other thread.
     WaitForCopyAndBarrier,
     /// A move of the access to before the asynchronous copy of the same thread, or to after the wait for the copy. Used
     /// if the copy overwrites initialised memory.
@@ -62,7 +63,8 @@ pub enum Remedy {
     OneBarrier,
     /// A mask of the warp operation that includes the calling lane.
     MaskWithCaller,
-    /// A mask of only those lanes that reach the warp operation, or a place for it that all lanes of the mask reach.
+    /// A mask of only those lanes that reach the warp operation, or a place for the operation that all lanes of the
+    /// mask reach.
     #[cfg_attr(feature = "serde", serde(rename = "mask_of_those_who_come"))]
     MaskOfReachingLanes,
 }
@@ -77,14 +79,14 @@ impl Remedy {
 impl fmt::Display for Remedy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::WarpSynchronisation => "put warp::sync_warp of both lanes, or a block barrier, between them",
-            Self::BlockBarrier => "put thread::sync_threads between them",
+            Self::WarpSynchronisation => "put warp::sync_warp of both lanes, or a block barrier, between the accesses",
+            Self::BlockBarrier => "put thread::sync_threads between the accesses",
             Self::WiderScope => {
-                "one of them is atomic only for the threads of its own block: make both atomic for the device"
+                "one of the accesses is atomic only for the threads of its own block: make both atomic for the device"
             }
             Self::OneWidth => {
-                "both are atomic, but of different widths, so that they are not atomic with each other: access these \
-                bytes with one width"
+                "both accesses are atomic, but their widths differ, so that they are not atomic with each other: \
+                access these bytes with one width"
             }
             Self::OneThread => {
                 "several threads make one store: let one thread make it, or give each its own element, or, if the \
@@ -173,14 +175,14 @@ impl fmt::Display for Remedy {
                 "move that first write to the host or to an earlier launch, or order all reads after it"
             }
             Self::GridBarrier => {
-                "put grid::sync between them, or order them by a releasing store and an acquiring load, or by fences \
-                 around atomics, or make one of them in a later launch; or, if the result is right in either order, \
-                 make both atomic"
+                "put grid::sync between the accesses, or order them by a releasing store and an acquiring load, or by \
+                 fences around atomics, or make one of them in a later launch; or, if the result is right in either \
+                 order, make both atomic"
             }
             Self::BetweenBlocks => {
-                "order them by a releasing store and an acquiring load, or by fences around atomics (with a barrier \
-                 if one thread does so for others), or make one of them in a later launch; or, if the result is \
-                 right in either order, make both atomic"
+                "order the accesses by a releasing store and an acquiring load, or by fences around atomics (with \
+                 a barrier if one thread does so for others), or make one of them in a later launch; or, if the result \
+                 is right in either order, make both atomic"
             }
         })
     }

@@ -116,8 +116,8 @@ impl Exits<'_> {
         true
     }
 
-    /// Returns `exit` if it is the node of a source site, otherwise a successor of `exit` that is one. `exit` may be
-    /// one side of a branch, which has no source site.
+    /// Returns `exit` if it is the node of a source site, otherwise a successor of `exit` that is such a node. `exit`
+    /// may be one side of a branch, which has no source site.
     fn site_near(&self, exit: Node) -> Option<Node> {
         let has_place = |node: &Node| self.sorter.sites.get(*node).is_some();
         Some(exit).filter(has_place).or_else(|| self.successors(exit).iter().map(|edge| edge.to).find(has_place))

@@ -1,7 +1,7 @@
 //! The control flow of a kernel, reconstructed from the steps of its lanes: the order of its nodes, and the loops that
 //! they form.
 //!
-//! On a device, the lanes of a diverged warp reconverge where their paths do. To find out which accesses lanes make
+//! On a device, the lanes of a diverged warp reconverge where their paths meet. To find out which accesses lanes make
 //! together, the profiler gives each event of a lane an [`EventId`], with the iterations of the enclosing loops and the
 //! event's position in them. Lanes make an access together if they make it at the same node with the same id. Ids
 //! increase along every lane's trace, so the smallest id of all lanes is always the next event of the warp.

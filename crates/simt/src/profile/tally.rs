@@ -59,6 +59,7 @@ pub(super) struct Tally {
     regions: Vec<Region>,
     /// The sectors of global memory that the launch has read.
     read: Footprint,
+    /// The sectors of global memory that the launch has written.
     written: Footprint,
 }
 

@@ -15,8 +15,8 @@ use super::guard;
 use super::known;
 use super::retained::frozen;
 
-/// Returns the block of the current thread and the launch's record of such calls, or `None` if the launch is not
-/// checked.
+/// Returns the block of the current thread and the launch's record of calls of unmarked functions, or `None` if the
+/// launch is not checked.
 fn checked<'a>() -> Option<(&'a Block, &'a Escaped)> {
     let block = if is_watching() { current()? } else { return None };
     Some((block, block.grid().escaped.as_ref()?))

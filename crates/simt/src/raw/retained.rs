@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::mem::MaybeUninit;
 
-/// The pointers that a block's threads have stored in such structures.
+/// The pointers that a block's threads have stored in structures whose types do not show this.
 #[derive(Default)]
 pub(crate) struct Retained {
     /// The addresses of the stored pointers, each with true if the pointer permits writes.

@@ -20,7 +20,7 @@ impl Strays {
         }
     }
 
-    /// Returns true if any such pointer was recorded.
+    /// Returns true if any pointer was recorded that points outside of its buffer.
     #[inline(always)]
     pub(crate) fn is_used(&self) -> bool {
         self.is_used.get()

@@ -5,15 +5,15 @@
 //! One worker runs a cooperative launch. All blocks begin at once and keep their threads' stacks, so the number of
 //! blocks is limited: all threads together may take half of the process's stacks.
 //!
-//! A block runs until it waits for the grid, or polls without success. When all blocks wait, the watcher is notified
-//! that each block now knows all actions of the others. They then continue in the order of the grid.
+//! A block runs until it waits at a barrier of the grid, or polls without success. When all blocks wait at the barrier,
+//! the worker notifies the watcher. The blocks then continue in the order of the schedule.
 
 use super::{Outcome, Resident, VAIN_POLLS, VAIN_ROUNDS, VAIN_ROUNDS_WITH_HOLDS, Worker};
 use crate::block::context::BlockContext;
 use crate::order::Chooser;
 use crate::schedule::Schedule;
 
-/// The blocks of the grid.
+/// The blocks of a cooperative launch, by state.
 #[derive(Default)]
 struct Blocks {
     /// The blocks that may continue.
@@ -24,7 +24,7 @@ struct Blocks {
 }
 
 impl Worker<'_> {
-    /// Runs all blocks until they have ended, or one has faulted.
+    /// Runs all blocks of the grid until they have ended or one of them has faulted.
     pub(super) fn run_cooperative(&mut self) {
         let mut blocks = Blocks::default();
         while let Some(position) = self.grid.take(self.number) {
@@ -53,8 +53,8 @@ impl Worker<'_> {
         self.give_up(&mut blocks.active);
     }
 
-    /// Runs the active blocks until each waits at the barrier of the grid or has ended. Returns false if one has
-    /// faulted, or none can continue.
+    /// Runs the active blocks until each waits at the barrier of the grid or has ended. Returns false if a block has
+    /// faulted or no block can continue.
     fn run_to_barrier(&mut self, blocks: &mut Blocks) -> bool {
         let takes_turns = matches!(self.grid.schedule, Schedule::Interleaved(_));
         let mut chooser = Chooser::new(self.grid.schedule, u64::MAX);

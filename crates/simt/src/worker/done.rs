@@ -1,6 +1,6 @@
-//! Counters of a running launch.
+//! The counts of blocks, barriers and warp operations that a worker has completed.
 
-/// The counters of a worker.
+/// The numbers of blocks, barriers and warp operations that a worker has completed in a launch.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Done {
     pub(crate) blocks: u64,
@@ -9,7 +9,7 @@ pub(crate) struct Done {
 }
 
 impl Done {
-    /// Adds the counters of another worker.
+    /// Adds the numbers of another worker.
     pub(crate) fn add(&mut self, other: Self) {
         self.blocks += other.blocks;
         self.barriers += other.barriers;

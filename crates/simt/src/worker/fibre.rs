@@ -32,7 +32,7 @@ impl Fibre {
     /// Makes a fibre with a new stack.
     ///
     /// # Errors
-    /// When the system has no memory for a stack.
+    /// When the system has no memory for another stack.
     fn new(number: usize) -> io::Result<Self> {
         let stack = ColouredStack::new(number)?;
         Ok(Self { coroutine: Coroutine::with_stack(stack, |yielder, ()| live(yielder)), is_idle: true })
@@ -62,8 +62,8 @@ impl Drop for Fibre {
 
 /// The main function of a fibre: runs threads of the current block.
 ///
-/// It is inlined, so that the compiler sees that it never unwinds and omits the coroutine's own `catch_unwind`. Fewer
-/// frames under a waiting thread take less space in the cache.
+/// This function is inlined, so that the compiler sees that it never unwinds and omits the coroutine's own
+/// `catch_unwind`. Without this frame, a waiting thread takes less space in the cache.
 #[inline(always)]
 fn live(yielder: &Yielder<(), Pause>) {
     while let Some(block) = current() {
@@ -86,31 +86,32 @@ fn record_panic(block: &Block, payload: &(dyn std::any::Any + Send)) {
     block.record(block.fault_of(block.thread(), location, FaultKind::Panic(message)));
 }
 
-/// Stacks of OS threads that have ended, for new ones to reuse. To map a stack and use it for the first time takes
-/// longer than the threads of many small launches.
+/// The stacks of dropped fibres, which new fibres reuse. Mapping a stack and using it for the first time takes longer
+/// than running the threads of many small launches.
 static SPARE: Mutex<Vec<DefaultStack>> = Mutex::new(Vec::new());
-/// The maximum number of spare stacks.
+/// The maximum number of stacks in `SPARE`.
 const MAX_SPARE: usize = 4096;
 
 fn spare() -> MutexGuard<'static, Vec<DefaultStack>> {
     SPARE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A stack that begins some cache lines below the start of its mapping. The innermost frames of many fibres then do not
-/// compete for the same cache lines.
+/// A stack that begins a few cache lines below the top of its mapping. This distance differs between fibres, so that
+/// their innermost frames do not compete for the same cache lines.
 struct ColouredStack {
     inner: ManuallyDrop<DefaultStack>,
     colour: usize,
 }
 
 impl ColouredStack {
-    /// The distance between the starts of consecutive stacks, modulo a page. It is larger than the frames of a thread
-    /// that waits at a barrier.
+    /// The difference in bytes between the starts of consecutive stacks within their pages. It is larger than the
+    /// frames of a thread that waits at a barrier.
     const STEP: usize = 7 * 64;
     const PAGE: usize = 4096;
 
-    /// Makes a stack for a fibre, which the caller must have taken from [`STACKS`]; dropping it returns it there. A
-    /// spare stack is reused before memory is mapped, so that there are never more mappings than stacks in the budget.
+    /// Makes the stack of fibre number `number`. The caller must have taken a stack from the budget [`STACKS`], and
+    /// dropping the stack gives it back. Reuses a spare stack before it maps memory, so that there are never more
+    /// mappings than the budget has stacks.
     fn new(number: usize) -> io::Result<Self> {
         let colour = if cfg!(windows) { 0 } else { number * Self::STEP % Self::PAGE };
         let spare = spare().pop();
@@ -166,12 +167,12 @@ pub(crate) struct Fibres {
     fibres: Vec<Fibre>,
     trappable: Rc<Trappable>,
     idle: Vec<u32>,
-    /// The number of stacks that are reserved for more fibres.
+    /// The number of stacks that are reserved for further fibres of this OS thread.
     promised: usize,
 }
 
 impl Fibres {
-    /// Takes an idle fibre: of several, the one that ran last.
+    /// Takes the idle fibre that ran last and returns its number. Makes a fibre if none is idle.
     ///
     /// # Errors
     /// When the system has no memory for another stack.
@@ -183,8 +184,8 @@ impl Fibres {
         }
     }
 
-    /// Reserves stacks for `threads` threads of a helper, until the next [`shrink`](Self::shrink). Returns false if
-    /// there are not enough left.
+    /// Reserves stacks for `threads` threads of a helper, until the next [`shrink`](Self::shrink). Returns false if the
+    /// budget has not enough stacks left.
     pub(crate) fn promise(&mut self, threads: usize) -> bool {
         let missing = threads.saturating_sub(self.fibres.len() + self.promised);
         let is_promised = STACKS.promise(missing);
@@ -213,7 +214,7 @@ impl Fibres {
         Ok(number as u32)
     }
 
-    /// Runs `fibre` until it pauses, for the current block.
+    /// Runs threads of the current block on `fibre` until the fibre pauses.
     #[inline]
     pub(crate) fn resume(&mut self, fibre: u32) -> Pause {
         let pause = self.fibres[fibre as usize].resume();
@@ -223,7 +224,7 @@ impl Fibres {
         pause
     }
 
-    /// Replaces a fibre that a trap has ended by a new one, if the system has enough memory.
+    /// Replaces a fibre that a trap has ended with a new one. Returns false if the system has not enough memory.
     #[cold]
     fn replace(&mut self, number: usize) -> bool {
         let fibre = STACKS.take().ok().and_then(|()| Fibre::new(number).ok());
@@ -234,12 +235,12 @@ impl Fibres {
         })
     }
 
-    /// Returns the fibres for the trap handler.
+    /// Returns the fibres in the form in which the trap handler needs them.
     pub(super) fn trappable(&self) -> Rc<Trappable> {
         Rc::clone(&self.trappable)
     }
 
-    /// Frees all but `kept` fibres, and the reserved stacks. All fibres must be idle.
+    /// Frees all but `kept` fibres, and gives the reserved stacks back. All fibres must be idle.
     pub(crate) fn shrink(&mut self, kept: usize) {
         STACKS.give_back(std::mem::take(&mut self.promised));
         if self.fibres.len() > kept {

@@ -1,15 +1,15 @@
-//! A worker that runs several blocks in turns.
+//! A worker that runs several blocks alternately, in turns of a few accesses.
 
 use super::stacks::STACKS;
 use super::{MAX_FIBRES, Outcome, Resident, Worker};
 use crate::order::Chooser;
 
-/// The maximum number of blocks that take turns, not counting those that only poll.
+/// The maximum number of blocks that take turns. Blocks that only poll do not count.
 const MAX_RESIDENT: usize = 8;
-/// One in this many turns goes to a block that only polls.
+/// One of every `STALLED_SHARE` turns goes to a block that only polls.
 const STALLED_SHARE: u32 = 8;
 
-/// The blocks that have begun.
+/// The blocks that have begun and not ended.
 #[derive(Default)]
 struct Turns {
     active: Vec<Resident>,
@@ -18,7 +18,7 @@ struct Turns {
 }
 
 impl Worker<'_> {
-    /// Runs blocks, in turns in a pseudo-random order, until the grid has none left or one has faulted.
+    /// Runs blocks in turns, in a pseudo-random order, until the grid has no blocks left or one has faulted.
     pub(crate) fn run_interleaved(&mut self) {
         let mut chooser = Chooser::new(self.grid.schedule, u64::MAX);
         let mut turns = Turns::default();
@@ -60,7 +60,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Starts blocks until the maximum number takes turns.
+    /// Starts blocks until the maximum number of blocks takes turns.
     fn fill(&mut self, active: &mut Vec<Resident>, spare: &mut Vec<Resident>) {
         let threads = self.grid.config.block.count() as usize;
         // Limited so that the fibres of all blocks can be kept for the next launch.

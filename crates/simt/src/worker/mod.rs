@@ -29,25 +29,28 @@ use crate::schedule::Schedule;
 use crate::source::SourceLocation;
 use crate::watch::Watcher;
 
-/// The number of polls without progress after which a block counts as waiting for another block, which another OS
-/// thread may be running.
+/// The number of polls without progress after which a block counts as stalled: it waits for another block, which
+/// another OS thread may be running.
 const PATIENCE: u64 = 4096;
-/// The same number if no other OS thread runs a block: only another block of this thread can change the value.
+/// The number of polls without progress after which a block counts as stalled, if no other OS thread runs a block. Only
+/// another block of this OS thread can then change the polled value.
 const PATIENCE_ALONE: u64 = 8;
-/// The numbers of rounds over all stalled blocks, and of polls, without progress after which a launch counts as
-/// deadlocked.
+/// The number of rounds over all stalled blocks without progress after which a launch counts as deadlocked, if it has
+/// also made [`VAIN_POLLS`] polls.
 pub(crate) const VAIN_ROUNDS: u64 = 64;
+/// The number of polls without progress after which a launch counts as deadlocked, if it has also made [`VAIN_ROUNDS`].
 pub(crate) const VAIN_POLLS: u64 = 1 << 20;
 /// The number of rounds over all stalled blocks without progress after which a hold ends.
 pub(crate) const VAIN_ROUNDS_WITH_HOLDS: u64 = 2;
 /// The maximum number of fibres that an OS thread keeps for the next launch.
 pub(crate) const MAX_FIBRES: usize = 4096;
-/// The same maximum when more than half of the process's stacks are in use.
+/// The maximum number of fibres that an OS thread keeps for the next launch, if more than half of the process's stacks
+/// are in use.
 const MAX_FIBRES_WHEN_SCARCE: usize = 128;
-/// The value for no fibre.
+/// The number that stands for no fibre.
 const NONE: u32 = u32::MAX;
 
-/// The parts that an OS thread reuses in its next launch.
+/// The fibres and data structures of blocks that an OS thread reuses in its next launch.
 #[derive(Default)]
 struct Cache {
     fibres: Fibres,
@@ -60,23 +63,23 @@ thread_local! {
 
 /// A block that has begun, and the fibres of its waiting threads.
 pub(crate) struct Resident {
-    /// Shared with the frames of its threads, which refer to it while they wait.
+    /// The block. The frames of its waiting threads also refer to it.
     pub(crate) block: Rc<Block>,
-    /// The fibre of each waiting thread, `NONE` for other threads.
+    /// The fibre of each waiting thread, or `NONE` for a thread that does not wait.
     fibres: Box<[u32]>,
-    /// The number of polls since the block last made progress, over all its turns.
+    /// The number of polls that the block has made since it last made progress, over all its turns.
     pub(crate) vain_polls: u64,
     progress: u64,
 }
 
-/// The reason why a block stops running.
+/// The reason why a worker stops running a block.
 pub(crate) enum Outcome {
     Finished,
-    /// Another block has its turn.
+    /// The schedule lets another block run.
     Preempted,
-    /// All runnable threads poll.
+    /// Every thread of the block that can run is polling.
     Stalled,
-    /// All threads wait at a barrier of the grid.
+    /// All threads of the block wait at a barrier of the grid.
     AtGridBarrier,
     /// The block ended early, and its threads were unwound.
     Failed,
@@ -93,12 +96,13 @@ impl Cache {
     }
 }
 
-/// Runs blocks of `grid` on the calling OS thread, as worker `number`, until there are none left.
+/// Runs blocks of `grid` on the calling OS thread, as worker `number`, until no blocks are left.
 pub(crate) fn work(grid: &Grid<'_>, entry: &Entry<'_>, watcher: Option<&dyn Watcher>, number: usize) -> Done {
     work_in(Cache::of_this_thread(), grid, entry, watcher, number)
 }
 
-/// Like [`work`], on a helper thread. Does nothing if there are no stacks for the threads of a block.
+/// Runs blocks of `grid` like [`work`], on a helper thread. Does nothing if the budget has not enough stacks for the
+/// threads of a block.
 pub(crate) fn work_as_helper(grid: &Grid<'_>, entry: &Entry<'_>, number: usize) -> Done {
     let mut cache = Cache::of_this_thread();
     if !cache.fibres.promise(grid.config.block.count() as usize) {
@@ -169,7 +173,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Returns the number of polls without progress before another block has its turn.
+    /// Returns the number of polls without progress after which a block counts as stalled.
     pub(crate) fn patience(&self) -> u64 {
         if self.grid.is_sequential() { PATIENCE_ALONE } else { PATIENCE }
     }
@@ -188,8 +192,8 @@ impl Worker<'_> {
         self.cache.parts.extend(Rc::into_inner(resident.block).map(Block::into_parts));
     }
 
-    /// Runs the stalled blocks to see if they can continue, the latest first. If each block of a chain waits for the
-    /// previous one, one pass is enough, in either order of the blocks.
+    /// Runs each stalled block again, the one that stalled last first, and retires those that end. If each block of a
+    /// chain waits for the previous one, one pass is enough.
     fn retry(&mut self, stalled: &mut Vec<Resident>) {
         for index in (0..stalled.len()).rev() {
             if !matches!(self.run_alone(&mut stalled[index], 1), Outcome::Stalled) {
@@ -199,7 +203,8 @@ impl Worker<'_> {
         }
     }
 
-    /// When all blocks are taken, runs the stalled ones until they are done or no block of the grid can continue.
+    /// Runs the stalled blocks until they have ended or no block of the grid can continue. Called when no blocks are
+    /// left to start.
     pub(crate) fn finish(&mut self, stalled: &mut Vec<Resident>) {
         // The writes of this worker's blocks may let other blocks continue.
         self.grid.note_activity();
@@ -239,7 +244,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Like [`Worker::advance`], while no other block has a turn.
+    /// Runs the block like [`Worker::advance`], but continues it when it yields to another block.
     pub(crate) fn run_alone(&mut self, resident: &mut Resident, patience: u64) -> Outcome {
         loop {
             match self.advance(resident, patience) {
@@ -249,7 +254,8 @@ impl Worker<'_> {
         }
     }
 
-    /// Runs the block until it is done, has polled `patience` times without progress, or yields to another block.
+    /// Runs the block until it ends, waits at a barrier of the grid, has polled `patience` times without progress, or
+    /// yields to another block.
     pub(crate) fn advance(&mut self, resident: &mut Resident, patience: u64) -> Outcome {
         let mut vain_polls = 0;
         loop {
@@ -292,8 +298,8 @@ impl Worker<'_> {
         }
     }
 
-    /// Runs pending threads until there are none left, the block ends early, or it yields to another block. Returns
-    /// `Leaving` only in the last case.
+    /// Runs pending threads of the block until none is left, the block ends early, or it yields to another block.
+    /// Returns `Leaving` if the block yields.
     fn run_pending(&mut self, resident: &mut Resident) -> Pause {
         with_slot(|slot| self.run_pending_in(slot, resident))
     }
@@ -334,7 +340,7 @@ impl Worker<'_> {
         Pause::Idle
     }
 
-    /// Ends the block early: its waiting threads unwind, so that their values are dropped.
+    /// Ends the block early and unwinds its waiting threads, so that their values are dropped.
     #[cold]
     fn abandon(&mut self, resident: &mut Resident) -> Outcome {
         let Resident { block, fibres, .. } = resident;

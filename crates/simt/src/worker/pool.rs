@@ -1,4 +1,4 @@
-//! The worker pool. The launching thread and helpers from the pool run the blocks of one grid.
+//! The worker pool: the launching thread and helper threads from the pool run the blocks of a grid.
 
 use std::ptr;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -10,8 +10,8 @@ use crate::block::Entry;
 use crate::grid::Grid;
 use crate::on_drop::OnDrop;
 
-/// A launch that helpers may join. A small launch ends before a sleeping helper wakes up, and must not wait for it.
-/// Helpers therefore enter through a gate, which the launching thread closes when no blocks are left.
+/// A launch that helper threads may join. A small launch ends before a sleeping helper wakes up, and must not wait for
+/// that helper. Helpers therefore enter through a gate, which the launching thread closes when no blocks are left.
 struct Invitation {
     grid: *const Grid<'static>,
     entry: *const Entry<'static>,
@@ -22,9 +22,9 @@ struct Invitation {
 #[derive(Default)]
 struct Gate {
     is_closed: bool,
-    /// The number of helpers that have entered.
+    /// The number of helpers that have ever entered the gate.
     entered: usize,
-    /// The number of helpers that are inside.
+    /// The number of helpers that have entered the gate and not left.
     inside: usize,
     done: Done,
 }
@@ -41,7 +41,7 @@ impl Invitation {
         self.gate.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Runs on a helper: works on the grid, unless the launch has ended.
+    /// Enters the gate and runs blocks of the grid, unless the launch has ended. A helper thread calls this function.
     fn accept(&self) {
         let number = {
             let mut gate = self.gate();
@@ -62,7 +62,7 @@ impl Invitation {
         drop(leaving);
     }
 
-    /// Closes the gate, and waits for the helpers inside.
+    /// Closes the gate, waits until all helpers have left, and returns the numbers that they have counted.
     fn close(&self) -> Done {
         let mut gate = self.gate();
         gate.is_closed = true;
@@ -73,7 +73,7 @@ impl Invitation {
     }
 }
 
-/// Runs `grid` on this OS thread and up to `helpers` threads of the pool.
+/// Runs `grid` on the calling OS thread and on up to `helpers` threads of the pool.
 pub(crate) fn work_together(pool: &ThreadPool, grid: &Grid<'_>, entry: &Entry<'_>, helpers: usize) -> Done {
     let invitation = Arc::new(Invitation {
         grid: ptr::from_ref(grid).cast(),

@@ -1,22 +1,23 @@
-//! The budget of stacks of a process.
+//! The number of stacks that the simulated threads of a process may use.
 //!
 //! # Design
 //!
-//! The system limits a process's mappings, and so its stacks. Helpers take their stacks from the first three quarters
-//! before they join a launch; a helper that gets none does not join. The last quarter is for OS threads that launch.
-//! Simultaneous launches therefore never fail because helpers have taken all stacks.
+//! The system limits a process's mappings, and so its stacks. Helper threads may take stacks only until three quarters
+//! of the budget are in use. A helper takes its stacks before it joins a launch, and does not join if it gets none. The
+//! last quarter is for OS threads that launch. Simultaneous launches therefore never fail because helpers have taken
+//! all stacks.
 
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The budget if the system's limit is unknown.
+/// The budget of stacks if the system's limit of mappings is unknown.
 const DEFAULT_BUDGET: usize = 28_000;
-/// The maximum budget: each stack takes about 8 KiB after a thread has run on it.
+/// The maximum budget of stacks. Each stack takes about 8 KiB of memory after a thread has run on it.
 const MAX_BUDGET: usize = 1 << 16;
-/// The number of mappings that are left to the rest of the process.
+/// The number of mappings that the budget leaves to the rest of the process.
 const OTHER_MAPPINGS: usize = 8192;
 
-/// The stacks of this process.
+/// The budget of stacks of this process.
 pub(crate) static STACKS: LazyLock<Stacks> = LazyLock::new(|| Stacks::new(budget()));
 
 /// Returns the number of stacks that the process may have. Linux limits the mappings of a process, and a stack with its
@@ -27,14 +28,14 @@ fn budget() -> usize {
     limit.map_or(DEFAULT_BUDGET, |limit| (limit.saturating_sub(OTHER_MAPPINGS) / 2).clamp(2048, MAX_BUDGET))
 }
 
-/// Counts stacks against a budget.
+/// A budget of stacks, with the number of stacks taken from it.
 ///
 /// A process may simulate many launches at once, each with helpers for every core. The last quarter of the budget is
-/// reserved for the launching OS threads. If nothing else is left, helpers do not start, and the launch continues
+/// reserved for the launching OS threads. If only this quarter is left, helpers do not start, and the launch continues
 /// without them.
 pub(crate) struct Stacks {
     budget: usize,
-    /// The number of existing stacks and of those reserved for helpers.
+    /// The number of stacks that exist or are reserved for helpers.
     taken: AtomicUsize,
 }
 
@@ -43,26 +44,26 @@ impl Stacks {
         Self { budget, taken: AtomicUsize::new(0) }
     }
 
-    /// Returns half of the budget.
+    /// Returns half of the number of stacks in the budget.
     pub(crate) fn half(&self) -> usize {
         self.budget / 2
     }
 
-    /// Returns the number of stacks up to which helpers may take more.
+    /// Returns the number of taken stacks up to which helpers may take further stacks.
     fn for_helpers(&self) -> usize {
         self.budget / 4 * 3
     }
 
-    /// Takes a stack, which must be given back.
+    /// Takes a stack from the budget. The caller must give it back.
     ///
     /// # Errors
-    /// The number of stacks, if all have been taken.
+    /// The number of stacks taken, if no stack is left.
     pub(crate) fn take(&self) -> Result<(), usize> {
         self.take_up_to(self.budget, 1)
     }
 
-    /// Reserves `count` stacks for a helper, which must be given back. Returns false if there are not enough left for
-    /// helpers.
+    /// Reserves `count` stacks for a helper, which the caller must give back. Returns false if the budget has not
+    /// enough stacks left for helpers.
     pub(crate) fn promise(&self, count: usize) -> bool {
         self.take_up_to(self.for_helpers(), count).is_ok()
     }
@@ -76,8 +77,8 @@ impl Stacks {
         self.taken.fetch_sub(count, Ordering::Relaxed);
     }
 
-    /// Returns the number of idle stacks that an OS thread may keep for the next launch: `many`; `few` if more than
-    /// half of the budget is taken; or none if none is left for helpers.
+    /// Returns the number of idle stacks that an OS thread may keep for the next launch. It is `many` if at most half
+    /// of the budget is taken, `few` if some stacks are left for helpers, and otherwise 0.
     pub(crate) fn keepable(&self, many: usize, few: usize) -> usize {
         match self.taken.load(Ordering::Relaxed) {
             taken if taken <= self.half() => many,

@@ -1,10 +1,10 @@
-//! Traps: events that would end the process from a simulated thread. These are memory faults that the processor finds
-//! (unreported accesses to unmapped memory, and stack overflows), and aborts. A panic that must not unwind aborts, such
-//! as those of rustc's own checks of pointers.
+//! Traps: events in a simulated thread that would end the process. These are aborts, and memory faults that the
+//! processor finds: unreported accesses to unmapped memory, and stack overflows. A panic that must not unwind aborts,
+//! such as a panic of rustc's own checks of pointers.
 //!
-//! The system reports them by a signal. If it comes from a simulated thread, the handler ends that thread's fibre at
-//! once. The values on its stack are not dropped. The worker continues as if the fibre had returned, and finds a
-//! [`Trap`]. Any other signal is passed to the previous handler.
+//! The system reports a trap by a signal. If the signal comes from a simulated thread, the signal handler ends that
+//! thread's fibre at once. The values on the fibre's stack are not dropped. The worker continues as if the fibre had
+//! returned, and finds a [`Trap`]. Any other signal is passed to the previous handler.
 
 use std::cell::{Cell, RefCell};
 use std::ptr;
@@ -14,23 +14,23 @@ use corosensei::trap::CoroutineTrapHandler;
 use crate::on_drop::OnDrop;
 use crate::panic;
 
-/// The event that ended a thread.
+/// The event that ended a simulated thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Trap {
-    /// An access at this address.
+    /// An access to unmapped or read-only memory at this address.
     Access(usize),
-    /// A stack overflow.
+    /// An overflow of the simulated thread's stack.
     StackOverflow,
-    /// A call of `abort`.
+    /// A call of `abort`, as by a panic that must not unwind.
     Abort,
 }
 
-/// The fibres of an OS thread, which the handler can end.
+/// The fibres of an OS thread, in the form in which the signal handler can end them.
 #[derive(Default)]
 pub(super) struct Trappable(RefCell<Vec<CoroutineTrapHandler<()>>>);
 
 impl Trappable {
-    /// Sets the fibre with this number, which must be an existing or the next one.
+    /// Sets the fibre number `number`, which must be the number of an existing fibre or the next number.
     pub(super) fn set(&self, number: usize, fibre: CoroutineTrapHandler<()>) {
         let mut fibres = self.0.borrow_mut();
         match fibres.get_mut(number) {
@@ -46,12 +46,12 @@ impl Trappable {
 }
 
 thread_local! {
-    /// The fibres of the launch on which the OS thread works.
+    /// The fibres on which the OS thread runs blocks of a launch.
     static FIBRES: Cell<*const Trappable> = const { Cell::new(ptr::null()) };
     static TRAP: Cell<Option<Trap>> = const { Cell::new(None) };
 }
 
-/// Takes the trap that has ended the last fibre, if any.
+/// Removes and returns the trap that has ended the fibre that ran last, if any.
 pub(super) fn take() -> Option<Trap> {
     let trap = TRAP.take();
     if trap == Some(Trap::Abort) {
@@ -60,13 +60,13 @@ pub(super) fn take() -> Option<Trap> {
     trap
 }
 
-/// Marks that the OS thread runs `fibres` until the result is dropped, as long as they must live.
+/// Marks the OS thread as running `fibres` until the result is dropped. `fibres` must live as long.
 pub(super) fn begin(fibres: &Trappable) -> impl Drop {
     FIBRES.set(fibres);
     OnDrop(|| FIBRES.set(ptr::null()))
 }
 
-/// Installs the handler, once per process.
+/// Installs the signal handler on the first call in the process.
 pub(crate) fn install() {
     handler::install();
 }
@@ -86,7 +86,7 @@ mod handler {
 
     const SIGNALS: [c_int; 4] = [SIGSEGV, SIGBUS, SIGABRT, SIGTRAP];
 
-    /// The previous action for each of the signals.
+    /// The action that each of the signals had before the handler was installed.
     static PREVIOUS: [OnceLock<sigaction>; SIGNALS.len()] = [const { OnceLock::new() }; SIGNALS.len()];
 
     pub(super) fn install() {
@@ -117,11 +117,11 @@ mod handler {
         }
     }
 
-    /// Lets an access to memory that the guard has closed execute, in a single step, after which the guard closes it
-    /// again. Returns false if the signal has another cause.
+    /// Handles an access to memory that the guard has closed: lets the access execute in a single step, after which the
+    /// guard closes the memory again. Returns false if the signal has another cause.
     ///
     /// # Safety
-    /// The arguments must be those of a signal handler.
+    /// The arguments must be the ones that the system passes to a signal handler.
     unsafe fn step_over(signal: c_int, info: *mut siginfo_t, context: *mut ucontext_t) -> bool {
         // SAFETY: the caller guarantees a handler's arguments; SIGSEGV has an address.
         let steps_on = unsafe {
@@ -138,10 +138,11 @@ mod handler {
         steps_on.is_some()
     }
 
-    /// Ends the simulated thread from which the signal comes. Returns false if it does not come from one.
+    /// Ends the simulated thread from which the signal comes. Returns false if the signal does not come from a
+    /// simulated thread.
     ///
     /// # Safety
-    /// The arguments must be those of a signal handler.
+    /// The arguments must be the ones that the system passes to a signal handler.
     unsafe fn end_fibre(signal: c_int, info: *mut siginfo_t, context: *mut ucontext_t) -> bool {
         let fibres = FIBRES.get();
         // SAFETY: the caller guarantees a handler's arguments.
@@ -175,10 +176,11 @@ mod handler {
         true
     }
 
-    /// Returns true if the thread that receives the signal has caused it. A signal that was sent has no address.
+    /// Returns true if the thread that receives the signal has caused it, and false if another thread or process has
+    /// sent it.
     ///
     /// # Safety
-    /// The arguments must be those of a signal handler.
+    /// The arguments must be the ones that the system passes to a signal handler.
     unsafe fn is_own(signal: c_int, info: *const siginfo_t) -> bool {
         // SAFETY: the caller guarantees a handler's arguments; a signal that was sent has the sender's process id.
         unsafe {
@@ -193,7 +195,7 @@ mod handler {
     /// Passes a signal to the previous handler.
     ///
     /// # Safety
-    /// The arguments must be those of a signal handler.
+    /// The arguments must be the ones that the system passes to a signal handler.
     unsafe fn pass_on(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
         let previous = SIGNALS.iter().position(|&known| known == signal).and_then(|index| PREVIOUS[index].get());
         let handler = previous.map_or(libc::SIG_DFL, |previous| previous.sa_sigaction);
@@ -225,7 +227,7 @@ mod handler {
     /// Returns the stack pointer of the interrupted code.
     ///
     /// # Safety
-    /// The context must be that of a signal.
+    /// `context` must be the context that the system passes to a signal handler.
     #[cfg(target_arch = "x86_64")]
     unsafe fn stack_pointer(context: *const ucontext_t) -> usize {
         // SAFETY: the caller guarantees a signal's context.
@@ -235,7 +237,7 @@ mod handler {
     /// Returns true if a write has caused the fault.
     ///
     /// # Safety
-    /// The context must be that of a memory fault.
+    /// `context` must be the context of a memory fault that the system passes to a signal handler.
     #[cfg(target_arch = "x86_64")]
     unsafe fn is_write(context: *const ucontext_t) -> bool {
         const WRITES: i64 = 1 << 1;
@@ -243,10 +245,10 @@ mod handler {
         unsafe { (*context).uc_mcontext.gregs[libc::REG_ERR as usize] & WRITES != 0 }
     }
 
-    /// Makes the processor raise SIGTRAP after one instruction, or stops that.
+    /// Makes the processor raise SIGTRAP after each instruction if `is_on` is true, and stops this if it is false.
     ///
     /// # Safety
-    /// The context must be that of a signal.
+    /// `context` must be the context that the system passes to a signal handler.
     #[cfg(target_arch = "x86_64")]
     unsafe fn set_stepping(context: *mut ucontext_t, is_on: bool) {
         const TRAP_FLAG: i64 = 1 << 8;
@@ -258,7 +260,7 @@ mod handler {
     /// Sets the registers with which the interrupted code continues.
     ///
     /// # Safety
-    /// The context must be that of a signal.
+    /// `context` must be the context that the system passes to a signal handler.
     #[cfg(target_arch = "x86_64")]
     unsafe fn set_registers(context: *mut ucontext_t, registers: &corosensei::trap::TrapHandlerRegs) {
         // SAFETY: the caller guarantees a signal's context.
@@ -274,26 +276,26 @@ mod handler {
         }
     }
 
-    /// Returns false: nothing is guarded on this architecture.
+    /// Returns false, because the simulator does not guard memory on this architecture.
     ///
     /// # Safety
-    /// The context must be that of a signal.
+    /// `_context` must be the context that the system passes to a signal handler.
     #[cfg(target_arch = "aarch64")]
     unsafe fn is_write(_context: *const ucontext_t) -> bool {
         false
     }
 
-    /// Does nothing: nothing is guarded on this architecture.
+    /// Does nothing, because the simulator does not guard memory on this architecture.
     ///
     /// # Safety
-    /// The context must be that of a signal.
+    /// `_context` must be the context that the system passes to a signal handler.
     #[cfg(target_arch = "aarch64")]
     unsafe fn set_stepping(_context: *mut ucontext_t, _is_on: bool) {}
 
     /// Returns the stack pointer of the interrupted code.
     ///
     /// # Safety
-    /// The context must be that of a signal.
+    /// `context` must be the context that the system passes to a signal handler.
     #[cfg(target_arch = "aarch64")]
     unsafe fn stack_pointer(context: *const ucontext_t) -> usize {
         // SAFETY: the caller guarantees a signal's context.
@@ -303,7 +305,7 @@ mod handler {
     /// Sets the registers with which the interrupted code continues.
     ///
     /// # Safety
-    /// The context must be that of a signal.
+    /// `context` must be the context that the system passes to a signal handler.
     #[cfg(target_arch = "aarch64")]
     unsafe fn set_registers(context: *mut ucontext_t, registers: &corosensei::trap::TrapHandlerRegs) {
         // SAFETY: the caller guarantees a signal's context.
@@ -317,7 +319,7 @@ mod handler {
     }
 }
 
-/// On other systems a memory fault ends the process.
+/// A handler that does nothing: on other systems a memory fault ends the process.
 #[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
 mod handler {
     pub(super) fn install() {}

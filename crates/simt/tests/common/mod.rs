@@ -14,24 +14,24 @@ use simt::{KernelInfo, Schedule, Simulator, memory, thread};
 /// A kernel without launch bounds.
 pub static KERNEL: KernelInfo = KernelInfo::new("test_kernel", module_path!(), file!(), line!());
 
-/// Returns a simulator with `workers` workers and this seed.
+/// Returns a simulator with `workers` workers and the schedule of `seed`.
 pub fn simulator(workers: usize, seed: u64) -> Simulator {
     Simulator::new().with_workers(NonZeroUsize::new(workers).unwrap()).with_seed(seed)
 }
 
-/// Returns simulators that must all have the same results: with one worker and several, in the natural order and
-/// others, including hostile ones.
+/// Returns simulators under which a correct kernel must always have the same results. They have one or several workers,
+/// and the natural, random and hostile orders.
 pub fn simulators() -> Vec<Simulator> {
     let seeded = [(1, 0), (1, 1), (2, 0), (2, 7), (4, 123_456_789)].map(|(workers, seed)| simulator(workers, seed));
     seeded.into_iter().chain(hostile()).collect()
 }
 
-/// Returns a simulator for each hostile order, with as many workers as that allows.
+/// Returns a simulator with two workers for each hostile order.
 pub fn hostile() -> impl Iterator<Item = Simulator> {
     Schedule::HOSTILE.into_iter().map(|schedule| simulator(2, 0).with_schedule(schedule))
 }
 
-/// Returns the index of the thread in the grid, in all dimensions, `x` fastest.
+/// Returns the linear index of the calling thread in the grid, over all dimensions, with `x` fastest.
 pub fn global_index() -> usize {
     let (block, grid) = (thread::block_idx(), thread::grid_dim());
     let (index, extent) = (thread::thread_idx(), thread::block_dim());
@@ -121,7 +121,7 @@ impl<T: Pod> Array<T> {
 pub struct Trace(Mutex<Vec<usize>>);
 
 impl Trace {
-    /// Appends `event`. Events of several blocks are in the order of the blocks' turns.
+    /// Appends `event` to the list. Events of several blocks are in the order of the blocks' turns.
     pub fn push(&self, event: usize) {
         memory::fence();
         self.0.lock().unwrap().push(event);

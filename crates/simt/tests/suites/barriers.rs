@@ -6,7 +6,7 @@ use crate::common;
 use common::{Array, KERNEL, global_index, simulator, simulators};
 use simt::{Checks, Fault, FaultKind, LaunchConfig, Note, NoteKind, Notes, Step, shared, thread};
 
-/// Returns the sum of `0..threads` by a tree in shared memory, one barrier per step.
+/// Returns the sum of `0..threads`, which a kernel adds by a tree in shared memory with one barrier per step.
 fn tree_sum(threads: u32) -> u32 {
     let (base, _) = shared::dynamic();
     let i = thread::thread_idx().x;
@@ -103,7 +103,8 @@ fn one_barrier_may_be_reached_through_different_callers() {
         .unwrap();
 }
 
-/// Returns the fault and notes of a block of two warps, one thread of which reaches the barrier by another call.
+/// Returns the fault and notes of a launch whose threads reach a barrier by two calls: those for which `is_other` is
+/// true by one, all others by the other.
 #[track_caller]
 fn apart(checks: Checks, is_other: impl Fn(u32) -> bool + Sync) -> (Option<Fault>, Vec<Note>) {
     let meet = || thread::sync_threads_count(true);

@@ -11,7 +11,7 @@ fn all_simulators() -> impl Iterator<Item = Simulator> {
     simulators().into_iter().chain(checked)
 }
 
-/// Returns the thread's number in the grid.
+/// Returns the calling thread's linear index in the grid.
 fn number() -> usize {
     (thread::block_idx().x * thread::block_dim().x + thread::thread_idx().x) as usize
 }
@@ -121,13 +121,13 @@ fn a_flag_that_is_set_behind_the_barrier_is_no_progress() {
 #[test]
 fn only_a_cooperative_launch_has_such_a_barrier_and_it_has_a_limit() {
     let fault = |config| Simulator::new().launch(&KERNEL, config, || thread::sync_grid()).unwrap_err().kind;
-    let FaultKind::InvalidLaunch(reason) = fault(LaunchConfig::new(1, 1)) else { panic!("a barrier of the grid") };
+    let FaultKind::InvalidLaunch(reason) = fault(LaunchConfig::new(1, 1)) else { panic!("not an invalid launch") };
     assert!(reason.contains("add `.cooperative()`"));
     let most = Simulator::new().max_cooperative_threads();
     let blocks = most as u32 / 256;
     let too_large = fault(LaunchConfig::new(blocks + 1, 256).cooperative());
     assert!(too_large.is_limit_of_simulator());
-    let FaultKind::SimulatorLimit(reason) = too_large else { panic!("a large launch") };
+    let FaultKind::SimulatorLimit(reason) = too_large else { panic!("not a limit of the simulator") };
     assert!(reason.contains(&format!("at most {most} threads")), "{reason}");
     Simulator::new().launch(&KERNEL, LaunchConfig::new(blocks, 256).cooperative(), || thread::sync_grid()).unwrap();
 }

@@ -1,4 +1,4 @@
-//! Tests the reports of faults, and that the process remains usable.
+//! Tests the reports of faults, and that the process remains usable after a fault.
 
 use crate::common;
 
@@ -9,7 +9,7 @@ use simt::{Dim3, Fault, FaultKind, LaunchConfig, Schedule, Space, shared, thread
 
 const FULL: u32 = u32::MAX;
 
-/// Returns the line of the fault, which must be in this file.
+/// Returns the source line of the fault, which must be in this file.
 fn line(fault: &Fault) -> u32 {
     let location = fault.location.as_ref().unwrap();
     assert!(location.file.ends_with("faults.rs"), "{location}");

@@ -1,4 +1,4 @@
-//! Tests the launch's dimensions as threads see them.
+//! Tests the dimensions and indices that the functions of `thread` return.
 
 use crate::common;
 

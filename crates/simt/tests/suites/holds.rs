@@ -1,12 +1,12 @@
-//! Tests orders in which threads are held: which threads wait, until when, and that they wait nowhere else.
+//! Tests schedules with holds: which threads wait, until when, and that they wait nowhere else.
 
 use crate::common;
 
 use common::{Array, KERNEL, simulator};
 use simt::{LaunchConfig, Search, Simulator, thread};
 
-/// Returns the numbers that leading threads draw by two successive updates each, in an order with holds. These are the
-/// first threads of blocks of 32, or of the warps of one block.
+/// Returns the numbers that threads draw from a counter by two successive updates each, under `schedule`. The first
+/// thread of each warp draws.
 fn draws(config: LaunchConfig, schedule: &str) -> Vec<u32> {
     let simulator = simulator(2, 0).with_schedule(schedule.parse().unwrap());
     let counter = Array::filled(1, 0_u32);
@@ -66,7 +66,7 @@ fn a_thread_that_polls_makes_one_access() {
     assert_eq!(seen.load(0), 0);
 }
 
-/// Returns the number of orders that a search tries in a launch of `body`.
+/// Returns the number of schedules that a search tries for a launch of `body`.
 fn orders_of(config: LaunchConfig, body: impl Fn() + Sync) -> usize {
     let mut search = Search::new();
     let simulator = Simulator::new().with_checks(simt::Checks::default());

@@ -1,4 +1,4 @@
-//! Tests of faults as JSON.
+//! Tests the serialisation of faults to JSON.
 #![expect(clippy::if_same_then_else, reason = "the same operation at different lines is what is tested")]
 
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use simt::{Checks, Fault, LaunchConfig, Step, thread};
 
 use crate::common::{Array, KERNEL, simulator};
 
-/// Returns the fault that `kernel` has in a block of 64 threads, and its JSON without the message, which is checked.
+/// Returns the fault of `kernel` in a block of 64 threads, and its JSON. Checks the JSON's message and removes it.
 #[track_caller]
 fn json_of(kernel: impl Fn() + Sync) -> (Fault, Value) {
     let simulator = simulator(1, 0).with_checks(Checks::STRICT);

@@ -1,4 +1,4 @@
-//! Tests of many launches, simultaneous ones and nested ones; and of the output of kernels.
+//! Tests many launches, simultaneous launches and nested launches, and the output of kernels.
 
 use crate::common;
 

@@ -1,4 +1,4 @@
-//! Tests threads that never meet, at barriers and at warp operations, in every order.
+//! Tests faults of threads that never meet at barriers and warp operations, under every schedule.
 #![expect(clippy::if_same_then_else, reason = "the same operation at different lines is what is tested")]
 
 use crate::common;
@@ -8,7 +8,7 @@ use simt::{Activity, Dim3, Fault, FaultKind, LaunchConfig, Remedy, Schedule, Whe
 
 const FULL: u32 = u32::MAX;
 
-/// Returns the line of the fault, which must be in this file.
+/// Returns the source line of the fault, which must be in this file.
 fn line(fault: &Fault) -> u32 {
     let location = fault.location.as_ref().unwrap();
     assert!(location.file.ends_with("meeting_faults.rs"), "{location}");
@@ -222,7 +222,7 @@ fn lanes_at_different_operations() {
     }
 }
 
-/// As on GPUs since sm_70.
+/// Checks that lanes meet at warp synchronisations at different source lines, as on GPUs since sm_70.
 #[test]
 fn lanes_meet_at_synchronisations_of_one_mask_at_different_lines() {
     for simulator in simulators() {

@@ -5,7 +5,8 @@ use crate::common;
 use common::{Array, KERNEL, Trace, global_index, simulator};
 use simt::{LaunchConfig, thread, warp};
 
-/// Returns the order in which the threads of a launch reach three points, between which they wait for each other.
+/// Returns the order in which the threads of a launch reach three points. Between these points the threads wait for
+/// each other.
 fn trace(workers: usize, seed: u64) -> Vec<usize> {
     let trace = Trace::default();
     simulator(workers, seed)
@@ -63,7 +64,7 @@ fn seeds_permute_blocks_warps_and_lanes() {
     for seed in 1..=100 {
         let trace = &trace(1, seed)[..70];
         let block = trace[0] / 70;
-        assert!(trace.iter().all(|thread| thread / 70 == block), "a block comes to its first barrier before the next");
+        assert!(trace.iter().all(|thread| thread / 70 == block), "the blocks must start one after the other");
         let warp = |thread: &usize| thread % 70 / 32;
         blocks += usize::from(block != 0);
         warps += usize::from(!trace.iter().map(warp).is_sorted());

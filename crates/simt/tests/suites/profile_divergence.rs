@@ -1,4 +1,4 @@
-//! Tests which accesses of a warp's lanes the profiler counts as one request, if the lanes diverge.
+//! Tests which accesses of a warp's lanes the profiler counts as one request if the lanes diverge.
 
 use crate::common;
 
@@ -13,8 +13,8 @@ fn profile(config: LaunchConfig, body: impl Fn() + Sync) -> Profile {
     profiles.take().pop().unwrap()
 }
 
-/// Returns the requests and lanes of each site in global memory, in source order, for a launch of one warp with memory
-/// for 64 elements.
+/// Launches one warp with an array of 64 elements. Returns the numbers of requests and lanes of each source site that
+/// accesses global memory, in source order.
 fn requests(body: impl Fn(&Array<u32>, usize) + Sync) -> Vec<(u64, u64)> {
     let x = Array::filled(64, 0);
     figures(&profile(LaunchConfig::new(1, 32), || body(&x, thread::lane_id() as usize)))
@@ -25,13 +25,14 @@ fn figures(profile: &Profile) -> Vec<(u64, u64)> {
     sites.map(|access| (access.requests, access.lanes)).collect()
 }
 
-/// Returns for each branch its executions, divergent executions, lanes, and lanes that take it.
+/// Returns the numbers of executions, divergent executions, lanes and taking lanes of each branch.
 fn branches(profile: &Profile) -> Vec<(u64, u64, u64, u64)> {
     let sites = profile.branches.iter();
     sites.map(|branch| (branch.executions, branch.divergent, branch.lanes, branch.taken)).collect()
 }
 
-/// A branch that the profiler sees, or one that only later accesses show.
+/// Executes a branch that the profiler observes if `is_seen` is true. Otherwise the profiler can only infer the branch
+/// from later accesses.
 #[track_caller]
 fn branch(is_seen: bool, is_taken: bool) -> bool {
     if is_seen { thread::branch(is_taken) } else { is_taken }
@@ -240,7 +241,7 @@ fn a_grid_stride_loop_runs_out_in_one_warp() {
     assert_eq!(branches(&profile), [(36, 1, 1128, 1000)]);
 }
 
-/// A helper function, whose lines are counted together for all its callers.
+/// A helper function. The profiler counts each of its lines together for all callers.
 fn twice(x: &Array<u32>, i: usize) -> u32 {
     let first = x.load(i);
     first + x.load(i)

@@ -1,4 +1,4 @@
-//! Tests the profiler's counts of memory: requests, sectors, wavefronts and bank conflicts, and the sums of a launch.
+//! Tests the profiler's counts of requests, sectors, wavefronts and bank conflicts, and the sums of a launch.
 
 use crate::common;
 
@@ -20,19 +20,21 @@ fn profile_with(config: LaunchConfig, regions: &[Region], body: impl Fn() + Sync
     all.pop().unwrap()
 }
 
-/// Returns the requests, lanes, sectors and ideal sectors of each site in global memory, in source order.
+/// Returns the numbers of requests, lanes, sectors and ideal sectors of each site that accesses global memory, in
+/// source order.
 fn global(profile: &Profile) -> Vec<(u64, u64, u64, u64)> {
     let sites = profile.accesses.iter().filter(|access| access.space == Space::Global);
     sites.map(|access| (access.requests, access.lanes, access.sectors, access.ideal_sectors)).collect()
 }
 
-/// Returns the requests, wavefronts, ideal wavefronts and maximum ways of each site in shared memory, in source order.
+/// Returns the requests, wavefronts, ideal wavefronts and degree of bank conflicts of each site that accesses shared
+/// memory, in source order.
 fn shared(profile: &Profile) -> Vec<(u64, u64, u64, u32)> {
     let sites = profile.accesses.iter().filter(|access| access.space == Space::Shared);
     sites.map(|access| (access.requests, access.wavefronts, access.ideal_wavefronts, access.max_ways)).collect()
 }
 
-/// Returns the counts of a load from global memory with a stride and an offset, one `T` per lane.
+/// Returns the counts of a load of one `T` per lane from global memory. Lane `i` loads element `i * stride + offset`.
 fn strided<T: Pod + Sync>(config: LaunchConfig, stride: usize, offset: usize) -> (u64, u64, u64, u64) {
     let threads = config.grid.count() as usize * config.block.count() as usize;
     let x = Array::<T>::filled(threads * stride + offset, T::zeroed());
@@ -108,7 +110,7 @@ fn a_last_warp_may_be_small() {
     assert_eq!(strided::<u32>(LaunchConfig::new(5, 33), 1, 0), (10, 165, 4 + 4 * 5 + 5, 25));
     assert_eq!(strided::<u32>(LaunchConfig::new(1, 1), 1, 0), (1, 1, 1, 1));
     assert_eq!(strided::<u32>(LaunchConfig::new(1, 20), 1, 0), (1, 20, 3, 3));
-    assert_eq!(strided::<u32>(LaunchConfig::new(1, (8, 9)), 1, 0), (3, 72, 9, 9), "warps go across rows");
+    assert_eq!(strided::<u32>(LaunchConfig::new(1, (8, 9)), 1, 0), (3, 72, 9, 9), "a warp has several rows");
 }
 
 #[test]
@@ -138,7 +140,8 @@ fn a_naive_transposition_reads_rows_and_writes_columns() {
     assert_eq!(global(&profile), [(128, 4096, 512, 512), (128, 4096, 4096, 512)]);
 }
 
-/// Transposes a 32 × 32 tile of `f32` whose rows are `pitch` elements apart, by 32 × 8 threads.
+/// Returns the profile of a block of 32 × 8 threads that transposes a 32 × 32 tile of `f32`. The tile's rows are
+/// `pitch` elements apart.
 fn transpose_tile(pitch: u32) -> Profile {
     let n = 64;
     let (x, y) = (Array::filled(n * n, 0_f32), Array::filled(n * n, 0_f32));
@@ -171,8 +174,8 @@ fn a_tile_turns_columns_into_bank_conflicts_and_padding_takes_them_away() {
     assert_eq!(shared(&transpose_tile(34))[1], (128, 256, 128, 2));
 }
 
-/// Returns the counts of a load of one `T` per lane from shared memory, at the addresses that `address` computes, by
-/// one warp.
+/// Returns the counts of a load of one `T` per lane of a warp from shared memory. `address` computes the address of
+/// each lane.
 fn shared_load<T: Pod>(address: impl Fn(u32) -> u32 + Sync) -> (u64, u64, u64, u32) {
     let profile = profile(LaunchConfig::new(1, 32).shared_bytes(1 << 14), || {
         shared::load::<T>(address(thread::lane_id()));

@@ -6,7 +6,8 @@ use common::{Array, KERNEL, global_index, simulator, simulators};
 use simt::memory::Scope;
 use simt::{Activity, Dim3, FaultKind, LaunchConfig, Schedule, memory, thread};
 
-/// Each block waits for its predecessor's flag: the previous block of the grid, or the next one.
+/// Runs a chain of blocks, each of which waits for the flag of its predecessor. The predecessor is the previous block
+/// of the grid, or the next one if `is_reversed` is true.
 fn chain(workers: usize, seed: u64, blocks: u32, is_reversed: bool) {
     let flags = Array::<u32>::filled(blocks as usize + 2, 0);
     let first = if is_reversed { blocks as usize + 1 } else { 0 };
@@ -159,7 +160,7 @@ fn a_grid_that_waits_for_itself_ends_the_launch() {
         assert!(fault.block.unwrap().x < 2);
         assert_eq!(fault.kind, FaultKind::NoProgress { polling: 3, waiting: 0, held_up: None });
         if simulator.schedule() == Schedule::Natural {
-            assert_eq!(fault.block, Some(Dim3::new(0, 0, 0)), "the first that waits is named");
+            assert_eq!(fault.block, Some(Dim3::new(0, 0, 0)), "the fault must name the first waiting block");
         }
     }
 }

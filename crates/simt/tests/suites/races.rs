@@ -1,4 +1,4 @@
-//! Tests races within a block: the effect of barriers and warp operations on the order of accesses.
+//! Tests races within a block, and which accesses barriers and warp operations order.
 #![expect(clippy::if_same_then_else, reason = "the same operation at different lines is what is tested")]
 
 use crate::common;
@@ -14,7 +14,7 @@ const FULL: u32 = u32::MAX;
 
 static TILE: shared::Site = shared::Site::new();
 
-/// Returns a simulator for which shuffles and votes order nothing.
+/// Returns a checking simulator for which shuffles and votes order nothing.
 fn strict() -> Simulator {
     Simulator::new().with_checks(Checks::STRICT)
 }
@@ -28,7 +28,7 @@ fn word(i: u32) -> u32 {
     shared::allocate_static(&TILE, 8192) + 4 * i
 }
 
-/// A warp synchronisation at one source line, for all callers.
+/// Executes a warp synchronisation, which has the same source line for all callers.
 fn sync(mask: u32) {
     warp::sync(mask);
 }
@@ -38,7 +38,7 @@ fn put(i: u32) {
     shared::store(word(i), i);
 }
 
-/// Writes the thread's own word, which all threads have written before, so that no read is of unwritten memory.
+/// Writes the thread's own word twice, with a barrier in between, so that no later read is of uninitialised memory.
 fn put_again() {
     put(me());
     thread::sync_threads();

@@ -1,7 +1,7 @@
-//! Tests random programs: the races found are those of a plain definition of happens-before.
+//! Tests the checker with random programs: it must find the races that a plain definition of happens-before gives.
 //!
-//! The programs record their events. The test computes from this record, for each event, the set of all events before
-//! it. The first race by definition must be the one that was found, or there must be none.
+//! Each program records its events. From this record, the test computes for each event the set of all events that
+//! happened before it. The checker must report exactly the first race by this definition, or none if there is none.
 
 use crate::common;
 
@@ -12,10 +12,10 @@ use common::races::checked;
 use common::{Array, KERNEL};
 use simt::{FaultKind, LaunchConfig, shared, thread, warp};
 
-/// The threads that do not only wait at barriers: two of each of two warps.
+/// The threads that also access memory, two in each of two warps. All other threads only wait at barriers.
 const ACTIVE: [u32; 4] = [0, 1, 32, 33];
 const THREADS: u32 = 34;
-/// The number of words of global and of shared memory.
+/// The number of words of global memory, and also of each block's shared memory, that programs access.
 const WORDS: u32 = 3;
 
 static TILE: shared::Site = shared::Site::new();
@@ -43,7 +43,7 @@ impl Access {
 
 #[derive(Clone, Copy, Debug)]
 enum Step {
-    /// An access to bytes `first..first + bytes`; atomics are of words.
+    /// An access to the bytes `first..first + bytes`. Atomic accesses are of whole words.
     Access {
         access: Access,
         is_shared: bool,
@@ -55,7 +55,7 @@ enum Step {
     Warp(u32),
 }
 
-/// A step of a thread, with its block and number.
+/// A step that a thread has executed, with the thread's block and number.
 #[derive(Clone, Copy, Debug)]
 struct Event {
     block: u32,
@@ -136,7 +136,7 @@ fn barrier() {
     thread::sync_threads();
 }
 
-/// Runs a program; returns its events, and true if the last one was reported as a race.
+/// Runs a program. Returns its events, and true if the checker reported a race at the last event.
 fn run(program: &Program, seed: u64) -> (Vec<Event>, bool) {
     let (data, events) = (Array::filled(WORDS as usize, 0_u32), Mutex::new(Vec::new()));
     let config = LaunchConfig::new(program.len() as u32, THREADS);
@@ -206,13 +206,13 @@ fn in_shared(access: Access, first: u32, bytes: u32) {
     }
 }
 
-/// A set of events.
+/// A set of events, one bit per event.
 type Events = u128;
 
-/// A word in global memory, or in a block's shared memory.
+/// A word of memory: the block if it is in shared memory or `None` for global memory, and the word's index.
 type Place = (Option<u32>, u32);
 
-/// A barrier of a block, or a warp operation of it with a mask.
+/// A meeting of threads of a block: the block, and the warp and mask of a warp operation or `None` for a barrier.
 type Meeting = (u32, Option<(u32, u32)>);
 
 #[derive(Clone, Copy, Default)]
@@ -316,7 +316,7 @@ fn first_race(events: &[Event]) -> Option<usize> {
     None
 }
 
-/// Returns the numbers of the events of a set.
+/// Returns the indices of the events in a set.
 fn bits(events: Events) -> impl Iterator<Item = usize> {
     (0..128).filter(move |bit| events & 1 << bit != 0)
 }
@@ -330,7 +330,7 @@ fn writes_atomically(event: &Event, place: Place) -> bool {
     }
 }
 
-/// Notes that the threads `group` have met.
+/// Records that the threads in `group` have met: each then knows the past of all.
 fn meet(threads: &mut HashMap<(u32, u32), Thread>, group: &[(u32, u32)]) {
     let mut all = Thread::default();
     for thread in group.iter().map(|id| threads[id]) {

@@ -1,4 +1,4 @@
-//! Tests races between blocks: the effect of atomics, fences and launches on the order of accesses.
+//! Tests races between blocks, and which accesses atomics, fences and launches order.
 
 use crate::common;
 
@@ -12,12 +12,12 @@ fn block() -> u32 {
     thread::block_idx().x
 }
 
-/// Returns a launch of blocks of one thread.
+/// Returns the configuration of a launch of `blocks` blocks of one thread.
 fn single(blocks: u32) -> LaunchConfig {
     LaunchConfig::new(blocks, 1)
 }
 
-/// The operations by which a thread publishes its writes, and by which another waits for them.
+/// The operations by which one thread publishes its writes and another thread waits for them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Means {
     Synchronising,
@@ -223,7 +223,7 @@ fn a_long_chain_is_cheap() {
     assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
 }
 
-/// Each block stores its part; the one that draws the last ticket adds all parts.
+/// A kernel in which each block stores its part, and the block that draws the last ticket adds all parts.
 fn last_block(
     parts: &Array<u32>,
     ticket: &Array<u32>,

@@ -1,4 +1,4 @@
-//! Tests races with atomics: release sequences, locks, and plain accesses to the same memory.
+//! Tests races of atomics: release sequences, locks, and plain accesses to the same memory.
 
 use crate::common;
 
@@ -12,7 +12,7 @@ fn block() -> u32 {
     thread::block_idx().x
 }
 
-/// Returns a launch of blocks of one thread.
+/// Returns the configuration of a launch of `blocks` blocks of one thread.
 fn single(blocks: u32) -> LaunchConfig {
     LaunchConfig::new(blocks, 1)
 }

@@ -1,12 +1,12 @@
-//! Tests of atomics of several widths, and of barriers in shared memory.
+//! Tests races of atomics of several widths, and of `mbarrier`s in shared memory.
 
 use simt::memory::{Scope, fence_scoped};
 use simt::{Checks, FaultKind, LaunchConfig, Remedy, Schedule, Simulator, shared, thread};
 
 use crate::common::KERNEL;
 
-/// Returns the remedy of the race that `kernel` has in each hostile order, in a block of two warps; `None` if it has
-/// none.
+/// Runs `kernel` in a block of two warps under each hostile schedule. Returns the remedy of the race that each launch
+/// reports, or `None` if it reports none.
 fn remedies(kernel: impl Fn() + Sync) -> Vec<Option<Remedy>> {
     let config = LaunchConfig::new(1, 64).shared_bytes(512);
     let launch = |schedule| {
@@ -54,7 +54,8 @@ fn atomics_of_two_widths_race_where_they_overlap() {
     assert_eq!(remedies(add(8, 16, false)), [None; 8]);
 }
 
-/// A barrier in the word at 0, for 64 threads: the upper half is the phase, the lower half the number of arrivals.
+/// Arrives at a barrier of 64 threads in the shared word at address 0. Its upper half is the phase and its lower half
+/// the number of arrivals. Returns the phase before the arrival.
 fn arrive() -> u64 {
     fence_scoped(Scope::Block);
     let before = shared::arrive(0, |word| match word + 1 {

@@ -1,4 +1,4 @@
-//! Tests the orders in which blocks, warps and lanes run, and that the hostile ones are hostile.
+//! Tests the orders in which blocks, warps and lanes run under the schedules, the hostile ones in particular.
 
 use crate::common;
 
@@ -27,7 +27,8 @@ impl Log {
     }
 }
 
-/// Returns the threads of a launch in the order in which each makes its accesses, `accesses` per thread.
+/// Returns the threads of a launch in the order of their accesses. Each thread makes `accesses` accesses and is listed
+/// as often.
 fn order_of_accesses(schedule: Schedule, config: LaunchConfig, accesses: usize) -> Vec<usize> {
     let (log, array) = (Log::default(), Array::<u32>::filled(1, 0));
     scheduled(schedule)
@@ -41,7 +42,7 @@ fn order_of_accesses(schedule: Schedule, config: LaunchConfig, accesses: usize) 
     log.take()
 }
 
-/// Returns how many times `list` changes from one value to another.
+/// Returns the number of neighbours in `list` that differ.
 fn changes<T: PartialEq>(list: &[T]) -> usize {
     list.windows(2).filter(|pair| pair[0] != pair[1]).count()
 }
@@ -110,11 +111,11 @@ fn the_last_comes_first() {
         })
         .unwrap();
     let expected: Vec<_> = (0..3).flat_map(|_| (0..64).rev()).collect();
-    assert_eq!(log.take(), expected, "after each barrier as well");
+    assert_eq!(log.take(), expected, "the order must be the same after each barrier");
 }
 
-/// Returns the warps of a block of 256 threads in the order in which they pass three warp synchronisations. At each of
-/// these, all lanes but one wait for that one.
+/// Returns the warps of a block of 256 threads in the order in which they pass three warp synchronisations. The first
+/// lane of each warp records each pass.
 fn order_of_warps(schedule: Schedule) -> Vec<usize> {
     let log = Log::default();
     scheduled(schedule)
@@ -135,12 +136,12 @@ fn one_warp_and_one_lane_are_ahead() {
     let (mut warps, mut lanes) = (Vec::new(), Vec::new());
     for seed in 0..20 {
         let order = order_of_warps(Schedule::OneAhead(seed));
-        assert_eq!(order[..3], [order[0]; 3], "the warp has finished before any other has begun");
+        assert_eq!(order[..3], [order[0]; 3], "the warp must finish before any other warp begins");
         warps.push(order[0]);
 
         let order = order_of_accesses(Schedule::OneAhead(seed), LaunchConfig::new(1, 96), 4);
         assert_eq!(order[..4], [order[0]; 4]);
-        assert!(order[..32 * 4].iter().all(|thread| thread / 32 == order[0] / 32), "its warp follows");
+        assert!(order[..32 * 4].iter().all(|thread| thread / 32 == order[0] / 32), "its whole warp must follow");
         lanes.push(order[0] % 32);
     }
     assert!(changes(&warps) > 10 && changes(&lanes) > 10, "{warps:?}, {lanes:?}");
@@ -170,7 +171,7 @@ fn one_warp_and_one_lane_are_behind() {
     for seed in 0..20 {
         let order = order_of_warps(Schedule::OneBehind(seed));
         let last = order[order.len() - 1];
-        assert_eq!(order[order.len() - 3..], [last; 3], "the warp begins when all others have finished");
+        assert_eq!(order[order.len() - 3..], [last; 3], "the warp must begin only when all others have finished");
         warps.push(last);
 
         let order = order_of_accesses(Schedule::OneBehind(seed), LaunchConfig::new(1, 96), 4);
@@ -233,16 +234,16 @@ fn blocks_take_turns() {
         let first = |block| blocks.iter().position(|&other| other == block).unwrap();
         let last = |block| blocks.iter().rposition(|&other| other == block).unwrap();
         let overlaps = |block| (0..30).filter(|&other| other != block && first(other) < last(block)).count();
-        assert!((0..30).all(|block| overlaps(block) > 2), "each block runs together with others");
+        assert!((0..30).all(|block| overlaps(block) > 2), "each block must run at the same time as others");
         let mut firsts: Vec<_> = (0..30).map(first).collect();
-        assert!(!firsts.is_sorted(), "in no natural order");
+        assert!(!firsts.is_sorted(), "the blocks must not start in their natural order");
         firsts.sort_unstable();
-        assert!(firsts[29] > order.len() / 2, "but not all at once");
+        assert!(firsts[29] > order.len() / 2, "the blocks must not all start at once");
 
         let threads: Vec<_> = order.iter().filter(|&thread| thread / 64 == 7).collect();
-        assert!(changes(&threads) > 64 + 20, "threads of a block take turns as well");
+        assert!(changes(&threads) > 64 + 20, "threads of a block must also take turns");
         let lengths: Vec<_> = order.chunk_by(|a, b| a == b).map(<[_]>::len).collect();
-        assert!(lengths.contains(&1) && lengths.contains(&20), "short stretches and long ones");
+        assert!(lengths.contains(&1) && lengths.contains(&20), "threads must run for short and for long stretches");
     }
 }
 
@@ -338,7 +339,7 @@ fn threads_that_poll_let_others_run() {
 fn names_say_schedule_and_seed() {
     let names = Schedule::HOSTILE.map(|schedule| schedule.to_string());
     for (i, name) in names.iter().enumerate() {
-        assert!(!names[..i].contains(name), "{name} is there twice");
+        assert!(!names[..i].contains(name), "{name} occurs twice");
     }
     assert_eq!((Schedule::OneBehind(3).to_string(), Schedule::LastFirst.seed()), ("one-behind:3".to_owned(), 0));
 }

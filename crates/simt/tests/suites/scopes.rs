@@ -1,5 +1,5 @@
-//! Tests atomics and fences of block and device scope: which threads they order, and for which threads an atomic is one
-//! step.
+//! Tests atomics and fences of block and device scope: the threads that they order, and the threads for which an access
+//! is atomic.
 
 use crate::common;
 
@@ -10,7 +10,7 @@ use simt::{LaunchConfig, Remedy, thread};
 
 const SCOPES: [Scope; 3] = [Scope::Block, Scope::Device, Scope::System];
 
-/// One block of two warps, of which the first lanes take part, or two blocks of one thread.
+/// The two threads of a test: the first lanes of two warps of one block, or the threads of two blocks of one thread.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Threads {
     OfOneBlock,
@@ -25,7 +25,7 @@ impl Threads {
         }
     }
 
-    /// Returns the number of the calling thread, if it takes part.
+    /// Returns the number of the calling thread, 0 or 1, or `None` if it is not one of the two.
     fn number(self) -> Option<u32> {
         match self {
             Self::OfOneBlock => first_index().is_multiple_of(32).then_some(first_index() / 32),
@@ -34,15 +34,16 @@ impl Threads {
     }
 }
 
-/// The operations by which the first thread publishes and the second waits: fences around relaxed accesses, or release
-/// and acquire.
+/// The operations by which the first thread publishes a value and the second waits for it: fences and relaxed accesses,
+/// or release and acquire.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Manner {
     Fences,
     ReleaseAcquire,
 }
 
-/// The first thread writes `data[0]` and sets the flag `data[1]`; the second waits for the flag and reads.
+/// A kernel in which the first thread writes `data[0]` and sets the flag `data[1]`. The second thread waits for the
+/// flag and reads `data[0]`.
 fn publish_and_read(threads: Threads, data: &Array<u32>, manner: Manner, [publishes, waits, accesses]: [Scope; 3]) {
     let orders = manner == Manner::ReleaseAcquire;
     let of = |scope| if orders { scope } else { accesses };

@@ -1,4 +1,4 @@
-//! Tests of shared memory.
+//! Tests shared memory: arrays, accesses, limits and faults.
 
 use crate::common;
 

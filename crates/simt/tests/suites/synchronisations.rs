@@ -1,4 +1,4 @@
-//! Tests which synchronisations launches reach, and the effect of omitting one.
+//! Tests which synchronisations launches reach, and the effect of leaving one out.
 #![expect(clippy::if_same_then_else, reason = "the same operation at different lines is what is tested")]
 
 use crate::common;
@@ -14,8 +14,8 @@ const THREADS: u32 = 96;
 
 const FIRST_LINE: u32 = line!() + 6;
 
-/// Executes every kind of synchronisation once, the first at `FIRST_LINE`, each of the others a line further. Returns
-/// their results.
+/// Executes six kinds of synchronisation, one per source line from `FIRST_LINE` on. Returns the results of those that
+/// return one.
 #[rustfmt::skip]
 fn one_of_each() -> (u32, Option<u64>, u32) {
     thread::sync_threads();
@@ -93,12 +93,13 @@ fn an_omitted_operation_still_returns_its_value() {
                 _ => (20, 90),
             };
             assert_eq!((stats.barriers, stats.warp_operations), (barriers, operations), "{kind:?}");
-            assert_eq!(synchronisations.reached().len(), 6, "the one that is left out is noted as well");
+            assert_eq!(synchronisations.reached().len(), 6, "the record must have the left-out one, too");
         }
     }
 }
 
-/// Returns the order in which the threads of a block reach two points with `between` in between, in the natural order.
+/// Returns the order in which the threads of two blocks reach two points, with a call of `between` from one to the
+/// other.
 fn trace(synchronisations: Synchronisations, between: fn()) -> Vec<usize> {
     let trace = Trace::default();
     simulator(1, 0)
@@ -198,7 +199,8 @@ fn if_one_of_two_barriers_is_left_out_the_other_is_not_reached() {
     }
 }
 
-/// Each thread writes, calls `between`, and reads the value that its neighbour has written.
+/// Runs a checked launch in which each thread writes a value, calls `between`, and reads the value that its neighbour
+/// has written.
 fn checked(synchronisations: Synchronisations, between: fn()) -> Result<(), FaultKind> {
     let simulator = simulator(1, 0).with_checks(Checks::default()).with_synchronisations(synchronisations);
     let config = LaunchConfig::new(2, 32).shared_bytes(128);

@@ -1,4 +1,4 @@
-//! Tests of reads of unwritten memory.
+//! Tests the faults of reads of uninitialised memory.
 
 use crate::common;
 
@@ -33,7 +33,7 @@ fn launch(simulator: &Simulator, kernel: impl Fn() + Sync) -> Result<(), Fault> 
     simulator.launch(&KERNEL, LaunchConfig::new(2, 64), kernel).map(drop)
 }
 
-/// Returns the memory, the address and the line of a read of unwritten memory.
+/// Returns the memory space, the index and the source line of the fault, which must be a read of uninitialised memory.
 #[track_caller]
 fn unwritten(result: Result<(), Fault>) -> (Space, usize, u32) {
     match result {

@@ -1,4 +1,4 @@
-//! Tests of warp operations.
+//! Tests the warp operations: synchronisation, exchange, votes, matches and reductions.
 
 use crate::common;
 
@@ -71,7 +71,7 @@ fn divergent_lanes_meet_in_their_own_groups() {
                             warp::exchange(0x5555_5555, lane.into(), (lane + 2) % 32),
                             Some(((lane + 2) % 32).into())
                         );
-                        assert_eq!(warp::exchange(0x5555_5555, lane.into(), 1), None, "lane 1 is elsewhere");
+                        assert_eq!(warp::exchange(0x5555_5555, lane.into(), 1), None, "lane 1 is not in the mask");
                     } else if lane < 16 {
                         assert_eq!(warp::ballot(0x0000_AAAA, lane > 7), 0xAA00);
                     } else {

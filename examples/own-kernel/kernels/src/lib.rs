@@ -1,9 +1,9 @@
-//! The kernel, which counts how often each byte occurs.
+//! The kernel: it counts how often each byte occurs.
 #![no_std] // A GPU has only `core`.
 
 use cuda_std::prelude::*;
 
-/// Adds to `counts[b]` how many of `bytes` are `b`; `counts` has 256 elements. Launched on any one-dimensional grid.
+/// Adds to `counts[b]` the number of `bytes` that equal `b`. `counts` has 256 elements, the grid one dimension.
 #[kernel]
 pub fn histogram(bytes: Global<u8>, counts: GlobalMut<u32>) {
     // Every block counts in its own shared memory, where an atomic addition costs far less than in global memory.

@@ -12,13 +12,13 @@ use crate::bench::points::{Bench, Point, filled};
 use workbench::inputs::RandomVector;
 use workbench::probe::{Arrays, BLOCKS, BandwidthKernel, Instance, Measured};
 
-/// The copy kernel's name, in place of a rung's.
+/// The name of the copy kernel, which takes the place of a rung's name.
 const KERNEL: &str = "global_copy";
 
 /// The number of bytes of each array while the settings are compared.
 const TRIAL_BYTES: usize = 1 << 30;
 
-/// The most blocks per multiprocessor in the simulator.
+/// The maximum number of blocks per multiprocessor in the simulator.
 const BLOCKS_SIMULATED: u32 = 4;
 
 /// A setting of the copy kernel, and its speed.

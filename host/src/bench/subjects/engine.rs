@@ -8,7 +8,7 @@ use workbench::algorithm::Algorithm;
 use crate::bench::meter::Times;
 use crate::bench::points::Bench;
 
-/// The engine's name, in place of a rung's.
+/// The name of the engine, which takes the place of a rung's name.
 const ENGINE: &str = "cpu";
 
 /// The number of timed runs, after those that determine the number of steps per run.
@@ -17,7 +17,7 @@ const RUNS: usize = 5;
 /// The minimum number of steps of a run.
 const FEWEST_STEPS: u64 = 32;
 
-/// The number of steps is doubled until a run takes longer than this.
+/// The minimum time of a run. The number of steps per run is doubled until a run takes this time.
 const SHORT: Duration = Duration::from_millis(100);
 
 /// Measures the CPU engine at each size by the host's clock.

@@ -21,7 +21,7 @@ use crate::bench::points::Bench;
 /// The number of elements of a sum: enough for several blocks, which need memory for their partial sums.
 const SUMMED: usize = 10_000;
 
-/// A batch of launches has this many times as many launches as a batch of sums has sums.
+/// The number of launches in a batch of launches for each sum in a batch of sums.
 const LAUNCHES_PER_SUM: usize = 5;
 
 /// The number of timed batches of each kind, after one that warms up.
@@ -30,7 +30,7 @@ const BATCHES: usize = 41;
 /// The number of launches per batch. A GPU's queue takes about a thousand.
 const LAUNCHES: usize = 50;
 
-/// The median times of one kind of launch.
+/// The times of one kind of launch.
 struct Cost {
     kind: &'static str,
     /// The times until the host has enqueued a batch.

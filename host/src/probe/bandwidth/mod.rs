@@ -1,4 +1,4 @@
-//! `host bandwidth`: the speed of reading, writing and copying, by operand size, unroll factor and block.
+//! `host bandwidth`: measures the speed of reading, writing and copying, by operand size, unroll factor and block.
 
 use std::fmt::Write;
 use std::ops::Range;

@@ -23,11 +23,11 @@ pub enum Action {
     ZoomOut,
     /// Return to the initial view.
     Recentre,
-    /// Move the view by these numbers of steps to the right and down.
+    /// Move the view to the right and down by these numbers of steps. Negative numbers move it to the left and up.
     Pan(i32, i32),
     /// Pause and return to the previously shown board.
     Back,
-    /// Keep the live cells in the middle, or stop doing so.
+    /// Switch on or off that the view follows the live cells.
     Follow,
     /// Show or hide a map of the board in a corner.
     ShowMap,

@@ -34,7 +34,7 @@ const ATTENTION: Duration = Duration::from_millis(50);
 /// The options of an animation.
 #[derive(Clone, Copy, Debug)]
 pub struct AnimationOptions {
-    /// Frames per second, at least 1.
+    /// The number of frames per second, at least 1.
     pub frames_per_second: u16,
     /// The generation at which the animation ends, or `None` if it runs until the user quits.
     pub generations: Option<u64>,

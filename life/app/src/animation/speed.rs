@@ -12,12 +12,12 @@ impl Speed {
     const SLOWEST: i8 = -6;
     const FASTEST: i8 = 30;
 
-    /// Returns twice the speed, up to 2³⁰ generations per frame.
+    /// Returns a speed twice as high, up to 2³⁰ generations per frame.
     pub fn faster(self) -> Self {
         Self { power: (self.power + 1).min(Self::FASTEST) }
     }
 
-    /// Returns half the speed, down to one generation in 64 frames.
+    /// Returns a speed half as high, down to one generation in 64 frames.
     pub fn slower(self) -> Self {
         Self { power: (self.power - 1).max(Self::SLOWEST) }
     }

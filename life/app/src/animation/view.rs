@@ -18,7 +18,7 @@ impl Marks {
         }
     }
 
-    /// Returns the other kind of marks.
+    /// Returns the other of the two kinds of characters.
     pub fn other(self) -> Self {
         match self {
             Self::HalfBlocks => Self::Braille,

@@ -22,7 +22,7 @@ pub struct Watchdog {
 }
 
 impl Watchdog {
-    /// Starts the thread.
+    /// Starts the watchdog's thread.
     ///
     /// # Errors
     /// If the thread cannot be started.

@@ -1,4 +1,4 @@
-//! The back end of a run: the CPU, a kernel on a device, or a team of devices or ranks.
+//! The back end that advances a run's board: the CPU, a kernel on a device, or a team of devices or ranks.
 
 use anyhow::{Context, bail};
 use launch::{Device, Group, compile_beside};

@@ -65,7 +65,7 @@ impl DisjointSets {
         root
     }
 
-    /// Joins two sets. Returns true if they were different.
+    /// Joins the sets of two cells. Returns true if the sets were different.
     fn join(&mut self, a: usize, b: usize) -> bool {
         let (a, b) = (self.find(a), self.find(b));
         self.0[a] = b;

@@ -1,4 +1,4 @@
-//! `--census`: counts the objects on a board that has become periodic, or on many such soups, by apgcode.
+//! `--census`: runs a board or many soups until they are periodic, and counts the objects that remain, by apgcode.
 
 use std::collections::HashMap;
 use std::fmt;

@@ -1,6 +1,6 @@
 //! The names of the most common objects.
 
-/// Lines with an apgcode, a tab and a name.
+/// The names as lines, each with an apgcode, a tab and a name.
 const NAMES: &str = include_str!("object_names.tsv");
 
 /// Returns the name of the object with apgcode `code`, or `None` for rare objects.

@@ -21,7 +21,7 @@ const EVERY: Every = Every::Time(Duration::from_secs(60));
 /// The condition that ends a run.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
 pub enum Until {
-    /// The board is periodic.
+    /// The run ends when the board is periodic.
     Stable,
 }
 

@@ -21,7 +21,7 @@ pub enum BoardSource {
     Soup {
         /// The size of the board as (columns, rows).
         size: (usize, usize),
-        /// The share of live cells.
+        /// The share of live cells, from 0 to 1.
         density: f64,
         /// The seed of the random cells.
         seed: u64,

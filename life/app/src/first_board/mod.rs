@@ -20,7 +20,7 @@ pub use pattern::soup;
 
 /// The first board of a run, with its universe and metadata.
 pub struct FirstBoard {
-    /// The source of the cells.
+    /// The source of the board's cells.
     pub source: BoardSource,
     /// The universe of the board.
     pub universe: Universe,
@@ -37,7 +37,7 @@ pub struct BoardOptions<'a> {
     pub ranks: Ranks,
     /// The text of `--rule`.
     pub rule: Option<&'a str>,
-    /// The size of `--size`.
+    /// The size that `--size` gives.
     pub size: Option<Size>,
     /// The size that fills the screen, if the run will be animated.
     pub screen: Option<Size>,

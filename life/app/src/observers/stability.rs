@@ -113,7 +113,7 @@ impl<'e> Search<'e> {
     }
 
     /// Returns the period of `board`, which is at generation `at`, and the distance that the cells move in a period.
-    /// The period must divide `multiple`. Returns `None` if the board has no such period.
+    /// Only divisors of `multiple` are tried. Returns `None` if none of them is a period.
     fn period(&self, board: &Snapshot, at: u64, multiple: u64) -> anyhow::Result<Option<(u64, (i64, i64))>> {
         let mut life = self.life_at(board, at)?;
         // If even and odd generations have different rules, only an even number of generations is a period.

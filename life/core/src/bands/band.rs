@@ -57,7 +57,7 @@ impl Band {
         }
     }
 
-    /// Returns `rows` of the whole board, which the band must own.
+    /// Returns a copy of `rows`, which are numbered as on the whole board. The band must own these rows.
     pub(super) fn read(&self, rows: &Range<usize>) -> Result<Board, LifeError> {
         let board = match &self.engine {
             Engine::Kernel(life) => life.rows(self.local(rows))?,

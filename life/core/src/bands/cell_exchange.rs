@@ -58,7 +58,7 @@ pub(super) fn links(spec: &BoardSpec, division: &Division, halo: usize, rank: us
     links
 }
 
-/// Fills the halos of all bands. `planes` is the number of bits per cell.
+/// Fills the halos of all bands with the cells of `links`. `planes` is the number of bits per cell.
 pub(super) fn fill_halos(
     links: &[CellLink],
     planes: usize,

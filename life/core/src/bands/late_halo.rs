@@ -14,7 +14,8 @@ use super::band::{Band, Engine};
 use crate::error::LifeError;
 use crate::{LifeRung, Simulation};
 
-/// A board of the halo rows above a band, copies of the band's first and last rows, and the halo rows below the band.
+/// A board that consists of the halo rows above a band, copies of the band's first and last rows, and the halo rows
+/// below it.
 pub(super) struct LateHalo {
     pub(super) life: Simulation,
     /// The number of halo rows on each side of the band.

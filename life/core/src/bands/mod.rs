@@ -58,14 +58,14 @@ pub struct BoardSpec {
     pub rule: Rule,
     /// How the edges of the board are joined. Kernels treat every topology as a torus.
     pub topology: Topology,
-    /// The number of the first generation.
+    /// The number of the board's first generation.
     pub from: u64,
 }
 
 /// The devices or cores that advance the bands of a rank.
 #[derive(Clone, Copy)]
 pub enum Workers<'g> {
-    /// The host's cores, with one band.
+    /// The host's cores, which advance one band.
     Cores,
     /// The members of a group, which advance one band each. If the rung is `None`, it is the [default
     /// rung](super::default_rung).
@@ -118,7 +118,7 @@ impl fmt::Display for HaloTransport {
     }
 }
 
-/// Values that a test sets in place of those that the plan would choose.
+/// Values with which a test overrides the values of the plan.
 #[derive(Clone, Copy, Default, Debug)]
 struct Overrides {
     /// The number of halo rows.
@@ -332,7 +332,7 @@ impl<'c> Bands<'c> {
         }
     }
 
-    /// Returns the number of bands of all ranks.
+    /// Returns the number of bands of the board, over all ranks.
     pub fn count(&self) -> usize {
         self.plan.division.bands()
     }

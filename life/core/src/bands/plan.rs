@@ -102,7 +102,7 @@ fn is_far(ranks: &dyn Communicator, are_kernels: bool) -> bool {
     ranks.size() > if are_kernels { ranks.local_size() } else { 1 }
 }
 
-/// The memory that a band needs.
+/// The memory that a band needs, and the device that has it.
 #[derive(Clone, Debug)]
 pub struct BandMemory {
     /// The name of the device or of the cores.

@@ -64,7 +64,7 @@ impl Staging {
     }
 }
 
-/// Returns the halo rows above and below a band, each piece with the band that owns it.
+/// Returns the halo rows above and below a band as pieces, each with the number of the band that owns it.
 fn halo_of(division: &Division, band: usize, halo: usize, goes_around: bool) -> Vec<(usize, Piece)> {
     let (own, all) = (division.rows(band), division.rows(division.bands() - 1).end);
     let (above, below) = halo_rows(division, band, halo, goes_around);
@@ -97,7 +97,7 @@ pub(super) struct RowExchange {
     links: Vec<Link>,
     /// One late halo per band of this rank. Empty if bands run no generations during an exchange.
     late_halos: Vec<LateHalo>,
-    /// The number of exchanges so far.
+    /// The number of exchanges that have begun so far.
     exchanges: u64,
 }
 
@@ -329,7 +329,7 @@ fn unpack(band: &mut Band, pieces: &[Piece], is_packed: bool, incoming: &mut Sta
     }
 }
 
-/// Writes rows into a board on a device. `row` converts the first row of a piece to a row of that board.
+/// Writes the rows of `words` into a board on a device. `row` converts the first row of a piece to a row of that board.
 fn put(
     life: &mut Simulation,
     pieces: &[Piece],

@@ -32,7 +32,7 @@ pub struct Board {
     ages: Vec<Vec<u32>>,
 }
 
-/// A run, as in run-length encoding: `length` live cells of row `y` from column `x` on.
+/// A run of live cells, as in run-length encoding: `length` cells of row `y` from column `x` on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Run {
     /// The column of the first cell.
@@ -54,7 +54,7 @@ impl Run {
 #[derive(Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum SizeError {
-    /// A side is zero.
+    /// The width or the height is zero.
     #[error("a board of {width}x{height} has no cells: both sides must be at least 1")]
     Zero {
         /// The number of columns.
@@ -70,7 +70,7 @@ pub enum SizeError {
         /// The number of rows.
         height: usize,
     },
-    /// The words cannot be allocated.
+    /// The words of the board cannot be allocated.
     #[error("a board of {width}x{height} needs {bytes} bytes, which cannot be allocated: use a smaller board")]
     OutOfMemory {
         /// The number of columns.
@@ -106,7 +106,7 @@ pub enum WordsError {
     /// A bit beyond the width is set.
     #[error("the last word of row {row} has bits set beyond the board's width of {width}: they must be 0")]
     Padding {
-        /// The first row with such a bit.
+        /// The first row with a set bit beyond the width.
         row: usize,
         /// The number of columns.
         width: usize,
@@ -132,7 +132,7 @@ impl Board {
         Ok(Self { width, height, words_per_row: width.div_ceil(WORD_BITS), words, ages: Vec::new() })
     }
 
-    /// Checks that boards of this size can be made.
+    /// Checks that `width` and `height` are a valid size of a board. Does not check that the memory suffices.
     ///
     /// # Errors
     /// [`SizeError`] if a side is zero or the number of cells overflows.
@@ -334,7 +334,7 @@ pub fn last_word_mask(width: usize) -> u32 {
     u32::MAX >> ((WORD_BITS - width % WORD_BITS) % WORD_BITS)
 }
 
-/// A board of at least this many words is processed on several cores.
+/// The number of words from which on a board is processed on several cores.
 pub(super) const ALL_CORES: usize = 1 << 16;
 
 /// The maximum number of words that are read, written or packed at once: 64 MiB.

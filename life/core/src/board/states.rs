@@ -47,8 +47,8 @@ impl Board {
         ((1 << self.ages.len()) + 1).min(256)
     }
 
-    /// Returns the bits of the cells' ages, the lowest bit first, each in the layout of [`Board::words`]. The bits of
-    /// live and of dead cells are 0.
+    /// Returns the bits of the cells' ages, the lowest bit first, each in the layout of [`Board::words`]. Live and dead
+    /// cells have age 0.
     pub fn ages(&self) -> &[Vec<u32>] {
         &self.ages
     }

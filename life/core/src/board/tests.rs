@@ -1,4 +1,4 @@
-//! Tests of `board`.
+//! Tests of [`Board`].
 
 use proptest::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Patterns, and how they are placed on a board.
+//! Patterns of live cells, and functions that place them on a board.
 
 use thiserror::Error;
 
@@ -10,7 +10,7 @@ use super::board::{Board, Run, WORD_BITS};
 /// live one. Cells in the further states of a rule are kept in a separate list.
 #[derive(Clone, Debug, Default)]
 pub struct Pattern {
-    /// The name in the pattern's file.
+    /// The name of the pattern in its file.
     pub name: Option<String>,
     /// The number of columns of the box.
     pub width: usize,
@@ -37,7 +37,7 @@ pub struct ParseError {
     pub line: usize,
     /// The column in characters, counted from 1.
     pub column: usize,
-    /// The problem and its remedy.
+    /// The message: what is wrong, and what to write instead.
     pub message: String,
 }
 
@@ -168,7 +168,7 @@ impl Pattern {
         self.runs().flat_map(Run::cells)
     }
 
-    /// Returns the number of live cells, or `u64::MAX` if there are more.
+    /// Returns the number of live cells, or `u64::MAX` if the number is larger.
     pub fn population(&self) -> u64 {
         let packed = self.packed.as_ref().map_or(0, Board::population);
         self.runs.iter().fold(packed, |sum, run| sum.saturating_add(run.length as u64))
@@ -189,7 +189,7 @@ impl PartialEq for Pattern {
 
 impl Eq for Pattern {}
 
-/// Placing patterns on a board.
+/// Functions that place patterns on a board.
 impl Board {
     /// Makes the live cells of `pattern` alive. The pattern's upper left corner is at column `x` and row `y`, and cells
     /// that cross an edge wrap around. Other cells are unchanged. Cells in states above 1 are placed if the board can

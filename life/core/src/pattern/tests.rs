@@ -1,4 +1,4 @@
-//! Tests of `pattern`.
+//! Tests of [`Pattern`].
 
 use super::*;
 

@@ -21,7 +21,7 @@ pub(super) fn shapes(count: usize) -> impl Iterator<Item = (char, usize)> {
     LETTERS[few].chars().zip(SHAPES[few]).map(move |(letter, shape)| (letter, shape ^ flip))
 }
 
-/// Returns all neighbourhoods that `shape` becomes by rotations and reflections.
+/// Returns the eight images of `shape` under rotations and reflections.
 pub(super) fn images(shape: usize) -> [usize; 8] {
     let mut images = [shape; 8];
     for i in 1..8 {

@@ -1,10 +1,10 @@
-//! Parses rules.
+//! Parses rules in all supported notations.
 
 use std::str::FromStr;
 
 use super::{ALL, CENTRE, HEXAGONAL, MOORE, Rule, RuleError, VON_NEUMANN, hensel, map, names};
 
-/// The supported notations.
+/// The supported notations, as error messages list them.
 const SUPPORTED: &str = "B3/S23 (and 23/3 or b3s23), Hensel's letters as in B2-a/S12, H or V at the end for hexagonal and von \
                          Neumann neighbours, MAP and base64, W30, Generations such as 12/34/3, and names such as HighLife";
 
@@ -168,14 +168,15 @@ fn counts(text: &str) -> Result<Rule, RuleError> {
     }
 }
 
-/// Splits Catagolue's notation for 5 states, such as `g5b357s3457`.
+/// Splits Catagolue's notation, such as `g5b357s3457` for 5 states, into the number of states and the rest.
 fn catagolue(text: &str) -> (Option<&str>, &str) {
     let Some(rest) = text.strip_prefix('g') else { return (None, text) };
     let (states, rest) = rest.split_at(rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len()));
     (Some(states), rest)
 }
 
-/// Returns birth and survival without the letters B and S. Without these letters, survival comes first.
+/// Returns the halves for birth and survival without the letters B and S. If the text has no letters, survival is the
+/// first half.
 fn halves<'t>(first: &'t str, second: &'t str) -> Result<[&'t str; 2], RuleError> {
     let kind = |part: &str| part.chars().next().filter(|c| matches!(c, 'b' | 's'));
     let rest = |part: &'t str| part.strip_prefix(['b', 's']).unwrap_or(part);

@@ -35,7 +35,7 @@ fn counted(rule: &Rule, neighbours: usize) -> Option<[String; 2]> {
     Some([birth, survival].map(|counts| (0..=8).filter(|n| counts >> n & 1 == 1).map(|n| n.to_string()).collect()))
 }
 
-/// Returns birth and survival with Hensel's letters, or `None` if the rule distinguishes directions.
+/// Returns the texts of birth and survival with Hensel's letters, or `None` if the rule distinguishes directions.
 fn lettered(rule: &Rule) -> Option<[String; 2]> {
     let is_isotropic =
         (0..ALL).all(|i| hensel::images(i).iter().all(|&image| rule.is_alive(image) == rule.is_alive(i)));

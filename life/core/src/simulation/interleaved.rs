@@ -91,15 +91,15 @@ pub(super) struct InterleavedCells {
     /// The rule's tables for launches that begin in an even and in an odd generation. `None` for Life, which needs no
     /// tables.
     tables: Option<[&'static [u8]; 2]>,
-    /// The rule in even and in odd generations. Births are the low 16 bits, survivals the high 16 bits.
+    /// The counts of the rule for even and for odd generations. Births are the low 16 bits, survivals the high 16 bits.
     counts: [u32; 2],
-    /// How the edges are joined. `None` for a torus without a shift.
+    /// How the edges of the board are joined. `None` for a torus without a shift.
     joined: Option<JoinedEdges>,
     pub(super) now: Buffer<u32>,
     pub(super) next: Buffer<u32>,
 }
 
-/// How the edges of a board are joined, other than to a torus without a shift.
+/// The way in which the edges of a board are joined, unless it is a torus without a shift.
 struct JoinedEdges {
     surface: Surface,
     /// True if a launch of several generations makes the corners wrong and a further kernel corrects them.
@@ -120,7 +120,7 @@ impl JoinedEdges {
         self.surface.dead() != [false; 2]
     }
 
-    /// Returns how many of `generations` one launch may run.
+    /// Returns the number of generations that one launch may run, at most `generations`.
     fn max_generations(&self, generations: u64) -> u64 {
         let is_one =
             (self.has_dead() && generations < DEEPEST as u64) || (self.surface.has_corners() && !self.mends_corners);

@@ -29,13 +29,13 @@ use two_bit_cells::TwoBitCells;
 
 /// The present board in the rung's layout, and the buffer of the next one.
 enum Cells {
-    /// One byte per cell.
+    /// Cells with one byte each.
     Bytes { now: Buffer<u8>, next: Buffer<u8> },
-    /// 32 cells per word.
+    /// Words of 32 adjacent cells.
     Words { kernel: WordKernel, now: Buffer<u32>, next: Buffer<u32> },
-    /// 32 cells per word, from distant columns.
+    /// Words of 32 cells from distant columns.
     Interleaved(InterleavedCells),
-    /// Two bits per cell, in separate words.
+    /// Cells with two bits each, in separate words.
     TwoBit(TwoBitCells),
 }
 
@@ -76,12 +76,12 @@ pub struct Simulation {
     width: usize,
     height: usize,
     generation: u64,
-    /// The number of the first generation.
+    /// The number of the board's first generation.
     from: u64,
     rung: LifeRung,
     cells: Cells,
     total: Buffer<u64>,
-    /// A buffer for packed rows.
+    /// A buffer for packed rows, once one was needed.
     staging: Option<Buffer<u32>>,
     /// The number of blocks that keeps the device busy.
     max_blocks: u32,

@@ -175,7 +175,7 @@ impl Simulation {
         }
     }
 
-    /// Replaces the rows from `first` on by `board`.
+    /// Replaces the rows from `first` on by the rows of `board`.
     ///
     /// # Errors
     /// As for [`rows`](Self::rows), and if `board` has another width.

@@ -152,7 +152,7 @@ impl Simulation {
         Ok(self.totals()?[0])
     }
 
-    /// Packs `rows` in parts. Calls `work` with the words and the first row of each part.
+    /// Packs `rows` in parts, and calls `work` with the words and the first row of each part.
     fn for_packed(
         &mut self,
         rows: Range<usize>,

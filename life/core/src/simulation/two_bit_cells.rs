@@ -9,7 +9,7 @@ use crate::error::LifeError;
 
 /// Two boards whose states have two bits per cell: the present one and the next one.
 pub(super) struct TwoBitCells {
-    /// The tables of births and survivals.
+    /// The tables of births and survivals, which the kernel reads.
     tables: &'static [u8],
     states: u32,
     /// The low bits of the states, and their high bits.
@@ -41,7 +41,7 @@ impl TwoBitCells {
         Ok(Board::from_words_and_ages(width, height, of(|low, high| low | high), ages)?)
     }
 
-    /// Enqueues one generation.
+    /// Enqueues a launch that advances the board by one generation.
     pub(super) fn advance(&mut self, queue: Queue<'_>, width: usize, height: usize) -> Result<(), Error> {
         let across = width.div_ceil(CELLS_PER_WORD).div_ceil(AGES_WORDS);
         let config = planar(32 * across, height.div_ceil(ROWS_PER_THREAD)).tables(self.tables);

@@ -12,11 +12,11 @@ const LONGEST: usize = 2_000_000_000;
 /// A bounded grid, as a suffix describes it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Grid {
-    /// How the edges are joined.
+    /// How the edges of the grid are joined.
     pub topology: Topology,
-    /// Columns, or 0 if the width is unbounded.
+    /// The number of columns, or 0 if the width is unbounded.
     pub width: usize,
-    /// Rows, or 0 if the height is unbounded.
+    /// The number of rows, or 0 if the height is unbounded.
     pub height: usize,
 }
 
@@ -30,7 +30,7 @@ pub struct Grid {
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct RuleAndTopology {
-    /// The rule.
+    /// The rule without its suffix.
     pub rule: Rule,
     /// The bounded grid, or `None` for the unbounded plane.
     pub grid: Option<Grid>,
@@ -52,7 +52,7 @@ impl FromStr for RuleAndTopology {
     }
 }
 
-/// A side of a suffix: `30`, `30+5`, `30*` or `30*+1`.
+/// The length, twist and shift of one side in a suffix: `30`, `30+5`, `30*` or `30*+1`.
 #[derive(Clone, Copy, Default, PartialEq)]
 struct Side {
     cells: usize,

@@ -1,4 +1,4 @@
-//! Tests of `macrocell`.
+//! Tests of the reader and writer of macrocell files.
 
 use proptest::prelude::*;
 

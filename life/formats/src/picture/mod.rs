@@ -1,4 +1,4 @@
-//! Pictures of boards: reads and writes PNG, writes animated GIF.
+//! Reads and writes pictures of boards (PNG), and writes animated pictures (GIF).
 
 mod read;
 mod write;

@@ -1,4 +1,4 @@
-//! Tests of `plaintext`.
+//! Tests of the reader and writer of plaintext patterns.
 
 use proptest::prelude::*;
 

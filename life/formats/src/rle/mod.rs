@@ -186,9 +186,9 @@ pub struct Writer<'a, W: Write + ?Sized> {
     has_states: bool,
     /// The number of rows received so far.
     rows: usize,
-    /// The row of the last run.
+    /// The row of the last run that was written.
     y: usize,
-    /// The column after the last run.
+    /// The column after the last run that was written.
     x: usize,
 }
 
@@ -247,7 +247,7 @@ impl<'a, W: Write + ?Sized> Writer<'a, W> {
         self.end_line()
     }
 
-    /// Adds a run: `count`, unless it is 1, and `tag`.
+    /// Adds a run to the current line: the number `count`, unless it is 1, and then `tag`.
     fn push(&mut self, count: usize, tag: &[u8]) -> io::Result<()> {
         let digits = if count == 1 { 0 } else { count.ilog10() as usize + 1 };
         if self.line.len() + digits + tag.len() > LINE {

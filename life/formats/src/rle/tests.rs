@@ -1,4 +1,4 @@
-//! Tests of `rle`.
+//! Tests of the reader and writer of run-length encoded patterns.
 
 use proptest::prelude::*;
 

@@ -9,12 +9,12 @@ use crate::report::grouped;
 /// The approximate maximum number of marks on an axis.
 const MAX_MARKS: f64 = 12.0;
 
-/// An axis.
+/// An axis of a plot: its range and its marks.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Axis {
     /// The values at the left or lower end of the axis and at its other end.
     pub ends: (f64, f64),
-    /// The marked values.
+    /// The values that have a mark.
     pub marks: Vec<f64>,
 }
 

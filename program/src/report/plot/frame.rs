@@ -19,7 +19,7 @@ const FAMILY: &str = "sans-serif";
 const TEXT: RGBColor = RGBColor(34, 34, 34);
 const GRID: RGBColor = RGBColor(225, 225, 225);
 
-/// Heights of text, in pixels.
+/// The heights of texts, in pixels.
 const TITLE: i32 = 24;
 const LABEL: i32 = 19;
 pub(super) const TICK: i32 = 17;

@@ -34,7 +34,7 @@ pub struct Timeline {
     pub rows: Vec<String>,
     /// The kinds of bars, in the order of the legend and of the colours.
     pub kinds: Vec<String>,
-    /// The bars.
+    /// The bars of all rows.
     pub bars: Vec<Bar>,
 }
 

@@ -23,7 +23,7 @@ use crate::sass::{self, Instruction};
 #[derive(Clone, Default)]
 pub(super) struct Table(BTreeMap<String, Kernel>);
 
-/// An exception: file and line of the attribute that allows a rule to be broken, and the rule.
+/// An exception: the file and line of a kernel's attribute, and the rule that the attribute allows the kernel to break.
 type Allowed = (PathBuf, usize, Rule);
 
 /// The findings in some kernels' code, and the exceptions that the kernels needed.

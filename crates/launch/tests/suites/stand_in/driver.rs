@@ -7,8 +7,8 @@
 //!
 //! Environment variables select the simulated GPU:
 //!
-//! - `STAND_IN_VERSION`, `STAND_IN_CAPABILITY`, `STAND_IN_MULTIPROCESSORS`: the version and the properties that it
-//!   reports; `STAND_IN_OPEN`: the result of opening the GPU;
+//! - `STAND_IN_VERSION`, `STAND_IN_CAPABILITY`, `STAND_IN_MULTIPROCESSORS`: properties that the driver reports;
+//!   `STAND_IN_OPEN`: the result of opening the GPU;
 //! - `STAND_IN_GPUS`: the number of GPUs; with `STAND_IN_PEERS=0` they cannot access each other's memory;
 //! - `STAND_IN_STREAMS`: the number of streams that a caller can create;
 //! - `STAND_IN_WAIT`: the result of waiting for a stream other than a device's own;

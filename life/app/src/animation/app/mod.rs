@@ -42,7 +42,7 @@ pub struct App {
     /// True if the screen is out of date.
     pub dirty: bool,
     history: History,
-    /// True if the user has changed the board.
+    /// True if the user has changed the board since the last [`hand_over`](Self::hand_over).
     is_changed: bool,
     follows: bool,
     shows_map: bool,
@@ -246,7 +246,7 @@ impl App {
         self.dirty = false;
     }
 
-    /// Draws the whole board in the upper right corner with a border, if there is room.
+    /// Draws a map of the whole board with a border in the upper right corner, if there is room.
     fn draw_map(&self, frame: &mut Frame<'_>, area: Rect) {
         let size = (MAP.0.min(area.width.saturating_sub(2)), MAP.1.min(area.height.saturating_sub(2)));
         if size.0 == 0 || size.1 == 0 {

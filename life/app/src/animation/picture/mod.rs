@@ -14,7 +14,8 @@ pub struct Picture<'a> {
     pub board: &'a Board,
     /// The view of the board.
     pub view: View,
-    /// The number of live cells of the whole board. A dot that stands for many cells is compared with their average.
+    /// The number of live cells of the whole board. The share of live cells in a dot is compared with the average of
+    /// the whole board.
     pub population: u64,
 }
 
