@@ -14,14 +14,14 @@ use crate::raw::known::{REDZONE, note_live, retire};
 /// The size of a page in bytes.
 pub(crate) const PAGE: usize = 4096;
 
-/// The alignment of allocations, as on a device.
+/// The alignment of allocations in bytes, the same as on a GPU.
 const ALIGNMENT: usize = 256;
 /// The byte with which new allocations are filled.
 const PATTERN: u8 = 0xA5;
 /// The capacity of simulated global memory in bytes if the machine's memory size is unknown.
 const DEFAULT_CAPACITY: usize = 8 << 30;
 
-/// The address of an allocation of zero bytes: a multiple of [`ALIGNMENT`].
+/// The address of every allocation of zero bytes, which is a multiple of [`ALIGNMENT`].
 const NO_BYTES: NonZeroUsize = NonZeroUsize::new(ALIGNMENT).unwrap();
 
 /// The number of bytes in use by all allocations of the process.
@@ -31,7 +31,7 @@ static USED: AtomicUsize = AtomicUsize::new(0);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("out of memory: {requested} bytes requested, {available} bytes available")]
 pub struct OutOfMemory {
-    /// The number of bytes requested.
+    /// The number of bytes that the allocation requested.
     pub requested: usize,
     /// The number of bytes that were still available.
     pub available: usize,

@@ -14,9 +14,9 @@ pub struct CallPath(pub Vec<CallStep>);
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "snake_case"))]
 pub enum CallStep {
-    /// The call at this line.
+    /// The call at this source line.
     Call(SourceLocation),
-    /// The loop at this line.
+    /// The loop that begins at this source line.
     Loop {
         /// The line of the loop.
         at: SourceLocation,

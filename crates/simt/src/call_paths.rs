@@ -81,7 +81,7 @@ impl CallPaths {
         })
     }
 
-    /// Returns the call paths of two threads at the same line, if they are different.
+    /// Returns the call paths of two threads that are at the same line, or `None` if the paths are equal.
     ///
     /// # Safety
     /// The caller must meet the conditions of [`CallPaths::of`] for both threads.

@@ -15,7 +15,7 @@ const MAX_EVENTS: usize = 1 << 14;
 /// The maximum number of atomic accesses that the trace records per thread.
 const MAX_OF_THREAD: u32 = 64;
 
-/// An atomic access of a launch.
+/// An atomic access that a thread of a launch has made or is about to make.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Event {
     /// The thread that makes the access, and the number of the access among the thread's atomic accesses.
@@ -84,7 +84,7 @@ struct Progress {
 pub(crate) struct Arrival {
     event: Event,
     is_new: bool,
-    /// The hold at which the thread waits, if any.
+    /// The index of the hold at which the thread must wait, if any.
     pub(crate) at: Option<usize>,
 }
 

@@ -1,4 +1,4 @@
-//! The shape of a launch, and the description of a kernel.
+//! The configuration of a launch, and the description of a kernel.
 
 use std::fmt;
 
@@ -17,7 +17,7 @@ pub struct Dim3 {
 }
 
 impl Dim3 {
-    /// Makes the extent or index `(x, y, z)`.
+    /// Makes an extent or an index from its three components.
     pub const fn new(x: u32, y: u32, z: u32) -> Self {
         Self { x, y, z }
     }

@@ -25,7 +25,7 @@ use crate::source::{Line, SourceLocation};
 use crate::statics::{DeviceStatic, Statics};
 use crate::synchronisations::Synchronisations;
 
-/// The position of a worker that runs no block.
+/// The value that stands for the position of a worker that runs no block.
 const NOWHERE: u64 = u64::MAX;
 
 /// A launch that runs, and the state that its workers share.
@@ -151,7 +151,7 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// Returns the kernel's statics.
+    /// Returns the statics that the launch can access, with their memory.
     pub(crate) fn statics(&self) -> Option<&Statics> {
         self.statics.map(|(statics, _)| statics)
     }

@@ -26,10 +26,10 @@
 //!
 //! # How threads run
 //!
-//! The threads of a block run one at a time on one OS thread. Each runs until it waits: at a block barrier, at a warp
-//! operation, or in a poll. The lanes of a warp do not run in lock-step: at a warp operation the lanes of its mask wait
-//! for each other. This is the independent thread scheduling of devices since Volta. Blocks are distributed over the
-//! simulator's workers.
+//! The threads of a block run one at a time on one OS thread. Each thread runs until it waits: at a block barrier, at a
+//! warp operation, or in a poll. The lanes of a warp do not run in lock-step: at a warp operation the lanes of its mask
+//! wait for each other. This is the independent thread scheduling of devices since Volta. Blocks are distributed over
+//! the simulator's workers.
 //!
 //! A thread has 128 KiB of stack. A stack overflow is a fault on Linux on x86-64 and AArch64; on other platforms it
 //! ends the process. A launch does not end if a thread loops for ever without waiting, polling or synchronising.

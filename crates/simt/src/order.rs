@@ -48,7 +48,7 @@ impl Chooser {
     }
 }
 
-/// A permutation of the blocks of a grid.
+/// The order in which the blocks of a grid run, as a permutation of their linear indices.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BlockOrder {
     blocks: u64,

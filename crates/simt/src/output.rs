@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// The destination of messages that kernels print.
 #[derive(Clone, Default)]
 pub(crate) enum Output {
-    /// The process's standard output.
+    /// Messages go to the process's standard output.
     #[default]
     Stdout,
-    /// A writer that the user has set.
+    /// Messages go to a writer that the user of the simulator has set.
     Sink(Arc<Mutex<dyn Write + Send>>),
 }
 

@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-/// The name of dynamic shared memory in reports.
+/// The name that reports use for dynamic shared memory.
 pub(crate) const DYNAMIC: &str = "dynamic shared memory";
 
 /// The memory spaces that a kernel accesses.
@@ -34,7 +34,7 @@ pub struct Region {
     pub start: usize,
     /// The length of the array in bytes.
     pub bytes: usize,
-    /// The size of an element in bytes.
+    /// The size of an element of the array in bytes.
     pub element: usize,
     /// `true` if the kernel may write the elements. A kernel must not write memory that is in no writable region.
     pub is_writable: bool,

@@ -24,7 +24,7 @@ use crate::watch::{Access, MemoryOrder, Touch, is_watching};
 /// the array.
 #[derive(Debug)]
 pub struct Site {
-    /// The name of the array in reports.
+    /// The name that reports use for the array, if it has one.
     name: Option<&'static str>,
     /// The index at which the arena last found this site.
     hint: AtomicUsize,

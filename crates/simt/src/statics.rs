@@ -19,7 +19,7 @@ pub struct DeviceStatic {
     pub module: &'static str,
     /// The length of the static in bytes.
     pub bytes: usize,
-    /// The size of an element in bytes.
+    /// The size of an element of the static in bytes.
     pub element: usize,
     /// `true` if kernels may write the static.
     pub is_writable: bool,

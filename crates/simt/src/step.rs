@@ -26,7 +26,7 @@ impl Step {
         }
     }
 
-    /// Returns the step for the call of the enclosing function, which is `#[track_caller]`.
+    /// Makes the step for the call of the enclosing function, which must be `#[track_caller]`.
     #[inline(always)]
     #[track_caller]
     pub fn of_function() -> Self {

@@ -86,7 +86,7 @@ impl Synchronisations {
         reached.iter().map(entry).collect()
     }
 
-    /// Records that a launch has reached the synchronisation at `at`. Returns true if it is left out.
+    /// Records that a launch has reached the synchronisation at `at`. Returns true if the launch must leave it out.
     pub(crate) fn note(&self, kind: SyncKind, at: Line) -> bool {
         let mut reached = self.0.reached.lock().unwrap_or_else(PoisonError::into_inner);
         reached.insert((at.file().to_owned(), at.line(), at.column(), kind));

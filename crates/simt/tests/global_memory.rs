@@ -1,4 +1,4 @@
-//! Tests of global memory: accesses and allocations.
+//! Tests simulated global memory: accesses and allocations.
 
 mod common;
 

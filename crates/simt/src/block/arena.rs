@@ -21,7 +21,7 @@ struct Page {
     _bytes: [u8; PAGE],
 }
 
-/// The description of a shared array.
+/// The description of a shared array: its name, size and element type.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ArrayInfo {
     pub(crate) name: Option<&'static str>,
@@ -150,7 +150,7 @@ impl Arena {
     /// `hint` is the index at which the array may be found. The second result is the hint for the next call.
     ///
     /// # Errors
-    /// [`Exceeded`] if the array needs more memory than is left.
+    /// [`Exceeded`] if the array needs more shared memory than the block has left.
     pub(crate) fn region(&self, site: *const (), array: ArrayInfo, hint: usize) -> Result<(u32, usize), Exceeded> {
         let mut regions = self.regions.borrow_mut();
         let bytes = array.bytes;

@@ -1,4 +1,4 @@
-//! The block barrier and warp operations.
+//! The meeting of a block's threads at block barriers and warp operations.
 
 use super::Block;
 use super::rendezvous::{Operation, Request};

@@ -44,7 +44,7 @@ pub(crate) enum Pause {
     Waiting,
     /// The current thread waits, and the scheduler continues another block.
     Leaving,
-    /// No thread is left to start. The fibre can be reused for any thread.
+    /// No thread is left for this fibre to start. The fibre can be reused for any thread.
     Idle,
 }
 
@@ -113,9 +113,9 @@ pub(crate) struct Block {
     last_poll: Cell<Option<(Line, Thread)>>,
     /// The calls and loops that each thread is in.
     pub(crate) call_paths: CallPaths,
-    /// Pointers that point outside of the buffers that they were made from.
+    /// The pointers of the block's threads that point outside of the buffers from which they were made.
     pub(crate) strays: Strays,
-    /// Pointers that are stored in values.
+    /// The pointers that the block's threads have stored in values whose types do not show this.
     pub(crate) retained: Retained,
     /// The accesses that the instrumented code of the threads has reported, if accesses are guarded.
     pub(crate) reported: ReportedAccesses,

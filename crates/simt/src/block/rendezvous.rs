@@ -23,11 +23,11 @@ pub(crate) enum Operation {
 /// An operator that reduces a warp's values to one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reduction {
-    /// The wrapping sum.
+    /// The wrapping sum of the values.
     Add,
-    /// The minimum.
+    /// The minimum of the values.
     Min,
-    /// The maximum.
+    /// The maximum of the values.
     Max,
     /// Bitwise and.
     And,
@@ -50,7 +50,7 @@ impl Reduction {
     }
 }
 
-/// A warp operation as one lane requests it.
+/// The request of one lane to execute a warp operation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Request {
     pub(crate) operation: Operation,

@@ -10,7 +10,7 @@ use crate::schedule::Schedule;
 /// polling or exited.
 #[derive(Default)]
 pub(crate) struct Warp {
-    /// Lanes that may run: not started yet, or woken.
+    /// Lanes that may run, because they are not started yet or were woken.
     pending: Cell<u32>,
     started: Cell<u32>,
     pub(crate) at_barrier: Cell<u32>,

@@ -14,7 +14,7 @@ struct Page {
     written: [u64; PAGE / 64],
 }
 
-/// The shadow of a block's shared memory.
+/// The shadow of a block's shared memory: the earlier accesses to each byte, by pages.
 #[derive(Default)]
 pub(super) struct BlockShadow {
     pages: Vec<Option<Page>>,

@@ -88,7 +88,7 @@ impl VectorClocks {
 
 #[derive(Default)]
 struct Warp {
-    /// All lanes of the warp know each other's accesses before this epoch.
+    /// The warp's base: all lanes of the warp know each other's accesses before this epoch.
     base: u32,
     /// The epochs for pairs of lanes, if operations of only some lanes have been made.
     pairs: Option<Box<Pairs>>,
@@ -100,7 +100,7 @@ struct Warp {
 
 /// The clocks of a block's threads.
 pub(super) struct Clocks {
-    /// The block's position in the order of the grid.
+    /// The block's position in the order in which the grid's blocks run.
     pub(super) block: u32,
     threads: u32,
     base: u32,

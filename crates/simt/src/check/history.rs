@@ -246,7 +246,7 @@ impl Accesses {
 #[derive(Clone, Debug)]
 struct Write {
     group: Group,
-    /// The first atomic read of the write by each other thread.
+    /// The atomic reads that have read the write: the first of each other thread.
     observers: Accesses,
 }
 
@@ -338,7 +338,7 @@ impl History {
         self.atomics.as_ref().and_then(|atomics| atomics.reads.first_outside(past))
     }
 
-    /// Returns the last atomic write.
+    /// Returns the last atomic write to the bytes of the history.
     pub(super) fn last_atomic_write(&self) -> Option<Stamp> {
         self.atomics.as_ref()?.last_write.as_ref().map(|write| write.group.stamp)
     }

@@ -15,7 +15,7 @@ struct Message {
     is_acquired: bool,
 }
 
-/// The last message of each thread of a block.
+/// The last message that each thread of a block has read: an atomic write of another thread.
 #[derive(Default)]
 pub(super) struct Messages {
     last: Vec<Option<Message>>,

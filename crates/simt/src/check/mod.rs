@@ -19,7 +19,7 @@
 //! - A barrier in shared memory (`mbarrier`) stores the clocks of the threads that arrived before the end of its last
 //!   phase. A wait acquires these clocks.
 //! - Shuffles and votes order memory unless the check is strict. GPUs order it and programs rely on this, but CUDA's
-//!   documentation does not promise it. The kernels in `gpu` pass both checks.
+//!   documentation does not promise it. The kernels in `gpu` pass the default and the strict check.
 //! - The checker is tested in four ways. Tests leave out each barrier, warp synchronisation and fence of the kernels in
 //!   turn, selected by source line at run time, and the checker must notice its absence. The faulty kernels must be
 //!   reported at their lines. Some hundred small kernels must be classified correctly. Random programs are compared

@@ -64,7 +64,7 @@ struct Object {
     holds: VectorClock,
     /// The clock that threads of the last writer's block acquire, if it is greater than `holds`.
     holds_for_block: Option<VectorClock>,
-    /// The block of the last writer.
+    /// The block of the thread that last wrote the address atomically.
     writer: u32,
     /// If the address is an `mbarrier`, the joined clocks of the threads that arrived before the end of its last phase.
     phase: VectorClock,

@@ -22,7 +22,7 @@ const PARTS: usize = 4;
 /// The maximum number of owners of a part of a vector clock.
 const OWNERS: usize = 8;
 
-/// The clocks of neighbouring blocks, ordered by block.
+/// A chunk of a vector clock: the clocks of some neighbouring blocks, ordered by block.
 #[derive(Clone, Debug)]
 struct Chunk {
     number: u32,

@@ -22,7 +22,7 @@ use crate::source::SourceLocation;
 /// if known. `Debug` prints the same text, because `unwrap` uses it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Fault {
-    /// The kernel's name.
+    /// The name of the kernel that was launched.
     pub kernel: &'static str,
     /// The block of the faulting thread, or `None` when the whole launch is at fault.
     pub block: Option<Dim3>,
@@ -30,13 +30,13 @@ pub struct Fault {
     pub thread: Option<Dim3>,
     /// The source line of the faulting thread.
     pub location: Option<SourceLocation>,
-    /// The kind of fault.
+    /// The kind of fault, with its details.
     pub kind: FaultKind,
 }
 
 crate::debug_as_display!(Fault);
 
-/// The kinds of fault.
+/// The kinds of fault that end a launch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(
     feature = "serde",
@@ -45,7 +45,7 @@ crate::debug_as_display!(Fault);
 )]
 #[non_exhaustive]
 pub enum FaultKind {
-    /// The kernel panicked with this message.
+    /// A panic of the kernel, with the panic's message.
     Panic(String),
     /// An access outside of the bounds of a view.
     OutOfBounds {
@@ -55,7 +55,8 @@ pub enum FaultKind {
         array: Option<&'static str>,
         /// The type of the array's elements, if the array is a part of dynamic shared memory.
         element_type: Option<&'static str>,
-        /// The index of the access: of an element in a typed view, of a byte if shared memory is addressed directly.
+        /// The index of the accessed element in a typed view, or of the accessed byte if shared memory is addressed
+        /// directly.
         #[cfg_attr(feature = "serde", serde(serialize_with = "crate::json::signed"))]
         index: usize,
         /// The length of the view or of shared memory, in the unit of `index`.
@@ -110,16 +111,16 @@ pub enum FaultKind {
     BarrierNotReached {
         /// The number of threads of the block that wait at the barrier.
         waiting: u32,
-        /// The number of threads of the block that have exited.
+        /// The number of threads of the block that have exited, which never reach the barrier.
         exited: u32,
-        /// A thread that does not reach the barrier.
+        /// A thread of the block that does not reach the barrier.
         missing: Box<Whereabouts>,
     },
     /// Some blocks wait at a barrier of the grid that other blocks never reach.
     GridBarrierNotReached {
         /// The number of blocks that wait at the barrier.
         waiting: u64,
-        /// The number of blocks that have ended.
+        /// The number of blocks that have ended without reaching the barrier.
         ended: u64,
     },
     /// Threads of one block wait at different barriers.
@@ -151,7 +152,7 @@ pub enum FaultKind {
         polling: u32,
         /// The number of threads of the fault's block that wait at a barrier or a warp operation.
         waiting: u32,
-        /// One of the waiting threads, if there are any.
+        /// A thread of the block that waits at a barrier or a warp operation, if any.
         held_up: Option<Box<Whereabouts>>,
     },
     /// A block needs more shared memory than is allowed.
@@ -172,12 +173,13 @@ pub enum FaultKind {
     InvalidLaunch(String),
     /// A launch that exceeds a limit of the simulator, which the text states. A GPU may run it.
     SimulatorLimit(String),
-    /// The host has no memory left for the stacks of suspended threads, or for other memory of the launch.
+    /// The host has no memory left for the stacks of suspended threads or for other needs of the launch.
     HostMemory(String),
 }
 
 impl FaultKind {
-    /// Returns `true` if a limit of the simulator or of its machine ended the launch. The kernel may still be correct.
+    /// Returns `true` if a limit of the simulator or of the host machine ended the launch. The kernel may still be
+    /// correct.
     pub fn is_limit_of_simulator(&self) -> bool {
         matches!(self, Self::StackOverflow { .. } | Self::SimulatorLimit(_) | Self::HostMemory(_))
     }

@@ -54,7 +54,7 @@ pub struct RaceSide {
     pub thread: Dim3,
     /// The source line of the access.
     pub location: SourceLocation,
-    /// The kind of access.
+    /// The kind of memory access: a load, a store or an atomic.
     pub access: RaceAccess,
 }
 

@@ -10,7 +10,7 @@ use crate::lanes::LANES;
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Remedy {
-    /// A warp synchronisation of both lanes.
+    /// A warp synchronisation of both lanes between the two accesses.
     WarpSynchronisation,
     /// A block barrier between the two accesses.
     BlockBarrier,
@@ -55,7 +55,8 @@ pub enum Remedy {
     EitherSideOfCopyByBarrier,
     /// A single thread that makes the asynchronous copy, which several threads make now.
     OneCopy,
-    /// Another offset for one of two overlapping parts of dynamic shared memory, or a barrier.
+    /// Another offset for one of two overlapping parts of dynamic shared memory, or a block barrier between the two
+    /// accesses.
     PartsApart,
     /// A barrier that all threads of the block reach, including those without work.
     BarrierForAll,

@@ -5,7 +5,7 @@ use std::fmt;
 use crate::geometry::Dim3;
 use crate::source::SourceLocation;
 
-/// The state of a thread other than the faulting one.
+/// The state of a thread that a fault names besides the faulting thread.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Whereabouts {

@@ -13,7 +13,8 @@
 
 use super::site::Node;
 
-/// The maximum depth of nested loops. Deeper loops count as part of the innermost of these.
+/// The maximum depth of nested loops that event ids can represent. A deeper loop counts as part of the loop at this
+/// depth.
 pub(super) const DEPTH: usize = 6;
 
 /// The id of a lane's event: the position and iteration of each enclosing loop, from the outermost to the innermost,
@@ -53,7 +54,7 @@ pub(super) struct Loop {
     pub(super) head: Node,
 }
 
-/// The control flow of a kernel.
+/// The control flow graph of a kernel, with its loops.
 pub(super) struct Flow {
     pub(super) nodes: Vec<FlowNode>,
     pub(super) loops: Vec<Loop>,

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use super::flow::{DEPTH, Flow, Loop};
 use super::site::{Node, START, Sites};
 
-/// Computes the position and the loops of each node, if the flow has changed.
+/// Computes the position and the loops of each node of `flow`, if the flow has changed since the last call.
 pub(super) fn settle(flow: &mut Flow, sites: &Sites) {
     if !flow.unsettle(sites.len()) {
         return;

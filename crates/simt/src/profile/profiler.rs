@@ -34,7 +34,7 @@ struct State {
     tally: Tally,
     /// The traces of the blocks that have begun and not yet ended.
     traces: Vec<Trace>,
-    /// Traces that later blocks reuse.
+    /// The traces of ended blocks, which later blocks reuse.
     spare: Vec<Trace>,
     barriers: u64,
     warp_operations: u64,

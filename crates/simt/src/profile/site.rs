@@ -37,7 +37,7 @@ impl Step {
     }
 }
 
-/// The number of a source site with its operation: its node in the [flow](super::flow::Flow).
+/// The number of a node in the [flow](super::flow::Flow). A node stands for a source site with its operation.
 pub(super) type Node = u32;
 
 /// The node at which the trace of every lane starts.
@@ -45,7 +45,7 @@ pub(super) const START: Node = 0;
 /// The node at which the trace of every lane ends: the lane has exited.
 pub(super) const END: Node = 1;
 
-/// A source site with its operation.
+/// A source site, with the operation that threads execute there.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Site {
     pub(super) at: Line,

@@ -56,7 +56,7 @@ enum Statement {
     Return,
 }
 
-/// A generator of pseudo-random numbers. (G. Marsaglia, *Xorshift RNGs*, 2003.)
+/// A generator of pseudo-random numbers, from G. Marsaglia, *Xorshift RNGs*, 2003.
 struct Numbers(u64);
 
 impl Numbers {
@@ -200,7 +200,7 @@ impl Machine<'_> {
     }
 }
 
-/// The statements that a program may have.
+/// The kinds of statement that a random program may have besides accesses, branches and loops.
 #[derive(Clone, Copy)]
 struct Dialect {
     has_returns: bool,

@@ -2,7 +2,7 @@
 
 use crate::region::{Region, Space};
 
-/// A buffer of global memory that is a parameter of the kernel, or a shared array.
+/// A buffer to which pointers may point: an array in global memory, or a shared array.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Buffer {
     pub(super) space: Space,

@@ -42,7 +42,7 @@ impl Drop for Freed {
 pub(super) enum Known {
     /// A live allocation or the zones around it: the allocation's address, and its length in bytes.
     Live(usize, usize),
-    /// An allocation that was freed.
+    /// Memory of an allocation that was freed.
     Freed,
 }
 

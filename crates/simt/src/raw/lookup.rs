@@ -56,7 +56,7 @@ impl Buffer {
 /// launch, or `None` for other memory of the process.
 ///
 /// # Errors
-/// The fault, if the access is invalid.
+/// The fault of the access, if the access is invalid.
 pub(super) fn find(
     block: &Block,
     (address, bytes, align): (usize, usize, usize),

@@ -1,4 +1,4 @@
-//! Accesses through pointers and slices, for which the simulator knows only the address.
+//! Checks accesses through pointers and slices, of which the simulator knows only the address.
 //!
 //! A view stores its bounds, but the simulator must look up a pointer's address. It reports an access to memory of the
 //! launch, global or shared, to the watcher like an access through a view. An access to other memory of the process,

@@ -1,4 +1,4 @@
-//! Fibres: stacks on which simulated threads run.
+//! Fibres: coroutines, each with a stack, on which simulated threads run.
 //!
 //! A fibre runs threads one after the other. A thread keeps its fibre only while it waits, and another fibre then
 //! continues with the next thread. A kernel without barriers therefore runs on one fibre, at the cost of one call per

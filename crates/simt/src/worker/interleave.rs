@@ -13,7 +13,7 @@ const STALLED_SHARE: u32 = 8;
 #[derive(Default)]
 struct Turns {
     active: Vec<Resident>,
-    /// The blocks that have only polled for a long time.
+    /// The blocks that have done nothing but poll for a long time.
     stalled: Vec<Resident>,
 }
 

@@ -21,7 +21,7 @@ const OTHER_MAPPINGS: usize = 8192;
 pub(crate) static STACKS: LazyLock<Stacks> = LazyLock::new(|| Stacks::new(budget()));
 
 /// Returns the number of stacks that the process may have. Linux limits the mappings of a process, and a stack with its
-/// guard page has two. Other parts of the process would fail at the limit, so the simulator stays below it.
+/// guard page takes two mappings. Other parts of the process would fail at the limit, so the simulator stays below it.
 fn budget() -> usize {
     let limit = std::fs::read_to_string("/proc/sys/vm/max_map_count").ok();
     let limit = limit.and_then(|text| text.trim().parse::<usize>().ok());

@@ -1,4 +1,4 @@
-//! Tests of the block barrier.
+//! Tests the block barrier: its effect, its results and its faults.
 #![expect(clippy::if_same_then_else, reason = "the same operation at different lines is what is tested")]
 
 use crate::common;

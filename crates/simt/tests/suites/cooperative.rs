@@ -1,4 +1,4 @@
-//! Tests of cooperative launches, and of the barrier of the grid.
+//! Tests cooperative launches and the barrier of the grid.
 
 use crate::common;
 

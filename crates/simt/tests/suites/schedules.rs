@@ -13,7 +13,7 @@ fn scheduled(schedule: Schedule) -> Simulator {
     simulator(1, 0).with_schedule(schedule)
 }
 
-/// A list to which threads append without waiting.
+/// A list to which threads append without waiting for the block's turn.
 #[derive(Default)]
 struct Log(Mutex<Vec<usize>>);
 

@@ -70,7 +70,7 @@ impl Closed {
         protect(self.start, self.bytes, false);
     }
 
-    /// Opens the memory permanently.
+    /// Opens the memory for the rest of the launch.
     pub(super) fn leave_open(&self) {
         if !self.stays_open.replace(true) {
             self.open();

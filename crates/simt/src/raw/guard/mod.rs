@@ -41,7 +41,7 @@ const PAGES: usize = 4;
 struct Unseen {
     address: usize,
     is_written: bool,
-    /// The block's position and the thread's linear index.
+    /// The position of the thread's block and the thread's linear index in it.
     thread: (u64, u32),
     at: Option<Line>,
     array: usize,
@@ -154,7 +154,7 @@ pub(crate) fn exempt<R>(access: impl FnOnce() -> R) -> R {
     result
 }
 
-/// Ends the guarding of a block.
+/// Adds the notes for unreported accesses of `block`, which has ended.
 pub(crate) fn end_block(block: &Block) {
     if let Some(guard) = guard() {
         guard.settle(block.grid(), Some(&block.context.arena), None);
@@ -197,7 +197,7 @@ impl Guard {
         Closed::add_shared(&mut arrays, &block.context.arena);
     }
 
-    /// Closes all memory for the next accesses.
+    /// Closes all memory of the launch and of `block` for the next accesses.
     fn close(&self, block: &Block) {
         self.find_arrays(block);
         self.left.set(ACCESSES);

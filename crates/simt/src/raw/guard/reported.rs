@@ -1,4 +1,4 @@
-//! The accesses that the threads of a block have reported.
+//! Records the accesses that the threads of a block have reported to the guard.
 
 use std::cell::{Cell, RefCell};
 
