@@ -188,7 +188,7 @@ fn bad_masks_lanes_that_are_missing_and_bad_widths_are_faults() -> Result<(), Er
         let found = fault(device.launch(config, not_in_the_mask(out.view_mut())));
         assert!(matches!(found.kind, FaultKind::WarpMismatch { mask: 0xFFFF, other: None }), "{found}");
         let found = fault(device.launch(config, bad_width(out.view_mut())));
-        assert!(found.to_string().contains("width is 12"), "{found}");
+        assert!(found.to_string().contains("but is 12"), "{found}");
     }
     Ok(())
 }

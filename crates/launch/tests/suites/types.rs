@@ -73,7 +73,7 @@ fn invalid_values_are_not_loaded_from_shared_memory() {
     let device = Device::open(DeviceChoice::Sim, &[]).unwrap();
     let mut y = device.zeroed::<bool>(1).unwrap();
     let error = device.launch(LaunchConfig::new(1, 1), read_before_written(y.view_mut())).unwrap_err();
-    assert!(error.to_string().contains("no value of `bool`") && error.to_string().contains("types.rs"), "{error}");
+    assert!(error.to_string().contains("no valid `bool`") && error.to_string().contains("types.rs"), "{error}");
     assert_eq!(y.download().unwrap(), [false]);
 }
 
