@@ -14,7 +14,7 @@
 use cuda_std::{GlobalMut, kernel, thread};
 
 /// Writes the sum of block *b*'s elements of `x` to `y[b]`, with a race in the first warp. It overwrites `x`, one
-/// element per thread. Launch blocks of a power of two of threads, 64 or more.
+/// element per thread. The number of threads per block must be a power of two, at least 64.
 #[kernel(max_threads = 1024)]
 pub fn warp_tail_unsynchronised(x: GlobalMut<i32>, y: GlobalMut<i32>) {
     let (thread, block) = (thread::thread_idx_x() as usize, thread::block_dim_x() as usize);

@@ -33,8 +33,9 @@ const MARGIN: usize = GENERATIONS_PER_LAUNCH as usize;
 /// The number of words of shared memory for the first and last row of each warp.
 const EXCHANGED: usize = 2 * WARPS * LANES;
 
-/// Returns `position − back` on a circle of `length`. `back` must be at most 32, and `position` less than `length` +
-/// 1024, as positions in a tile are. The function has no 64-bit division, which would be a call.
+/// Returns `position − back` on a circle of `length`. `back` must be at most 32, and `position` must be less than
+/// `length` + 1024. All positions in a tile satisfy this. The function avoids 64-bit division, which would be a
+/// function call.
 #[inline(always)]
 pub(super) fn back_on_circle(position: usize, back: usize, length: usize) -> usize {
     if length <= 1024 {

@@ -6,8 +6,8 @@
 //!
 //! This is Brent and Kung's down-sweep: it swaps nothing, computes the inclusive scan, and works for any n without
 //! padding. The exclusive scan is the inclusive scan of the input shifted up by one element. Blelloch's version, which
-//! the book has, computes the exclusive scan of a power of two of elements. The book's kernel also uses `tid` before
-//! its definition. Consecutive threads process consecutive nodes of a level.
+//! the book has, computes the exclusive scan and needs a length that is a power of two. The book's kernel also uses
+//! `tid` before its definition. Consecutive threads process consecutive nodes of a level.
 //!
 //! The rung is limited by its 2 log₂ n launches, and by memory: neighbouring threads access elements 2ᵏ⁺¹ apart, so on
 //! the wider levels each access moves 32 bytes for one element.

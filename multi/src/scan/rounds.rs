@@ -14,10 +14,12 @@ use gridstride::scan::{ScanElement, ScanKind, ScanRung};
 /// The smallest number of bytes in a round. Smaller rounds would slow the scan down, because the host spends some ten
 /// microseconds between two rounds.
 const MIN_ROUND_BYTES: usize = 256 << 20;
+/// The largest number of rounds that [`Rounds::new`] chooses.
 const MAX_ROUNDS: usize = 32;
 
-/// The number of shares of a round that a member has: 2, or 3 for the last member, which skips the reduction.
+/// The number of shares of a round that each member except the last has.
 const SHARE: usize = 2;
+/// The number of shares of a round that the last member has. It has more because it skips the reduction.
 const LAST_SHARE: usize = 3;
 
 /// The division of `n` elements into rounds, each of which is split over all members.

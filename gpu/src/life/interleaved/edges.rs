@@ -81,8 +81,9 @@ impl Interleaved {
 
 /// The columns beyond the board's edges in one word of a tile's row, at most one on each side.
 struct Beyond {
-    /// The number of the column beyond the board's edge; on the right also the column's bit within a fold.
+    /// The column beyond the left edge: a negative number.
     left: Option<i32>,
+    /// The column beyond the right edge, and its bit within a fold.
     right: Option<(i32, u32)>,
 }
 

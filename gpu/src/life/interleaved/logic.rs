@@ -15,15 +15,17 @@ pub(in super::super) const WORDS: usize = 4;
 /// The words of a row that a lane holds.
 pub(in super::super) type Words = [u32; WORDS];
 
-/// The truth tables of the lower and the upper digit of the sum of three inputs.
+/// The truth table of the lower digit of the sum of three inputs.
 const ODD: u8 = 0x96;
+/// The truth table of the upper digit of the sum of three inputs.
 const MAJORITY: u8 = 0xe8;
 
 /// The constants with which a lane obtains the words before and after its own words.
 #[derive(Clone, Copy)]
 pub(in super::super) struct Lane {
-    /// The lanes that hold the previous and the next word. The words of a warp form a ring.
+    /// The lane that holds the previous word. The words of a warp form a ring.
     before: u32,
+    /// The lane that holds the next word.
     after: u32,
     /// The factor for the previous word. It is 2 in the first lane, whose left neighbours are the last word of the
     /// ring, shifted up by one bit. It is 1 in all other lanes.
