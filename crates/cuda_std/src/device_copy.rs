@@ -286,7 +286,7 @@ tuples! {
     (0 A 1 B 2 C 3 D 4 E 5 F 6 G 7 H)
 }
 
-/// Returns the bytes of the single access of a plain `T`, or 0 if `T` needs several accesses.
+/// Returns the size in bytes of the one access that a plain `T` needs, or 0 if `T` needs several accesses.
 pub(crate) const fn access_bytes<T: DeviceCopy>() -> usize {
     match size_of::<T>() {
         bytes @ (1 | 2 | 4 | 8 | 16) if T::PLAIN => bytes,

@@ -49,7 +49,7 @@ mod own {
     }
 }
 
-/// A structure like [`own::Named`], with a comparison operator that is not marked.
+/// A structure like [`own::Named`], with a comparison operator without `#[device]`.
 #[derive(Clone, Copy, PartialEq)]
 struct Plain<'a> {
     x: &'a [u32],
@@ -172,7 +172,7 @@ fn what_is_not_seen_of_comparisons_is_announced() {
     assert_eq!(download::<u32>(&y), [10]);
 }
 
-/// Compares numbers, addresses, values of marked types, and values whose types the compiler has to infer.
+/// Compares numbers, addresses, values of types under `#[device]`, and values of inferred types.
 #[kernel]
 fn compare_seen(x: &[u32], p: *const u32, y: GlobalMut<u32>) {
     let numbers = (1_u64, [2_u64, 3], Some(4_u64));
