@@ -24,7 +24,7 @@ pub(super) fn settle(flow: &mut Flow, sites: &Sites) {
 /// The state of `settle` while it orders the nodes of a flow.
 pub(super) struct Sorter<'a> {
     pub(super) sites: &'a Sites,
-    /// The number of the last part that contained the node, for each node.
+    /// For each node, the number of the last part that contained the node.
     pub(super) members: Vec<u32>,
     pub(super) predecessors: Vec<Vec<Node>>,
     parts: u32,

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use super::buffer::Buffer;
 
-/// The pointers of a block's threads that point outside of their buffers: the buffer of each, by thread and address.
+/// For each pointer that points outside of its buffer: the buffer, by the thread that has the pointer and its address.
 #[derive(Default)]
 pub(crate) struct Strays {
     origins: RefCell<HashMap<(u32, usize), Buffer>>,
