@@ -67,7 +67,7 @@ impl Bindings {
     }
 }
 
-/// Returns `value` as the scrutinee of a `match`. A struct literal in it gets parentheses.
+/// Returns `value` as the scrutinee of a `match`, in parentheses if a struct literal in it needs them.
 pub fn scrutinee(value: &Expr) -> TokenStream {
     fn has_structure(value: &Expr) -> bool {
         match value {
