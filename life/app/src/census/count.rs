@@ -14,8 +14,8 @@ pub type Tally = BTreeMap<String, u64>;
 /// The label of objects whose period was not found or that wrap around the torus.
 pub const UNKNOWN: &str = "unidentified";
 
-/// The period of a board above which spaceships are removed first. Longer periods mostly come from spaceships that
-/// travel around the torus.
+/// If the period of a board exceeds this number, spaceships are removed before the objects are counted. Such periods
+/// mostly come from spaceships that travel around the torus.
 const LONG: u64 = 120;
 
 /// The maximum number of searches for spaceships. Each search is some generations later than the one before, because a

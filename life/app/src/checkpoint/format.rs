@@ -183,7 +183,7 @@ pub fn read_header(input: &mut impl Read, length: u64) -> anyhow::Result<(Header
 pub struct Body<R> {
     input: R,
     width: usize,
-    /// The number of words of each plane that have been read so far.
+    /// The number of words that have been read so far, counted per plane.
     words: usize,
     hashes: Vec<u64>,
     expected: u64,

@@ -58,7 +58,7 @@ pub struct PlacedPattern {
 }
 
 impl PlacedPattern {
-    /// Returns the pattern of a whole board with two states, placed on a board of the same size.
+    /// Places the cells of `board`, which has two states, on a board of the same size.
     #[cfg(test)]
     pub fn of(board: Board) -> Self {
         let (size, universe) = ((board.width(), board.height()), Universe::default());

@@ -155,7 +155,7 @@ impl IpcLink {
         self.own_rows.as_mut().map(|rows| &mut *rows[(number % 2) as usize])
     }
 
-    /// Records the event that the device has reached exchange `number`.
+    /// Records the event that reports that this device has reached exchange `number`.
     pub(super) fn record(&mut self, number: u64) -> Result<(), LifeError> {
         Ok(self.own[(number % 2) as usize].record()?)
     }

@@ -26,8 +26,8 @@ pub(super) struct BandPlan {
     pub(super) division: Division,
     /// The number of generations after an exchange for which the bands' own rows stay correct.
     pub(super) halo: usize,
-    /// The maximum number of generations that bands run during an exchange. Halo rows arrive that many generations
-    /// late.
+    /// The maximum number of generations that bands run during an exchange. The halo rows that arrive are behind by
+    /// that many generations.
     pub(super) late: usize,
     pub(super) halo_kind: HaloKind,
     pub(super) rung: Option<LifeRung>,

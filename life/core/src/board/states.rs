@@ -28,7 +28,7 @@ impl Board {
     /// lowest bit first.
     ///
     /// # Errors
-    /// As for [`Board::from_words`], for the words and for each of the ages.
+    /// As for [`Board::from_words`], for `words` and for each vector of `ages`.
     pub fn from_words_and_ages(
         width: usize,
         height: usize,

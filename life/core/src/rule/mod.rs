@@ -128,8 +128,8 @@ impl Rule {
         }
     }
 
-    /// Returns the counts of live neighbours for birth and for survival. Bit n stands for n live neighbours. Returns
-    /// `None` if the rule does not depend on the count of the eight neighbours alone.
+    /// Returns the counts of live neighbours for birth and for survival, as two masks in which bit n stands for n live
+    /// neighbours. Returns `None` if the rule does not depend on the count of the eight neighbours alone.
     pub fn totalistic(&self) -> Option<(u16, u16)> {
         self.counts(MOORE)
     }

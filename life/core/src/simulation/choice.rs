@@ -79,7 +79,7 @@ pub fn check_topology(rung: LifeRung, topology: Topology) -> Result<(), LifeErro
     Err(refused(rung, topology.to_string(), offered))
 }
 
-/// Returns the error for a rung that does not support `asked`. `offered` says what the rung supports.
+/// Returns the error for a rung that does not support `asked`. `offered` describes what is supported.
 pub(super) fn refused(rung: LifeRung, asked: String, offered: &str) -> LifeError {
     capabilities::refused(rung.rung(), asked, offered.to_owned()).into()
 }
