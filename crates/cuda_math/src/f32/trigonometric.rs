@@ -10,8 +10,8 @@ const HALF_PI: [f32; 3] = [1.570_796_25, 7.549_789_4e-8, 5.390_302_9e-15];
 /// π as a sum of three parts.
 const PI: [f32; 3] = [3.141_592_5, 1.509_957_9e-7, 1.078_060_6e-14];
 
-/// For an angle of at least this magnitude, [`quarter_turns`] reduces the angle. For smaller angles, the product of the
-/// first part of π and the subtracted multiple is exact.
+/// From this magnitude on, [`quarter_turns`] reduces the angle. Below, three parts suffice: the product of the first
+/// part and the multiple is exact.
 const LARGE: f32 = 131_072.0;
 
 /// 32 zero bits, followed by the bits of 2/π.
