@@ -92,8 +92,8 @@ pub fn reduce_grid_stride<T: Element, O: Operator<T>, const V: usize>(
 }
 
 /// Combines the thread's share of `x`. A warp processes chunks of `LOADS` rows, in which each lane has one vector of
-/// `V` elements. Its next chunk follows after as many chunks as the grid has warps, so the addresses of a thread's
-/// loads differ by constants. The remainder is processed element by element.
+/// `V` elements. It then advances by as many chunks as the grid has warps, so the addresses of a thread's loads differ
+/// by constants. The remainder is processed element by element.
 #[inline(always)]
 pub(super) fn combine_strided<T: Element, O: Operator<T>, const V: usize>(x: Global<T>) -> T {
     const { assert!(O::COMMUTATIVE, "this rung needs a commutative operator: use `neighboured` or `shuffle`") };

@@ -4,7 +4,7 @@
 //! The active threads are always the first ones. Whole warps become idle, and no warp diverges until fewer than 32
 //! threads are active. Neighbouring threads access neighbouring banks. The tree combines elements that are not
 //! neighbours, so the operator must be commutative. The kernel is limited by its loads: half of the threads do nothing
-//! else.
+//! but load.
 //!
 //! Source: `reduceInterleaved` of "Professional CUDA C Programming"; Harris's kernel 3.
 

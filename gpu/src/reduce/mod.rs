@@ -14,8 +14,8 @@
 //!
 //! Floor: the device reads every element once, at its read bandwidth.
 //!
-//! An operator that is not commutative needs its operands in order. The rungs with "any" keep this order by
-//! construction. The other rungs reorder elements, and do not compile for such an operator.
+//! An operator that is not commutative needs its operands in order. The rungs whose operator is "any" in the table keep
+//! this order by construction. The other rungs reorder elements, and do not compile for such an operator.
 //!
 //! The last three kernels form one rung: the host selects one of them by the length and the address.
 //!

@@ -1,9 +1,9 @@
 //! Unrolled: each thread combines `N` elements as it loads them, one from each of `N` blocks of elements. The tree
 //! follows.
 //!
-//! A thread has `N` independent loads in flight, every thread also combines, and each barrier and each block serves `N`
-//! times as many elements. The operator must be commutative, as for the tree over halves. The kernel is limited by the
-//! tree: at its end a few threads work, and the block waits for them at one barrier per step.
+//! A thread has `N` independent loads in flight, and no thread only loads. Each barrier and each block serves `N` times
+//! as many elements as with one element per thread. The operator must be commutative, as for the tree over halves. The
+//! kernel is limited by the tree: at its end a few threads work, and the block waits for them at one barrier per step.
 //!
 //! Source: `reduceUnrolling2`, `4` and `8` of "Professional CUDA C Programming"; Harris's kernel 4.
 

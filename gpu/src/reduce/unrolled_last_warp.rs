@@ -1,7 +1,7 @@
 //! Unrolled last warp: each thread loads eight items, and one warp combines the last 64 elements of the tree, without
 //! block barriers and without a loop.
 //!
-//! Six barriers of the tree, at which all warps waited for one warp, are gone. Between two steps the warp needs its own
+//! This saves six barriers, at which all warps would wait for one warp. Between two steps the warp needs its own
 //! synchronisation. The textbooks omit it and declare the memory `volatile`. This was correct while the lanes of a warp
 //! ran in lockstep. Since Volta they need not, and a lane may read an element that another lane has not written yet.
 //! The textbooks also let all 32 lanes work at every step, so a lane reads an element that another lane writes in the

@@ -65,8 +65,8 @@ impl<'t, T: ScanElement<O> + ReduceElement<O>, O: Operator<T>> SplitScan<'t, T, 
         Ok(Self { team, totals, members })
     }
 
-    /// Returns the largest number of additions on the path from an element to the total before a segment, and from that
-    /// total into the segment's scan.
+    /// Returns the largest number of additions on the path from an element, through the total before a later segment,
+    /// to the first element of that segment.
     ///
     /// # Errors
     /// An error if another rank has ended.

@@ -33,8 +33,9 @@ const MARGIN_WORDS: u32 = 2 * MARGIN;
 
 impl Interleaved {
     /// True if [`life_streaming_torus()`](super::super::life_streaming_torus()) can load its margins from the opposite
-    /// side. The margins must be whole vectors, separate from the words on the other side. They must be whole rows of
-    /// the next fold, within its height. Strips must be able to end at the last row.
+    /// side. This is the case if the margins are whole vectors that share no word with the other side of the tile. The
+    /// folds must also be equally high, with a multiple of `ROWS_TOGETHER` rows, and have all rows that a strip loads
+    /// beyond its own.
     pub const fn has_whole_margins(&self) -> bool {
         let (last, height) = (self.end_of(self.tiles() - 1), self.height());
         let is_apart = (last + WORDS as u32) % TILE_WORDS > MARGIN;

@@ -129,7 +129,7 @@ impl Logic for Conway {
 #[derive(Clone, Copy)]
 pub struct Given;
 
-/// The truth table of the choice: bits of the second input where the first is 1, else of the third.
+/// The truth table of a selection: bits of the second input where the first is 1, else of the third.
 const CHOICE: u8 = 0xca;
 
 /// Selects among the results of the four tables by the cell itself and by `four`.

@@ -1,4 +1,5 @@
-//! The layout of the fastest rungs: interleaved bits, so that the neighbours of a word's cells are other words.
+//! The layout of the fastest rung: interleaved bits, so that the words before and after a word hold the left and right
+//! neighbours of its cells.
 //!
 //! A board is divided along x into tiles of [`TILE_WORDS`] words. Its rows are divided into
 //! [`folds`](Interleaved::folds): parts of nearly equal height that share the same words. Each fold owns 32 / folds

@@ -163,8 +163,8 @@ impl<T: Bits> Tile<T> {
         (row / words * T::GROUP as u32 + row % words * T::ROW_VECTORS as u32) * words + shift + column
     }
 
-    /// Returns the indices of the words of `column` from row `row` of the tile on. Each is at its position in its group
-    /// of rows.
+    /// Returns the indices of the words of `column` from row `row` of the tile on. Each index is stored at the position
+    /// that its row has in its group of rows.
     #[inline(always)]
     fn word_places(&self, column: u32, row: u32) -> [u32; 4] {
         let words = T::WORDS as u32;

@@ -208,8 +208,8 @@ impl<T: Bits> Tile<T> {
         (group + row % per_vector * row_vectors) * per_vector + shift + column
     }
 
-    /// Returns the indices of the elements of `column` from row `row` of the tile on, as many as a vector has. Each is
-    /// at the position of its row in its group.
+    /// Returns the indices of the elements of `column` from row `row` of the tile on, as many as a vector has. Each
+    /// index is stored at the position that its row has in its group of rows.
     #[inline(always)]
     fn places(&self, column: u32, row: u32) -> [u32; MAX] {
         let per_vector = T::PER_VECTOR as u32;

@@ -1,8 +1,8 @@
 //! Unaligned: the last rung for matrices of any size and address, with 16-byte stores that start at sectors.
 //!
-//! If rows or columns are not multiples of 16 bytes, each starts at another position in a 32-byte sector. A tile with
-//! the same rows in all columns would store partial sectors at both ends of each column, and only single elements.
-//! Changes:
+//! If rows or columns are not multiples of 16 bytes, each starts at another position in a 32-byte sector. If a tile had
+//! the same rows in all columns, its block would store partial sectors at both ends of each column, and would have to
+//! store single elements. Changes from such tiles:
 //!
 //! - A block stores the same number of rows of every column. Each column's part starts at the row whose element starts
 //!   a sector of *y*, up to one sector above the tile's first row. A block therefore loads some rows that another block
