@@ -1,4 +1,4 @@
-//! Copies between devices, ordered after the earlier and before the later work of both.
+//! Copies between devices. A copy runs after the earlier work of both devices and before their later work.
 //!
 //! # Design
 //!

@@ -6,8 +6,8 @@
 //! therefore pass a buffer to one kernel for writing and to the next kernel for reading.
 //!
 //! The memory behind a call's views is looked up when the call is recorded, and again at each launch of the graph,
-//! while the buffers are borrowed. A recorded call has no lifetime, but its views therefore never dangle. On a GPU the
-//! operations are captured in one go after all their kernels are loaded; the simulator replays them.
+//! while the buffers are borrowed. The views therefore never dangle, although a recorded call has no lifetime. On a GPU
+//! the operations are captured after all their kernels are loaded; the simulator replays them.
 
 use std::fmt;
 

@@ -157,7 +157,8 @@ fn is_word(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '%')
 }
 
-/// Returns the words of `text`, including those in comments and strings: a superfluous name is harmless.
+/// Returns the words of `text`, including those in comments and strings. A superfluous word at most keeps an item that
+/// no kernel needs.
 fn words(text: &str) -> impl Iterator<Item = Range<usize>> {
     let mut at = 0;
     std::iter::from_fn(move || {

@@ -121,7 +121,7 @@ impl<T: Pod> Array<T> {
 pub struct Trace(Mutex<Vec<usize>>);
 
 impl Trace {
-    /// Appends `event` to the list. Events of several blocks are in the order of the blocks' turns.
+    /// Appends `event` to the list when it is the turn of the thread's block. The events are thus in schedule order.
     pub fn push(&self, event: usize) {
         memory::fence();
         self.0.lock().unwrap().push(event);

@@ -1,6 +1,6 @@
 //! The stand-in driver's streams. Operations of a stream are executed only when a caller waits for it, so that a
-//! missing wait is detected. In a default stream, whose number is that of its context, the last part of a copy of
-//! pageable memory is still to be executed when the copy returns.
+//! missing wait is detected. A copy of pageable memory returns before its last part is executed. That part is in the
+//! default stream, which has the number of its context.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
