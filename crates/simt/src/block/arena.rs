@@ -147,8 +147,8 @@ impl Arena {
     }
 
     /// Returns the address of the static shared array declared at `site`, and allocates `array` on the first call.
-    /// `hint` is a guess of the index of the array in the arena. The second result is this index, which is the hint for
-    /// the next call.
+    /// `hint` is a guess of the array's index in the arena. The second result is the actual index, which is the hint
+    /// for the next call.
     ///
     /// # Errors
     /// [`Exceeded`] if the array needs more shared memory than the block has left.

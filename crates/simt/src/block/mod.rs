@@ -304,7 +304,7 @@ impl Block {
         }
     }
 
-    /// Completes the operations of `warp` that every lane of their mask has reached, except lanes that have exited.
+    /// Completes those operations of `warp` whose lanes have all arrived or exited.
     #[cold]
     fn complete_operations(&self, warp: usize) {
         let exited = self.run_queue.warps()[warp].exited();

@@ -59,7 +59,7 @@ impl BlockClock {
         }
     }
 
-    /// Returns a mask of the 64 threads from thread `first` on. A bit is 1 if the clock includes the thread's accesses
+    /// Returns a mask of the 64 threads from thread `first` on. A thread's bit is 1 if the clock includes its accesses
     /// in `epoch`.
     pub(super) fn known_of_set(&self, first: u32, epoch: u32) -> u64 {
         if epoch < self.base {

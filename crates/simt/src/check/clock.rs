@@ -278,8 +278,8 @@ impl Clocks {
         epoch < self.vectors(thread).known.epoch(block, other)
     }
 
-    /// Returns a mask of the 64 threads from thread `first` on. A bit is 1 if `thread` [has seen](Self::has_seen) that
-    /// thread's accesses in `epoch`.
+    /// Returns a mask of the 64 threads from thread `first` on. The bit of a thread `other` is 1 if `thread` [has
+    /// seen](Self::has_seen) the accesses of `other` in `epoch`.
     pub(super) fn seen_of_set(&self, thread: u32, first: u32, epoch: u32) -> u64 {
         if epoch < self.base {
             return u64::MAX;
@@ -300,8 +300,8 @@ impl Clocks {
         learnt | u64::from(lanes) << (thread / LANES * LANES - first) | 1 << (thread - first)
     }
 
-    /// Returns a mask of the 64 threads of `block` from thread `first` on. A bit is 1 if `thread` [has
-    /// learnt](Self::has_learnt) that thread's accesses in `epoch`.
+    /// Returns a mask of the 64 threads of `block` from thread `first` on. The bit of a thread `other` is 1 if `thread`
+    /// [has learnt](Self::has_learnt) of the accesses of `other` in `epoch`.
     pub(super) fn learnt_of_set(&self, thread: u32, block: u32, first: u32, epoch: u32) -> u64 {
         self.vectors(thread).known.known_of_set(block, first, epoch)
     }

@@ -15,7 +15,7 @@ struct Message {
     is_acquired: bool,
 }
 
-/// The last atomic write of another thread whose value each thread of a block has read.
+/// For each thread of a block, the last atomic write by another thread that this thread has read.
 #[derive(Default)]
 pub(super) struct Messages {
     last: Vec<Option<Message>>,

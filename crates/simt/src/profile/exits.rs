@@ -82,8 +82,8 @@ impl Exits<'_> {
         (targets.len() == 1).then(|| targets[0])
     }
 
-    /// Returns the first node that all exits of the loop reach. If there is no such node, returns the target of the
-    /// exit that leads furthest in the source.
+    /// Returns the first node that all exits of the loop reach. If there is no such node, returns the exit target that
+    /// comes last in the source.
     fn meeting(&self) -> Option<Node> {
         let mut exits: Vec<Node> = Vec::new();
         for edge in self.part.iter().flat_map(|&node| self.successors(node)) {

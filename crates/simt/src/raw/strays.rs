@@ -5,7 +5,8 @@ use std::collections::HashMap;
 
 use super::buffer::Buffer;
 
-/// For each pointer that points outside of its buffer: the buffer, by the thread that has the pointer and its address.
+/// The pointers that point outside of their buffers. The key is the thread and address of a pointer, and the value is
+/// its buffer.
 #[derive(Default)]
 pub(crate) struct Strays {
     origins: RefCell<HashMap<(u32, usize), Buffer>>,

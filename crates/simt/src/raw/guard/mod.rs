@@ -47,7 +47,8 @@ struct Unseen {
     array: usize,
 }
 
-/// A reported access: the thread as in [`Unseen`], the address and the number of bytes, and true for a write.
+/// A reported access: the thread as in [`Unseen`], the address and the number of bytes, and true if the access is a
+/// write.
 type Known = ((u64, u32), (usize, usize), bool);
 
 impl Unseen {
