@@ -129,7 +129,7 @@ impl fmt::Display for Gpu {
     }
 }
 
-/// The error of a name that no GPU has.
+/// The error of [`Gpu::find`] if no GPU has the given name.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct UnknownGpu(pub String);
 

@@ -19,8 +19,9 @@ pub mod plots;
 pub fn read(path: &Path) -> anyhow::Result<Recording> {
     let shown = path.display();
     let text = fs::read_to_string(path).with_context(|| format!("cannot read '{shown}'"))?;
-    serde_json::from_str(&text)
-        .with_context(|| format!("'{shown}' is not what host bench --json writes: measure again, or name another file"))
+    serde_json::from_str(&text).with_context(|| {
+        format!("'{shown}' is not a recording of `host bench --json`: measure again, or name another file")
+    })
 }
 
 /// Writes the result of a benchmark as JSON, whole or not at all.

@@ -5,7 +5,7 @@ use gridstride::numbers::NumberType;
 use super::subject::{Scope, Subject};
 use crate::algorithm::{Aim, Algorithm, Measurement, Options, ProblemOption, Shape, Target};
 
-/// The name under which the device's own copy stands in the place of a rung.
+/// The name of the device's own copy, which tables and recordings show in place of a rung's name.
 pub const DEVICE_COPY: &str = "device_copy";
 
 /// The target that the copy kernel must reach.
@@ -79,7 +79,7 @@ pub struct Sweep {
 }
 
 impl Sweep {
-    /// Returns a sweep in `f32` with `each` points at each of the sizes `shapes`.
+    /// Returns a sweep in `f32` that measures `each` points at every size in `shapes`.
     pub fn new(subject: Subject, rungs: Rungs, each: usize, shapes: Vec<Shape>) -> Self {
         Self {
             subject,

@@ -143,9 +143,12 @@ fn room_for(pattern: &Pattern, grid: Option<Grid>, screen: Option<Size>) -> Size
 /// did not choose it.
 fn no_room(pattern: &Pattern, grid: Option<Grid>, file: &Path) -> String {
     let Pattern { width, height, .. } = pattern;
-    let room = if grid.is_some() { "has the size in the file's rule" } else { "is twice as large" };
+    let room = if grid.is_some() { "has the size in the file's rule, for" } else { "is twice as large as" };
     let name = name_of(file);
-    ROOMFORMAT
+    format!(
+        "cannot make the default board, which {room} the pattern of {width}x{height} cells in {name}: choose a board \
+         size with --size"
+    )
 }
 
 #[cfg(test)]
