@@ -14,7 +14,8 @@ pub struct TimedRun {
     pub life: GrowingBoard,
     /// The generation number of the first board.
     begun_at: u64,
-    /// The number of generations that were computed, including those that a return to an earlier generation discarded.
+    /// The number of computed generations. Generations that were discarded when the run returned to an earlier one
+    /// count, too.
     pub advanced: u64,
     /// The time spent on computing generations.
     pub computing: Duration,

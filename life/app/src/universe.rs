@@ -20,7 +20,7 @@ pub struct Universe {
 }
 
 impl Universe {
-    /// Returns the universe that a rule with an optional suffix describes, and the grid of the suffix, if there is one.
+    /// Returns the universe that `text` describes, and the grid of the suffix if `text` has a suffix.
     pub fn of(text: RuleAndTopology) -> (Self, Option<Grid>) {
         let RuleAndTopology { rule, grid } = text;
         let universe = match grid {

@@ -79,9 +79,9 @@ impl Automaton {
         with_grid!(&self.grid, grid => grid.changes(rows))
     }
 
-    /// Returns the number of generations for which a halo keeps the board correct, if the halo is wide enough and is
-    /// copied as `topology` joins the edges. The result is 1 if the topology has corners where fewer than four quarters
-    /// of the board meet, or if it reflects cells and the rule is not symmetric.
+    /// Returns the maximum number of generations between two copies of a halo. The halo must be wide enough, and must
+    /// be copied as `topology` joins the edges. The result is 1 if the topology has corners where fewer than four
+    /// quarters of the board meet, or if it reflects cells and the rule is not symmetric.
     pub fn depth_beyond(rule: &Rule, topology: Topology) -> usize {
         if margins::is_singular(topology) { 1 } else { margins::depth(rule, topology) }
     }

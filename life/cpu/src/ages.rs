@@ -1,8 +1,8 @@
 //! Converts between the ages of dying cells and the generations that they have left.
 //!
-//! Rules with more than two states have dying cells. Callers pass two kinds of words: words of the cells that are not
-//! dead, and words of the bits of their ages. A live cell has age 0. The vectors instead hold the live cells, and for
-//! each dying cell the number of generations until it is dead.
+//! Rules with more than two states have dying cells. Callers pass words with one bit per cell, which is set if the cell
+//! is not dead, and further words with the bits of the cells' ages. A live cell has age 0. The vectors instead hold the
+//! live cells, and for each dying cell the number of generations until it is dead.
 
 /// Returns the number of bits for the generations that a dying cell has left, which are at most `states` - 2.
 pub fn planes(states: u16) -> usize {

@@ -31,7 +31,7 @@ pub fn of_strip<const N: usize>(layout: &Layout<N>, strip: usize) -> Vec<[Margin
 /// The contents of a row above or below the board.
 enum OuterRow {
     Dead,
-    /// The row is the same as this row of the board.
+    /// The row is a copy of this row of the board.
     Row(usize),
     /// The row is `row` of the board, read from column `first` on with wrap-around, leftwards if `is_reversed` is true.
     Moved {

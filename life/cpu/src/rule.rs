@@ -77,8 +77,8 @@ impl Logic {
 pub struct Neighbourhood<V> {
     /// The left cell, the cell and the right cell of three rows: the row above, the row itself and the row below.
     pub cells: [[V; 3]; 3],
-    /// The low bit and the high bit of the number of live cells among the left cell, the cell and the right cell, for
-    /// the same three rows.
+    /// For each of the three rows, the number of live cells among the left cell, the cell and the right cell: its low
+    /// bit and its high bit.
     pub sums: [[V; 2]; 3],
 }
 
@@ -126,7 +126,7 @@ impl Counts {
         Some(Self(std::array::from_fn(pair)))
     }
 
-    /// Returns the next cells if the counts are those of pair `i`. `one` is the lowest bit of the count.
+    /// Returns the next states of the cells, for counts of pair `i`. `one` is the lowest bit of each count.
     #[inline(always)]
     fn pair<V: Vector<N>, const N: usize>(&self, i: usize, one: V, cell: V) -> V {
         let [a, b, d, e] = self.0[i];

@@ -83,7 +83,7 @@ pub(super) struct PlaneCollector {
     needed: u64,
 }
 
-/// The offset between coordinates of the plane, which begin at -2⁶³, and unsigned ones, which begin at 0.
+/// The offset that converts coordinates of the plane, which begin at -2⁶³, to unsigned numbers, which begin at 0.
 const MIDDLE: u64 = 1 << 63;
 
 impl PlaneCollector {

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-/// Measures the speed of an animation. The time in which the animation waits counts, too.
+/// Measures the speed of an animation. Waiting times count, too.
 #[derive(Debug, Default)]
 pub struct SpeedMeter {
     samples: VecDeque<(Instant, u64)>,

@@ -62,7 +62,8 @@ impl View {
         Self { marks, zoom: 1, centre: (board.0 / 2, board.1 / 2) }
     }
 
-    /// Returns the part of a board of `board` cells that a screen of `screen` characters shows.
+    /// Returns the part of the board that the screen shows. `board` is the board's size in cells, and `screen` is the
+    /// screen's size in characters.
     pub fn window(&self, board: (usize, usize), screen: (usize, usize)) -> Window {
         let (across, down) = self.marks.dots();
         let axis = |board: usize, centre: usize, characters: usize, dots: usize| {

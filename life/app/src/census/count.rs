@@ -108,8 +108,8 @@ struct Member {
     on_plane: (i32, i32),
 }
 
-/// Divides the live cells into groups that are more than two columns or rows apart, so that no cell has neighbours in
-/// two groups.
+/// Divides the live cells into groups. Two groups are more than two columns or more than two rows apart, so that no
+/// cell has neighbours in both.
 fn groups(board: &Board) -> Vec<Vec<Member>> {
     let (width, height) = (board.width() as i32, board.height() as i32);
     let mut left = board.clone();

@@ -17,8 +17,8 @@
 //! ```
 //!
 //! `until` and `seed` are optional. The words are those of [`Board::words`] with four bytes each, the lowest byte
-//! first. If the rule has more than two states, the words of each row are followed by its words of [`Board::ages`],
-//! from the lowest bit on. `check` is a checksum of the lines before it and of all cells.
+//! first. If the rule has more than two states, each row's words are followed by the same row's words of
+//! [`Board::ages`], the lowest bit first. `check` is a checksum of the lines before it and of all cells.
 
 use std::io::{self, Read, Write};
 

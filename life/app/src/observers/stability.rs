@@ -165,8 +165,8 @@ impl<'e> Search<'e> {
         GrowingBoard::later(self.backend, board, at - self.begun_at)
     }
 
-    /// Searches for a period of `board`, which is at generation `now`, among the divisors of `multiple`. If there is
-    /// one, `run` returns to the generation at which a board first occurred again.
+    /// Searches for a period of `board`, which is at generation `now`, among the divisors of `multiple`. If a period is
+    /// found, `run` returns to the generation at which a board first occurred again.
     fn find(
         &mut self,
         run: &mut TimedRun,

@@ -252,8 +252,7 @@ impl GrowingBoard {
         &*self.board
     }
 
-    /// Returns the board of the present size for functions that need `&mut`, such as those that count or hash its
-    /// cells.
+    /// Like [`engine`](Self::engine), for functions that need `&mut`, such as functions that count or hash cells.
     pub fn engine_mut(&mut self) -> &mut dyn Advance {
         &mut *self.board
     }

@@ -108,7 +108,8 @@ impl Band {
         }
     }
 
-    /// Returns the contribution of the band's rows to the hash of each plane of the whole board.
+    /// Returns one number for each plane: the contribution of the band's rows to the hash of that plane of the whole
+    /// board.
     pub(super) fn hash(&mut self) -> Result<Vec<u64>, LifeError> {
         let (local, words_per_row) = (self.local(&self.rows), self.width.div_ceil(WORD_BITS));
         if let Engine::Kernel(life) = &mut self.engine {

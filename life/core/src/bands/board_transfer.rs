@@ -115,7 +115,7 @@ impl Bands<'_> {
         pairs.try_for_each(|(band, board)| band.write(band.rows.start, board))
     }
 
-    /// Returns true if, on every rank, the rank's rows equal the `copy` that it passes.
+    /// Each rank passes a copy of its rows. Returns true if, on every rank, the rows equal the copy.
     ///
     /// # Errors
     /// If a device or a rank fails.

@@ -1,5 +1,5 @@
-//! Exchanges single cells between bands, for topologies that join edges of different bands, or that rotate or reflect
-//! cells.
+//! Exchanges single cells between bands. Topologies need this if they join edges of different bands, or if they rotate
+//! or reflect cells.
 
 use super::BoardSpec;
 use super::band::{Band, Engine};

@@ -42,7 +42,7 @@ const CENTRE: usize = 1 << 4;
 
 /// The bits of the eight neighbours.
 const MOORE: usize = 0o757;
-/// The bits of the six hexagonal neighbours, which are those of the square grid without NE and SW.
+/// The bits of the six hexagonal neighbours: the eight neighbours except NE and SW.
 const HEXAGONAL: usize = 0o653;
 /// The bits of the four orthogonal neighbours.
 const VON_NEUMANN: usize = 0o252;

@@ -36,7 +36,7 @@ fn too_large(width: usize, height: usize) -> LifeError {
     refused(LifeRung::Streaming, format!("a board of {width}x{height}"), &offered)
 }
 
-/// Returns the maximum number of bytes of an interleaved board of this size, over all its layouts.
+/// Returns the number of bytes of an interleaved board of this size in the layout that needs the most.
 pub(super) fn bytes(width: usize, height: usize) -> u64 {
     let layouts = (0..=5).filter_map(|fold_bits| Interleaved::new(width, height, fold_bits));
     layouts.map(|layout| 4 * layout.words() as u64).max().unwrap_or(u64::MAX)

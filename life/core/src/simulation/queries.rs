@@ -51,8 +51,8 @@ impl Simulation {
         Ok(life)
     }
 
-    /// Loads the kernels of a packed board together: those that advance it, count its cells and, if `is_soup` is true,
-    /// make the soup. Other kernels are loaded at their first launch.
+    /// Loads the kernels of a packed board together: the kernels that advance it and count its cells and, if `is_soup`
+    /// is true, the kernel that makes a soup. Other kernels are loaded at their first launch.
     pub(super) fn load(&mut self, is_soup: bool) -> Result<(), LifeError> {
         let (width, height, device) = (self.width, self.height, self.device.clone());
         device.load(|queue| {

@@ -95,7 +95,8 @@ pub struct Gif<W: Write> {
 
 impl<W: Write> Gif<W> {
     /// Starts a GIF of boards with `width` × `height` cells, enlarged by [`zoom`]. Each frame is shown for `delay`,
-    /// rounded down to a multiple of 10 ms, but for at least 20 ms, because viewers slow down shorter delays.
+    /// rounded down to a multiple of 10 ms, but for at least 20 ms. Viewers show frames with shorter delays more
+    /// slowly.
     ///
     /// # Errors
     /// If `out` fails. `InvalidInput` for a side of 0 cells, or of more than 65535, the limit of GIF.

@@ -207,7 +207,7 @@ impl<'a, W: Write + ?Sized> Writer<'a, W> {
         Ok(Self { out, line: Vec::with_capacity(LINE + 1), has_states, rows: 0, y: 0, x: 0 })
     }
 
-    /// Writes the rows of `board`, which follow those written before.
+    /// Writes the rows of `board`. They follow the rows that were written before.
     ///
     /// # Errors
     /// If the output fails.

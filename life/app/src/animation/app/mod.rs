@@ -246,7 +246,7 @@ impl App {
         self.dirty = false;
     }
 
-    /// Draws a map of the whole board with a border in the upper right corner, if there is room.
+    /// Draws a map of the whole board in the upper right corner of the screen, if there is room. The map has a border.
     fn draw_map(&self, frame: &mut Frame<'_>, area: Rect) {
         let size = (MAP.0.min(area.width.saturating_sub(2)), MAP.1.min(area.height.saturating_sub(2)));
         if size.0 == 0 || size.1 == 0 {

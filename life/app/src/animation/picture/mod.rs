@@ -14,8 +14,8 @@ pub struct Picture<'a> {
     pub board: &'a Board,
     /// The view of the board.
     pub view: View,
-    /// The number of live cells of the whole board. The share of live cells in a dot is compared with their share of
-    /// the whole board.
+    /// The number of live cells of the whole board. Each dot's share of live cells is compared with the share in the
+    /// whole board.
     pub population: u64,
 }
 
@@ -84,7 +84,7 @@ impl Picture<'_> {
         (alive, (width * height) as u64)
     }
 
-    /// Returns true if a dot has live cells, and their share is at least the board's average share.
+    /// Returns true if a dot has live cells, and its share of live cells is at least the board's average share.
     fn is_dense(&self, alive: u64, cells: u64) -> bool {
         let all = self.board.width() as u128 * self.board.height() as u128;
         alive > 0 && u128::from(alive) * all >= u128::from(self.population) * u128::from(cells)
