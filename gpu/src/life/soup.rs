@@ -52,7 +52,7 @@ pub fn on_board(bits: u64, pair_in_row: usize, width: usize) -> u64 {
 
 /// Fills `words` with `rows` rows of random cells of a packed board of `width` × `height` cells, from row `first` on.
 /// Rows wrap around at the lower edge. Each cell is alive with probability `threshold` / 2⁶⁴. Launch a one-dimensional
-/// grid of blocks of up to 256 threads.
+/// grid with up to 256 threads per block.
 #[kernel(max_threads = 256)]
 pub fn life_soup(
     words: GlobalMut<u32>,

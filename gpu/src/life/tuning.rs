@@ -15,15 +15,16 @@ pub(super) const AGES_AHEAD: usize = 8;
 /// The number of rows that a thread of [`life_bitpacked_vectors()`](super::life_bitpacked_vectors()) processes.
 pub const VECTOR_ROWS: usize = 12;
 
-/// The number of warps per block of [`life_bitpacked_vectors()`](super::life_bitpacked_vectors()), each below the
-/// previous one.
+/// The number of warps per block of [`life_bitpacked_vectors()`](super::life_bitpacked_vectors()). The strips of the
+/// warps lie one below the other.
 pub const VECTOR_WARPS: u32 = 1;
 
-/// The largest number of generations per launch of [`life_temporal()`](super::life_temporal()): the rows of a tile's
-/// margin.
+/// The largest number of generations per launch of [`life_temporal()`](super::life_temporal()). A tile's margin has
+/// this many rows.
 pub const GENERATIONS_PER_LAUNCH: u32 = 8;
 
-/// The number of warps per block of [`life_temporal()`](super::life_temporal()), each below the previous one.
+/// The number of warps per block of [`life_temporal()`](super::life_temporal()). The rows of the warps lie one below
+/// the other.
 pub(super) const TEMPORAL_WARPS: usize = 16;
 
 /// The number of rows that a thread of [`life_temporal()`](super::life_temporal()) keeps in registers.
@@ -37,15 +38,14 @@ pub const DEEPEST: usize = 6;
 /// [`life_temporal()`](super::life_temporal()): 5800² on an H200.
 pub const STREAMING_FROM: usize = 1 << 25;
 
-/// The smallest torus without written margins, in cells, on which [`life_streaming()`](super::life_streaming()) is
-/// faster than [`life_temporal()`](super::life_temporal()): 4096² on an H200.
+/// The smallest torus, in cells, on which [`life_streaming()`](super::life_streaming()) is faster than
+/// [`life_temporal()`](super::life_temporal()) if no kernel has to write margins: 4096² on an H200.
 pub const STREAMING_TORUS_FROM: usize = 1 << 24;
 
-/// The largest number of strips that each warp of [`life_streaming()`](super::life_streaming()) processes in turn.
+/// The largest number of waves of warps that the plan of [`life_streaming()`](super::life_streaming()) considers.
 pub const STREAMING_WAVES: usize = 4;
 
-/// The time in which all warps of the streaming kernel process one strip each, divided by their idle time at the end of
-/// a launch.
+/// The time of one wave of warps of the streaming kernel, divided by the idle time of the warps at the end of a launch.
 pub const STREAMING_WAITING: usize = 16;
 
 /// The time for writing the margins before a launch of the streaming kernel, as the number of rows of a strip that take
@@ -59,7 +59,8 @@ pub const STREAMING_ROWS: usize = 6;
 /// multiprocessor.
 pub const STREAMING_WARPS: u32 = 8;
 
-/// The number of warps per block of [`life_resident()`](super::life_resident()), each below the previous one.
+/// The number of warps per block of [`life_resident()`](super::life_resident()). The rows of the warps lie one below
+/// the other.
 pub const RESIDENT_WARPS: usize = 16;
 
 /// The margins, in rows, among which the plan of [`life_resident()`](super::life_resident()) chooses. A margin has as

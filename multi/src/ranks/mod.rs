@@ -54,8 +54,8 @@ pub trait Communicator: Send + Sync {
         self.position().local_size
     }
 
-    /// Starts all sends and receives, and waits for all of them. Each is a pair of the other rank and the bytes.
-    /// Messages between two ranks stay in order. A rank may send to itself.
+    /// Starts all sends and receives, and waits for all of them. Each send or receive is a pair: the other rank, and
+    /// the bytes. Messages between two ranks stay in order. A rank may send to itself.
     ///
     /// # Errors
     /// [`RanksError::Length`] if a message is not as long as its receive buffer; [`RanksError::Ended`] if the sender of

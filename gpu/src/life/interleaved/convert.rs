@@ -7,7 +7,7 @@ use super::super::CELLS_PER_WORD;
 use super::{Interleaved, MARGIN, TILE_WORDS};
 
 /// Interleaves the packed board `words` into `cells`. Margins and unused bits become 0. Launch a one-dimensional grid
-/// of blocks of up to 256 threads.
+/// with up to 256 threads per block.
 #[kernel(max_threads = 256)]
 pub fn life_interleave(words: Global<u32>, cells: GlobalMut<u32>, board: Interleaved) {
     assert!(cells.len() == board.words());
@@ -34,7 +34,7 @@ pub fn life_interleave(words: Global<u32>, cells: GlobalMut<u32>, board: Interle
 
 /// Replaces rows of the interleaved board `cells`, from row `first` on, with the `rows` packed rows in `words`. No two
 /// of these rows may share words. This holds if `rows` is at most 1, if `rows` is less than [`Interleaved::rows`], or
-/// if the board has one fold. Launch a one-dimensional grid of blocks of up to 256 threads.
+/// if the board has one fold. Launch a one-dimensional grid with up to 256 threads per block.
 #[kernel(max_threads = 256)]
 pub fn life_interleave_rows(words: Global<u32>, cells: GlobalMut<u32>, board: Interleaved, first: usize, rows: usize) {
     assert!(cells.len() == board.words() && (board.folds() == 1 || rows <= 1 || rows < board.rows() as usize));
@@ -58,7 +58,7 @@ pub fn life_interleave_rows(words: Global<u32>, cells: GlobalMut<u32>, board: In
 }
 
 /// Writes rows of the interleaved board `cells`, from row `first` on, to `words` in packed form. Launch a
-/// one-dimensional grid of blocks of up to 256 threads.
+/// one-dimensional grid with up to 256 threads per block.
 #[kernel(max_threads = 256)]
 pub fn life_deinterleave(cells: Global<u32>, words: GlobalMut<u32>, board: Interleaved, first: usize) {
     assert!(cells.len() == board.words());
@@ -95,7 +95,7 @@ impl Interleaved {
 
 /// Copies rows of the interleaved board `cells`, from row `first` on, to `words`. The copies stay interleaved, and each
 /// row is shifted to the bits of the first fold. The rows can therefore be moved to another board of the same width and
-/// number of folds. Launch a one-dimensional grid of blocks of up to 256 threads.
+/// number of folds. Launch a one-dimensional grid with up to 256 threads per block.
 #[kernel(max_threads = 256)]
 pub fn life_take_rows(cells: Global<u32>, words: GlobalMut<u32>, board: Interleaved, first: usize) {
     assert!(cells.len() == board.words());
@@ -107,8 +107,8 @@ pub fn life_take_rows(cells: Global<u32>, words: GlobalMut<u32>, board: Interlea
 
 /// Replaces rows of the interleaved board `cells`, from row `first` on, with rows that
 /// [`life_take_rows()`](super::life_take_rows()) copied. No two of these rows may share words, as for
-/// [`life_interleave_rows()`](super::life_interleave_rows()). Launch a one-dimensional grid of blocks of up to 256
-/// threads.
+/// [`life_interleave_rows()`](super::life_interleave_rows()). Launch a one-dimensional grid with up to 256 threads per
+/// block.
 #[kernel(max_threads = 256)]
 pub fn life_put_rows(words: Global<u32>, cells: GlobalMut<u32>, board: Interleaved, first: usize) {
     let rows = words.len() / board.words_in_row();

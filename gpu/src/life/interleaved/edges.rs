@@ -102,8 +102,8 @@ impl Beyond {
     }
 }
 
-/// Writes the margins of a torus without a shift to `cells`. Launch a one-dimensional grid of blocks of up to 128
-/// threads.
+/// Writes the margins of a torus without a shift to `cells`. Launch a one-dimensional grid with up to 128 threads per
+/// block.
 ///
 /// A word of a margin also contains cells, which other threads read. All accesses are therefore relaxed atomics, and a
 /// store leaves the cells unchanged.

@@ -123,8 +123,8 @@ impl Logic for Conway {
 
 /// Any rule that counts live neighbours, by tables that are arguments of the launch.
 ///
-/// The nine cells of a square are added to one + 2·two + 2·other two + 4·four. `four` and the cell itself select one of
-/// four tables, which has the next state for the other three digits. The launch has [four
+/// The sum of the nine cells of a square is `one + 2·two + 2·other + 4·four`. `four` and the centre cell select one of
+/// four tables. It has the next state for each combination of `one`, `two` and `other`. The launch has [four
 /// tables](super::super::COUNT_TABLES) for its first generation and four for the second. These two sets take turns.
 #[derive(Clone, Copy)]
 pub struct Given;
@@ -132,7 +132,7 @@ pub struct Given;
 /// The truth table of a selection: bits of the second input where the first is 1, else of the third.
 const CHOICE: u8 = 0xca;
 
-/// Selects among the results of the four tables by the cell itself and by `four`.
+/// Selects one of the results of four tables, by the centre cell and `four`.
 macro_rules! by_tables {
     ($digits:expr, $cell:expr, $four:expr, $first:literal $second:literal $third:literal $fourth:literal) => {{
         let [one, two, other] = $digits;

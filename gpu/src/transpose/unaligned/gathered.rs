@@ -11,9 +11,10 @@
 //! apart, and the octets read neighbouring columns. The thread rotates the vector in registers. It computes the
 //! positions of the elements once for all its columns, which are whole sectors of *y* apart.
 //!
-//! In contrast to loads in words, a load has four times as many bytes, tiles have 40 KiB, and there are no shuffles.
-//! Blocks have few threads, so a thread has registers for ten vectors in flight. A small matrix has too few of these
-//! tiles; for it use [`transpose_unaligned()`](super::transpose_unaligned()).
+//! Compared with [`transpose_unaligned()`](super::transpose_unaligned()), which loads words, a load has four times as
+//! many bytes, tiles have 40 KiB, and there are no shuffles. Blocks have few threads, so a thread has registers for ten
+//! vectors in flight. A small matrix has too few of these tiles; for it use
+//! [`transpose_unaligned()`](super::transpose_unaligned()).
 //!
 //! The kernel is limited by memory. Source: this project.
 
