@@ -306,7 +306,7 @@ pub(crate) fn checked_value<T: DeviceCopy>(loaded: MaybeUninit<T>) -> T {
     unsafe { loaded.assume_init() }
 }
 
-/// Evaluates `$do` with `$Word` as the unsigned integer of `$bytes` bytes.
+/// Evaluates `$do` with `$Word` as the unsigned integer type of `$bytes` bytes.
 macro_rules! with_word {
     ($bytes:expr, $Word:ident => $do:expr) => {
         match $bytes {

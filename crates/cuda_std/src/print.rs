@@ -32,7 +32,7 @@ pub enum Kind {
     Unsigned,
     /// `%g`, or `%f` with a precision
     Float,
-    /// `%s`, quoted with `{:?}`
+    /// `%s`, in quotes for `{:?}`
     Text,
     /// `%s`
     Word,

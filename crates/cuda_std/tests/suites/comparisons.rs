@@ -55,7 +55,7 @@ struct Plain<'a> {
     x: &'a [u32],
 }
 
-/// Compares slices in forms whose accesses are all checked.
+/// Compares slices by expressions whose accesses are all checked.
 #[kernel]
 fn compare(x: &[u32], y: GlobalMut<u32>, which: u32) {
     let named = own::Named { x };
@@ -124,7 +124,7 @@ fn slices_are_read_wherever_they_are_compared() {
     assert_eq!(notes.take(), []);
 }
 
-/// Compares values that contain slices, in forms whose accesses are not checked.
+/// Compares values that contain slices, by expressions whose accesses are not checked.
 #[kernel]
 fn compare_unseen(x: &[u32], rows: &[[u32; 2]], y: GlobalMut<u32>) {
     let (pair, option, both, result) = ((x, 1), Some(x), [x, x], Ok::<_, u32>(x));

@@ -123,7 +123,7 @@ elements!(
     marked
 );
 
-/// Declares a kernel that applies each operator to elements.
+/// Declares a kernel that applies each operator to a value of type `Elements`.
 macro_rules! operating {
     ($name:ident $module:ident) => {
         #[kernel]

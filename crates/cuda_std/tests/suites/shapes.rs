@@ -188,7 +188,7 @@ struct Wrapped {
     n: u32,
 }
 
-/// Stores structure literals directly in the buffer, in a function with a named lifetime.
+/// Stores structure literals directly in a buffer, in a function with a named lifetime.
 #[kernel]
 fn stores_structures<'a>(x: &'a [u32], y: *mut Wrapped) {
     let i = thread::index_1d() as usize;

@@ -23,7 +23,7 @@ pub fn fence(scope: Scope) {
 
 pub use fence as fence_acquire_release;
 
-/// Determines the memory space of a generic pointer. Reports a fault if the memory is not valid for the use `what`.
+/// Returns `place` with a known memory space. Reports a fault if a generic pointer is not valid for the use `what`.
 #[inline(always)]
 #[track_caller]
 fn resolved<T>(place: Place<T>, what: Use) -> Place<T> {

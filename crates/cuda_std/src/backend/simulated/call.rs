@@ -39,7 +39,7 @@ impl DeviceId {
         self.simulated
     }
 
-    /// Returns how many of a view's `len` elements code on the host can access: none for a GPU.
+    /// Returns the number of elements that host code can access in a view of `len` elements: 0 for a GPU.
     #[inline(always)]
     pub(crate) const fn bound(self, len: usize) -> usize {
         if self.simulated { len } else { 0 }

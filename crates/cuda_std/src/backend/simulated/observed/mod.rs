@@ -25,11 +25,11 @@ pub use pointers::Addressed;
 pub use probe::{OtherProbe, Probe, probe};
 pub use steps::{CallStep, LoopStep, NoStep, Plain, leave};
 
-/// The address of a variable or a value that is accessed.
+/// The address of a variable or a value, for reports of accesses to it.
 #[derive(Clone, Copy)]
 pub struct At<P>(pub P);
 
-/// A computed value whose accesses are reported when it is used.
+/// A computed value. Accesses through it are reported when it is used.
 pub struct Value<V>(pub V);
 
 /// The kind of memory that holds the elements of a place expression.
