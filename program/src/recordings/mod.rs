@@ -79,7 +79,7 @@ mod tests {
         let path = folder.path().join("other.json");
         fs::write(&path, "{\"device\": 3}").unwrap();
         let message = format!("{:#}", read(&path).unwrap_err());
-        assert!(message.contains("other.json' is not what host bench --json writes"), "{message}");
+        assert!(message.contains("other.json' is not a recording of `host bench --json`"), "{message}");
         let message = format!("{:#}", read(&folder.path().join("none.json")).unwrap_err());
         assert!(message.contains("cannot read"), "{message}");
     }

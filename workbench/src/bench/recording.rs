@@ -39,8 +39,8 @@ pub struct Recording {
     /// The number of calls in a series, if a point has a time for a series.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub series_calls: Option<usize>,
-    /// The speed of the device's own copy at 2^28 `f32`, or at the largest measured size if that size was not measured.
-    /// The unit is 10⁹ bytes per second; read and written bytes both count.
+    /// The speed of the device's own copy at the largest measured size of at most 2^28 `f32`. The unit is 10⁹ bytes per
+    /// second; read and written bytes both count.
     pub copy_gbps: f64,
     /// The peak speed of the memory in GB/s: the memory clock times the bus width, with two transfers per cycle.
     pub datasheet_gbps: Option<f64>,
