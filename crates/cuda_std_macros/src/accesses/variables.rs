@@ -10,7 +10,7 @@ use crate::names;
 use super::methods::moves;
 use super::place::without_parentheses;
 
-/// The variables in scope, in lists by what is known about them.
+/// The variables in scope, in one list per kind of known fact.
 #[derive(Clone, Default)]
 pub struct Variables {
     /// Closures, whose bodies are rewritten with the body of the function.
@@ -19,7 +19,8 @@ pub struct Variables {
     numbers: Vec<Ident>,
     /// References to single values.
     references: Vec<Ident>,
-    /// Variables whose declared type is a pointer, a slice or an array, each with true if its elements are numbers.
+    /// Variables whose declared type is a pointer, a slice or an array. The `bool` is true if the elements are
+    /// numbers.
     pointers: Vec<(Ident, bool)>,
     /// Variables whose types are written in the source or follow from their declarations.
     typed: Vec<Ident>,
