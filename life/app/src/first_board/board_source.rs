@@ -12,7 +12,7 @@ use crate::universe::Universe;
 pub enum BoardSource {
     /// A pattern from a file.
     Pattern(PlacedPattern),
-    /// A board whose cells only the first rank has. This process is another rank.
+    /// A board on a rank other than the first. Only the first rank has the board's cells.
     OfFirstRank {
         /// The size of the board as (columns, rows).
         size: (usize, usize),

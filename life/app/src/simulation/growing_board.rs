@@ -252,7 +252,7 @@ impl GrowingBoard {
         &*self.board
     }
 
-    /// Like [`engine`](Self::engine), for functions that need `&mut`, such as functions that count or hash cells.
+    /// Like [`engine`](Self::engine), for methods that need `&mut`, such as those that count or hash cells.
     pub fn engine_mut(&mut self) -> &mut dyn Advance {
         &mut *self.board
     }

@@ -10,8 +10,8 @@ use life::board::Run;
 /// direction of growth, the position is relative to the board's first live cell.
 type Part = ((i64, i64), usize, Vec<u8>);
 
-/// Returns the runs of `board`, a part of a larger board that begins at row `top`. The first live cell of the larger
-/// board is at `first`.
+/// Returns the runs of `board`, which is the part of a larger board from row `top` on. The first live cell of the
+/// larger board is at `first`.
 fn parts(board: &Board, top: usize, first: (i64, i64), grows: [bool; 2]) -> impl Iterator<Item = Part> + '_ {
     let from = (if grows[0] { first.0 } else { 0 }, if grows[1] { first.1 } else { 0 });
     board.runs().map(move |run| {
