@@ -58,8 +58,8 @@ pub(crate) fn clean(program: &Path) -> Command {
     command
 }
 
-/// Removes from a library search path the folders that `cargo run` and `cargo test` put first: those of their toolchain
-/// and of their build. From such a folder another version's `rustc` would load the wrong LLVM.
+/// Removes from a library search path the folders that `cargo run` and `cargo test` put first: the folders of their
+/// toolchain and of their build. From such a folder, a `rustc` of another version would load the wrong LLVM.
 fn library_path_without_toolchains(value: &OsStr) -> Option<OsString> {
     let build = build_folder();
     let kept: Vec<PathBuf> = std::env::split_paths(value)

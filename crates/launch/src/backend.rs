@@ -60,8 +60,8 @@ pub(crate) trait Backend: Any + Ipc + Send + Sync {
     /// Allocates `bytes` bytes, at least one, of device memory for kernels. The contents are unspecified.
     fn allocate(&self, bytes: usize) -> Result<Allocated, Error>;
 
-    /// Allocates memory like [`allocate`](Self::allocate), and also returns true if the memory is new. Memory that is
-    /// not new has the contents that the last workspace of the same type and size had when it was freed.
+    /// Allocates memory like [`allocate`](Self::allocate), and also returns true if the memory is new. Otherwise the
+    /// memory has the contents that a workspace of the same type and size had when it was freed.
     fn allocate_workspace(&self, bytes: usize, _of: TypeId) -> Result<(Allocated, bool), Error> {
         Ok((self.allocate(bytes)?, true))
     }

@@ -8,7 +8,7 @@ use simt::{Checks, Redundant, Schedule, Search, Simulator};
 
 use crate::device::Device;
 
-/// Returns the barriers, warp synchronisations and fences without which `run` still works under the schedules of
+/// Returns the barriers, warp synchronisations and fences that `run` does not need under the schedules of
 /// [`checked_devices`](crate::checked_devices).
 ///
 /// This function calls `run` once under each schedule. Then, for each synchronisation and schedule, it calls `run` with

@@ -44,7 +44,7 @@ struct Inner<B: ?Sized> {
     id: DeviceId,
     /// The reason why this device is not a GPU, if `Auto` chose the simulator.
     note: Option<String>,
-    /// The race checker's actor for the device's own queue, if the device checks streams.
+    /// The device's own queue in the race checker, if the device checks streams.
     queue: Option<Actor>,
     backend: B,
 }

@@ -124,9 +124,9 @@ impl Device {
     /// A GPU's driver compiles a kernel at its first launch. This function compiles all kernels of `work` in parallel,
     /// which is faster than one after the other. It is meant for programs that launch several kernels without a graph.
     ///
-    /// Kernels that use a `static`, and launches with tables, are still compiled at their first launch. Before CUDA
-    /// 12.0, drivers compile every kernel at its first launch. If a kernel cannot be compiled, its launch returns the
-    /// error. The simulator compiles nothing.
+    /// Kernels that use a `static`, and launches with [tables](cuda_std::LaunchConfig::tables), are still compiled at
+    /// their first launch. Before CUDA 12.0, drivers compile every kernel at its first launch. If a kernel cannot be
+    /// compiled, its launch returns the error. The simulator compiles nothing.
     ///
     /// # Errors
     ///
@@ -136,8 +136,8 @@ impl Device {
         Ok(())
     }
 
-    /// Returns the kernels that `work` launches without tables, without executing any of that work. Each kernel is
-    /// listed once.
+    /// Returns the kernels that `work` launches, each once, without executing any of that work. Omits launches with
+    /// [tables](cuda_std::LaunchConfig::tables).
     ///
     /// # Errors
     ///

@@ -15,7 +15,8 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// The start of the comment that marks a table in PTX. It follows the number that the table replaces.
+/// The start of the comment that marks the place of a truth table in PTX. It follows the number that the table
+/// replaces.
 const TABLE: &str = "/*table ";
 
 /// A piece of a module's text at the outermost level.

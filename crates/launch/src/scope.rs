@@ -97,7 +97,7 @@ struct OpenStreams<'d> {
 
 struct OpenStream<'d> {
     stream: Box<dyn BackendStream + 'd>,
-    /// The race checker's actor for this stream, if its device checks streams.
+    /// This stream in the race checker, if its device checks streams.
     actor: Option<Actor>,
 }
 

@@ -102,7 +102,7 @@ impl Actor {
         registry().clock(self).clone()
     }
 
-    /// Orders all work that this actor enqueues from now on after `event`.
+    /// Records that all work which this actor enqueues from now on waits for `event`.
     pub(crate) fn wait(self, event: &Clock) {
         registry().clock(self).join(event);
     }

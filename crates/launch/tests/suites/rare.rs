@@ -67,7 +67,7 @@ fn wait(flags: GlobalMut<u32>, i: usize, acquires: bool) -> u32 {
 }
 
 /// A look-back that acquires a prefix only from the first two predecessors or from block 0. The fault shows if three
-/// successive blocks are late with their prefixes, and the block before them is not.
+/// successive blocks have no prefix yet and the block before them has one.
 #[kernel]
 fn third_of_the_window(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u32>) {
     let Some(block) = leader() else { return };
@@ -179,7 +179,7 @@ fn lock_lost_twice(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u32>) 
     flags.store_release(0, 0);
 }
 
-/// A value with an epoch: if it changes from 1 to 2 during a read, the reader reads again without an acquire.
+/// A value with an epoch. If the epoch changes from 1 to 2 during a read, the reader reads again without an acquire.
 #[kernel]
 fn epoch_in_between(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u32>) {
     let Some(block) = leader() else { return };
@@ -265,7 +265,8 @@ fn overtaken_message(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u32>
     }
 }
 
-/// Values of warps in shared memory: the last warp reads all of them if warps 0 and 2 are ready and warp 1 is not.
+/// The last warp reads the values of the other warps from shared memory. The faulty variant does so before warp 1 is
+/// ready.
 #[kernel]
 fn warps_out_of_order(is_sound: bool, _data: GlobalMut<u32>, _flags: GlobalMut<u32>) {
     let warp = thread::index_in_block() as usize / 32;

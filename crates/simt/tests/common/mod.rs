@@ -14,7 +14,7 @@ use simt::{KernelInfo, Schedule, Simulator, memory, thread};
 /// A kernel without launch bounds.
 pub static KERNEL: KernelInfo = KernelInfo::new("test_kernel", module_path!(), file!(), line!());
 
-/// Returns a simulator with `workers` workers and the schedule of `seed`.
+/// Returns a simulator with `workers` workers and the schedule that `seed` selects.
 pub fn simulator(workers: usize, seed: u64) -> Simulator {
     Simulator::new().with_workers(NonZeroUsize::new(workers).unwrap()).with_seed(seed)
 }

@@ -5,7 +5,7 @@
 //! compiles no PTX, and runs two kernels that it knows by name. The operations of a stream are executed when a caller
 //! waits (`streams.rs`). A kernel named `fail` loses the context, as an illegal address does.
 //!
-//! Environment variables select the simulated GPU:
+//! Environment variables select the properties of the stand-in GPU:
 //!
 //! - `STAND_IN_VERSION`, `STAND_IN_CAPABILITY`, `STAND_IN_MULTIPROCESSORS`: properties that the driver reports;
 //!   `STAND_IN_OPEN`: the result of opening the GPU;
@@ -344,6 +344,8 @@ functions! {
     }
 }
 
+/// Enqueues a launch of `function` in `stream`, or adds it to the graph that `stream` captures.
+///
 /// # Safety
 /// `parameters` must point to the addresses of the kernel's parameters.
 unsafe fn launch(

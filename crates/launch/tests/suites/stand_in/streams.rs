@@ -6,8 +6,9 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 use super::{CONTEXT, CURRENT, FIRST_BLOCKING, INVALID_HANDLE, INVALID_VALUE, NOT_READY, State, bytes_at, log};
 
-/// The times in milliseconds that a kernel and a copy take on the device.
+/// The time in milliseconds that a kernel takes on the device.
 const KERNEL_TIME: f32 = 1.5;
+/// The time in milliseconds that a copy takes on the device.
 const COPY_TIME: f32 = 1.0;
 
 #[derive(Default)]
