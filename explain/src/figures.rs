@@ -149,9 +149,9 @@ pub struct KernelFigures {
     /// The number of blocks of the largest grid.
     #[serde(rename = "most_blocks")]
     pub max_blocks: u64,
-    /// The time in which the GPU's memory moves all touched sectors, in seconds.
+    /// The time in seconds that the GPU's memory needs to move all touched sectors.
     pub moved_seconds: f64,
-    /// The time in which the GPU's shared memories serve all wavefronts, in seconds.
+    /// The time in seconds that the GPU's shared memories need for all wavefronts.
     pub shared_seconds: f64,
     /// The registers and static shared memory that the kernel takes on the GPU, if they are known.
     pub resources: Option<Resources>,

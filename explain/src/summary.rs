@@ -37,13 +37,13 @@ pub struct Summary {
     pub ideal_bytes: u64,
     /// The number of bytes of the sectors that the requests touch, counted anew for each request.
     pub moved_bytes: u64,
-    /// The time in which the GPU's memory moves `floor_bytes`, as if the caches held everything.
+    /// The time in seconds that the GPU's memory needs to move `floor_bytes`, as if the caches held everything.
     pub floor_seconds: f64,
-    /// The time in which the GPU's memory moves `ideal_bytes`.
+    /// The time in seconds that the GPU's memory needs to move `ideal_bytes`.
     pub ideal_seconds: f64,
-    /// The time in which the GPU's memory moves `moved_bytes`, as if there were no caches.
+    /// The time in seconds that the GPU's memory needs to move `moved_bytes`, as if there were no caches.
     pub moved_seconds: f64,
-    /// The time in which the GPU's shared memories serve the wavefronts.
+    /// The time in seconds that the GPU's shared memories need for all wavefronts.
     pub shared_seconds: f64,
     /// The longer of `moved_seconds` and `shared_seconds`.
     pub access_seconds: f64,
