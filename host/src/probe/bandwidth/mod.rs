@@ -73,7 +73,7 @@ fn parse_kernel(text: &str) -> Result<BandwidthKernel, String> {
 struct Summary {
     kernel: &'static str,
     device: String,
-    /// The rule for the number of blocks, in words.
+    /// A description of how the number of blocks is chosen.
     blocks: &'static str,
     bytes_of_an_array: usize,
     arrays: u64,
@@ -229,14 +229,14 @@ impl Combinations<'_> {
     }
 }
 
-/// The elements that the kernels of an operand must read or write, and their exclusive or.
+/// The elements that kernels with operands `T` must read or write, and the exclusive or of all of them.
 struct Expected<T> {
     elements: Vec<T>,
     all: T,
 }
 
 impl Combinations<'_> {
-    /// Returns the range of the `n` elements to check after the first run of the next combination.
+    /// Returns the range of elements, out of `n`, to check after the first run of the next combination.
     fn part_to_check<T>(&self, n: usize) -> Range<usize> {
         let part = CHECKED_BYTES / size_of::<T>();
         if self.options.thorough.thorough || part >= n {
