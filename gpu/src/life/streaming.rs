@@ -339,8 +339,8 @@ impl Strip {
 
 /// Computes the interleaved board `DEPTH` generations of rule `R` after `cells` into `next`, in registers.
 ///
-/// [`life_edges()`](super::life_edges()) must have written the margins of `cells`. Launch blocks of one warp: one per
-/// tile along x and one per strip of rows along y.
+/// [`life_edges()`](super::life_edges()) must have written the margins of `cells`. Launch blocks of one warp: one block
+/// per tile along x, and one block per strip of rows along y.
 #[kernel(
     max_threads = 32,
     min_blocks = 8,

@@ -100,10 +100,10 @@ pub(super) fn with_neighbours(alive: u32) -> Row {
 
 /// Computes up to eight generations on overlapping tiles in registers, 32 cells per word.
 ///
-/// Writes the board `generations` generations after `cells` to `next`; at most [`GENERATIONS_PER_LAUNCH`]. Both boards
-/// must have `height` rows of `⌈width / 32⌉` words. Launch blocks of [`TEMPORAL_THREADS`] threads: one per
-/// [`TEMPORAL_WORDS`] words along x, and any number along y. A block processes tiles of that many words and
-/// [`TEMPORAL_ROWS`] rows.
+/// Writes the board `generations` generations after `cells` to `next`. `generations` must be at most
+/// [`GENERATIONS_PER_LAUNCH`]. Both boards must have `height` rows of `⌈width / 32⌉` words. Launch blocks of
+/// [`TEMPORAL_THREADS`] threads: one block per [`TEMPORAL_WORDS`] words along x, and any number of blocks along y. A
+/// block processes tiles of that many words and [`TEMPORAL_ROWS`] rows.
 #[kernel(max_threads = 512)]
 pub fn life_temporal(cells: Global<u32>, next: GlobalMut<u32>, width: usize, height: usize, generations: u32) {
     let words_per_row = width.div_ceil(CELLS_PER_WORD);

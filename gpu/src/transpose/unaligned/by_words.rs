@@ -4,8 +4,8 @@
 //! A funnel shift combines two loaded words into a word that starts at a column of the tile. The second word comes from
 //! the next lane by shuffle. The thread then transposes such words of several rows into words of one column each.
 //! Shared memory holds these words, in rows that are padded by one word. A thread gathers the words of its vector in an
-//! order that depends on its position, so that the lanes of a warp have no bank conflicts. It gathers one more word and
-//! shifts again.
+//! order that depends on its position, so that the lanes of a warp have no bank conflicts. The vector may start within
+//! a word, so the thread gathers one more word and shifts all of them.
 
 use cuda_std::{Global, Zeroable, warp};
 
@@ -69,8 +69,8 @@ impl<T: Bits> Tile<T> {
         }
     }
 
-    /// Loads this warp's `i`-th words of as many rows as a word has elements. Also returns the position of the first
-    /// element in each word.
+    /// Loads the lane's words for the warp's `i`-th step, one from each of as many rows as a word has elements. Also
+    /// returns, for each row, the position in its first word at which the row starts.
     ///
     /// # Safety
     /// The contract of [`load`](Self::load) applies.
