@@ -206,8 +206,7 @@ fn in_steps() -> impl Iterator<Item = ReduceRung> {
     offering(of_operator::<i32, Sum>()).filter(|rung| rung.rung().items_per_thread().is_some())
 }
 
-/// Numbers of blocks, threads per block and elements per segment that no plan has: several tiles per block with a
-/// partial last tile, and blocks without elements.
+/// Blocks, threads per block and elements per segment as in no plan: partial last tiles, and blocks without elements.
 const GRIDS: [(u32, u32, u32); 6] =
     [(1, 1, 5003), (1, 64, 5003), (3, 32, 2000), (4, 128, 1251), (7, 256, 1024), (600, 16, 9)];
 
