@@ -128,7 +128,7 @@ impl<'t, T: ReduceElement<O>, O: Operator<T>> Totals<'t, T, O> {
     }
 }
 
-/// For some segments, the total of all elements before each; `None` if no elements are before the segment.
+/// The totals of all elements before the segments. A total is `None` if no elements are before the segment.
 pub(crate) struct Before<T> {
     /// The total before each of this rank's segments.
     pub(crate) own: Vec<Option<T>>,

@@ -22,7 +22,7 @@ pub const GRID_STRIDE_BLOCK: u32 = 512;
 
 /// Returns the number of blocks of [`reduce_grid_stride()`](super::reduce_grid_stride()) per multiprocessor for an
 /// input of `bytes` bytes. It is the number that a multiprocessor holds at once with 32 registers per thread. For
-/// inputs of 4 GiB or more, a larger grid is faster, although its blocks run in several waves.
+/// inputs of 4 GiB or more, a larger grid is faster, although its blocks then run in several waves.
 pub const fn blocks_per_multiprocessor(bytes: usize) -> u32 {
     match bytes >> 32 {
         0 => 4,
