@@ -172,8 +172,8 @@ impl Bench {
         Ok(())
     }
 
-    /// Opens the peer of a sweep at a size; `memory` begins with the addresses of the input and the output. Notes a
-    /// failure of the library.
+    /// Opens the peer of a sweep at a size. `memory` begins with the addresses of the input and the output. If the
+    /// library fails, notes its error and returns `None`.
     pub(super) fn peer(&mut self, sweep: &Sweep, shape: Shape, memory: &[usize]) -> Option<PeerRuns> {
         let peers = self.peers.clone()?;
         let device = self.device();

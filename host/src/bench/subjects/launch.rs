@@ -1,5 +1,5 @@
-//! Measures the time that a launch costs the host: bare, typed, and in a graph. It also measures the cost of a sum,
-//! with scratch memory that is kept or allocated by each call.
+//! Measures the time that a launch costs the host: bare (checked and prepared once), typed, and in a graph. It also
+//! measures the cost of a sum, with scratch memory that is kept or that each call allocates.
 //!
 //! The kernel is a saxpy of one block on 32 elements, which does next to nothing. Launches come in batches on an idle
 //! device, so that its queue never fills and the host never waits. All kinds take turns, so that a change of clocks

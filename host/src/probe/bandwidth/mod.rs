@@ -35,8 +35,8 @@ const FEWER: &str = "use fewer --bytes";
 /// Measure a GPU's bandwidth of reading, writing and copying by operand size, unroll factor and block
 ///
 /// After the CUDA Handbook's globalRead, globalWrite, globalCopy and globalCopy2. Kernels that write run as many blocks
-/// as the data needs; the kernel that reads runs as many as the GPU holds at once. Each combination's first run is
-/// checked: 64 MiB of its result, another part for each combination. Times are medians of the runs after it, by device
+/// as the data needs; the kernel that reads runs as many as the GPU holds at once. The first run of each combination is
+/// checked: 64 MiB of its result, a different part for each combination. Times are medians of the later runs, by device
 /// events. Bandwidth counts the bytes read and written, in GB of 10⁹ bytes, and is compared with the device's own copy.
 #[derive(Args, Debug)]
 pub struct BandwidthOptions {
