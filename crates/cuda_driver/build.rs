@@ -1,4 +1,4 @@
-//! Passes to the linker the folder of an empty archive for the `-lcuda` of `cust`.
+//! Tells the linker where to find an empty `libcuda.a`, because `cust` links with `-lcuda`.
 
 fn main() {
     cuda_stub::announce_archive();

@@ -1,5 +1,5 @@
-//! Checks that the files which `cust_raw` needs exist, and prints how to make them if they do not. The build of
-//! `cust_raw` would fail later, without a remedy.
+//! Checks that the files which `cust_raw` needs exist. If not, prints how to make them, because the build of `cust_raw`
+//! would fail later without a remedy.
 
 use std::env;
 use std::path::{Path, PathBuf};

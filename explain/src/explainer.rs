@@ -12,7 +12,7 @@ use crate::gpus::Gpu;
 use crate::occupancy::Resources;
 use crate::sources::Sources;
 
-/// Runs kernels on a simulated device that resembles a [`Gpu`], and returns the kernels' figures.
+/// Runs kernels on a simulated device with as many multiprocessors as a [`Gpu`], and returns the kernels' figures.
 pub struct Explainer<'a> {
     gpu: &'static Gpu,
     device: Device,
@@ -26,7 +26,7 @@ pub struct Explainer<'a> {
 type ResourcesOf<'a> = dyn Fn(&str, u32) -> Option<Resources> + 'a;
 
 impl Explainer<'_> {
-    /// Returns an explainer for `gpu` without sources and resources. The explainer discards the output of kernels.
+    /// Returns an explainer for `gpu` that has neither sources nor resources. It discards the lines that kernels print.
     pub fn new(gpu: &'static Gpu) -> Self {
         let profiles = Profiles::default();
         let simulator = Simulator::new()

@@ -17,7 +17,7 @@ pub struct Explanation {
     pub gpu: &'static Gpu,
     /// The rungs with their figures, the simplest rung first.
     pub rungs: Vec<RungFigures>,
-    /// A text per rung that was left out, with the reason.
+    /// One text for each rung that was left out. The text names the rung and the reason.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<String>,
 }
@@ -29,7 +29,7 @@ pub struct RungNames {
     pub algorithm: &'static str,
     /// The name of the rung.
     pub rung: &'static str,
-    /// The idea of the rung in a line: its change from the rung before.
+    /// The idea of the rung in a line: what it changes in the previous rung.
     pub idea: &'static str,
 }
 
@@ -43,7 +43,7 @@ pub struct RungFigures {
     pub problem: Problem,
     /// The figures, summed over the rung's kernels.
     pub summary: Summary,
-    /// A text of the differences from the figures of the rung before.
+    /// A text that lists how the figures differ from those of the previous rung, if they were compared.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub change: Option<String>,
     /// The figures of each kernel of the rung.
@@ -71,7 +71,7 @@ impl Explanation {
         Self { subject: subject.into(), gpu, rungs: Vec::new(), left_out: Vec::new() }
     }
 
-    /// Adds a rung. If `is_step` is true, also stores in the rung its differences from the previous one.
+    /// Adds a rung. If `is_step` is true, also sets its [`change`](RungFigures::change) from the previous rung.
     pub fn push(&mut self, rung: RungFigures, is_step: bool) {
         let before = self.rungs.last().filter(|_| is_step);
         let change = before.map(|before| rung.summary.change_from(&before.summary, rung.names.idea));

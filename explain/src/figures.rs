@@ -58,15 +58,15 @@ pub struct Totals {
     pub barriers: u64,
     /// The number of warp synchronisations, shuffles and votes. Each group of lanes that executes one counts once.
     pub warp_operations: u64,
-    /// The number of fences that single threads executed.
+    /// The number of executed fences, counted per thread.
     pub fences: u64,
-    /// The number of sectors of global memory that a launch read, each counted once per launch.
+    /// The number of different sectors of global memory that a launch read, summed over the launches.
     pub sectors_read: u64,
-    /// The number of sectors of global memory that a launch wrote, each counted once per launch.
+    /// The number of different sectors of global memory that a launch wrote, summed over the launches.
     pub sectors_written: u64,
-    /// The number of executions of branches by warps.
+    /// The number of times that a warp executed a branch.
     pub branches: u64,
-    /// The number of executions of branches in which only some lanes of the warp took the branch.
+    /// The number of times that a warp executed a branch and only some of its lanes took it.
     pub divergent_branches: u64,
 }
 
@@ -98,7 +98,7 @@ impl Totals {
     }
 }
 
-/// The launches of a kernel with one grid, block and size of dynamic shared memory.
+/// The launches of a kernel that have the same grid, block and dynamic shared memory.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Launches {
     /// The number of blocks along x, y and z.
@@ -142,22 +142,22 @@ pub struct KernelFigures {
     /// The source lines of the kernel's function from `line` on; empty if the source is not known.
     #[serde(skip)]
     pub listing: Vec<String>,
-    /// The launches by grid, block and dynamic shared memory, in the order of the first launch of each.
+    /// The launches, grouped by grid, block and dynamic shared memory. Groups are in the order of their first launches.
     pub launches: Vec<Launches>,
     /// The counts, summed over all launches.
     pub totals: Totals,
     /// The number of blocks of the largest grid.
     #[serde(rename = "most_blocks")]
     pub max_blocks: u64,
-    /// The time in which the GPU's memory moves all touched sectors, in seconds.
+    /// The time in seconds that the GPU's memory needs to move all touched sectors.
     pub moved_seconds: f64,
-    /// The time in which the GPU's shared memories serve all wavefronts, in seconds.
+    /// The time in seconds that the GPU's shared memories need for all wavefronts.
     pub shared_seconds: f64,
     /// The registers and static shared memory that the kernel takes on the GPU, if they are known.
     pub resources: Option<Resources>,
     /// The kernel's occupancy, if its resources are known.
     pub occupancy: Option<Occupancy>,
-    /// The sites that access memory. The site that loses most time comes first.
+    /// The sites that access memory. Sites where ideal accesses would save most time come first.
     pub sites: Vec<AccessSite>,
     /// The branches of the kernel. The branch that diverges most often comes first.
     pub branches: Vec<BranchSite>,
@@ -223,7 +223,7 @@ impl KernelFigures {
         }
     }
 
-    /// Computes the figures that depend on the GPU, and sorts the sites by the time that they lose.
+    /// Computes the figures that depend on the GPU, and sorts the sites by the time that ideal accesses would save.
     pub(crate) fn finish(&mut self, gpu: &Gpu, resources: Option<Resources>) {
         // The launch with the most blocks.
         let main = self.launches.iter().max_by_key(|launches| launches.blocks());

@@ -101,13 +101,13 @@ impl Gpu {
         Self { multiprocessors: 1, gigabytes_per_second: self.gigabytes_per_second.min(of_one), ..*self }
     }
 
-    /// Returns the time in which the GPU's memory moves `bytes` bytes, in seconds.
+    /// Returns the time in seconds that the GPU's memory needs to move `bytes` bytes.
     pub fn memory_seconds(&self, bytes: u64) -> f64 {
         bytes as f64 / (self.gigabytes_per_second * 1e9)
     }
 
-    /// Returns the time in which the GPU's shared memories serve `wavefronts`, in seconds. Each multiprocessor serves
-    /// one wavefront per clock.
+    /// Returns the time in seconds that the GPU's shared memories need for `wavefronts` wavefronts. Each multiprocessor
+    /// serves one wavefront per clock.
     pub fn shared_seconds(&self, wavefronts: u64) -> f64 {
         wavefronts as f64 / (f64::from(self.multiprocessors) * f64::from(self.megahertz) * 1e6)
     }
@@ -129,7 +129,7 @@ impl fmt::Display for Gpu {
     }
 }
 
-/// The error of a name that no GPU has.
+/// The error of [`Gpu::find`] if no GPU has the given name.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct UnknownGpu(pub String);
 

@@ -61,8 +61,8 @@ impl Multiprocessor {
         Some(Self { warps, blocks, shared_bytes: kibibytes * 1024, reserved_shared_bytes, shared_unit })
     }
 
-    /// Returns the occupancy by a kernel that takes the resources `taken`. Its blocks have `threads` threads, at least
-    /// one, and `dynamic_shared_bytes` bytes of dynamic shared memory.
+    /// Returns the occupancy for a kernel that needs the resources `taken`. Each block has `threads` threads (at least
+    /// one) and `dynamic_shared_bytes` bytes of dynamic shared memory.
     pub fn occupancy(&self, taken: Resources, threads: u32, dynamic_shared_bytes: u32) -> Occupancy {
         let warps_per_block = threads.div_ceil(LANES).max(1);
         let registers_per_warp = (taken.registers * LANES).next_multiple_of(REGISTER_UNIT).max(REGISTER_UNIT);
@@ -87,7 +87,7 @@ impl Multiprocessor {
     }
 }
 
-/// The occupancy of a multiprocessor by the resident blocks of a kernel.
+/// The occupancy of a kernel: the blocks and warps that a multiprocessor holds at once.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Occupancy {
     /// The number of resident blocks.

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-/// A problem, described as the explanation shows it beside the figures.
+/// The description of a problem that an explanation shows beside the figures.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct Problem {
     /// The length of the vectors, if the problem has vectors.
@@ -25,7 +25,7 @@ pub struct Problem {
     /// A further detail of the problem, such as a stride.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
-    /// The number of elements, by which figures per element are divided.
+    /// The number of elements. Figures per element are totals divided by this number.
     pub elements: u64,
 }
 

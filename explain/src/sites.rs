@@ -158,9 +158,9 @@ pub struct AccessSite {
     /// The counts of the site's requests.
     #[serde(flatten)]
     pub traffic: Traffic,
-    /// In shared memory, the largest number of ways of a bank conflict.
+    /// In shared memory, the n of the worst n-way bank conflict.
     pub most_ways: u32,
-    /// The distance in bytes between the addresses of neighbouring lanes, if most requests have one distance.
+    /// The distance in bytes between the addresses of neighbouring lanes, if it is the same in most requests.
     pub stride: Option<i64>,
     /// The number of bytes moved. In global memory, whole sectors are counted.
     pub bytes_moved: u64,
@@ -245,7 +245,7 @@ impl AccessSite {
         share(self.traffic.lanes, self.traffic.requests).unwrap_or(0.0)
     }
 
-    /// Returns a text that names the memory, the kind and the arrays, such as `global load x`.
+    /// Returns a text that names the memory, the kind of access and the arrays, such as `global load x`.
     pub fn what(&self) -> String {
         let memory = if self.memory == Memory::Global { "global" } else { "shared" };
         let arrays = if self.arrays.is_empty() { String::new() } else { format!(" {}", self.arrays.join(", ")) };
@@ -259,15 +259,15 @@ pub struct BranchSite {
     /// The position in the source.
     #[serde(flatten)]
     pub place: SourceSite,
-    /// The number of executions of the branch by warps.
+    /// The number of times that a warp executed the branch.
     pub executions: u64,
-    /// The number of executions by warps in which only some of the lanes took the branch.
+    /// The number of times that a warp executed the branch and only some of its lanes took it.
     pub divergent: u64,
-    /// The number of executions of the branch by single lanes.
+    /// The number of times that a lane executed the branch.
     pub lanes: u64,
-    /// The number of executions by single lanes that took the branch.
+    /// The number of times that a lane took the branch.
     pub taken: u64,
-    /// The share of the executions by warps that were divergent.
+    /// `divergent` divided by `executions`.
     pub divergent_share: f64,
     /// A sentence that says what the figures mean.
     pub meaning: String,

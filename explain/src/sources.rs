@@ -50,7 +50,7 @@ impl Sources {
     }
 
     /// Returns the path under which a file is shown, or `None` if the sources have no such file. `file` is the path
-    /// that the compiler recorded, relative to any folder.
+    /// that the compiler recorded. It may be relative to any folder.
     pub fn path(&self, file: &str) -> Option<&str> {
         self.find(file).map(|(path, _)| path)
     }

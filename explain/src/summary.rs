@@ -11,19 +11,20 @@ use crate::sites::{SECTOR, share};
 /// The figures of a rung, summed over its kernels.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct Summary {
-    /// The number of elements, by which figures per element are divided.
+    /// The number of elements. Figures per element are totals divided by this number.
     pub elements: u64,
     /// The number of launches of all kernels.
     pub launches: u64,
     /// The number of blocks of the largest grid. A grid of one block uses only one multiprocessor.
     #[serde(rename = "most_blocks")]
     pub max_blocks: u64,
-    /// The share of used bytes among the bytes that loads from global memory move.
+    /// For loads from global memory, the number of ideal sectors divided by the number of touched ones.
     pub load_efficiency: Option<f64>,
-    /// The share of used bytes among the bytes that stores and atomic updates of global memory move.
+    /// For stores and atomic updates of global memory, the number of ideal sectors divided by the number of touched
+    /// ones.
     pub store_efficiency: Option<f64>,
-    /// The factor by which bank conflicts multiply the wavefronts of shared memory: the largest factor of loads, stores
-    /// and atomic updates.
+    /// The factor by which bank conflicts multiply the wavefronts of shared memory. Loads, stores and atomic updates
+    /// have one factor each, and this is the largest.
     pub shared_ways: Option<f64>,
     /// The number of requests to global memory.
     pub global_requests: u64,
@@ -32,17 +33,17 @@ pub struct Summary {
     /// The number of bytes of global memory that must move. Each sector that a launch reads or writes counts once per
     /// launch.
     pub floor_bytes: u64,
-    /// The number of bytes of the fewest sectors that could serve the requests.
+    /// The number of bytes moved if each request touched as few sectors as possible.
     pub ideal_bytes: u64,
-    /// The number of bytes of the sectors that the requests touch.
+    /// The number of bytes of the sectors that the requests touch, counted anew for each request.
     pub moved_bytes: u64,
-    /// The time in which the GPU's memory moves `floor_bytes`, as if the caches held everything.
+    /// The time in seconds that the GPU's memory needs to move `floor_bytes`, as if the caches held everything.
     pub floor_seconds: f64,
-    /// The time in which the GPU's memory moves `ideal_bytes`.
+    /// The time in seconds that the GPU's memory needs to move `ideal_bytes`.
     pub ideal_seconds: f64,
-    /// The time in which the GPU's memory moves `moved_bytes`, as if there were no caches.
+    /// The time in seconds that the GPU's memory needs to move `moved_bytes`, as if there were no caches.
     pub moved_seconds: f64,
-    /// The time in which the GPU's shared memories serve the wavefronts.
+    /// The time in seconds that the GPU's shared memories need for all wavefronts.
     pub shared_seconds: f64,
     /// The longer of `moved_seconds` and `shared_seconds`.
     pub access_seconds: f64,
@@ -52,9 +53,9 @@ pub struct Summary {
     pub warp_operations: u64,
     /// The number of atomic updates by single lanes.
     pub atomics: u64,
-    /// The number of fences that single threads executed.
+    /// The number of executed fences, counted per thread.
     pub fences: u64,
-    /// The share of the executions of branches in which only some lanes of the warp took the branch.
+    /// The share of divergent branches: a warp executed the branch, and only some of its lanes took it.
     pub divergent_share: Option<f64>,
     /// The occupancy of the kernel with the most traffic, as a share of the warps that a multiprocessor can hold.
     pub occupancy: Option<f64>,
@@ -114,8 +115,8 @@ impl Summary {
         self.shared_seconds > self.moved_seconds
     }
 
-    /// Returns a text of the differences from the figures of the rung `before`, the largest difference first. If no
-    /// figure differs, the text has the rung's `idea`.
+    /// Returns a text that lists how the figures differ from those of the rung `before`, the largest difference first.
+    /// If no figure differs, the text quotes the rung's `idea` instead.
     pub fn change_from(&self, before: &Self, idea: &str) -> String {
         let mut clauses: Vec<(f64, String)> = Vec::new();
         let mut add = |weight: f64, clause: String| clauses.push((weight.abs(), clause));
@@ -208,7 +209,7 @@ impl Summary {
         }
     }
 
-    /// Returns a text that compares the time of the accesses with the time in the rung `before`.
+    /// Returns a text that compares `access_seconds` per element with the value of the rung `before`.
     fn time_change(&self, before: &Self) -> String {
         let (then, now) = (before.per_element(before.access_seconds), self.per_element(self.access_seconds));
         if then <= 0.0 || now <= 0.0 || !is_other(then, now, 1.02) {

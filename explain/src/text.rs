@@ -72,7 +72,7 @@ pub fn share(share: Option<f64>) -> String {
     share.map_or("–".into(), short_percent)
 }
 
-/// Returns the time of one element in picoseconds, as text.
+/// Returns a time in picoseconds as text, or `–` for 0.
 pub fn picoseconds(seconds: f64) -> String {
     match 1e12 * seconds {
         0.0 => "–".into(),

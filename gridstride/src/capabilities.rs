@@ -22,7 +22,7 @@ pub const fn of_operator<T: 'static, O: 'static>() -> [ArgumentId; 2] {
 /// or the element type and the operator.
 ///
 /// # Errors
-/// [`AlgorithmError::NotBuilt`] if the rung has no such instance or takes fewer elements.
+/// [`AlgorithmError::NotBuilt`] if the rung has no such instance or does not take that many elements.
 pub fn check<L: Ladder>(rung: L, arguments: &[ArgumentId], elements: usize) -> Result<(), AlgorithmError> {
     check_rung(rung.rung(), L::RUNGS, arguments, elements)
 }
@@ -30,7 +30,7 @@ pub fn check<L: Ladder>(rung: L, arguments: &[ArgumentId], elements: usize) -> R
 /// Like [`check`], but for a rung of the slice `ladder`.
 ///
 /// # Errors
-/// [`AlgorithmError::NotBuilt`] if the rung has no such instance or takes fewer elements.
+/// [`AlgorithmError::NotBuilt`] if the rung has no such instance or does not take that many elements.
 pub fn check_rung(
     rung: &Rung,
     ladder: &[Rung],

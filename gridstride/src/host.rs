@@ -64,7 +64,7 @@ fn on_all_cores(parts: usize, work: &(dyn Fn(usize) + Sync)) {
     });
 }
 
-/// The error of an allocation in host memory that failed.
+/// The error of a failed allocation in host memory.
 #[derive(Clone, PartialEq, Eq, Error)]
 #[error("the host cannot allocate {} for {elements} elements: {remedy}", Bytes(*bytes))]
 pub struct HostMemoryError {

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 const HOST: &str = env!("CARGO_BIN_EXE_host");
 
-/// The time within which a rank that fails or is killed must end all others.
+/// The time within which all ranks must end after one of them has failed or was killed.
 const SOON: Duration = Duration::from_secs(10);
 
 /// Starts `mpirun` with `arguments`, which include the programs and their arguments.

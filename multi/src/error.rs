@@ -6,8 +6,8 @@ use thiserror::Error;
 
 use crate::ranks::RanksError;
 
-/// The error of work on several devices. `Debug` prints the same text as `Display`, because `main` and `unwrap` use
-/// `Debug`.
+/// The error of an algorithm on several devices. `Debug` prints the same text as `Display`, because `main` and `unwrap`
+/// use `Debug`.
 #[derive(Error)]
 #[non_exhaustive]
 pub enum MultiError {

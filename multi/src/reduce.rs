@@ -74,7 +74,7 @@ impl<'t, T: ReduceElement<O>, O: Operator<T>> SplitReduction<'t, T, O> {
     }
 }
 
-/// Finds the total of all elements before each segment. Reduces all segments except the last.
+/// Computes, for each segment, the total of all elements before it. Reduces all segments except the last.
 pub(crate) struct Totals<'t, T: ReduceElement<O>, O: Operator<T>> {
     team: &'t Team<'t>,
     /// One reducer per device of this rank; `None` for the last member of the team.
@@ -128,7 +128,7 @@ impl<'t, T: ReduceElement<O>, O: Operator<T>> Totals<'t, T, O> {
     }
 }
 
-/// The total of all elements before each segment; `None` if no elements are before it.
+/// The totals of all elements before the segments. A total is `None` if no elements are before the segment.
 pub(crate) struct Before<T> {
     /// The total before each of this rank's segments.
     pub(crate) own: Vec<Option<T>>,
@@ -147,7 +147,8 @@ fn results<T: Element>(buffers: &mut dyn Iterator<Item = &Buffer<T>>) -> Result<
     Ok(results)
 }
 
-/// Returns the largest number of roundings of any plan of a member on any rank.
+/// Returns the largest number of roundings of any member's plan. `plans` has the plans of this rank's members; all
+/// ranks get the same result.
 fn deepest(team: &Team<'_>, plans: &mut dyn Iterator<Item = &Plan>) -> Result<usize, MultiError> {
     // All ranks pass one value per device. A device without a plan has no roundings.
     let mut own: Vec<u64> = plans.map(|plan| plan.roundings() as u64).collect();

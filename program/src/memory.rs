@@ -35,8 +35,8 @@ fn value(text: &str, key: &str) -> Option<u64> {
     text.lines().find_map(|line| line.strip_prefix(key))?.split_whitespace().next()?.parse().ok()
 }
 
-/// Returns the least number of bytes that a control group and the groups above it have left. `line` is from
-/// `/proc/self/cgroup`; the files of the groups are under `root`.
+/// Returns the bytes that a control group can still allocate: the least that it or any group above it has left. `line`
+/// is from `/proc/self/cgroup`; the files of the groups are under `root`.
 fn group_left(root: &Path, line: &str) -> Option<u64> {
     let mut parts = line.splitn(3, ':').skip(1);
     let (controllers, group) = (parts.next()?, parts.next()?.trim_start_matches('/'));

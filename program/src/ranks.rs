@@ -18,12 +18,13 @@ use multi::ranks::{Alone, Communicator, RanksError, alone};
 
 use crate::error::{self, OutputClosed, UsageError};
 
-/// The environment variables in which an `mpirun` passes the number of ranks and the number of this rank.
+/// The environment variables by which implementations of `mpirun` pass the number of ranks and the number of this rank.
 const STARTED: [(&str, &str); 2] = [("OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"), ("PMI_SIZE", "PMI_RANK")];
 
-/// The time that a rank waits per rank below it before it prints its error, and the maximum time. An error of all ranks
-/// is therefore printed once: the first rank that prints ends the others.
+/// A rank that fails waits for this time, once per rank below it, before it prints its error. If all ranks fail, the
+/// first one thus prints the error and ends the others, so that it is printed once.
 const PATIENCE: Duration = Duration::from_millis(200);
+/// The maximum time that a rank waits before it prints its error.
 const MAX_PATIENCE: Duration = Duration::from_secs(5);
 
 /// The ranks of this run: this process alone, or those of MPI.
@@ -109,7 +110,7 @@ fn join(size: usize, rank: usize) -> anyhow::Result<()> {
     }
 }
 
-/// Returns [`MAX_PATIENCE`], or the milliseconds that a test sets.
+/// Returns the maximum time that a rank waits: [`MAX_PATIENCE`], or the milliseconds that a test sets.
 #[cfg(not(feature = "mpi"))]
 fn patience() -> Duration {
     let milliseconds = std::env::var("GRIDSTRIDE_TEST_PATIENCE_MS").ok().and_then(|text| text.parse().ok());

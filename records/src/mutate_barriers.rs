@@ -25,7 +25,7 @@ struct Redundant {
     argument: &'static str,
 }
 
-/// Deletes each synchronisation, and prints the fault that the checker reported.
+/// Deletes each synchronisation, and prints a table of the faults that revealed the deletions.
 ///
 /// # Errors
 /// If no case reaches a synchronisation; if a deletion is not reported and not listed as redundant; if a case fails
@@ -43,8 +43,8 @@ pub fn run(workspace: &Workspace) -> Result<()> {
     Ok(())
 }
 
-/// Returns a line for each synchronisation that no case reaches, whose deletion is not reported, or that is listed as
-/// redundant in vain.
+/// Returns a line for each synchronisation that no case reaches, for each deletion that is not reported, and for each
+/// entry of `redundant` that is not needed.
 fn findings(sites: &BTreeSet<SyncSite>, mutations: &[MutationEntry], redundant: &[Redundant]) -> Vec<String> {
     let mut findings = Vec::new();
     let met: BTreeSet<(&str, usize)> = mutations.iter().map(|one| (one.file.as_str(), one.line as usize)).collect();
@@ -79,8 +79,8 @@ fn findings(sites: &BTreeSet<SyncSite>, mutations: &[MutationEntry], redundant: 
     findings
 }
 
-/// Returns a table with a row for each synchronisation and each fault that reported its deletion. A row lists the
-/// kernels.
+/// Returns a table with a row for each synchronisation and each kind of fault that revealed its deletion. A row lists
+/// the kernels in which this happened.
 fn table(mutations: &[MutationEntry]) -> String {
     let mut rows: BTreeMap<(&str, u32, &str), BTreeMap<&str, Vec<&str>>> = BTreeMap::new();
     for MutationEntry { file, line, kind, kernel, reported, .. } in mutations {

@@ -91,7 +91,8 @@ pub fn checked_devices() -> impl Iterator<Item = Device> {
     hostile.chain([checked(Schedule::EveryAccess(7), STRICT)])
 }
 
-/// Returns all devices: those of [`devices`] and of [`checked_devices`]. They suit small inputs.
+/// Returns all devices: those of [`devices`] and of [`checked_devices`]. Inputs should be small, because checks are
+/// slow.
 pub fn all_devices() -> impl Iterator<Item = Device> {
     devices().chain(checked_devices())
 }
@@ -131,7 +132,7 @@ pub struct Turns {
     /// The size of the largest input.
     most: usize,
     devices: usize,
-    /// The number of devices that take an input.
+    /// The number of devices that take each input.
     taking: usize,
     /// The number of inputs so far that are not too large, modulo the number of devices. The count starts at a
     /// different number on each device.

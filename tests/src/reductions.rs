@@ -36,7 +36,7 @@ fn same<T: Number>(a: T, b: T) -> bool {
     (x.is_nan() && y.is_nan()) || (a == b && x.is_sign_negative() == y.is_sign_negative())
 }
 
-/// Expands `$body` once for each operator, which the body names `$O`.
+/// Expands `$body` once for each operator. In the body, `$O` is the operator's type.
 #[macro_export]
 macro_rules! for_each_operator {
     (|$O:ident| $body:expr) => {

@@ -29,7 +29,7 @@ pub enum Kind {
     /// Threads that reach one barrier line by different call paths. The reported lines are the last steps of both
     /// paths.
     BarrierApart,
-    /// A warp operation whose lanes never meet.
+    /// A warp operation that some lanes of its mask never reach.
     WarpMismatch,
     /// A panic.
     Panic,

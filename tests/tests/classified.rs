@@ -142,7 +142,8 @@ impl Case {
         Some(Report::new(kind, array, &places))
     }
 
-    /// Returns a message if a launch under `schedule` and `checks` has another report than the case's class expects.
+    /// Launches the kernel under `schedule` and `checks`. Returns a message if the report is not the one that the
+    /// case's class requires.
     fn wrong(&self, schedule: Schedule, checks: Checks) -> Option<String> {
         let what = if checks.shuffles_order_memory { self.what } else { self.strictly };
         let result = (self.launch)(&checked(schedule, checks));

@@ -34,7 +34,7 @@ pub struct Case {
 
 type RunOnStage = dyn Fn(&Stage) -> Result<(), CaseError> + Send + Sync;
 
-/// The device that a case runs on, with its output.
+/// The device that a case runs on, and the text that its kernels print.
 pub struct Stage {
     /// The simulated device.
     pub device: Device,
@@ -81,7 +81,7 @@ impl CaseError {
     }
 }
 
-/// Implements the conversion of each layer's error through [`WorkbenchError`].
+/// Implements `From` for the errors of several layers. Each is first converted to a [`WorkbenchError`].
 macro_rules! from {
     ($($error:ty),*) => {$(
         impl From<$error> for CaseError {

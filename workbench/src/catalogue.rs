@@ -74,8 +74,8 @@ pub fn summary(name: &str) -> &'static str {
 mod tests {
     use super::*;
 
-    /// Checks that every kernel of a rung has an instance, so that a ladder names no generic arguments that are not
-    /// built.
+    /// Checks that every kernel of a rung has an instance. Otherwise a ladder would name generic arguments that no
+    /// kernel is built for.
     #[test]
     fn every_kernel_of_a_rung_has_an_instance() {
         for rung in ALGORITHMS.iter().flat_map(|algorithm| algorithm.rungs()) {

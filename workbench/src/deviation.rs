@@ -55,8 +55,8 @@ impl Deviation {
         self.of_bound = if of_bound.is_nan() { f64::INFINITY } else { self.of_bound.max(of_bound) };
     }
 
-    /// Returns the deviation of `found` from the elements that `expected` returns for each index, on all cores.
-    /// Elements must be equal; 0 equals −0.
+    /// Returns the deviation of `found` from `expected(0)`, `expected(1)`, …, computed on all cores. Elements must be
+    /// equal; 0 equals −0.
     pub fn of_exact<T: PartialEq + fmt::Display + Copy + Sync>(
         found: &[T],
         expected: impl Fn(usize) -> T + Sync,
@@ -87,7 +87,7 @@ impl Deviation {
         }
     }
 
-    /// Returns the deviation of the elements of `self` and `later` together. The elements of `later` must have higher
+    /// Returns the deviation of all elements of `self` and of `later`. The elements of `later` must have higher
     /// indices.
     pub fn merge(self, later: Self) -> Self {
         Self {

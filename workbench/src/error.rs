@@ -60,7 +60,7 @@ impl From<MultiError> for WorkbenchError {
     }
 }
 
-/// Implements the conversion of each error through the layer that has a variant for it.
+/// Implements `From` for each error. It is first converted to the error type of the layer after `as`.
 macro_rules! from {
     ($($error:ty as $layer:ty),* $(,)?) => {$(
         impl From<$error> for WorkbenchError {

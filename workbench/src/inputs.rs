@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 pub use gridstride::host::{HostMemoryError, fill_with, host_memory, in_parts};
 use gridstride::numbers::{Number, NumberType};
 
-/// A vector of random numbers that a seed and a number identify.
+/// A vector of random numbers, identified by a seed and by the vector's number.
 #[derive(Clone, Copy, Debug)]
 pub struct RandomVector<T> {
     key: u64,
@@ -38,7 +38,7 @@ impl<T: Number> RandomVector<T> {
 /// The advice in messages about too little host memory.
 pub const REMEDY: &str = "choose a smaller --n or --size";
 
-/// Returns the text of `factor` as a number of type `number`.
+/// Returns `factor` as text, formatted as a number of type `number`.
 pub(crate) fn text(number: NumberType, factor: f64) -> String {
     if number == NumberType::F32 { (factor as f32).to_string() } else { factor.to_string() }
 }

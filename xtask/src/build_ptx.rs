@@ -45,7 +45,8 @@ pub fn build(workspace: &Workspace, toolchain: &Toolchain, algorithm: &str, arch
     with_text_hash(&output.ptx).context("the built PTX has no header")
 }
 
-/// Adds the hash of the text below the header to a module's header. Returns `None` if the module has no header.
+/// Returns the module `ptx` with the hash of its text added to its header. The hash covers the text below the header.
+/// Returns `None` if the module has no header.
 pub fn with_text_hash(ptx: &str) -> Option<String> {
     let (header, text) = Header::split(ptx)?;
     let header = Header { text: Some(sources::text_hash(text)), ..header };

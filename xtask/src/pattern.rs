@@ -1,6 +1,6 @@
 //! Matches names with patterns that contain `*`.
 
-/// Returns true if `name` matches `pattern`, in which each `*` stands for any letters.
+/// Returns true if `name` matches `pattern`, in which each `*` stands for any text.
 pub fn matches(pattern: &str, name: &str) -> bool {
     let mut parts = pattern.split('*');
     let Some(mut rest) = name.strip_prefix(parts.next().unwrap_or_default()) else { return false };

@@ -73,7 +73,8 @@ impl Table {
         }
     }
 
-    /// Returns a finding for each column of `present` that differs in `self`, the checked-in table.
+    /// Returns a finding for each column of `present` that differs in `self`, the checked-in table. Columns of another
+    /// assembler release are skipped.
     fn differences(&self, present: &Table) -> Vec<String> {
         let mut findings = Vec::new();
         for (arch, assembler) in &present.assemblers {

@@ -1,7 +1,7 @@
 //! Reads and writes the stamps of the modules: the hashes of their sources, in `gpu/ptx/sources.tsv`.
 //!
-//! The hashes are not in the PTX files, so that a change of the sources that changes no PTX leaves those files
-//! unchanged.
+//! The hashes are not in the PTX files. A change of the sources that does not change the PTX therefore leaves the PTX
+//! files unchanged.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! Adds to `syn`: visits Rust code in the tokens of macros, and returns a file as a list of tokens.
+//! Extends `syn`: visits Rust code in the tokens of macros, and returns a file as a list of tokens.
 
 use std::ops::Range;
 

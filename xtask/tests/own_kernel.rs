@@ -6,7 +6,7 @@ use std::fs;
 
 use xtask::workspace::Workspace;
 
-/// Returns the name and version of each package in a `Cargo.lock` that comes from a registry.
+/// Returns the name and version of each package from a registry, read from the text of a `Cargo.lock`.
 fn locked(text: &str) -> BTreeSet<(&str, &str)> {
     let packages = text.split("[[package]]").filter(|package| value(package, "source").is_some());
     packages.filter_map(|package| Some((value(package, "name")?, value(package, "version")?))).collect()

@@ -1,4 +1,5 @@
-//! Builds the kernels, or computes hashes of the functions' results on the host, as the simulator computes them.
+//! Builds the kernels, or computes the functions on the host, as the simulator does, and prints hashes of their
+//! results.
 
 #[path = "../kernels/src/pairs.rs"]
 mod pairs;

@@ -2,9 +2,9 @@
 //!
 //! # Design
 //!
-//! A project's own PTX is built by its build script and is not checked in. The compiler contracts its multiplications
-//! and additions, as nvcc does. It does not contract those of the crate `gpu`, so that a GPU and the simulator return
-//! the same bits.
+//! A project's own PTX is built by its build script and is not checked in. In it the compiler contracts multiplications
+//! and additions, as nvcc does. The PTX of the crate `gpu` is built without contraction, so that a GPU and the
+//! simulator return the same bits.
 
 use std::path::{Path, PathBuf};
 

@@ -30,8 +30,8 @@ impl Toolchain {
 /// Compiles a kernel crate to one PTX module.
 ///
 /// The crate is an ordinary library, `no_std` when compiled for the GPU. Its kernels are `extern "ptx-kernel"`
-/// functions with a fixed symbol name, as `cuda_std`'s `#[kernel]` makes them. The builder adds `#![no_std]` and the
-/// compiler features that such functions need if the crate lacks them. A panic in a kernel becomes a trap.
+/// functions with a fixed symbol name, as `cuda_std`'s `#[kernel]` makes them. If the crate lacks `#![no_std]` or the
+/// compiler features for such functions, the builder adds them. A panic in a kernel becomes a trap.
 ///
 /// The methods have the same names as in Rust-CUDA's builder.
 #[derive(Clone, Debug)]

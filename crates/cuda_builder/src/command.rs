@@ -2,15 +2,15 @@
 //!
 //! A build script or build task runs under an outer `cargo`, whose settings (compiler, flags, target, profile) reach
 //! child processes as environment variables. The inner build ignores these variables, so that its result does not
-//! depend on the outer build. Variables with settings of registries and of the output are passed through.
+//! depend on the outer build. Variables that configure registries or the form of the output are passed through.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Variables that the inner build sees although their prefix is cleared.
+/// Variables that the inner build sees although their prefix is in [`CLEARED_PREFIXES`].
 const KEPT: &[&str] = &["CARGO_HOME", "CARGO_BUILD_JOBS", "CARGO_MAKEFLAGS", "RUSTUP_HOME"];
-/// Prefixes of variables that the inner build sees: settings of registries, and of the output.
+/// Prefixes of variables that the inner build sees. They configure registries or the form of the output.
 const KEPT_PREFIXES: &[&str] =
     &["CARGO_NET_", "CARGO_HTTP_", "CARGO_REGISTR", "CARGO_SOURCE_", "CARGO_TERM_", "CARGO_CREDENTIAL_"];
 /// Prefixes of variables that an outer `cargo`, `rustup` or CUDA installation sets.
@@ -39,7 +39,7 @@ fn is_cleared(name: &OsStr) -> bool {
     CLEARED.contains(&name) || CLEARED_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }
 
-/// Makes a command without the environment variables of the outer build, as from a user's shell.
+/// Makes a command without the environment variables of the outer build, as if a user's shell ran it.
 pub(crate) fn clean(program: &Path) -> Command {
     let mut command = Command::new(program);
     for (name, _) in std::env::vars_os() {
@@ -58,8 +58,8 @@ pub(crate) fn clean(program: &Path) -> Command {
     command
 }
 
-/// Removes from a library search path the folders that `cargo run` and `cargo test` put first: those of their toolchain
-/// and of their build. From such a folder another version's `rustc` would load the wrong LLVM.
+/// Removes from a library search path the folders that `cargo run` and `cargo test` put first: the folders of their
+/// toolchain and of their build. From such a folder, a `rustc` of another version would load the wrong LLVM.
 fn library_path_without_toolchains(value: &OsStr) -> Option<OsString> {
     let build = build_folder();
     let kept: Vec<PathBuf> = std::env::split_paths(value)

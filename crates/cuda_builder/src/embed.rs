@@ -32,8 +32,8 @@ impl CudaBuilder {
     ///
     /// On an error, this function prints the compiler's messages and the build fails. If no compiler on this machine
     /// can build PTX, it prints a warning that says what to install, and the program runs only in the simulator. It
-    /// also warns of calls of float functions that are std's on the host but another function of the same name on a
-    /// GPU.
+    /// also warns of float functions, such as `x.exp()`, whose calls reach std on the host but another function of the
+    /// same name on a GPU.
     pub fn embed(self) -> ExitCode {
         match self.try_embed() {
             Ok(()) => ExitCode::SUCCESS,
@@ -70,7 +70,7 @@ impl CudaBuilder {
     }
 
     /// Builds the module. Unless the caller has chosen the architecture, also builds it for each later architecture
-    /// whose instructions the first one replaces by fallbacks. Returns each module as the source text of a
+    /// that has instructions in place of fallbacks in the first build. Returns each module as the source text of a
     /// `launch::PtxImage`.
     fn images(self, out: &Path, library: &str) -> Result<Vec<String>, BuildError> {
         let build = |builder: CudaBuilder| {

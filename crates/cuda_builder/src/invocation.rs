@@ -220,7 +220,7 @@ fn run(command: &mut Command) -> Result<(), BuildError> {
     })))
 }
 
-/// Returns the compiler's messages without the warning about the PTX version, which [`Invocation::rustflags`] requests.
+/// Returns the compiler's messages without the warning that the PTX version of [`Invocation::rustflags`] causes.
 fn without_own_warning(stderr: &str) -> String {
     let own = "warning: unstable feature specified for `-Ctarget-feature`: `ptx";
     let messages = stderr.split_inclusive("\n\n");

@@ -81,7 +81,7 @@ impl Package {
         })
     }
 
-    /// Returns `no_std` and those of `features` that the library's root file lacks.
+    /// Returns which of `#![no_std]` and `features` the library's root file lacks.
     pub(crate) fn missing<'f>(&self, features: &[&'f str]) -> Result<Missing<'f>, BuildError> {
         let root = std::fs::read_to_string(&self.root).map_err(BuildError::io("read", &self.root))?;
         // Invalid Rust is left to the compiler to report.

@@ -1,10 +1,10 @@
-//! Finds calls of float functions that are std's on the host but another function on a GPU.
+//! Finds calls of float functions that reach std on the host but another function on a GPU.
 //!
 //! `cuda_std`'s attributes replace such calls in the functions that they mark. They cannot resolve `F::exp(x)`, where
 //! `F` is an alias of a float type. In any other function, `x.exp()` is std's method wherever std exists, whatever
 //! traits are in scope. This module ignores functions that round exactly (`sqrt`, `floor`), because their results are
-//! the same on both. It does not know types: if a generic function calls a method on its parameters, the method counts
-//! as one of a trait.
+//! the same on the host and a GPU. It does not know types: if a generic function calls a method, it counts as a method
+//! of a trait.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -117,7 +117,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Searches a function by `visit`, unless the types of its calls are unknown.
+    /// Searches a function by `visit`. Skips tests, and ignores calls in generic functions.
     fn enter(&mut self, attributes: &[syn::Attribute], signature: &syn::Signature, visit: impl FnOnce(&mut Self)) {
         if is_test(attributes) {
             return;

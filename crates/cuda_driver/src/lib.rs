@@ -9,7 +9,7 @@
 //! | when | result |
 //! |---|---|
 //! | [`load`] was not called, or failed | `CUDA_ERROR_NOT_INITIALIZED` (3) |
-//! | the driver loaded lacks this function | `CUDA_ERROR_NOT_SUPPORTED` (801) |
+//! | the loaded driver lacks this function | `CUDA_ERROR_NOT_SUPPORTED` (801) |
 //! | otherwise | the driver's result |
 //!
 //! `cust_raw` passes `-lcuda` to the linker. The linker finds an empty archive in the folder that `CUDA_LIBRARY_PATH`

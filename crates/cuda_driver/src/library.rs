@@ -31,7 +31,7 @@ pub(crate) fn open() -> Result<Driver, LoadError> {
     Err(reason.map_or(LoadError::NotFound, |reason| LoadError::Unloadable { reason }))
 }
 
-/// Returns true if `message`, from glibc or musl, says that the library `file` is missing, not one of its dependencies.
+/// Returns true if `message`, from glibc or musl, says that `file` itself is missing, and not one of its dependencies.
 fn is_absent(file: &str, message: &str) -> bool {
     message.contains("No such file or directory")
         && (message.starts_with(&format!("{file}: cannot open")) || message.contains(&format!("library {file}:")))

@@ -16,7 +16,7 @@ const CUDA_ERROR_NOT_INITIALIZED: i32 = 3;
 const CUDA_ERROR_NOT_SUPPORTED: i32 = 801;
 
 /// The target of every slot until the driver is loaded. The function can ignore its arguments: in the C calling
-/// conventions of both architectures the caller removes them.
+/// conventions of x86-64 and AArch64 the caller removes them.
 extern "C" fn not_initialized() -> i32 {
     CUDA_ERROR_NOT_INITIALIZED
 }

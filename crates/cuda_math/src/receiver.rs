@@ -54,10 +54,11 @@ impl<V: FloatValue> FloatValue for &mut V {
     }
 }
 
-/// The receiver of a method call that has the name of a function in the table.
+/// Wraps the value before the dot in a method call, if the method has the name of a function of [`GpuFloat`].
 pub struct FloatReceiver<V>(pub V);
 
-/// The receiver of a method call on a variable. The call borrows the variable and does not move it.
+/// Wraps a reference to a variable on which a method of [`GpuFloat`] is called, so that the call does not move the
+/// variable.
 pub struct FloatVariable<'a, V>(pub &'a V);
 
 impl<V> Deref for FloatReceiver<V> {

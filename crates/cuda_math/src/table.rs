@@ -9,7 +9,7 @@
 /// largest error of the function in units in the last place of the true value; 0 means correctly rounded. `F` is the
 /// float type.
 ///
-/// The rows under `core` are methods that `core` has for both types on every target, with the same bits.
+/// The rows under `core` are methods that `core` has for both types. They return the same bits on every target.
 macro_rules! float_functions {
     ($make:ident) => {
         $make! {
@@ -194,7 +194,7 @@ macro_rules! float_functions {
                 tgamma() -> F, 5, 10;
                 /// Returns the natural logarithm of the gamma function's magnitude. Between −11 and −2, where the
                 /// result has zeros, the error in ulp may be larger than stated. There it is at most 1e-6 (f32) or
-                /// 1e-14 (f64) of the surrounding values.
+                /// 1e-14 (f64), relative to the surrounding values.
                 lgamma() -> F, 6, 4;
                 /// Returns [`lgamma`](Self::lgamma) and the gamma function's sign.
                 ln_gamma() -> (F, i32), 6, 4;

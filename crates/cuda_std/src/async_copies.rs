@@ -17,7 +17,7 @@ use crate::{Element, Global, GlobalMut, Shared, backend};
 /// later. [`commit`](Self::commit) makes a group of the copies begun since the last `commit`. Groups complete in order.
 ///
 /// A copy is in progress from [`copy`](Self::copy) until the thread has waited for the copy's group. During that time
-/// no thread may access the 16 bytes of shared memory that it writes. After the wait this thread sees the copied bytes;
+/// no thread may access the copy's 16 bytes of shared memory. After the wait this thread sees the copied bytes;
 /// other threads see them after a barrier. A copy for which no thread waits may never arrive.
 ///
 /// GPUs before sm_80 lack asynchronous copies; for them `copy` is a load and a store. `cuda_builder` prints a warning,
@@ -50,7 +50,7 @@ impl AsyncCopies {
         Self::default()
     }
 
-    /// Begins to copy elements `N·index..N·index + N` of `from`, which have 16 bytes, to element `slot` of `to`.
+    /// Begins to copy elements `N·index..N·index + N` of `from`, 16 bytes in total, to element `slot` of `to`.
     ///
     /// `from` must start at a multiple of 16 bytes, as a whole buffer does.
     #[inline(always)]
@@ -109,7 +109,7 @@ impl AsyncCopies {
         unsafe { self.begin(from, index, to, slot) }
     }
 
-    /// Begins to copy elements `first..first + N` of `from`, which have 16 bytes, to element `slot` of `to`, one
+    /// Begins to copy elements `first..first + N` of `from`, 16 bytes in total, to element `slot` of `to`, one
     /// element at a time. Elements past the end of `from` become zero.
     ///
     /// `from` may start at any element. Each element is a separate asynchronous copy and must have at least 4 bytes.

@@ -53,8 +53,8 @@ impl Barrier {
         Self { address: words.checked_address(index) }
     }
 
-    /// Initialises the barrier. Each phase ends when `count` threads have arrived, 1 to [`MAX_COUNT`]. One thread calls
-    /// this; a block barrier must separate the call from the first use.
+    /// Initialises the barrier. Each phase ends when `count` threads (1 to [`MAX_COUNT`]) have arrived. One thread
+    /// calls this method; a block barrier must separate the call from the first use.
     #[doc(alias = "__mbarrier_init")]
     #[inline(always)]
     #[track_caller]

@@ -286,7 +286,7 @@ tuples! {
     (0 A 1 B 2 C 3 D 4 E 5 F 6 G 7 H)
 }
 
-/// Returns the bytes of the single access of a plain `T`, or 0 if `T` needs several accesses.
+/// Returns the size in bytes of the one access that a plain `T` needs, or 0 if `T` needs several accesses.
 pub(crate) const fn access_bytes<T: DeviceCopy>() -> usize {
     match size_of::<T>() {
         bytes @ (1 | 2 | 4 | 8 | 16) if T::PLAIN => bytes,
@@ -306,7 +306,7 @@ pub(crate) fn checked_value<T: DeviceCopy>(loaded: MaybeUninit<T>) -> T {
     unsafe { loaded.assume_init() }
 }
 
-/// Evaluates `$do` with `$Word` as the unsigned integer of `$bytes` bytes.
+/// Evaluates `$do` with `$Word` as the unsigned integer type of `$bytes` bytes.
 macro_rules! with_word {
     ($bytes:expr, $Word:ident => $do:expr) => {
         match $bytes {

@@ -46,7 +46,7 @@ pub fn sync() {
 /// with the previous kernel. Otherwise, and in recorded graphs, the kernel starts when the previous one has ended, and
 /// this call does nothing.
 ///
-/// Every thread must call it before its first access to global memory; a checked device reports a thread that does not.
+/// Every thread must call this before its first access to global memory; a checked device reports threads that do not.
 /// Do not use `load_readonly` for data written by the previous launch: that method requires memory that is not written
 /// while the kernel runs.
 ///

@@ -12,8 +12,8 @@ pub const MAX_FORMAT: usize = 512;
 pub enum Piece {
     /// Literal text.
     Text(&'static str),
-    /// The next argument: C's flags, width and precision, and the conversion. The conversion is hexadecimal (`x` or
-    /// `X`) or that of Rust's `{:?}` (`?`).
+    /// The next argument: C's flags, width and precision, and the conversion, if one is given: `x` or `X` for
+    /// hexadecimal, or `?` for Rust's `{:?}`.
     Argument(&'static str, Option<u8>),
 }
 
@@ -32,7 +32,7 @@ pub enum Kind {
     Unsigned,
     /// `%g`, or `%f` with a precision
     Float,
-    /// `%s`, quoted with `{:?}`
+    /// `%s`, in quotes for `{:?}`
     Text,
     /// `%s`
     Word,
@@ -105,7 +105,7 @@ impl PrintArgument for &str {
     }
 }
 
-/// The replacement for a value in a message that a GPU cannot print.
+/// The replacement in a message for a value that a GPU cannot print.
 #[derive(Clone, Copy, Debug)]
 pub struct Unprintable;
 
@@ -121,7 +121,7 @@ impl<T: PrintArgument> Shown<'_, T> {
     }
 }
 
-/// The fallback for values of types that a kernel cannot print, which lack [`Shown::shown`].
+/// The fallback of [`Shown::shown`] for a value that a kernel cannot print.
 pub trait NotShown {
     /// Returns the replacement for the value.
     #[inline(always)]

@@ -88,8 +88,8 @@ impl<T: DeviceCopy> Shared<T> {
         self
     }
 
-    /// Returns the generic address of element 0, for code over pointers. The block's threads may use it until the block
-    /// ends.
+    /// Returns the generic address of element 0, for code that uses pointers. The block's threads may use it until the
+    /// block ends.
     #[inline(always)]
     pub fn as_mut_ptr(self) -> *mut T {
         backend::shared_pointer(self.address).cast()

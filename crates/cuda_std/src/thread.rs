@@ -207,7 +207,8 @@ pub fn grid_stride(n: usize) -> GridStride {
     GridStride { next: index_1d(), stride: grid_dim_x() as usize * block_dim_x() as usize, end: n }
 }
 
-/// A [`grid_stride`] along y. Both together cover any `nx × ny` rectangle with any two-dimensional grid.
+/// Iterates like [`grid_stride`], but along y. With both, a two-dimensional grid of any size covers any `nx × ny`
+/// rectangle.
 #[inline(always)]
 pub fn grid_stride_y(n: usize) -> GridStride {
     GridStride { next: index_2d().y, stride: grid_dim_y() as usize * block_dim_y() as usize, end: n }

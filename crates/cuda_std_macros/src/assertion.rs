@@ -67,8 +67,8 @@ fn device(name: &str, arguments: &[Expr]) -> Option<TokenStream> {
     }
 }
 
-/// Returns the parts of a message and the values of its placeholders. A message that a GPU cannot print becomes its
-/// source text, without values.
+/// Returns the parts of a message and the values of its placeholders. For a message that a GPU cannot print, returns
+/// the message's source text and no values.
 fn user_message(message: &[Expr]) -> (TokenStream, Vec<TokenStream>) {
     let Some((format, arguments)) = message.split_first() else { return (TokenStream::new(), Vec::new()) };
     let Expr::Lit(ExprLit { lit: Lit::Str(format), .. }) = format else {

@@ -7,7 +7,7 @@ use syn::{Attribute, Block, Error, ImplItemFn, Item, ItemMod, Signature, TraitIt
 
 use crate::{accesses, entry_step, passes};
 
-/// Expands the attribute. For the GPU, only those passes change the item that also change kernels for the GPU.
+/// Expands the attribute. For the GPU, the item goes through the same passes as a kernel for the GPU.
 pub fn expand(attributes: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
     if let Some(token) = attributes.into_iter().next() {
         return Err(Error::new(token.span(), "`#[device]` takes no arguments: write `#[device]` alone"));
@@ -104,7 +104,7 @@ impl<F: FnMut(&mut Vec<Attribute>, &Signature, &mut Block) -> syn::Result<()>> V
     }
 }
 
-/// Removes `#[device]` from the attributes of an item that is in a marked item.
+/// Removes `#[device]` from the attributes of an item inside of another item under `#[device]`.
 fn unmark(attributes: &mut Vec<Attribute>) {
     attributes.retain(|attribute| !is_named(attribute, "device"));
 }

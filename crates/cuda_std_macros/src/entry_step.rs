@@ -43,8 +43,8 @@ pub fn tell(attributes: &mut Vec<Attribute>, signature: &Signature, body: &mut B
     });
 }
 
-/// Returns true if a closure can return the type as the function does. A closure cannot return a type that may borrow
-/// from a parameter, `impl Trait` or `!`.
+/// Returns true if a closure can have the return type `ty` of the function. A closure cannot return `impl Trait`,
+/// `!` or a type that may borrow from a parameter.
 fn can_be_closure_s(ty: &Type) -> bool {
     struct Finds(bool);
 

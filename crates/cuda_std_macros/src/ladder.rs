@@ -30,7 +30,7 @@ struct Ladder {
     name: Ident,
     algorithm: Ident,
     rungs: Vec<Rung>,
-    /// The functions that return a call of any rung in a group.
+    /// One function for each group of rungs. It returns a call of any rung in the group.
     calls: Vec<CallOfAny>,
     /// The kernels after `also`, which belong to no rung.
     others: Vec<Kernel>,

@@ -97,7 +97,7 @@ fn name_of(argument: &Expr) -> Option<&Ident> {
     }
 }
 
-/// Parses the format options of a placeholder: `0`, a width, `.` and a precision. These are the supported options,
+/// Parses the format options of a placeholder: `0`, a width, `.` and a precision. Only these options are supported,
 /// because C writes them like Rust.
 fn placeholder(spec: &str) -> Result<TokenStream, String> {
     let spec = spec.trim_end();

@@ -1,5 +1,5 @@
-//! Marks atomic exchanges whose results are unused. Such an exchange only writes, so the previous value need not be
-//! initialised.
+//! Marks atomic exchanges whose results are unused. Such an exchange only writes, so the value that it replaces need
+//! not be initialised.
 
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::ToTokens;

@@ -9,8 +9,8 @@
 //! which puts the check among the first ten units of a build. A crate that only builds PTX links with nothing, so the
 //! build script checks only with the feature `linking`, which `launch` and `cuda_driver` enable.
 
-/// Prints, for `cargo`, the folder of an empty archive for `-lcuda`. The folders of a toolkit need not have such an
-/// archive.
+/// Tells `cargo` the folder of an empty `libcuda.a`, with which the linker satisfies `-lcuda`. A toolkit's own folders
+/// may lack such an archive.
 pub fn announce_archive() {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rustc-link-search=native={}", concat!(env!("CARGO_MANIFEST_DIR"), "/../cuda_driver/stub/lib64"));

@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use cuda_std::{GlobalMut, kernel, thread};
 use launch::{Device, DeviceChoice, Kernel, LaunchConfig, PtxImage, PtxModule};
 
-/// The number of elements that are copied to the device and back, 64 MiB of them.
+/// The number of elements, 64 MiB in total, that are copied to the device and back.
 const ELEMENTS: usize = 16 << 20;
 
 /// Adds 1 to every element. Launch with one thread per element.
@@ -149,7 +149,7 @@ fn run() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Uploads `data` from page-locked memory, adds 1, and downloads it, in one stream and in four.
+/// Uploads `data` from page-locked memory, adds 1, and downloads it: first in one stream, then in four.
 fn run_streams(device: &Device, data: &[u32]) -> Result<(), Box<dyn Error>> {
     let mut from = device.pinned::<u32>(data.len())?;
     from.copy_from_slice(data);

@@ -30,7 +30,7 @@ pub(crate) trait Backend: Any + Ipc + Send + Sync {
     /// Returns the device's name: "NVIDIA H200", or "simulator".
     fn name(&self) -> &str;
 
-    /// Returns the text of [`Device::summary`](crate::Device::summary).
+    /// Returns the text that follows "device: " in [`Device::summary`](crate::Device::summary).
     fn description(&self) -> String;
 
     fn properties(&self) -> Result<Properties, Error>;
@@ -43,8 +43,8 @@ pub(crate) trait Backend: Any + Ipc + Send + Sync {
     /// Returns the numbers of registers and bytes of memory that `kernel` uses.
     fn resources(&self, kernel: &'static KernelInfo) -> Result<KernelResources, Error>;
 
-    /// Returns how many blocks of `kernel`, of `block_threads` threads and `shared_bytes` bytes of dynamic shared
-    /// memory each, fit on a multiprocessor.
+    /// Returns how many blocks of `kernel` fit on a multiprocessor, if each block has `block_threads` threads and
+    /// `shared_bytes` bytes of dynamic shared memory.
     fn occupancy(&self, kernel: &'static KernelInfo, block_threads: u32, shared_bytes: u32)
     -> Result<Occupancy, Error>;
 
@@ -60,8 +60,8 @@ pub(crate) trait Backend: Any + Ipc + Send + Sync {
     /// Allocates `bytes` bytes, at least one, of device memory for kernels. The contents are unspecified.
     fn allocate(&self, bytes: usize) -> Result<Allocated, Error>;
 
-    /// Allocates memory like [`allocate`](Self::allocate), and also returns true if the memory is new. Memory that is
-    /// not new has the contents that the last workspace of the same type and size had when it was freed.
+    /// Allocates memory like [`allocate`](Self::allocate), and also returns true if the memory is new. Otherwise the
+    /// memory has the contents that a workspace of the same type and size had when it was freed.
     fn allocate_workspace(&self, bytes: usize, _of: TypeId) -> Result<(Allocated, bool), Error> {
         Ok((self.allocate(bytes)?, true))
     }
@@ -82,7 +82,7 @@ pub(crate) trait Backend: Any + Ipc + Send + Sync {
     /// must be valid for writes of that size.
     unsafe fn read(&self, to: *mut u8, from: *const u8, bytes: usize) -> Result<(), Error>;
 
-    /// Copies `from`, which must have the size of the static, to the static `of`, and waits for the copy to finish.
+    /// Copies `from` to the static `of` and waits for the copy to finish. `from` must have the size of the static.
     fn write_static(&self, of: &'static DeviceStatic, from: &[MaybeUninit<u8>]) -> Result<(), Error>;
 
     /// Copies all bytes of the static `of` from the device to `to`, and waits for the copy to finish.
@@ -114,7 +114,7 @@ pub(crate) trait Backend: Any + Ipc + Send + Sync {
     /// `source`'s. The memory may be freed once both devices [wait](Self::wait_for) for the copy.
     unsafe fn copy_from(&self, to: *mut u8, source: &dyn Backend, from: *const u8, bytes: usize) -> Result<(), Error>;
 
-    /// Records an event like [`record`](Self::record), but without a time: it serves only to order work.
+    /// Records an event like [`record`](Self::record). The event has no time; it can only order work.
     fn record_order(&self) -> Result<BackendEvent, Error>;
 
     /// Makes all later work of this device, except in streams, wait for `event`.
@@ -135,8 +135,8 @@ pub(crate) trait Backend: Any + Ipc + Send + Sync {
         Ok(ptr::null_mut())
     }
 
-    /// Compiles those of `kernels` that are not compiled yet, for launches without tables. Compiling kernels together
-    /// is faster than compiling them one by one.
+    /// Compiles those of `kernels` that are not compiled yet. Launches with [tables](LaunchConfig::tables) cannot use
+    /// this code. Compiling kernels together is faster than compiling them one by one.
     fn compile(&self, _kernels: &[&'static KernelInfo]) {}
 
     /// Launches the kernel of `call` with the parameters `params`.
@@ -184,8 +184,8 @@ pub(crate) trait Ipc {
     /// Returns a handle by which another process opens the memory at `start`.
     ///
     /// # Safety
-    /// `start` must be the first of the `bytes` bytes of one allocation of [`Backend::allocate`], which must not be
-    /// freed.
+    /// `start` must be the first byte of an allocation of `bytes` bytes by [`Backend::allocate`]. The allocation must
+    /// not be freed.
     unsafe fn memory_handle(&self, start: *const u8, bytes: usize) -> Result<[u8; HANDLE_BYTES], Error>;
 
     /// Opens another process's memory, which `handle` identifies.
@@ -241,7 +241,7 @@ pub(crate) trait BackendStream: Send + Sync {
     unsafe fn download(&self, to: *mut u8, from: *const u8, bytes: usize, element: usize) -> Result<(), Error>;
 
     /// Copies `bytes` bytes, as elements of `element` bytes each, from one device's memory to another's or within one.
-    /// At least one of the devices must be this stream's.
+    /// At least one of the two devices must be the device of this stream.
     ///
     /// # Safety
     /// `to` and `from` must each point to `bytes` bytes of their device's memory, aligned to `element`, without
@@ -272,8 +272,8 @@ pub(crate) trait BackendStream: Send + Sync {
     /// Waits for everything enqueued in this stream so far.
     fn synchronize(&self) -> Result<(), Error>;
 
-    /// Waits until the stream has no running work, also if it then returns an error. The memory that the stream used
-    /// may be freed afterwards.
+    /// Waits until the stream has no running work, even if this function then returns an error. The memory that the
+    /// stream used may be freed afterwards.
     fn finish(&self) -> Result<(), Error>;
 }
 
@@ -310,7 +310,7 @@ unsafe impl Send for Allocated {}
 unsafe impl Sync for Allocated {}
 
 impl Allocated {
-    /// Makes a value for memory that is freed when `owner` is dropped.
+    /// Makes a value for memory at these addresses. Dropping `owner` must free the memory.
     pub(crate) fn new(
         on_device: Option<*mut u8>,
         on_host: Option<NonNull<u8>>,
@@ -320,14 +320,14 @@ impl Allocated {
     }
 }
 
-/// An event of a back end, with the back end's number for it. Dropping the value releases the event.
+/// An event of a back end. The back end identifies it by a number. Dropping the value releases the event.
 pub(crate) struct BackendEvent {
     pub(crate) number: u64,
     _owner: Box<dyn Send + Sync>,
 }
 
 impl BackendEvent {
-    /// Makes a value for an event that is released when `owner` is dropped.
+    /// Makes a value for the event with this number. Dropping `owner` must release the event.
     pub(crate) fn new(number: u64, owner: impl Send + Sync + 'static) -> Self {
         Self { number, _owner: Box::new(owner) }
     }

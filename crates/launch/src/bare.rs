@@ -14,14 +14,14 @@ use crate::operation::RecordedLaunch;
 #[doc(hidden)]
 pub struct BareLaunch<'a> {
     executable: Box<dyn Executable>,
-    /// Keeps the buffers borrowed that the call views.
+    /// Keeps the buffers of the call's views borrowed.
     borrows: PhantomData<Call<'a>>,
     /// The last field, so that the device outlives the prepared launch.
     _device: Device,
 }
 
 impl Device {
-    /// Checks `call` and prepares a launch of it that can be repeated.
+    /// Checks `call` and prepares it, so that it can be launched many times.
     #[doc(hidden)]
     pub fn bare_launch<'a>(&self, config: LaunchConfig, call: Call<'a>) -> Result<BareLaunch<'a>, Error> {
         let mut params = Params::new();

@@ -57,8 +57,8 @@ impl Device {
         Ok(buffer)
     }
 
-    /// Allocates a buffer of `len` elements whose contents outlive it. They are zeros at first. Later they are those
-    /// that the last buffer of this function for the same `K`, `T` and `len` had when it was dropped.
+    /// Allocates a buffer of `len` elements. The device keeps its contents when it is dropped, and a later call with
+    /// the same `K`, `T` and `len` returns a buffer with them. Without kept contents the elements are zero.
     ///
     /// `K` identifies the kernels that use the buffer. These kernels must leave in it the contents that their next
     /// launch needs. On a GPU this saves the launch that clears the buffer.
@@ -253,9 +253,9 @@ impl<T: DeviceCopy> Buffer<T> {
         Ok(())
     }
 
-    /// Returns the description of a copy of the elements `range` of `source` to the elements from `at` on, or `None` if
-    /// `range` has no bytes. All these elements must exist. The caller of [`copy_all`] guarantees that the target is
-    /// not in use.
+    /// Describes a copy, for [`copy_all`], of the elements `range` of `source` to this buffer, starting at index `at`.
+    /// Returns `None` if `range` has no bytes. All elements must exist. The caller of `copy_all` guarantees that the
+    /// target is not in use.
     pub(crate) fn copy_of<'b>(&'b self, at: usize, source: &'b Buffer<T>, range: Range<usize>) -> Option<PeerCopy<'b>> {
         let bytes = range.start * size_of::<T>()..range.end * size_of::<T>();
         self.memory.copy_of(at * size_of::<T>(), &source.memory, bytes)

@@ -8,7 +8,7 @@ use simt::{Checks, Redundant, Schedule, Search, Simulator};
 
 use crate::device::Device;
 
-/// Returns the barriers, warp synchronisations and fences without which `run` still works under the schedules of
+/// Returns the barriers, warp synchronisations and fences that `run` does not need under the schedules of
 /// [`checked_devices`](crate::checked_devices).
 ///
 /// This function calls `run` once under each schedule. Then, for each synchronisation and schedule, it calls `run` with
@@ -90,9 +90,9 @@ impl<E: std::error::Error + 'static> std::error::Error for Failed<E> {
 /// passed, or when no schedule worth trying is left.
 ///
 /// This function first tries the [hostile schedules](Schedule::HOSTILE). Then it delays threads before those atomic
-/// accesses by which threads communicated in earlier calls. The eight hostile schedules find the errors that most
-/// schedules show. Use this function for kernels whose blocks or warps wait for each other, or whose last block does
-/// other work: errors in such kernels may need two or three slow threads at once.
+/// accesses by which threads communicated in earlier calls. The eight hostile schedules alone find the errors that
+/// occur under most schedules. Use this function for kernels whose blocks or warps wait for each other, or whose last
+/// block does other work: errors in such kernels may need two or three slow threads at once.
 ///
 /// ```
 /// use std::time::Duration;

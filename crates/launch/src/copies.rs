@@ -1,4 +1,4 @@
-//! Copies between devices, ordered after the earlier and before the later work of both.
+//! Copies between devices. A copy runs after the earlier work of both devices and before their later work.
 //!
 //! # Design
 //!
@@ -83,7 +83,8 @@ pub(crate) fn check_overlap(copies: &[PeerCopy<'_>]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Reports the accesses of `copies` to the race checkers of the targets' queues, if streams may access the same memory.
+/// Reports the accesses of `copies` to the race checker, as work of the targets' queues, if streams may access the same
+/// memory.
 fn note_accesses(copies: &[PeerCopy<'_>], location: Option<&'static Location<'static>>) -> Result<(), Error> {
     let Some(location) = location.filter(|_| Actor::are_streams_open()) else { return Ok(()) };
     for copy in copies {

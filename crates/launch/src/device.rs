@@ -5,7 +5,8 @@
 //! Code above this crate is the same for every device. A plan queries properties: multiprocessors, shared memory, free
 //! memory, blocks that run at once. It uses `Device::is_simulated` only for these reasons:
 //!
-//! - The simulator is slower: default sizes are smaller, and tasks that take one block a long time are omitted.
+//! - The simulator is slower: default sizes are smaller, and tasks that keep one block busy for a long time are
+//!   omitted.
 //! - A simulated launch costs little and simulated work costs much: another rung may be the default, and a copy may
 //!   have fewer blocks.
 //! - The simulator's times mean nothing: commands make fewer runs, do not flush caches and do not tune. Commands that
@@ -43,7 +44,7 @@ struct Inner<B: ?Sized> {
     id: DeviceId,
     /// The reason why this device is not a GPU, if `Auto` chose the simulator.
     note: Option<String>,
-    /// The race checker's actor for the device's own queue, if the device checks streams.
+    /// The device's own queue in the race checker, if the device checks streams.
     queue: Option<Actor>,
     backend: B,
 }
@@ -69,9 +70,9 @@ pub fn gpus() -> Result<Vec<Gpu>, Unavailable> {
 /// The closure `kernels` returns the kernels to compile for a GPU with the passed number of multiprocessors.
 /// [`Device::kernels_of`] lists the kernels of any work, on the simulator too.
 ///
-/// While the driver initialises, `kernels` is called with 132 multiprocessors, so that the PTX is extracted by then. It
-/// is called again if the GPU has another number, and not at all without a driver. If a kernel cannot be compiled, its
-/// launch returns the error.
+/// While the driver initialises, this function calls `kernels` with 132 and extracts the PTX of the returned kernels.
+/// If the GPU has another number of multiprocessors, it calls `kernels` again. Without a driver, it never calls
+/// `kernels`. If a kernel cannot be compiled, its launch returns the error.
 pub fn compile_beside<T>(
     choice: DeviceChoice,
     modules: &'static [PtxModule],
@@ -335,8 +336,8 @@ impl Device {
         self.backend().max_cooperative_blocks(kernel, block_threads, shared_bytes)
     }
 
-    /// Returns how many blocks of `kernel`, of `block_threads` threads and `shared_bytes` bytes of dynamic shared
-    /// memory each, a multiprocessor holds at once.
+    /// Returns how many blocks of `kernel` a multiprocessor holds at once, if each block has `block_threads` threads
+    /// and `shared_bytes` bytes of dynamic shared memory.
     ///
     /// # Errors
     ///

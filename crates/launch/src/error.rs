@@ -105,7 +105,7 @@ pub enum Error {
         /// The limit that the launch exceeds, or the parameter that does not fit.
         reason: String,
     },
-    /// A kernel failed while it ran. The GPU has discarded everything of this process.
+    /// A kernel failed while it ran. All memory and work of this process on the GPU is lost.
     #[error(
         "the GPU failed: {text} ({name}, {code}){}; all memory and work of this process on the GPU is lost, and the \
         driver refuses it every GPU from now on: restart the program; the simulator (device `sim`) finds the line at \

@@ -6,8 +6,8 @@
 //! therefore pass a buffer to one kernel for writing and to the next kernel for reading.
 //!
 //! The memory behind a call's views is looked up when the call is recorded, and again at each launch of the graph,
-//! while the buffers are borrowed. A recorded call has no lifetime, but its views therefore never dangle. On a GPU the
-//! operations are captured in one go after all their kernels are loaded; the simulator replays them.
+//! while the buffers are borrowed. The views therefore never dangle, although a recorded call has no lifetime. On a GPU
+//! the operations are captured after all their kernels are loaded; the simulator replays them.
 
 use std::fmt;
 
@@ -124,9 +124,9 @@ impl Device {
     /// A GPU's driver compiles a kernel at its first launch. This function compiles all kernels of `work` in parallel,
     /// which is faster than one after the other. It is meant for programs that launch several kernels without a graph.
     ///
-    /// Kernels that use a `static`, and launches with tables, are still compiled at their first launch. Before CUDA
-    /// 12.0, drivers compile every kernel at its first launch. If a kernel cannot be compiled, its launch returns the
-    /// error. The simulator compiles nothing.
+    /// Kernels that use a `static`, and launches with [tables](cuda_std::LaunchConfig::tables), are still compiled at
+    /// their first launch. Before CUDA 12.0, drivers compile every kernel at its first launch. If a kernel cannot be
+    /// compiled, its launch returns the error. The simulator compiles nothing.
     ///
     /// # Errors
     ///
@@ -136,8 +136,8 @@ impl Device {
         Ok(())
     }
 
-    /// Returns the kernels that `work` launches without tables, without executing any of that work. Each kernel is
-    /// listed once.
+    /// Returns the kernels that `work` launches, each once, without executing any of that work. Omits launches with
+    /// [tables](cuda_std::LaunchConfig::tables).
     ///
     /// # Errors
     ///

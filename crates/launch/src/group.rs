@@ -103,8 +103,8 @@ impl Group {
         self.0.are_peers
     }
 
-    /// Enqueues all `copies` together. Each has a target view and a source view of the same length, in memory of any
-    /// members.
+    /// Enqueues all `copies` together. Each copy has a target view and a source view of the same length. The views may
+    /// be in the memory of any members.
     ///
     /// The copies are ordered after the earlier and before the later work of these members, except work in streams. On
     /// GPUs this returns at once. One call is faster than several calls of
@@ -153,7 +153,7 @@ impl Group {
     /// Returns a description of the devices in one line.
     ///
     /// Examples: "devices: GPU 0, NVIDIA H200, sm_90, 132 SMs, 139.7 GiB; GPU 1, …", or "devices: 4 × simulator on 2
-    /// cores". A single device is described as by [`Device::summary`].
+    /// cores". For a single device the description is that of [`Device::summary`].
     pub fn summary(&self) -> String {
         let [first, others @ ..] = self.members() else { return String::new() };
         if others.is_empty() {

@@ -114,8 +114,8 @@ impl Memory {
         unsafe { self.device.backend().read(target, start, range.len()) }
     }
 
-    /// Returns the description of a copy of the bytes `range` of `source` to the bytes of this memory from `at` on, or
-    /// `None` if `range` is empty. All these bytes must exist. `source` may be on another device.
+    /// Describes a copy of the bytes `range` of `source` to this memory, starting at byte `at`. Returns `None` if
+    /// `range` is empty. All these bytes must exist. `source` may be on another device.
     pub(crate) fn copy_of<'m>(&'m self, at: usize, source: &'m Memory, range: Range<usize>) -> Option<PeerCopy<'m>> {
         let (to, from) = (self.address_of(&(at..at + range.len()))?, source.address_of(&range)?);
         Some(PeerCopy { to, target: &self.device, from, source: &source.device, bytes: range.len() })

@@ -14,8 +14,8 @@ use crate::version::CudaVersion;
 /// The PTX of the kernels of one Rust module and of the modules inside it.
 #[derive(Clone, Copy, Debug)]
 pub struct PtxModule {
-    /// The path of the Rust module, as `module_path!()` returns it: `"gpu::life"`. A kernel belongs to the module with
-    /// the longest path that is, or contains, the module of the kernel.
+    /// The path of the Rust module, as `module_path!()` returns it: `"gpu::life"`. A kernel belongs to the `PtxModule`
+    /// with the longest path that names the kernel's Rust module or a module around it.
     pub path: &'static str,
     /// The PTX of the same kernels for several architectures. A GPU loads the highest one that it and its driver
     /// support. The slice is empty if the build found no compiler for kernels: such a program runs only in the
@@ -90,7 +90,7 @@ impl PtxImage {
         String::from_utf8(text).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()).into()
     }
 
-    /// Returns the rest of the first line of the image's head that begins with `word`.
+    /// Finds the first line in the image's head that begins with `word`, and returns the rest of that line.
     fn stated(&self, word: &str) -> Option<String> {
         let head = self.read(HEAD);
         head.lines().find_map(|line| line.trim_start().strip_prefix(word)).map(|rest| rest.trim().to_owned())
@@ -111,7 +111,7 @@ impl PtxImage {
 }
 
 /// Expands to the PTX modules that the project's build script compiled with `cuda_builder`'s `CudaBuilder::embed`. The
-/// argument is the library name of the kernels' crate. Pass the value to [`Device::open`](crate::Device::open).
+/// argument is the library name of the kernels' crate. Pass the result to [`Device::open`](crate::Device::open).
 ///
 /// ```ignore
 /// let device = Device::open(DeviceChoice::Auto, launch::include_ptx!("mine_kernels"))?;

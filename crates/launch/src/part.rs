@@ -3,8 +3,8 @@
 //! # Design
 //!
 //! `Stream::upload_part` fills memory and returns a read-only view of it, so it takes a `BufferPart`, not a
-//! `GlobalMut`. A part cannot be copied: a kernel may hold the returned `Global` as `&[T]`, which no other code may
-//! write.
+//! `GlobalMut`. A kernel may hold the returned `Global` as `&[T]`, whose elements no other code may write. A part
+//! therefore cannot be copied.
 
 use std::iter;
 
@@ -20,7 +20,7 @@ pub struct BufferPart<'a, T> {
 }
 
 impl<'a, T: DeviceCopy> BufferPart<'a, T> {
-    /// `view` must be the only view of its elements for `'a`.
+    /// Makes a part of the elements of `view`, which must be the only view of them for `'a`.
     pub(crate) fn new(view: GlobalMut<'a, T>) -> Self {
         Self { view }
     }

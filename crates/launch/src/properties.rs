@@ -39,7 +39,7 @@ pub struct Properties {
     pub clock_mhz: Option<u32>,
     /// The size of the second-level cache in bytes.
     pub l2_bytes: Option<u64>,
-    /// The number of bytes of shared memory that a block of any kernel may use.
+    /// The number of bytes of shared memory that a block may use without raising the kernel's limit.
     pub shared_bytes_per_block: u32,
     /// The maximum number of bytes of shared memory, static and dynamic together, that a block may use.
     pub shared_bytes_per_block_optin: u32,

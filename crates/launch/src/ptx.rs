@@ -15,7 +15,8 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// The start of the comment that marks a table in PTX. It follows the number that the table replaces.
+/// The start of the comment that marks the place of a truth table in PTX. It follows the number that the table
+/// replaces.
 const TABLE: &str = "/*table ";
 
 /// A piece of a module's text at the outermost level.
@@ -157,7 +158,8 @@ fn is_word(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '%')
 }
 
-/// Returns the words of `text`, including those in comments and strings: a superfluous name is harmless.
+/// Returns the words of `text`, including those in comments and strings. A superfluous word at most keeps an item that
+/// no kernel needs.
 fn words(text: &str) -> impl Iterator<Item = Range<usize>> {
     let mut at = 0;
     std::iter::from_fn(move || {

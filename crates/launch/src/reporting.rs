@@ -3,7 +3,7 @@
 #[cfg(feature = "sarif")]
 pub(crate) use reports::collect as report;
 
-/// Prints, once per process, that no report is written.
+/// Prints, once per process, that no report is written because the feature `sarif` is off.
 #[cfg(not(feature = "sarif"))]
 pub(crate) fn report(_reported: simt::Reported<'_>) {
     const FILE: &str = "GRIDSTRIDE_REPORT";

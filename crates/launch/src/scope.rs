@@ -41,8 +41,8 @@ impl Device {
 }
 
 impl Group {
-    /// Runs `work` with `count` new streams of each member, as [`Device::streams`] does for one device. The first
-    /// element of the list has the streams of the first member, and so on.
+    /// Runs `work` with `count` new streams of each member, as [`Device::streams`] does for one device. `work` gets a
+    /// list with one element per member, in order: the streams of that member.
     ///
     /// A stream can [wait](Stream::wait) for events of every member, and can [copy](Stream::copy) between its member's
     /// memory and that of another.
@@ -97,7 +97,7 @@ struct OpenStreams<'d> {
 
 struct OpenStream<'d> {
     stream: Box<dyn BackendStream + 'd>,
-    /// The race checker's actor for this stream, if its device checks streams.
+    /// This stream in the race checker, if its device checks streams.
     actor: Option<Actor>,
 }
 

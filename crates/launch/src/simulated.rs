@@ -51,8 +51,8 @@ impl SimulatedDevice {
         (other as &dyn Any).downcast_ref().ok_or_else(wrong)
     }
 
-    /// Reports a copy from memory of `source` by the host to the checker. Bytes become initialised if they are
-    /// initialised in `source`.
+    /// Reports to the checker that the host has copied bytes from memory of `source`. The copied bytes count as
+    /// initialised if the original bytes do.
     fn note_copied_from(&self, source: &Simulator, to: usize, from: usize, bytes: usize) {
         if source.is_written(from, bytes) {
             return self.simulator.note_written(to, bytes);
@@ -122,8 +122,8 @@ impl Backend for SimulatedDevice {
         Err(has_no("multiprocessors to occupy"))
     }
 
-    /// Returns the number of blocks that the simulated multiprocessors hold at 2048 threads each. The number of stacks
-    /// limits it.
+    /// Returns the number of blocks that fit on the simulated multiprocessors, each of which holds 2048 threads. The
+    /// number of stacks for waiting threads may reduce the result.
     fn max_cooperative_blocks(
         &self,
         kernel: &'static KernelInfo,
@@ -274,8 +274,8 @@ impl Executable for SimulatedOperations {
     }
 }
 
-/// Evaluates `$copy` for each word of `$bytes` bytes. A word is the widest one that divides elements of `$element`
-/// bytes: kernels access the elements by words of at most this width.
+/// Divides `$bytes` bytes into words and evaluates `$copy` for each word. A word has the greatest width, up to 8 bytes,
+/// that divides `$element`, the size of an element. Kernels access the elements by words of at most this width.
 macro_rules! for_each_word {
     ($bytes:ident, $element:ident, $offset:ident, $Word:ident => $copy:expr) => {{
         macro_rules! words {

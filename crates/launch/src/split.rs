@@ -193,9 +193,9 @@ impl<T: DeviceCopy> SplitBuffer<T> {
         unsafe { copy_all(&copies, None) }
     }
 
-    /// Returns the pieces from which a halo is copied. The halo has `len` elements, begins at `at` in its part, and has
-    /// copies of the elements from `element` on. Each piece is a source part, the offsets in the source and in the
-    /// halo's part, and a length.
+    /// Returns the pieces from which a halo is copied. The halo has copies of the `len` elements from `element` on, and
+    /// begins at offset `at` of its part. Each piece is a source part, the piece's offset in the source, its offset in
+    /// the halo's part, and its length.
     fn pieces(&self, element: isize, at: usize, len: usize) -> Vec<(&SplitPart<T>, usize, usize, usize)> {
         let mut pieces = Vec::new();
         let mut done = 0;

@@ -63,7 +63,7 @@ pub struct Stream<'scope, 'env: 'scope> {
     stream: &'scope dyn BackendStream,
     /// The index of the device in `devices`, and the index of the stream among those of this device.
     number: (usize, usize),
-    /// The race checker's actor for this stream, if the device checks streams.
+    /// This stream in the race checker, if the device checks streams.
     actor: Option<Actor>,
     /// Makes both lifetimes invariant, as they are in [`std::thread::Scope`].
     scope: PhantomData<&'scope mut &'scope ()>,

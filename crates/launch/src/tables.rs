@@ -1,4 +1,4 @@
-//! Lists of tables for the `lop3_given` calls of kernels.
+//! Lists of truth tables for the `lop3_given` calls in kernels.
 
 use std::collections::HashSet;
 use std::sync::{LazyLock, Mutex, PoisonError};

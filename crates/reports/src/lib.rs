@@ -73,7 +73,7 @@ fn add(path: &Path, level: &'static str, finding: &Finding) -> io::Result<()> {
     file.write_all(&serde_json::to_vec_pretty(&all)?)
 }
 
-/// Returns the findings `before` and also `finding`, unless `before` already has the same mistake. Returns `None` if
+/// Returns the findings `before`, with `finding` added unless `before` already has the same mistake. Returns `None` if
 /// `before` is not an array.
 fn with(before: Option<Value>, finding: Value) -> Option<Value> {
     let mut all = before.unwrap_or_else(|| Value::Array(Vec::new()));

@@ -54,7 +54,7 @@ fn median<E>(measure: impl Fn() -> Result<f64, E>) -> Result<f64, E> {
     Ok(figures[RUNS / 2])
 }
 
-/// Returns the threads per second of a kernel that only reads its index.
+/// Returns the number of threads per second of a kernel that only reads the thread index.
 fn start(simulator: &Simulator, threads: u32) -> Result<f64, simt::Fault> {
     let start = Instant::now();
     let config = LaunchConfig::new(BLOCKS * 16, threads);
@@ -64,7 +64,7 @@ fn start(simulator: &Simulator, threads: u32) -> Result<f64, simt::Fault> {
     Ok(stats.threads as f64 / start.elapsed().as_secs_f64())
 }
 
-/// Returns the threads per second of a kernel that loads twice and stores once.
+/// Returns the number of threads per second of a kernel with two loads and one store per thread.
 fn saxpy(simulator: &Simulator) -> Result<f64, simt::Fault> {
     let len = BLOCKS as usize * 16 * 256;
     let x = vec![1.0_f32; len];

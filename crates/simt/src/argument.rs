@@ -18,7 +18,7 @@ impl GenericArgument {
     }
 }
 
-/// The identity of a generic argument. Two identities are equal if they are the same type or the same value.
+/// The identity of a generic argument. Two identities are equal if they stand for the same type or the same value.
 ///
 /// ```
 /// use simt::ArgumentId;

@@ -4,8 +4,8 @@ use std::fmt;
 
 use crate::source::SourceLocation;
 
-/// The calls and loops that a thread is in, the outermost first. The path has only loops that contain calls, and calls
-/// in branches. It omits all code that is not a kernel or device code.
+/// The calls and loops that a thread is in, the outermost first. Only loops that may contain a barrier, and calls in
+/// branches that may lead to one, are listed. Code that is neither a kernel nor device code is left out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct CallPath(pub Vec<CallStep>);

@@ -16,7 +16,7 @@ use crate::source::{Line, is_same_line};
 
 /// A call or a loop that a thread is in, from [`enter`](Self::enter) until the thread leaves it. In between, the step
 /// must not change its address, and steps must be left in reverse order: `#[kernel]` guarantees both. A thread that
-/// ends with a fault need not leave its steps.
+/// faults need not leave its steps.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Step {

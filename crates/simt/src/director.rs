@@ -30,15 +30,15 @@ pub(crate) struct Event {
 /// An address, with the block's number if it is in shared memory.
 pub(crate) type AccessAddress = (Option<u32>, usize);
 
-/// The atomic accesses of the launches of a run.
+/// The atomic accesses that the launches of a run have made.
 #[derive(Debug, Default)]
 pub(crate) struct RunTrace {
     /// The atomic accesses of each launch. A load that a thread repeats in a row is listed once.
     pub(crate) launches: Vec<Vec<Event>>,
     /// Hashes of pairs of a read and the write whose value it read. The same pair has the same hash in every run.
     pub(crate) reads: HashSet<u64>,
-    /// Hashes of pairs of a read and the write whose value it read, which depend only on the source lines and on the
-    /// distance of the blocks.
+    /// Coarser hashes of the same pairs, mainly of the two source lines and the distance of the two blocks. Different
+    /// pairs may have the same hash.
     pub(crate) features: HashSet<u64>,
 }
 

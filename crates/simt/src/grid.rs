@@ -46,7 +46,7 @@ pub(crate) struct Grid<'a> {
     pub(crate) director: Option<Director>,
     /// The kernel's statics, and the map that records their initialised bytes, if there is one.
     pub(crate) statics: Option<(&'a Statics, Option<&'a MemoryMap>)>,
-    /// The memory whose accesses a checked launch cannot check.
+    /// In a checked launch, the calls that pass pointers to functions whose accesses the simulator does not observe.
     pub(crate) escaped: Option<Escaped>,
     warnings: Mutex<Vec<Note>>,
     output: &'a Output,
@@ -68,7 +68,7 @@ pub(crate) struct Grid<'a> {
 struct WorkerSlot {
     position: AtomicU64,
     /// The worker is busy if this is 0, and does not participate if it is `NOWHERE`. If it is `a + 1`, the worker's
-    /// blocks have made no progress since the activity was `a`.
+    /// blocks have made no progress since the counter `activity` was `a`.
     idle: AtomicU64,
 }
 
@@ -253,8 +253,8 @@ impl<'a> Grid<'a> {
         self.director.as_ref().is_some_and(Director::end_hold)
     }
 
-    /// Notes that all blocks of `worker` are stalled, and that none could continue since the activity was `activity`.
-    /// If this is true for all workers, no block will ever continue: see [`Grid::has_no_progress`].
+    /// Notes that all blocks of `worker` are stalled, and that none could continue since [`Grid::activity`] returned
+    /// `activity`. If this is true for all workers, no block will ever continue: see [`Grid::has_no_progress`].
     pub(crate) fn note_idle(&self, worker: usize, activity: u64) {
         let mark = activity + 1;
         self.slots[worker].idle.store(mark, Ordering::SeqCst);

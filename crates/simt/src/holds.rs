@@ -20,8 +20,8 @@ pub struct Hold {
     pub access: u32,
 }
 
-/// Up to four holds, in the order in which they end. When every thread of the grid waits or polls, the first hold in
-/// the list at which a thread waits ends.
+/// Up to four holds, in the order in which they end. When every thread of the grid waits or polls, one hold ends: the
+/// first in the list at which a thread waits.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Holds {
     holds: [Hold; MAX_HOLDS],

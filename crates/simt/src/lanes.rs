@@ -66,7 +66,7 @@ pub(crate) fn bits(mut lanes: u32) -> impl Iterator<Item = usize> {
 pub(crate) struct Extent {
     pub(crate) dim: Dim3,
     pub(crate) threads: u32,
-    /// The numbers `⌈2²⁰ / x⌉` and `⌈2²⁰ / y⌉`, by which a multiplication replaces the division of a linear index.
+    /// The factors `⌈2²⁰ / x⌉` and `⌈2²⁰ / y⌉`. Multiplying by one of them and shifting by 20 bits replaces a division.
     inverse: [u32; 2],
 }
 

@@ -69,8 +69,8 @@ pub unsafe fn store_at<T: Pod>(ptr: *mut T, value: T, at: &'static Location<'sta
 }
 
 /// Loads the value at `ptr` atomically for the threads of `scope`. The load is acquiring if `acquires` is true; the
-/// value must then have at most 8 bytes. A thread may call this repeatedly to wait for another thread's write: it waits
-/// for the block's turn and, after some calls, lets other threads run.
+/// value must then have at most 8 bytes. A thread may call this repeatedly to wait for another thread's write. Each
+/// call waits for the block's turn, and after some calls other threads run.
 ///
 /// If an acquiring load reads the value of a releasing store, all accesses before the store happen before all accesses
 /// after the load. A relaxed load orders no other access.

@@ -51,13 +51,13 @@ pub(crate) fn install_hook(is_simulated: fn() -> bool) {
     });
 }
 
-/// Removes and returns the message and location of the panic during which the simulator ended a simulated thread of
-/// this OS thread.
+/// Removes and returns the message and location of the last panic of a simulated thread on this OS thread. Returns
+/// `None` if they were removed before.
 pub(crate) fn take_unfinished() -> Option<(String, SourceLocation)> {
     LAST.with(RefCell::take)
 }
 
-/// Makes std forget panics of this OS thread whose fibres the simulator ended before they caught the panic. Without
+/// Makes std forget the panics of simulated threads that the simulator ended before they caught the panic. Without
 /// this, `thread::panicking()` would stay true, and unlocking a mutex would poison it.
 pub(crate) fn end_unfinished() {
     IS_ENDING.set(true);
@@ -70,8 +70,8 @@ pub(crate) fn end_unfinished() {
     IS_ENDING.set(false);
 }
 
-/// Decrements std's count of panics. The panic hook calls this, because std does not count a panic that is raised in
-/// the hook, but does count that it is caught.
+/// Decrements std's count of panics. Called in the panic hook, where std does not increment the count for a new panic,
+/// but decrements it when the panic is caught.
 fn count_one_less() {
     let _caught = panic::catch_unwind(|| unwind());
 }

@@ -44,7 +44,7 @@ impl fmt::Display for Redundant {
 ///
 /// `run` gets a copy of `simulator` with one of the schedules. It is called once per schedule with all
 /// synchronisations. Then, for each synchronisation, it is called per schedule with that synchronisation left out,
-/// until it fails or returns another value.
+/// until `run` fails or returns another value than before.
 ///
 /// # Errors
 /// The first error of `run` with no synchronisation left out.

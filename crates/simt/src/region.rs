@@ -25,7 +25,7 @@ impl fmt::Display for Space {
     }
 }
 
-/// The array that was passed for a kernel's parameter. Reports write its elements as `x[3]`.
+/// An array of a launch, which was passed for a parameter of the kernel. Reports write its elements as `x[3]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Region {
     /// The name of the kernel's parameter.

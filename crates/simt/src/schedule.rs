@@ -3,10 +3,10 @@
 //! # Design
 //!
 //! The checker finds a race under any order in which both accesses are made. Other errors show only under a particular
-//! order: if a look-back finds an aggregate, if a lock is taken, or if another block is the last one. The checks
-//! therefore run under the eight orders of `Schedule::HOSTILE`. Among them are the reverse order, one warp far ahead or
-//! far behind, a switch to another thread before every access, and several blocks in turns. `search.rs` derives further
-//! orders from the trace of atomic accesses that `director.rs` records.
+//! order, for example if a look-back finds an aggregate, if a lock is taken, or if an unusual block is the last to
+//! finish. The checks therefore run under the eight orders of `Schedule::HOSTILE`. Among them are the reverse order,
+//! one warp far ahead or far behind, a switch to another thread before every access, and several blocks in turns.
+//! `search.rs` derives further orders from the trace of atomic accesses that `director.rs` records.
 
 use std::fmt;
 use std::str::FromStr;

@@ -21,7 +21,7 @@ const RANDOM_SHARE: usize = 16;
 /// The maximum difference between the indices of near blocks. The search tries two holds in near blocks before other
 /// pairs.
 const NEAR: u32 = 2;
-/// The number of a thread's first accesses at a line before which the search may hold the thread.
+/// The search may hold a thread only before its first `OCCURRENCES` accesses at a source line.
 const OCCURRENCES: u32 = 4;
 
 /// A search for failing schedules. It begins with the [hostile schedules](Schedule::HOSTILE).

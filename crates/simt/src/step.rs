@@ -42,7 +42,7 @@ impl Step {
         self
     }
 
-    /// Counts an iteration of the loop that begins now.
+    /// Increments the loop's iteration number. Called at the start of each iteration.
     #[inline(always)]
     pub fn again(&self) {
         self.iteration.set(self.iteration.get() + 1);

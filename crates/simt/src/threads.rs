@@ -11,7 +11,7 @@ impl<'a> Threads<'a> {
         Self(block)
     }
 
-    /// Runs `body` once for each of these threads.
+    /// Runs `body` once for each of the threads that the fibre runs.
     #[inline(always)]
     pub fn run(self, body: impl Fn()) {
         loop {

@@ -83,8 +83,8 @@ impl Access {
 pub(crate) enum MemoryOrder {
     /// The access orders no other access.
     Relaxed,
-    /// The access is a releasing store or an acquiring load. All accesses before such a store happen before all
-    /// accesses after such a load of its value.
+    /// The access is a releasing store or an acquiring load. All accesses before the store happen before all accesses
+    /// after a load that acquires its value.
     AcquireRelease,
     /// The access is a load of an `mbarrier`. It acquires from the threads that arrived before the barrier's last phase
     /// ended, and not from threads that arrived later.
@@ -110,8 +110,9 @@ pub(crate) enum Next {
     /// Run the block's other threads until each of them waits, polls or has exited. Then call
     /// [`Watcher::access_again`].
     LetOthersRun,
-    /// Run the block's other threads as for `LetOthersRun`, but call [`Watcher::pause`] before and [`Watcher::resume`]
-    /// after this. The thread could continue, so the pause does not count as waiting without progress.
+    /// Run the block's other threads as for `LetOthersRun`, but call [`Watcher::pause`] before they run and
+    /// [`Watcher::resume`] afterwards. The thread could continue, so the pause does not count as waiting without
+    /// progress.
     Pause,
     /// End the block with a fault of the current thread.
     Fault(Box<FaultKind>),
@@ -159,7 +160,7 @@ pub(crate) trait Watcher {
     /// called for each block before.
     fn grid_barrier(&self, _blocks: &[&BlockContext]) {}
 
-    /// Notifies the watcher that the lanes in the mask `lanes` of `warp` have met for the operation `kind` at `at`.
+    /// Notifies the watcher that the lanes in the mask `lanes` of `warp` have all reached the operation `kind` at `at`.
     /// None has continued.
     fn warp_operation(&self, block: &BlockContext, warp: usize, lanes: u32, kind: SyncKind, at: Line);
 

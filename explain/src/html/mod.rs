@@ -56,7 +56,7 @@ time for that is the floor, and the kernel cannot be faster. The bytes moved are
 were no caches. All counts come from a simulator, which runs the kernel as it is written.</p>
 ";
 
-/// Returns the grade of a share. The grade is the name of a CSS class.
+/// Returns the CSS class for a share: `good`, `fair` or `bad`.
 fn grade(share: f64) -> &'static str {
     match share {
         share if share >= 0.8 => "good",

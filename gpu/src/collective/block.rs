@@ -12,8 +12,8 @@ pub const MAX_WARPS: usize = 32;
 /// Combines one value per thread in thread order and returns the result in thread 0. Other threads get an unspecified
 /// value.
 ///
-/// The block must have a power of two of threads. `aggregates` must have room for one value per warp. The caller must
-/// execute a block barrier before it uses `aggregates` again.
+/// The number of threads in the block must be a power of two. `aggregates` must have room for one value per warp. The
+/// caller must execute a block barrier before it uses `aggregates` again.
 #[inline(always)]
 pub fn block_reduce<T: Element, O: Operator<T>>(aggregates: Shared<T>, value: T) -> T {
     let (thread, block) = (thread::thread_idx_x(), thread::block_dim_x());

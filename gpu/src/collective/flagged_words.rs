@@ -10,7 +10,7 @@
 use cuda_std::warp::Shuffle;
 use cuda_std::{Element, GlobalMut};
 
-/// The flag of a word without a published value: zero.
+/// The flag of a word in which no value has been published: zero.
 pub const EMPTY: u32 = 0;
 
 /// Returns the number of 64-bit words that one value of type `T` takes.

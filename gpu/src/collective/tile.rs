@@ -99,8 +99,8 @@ pub fn warp_aggregate<T: Element, O: Operator<T>, const V: usize, const C: usize
 /// Scans a warp's items. [`scan_vectors`] must have scanned the vectors. If `exclusive` is true, the result of an item
 /// leaves out the item itself.
 ///
-/// `zero` must be `None` or `Some(0)`. With `Some(0)`, the compilers compute each item exactly once. Otherwise they
-/// regroup integer sums with later operands, and some kernels then take more registers.
+/// `zero` must be `None` or `Some(0)`. With `None`, the compilers may regroup integer sums with later operands, and
+/// some kernels then take more registers. With `Some(0)`, they compute each item as written.
 #[inline(always)]
 pub fn warp_scan<T: Element, O: Operator<T>, const V: usize, const C: usize>(
     items: &mut Items<T, V, C>,
@@ -149,8 +149,8 @@ pub fn warp_scan<T: Element, O: Operator<T>, const V: usize, const C: usize>(
     }
 }
 
-/// Returns `item` unchanged. `zero` must be 0, but unknown to the assembler. From a known 0, the assembler merges two
-/// additions into one three-operand instruction, and keeps two operands in registers until the third arrives.
+/// Returns `item` unchanged. `zero` must be 0, but the assembler must not know this. Otherwise it merges two additions
+/// into one three-operand instruction, and keeps two operands in registers until the third arrives.
 #[inline(always)]
 fn settled<T: Element, O: Operator<T>>(item: T, zero: u32) -> T {
     let item = opaque(item);

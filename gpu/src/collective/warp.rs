@@ -42,7 +42,7 @@ pub struct RowReduce<T, O> {
 }
 
 impl<T: Element, O: Operator<T>> RowReduce<T, O> {
-    /// Creates a reduction of no rows. `lanes` is the number of lanes with values and must be a power of two.
+    /// Creates a reduction without any rows. `lanes` is the number of lanes with values and must be a power of two.
     #[inline(always)]
     pub fn new(lanes: u32) -> Self {
         Self { lanes, all: O::IDENTITY, operator: PhantomData }

@@ -2,7 +2,7 @@
 
 use cuda_std::{Global, GlobalMut, fence, kernel, multiply_wide, shared_array, thread};
 
-/// Applies each atomic operation from every thread, first to shared memory, then to global memory. Each operation has
+/// Executes each atomic operation in every thread, first on shared memory, then on global memory. Each operation has
 /// its own element: `counters[0..7]` and `signed[0..3]`. The host sets the starting values.
 #[kernel(max_threads = 1024)]
 pub fn atomics_integer(counters: GlobalMut<u32>, signed: GlobalMut<i64>) {

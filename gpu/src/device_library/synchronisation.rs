@@ -2,7 +2,7 @@
 
 use cuda_std::{Global, GlobalMut, kernel, shared_array, thread, warp};
 
-/// The number of threads per block of [`block_sum`], and of the elements that a block adds.
+/// The number of threads per block of [`block_sum`], which is also the number of elements that a block adds.
 const BLOCK: usize = 256;
 
 /// Writes the sum of the 256 elements of block *b* to `sums[b]`, by a tree in shared memory. Launch blocks of 256

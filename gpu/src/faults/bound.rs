@@ -18,8 +18,8 @@ use cuda_std::{Global, GlobalMut, GpuFloat, kernel, thread};
 /// The number of elements of each vector that a thread loads before it computes the first result.
 pub const UNROLL: usize = 4;
 
-/// Computes `y = a·x + y` like the book, for vectors of a whole number of spans. A span is [`UNROLL`] elements per
-/// thread of the grid.
+/// Computes `y = a·x + y` with the loop and the tail of the book. Vectors shorter than a span are read out of bounds;
+/// for other vectors, the last elements are wrong. A span is [`UNROLL`] elements per thread of the grid.
 #[kernel(max_threads = 512)]
 pub fn bound_wraps(a: f32, x: Global<f32>, y: GlobalMut<f32>) {
     saxpy_below(x.len().wrapping_sub(span()), a, x, y);

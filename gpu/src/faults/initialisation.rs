@@ -7,9 +7,11 @@
 
 use cuda_std::{GlobalMut, kernel, thread};
 
-/// The states of the value: no block has started to compute it; one block computes it; the value is ready.
+/// The state in which no block has started to compute the value.
 const EMPTY: u32 = 0;
+/// The state in which one block computes the value.
 const BUSY: u32 = 1;
+/// The state in which the value is ready.
 const READY: u32 = 2;
 
 /// Writes the value that the first block computes to `y[b]`, with a race. `state[0]` must be 0. `value[0]` may have any

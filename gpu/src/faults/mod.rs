@@ -59,7 +59,7 @@ pub use vectors::vectors_misaligned;
 pub use warp_tail::warp_tail_unsynchronised;
 
 cuda_std::kernels! {
-    /// Faults that the simulator's checks find.
+    /// Kernels with faults that the simulator's checks find.
     prefix_in_place,
     warp_tail_unsynchronised,
     tail_dropped,

@@ -1,4 +1,4 @@
-//! The dropped tail: a reduction that processes whole tiles only and ignores the elements after the last one.
+//! The dropped tail: a reduction that processes only whole tiles and ignores the elements after the last whole tile.
 //!
 //! From: J. Cheng, M. Grossman, T. McKercher, "Professional CUDA C Programming", ch. 3, `reduceUnrolling8` and
 //! `reduceUnrollWarps8`. The book launches them with `grid.x / 8` blocks, rounded down.
@@ -19,7 +19,7 @@ use cuda_std::{Global, GlobalMut, kernel, thread};
 pub const ITEMS: usize = 8;
 
 /// Writes the sum of tile *b* of `x` to `partials[b]`, correct for whole tiles only. A tile has [`ITEMS`] elements per
-/// thread. The kernel overwrites `x`. Launch blocks of a power of two of threads.
+/// thread. The kernel overwrites `x`. The number of threads per block must be a power of two.
 #[kernel(max_threads = 1024)]
 pub fn tail_dropped(x: GlobalMut<i32>, partials: GlobalMut<i32>) {
     let (thread, block) = (thread::thread_idx_x() as usize, thread::block_dim_x() as usize);

@@ -6,7 +6,7 @@
 
 use cuda_std::{Global, GlobalMut, kernel, shared_array, thread};
 
-/// The number of rows and columns of a tile, and of the threads of a block.
+/// The number of rows of a tile, which is also the number of its columns. A block has one thread per element.
 pub const TILE: usize = 16;
 
 /// Writes the transpose of `x`, a square matrix of `size` rows, to `y`, with a race. Launch a block of [`TILE`] ×

@@ -19,8 +19,9 @@ pub struct EvenBins {
     last: u32,
     /// The number of times that *d* and *R* are doubled, from 0 to 31; see [`EvenBins`].
     shift: u32,
-    /// The multiplier *M* of [`EvenBins`], which is below 2⁵⁰, as its lower and upper 32 bits.
+    /// The lower 32 bits of the multiplier *M* of [`EvenBins`], which is below 2⁵⁰.
     low: u32,
+    /// The upper 32 bits of the multiplier *M*.
     high: u32,
 }
 

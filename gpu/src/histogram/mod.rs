@@ -12,9 +12,9 @@
 //! Counts are `u32`. They wrap if a bin has 2³² keys or more.
 //!
 //! Floor: the device reads every key once, at its read bandwidth. An H200 reads 17 bytes per cycle and multiprocessor.
-//! A multiprocessor adds to at least 16 counters in shared memory per cycle if no two lanes of a warp meet in a bank.
-//! Keys of one byte therefore leave no room for bank conflicts; keys of four bytes do. Additions in global memory have
-//! their own floor, that of the L2 cache.
+//! A multiprocessor adds to at least 16 counters in shared memory per cycle if no two lanes of a warp access the same
+//! bank. Keys of one byte therefore leave no room for bank conflicts; keys of four bytes do. Additions in global memory
+//! have their own floor, that of the L2 cache.
 //!
 //! Sources: V. Podlozhnyuk, "Histogram calculation in CUDA", NVIDIA, 2007; J. Gómez-Luna, J. M. González-Linares, J. I.
 //! Benavides, N. Guil, "An optimized approach to histogram computation on GPU", Machine Vision and Applications 24,

@@ -24,7 +24,7 @@ use cuda_std::{Global, GlobalMut, Shared, dynamic_shared, kernel, opaque, thread
 use super::tuning::VECTORS;
 use super::{EvenBins, Key};
 
-/// The number of values of a key that is counted by value.
+/// The number of values that a key can have if keys are counted by value.
 pub const VALUES: u32 = 256;
 
 /// The largest number of copies of a counter: one per bank.
@@ -51,9 +51,9 @@ type Vector = [u32; 4];
 ///
 /// The blocks of row *y* count the `segment` bins from `segment·y` on, in `replicas` copies. `replicas` must be a power
 /// of two up to [`MAX_REPLICAS`]. A block needs four bytes of dynamic shared memory per bin and copy. The grid must
-/// have rows for all bins, and any number of blocks along x. Keys of one byte are counted by value: they need one row,
-/// a `segment` of [`VALUES`], and all copies. Blocks must be one-dimensional and consist of whole warps. `state` must
-/// have [`STATE_WORDS`] elements.
+/// have enough rows for all bins, and may have any number of blocks along x. For keys of one byte, which are counted by
+/// value, the grid must have one row, `segment` must be [`VALUES`], and `replicas` must be [`MAX_REPLICAS`]. Blocks
+/// must be one-dimensional and consist of whole warps. `state` must have [`STATE_WORDS`] elements.
 #[kernel(max_threads = 1024, instances(K = [u8, u32]), wide(loads))]
 pub fn histogram_replicated<K: Key>(
     keys: Global<K>,

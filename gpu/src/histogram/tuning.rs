@@ -8,7 +8,7 @@ pub const BLOCK: u32 = 1024;
 pub const BLOCKS_PER_MULTIPROCESSOR: u32 = 2;
 
 /// The number of 16-byte vectors that a thread of the last rung loads while it counts the same number of vectors. The
-/// kernel's loop spells them out.
+/// kernel's loop has this many calls, written one by one.
 pub const VECTORS: usize = 4;
 
 /// The largest number of counters, including copies, in a block of the last rung: 32 KiB.
@@ -23,8 +23,9 @@ pub struct Shape {
     pub blocks_per_multiprocessor: u32,
 }
 
-/// The launch shape for keys of 8 bits: two blocks, so that one may count while the other starts or ends.
+/// The launch shape for keys of 8 bits: two blocks per multiprocessor, so that one may count while the other starts or
+/// ends.
 pub(super) const BYTES: Shape = Shape { threads: 512, blocks_per_multiprocessor: 2 };
 
-/// The launch shape for keys of 32 bits: one block, which uses all the shared memory of a multiprocessor.
+/// The launch shape for keys of 32 bits: one block per multiprocessor, which uses all its shared memory.
 pub(super) const WORDS: Shape = Shape { threads: 1024, blocks_per_multiprocessor: 1 };

@@ -71,7 +71,7 @@ pub(super) struct Sums {
 const PARITY: u8 = 0x96;
 const MAJORITY: u8 = 0xE8;
 
-/// The truth table of the choice: `b` where `a` is 1, else `c`.
+/// The truth table of a selection: `b` where `a` is 1, else `c`.
 const CHOICE: u8 = 0xCA;
 
 impl Circuit for Counts {

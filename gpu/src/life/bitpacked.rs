@@ -33,9 +33,10 @@ impl Words {
 /// The position of a thread's word in its row, and the positions of the neighbouring words.
 pub(super) struct Column {
     word: usize,
-    /// The index of the word to the left, and the bit of it that is the left neighbour of bit 0.
+    /// The index of the word to the left, and the bit in it that is the left neighbour of this word's bit 0.
     left: (usize, u32),
-    /// The index of the word to the right, and the bit of this word whose right neighbour is bit 0 of that word.
+    /// The index of the word to the right, and this word's last bit. The right neighbour of this bit is bit 0 of the
+    /// word to the right.
     right: (usize, u32),
     /// A mask of the bits of this word that are cells.
     mask: u32,

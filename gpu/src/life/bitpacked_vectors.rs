@@ -53,9 +53,9 @@ struct Column {
 }
 
 impl Column {
-    /// Returns the column of vector `vector`, which may lie beyond the end of the row. Such lanes take the first vector
-    /// of the row instead. On the torus this is the neighbour of the last vector, so the lane with the last vector
-    /// finds it in the next lane.
+    /// Returns the column of vector `vector`. If this vector lies beyond the end of the row, the lane takes the first
+    /// vector of the row instead. On the torus, the first vector is the right neighbour of the last one, so the lane
+    /// with the last vector finds its neighbour in the next lane.
     #[inline(always)]
     fn new(vector: usize, vectors_per_row: usize) -> Self {
         let lane = warp::lane_id();
@@ -95,7 +95,7 @@ impl Column {
         unsafe { cells.load_readonly_unchecked(start * WORDS + self.beside) }
     }
 
-    /// Adds each cell of a row and its left and right neighbours. All lanes of the warp must call it.
+    /// Returns the sum of each cell of a row and its left and right neighbours. All lanes of the warp must call it.
     #[inline(always)]
     fn add(&self, words: [u32; WORDS], beside: u32) -> [Row; WORDS] {
         let before = warp::shuffle_up(warp::FULL_MASK, words[WORDS - 1], 1);
@@ -114,8 +114,9 @@ impl Column {
 ///
 /// Both boards must have `height` rows of `width / 128` vectors of 16 bytes. `width` must be a multiple of
 /// [`CELLS_PER_VECTOR`], and both boards must start at a multiple of 16 bytes, as whole buffers do. Launch blocks of 32
-/// × [`VECTOR_WARPS`] threads: one per 32 vectors along x, and along y and z one per strip of [`VECTOR_ROWS`] rows per
-/// warp of the block. The grid uses z because CUDA's limit along y is too small for a board of a million rows.
+/// × [`VECTOR_WARPS`] threads. Each warp processes 32 vectors of [`VECTOR_ROWS`] rows. The grid has one block per 32
+/// vectors along x; its blocks along y and z together must cover all rows. The grid uses z because CUDA's limit along y
+/// is too small for a board of a million rows.
 #[kernel(max_threads = 32, wide(loads, stores))]
 pub fn life_bitpacked_vectors(cells: Global<u32>, next: GlobalMut<u32>, width: usize, height: usize) {
     const { assert!(THREADS == 32, "`max_threads` in the attribute must equal `THREADS`") };

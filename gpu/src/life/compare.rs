@@ -25,7 +25,7 @@ pub fn hash_of_word(index: usize, word: u32) -> u64 {
 }
 
 /// Adds the hash of a packed board's `words` to `total[0]`, where `words` starts at word number `first` of the board.
-/// Launch a one-dimensional grid of blocks of up to 8 whole warps.
+/// Launch a one-dimensional grid with up to 8 whole warps per block.
 #[kernel(max_threads = 256)]
 pub fn life_hash_words(words: Global<u32>, total: GlobalMut<u64>, first: usize) {
     assert!(thread::block_size().is_multiple_of(warp::SIZE));
@@ -37,7 +37,8 @@ pub fn life_hash_words(words: Global<u32>, total: GlobalMut<u64>, first: usize) 
 }
 
 /// Counts births and deaths between two packed boards. Adds the number of cells alive only in `now` to `total[0]`, and
-/// of those alive only in `before` to `total[1]`. Launch a one-dimensional grid of blocks of up to 8 whole warps.
+/// the number of cells alive only in `before` to `total[1]`. Launch a one-dimensional grid with up to 8 whole warps per
+/// block.
 #[kernel(max_threads = 256)]
 pub fn life_changes_words(before: Global<u32>, now: Global<u32>, total: GlobalMut<u64>) {
     assert!(thread::block_size().is_multiple_of(warp::SIZE) && before.len() == now.len());

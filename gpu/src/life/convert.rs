@@ -4,8 +4,8 @@ use cuda_std::{Global, GlobalMut, kernel, thread};
 
 use super::CELLS_PER_WORD;
 
-/// Packs the board `cells`, `height` rows of `width` bytes, into `words`. Launch a one-dimensional grid of blocks of up
-/// to 256 threads.
+/// Packs the board `cells`, `height` rows of `width` bytes, into `words`. Launch a one-dimensional grid with up to 256
+/// threads per block.
 #[kernel(max_threads = 256)]
 pub fn life_pack(cells: Global<u8>, words: GlobalMut<u32>, width: usize, height: usize) {
     let words_per_row = width.div_ceil(CELLS_PER_WORD);
@@ -19,8 +19,8 @@ pub fn life_pack(cells: Global<u8>, words: GlobalMut<u32>, width: usize, height:
     }
 }
 
-/// Unpacks the board `words` into `cells`, one byte per cell. Launch a one-dimensional grid of blocks of up to 256
-/// threads.
+/// Unpacks the board `words` into `cells`, one byte per cell. Launch a one-dimensional grid with up to 256 threads per
+/// block.
 #[kernel(max_threads = 256)]
 pub fn life_unpack(words: Global<u32>, cells: GlobalMut<u8>, width: usize, height: usize) {
     let words_per_row = width.div_ceil(CELLS_PER_WORD);

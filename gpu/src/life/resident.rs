@@ -56,8 +56,8 @@ pub fn resident_published(words: usize, blocks: usize) -> Option<usize> {
 /// Both boards must have `height` rows of `⌈width / 32⌉` words. Tiles have `margin` rows above and below their own
 /// rows, at most [`MAX_MARGIN`]. `published` must have [`resident_published`] elements, zero before the first launch. A
 /// further launch of the same grid must find the values of the previous launch, because the numbers of exchanges
-/// continue. Launch cooperatively, with blocks of [`RESIDENT_THREADS`] threads: one per [`TEMPORAL_WORDS`] words along
-/// x and one per [`RESIDENT_WARPS`](super::RESIDENT_WARPS) × `ROWS` − 2 × `margin` rows along y.
+/// continue. Launch cooperatively, with blocks of [`RESIDENT_THREADS`] threads: one block per [`TEMPORAL_WORDS`] words
+/// along x, and one block per [`RESIDENT_WARPS`](super::RESIDENT_WARPS) × `ROWS` − 2 × `margin` rows along y.
 #[kernel(max_threads = 512, min_blocks = 2, instances(ROWS = [2, 4]))]
 pub fn life_resident<const ROWS: usize>(
     cells: Global<u32>,

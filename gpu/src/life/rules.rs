@@ -44,7 +44,7 @@ pub const AGES_WORDS: usize = LANES - 2;
 ///
 /// A state has two bits, each in its own board: `low` and `high`, and `next_low` and `next_high` for the next
 /// generation. All boards have the layout of [`life_bitpacked()`](super::life_bitpacked()). The lanes beside a word
-/// hold its neighbouring words. Launch blocks of 32 threads along x, one per [`AGES_WORDS`] words. The rule is an
+/// hold its neighbouring words. Launch blocks of 32 threads along x, one block per [`AGES_WORDS`] words. The rule is an
 /// argument: the [`COUNT_TABLES`](super::COUNT_TABLES) tables of births and survivals.
 #[kernel(max_threads = 256)]
 pub fn life_generations(

@@ -7,7 +7,7 @@ use super::CELLS_PER_WORD;
 /// The step between consecutive inputs of SplitMix64's output function.
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// The number of digits of a threshold. Each pair of words owns this many numbers of the random stream.
+/// The number of binary digits of a threshold. The random stream has this many numbers for each pair of words.
 const DIGITS: u64 = 64;
 
 /// Returns SplitMix64's output function of `value`: every bit of the result depends on every bit of `value`.
@@ -22,9 +22,10 @@ pub fn mix(value: u64) -> u64 {
 /// / 2⁶⁴.
 ///
 /// Each cell draws the binary digits of a uniform number, the highest first, until one differs from the threshold's
-/// digit. The cell's number is smaller exactly if that digit is 0 and the threshold's is 1. All 64 cells share a draw,
-/// and about eight draws decide them all. If the remaining digits of the threshold are 0, fewer are enough: a number
-/// that equals it so far cannot be smaller. Draw `d` is always number 64 · `pair` + `d` of the stream `key`.
+/// digit. The cell's number is smaller exactly if that digit is 0 and the threshold's is 1. Each draw supplies one
+/// digit for each of the 64 cells, and about eight draws decide them all. The function stops earlier if the remaining
+/// digits of the threshold are 0, because a number with the same digits so far cannot be smaller. Draw `d` is always
+/// number 64 · `pair` + `d` of the stream `key`.
 #[inline(always)]
 pub fn soup_cells(key: u64, pair: u64, threshold: u64) -> u64 {
     let (mut smaller, mut undecided, mut digits) = (0, u64::MAX, threshold);
@@ -52,7 +53,7 @@ pub fn on_board(bits: u64, pair_in_row: usize, width: usize) -> u64 {
 
 /// Fills `words` with `rows` rows of random cells of a packed board of `width` × `height` cells, from row `first` on.
 /// Rows wrap around at the lower edge. Each cell is alive with probability `threshold` / 2⁶⁴. Launch a one-dimensional
-/// grid of blocks of up to 256 threads.
+/// grid with up to 256 threads per block.
 #[kernel(max_threads = 256)]
 pub fn life_soup(
     words: GlobalMut<u32>,

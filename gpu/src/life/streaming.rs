@@ -55,11 +55,13 @@ struct Margin {
     from: isize,
     /// The lane's row among the [`ROWS`] rows.
     row: i32,
-    /// The positions of the copied vector and of the vector that receives the margin, in a half of the ring.
+    /// The position of the vector that is copied, in a half of the ring.
     copied: usize,
+    /// The position of the vector that receives the margin, in a half of the ring.
     to: usize,
-    /// The bits that are copied to the margin, and their shift.
+    /// A mask of the bits that are copied to the margin, after they are shifted.
     mask: u32,
+    /// The number of bits by which the words of the copied vector are rotated to the left.
     up: u32,
 }
 
@@ -117,11 +119,13 @@ impl Margin {
 struct Strip {
     /// The number of vectors in the board's memory before those of the tile.
     tile_start: usize,
-    /// The first row of the strip, and the number of its rows.
+    /// The first row of the strip.
     first: u32,
+    /// The number of rows of the strip.
     height: u32,
-    /// The number of rows of a fold, and of bits of a word that it owns.
+    /// The number of rows of a fold.
     rows: u32,
+    /// The number of bits of a word that a fold owns.
     bits: u32,
     margin: Margin,
     has_margin: bool,
@@ -195,7 +199,7 @@ impl Strip {
         }
     }
 
-    /// Returns the row of a fold for row `row`. Rows before its first and after its last row wrap around the torus.
+    /// Returns `row` as a row of a fold: a row above the first or below the last row wraps around.
     #[inline(always)]
     fn in_fold(&self, row: i32) -> i32 {
         let rows = self.rows as i32;
@@ -335,8 +339,8 @@ impl Strip {
 
 /// Computes the interleaved board `DEPTH` generations of rule `R` after `cells` into `next`, in registers.
 ///
-/// [`life_edges()`](super::life_edges()) must have written the margins of `cells`. Launch blocks of one warp: one per
-/// tile along x and one per strip of rows along y.
+/// [`life_edges()`](super::life_edges()) must have written the margins of `cells`. Launch blocks of one warp: one block
+/// per tile along x, and one block per strip of rows along y.
 #[kernel(
     max_threads = 32,
     min_blocks = 8,

@@ -33,8 +33,9 @@ const MARGIN: usize = GENERATIONS_PER_LAUNCH as usize;
 /// The number of words of shared memory for the first and last row of each warp.
 const EXCHANGED: usize = 2 * WARPS * LANES;
 
-/// Returns `position − back` on a circle of `length`. `back` must be at most 32, and `position` less than `length` +
-/// 1024, as positions in a tile are. The function has no 64-bit division, which would be a call.
+/// Returns `position − back` on a circle of `length`. `back` must be at most 32, and `position` must be less than
+/// `length` + 1024. All positions in a tile satisfy this. The function avoids 64-bit division, which would be a
+/// function call.
 #[inline(always)]
 pub(super) fn back_on_circle(position: usize, back: usize, length: usize) -> usize {
     if length <= 1024 {
@@ -99,10 +100,10 @@ pub(super) fn with_neighbours(alive: u32) -> Row {
 
 /// Computes up to eight generations on overlapping tiles in registers, 32 cells per word.
 ///
-/// Writes the board `generations` generations after `cells` to `next`; at most [`GENERATIONS_PER_LAUNCH`]. Both boards
-/// must have `height` rows of `⌈width / 32⌉` words. Launch blocks of [`TEMPORAL_THREADS`] threads: one per
-/// [`TEMPORAL_WORDS`] words along x, and any number along y. A block processes tiles of that many words and
-/// [`TEMPORAL_ROWS`] rows.
+/// Writes the board `generations` generations after `cells` to `next`. `generations` must be at most
+/// [`GENERATIONS_PER_LAUNCH`]. Both boards must have `height` rows of `⌈width / 32⌉` words. Launch blocks of
+/// [`TEMPORAL_THREADS`] threads: one block per [`TEMPORAL_WORDS`] words along x, and any number of blocks along y. A
+/// block processes tiles of that many words and [`TEMPORAL_ROWS`] rows.
 #[kernel(max_threads = 512)]
 pub fn life_temporal(cells: Global<u32>, next: GlobalMut<u32>, width: usize, height: usize, generations: u32) {
     let words_per_row = width.div_ceil(CELLS_PER_WORD);

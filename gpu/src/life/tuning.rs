@@ -8,22 +8,23 @@ pub const ROWS_PER_THREAD: usize = 16;
 /// The number of rows that a thread of [`life_bitpacked()`](super::life_bitpacked()) loads at once.
 pub(super) const ROWS_AHEAD: usize = 8;
 
-/// The number of rows that a thread of [`life_generations()`](super::life_generations()) loads at once. It has twice as
-/// many words per row.
+/// The number of rows that a thread of [`life_generations()`](super::life_generations()) loads at once. This kernel
+/// loads twice as many words per row as [`life_bitpacked()`](super::life_bitpacked()).
 pub(super) const AGES_AHEAD: usize = 8;
 
 /// The number of rows that a thread of [`life_bitpacked_vectors()`](super::life_bitpacked_vectors()) processes.
 pub const VECTOR_ROWS: usize = 12;
 
-/// The number of warps per block of [`life_bitpacked_vectors()`](super::life_bitpacked_vectors()), each below the
-/// previous one.
+/// The number of warps per block of [`life_bitpacked_vectors()`](super::life_bitpacked_vectors()). The strips of the
+/// warps lie one below the other.
 pub const VECTOR_WARPS: u32 = 1;
 
-/// The largest number of generations per launch of [`life_temporal()`](super::life_temporal()): the rows of a tile's
-/// margin.
+/// The largest number of generations per launch of [`life_temporal()`](super::life_temporal()). A tile's margin has
+/// this many rows.
 pub const GENERATIONS_PER_LAUNCH: u32 = 8;
 
-/// The number of warps per block of [`life_temporal()`](super::life_temporal()), each below the previous one.
+/// The number of warps per block of [`life_temporal()`](super::life_temporal()). The rows of the warps lie one below
+/// the other.
 pub(super) const TEMPORAL_WARPS: usize = 16;
 
 /// The number of rows that a thread of [`life_temporal()`](super::life_temporal()) keeps in registers.
@@ -37,36 +38,39 @@ pub const DEEPEST: usize = 6;
 /// [`life_temporal()`](super::life_temporal()): 5800² on an H200.
 pub const STREAMING_FROM: usize = 1 << 25;
 
-/// The smallest torus without written margins, in cells, on which [`life_streaming()`](super::life_streaming()) is
-/// faster than [`life_temporal()`](super::life_temporal()): 4096² on an H200.
+/// The smallest torus, in cells, on which [`life_streaming()`](super::life_streaming()) is faster than
+/// [`life_temporal()`](super::life_temporal()) if no kernel has to write margins: 4096² on an H200.
 pub const STREAMING_TORUS_FROM: usize = 1 << 24;
 
-/// The largest number of strips that each warp of [`life_streaming()`](super::life_streaming()) processes in turn.
+/// The largest number of waves of warps that the plan of [`life_streaming()`](super::life_streaming()) considers.
 pub const STREAMING_WAVES: usize = 4;
 
-/// The time of a round of all warps of the streaming kernel, as a multiple of their idle time at the end of a launch.
+/// The time of one wave of warps of the streaming kernel, divided by the idle time of the warps at the end of a launch.
 pub const STREAMING_WAITING: usize = 16;
 
-/// The time for writing the margins before a launch of the streaming kernel, in rows of a strip. Measured on an H200.
+/// The time for writing the margins before a launch of the streaming kernel, as the number of rows of a strip that take
+/// as long. Measured on an H200.
 pub const STREAMING_EDGES: usize = 10;
 
 /// The number of rows that a warp of [`life_streaming()`](super::life_streaming()) takes at a time.
 pub const STREAMING_ROWS: usize = 6;
 
-/// The number of warps of [`life_streaming()`](super::life_streaming()) for which a multiprocessor has registers.
+/// The number of warps of [`life_streaming()`](super::life_streaming()) that fit into the registers of a
+/// multiprocessor.
 pub const STREAMING_WARPS: u32 = 8;
 
-/// The number of warps per block of [`life_resident()`](super::life_resident()), each below the previous one.
+/// The number of warps per block of [`life_resident()`](super::life_resident()). The rows of the warps lie one below
+/// the other.
 pub const RESIDENT_WARPS: usize = 16;
 
 /// The margins, in rows, among which the plan of [`life_resident()`](super::life_resident()) chooses. A margin has as
 /// many rows as there are generations between two exchanges.
 pub const RESIDENT_MARGINS: [u32; 5] = [4, 8, 12, 16, 24];
 
-/// The approximate time of the resident kernel for one row of a thread and generation, in nanoseconds, on an H200.
+/// The approximate time that the resident kernel takes per generation and row of a thread, in nanoseconds, on an H200.
 pub const RESIDENT_ROW: usize = 60;
 
-/// The additional time of the resident kernel per generation, in nanoseconds.
+/// The time that the resident kernel takes per generation in addition to that of the rows, in nanoseconds.
 pub const RESIDENT_GENERATION: usize = 60;
 
 /// The time of the resident kernel for an exchange of margins, in nanoseconds.

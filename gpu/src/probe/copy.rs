@@ -8,8 +8,8 @@ use cuda_std::{Global, GlobalMut, kernel};
 use super::groups::{Groups, load, store};
 use super::operand::{Operand, U32x4};
 
-/// Copies `x` to `y`: `y[i] = x[i]` for every `i` below both lengths. Launch a one-dimensional grid of blocks of up to
-/// 512 threads.
+/// Copies `x` to `y`: `y[i] = x[i]` for every `i` below both lengths. Launch a one-dimensional grid with up to 512
+/// threads per block.
 #[kernel(
     max_threads = 512,
     instances(T = [u8, u16, u32, u64], UNROLL = [1, 2, 4, 8, 16]),

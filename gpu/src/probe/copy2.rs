@@ -9,8 +9,8 @@ use cuda_std::{Global, GlobalMut, kernel};
 use super::groups::{Groups, load, store};
 use super::operand::{Operand, U32x4};
 
-/// Computes `y[i] = a[i] ^ b[i]` for every `i` below all three lengths. Launch a one-dimensional grid of blocks of up
-/// to 512 threads.
+/// Computes `y[i] = a[i] ^ b[i]` for every `i` below all three lengths. Launch a one-dimensional grid with up to 512
+/// threads per block.
 #[kernel(
     max_threads = 512,
     instances(T = [u8, u16, u32, u64], UNROLL = [1, 2, 4, 8, 16]),

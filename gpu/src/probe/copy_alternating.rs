@@ -10,7 +10,7 @@ use super::groups::{Groups, load, store};
 use super::operand::{Operand, U32x4};
 
 /// Copies `x` to `y`: `y[i] = x[i]` for every `i` below both lengths. A thread stores each element before it loads the
-/// next. Launch a one-dimensional grid of blocks of up to 512 threads.
+/// next. Launch a one-dimensional grid with up to 512 threads per block.
 #[kernel(max_threads = 512, instances(T = [u8, u16, u32, u64, U32x4], UNROLL = [1, 2, 4, 8, 16]))]
 pub fn global_copy_alternating<T: Operand, const UNROLL: usize>(x: Global<T>, y: GlobalMut<T>) {
     let mut groups = Groups::<UNROLL>::new(x.len().min(y.len()));

@@ -6,7 +6,7 @@
 //! it, is processed element by element.
 //!
 //! The Handbook's loop compares the index with `N - n·blockDim·gridDim`. This difference underflows if the array is
-//! shorter than one stride of the grid. The Handbook's copies also process the cut group n times.
+//! shorter than one stride of the grid. The Handbook's copies also process the last, incomplete group n times.
 
 use cuda_std::{Global, GlobalMut, thread};
 
@@ -16,9 +16,10 @@ use super::operand::Operand;
 pub(super) struct Groups<const UNROLL: usize> {
     /// The index of the thread's first element in its next group.
     next: usize,
-    /// The distance from one group of the thread to its next.
+    /// The distance between two consecutive groups of the thread.
     stride: usize,
-    /// If the thread's first element of a group is below this index, all its elements of the group are in the array.
+    /// If the index of the thread's first element of a group is below this value, all the thread's elements of that
+    /// group are in the array.
     end_of_whole: usize,
     /// The number of elements in the array.
     len: usize,
@@ -54,8 +55,8 @@ impl<const UNROLL: usize> Groups<UNROLL> {
         Some(first)
     }
 
-    /// Returns the index of the thread's element `j` in the cut group, or `None` if the element is beyond the end. Call
-    /// this method after the last whole group.
+    /// Returns the index of the thread's element `j` in the last, incomplete group, or `None` if the element is beyond
+    /// the end of the array. Call this method after the last whole group.
     #[inline(always)]
     pub fn rest(&self, j: usize) -> Option<usize> {
         // The next group starts at or beyond the end, so a thread has at most one cut group.

@@ -8,7 +8,7 @@ use cuda_std::{GlobalMut, kernel};
 use super::groups::{Groups, store};
 use super::operand::{Operand, U32x4};
 
-/// Fills `y` with the low bytes of `word`. Launch a one-dimensional grid of blocks of up to 512 threads.
+/// Fills `y` with the low bytes of `word`. Launch a one-dimensional grid with up to 512 threads per block.
 #[kernel(
     max_threads = 512,
     instances(T = [u8, u16, u32, u64], UNROLL = [1, 2, 4, 8, 16]),

@@ -16,8 +16,8 @@ use crate::operator::{Operator, Sum};
 
 /// Combines each segment *b* of `x` into `y[b]`, by a tree without a loop; commutative operators only.
 ///
-/// A segment has `segment` elements. A tile is [`BLOCKS_ON_LOAD`] elements per thread. Launch blocks of a power of two
-/// of threads; see the [module](crate::reduce).
+/// A segment has `segment` elements. A tile is [`BLOCKS_ON_LOAD`] elements per thread. The number of threads per block
+/// must be a power of two; see the [module](crate::reduce).
 #[kernel(max_threads = 1024, items_per_thread = BLOCKS_ON_LOAD, instances(T = [f32, i32], O = [Sum]))]
 pub fn reduce_completely_unrolled<T: Element, O: Operator<T>>(segment: u32, x: Global<T>, y: GlobalMut<T>) {
     let shared = shared_array![T; MAX_THREADS];

@@ -1,5 +1,5 @@
-//! Grid-stride: as many blocks as keep the machine busy reduce the whole input, and the last block of the grid combines
-//! their partial results. One launch.
+//! Grid-stride: a grid that just fills the machine reduces the whole input, and its last block combines the partial
+//! results of all blocks. One launch.
 //!
 //! A thread has [`LOADS`] 16-byte loads in flight, and combines all its elements in registers before the block
 //! exchanges values. No second launch follows. Each block publishes its partial result ([`flagged_words`]). The grid's
@@ -70,9 +70,9 @@ pub(super) use combine_blocks;
 
 /// Combines all elements of `x` into `y[0]` in one launch, in 16-byte loads; commutative operators only.
 ///
-/// `V` elements must be 16 bytes. Launch a one-dimensional grid of any size, with blocks of a power of two of threads.
-/// `partials` must have [`words`] elements per block except the last. They must be 0 before the launch, and they are 0
-/// again after it.
+/// `V` elements must be 16 bytes. Launch a one-dimensional grid of any size. The number of threads per block must be a
+/// power of two. `partials` must have [`words`] elements per block except the last. They must be 0 before the launch,
+/// and they are 0 again after it.
 #[kernel(
     max_threads = 1024,
     instances(T = [f32, i32, u32], O = [Sum, Product, Min, Max], V = [4]),
@@ -92,8 +92,8 @@ pub fn reduce_grid_stride<T: Element, O: Operator<T>, const V: usize>(
 }
 
 /// Combines the thread's share of `x`. A warp processes chunks of `LOADS` rows, in which each lane has one vector of
-/// `V` elements. Its next chunk follows after as many chunks as the grid has warps, so the addresses of a thread's
-/// loads differ by constants. The remainder is processed element by element.
+/// `V` elements. It then advances by as many chunks as the grid has warps, so the addresses of a thread's loads differ
+/// by constants. The remainder is processed element by element.
 #[inline(always)]
 pub(super) fn combine_strided<T: Element, O: Operator<T>, const V: usize>(x: Global<T>) -> T {
     const { assert!(O::COMMUTATIVE, "this rung needs a commutative operator: use `neighboured` or `shuffle`") };

@@ -4,7 +4,7 @@
 //! The active threads are always the first ones. Whole warps become idle, and no warp diverges until fewer than 32
 //! threads are active. Neighbouring threads access neighbouring banks. The tree combines elements that are not
 //! neighbours, so the operator must be commutative. The kernel is limited by its loads: half of the threads do nothing
-//! else.
+//! but load.
 //!
 //! Source: `reduceInterleaved` of "Professional CUDA C Programming"; Harris's kernel 3.
 
@@ -16,8 +16,8 @@ use crate::operator::{Operator, Sum};
 
 /// Combines each segment *b* of `x` into `y[b]`, by a tree over halves; commutative operators only.
 ///
-/// A segment has `segment` elements. A tile is one element per thread. Launch blocks of a power of two of threads; see
-/// the [module](crate::reduce).
+/// A segment has `segment` elements. A tile is one element per thread. The number of threads per block must be a power
+/// of two; see the [module](crate::reduce).
 #[kernel(max_threads = 1024, items_per_thread = 1, instances(T = [f32, i32], O = [Sum]))]
 pub fn reduce_interleaved<T: Element, O: Operator<T>>(segment: u32, x: Global<T>, y: GlobalMut<T>) {
     let shared = shared_array![T; MAX_THREADS];

@@ -14,8 +14,8 @@
 //!
 //! Floor: the device reads every element once, at its read bandwidth.
 //!
-//! An operator that is not commutative needs its operands in order. The rungs with "any" keep this order by
-//! construction. The other rungs reorder elements, and do not compile for such an operator.
+//! An operator that is not commutative needs its operands in order. The rungs whose operator is "any" in the table keep
+//! this order by construction. The other rungs reorder elements, and do not compile for such an operator.
 //!
 //! The last three kernels form one rung: the host selects one of them by the length and the address.
 //!
@@ -23,9 +23,9 @@
 //!
 //! These rungs differ in how a block combines a *tile*, the elements that its threads process at once. Each kernel has
 //! the parameters `(segment, x, y)`. Block *b* combines elements `segment·b..segment·(b + 1)` of `x`, tile by tile,
-//! into `y[b]`. The grid may have any number of blocks up to the length of `y`. Each block must have a power of two of
-//! threads. If a segment is one tile, the block's loop runs once. Further launches combine the elements of `y`, until
-//! one element remains.
+//! into `y[b]`. The grid may have any number of blocks up to the length of `y`. The number of threads per block must be
+//! a power of two. If a segment is one tile, the block's loop runs once. Further launches combine the elements of `y`,
+//! until one element remains.
 //!
 //! Every result starts from [`Operator::IDENTITY`]. The result of no elements is therefore the identity. For the
 //! minimum of NaNs only, see the operator.
@@ -55,10 +55,10 @@ use cuda_std::{Element, Global, GlobalMut, thread};
 
 use crate::operator::Operator;
 
-/// The largest number of threads per block, and of the elements of a tile in shared memory.
+/// The largest number of threads per block, which is also the largest number of elements in shared memory.
 const MAX_THREADS: usize = 1024;
 
-/// Traps unless the block is one-dimensional and has a power of two of threads, as every rung requires.
+/// Traps unless the block is one-dimensional and its number of threads is a power of two, as every rung requires.
 #[inline(always)]
 #[track_caller]
 fn assert_block() {

@@ -16,8 +16,8 @@ use crate::operator::{Affine, Compose, Operator, Sum};
 
 /// Combines each segment *b* of `x` into `y[b]`, by a tree over neighbours; any associative operator.
 ///
-/// A segment has `segment` elements. A tile is one element per thread. Launch blocks of a power of two of threads; see
-/// the [module](crate::reduce).
+/// A segment has `segment` elements. A tile is one element per thread. The number of threads per block must be a power
+/// of two; see the [module](crate::reduce).
 #[kernel(
     max_threads = 1024, items_per_thread = 1,
     instances(T = [f32, i32], O = [Sum]),

@@ -37,9 +37,9 @@ pub const fn tile_elements(v: usize) -> usize {
 
 /// Combines all elements of `x` into `y[0]` in one launch, in 16-byte loads; commutative operators only.
 ///
-/// `V` elements must be 16 bytes. Launch a one-dimensional grid of blocks of [`ONE_TILE_BLOCK`] threads. It must have
-/// at least one block per [`tile_elements`], and at least one in all. `partials` must have [`words`] elements per block
-/// except the last. They must be 0 before the launch, and they are 0 again after it.
+/// `V` elements must be 16 bytes. Launch a one-dimensional grid of blocks of [`ONE_TILE_BLOCK`] threads. The grid must
+/// have at least one block, and one block for every [`tile_elements`] elements. `partials` must have [`words`] elements
+/// per block except the last. They must be 0 before the launch, and they are 0 again after it.
 #[kernel(
     max_threads = 256,
     instances(T = [f32, i32, u32], O = [Sum, Product, Min, Max], V = [4]),

@@ -46,7 +46,7 @@ impl<T: Element> Tile<'_, T> {
         all
     }
 
-    /// Combines the thread's elements of `N` consecutive blocks of elements. Neighbouring threads read neighbouring
+    /// Combines up to `N` elements of the thread, one block width apart. Neighbouring threads read neighbouring
     /// elements.
     #[inline(always)]
     pub(super) fn combine_blocks<O: Operator<T>, const N: usize>(self) -> T {

@@ -1,10 +1,10 @@
 //! Tuning constants of the rungs. The attribute of a kernel repeats its `max_threads` as a literal.
 
-/// The number of items per thread of the rungs that unroll the last warp or the whole tree: one item from each of this
-/// many blocks of elements.
+/// The number of items per thread in the two rungs that unroll the last warp or the whole tree. Consecutive items of a
+/// thread are one block width apart.
 pub const BLOCKS_ON_LOAD: usize = 8;
 
-/// The number of items per thread of [`reduce_shuffle()`](super::reduce_shuffle()): one from each of this many rows.
+/// The number of items per thread of [`reduce_shuffle()`](super::reduce_shuffle()): one item per row.
 pub const ROWS: usize = 8;
 
 /// The number of 16-byte loads that a thread of reduce's last rung has in flight.
@@ -21,8 +21,8 @@ pub const BLOCK: u32 = 256;
 pub const GRID_STRIDE_BLOCK: u32 = 512;
 
 /// Returns the number of blocks of [`reduce_grid_stride()`](super::reduce_grid_stride()) per multiprocessor for an
-/// input of `bytes` bytes. It is the number that a multiprocessor holds at once with 32 registers per thread. From 4
-/// GiB on, a larger grid is faster, whose blocks run in several waves.
+/// input of `bytes` bytes. It is the number that a multiprocessor holds at once with 32 registers per thread. For
+/// inputs of 4 GiB or more, a larger grid is faster, although its blocks then run in several waves.
 pub const fn blocks_per_multiprocessor(bytes: usize) -> u32 {
     match bytes >> 32 {
         0 => 4,

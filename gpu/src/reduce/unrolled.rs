@@ -1,9 +1,9 @@
 //! Unrolled: each thread combines `N` elements as it loads them, one from each of `N` blocks of elements. The tree
 //! follows.
 //!
-//! A thread has `N` independent loads in flight, every thread also combines, and each barrier and each block serves `N`
-//! times as many elements. The operator must be commutative, as for the tree over halves. The kernel is limited by the
-//! tree: at its end a few threads work, and the block waits for them at one barrier per step.
+//! A thread has `N` independent loads in flight, and no thread only loads. Each barrier and each block serves `N` times
+//! as many elements as with one element per thread. The operator must be commutative, as for the tree over halves. The
+//! kernel is limited by the tree: at its end a few threads work, and the block waits for them at one barrier per step.
 //!
 //! Source: `reduceUnrolling2`, `4` and `8` of "Professional CUDA C Programming"; Harris's kernel 4.
 
@@ -16,8 +16,8 @@ use crate::operator::{Operator, Sum};
 
 /// Combines each segment *b* of `x` into `y[b]`, `N` elements per thread as it loads them; commutative operators only.
 ///
-/// A segment has `segment` elements. A tile is `N` elements per thread. Launch blocks of a power of two of threads; see
-/// the [module](crate::reduce).
+/// A segment has `segment` elements. A tile is `N` elements per thread. The number of threads per block must be a power
+/// of two; see the [module](crate::reduce).
 #[kernel(max_threads = 1024, items_per_thread = N, instances(T = [f32, i32], O = [Sum], N = [2, 4, 8]))]
 pub fn reduce_unrolled<T: Element, O: Operator<T>, const N: usize>(segment: u32, x: Global<T>, y: GlobalMut<T>) {
     let shared = shared_array![T; MAX_THREADS];

@@ -1,7 +1,7 @@
 //! Unrolled last warp: each thread loads eight items, and one warp combines the last 64 elements of the tree, without
 //! block barriers and without a loop.
 //!
-//! Six barriers of the tree, at which all warps waited for one warp, are gone. Between two steps the warp needs its own
+//! This saves six barriers, at which all warps would wait for one warp. Between two steps the warp needs its own
 //! synchronisation. The textbooks omit it and declare the memory `volatile`. This was correct while the lanes of a warp
 //! ran in lockstep. Since Volta they need not, and a lane may read an element that another lane has not written yet.
 //! The textbooks also let all 32 lanes work at every step, so a lane reads an element that another lane writes in the
@@ -20,8 +20,8 @@ use crate::operator::{Operator, Sum};
 /// Combines each segment *b* of `x` into `y[b]`, the last 64 elements of a tree by one warp; commutative operators
 /// only.
 ///
-/// A segment has `segment` elements. A tile is [`BLOCKS_ON_LOAD`] elements per thread. Launch blocks of a power of two
-/// of threads; see the [module](crate::reduce).
+/// A segment has `segment` elements. A tile is [`BLOCKS_ON_LOAD`] elements per thread. The number of threads per block
+/// must be a power of two; see the [module](crate::reduce).
 #[kernel(max_threads = 1024, items_per_thread = BLOCKS_ON_LOAD, instances(T = [f32, i32], O = [Sum]))]
 pub fn reduce_unrolled_last_warp<T: Element, O: Operator<T>>(segment: u32, x: Global<T>, y: GlobalMut<T>) {
     let shared = shared_array![T; MAX_THREADS];

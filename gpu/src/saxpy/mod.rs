@@ -21,7 +21,8 @@
 //! selects the kernel, so the kernels for aligned views have no fast path for other views.
 //!
 //! The blocks of `saxpy_vectorised` end after one vector per thread. Only the last block continues: a function that is
-//! not inlined processes the elements outside whole vectors, and those that a smaller grid leaves.
+//! not inlined processes the elements outside whole vectors, and the elements that remain if the grid has too few
+//! threads.
 
 #![allow(clippy::needless_range_loop, reason = "an iterator over an array can put it in local memory")]
 

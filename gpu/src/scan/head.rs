@@ -13,8 +13,8 @@ use crate::operator::Operator;
 /// The number of bytes of a cache line. Tiles that start at a line boundary share no sector.
 const LINE: usize = 128;
 
-/// Returns the number of elements before the first line of `y`. Returns 0 if `x` has another offset within a 16-byte
-/// vector, or if no elements follow the head. The host calls this function too.
+/// Returns the number of elements before the first line of `y`. Returns 0 if `x` and `y` have different offsets within
+/// a 16-byte vector, or if no elements follow the head. The host calls this function too.
 pub fn head_of<T: Element>(x: &Global<T>, y: &GlobalMut<T>) -> usize {
     let (from, to) = (x.as_ptr().addr(), y.as_ptr().addr());
     let head = to.wrapping_neg() % LINE / size_of::<T>();

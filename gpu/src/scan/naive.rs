@@ -14,7 +14,8 @@ use crate::operator::{Operator, Sum};
 /// Computes one step: `y[i]` combines `x[i − distance]` and `x[i]`, or is `x[i]` if `i` is below `distance`.
 ///
 /// The kernel treats `x` as shifted up by `shift` elements, with identities before it. A `shift` of 1 makes the first
-/// step of an exclusive scan. `y` must be as long as `x`. Launch a one-dimensional grid of blocks of up to 256 threads.
+/// step of an exclusive scan. `y` must be as long as `x`. Launch a one-dimensional grid with up to 256 threads per
+/// block.
 #[kernel(max_threads = 256, instances(T = [f32, i32, f64], O = [Sum]))]
 pub fn scan_naive_step<T: Element, O: Operator<T>>(x: Global<T>, y: GlobalMut<T>, distance: usize, shift: usize) {
     for i in thread::grid_stride(y.len()) {

@@ -43,8 +43,8 @@ pub const fn first_word<T: Shuffle>(tile: usize) -> usize {
     STATES + tile * T::WORDS
 }
 
-/// The number of tiles after the last one that also have words. A warp that reads many states at once need not test
-/// which of them exist.
+/// The number of additional states after that of the last tile. They have words, so a warp that reads many states at
+/// once need not test which of them belong to tiles.
 pub(super) const SPARE: usize = GAP_ROWS * LANES;
 
 /// Returns the number of 64-bit words for the ticket and the states of `tiles` tiles.

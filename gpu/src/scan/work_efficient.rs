@@ -6,8 +6,8 @@
 //!
 //! This is Brent and Kung's down-sweep: it swaps nothing, computes the inclusive scan, and works for any n without
 //! padding. The exclusive scan is the inclusive scan of the input shifted up by one element. Blelloch's version, which
-//! the book has, computes the exclusive scan of a power of two of elements. The book's kernel also uses `tid` before
-//! its definition. Consecutive threads process consecutive nodes of a level.
+//! the book has, computes the exclusive scan and needs a length that is a power of two. The book's kernel also uses
+//! `tid` before its definition. Consecutive threads process consecutive nodes of a level.
 //!
 //! The rung is limited by its 2 log₂ n launches, and by memory: neighbouring threads access elements 2ᵏ⁺¹ apart, so on
 //! the wider levels each access moves 32 bytes for one element.
@@ -23,7 +23,7 @@ use crate::operator::{Operator, Sum};
 /// Copies `x` to `y`, shifted up: `y[i] = x[i − shift]`, or the identity if `i` is below `shift`. The sweeps work on
 /// this copy.
 ///
-/// `y` must be as long as `x`. Launch a one-dimensional grid of blocks of up to 256 threads.
+/// `y` must be as long as `x`. Launch a one-dimensional grid with up to 256 threads per block.
 #[kernel(max_threads = 256, instances(T = [f32, i32, f64], O = [Sum]))]
 pub fn scan_shifted_copy<T: Element, O: Operator<T>>(x: Global<T>, y: GlobalMut<T>, shift: usize) {
     for i in thread::grid_stride(y.len()) {
@@ -33,8 +33,8 @@ pub fn scan_shifted_copy<T: Element, O: Operator<T>>(x: Global<T>, y: GlobalMut<
 
 /// Executes one level of the up-sweep: combines `y[i − width]` into `y[i]` if i + 1 is a multiple of 2 · `width`.
 ///
-/// The host launches this kernel with `width` = 1, 2, 4, … up to half of the length. Launch a one-dimensional grid of
-/// blocks of up to 256 threads.
+/// The host launches this kernel with `width` = 1, 2, 4, … up to half of the length. Launch a one-dimensional grid with
+/// up to 256 threads per block.
 #[kernel(max_threads = 256, instances(T = [f32, i32, f64], O = [Sum]))]
 pub fn scan_up_sweep<T: Element, O: Operator<T>>(y: GlobalMut<T>, width: usize) {
     for node in thread::grid_stride(up_sweep_nodes(y.len(), width)) {
@@ -45,8 +45,8 @@ pub fn scan_up_sweep<T: Element, O: Operator<T>>(y: GlobalMut<T>, width: usize) 
 /// Executes one level of the down-sweep: combines `y[i − width]` into `y[i]` if i + 1 is an odd multiple of `width`
 /// above `width`.
 ///
-/// The host launches this kernel with the widths of the up-sweep in descending order. Launch a one-dimensional grid of
-/// blocks of up to 256 threads.
+/// The host launches this kernel with the widths of the up-sweep in descending order. Launch a one-dimensional grid
+/// with up to 256 threads per block.
 #[kernel(max_threads = 256, instances(T = [f32, i32, f64], O = [Sum]))]
 pub fn scan_down_sweep<T: Element, O: Operator<T>>(y: GlobalMut<T>, width: usize) {
     for node in thread::grid_stride(down_sweep_nodes(y.len(), width)) {

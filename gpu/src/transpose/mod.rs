@@ -27,7 +27,7 @@
 //!
 //! - [`transpose_vectorised()`] is for matrices whose rows, columns and addresses are multiples of 16 bytes.
 //! - [`transpose_unaligned()`] is for all other matrices. Each column begins at another position in a sector, and a
-//!   block stores of each column the rows whose elements fill whole sectors of *y*.
+//!   block stores, from each column, those rows whose elements fill whole sectors of *y*.
 //! - [`transpose_gathered()`] is for large matrices of 1-byte and 2-byte elements.
 //! - [`transpose_plain()`] is for smaller matrices of 4-byte and 8-byte elements. It has three shapes; larger matrices
 //!   use larger ones.
@@ -127,8 +127,8 @@ impl Strip {
         Self { column: tile_column * TILE + tx, row: tile_row * TILE + ty, width, height }
     }
 
-    /// Returns the strip of the mirrored thread, which is as far from the block's last row of threads as this one from
-    /// the first.
+    /// Returns the strip of the mirrored thread. That thread is as far from the block's last row of threads as this
+    /// thread is from the first row.
     #[inline(always)]
     fn mirrored(self) -> Self {
         let (_, ty) = place_in_tile();

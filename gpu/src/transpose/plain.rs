@@ -28,8 +28,9 @@ impl<T: Bits, const THREADS: usize> Tile<T, THREADS> {
     const COLUMNS: usize = plain_row_bytes(THREADS) / size_of::<T>();
     /// The distance between two rows of the tile, in elements. The padding avoids bank conflicts in columns.
     const PITCH: usize = Self::COLUMNS + 1;
-    /// The number of rows that the block loads at once, and of columns that it stores at once.
+    /// The number of rows that the block loads at once.
     const ROW_STEP: usize = THREADS / Self::COLUMNS;
+    /// The number of columns that the block stores at once.
     const COLUMN_STEP: usize = THREADS / Self::ROWS;
     /// The number of elements per thread.
     const ELEMENTS: usize = Self::ROWS / Self::ROW_STEP;

@@ -25,9 +25,9 @@ pub struct UnalignedShape {
     /// The number of bytes of a row of *x* that a block loads: a multiple of 128. The block stores fewer, depending on
     /// the alignment of the row.
     pub row_bytes: usize,
-    /// The number of rows of *x* that a block loads. The block stores `alignment` bytes of each column fewer, because
-    /// its part of a column starts at a multiple of `alignment`. The first row of this part differs from column to
-    /// column. The tile above loads the remaining rows too.
+    /// The number of rows of *x* that a block loads. The block stores `alignment` bytes less of each column than it
+    /// loads, because its part of a column starts at a multiple of `alignment`. The first row of this part differs from
+    /// column to column. The tile above loads the remaining rows too.
     pub rows: usize,
     /// The block's part of a column starts at a multiple of this many bytes, and its length is a multiple too. The
     /// value is 32 (a sector), 64 or 128.
@@ -66,7 +66,7 @@ pub(super) const fn gathered(width: usize) -> UnalignedShape {
 }
 
 /// The smallest size in bytes for which the host selects [`transpose_gathered`](super::transpose_gathered()). A smaller
-/// matrix has too few of its tiles.
+/// matrix has too few of this kernel's large tiles to keep the GPU busy.
 pub const GATHERED_FROM: usize = 4 << 20;
 
 /// Returns the number of bytes of a row of a tile of [`transpose_plain`](super::transpose_plain()), for a block of

@@ -40,17 +40,21 @@ trait Layout: Bits {
     const ROWS: usize = Self::ALIGNED.rows;
     const THREADS: usize = Self::ALIGNED.threads;
     const WARPS: usize = Self::THREADS / LANES;
-    /// The number of vectors in a row of the tile, and in a column.
+    /// The number of vectors in a row of the tile.
     const ROW_VECTORS: usize = Self::COLUMNS / Self::PER_VECTOR;
+    /// The number of vectors in a column of the tile.
     const COLUMN_VECTORS: usize = Self::ROWS / Self::PER_VECTOR;
-    /// The number of adjacent patches in a row, and in a column.
+    /// The number of adjacent patches in a row of the tile.
     const ROW_PATCHES: usize = Self::ROW_VECTORS / PATCH;
+    /// The number of adjacent patches in a column of the tile.
     const COLUMN_PATCHES: usize = Self::COLUMN_VECTORS / PATCH;
-    /// The number of rows of words that the block's warps load at once, and of columns that they store at once.
+    /// The number of rows of words that the block's warps load at once.
     const ROW_LINES: usize = Self::WARPS / Self::ROW_PATCHES * PATCH_LINES;
+    /// The number of columns that the block's warps store at once.
     const COLUMN_LINES: usize = Self::WARPS / Self::COLUMN_PATCHES * PATCH_LINES;
-    /// The number of rows of words that a thread loads, and of vectors that it stores.
+    /// The number of rows of words from which a thread loads.
     const LOADS: usize = Self::ROWS / Self::PER_WORD / Self::ROW_LINES;
+    /// The number of vectors that a thread stores.
     const STORES: usize = Self::COLUMNS / Self::COLUMN_LINES;
 
     /// True if the threads share the tile evenly.
@@ -66,11 +70,13 @@ impl<T: Bits> Layout for T {}
 
 /// A tile: its position in the matrix, and its shared memory.
 struct Tile<T: Bits> {
-    /// The column and row of the tile's first element.
+    /// The column of the tile's first element.
     column: usize,
+    /// The row of the tile's first element.
     row: usize,
-    /// The width and height of the matrix.
+    /// The width of the matrix.
     width: usize,
+    /// The height of the matrix.
     height: usize,
     /// The columns of the tile in shared memory.
     words: Shared<T::Word>,

@@ -62,8 +62,8 @@ impl Bins {
 mod tests {
     use super::*;
 
-    /// Checks that the kernels, which multiply, find the same bin as the division in [`Bins::of`]. The keys lie at each
-    /// bin's borders, where errors are likeliest, and in between.
+    /// Checks that the kernels, which multiply, find the same bin as the division in [`Bins::of`]. The tested keys are
+    /// those at the borders of each bin, where errors are likeliest, and some in between.
     #[test]
     fn kernels_find_the_bins_that_the_division_defines() {
         const ALL: u64 = 1 << 32;

@@ -111,7 +111,7 @@ impl Plan {
         self.kind == Kind::OneTile
     }
 
-    /// Returns the kernel that the plan launches, and the kind of its launches.
+    /// Returns the kernel that the plan launches, and how its launches divide the elements.
     pub(super) fn kind(&self) -> Kind {
         self.kind
     }

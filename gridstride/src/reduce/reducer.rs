@@ -130,7 +130,7 @@ impl<T: ReduceElement<O>, O: Operator<T>> Reducer<T, O> {
         device.record((self, x), |queue, (reduction, x)| reduction.run_in(queue, x).map(|_| ()))
     }
 
-    /// Sets the result to zero, so that a run that writes no result cannot go unnoticed.
+    /// Sets the result to zero. A caller can then detect a run that writes no result.
     ///
     /// # Errors
     /// The device's error if it fails.

@@ -35,7 +35,7 @@ fn threads(rung: SaxpyRung) -> u32 {
     if rung == SaxpyRung::Vectorised { BLOCK_VECTORISED } else { BLOCK }
 }
 
-/// Returns true if the rung's grid has a thread for every item. Otherwise the grid's size depends on the device.
+/// Returns true if the rung's grid grows with the number of elements. Otherwise its largest size depends on the device.
 fn has_a_thread_for_all(rung: SaxpyRung) -> bool {
     matches!(rung, SaxpyRung::Monolithic | SaxpyRung::Vectorised)
 }
@@ -47,7 +47,8 @@ pub fn plan<T: SaxpyElement>(rung: SaxpyRung, n: usize, device: &Device) -> Laun
     LaunchConfig::new(blocks::<T>(rung, n, multiprocessors), threads(rung))
 }
 
-/// Returns the number of blocks in the grid. For too many elements, the number is `u32::MAX`, which the launch refuses.
+/// Returns the number of blocks in the grid. If `u32` cannot hold the number, returns `u32::MAX`, which the launch
+/// refuses.
 fn blocks<T: SaxpyElement>(rung: SaxpyRung, n: usize, multiprocessors: u32) -> u32 {
     let items = rung.rung().entry(&capabilities::of_type::<T>()).and_then(|entry| entry.items_per_thread).unwrap_or(1);
     let needed = u32::try_from(n.div_ceil(threads(rung) as usize * items).max(1)).unwrap_or(u32::MAX);

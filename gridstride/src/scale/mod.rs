@@ -47,8 +47,8 @@ pub fn plan(rung: ScaleRung, n: usize, device: &Device) -> Result<LaunchConfig, 
     })
 }
 
-/// Returns the number of blocks that give each of `items` items a thread. For too many items, the number is `u32::MAX`,
-/// which the launch refuses.
+/// Returns the number of blocks for one thread per item. If `u32` cannot hold the number, returns `u32::MAX`, which the
+/// launch refuses.
 fn blocks(items: usize, threads: u32) -> u32 {
     u32::try_from(items.div_ceil(threads as usize).max(1)).unwrap_or(u32::MAX)
 }

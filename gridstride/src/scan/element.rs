@@ -20,7 +20,7 @@ mod tests {
     use cuda_std::Ladder;
     use gpu::scan::ScanRung;
 
-    /// Checks that the two rungs that scan runs by default are built for exactly the listed types and operators.
+    /// Checks that the rungs `LookBack` and `Pipelined` are built for exactly the listed types and operators.
     #[test]
     fn exactly_the_listed_types_are_built() {
         let mut listed: Vec<_> = LISTED.iter().map(|(t, o)| [t.to_lowercase(), o.to_lowercase()]).collect();

@@ -54,8 +54,8 @@ impl<T: Element, O: Operator<T>> Launches<'_, T, O> {
         Self::launch(self.queue, ScanRung::NaiveBlock, LaunchConfig::new(1, block), call)
     }
 
-    /// Launches the steps of the naive rung, of width 1, 2, 4 and so on. The last step writes `y`. Two or more steps
-    /// need `other`.
+    /// Launches the steps of the naive rung, with distances 1, 2, 4 and so on. The last step writes `y`. If there are
+    /// two or more steps, `other` must be a buffer.
     pub fn naive(self, mut other: Option<&mut Buffer<T>>) -> Result<(), AlgorithmError> {
         let Self { queue, kind, x, y, .. } = self;
         let n = y.len();
@@ -135,8 +135,8 @@ impl<T: Element, O: Operator<T>> Launches<'_, T, O> {
     }
 }
 
-/// Returns `launched`, and clears the tile states if it is an error. A failed scan may leave the states incomplete, and
-/// the next scan starts from them.
+/// Returns the result `launched` of a scan. If it is an error, clears the tile states, because a failed scan may leave
+/// them incomplete, and the next scan starts from them.
 fn cleared_after_failure(
     launched: Result<(), AlgorithmError>,
     queue: Queue<'_>,

@@ -63,7 +63,7 @@ pub use plan::{check_on, default_rung};
 /// Checks that the rung is built for `O` on `T` and takes `len` elements.
 ///
 /// # Errors
-/// [`AlgorithmError::NotBuilt`] if the rung is not built for `O` on `T` or takes fewer elements.
+/// [`AlgorithmError::NotBuilt`] if the rung is not built for `O` on `T` or does not take `len` elements.
 pub fn check<T: ScanElement<O>, O: Operator<T>>(rung: ScanRung, len: usize) -> Result<(), AlgorithmError> {
     capabilities::check(rung, &capabilities::of_operator::<T, O>(), len)
 }
@@ -113,7 +113,7 @@ impl fmt::Display for ScanKind {
 }
 
 impl ScanKind {
-    /// Returns the number of elements by which the result is shifted against an inclusive scan: 0 or 1.
+    /// Returns the number of elements by which the result is shifted compared with an inclusive scan: 0 or 1.
     pub fn shift(self) -> usize {
         match self {
             Self::Inclusive => 0,
@@ -132,8 +132,8 @@ impl ScanKind {
 ///
 /// # Errors
 /// - [`Error::LengthMismatch`] if `x` and `y` differ in length.
-/// - [`AlgorithmError::NotBuilt`] if the rung is not built for the type and operator, takes fewer elements, or needs
-///   more shared memory than the device has.
+/// - [`AlgorithmError::NotBuilt`] if the rung is not built for the type and operator, does not take that many elements,
+///   or needs more shared memory than the device has.
 /// - The error of the launch.
 pub fn scan<T: ScanElement<O>, O: Operator<T>>(
     device: &Device,

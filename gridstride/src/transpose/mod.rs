@@ -59,8 +59,8 @@ pub fn is_transpose(rung: TransposeRung) -> bool {
 pub struct Plan {
     /// The grid and block of the launch.
     pub config: LaunchConfig,
-    /// True if all rows of `x` and of `y` begin at a multiple of 16 bytes. The last rung then launches
-    /// [`transpose_vectorised`](gpu::transpose::transpose_vectorised()), and otherwise
+    /// True if all rows of `x` and of `y` begin at a multiple of 16 bytes. If so, the last rung launches
+    /// [`transpose_vectorised`](gpu::transpose::transpose_vectorised()). If not, it launches
     /// [`transpose_unaligned`](gpu::transpose::transpose_unaligned()).
     pub is_aligned: bool,
 }

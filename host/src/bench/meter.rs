@@ -5,10 +5,9 @@
 //! Before every timed run a kernel reads more bytes than the caches hold. No run then finds its data in a cache, and
 //! the host enqueues the launch before the device is ready for it. The events therefore measure the device alone.
 //!
-//! Sums and scans of few elements are also timed in a series: 64 calls launched one after the other between two events,
-//! beginning on an idle device. The calls use different inputs in turn. There are so many inputs that the L2 cache
-//! holds none of the next one. If launching takes the host longer than the work takes the device, this figure is the
-//! host's time.
+//! Sums and scans of few elements are also timed in a series: 64 calls, launched one after the other between two events
+//! on an idle device. The calls take turns with so many inputs that the L2 cache never holds the next input. If the
+//! host takes longer to launch the calls than the device to run them, the measured time is the host's.
 
 use std::time::{Duration, Instant};
 
@@ -18,7 +17,7 @@ use launch::{Device, Error, LaunchConfig};
 use workbench::bench::{MeasuredPoint, Sweep};
 use workbench::probe::{Arrays, BandwidthKernel, Instance, Measured, full_grid};
 
-/// The limits on the runs by which a piece of work is timed.
+/// The limits on the number and duration of timed runs.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// The minimum number of timed runs.
@@ -27,7 +26,8 @@ pub struct Limits {
     pub most: usize,
     /// The time after which no further run begins.
     pub time: Duration,
-    /// A run of several generations is lengthened if it takes no longer than this.
+    /// The time up to which a run is too short. A run of several steps, such as generations of Life, then gets more
+    /// steps.
     pub short: Duration,
     /// The number of timed series.
     pub series: usize,
@@ -55,11 +55,12 @@ impl Limits {
 /// least 60 µs, in which the host enqueues the run.
 const FLUSH_BYTES: u64 = 256 << 20;
 
-/// The kernel that flushes the caches: its threads per block, and its instance, which loads 16 bytes at a time.
+/// The number of threads per block of the kernel that flushes the caches.
 const FLUSH_BLOCK: u32 = 256;
+/// The instance of the kernel that flushes the caches. It loads 16 bytes at a time.
 const FLUSH_INSTANCE: Instance<U32x4> = <U32x4 as Measured>::INSTANCES[2];
 
-/// The quartiles of the times of a piece of work.
+/// The quartiles of the times of several runs.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Times {
     /// The number of timed runs.
@@ -80,7 +81,8 @@ impl Times {
         Self { runs: times.len(), low: at(times.len() / 4), median: at(times.len() / 2), high: at(times.len() * 3 / 4) }
     }
 
-    /// Returns a row of `sweep` with the times per step, where a run has `steps` steps. The row counts no bytes.
+    /// Returns a row of `sweep` with these times divided by `steps`, the number of steps per run. The row has no byte
+    /// count.
     pub(super) fn row(&self, sweep: &Sweep, rung: &str, steps: u64) -> MeasuredPoint {
         let [median_us, low_us, high_us] =
             [self.median, self.low, self.high].map(|seconds| 1e6 * seconds / steps as f64);
@@ -111,7 +113,7 @@ pub type Work<'a> = dyn FnMut() -> anyhow::Result<()> + 'a;
 #[derive(Debug)]
 pub struct Meter {
     pub(super) device: Device,
-    /// The limits on the runs by which a piece of work is timed.
+    /// The limits on the number and duration of timed runs.
     pub(super) limits: Limits,
     flush: Option<Flush>,
 }

@@ -68,13 +68,13 @@ impl Peers {
         Ok(Self { about, ..peers })
     }
 
-    /// Returns the versions of NVIDIA's libraries, and the names of the work that they can do.
+    /// Returns the versions of NVIDIA's libraries, and the algorithm and element type of each peer.
     pub fn about(&self) -> &PeersAbout {
         &self.about
     }
 
-    /// Opens the peer of `sweep` at the size `shape`. The peer enqueues its calls on the stream of `device`. Returns
-    /// `None` if the library has no such peer.
+    /// Opens the peer of `sweep`, NVIDIA's function for the same work, at the size `shape`. The peer enqueues its calls
+    /// on the stream of `device`. Returns `None` if the library has no such peer.
     ///
     /// # Errors
     /// If the library fails.

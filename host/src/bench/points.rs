@@ -17,10 +17,11 @@ use crate::report::progress::Progress;
 /// The remedy for too little memory on the host.
 const REMEDY: &str = "measure with --quick, or on a machine with more memory";
 
-/// The lengths at which a last rung is also timed by the host's clock and, if its algorithm asks for it, in a series.
+/// The lengths at which the last rung of a ladder is also timed by the host's clock, and in a series if its algorithm
+/// requests one.
 const TIMED_BY_HOST: std::ops::RangeInclusive<usize> = 1 << 16..=1 << 20;
 
-/// Returns `n` elements in host memory; `element` computes the one at each index.
+/// Returns `n` elements in host memory. `element` computes an element from its index.
 pub(super) fn filled<T: Element>(n: usize, element: impl Fn(usize) -> T + Sync) -> anyhow::Result<Vec<T>> {
     let mut host = inputs::host_memory(n, REMEDY)?;
     inputs::fill_with(&mut host, element);
@@ -46,7 +47,7 @@ impl<'a> Point<'a> {
         Self { sweep, rung, is_last, shape, bytes, generations: 1, setting: None }
     }
 
-    /// Returns the row with `times`; `host` is the median by the host's clock, in seconds.
+    /// Returns the point's row with `times`. `host` is the median by the host's clock, in seconds.
     fn row(&self, times: Times, host: Option<f64>) -> MeasuredPoint {
         MeasuredPoint {
             last: self.is_last,
@@ -86,7 +87,7 @@ pub(super) struct PeerRuns {
 }
 
 impl PeerRuns {
-    /// Enqueues one call on `memory`: an input and an output. Does nothing after a failure.
+    /// Enqueues one call. `memory` has the addresses of the input and the output. Does nothing after a failure.
     ///
     /// # Safety
     /// As for [`Peer::call`].
@@ -171,8 +172,8 @@ impl Bench {
         Ok(())
     }
 
-    /// Opens the peer of a sweep at a size; `memory` begins with the addresses of the input and the output. Notes a
-    /// failure of the library.
+    /// Opens the peer of a sweep at a size. `memory` begins with the addresses of the input and the output. If the
+    /// library fails, notes its error and returns `None`.
     pub(super) fn peer(&mut self, sweep: &Sweep, shape: Shape, memory: &[usize]) -> Option<PeerRuns> {
         let peers = self.peers.clone()?;
         let device = self.device();
@@ -187,8 +188,8 @@ impl Bench {
         self.note(format!("the peers of {} {}: {failure:#}", sweep.subject.name(), sweep.number));
     }
 
-    /// Measures a rung and adds its row. If the point is also timed by the host's clock and the algorithm asks for it,
-    /// this times a series of calls, too; each call of a series has memory of its own.
+    /// Measures a rung and adds its row. Also times a series of calls if the host's clock times the point and the
+    /// algorithm requests a series. Each call of a series has its own memory.
     pub(super) fn rung(&mut self, mut point: Point<'_>, prepared: &mut dyn PreparedRung) -> anyhow::Result<()> {
         let device = self.device();
         if prepared.steps() > 1 {
@@ -229,7 +230,7 @@ impl Bench {
         Ok(())
     }
 
-    /// Returns the time per call of a series, whose calls use `turns` sets of memory in turn.
+    /// Times a series whose calls use `turns` sets of memory in turn, and returns the time per call.
     fn in_series(&mut self, turns: usize, mut call: impl FnMut(usize) -> anyhow::Result<()>) -> anyhow::Result<f64> {
         let mut turn = (0..turns).cycle();
         self.meter.series(&mut || call(turn.next().unwrap_or(0)))

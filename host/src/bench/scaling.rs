@@ -47,7 +47,7 @@ pub struct Scaling {
     pub left_out: Vec<String>,
 }
 
-/// The measurement of a piece of work on a number of members.
+/// The measurement of one algorithm and element type on a number of members.
 #[derive(Clone, PartialEq, Serialize, Deserialize, Debug)]
 pub struct ScalingPoint {
     /// The name of the algorithm.
@@ -104,8 +104,8 @@ impl Kind {
     }
 }
 
-/// Measures the scaling of `algorithms`, or of all algorithms if it is empty, on 1, 2, 4, … and all members. `n` is the
-/// number of elements of all members together (strong scaling) and of each member (weak scaling).
+/// Measures the scaling of `algorithms` (of all if it is empty) on 1, 2, 4, … and all members. `n` is the number of
+/// elements: of all members together for strong scaling, of each member for weak scaling.
 ///
 /// # Errors
 /// [`UsageError`] for an algorithm that does not run on several devices; another error if a device or another rank
@@ -170,8 +170,8 @@ fn set_speedups(rows: &mut [ScalingPoint]) {
     }
 }
 
-/// Measures `work` on a team. If a member has too little memory for its part, adds the reason to `left_out` and returns
-/// `None`.
+/// Measures `work` on the devices of `team`. If a device has too little memory for its part, adds the reason to
+/// `left_out` and returns `None`.
 fn point(
     team: &Team<'_>,
     algorithm: &str,

@@ -53,8 +53,8 @@ struct Table<'a> {
     columns: Vec<(String, Vec<&'a MeasuredPoint>)>,
 }
 
-/// Returns a table for each ladder. The types and variants of which only the last rung was measured share one table per
-/// algorithm.
+/// Returns a table for each ladder of which several rungs were measured. Where only the last rung was measured, all
+/// types and variants of an algorithm share one table.
 fn tables(recording: &Recording) -> Vec<Table<'_>> {
     let mut tables: Vec<Table<'_>> = Vec::new();
     for group in recording.groups() {

@@ -27,18 +27,18 @@ pub(super) struct Report {
     /// The hints of `--redundant`, if they were requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     redundant: Option<Vec<Finding>>,
-    /// The warnings, which are no faults: kernels rely on behaviour that GPUs have and CUDA's documentation does not
-    /// promise.
+    /// The warnings. A warning is no fault: the kernel relies on behaviour that GPUs have, but that CUDA's
+    /// documentation does not promise.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<Finding>,
 }
 
-/// The further work of a check, besides the runs under the schedules of the settings.
+/// The optional work of a check, after the runs of the cases.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Further {
-    /// True to search for synchronisations that the cases without faults do not need.
+    /// True to list the synchronisations whose deletion is never reported. Only cases without faults are searched.
     pub(super) redundant: bool,
-    /// The time per kernel to search more orders of the cases without faults.
+    /// The maximum time per kernel to search more orders of cases without faults; `None` for no search.
     pub(super) thorough: Option<Duration>,
 }
 
@@ -70,7 +70,7 @@ struct Found {
 }
 
 impl Report {
-    /// Runs the selected cases, and the further work of `further`.
+    /// Runs the selected cases, and then the optional work of `further`.
     ///
     /// # Errors
     /// If a case that had no fault before fails during the further work.

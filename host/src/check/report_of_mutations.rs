@@ -1,4 +1,5 @@
-//! The report of `--mutate-barriers`: a table of the deleted synchronisations, and of the fault that reported each.
+//! The report of `--mutate-barriers`: a table of the deleted synchronisations, each with the fault that revealed the
+//! deletion.
 
 use anyhow::anyhow;
 use workbench::check::mutations::{MutationEntry, MutationReport};

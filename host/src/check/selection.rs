@@ -46,8 +46,8 @@ impl Family {
 }
 
 impl Selection {
-    /// Selects cases and kernels by `names`: kernels or their instances, rungs, algorithms, or `all` except the faulty
-    /// kernels.
+    /// Selects cases and kernels by `names`. A name is a kernel, an instance, a rung, an algorithm, or `all`, which
+    /// leaves out the faulty kernels.
     ///
     /// # Errors
     /// If a name is unknown. The error suggests known names.

@@ -21,7 +21,7 @@ pub(super) struct Tried {
     cases: usize,
     /// The number of orders that were tried, of all cases together.
     orders: usize,
-    /// The number of cases without a further order to try.
+    /// The number of cases for which no order is left to try.
     exhausted: usize,
 }
 

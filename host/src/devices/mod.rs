@@ -71,7 +71,7 @@ struct GpuEntry {
     kernels: Vec<KernelEntry>,
 }
 
-/// Declares the properties of a GPU that are copied from [`Properties`].
+/// Declares `GpuDetails`, whose fields are copied from [`Properties`].
 macro_rules! details {
     ($($field:ident: $type:ty,)*) => {
         /// The properties of a GPU that could be opened. Sizes are in bytes.
@@ -111,7 +111,7 @@ details! {
 struct KernelEntry {
     module: &'static str,
     name: &'static str,
-    /// The kernel of which this entry is an instance.
+    /// The name of the function in the source. All instances of a generic kernel share it.
     family: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     cannot_be_loaded: Option<String>,

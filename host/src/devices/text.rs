@@ -104,7 +104,7 @@ fn write_kernels(f: &mut fmt::Formatter<'_>, kernels: &[KernelEntry]) -> fmt::Re
     Ok(())
 }
 
-/// Returns `saxpy_grid_stride`, or `reduce_shuffle (3)` for three instances of a generic kernel.
+/// Returns the kernel's name, followed by the number of instances if there are several: `reduce_shuffle (3)`.
 fn family_name(instances: &[KernelEntry]) -> String {
     match instances {
         [kernel] => kernel.name.to_owned(),

@@ -17,8 +17,9 @@ mod rungs;
 
 use rungs::RungEntry;
 
-/// The maximum and the minimum number of columns to which lines are wrapped.
+/// The maximum number of columns to which lines are wrapped.
 const MAX_COLUMNS: usize = 160;
+/// The minimum number of columns to which lines are wrapped.
 const MIN_COLUMNS: usize = 60;
 
 /// Show every rung of every algorithm: its idea and its element types; or the kernels of one algorithm
@@ -54,7 +55,8 @@ impl ListOptions {
     }
 }
 
-/// Returns the number of columns for the output: those of the terminal, within the limits, or the maximum without one.
+/// Returns the number of columns for the output: the terminal's width within the limits, or the maximum if there is no
+/// terminal.
 pub(crate) fn columns() -> usize {
     let of_terminal = || crossterm::terminal::size().ok().filter(|_| io::stdout().is_terminal());
     let (columns, _) = of_terminal().unwrap_or((u16::MAX, 0));
@@ -128,7 +130,8 @@ impl Catalogue {
     }
 }
 
-/// Returns the second part of the module's path: `reduce` for `gpu::reduce::shuffle`.
+/// Returns the algorithm of a kernel, which is the second part of its module's path: `reduce` for
+/// `gpu::reduce::shuffle`.
 fn algorithm_of(kernel: &KernelInfo) -> &'static str {
     kernel.module.split("::").nth(1).unwrap_or(kernel.module)
 }
@@ -153,8 +156,8 @@ impl AlgorithmEntry {
 }
 
 impl KernelEntry {
-    /// Returns the number of instances of a generic kernel, and their arguments as products:
-    /// `5: f32 f64 × sum max; affine × compose`.
+    /// Returns the number of instances of a generic kernel, and the combinations of arguments that are built: `5: f32
+    /// f64 × sum max; affine × compose`.
     fn choices(&self) -> Option<String> {
         self.instances.iter().find(|instance| !instance.arguments.is_empty())?;
         let products = products(&self.instances);
@@ -165,11 +168,11 @@ impl KernelEntry {
     }
 }
 
-/// The choices for the argument at each place. All combinations of these choices are built.
+/// A list of arguments for each generic parameter. Every combination of these arguments is built.
 type Product = Vec<Vec<&'static str>>;
 
-/// Returns the instances as products. Two products that differ in only one place are merged, until no two such products
-/// are left.
+/// Returns the instances as products. Two products that differ in only one parameter are merged, until no two such
+/// products are left.
 fn products(instances: &[Instance]) -> Vec<Product> {
     let single = |instance: &Instance| instance.arguments.iter().map(|argument| vec![*argument]).collect();
     let mut products: Vec<Product> = instances.iter().map(single).collect();
@@ -180,7 +183,7 @@ fn products(instances: &[Instance]) -> Vec<Product> {
     products
 }
 
-/// Returns the first two products that differ in one place only, and that place.
+/// Returns the indices of the first two products that differ in only one parameter, and the index of that parameter.
 fn mergeable(products: &[Product]) -> Option<(usize, usize, usize)> {
     let pairs = (0..products.len()).flat_map(|one| (one + 1..products.len()).map(move |other| (one, other)));
     pairs.filter(|&(one, other)| products[one].len() == products[other].len()).find_map(|(one, other)| {

@@ -24,7 +24,8 @@ use crate::options::parse_count;
 use crate::ranks;
 use crate::report::progress;
 
-/// The size in bytes up to which a problem's inputs take less time to make than its kernels take to compile.
+/// The maximum size of a small problem's inputs, in bytes. Making such inputs takes less time than compiling the
+/// kernels.
 const SMALL_BYTES: u64 = 16 << 20;
 
 /// Returns the command of an algorithm.
@@ -98,7 +99,7 @@ fn parse_rung(algorithm: &'static dyn Algorithm, text: &str) -> Result<Option<&'
     Err(UnknownRung { algorithm: algorithm.name(), name: text.to_owned(), known })
 }
 
-/// Reads the options of the algorithm itself.
+/// Returns the values of the options that are specific to the algorithm.
 fn options(algorithm: &dyn Algorithm, matches: &ArgMatches, seed: u64) -> Options {
     let mut options = Options::default().seeded(seed);
     for option in algorithm.options() {

@@ -21,20 +21,23 @@ pub use program::memory::check_memory;
 pub mod command;
 pub(crate) mod split;
 
-/// The minimum and the maximum number of timed runs of a rung, and the time after which no further run begins.
+/// The minimum number of timed runs of a rung.
 const FEWEST_RUNS: usize = 5;
+/// The maximum number of timed runs of a rung.
 const MOST_RUNS: usize = 101;
+/// The time after which no further run begins.
 const TIME_FOR_RUNS: Duration = Duration::from_millis(500);
 
-/// The minimum number of runs whose times may count as steady.
+/// The minimum number of runs before their times may count as steady.
 const FEWEST_STEADY_RUNS: usize = 3;
 
 /// The largest distance between the quartiles of steady times, as a share of the median.
 const STEADY: f64 = 0.01;
 
-/// The minimum and the maximum number of bytes that the copy beside a measurement moves. Between these limits it moves
-/// as many bytes as the work.
+/// The minimum and the maximum number of bytes of the copy that a measurement on a GPU is compared with. Within these
+/// limits the copy moves as many bytes as the measured work.
 const COPY_BYTES_GPU: (u64, u64) = (256 << 20, 4 << 30);
+/// The same limits for a measurement in the simulator.
 const COPY_BYTES_SIMULATOR: (u64, u64) = (1 << 20, 64 << 20);
 
 /// The help text on the columns of a [`Report`]'s table.
@@ -90,7 +93,7 @@ pub struct MeasureOptions {
     pub json: bool,
 }
 
-/// Returns 1, 2, 4, … below `most`, and `most`: the numbers of devices or chunks to measure.
+/// Returns the numbers of devices or chunks to measure: the powers of two below `most`, and `most`.
 pub(crate) fn doubled_up_to(most: usize) -> Vec<usize> {
     std::iter::successors(Some(1), |count| Some(2 * count)).take_while(|&count| count < most).chain([most]).collect()
 }
@@ -104,8 +107,8 @@ pub struct Timing {
     pub runs: usize,
 }
 
-/// Returns the median time of a run of `work`. On a GPU device events time each run, in the simulator the clock. The
-/// caller must run `work` once before, to warm up.
+/// Returns the median time of a run of `work`. Each run is timed by device events on a GPU, and by the clock in the
+/// simulator. The caller must run `work` once before, to warm up.
 ///
 /// # Errors
 /// The first error of `work`, or of the device.

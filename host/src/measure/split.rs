@@ -73,7 +73,7 @@ pub(crate) fn median_time(team: &Team<'_>, work: &mut dyn SplitWork) -> anyhow::
     Ok(Timing { seconds: times[times.len() / 2], runs: times.len() })
 }
 
-/// Returns the deviation of all ranks together; `own` is that of this rank's part.
+/// Returns the deviation of all ranks together. `own` is the deviation of this rank's part.
 ///
 /// # Errors
 /// If another rank has ended.

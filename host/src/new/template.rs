@@ -1,13 +1,14 @@
-//! Makes the files of a new project from those of `examples/own-kernel`, with another name and other paths of the
+//! Makes the files of a new project from those of `examples/own-kernel`, with another name and other paths to the
 //! crates.
 //!
 //! # Design
 //!
-//! The template is the folder `examples/own-kernel` itself, which the program embeds. A user's project is therefore the
-//! one that is built and tested here.
+//! The template is the folder `examples/own-kernel` itself, which the program embeds. The tests of this workspace
+//! therefore build and test the project that users get.
 
-/// The name of the example, and the crates of this workspace that it depends on.
+/// The name of the example project.
 const NAME: &str = "sample";
+/// The crates of this workspace that the example depends on.
 const CRATES: [&str; 3] = ["cuda_builder", "cuda_std", "launch"];
 
 macro_rules! files {

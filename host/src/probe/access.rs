@@ -72,7 +72,7 @@ impl Pattern {
         }
     }
 
-    /// Returns the elements in `part` that the `n` accesses touch.
+    /// Returns the indices in `part` of the elements that `n` threads access.
     fn places(self, step: usize, n: usize, part: &Range<usize>) -> impl Iterator<Item = usize> {
         let (first, end, step) = match self {
             Self::Offset => (part.start.max(step), n.saturating_add(step), 1),
@@ -175,9 +175,9 @@ impl AccessOptions {
     }
 }
 
-/// Returns a description of the first wrong element, or `None` if all are right. Each of `timings` stands for its timed
-/// runs and one run before them. A run increments each element that it accesses. The counts are far below 2²⁴, so that
-/// floats hold them exactly.
+/// Returns a description of the first wrong element, or `None` if all are right. `timings` has each offset or stride
+/// with its timed runs; one more run came before them. Each run increments every element that it accesses. The counts
+/// are far below 2²⁴, so floats hold them exactly.
 fn wrong<T: Number>(pattern: Pattern, n: usize, timings: &[(usize, Timing)], found: &[T]) -> Option<String> {
     // In pieces that fit a cache.
     let of_piece = |piece: Range<usize>| {

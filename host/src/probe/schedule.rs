@@ -16,17 +16,19 @@ use workbench::probe::schedule::{self as runs, Multiprocessor};
 
 use super::ProbeOptions;
 
-/// The launch with --print: the blocks, the threads per block, and the distance between threads that print.
+/// The number of blocks with --print.
 const PRINTED_BLOCKS: u32 = 4;
+/// The number of threads per block with --print.
 const PRINTED_THREADS: u32 = 64;
+/// With --print, one of this many threads prints.
 const EVERY: u32 = 16;
 
 /// With --print: the maximum number of lines that the driver buffers.
 const MAX_LINES: u64 = 4096;
 
-/// The launch without --print: the threads per block, and the grid as a fraction of the blocks that the GPU holds at
-/// once.
+/// The number of threads per block without --print.
 const THREADS: u32 = 512;
+/// The grid without --print, as a fraction of the blocks that the GPU holds at once.
 const WAVES: (u32, u32) = (5, 2);
 
 /// The number of blocks that the table lists per multiprocessor.

@@ -11,16 +11,16 @@ use crate::measure::{self, MeasureOptions, doubled_up_to};
 use crate::options::parse_count;
 use crate::report::plot::PlotOption;
 
-/// The number of streams up to which each number has a row.
+/// The table has a row for every number of streams up to this one.
 const EACH: usize = 8;
 
 /// Measure saxpy on data in the memory of the host: copies, kernel, and their overlap
 ///
 /// Computes y = 2·x + y in single precision: 8 bytes per element go to the GPU and 4 come back. Times are medians; the
-/// wall clock runs from the inputs in host memory to the result in host memory. GB/s counts those 12 bytes per element
-/// over the wall clock, in GB of 10⁹ bytes. The share of the link is the least time of the copies, each direction at
-/// its own speed, over the wall clock. The share of two-way uses the speed of the link while both directions are busy.
-/// Every run is checked.
+/// wall clock runs from the inputs in host memory to the result in host memory. GB/s is those 12 bytes per element
+/// divided by the wall-clock time, in GB of 10⁹ bytes. The share of the link is the least time of the copies, with each
+/// direction at its own speed, divided by the wall-clock time. The share of two-way uses the speed of the link while
+/// both directions are busy. Every run is checked.
 #[derive(Args, Debug)]
 #[command(subcommand_required = true, arg_required_else_help = false)]
 pub struct StreamOptions {

@@ -45,11 +45,11 @@ pub struct Measurement {
     pub device_to_host_seconds: Option<f64>,
     /// The time of a run by the wall clock.
     pub seconds: f64,
-    /// The bytes over the link per second of the wall clock, in units of 10⁹.
+    /// The bytes that cross the link per second of the run, in units of 10⁹.
     pub gigabytes_per_second: f64,
-    /// The least time of the copies, each direction at its own speed, over the wall clock.
+    /// The least time of the copies, with each direction at its own speed, divided by the time of the run.
     pub share_of_link: f64,
-    /// The least time of the copies at the link's two-way speed, over the wall clock.
+    /// The least time of the copies at the link's two-way speed, divided by the time of the run.
     pub share_of_two_way: f64,
     /// The deviation of all runs, including the first, which is not timed.
     #[serde(flatten)]
@@ -99,7 +99,7 @@ impl Runs {
 }
 
 impl Report {
-    /// Returns the plot of the wall clock over the number of streams or chunks, beside the least time of the link.
+    /// Returns the plot of a run's time over the number of streams or chunks, beside the least time of the link.
     pub fn plot(&self) -> LinePlot {
         let series = |name: &str, seconds: fn(&Measurement) -> f64| Series {
             name: name.to_owned(),

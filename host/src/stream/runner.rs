@@ -56,7 +56,7 @@ impl<'a> Runner<'a> {
         Ok(runs)
     }
 
-    /// Runs each number of streams, with `chunks` chunks or one per stream.
+    /// Runs the program with each number of streams, and with `chunks` chunks or one per stream.
     pub(super) fn streams(&self, counts: &[usize], chunks: Option<usize>) -> anyhow::Result<Vec<Runs>> {
         let mut memory = Memory::new(self)?;
         let row = |&streams: &usize| {
@@ -69,7 +69,7 @@ impl<'a> Runner<'a> {
         counts.iter().map(row).collect()
     }
 
-    /// Runs each number of chunks.
+    /// Runs the program of stages with each number of chunks.
     pub(super) fn stages(&self, counts: &[usize]) -> anyhow::Result<Vec<Runs>> {
         let mut memory = Memory::new(self)?;
         let row = |&chunks: &usize| {
@@ -120,7 +120,7 @@ impl Memory {
         Ok(Self { vectors: DeviceVectors::new(runner.device, runner.n)?, x, y, out })
     }
 
-    /// Runs `program` as often as `runner` says, and adds its runs to `runs`.
+    /// Runs `program` once to warm up and then `runner.runs` times, and adds all runs to `runs`.
     fn runs(
         &mut self,
         runner: &Runner<'_>,

@@ -121,7 +121,7 @@ fn what_cannot_be_read_or_written_is_told_before_anything_is_measured() {
         (&["--json", "none/such/run.json"][..], &["none/such", "there is no folder"][..]),
         (&["--plot", file], &["it is no folder"]),
         (&["--from", "none.json"], &["cannot read", "none.json"]),
-        (&["--from", file], &["is not what host bench --json writes"]),
+        (&["--from", file], &["is not a recording of `host bench --json`"]),
         (&["--peers", "none/peers", "--device", "sim"], &["none/peers", "cargo xtask bench --build"]),
     ] {
         HOST.assert_fails(arguments, 1, parts);

@@ -140,7 +140,7 @@ fn a_malformed_standard_input_is_named() {
     assert_fails(&host_with_input(&["life", "-"], "x = 3, y = 1\n5z!"), 1, &["standard input", "line 2"]);
 }
 
-/// Tests a board size from a file: it causes no usage error, and the message says where the size comes from.
+/// Tests a file with too large a board. This is no usage error, and the message says where the size comes from.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_pattern_that_gets_too_much_room_is_told_of_size() {

@@ -29,7 +29,7 @@ fn rungs(explanation: &Value) -> Vec<(&str, &Value)> {
     rungs.iter().map(|rung| (rung["rung"].as_str().unwrap(), rung)).collect()
 }
 
-/// Returns one figure of each rung's summary, with the rung's name.
+/// Returns the name of each rung, with the value of `figure` in the rung's summary.
 fn figures(explanation: &Value, figure: &str) -> Vec<(String, Option<f64>)> {
     rungs(explanation).iter().map(|(name, rung)| (name.to_string(), rung["summary"][figure].as_f64())).collect()
 }

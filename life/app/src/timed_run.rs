@@ -14,7 +14,8 @@ pub struct TimedRun {
     pub life: GrowingBoard,
     /// The generation number of the first board.
     begun_at: u64,
-    /// The number of generations that were computed, including those that a return to an earlier generation discarded.
+    /// The number of computed generations. Generations that were discarded when the run returned to an earlier one
+    /// count, too.
     pub advanced: u64,
     /// The time spent on computing generations.
     pub computing: Duration,
@@ -78,9 +79,9 @@ impl TimedRun {
         self.begun_at + self.life.generation()
     }
 
-    /// Continues from `board`, which is at generation `generation`. `added` are the numbers of columns and rows that
-    /// `board` has more than the first board on the left and above. The generation must not be before that of the first
-    /// board.
+    /// Continues from `board`, which is at generation `generation`. `added` are the numbers of columns and rows by
+    /// which `board` extends beyond the first board on the left and above. The generation must not be before that of
+    /// the first board.
     ///
     /// # Errors
     /// As for [`begin`](Self::begin). The board is then unchanged.
@@ -99,13 +100,13 @@ impl TimedRun {
     }
 }
 
-/// Chooses the number of generations that each call of the device runs: the size of a batch.
+/// Chooses the size of a batch: the number of generations that one call runs on the device.
 ///
 /// One launch for many generations costs less than many launches, but cannot be stopped. A batch is therefore at most
 /// [`Pace::GROWTH`] times as large as the previous one, and should not take longer than the remaining time.
 #[derive(Debug)]
 struct Pace {
-    /// The number of generations that take about as long together as a single one.
+    /// The number of generations that the board can advance in about the time of a single generation.
     at_once: u64,
     last_batch: u64,
     seconds_per_generation: Option<f64>,
@@ -138,8 +139,8 @@ impl Pace {
     }
 }
 
-/// Rounds `generations` down to a multiple of 24, or of 6 if it is below 24. These are the numbers of generations that
-/// launches of the kernels run. Numbers below 6 stay unchanged.
+/// Rounds `generations` down to a multiple of 24, or of 6 if it is below 24, because launches of the kernels run 24 or
+/// 6 generations. Numbers below 6 stay unchanged.
 fn whole(generations: u64) -> u64 {
     let unit = [24, 6].into_iter().find(|&unit| generations >= unit).unwrap_or(1);
     generations - generations % unit
@@ -185,8 +186,8 @@ mod tests {
         assert!(pace.fits(Duration::from_secs(4)));
     }
 
-    /// Checks batches for a board that fills a GPU's memory, on which one generation takes as long as the six
-    /// generations of a launch.
+    /// Checks batches for a board that fills a GPU's memory. A launch of one generation takes as long there as a launch
+    /// of six.
     #[test]
     fn a_slow_launch_is_done_whole() {
         let mut pace = Pace::new(6);

@@ -12,7 +12,7 @@ pub struct Universe {
     pub rule: Rule,
     /// The topology, which says how the edges of the board are joined.
     pub topology: Topology,
-    /// True for the horizontal and for the vertical direction if that direction is unbounded. The board grows in
+    /// Two flags, for the horizontal and the vertical direction: true if the direction is unbounded. The board grows in
     /// unbounded directions before live cells reach an edge.
     pub grows: [bool; 2],
     /// The generation of the first board. Rules with B0 differ in even and odd generations.
@@ -20,7 +20,7 @@ pub struct Universe {
 }
 
 impl Universe {
-    /// Returns the universe that a rule with an optional suffix describes, and the grid of the suffix, if there is one.
+    /// Returns the universe that `text` describes, and the grid of the suffix if `text` has a suffix.
     pub fn of(text: RuleAndTopology) -> (Self, Option<Grid>) {
         let RuleAndTopology { rule, grid } = text;
         let universe = match grid {

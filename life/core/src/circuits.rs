@@ -29,12 +29,12 @@ pub fn count_tables(birth: u16, survival: u16) -> &'static [u8] {
 pub enum Circuit {
     /// The kernels' own circuit for B3/S23.
     Conway,
-    /// Tables indexed by the number of live neighbours: one for launches that begin in an even generation, and one for
-    /// launches that begin in an odd one.
+    /// Tables indexed by the number of live neighbours. The first array is for launches that begin in an even
+    /// generation, the second for launches that begin in an odd one.
     Counts([&'static [u8]; 2]),
-    /// Tables indexed by the neighbourhood: one for even generations, and one for odd ones.
+    /// Tables indexed by the neighbourhood. The first array is for even generations, the second for odd ones.
     Table([&'static [u8]; 2]),
-    /// Tables indexed by the number of live neighbours, and the number of states: three or four.
+    /// Tables indexed by the number of live neighbours. The second field is the number of states, three or four.
     Generations(&'static [u8], u32),
 }
 

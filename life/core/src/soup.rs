@@ -22,7 +22,7 @@ pub enum SoupError {
 
 gridstride::debug_as_displayed!(SoupError);
 
-/// The key of a soup's random numbers, and the threshold below which they make a cell alive.
+/// The key from which a soup's random numbers are computed, and the threshold to which each number is compared.
 pub(super) struct Soup {
     pub(super) key: u64,
     /// A cell is alive if its random number is below the threshold. `None` makes every cell alive.

@@ -7,8 +7,8 @@ use crate::topology::Topology;
 use crate::{AnyGrid, Automaton, OutOfMemory, margins, with_grid};
 
 impl Automaton {
-    /// Returns the words of the cells that are not dead, and those of the bits of their ages, in the layout of
-    /// [`FirstBoard`](crate::FirstBoard). Bits beyond the width are 0.
+    /// Returns the words and the ages of the board, in the layout of [`FirstBoard`](crate::FirstBoard). Bits beyond the
+    /// width are 0.
     ///
     /// # Errors
     /// [`OutOfMemory`] if the host has too little memory.
@@ -35,7 +35,7 @@ impl Automaton {
         with_grid!(&mut self.grid, grid => grid.spread(rows, words, ages));
     }
 
-    /// Returns the number of bits per cell: one bit that is set for a live cell, and the bits of the number of
+    /// Returns the number of bits per cell. One bit is set if the cell is alive. The other bits are the number of
     /// generations that a dying cell has left.
     pub fn planes(&self) -> usize {
         with_grid!(&self.grid, grid => grid.planes)
@@ -79,9 +79,9 @@ impl Automaton {
         with_grid!(&self.grid, grid => grid.changes(rows))
     }
 
-    /// Returns the number of generations for which a halo keeps the board correct, if the halo is wide enough and is
-    /// copied as `topology` joins the edges. The result is 1 if the topology has corners where fewer than four quarters
-    /// of the board meet, or if it reflects cells and the rule is not symmetric.
+    /// Returns the maximum number of generations between two copies of a halo. The halo must be wide enough, and must
+    /// be copied as `topology` joins the edges. The result is 1 if the topology has corners where fewer than four
+    /// quarters of the board meet, or if it reflects cells and the rule is not symmetric.
     pub fn depth_beyond(rule: &Rule, topology: Topology) -> usize {
         if margins::is_singular(topology) { 1 } else { margins::depth(rule, topology) }
     }

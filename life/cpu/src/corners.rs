@@ -9,7 +9,8 @@ use crate::grid::Grid;
 use crate::{FirstBoard, OutOfMemory};
 
 /// The number of rows and of columns of the small board. Each corner needs 2 × [`crate::GENERATIONS_PER_PASS`] of both.
-/// Their inner half becomes wrong within [`crate::GENERATIONS_PER_PASS`] generations, and the outer half stays correct.
+/// The inner half of a corner becomes wrong within [`crate::GENERATIONS_PER_PASS`] generations, and the outer half
+/// stays correct.
 const SIDE: usize = 4 * crate::GENERATIONS_PER_PASS;
 
 /// The small board that consists of the four corners of a board.

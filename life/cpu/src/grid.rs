@@ -127,7 +127,7 @@ impl<const N: usize> Grid<N> {
         }
     }
 
-    /// Returns the words of the cells in `rows` that are not dead, and those of the bits of their ages.
+    /// Returns the words and the ages of `rows`, in the layout of [`FirstBoard`](crate::FirstBoard).
     pub fn words(&self, rows: Range<usize>) -> Result<(Vec<u32>, Vec<Vec<u32>>), OutOfMemory> {
         let row_words = self.layout.width.div_ceil(32);
         let (len, first) = (row_words * rows.len(), rows.start);
@@ -170,8 +170,8 @@ impl<const N: usize> Grid<N> {
         (changed(&self.now, &self.next), changed(&self.next, &self.now))
     }
 
-    /// Returns the sum of `row` over `rows` of every strip. The arguments of `row` are the strip, the row, and the
-    /// number of columns that the strip owns.
+    /// Returns the sum of the results of `row` for all `rows` of every strip. The arguments of `row` are the strip, the
+    /// row, and the number of columns that the strip owns.
     fn count(&self, rows: Range<usize>, row: impl Fn(usize, usize, usize) -> u64 + Sync) -> u64 {
         let strips = 0..self.layout.strips;
         let of_row = |strip, y| row(strip, y, self.layout.columns(strip).len());
@@ -190,7 +190,7 @@ impl<const N: usize> Grid<N> {
         self.layout.vectors * self.planes
     }
 
-    /// Returns the logic that computes the generation `later` + 1 generations after the present one.
+    /// Returns the logic for the step from `later` to `later` + 1 generations after the present one.
     pub fn logic(&self, later: usize) -> &Logic {
         &self.logic[(self.generation.wrapping_add(later as u64) % 2) as usize]
     }
@@ -204,7 +204,7 @@ impl<const N: usize> Grid<N> {
         &cells[begin..begin + self.stride()]
     }
 
-    /// Returns the cells of a row that are not dead, which have a set bit in at least one plane.
+    /// Returns the cells of a row that are not dead. Such a cell has a set bit in at least one plane.
     fn not_dead<'c>(&self, cells: &'c [Block<N>], strip: usize, y: usize) -> Cow<'c, [Block<N>]> {
         let (alive, older) = self.row_of(cells, strip, y).split_at(self.layout.vectors);
         let mut all = Cow::Borrowed(alive);

@@ -16,8 +16,8 @@ pub struct Layout<const N: usize> {
     pub strips: usize,
     /// The number of columns that each strip except the last owns, without margins.
     strip_columns: usize,
-    /// The number of columns on each side of a strip that are copies of other columns. It is 0 if a row is one strip
-    /// whose two ends are neighbours.
+    /// The number of extra columns on each side of a strip, which are copies of other columns. It is 0 if a row is one
+    /// strip whose two ends are neighbours.
     pub margin: usize,
     /// The number of vectors in a row of a strip.
     pub vectors: usize,
@@ -94,10 +94,10 @@ impl<const N: usize> Layout<N> {
         (strip, self.position_in((column - strip * self.strip_columns) as isize))
     }
 
-    /// Calls `exchange` for each square of up to 64 × 64 cells. The square's columns are runs of the row, and its rows
-    /// are words of vectors. `exchange` gets the first vector, the word index, and a function that describes each of
-    /// the 64 runs. This function returns the first column of the run that the strip owns, the number of such columns,
-    /// and the number of the run's cells before them.
+    /// Calls `exchange` for each square of up to 64 × 64 cells: one word of each of up to 64 adjacent vectors. Bit b of
+    /// these words holds run b, a run of adjacent columns. `exchange` gets the first vector, the index of the word, and
+    /// a function that describes a run by its number. This function returns the first column of the run that the strip
+    /// owns, the number of such columns, and the number of the run's cells before them.
     fn squares(&self, columns: usize, mut exchange: impl FnMut(usize, usize, &dyn Fn(usize) -> (usize, usize, usize))) {
         for word in 0..N {
             for vector in (0..self.vectors).step_by(64) {

@@ -16,10 +16,10 @@
 //! left and right neighbours of a vector's cells are therefore the same bits of the adjacent vectors. Only the vectors
 //! at the row's two ends need a shift.
 //!
-//! A long row is divided into strips. A strip has margins, which are copies of the cells beside it, unless it is a
-//! whole number of vectors long and its two ends are neighbours. Each generation makes one more column and row of the
-//! margins wrong. After 16 generations the margins are filled again. In between, a core advances a band of rows that
-//! fits its cache by all 16 generations.
+//! A long row is divided into strips. A strip has margins, which are copies of the cells beside it. It needs none if it
+//! is a whole number of vectors long and its two ends are neighbours. Each generation makes one more column and row of
+//! the margins wrong. After 16 generations the margins are filled again. In between, a core advances a band of rows
+//! that fits its cache by all 16 generations.
 //!
 //! A topology determines how the margins are filled. A rule determines how a vector is computed from its nine
 //! neighbours.

@@ -31,7 +31,7 @@ pub fn of_strip<const N: usize>(layout: &Layout<N>, strip: usize) -> Vec<[Margin
 /// The contents of a row above or below the board.
 enum OuterRow {
     Dead,
-    /// The row is the same as this row of the board.
+    /// The row is a copy of this row of the board.
     Row(usize),
     /// The row is `row` of the board, read from column `first` on with wrap-around, leftwards if `is_reversed` is true.
     Moved {
@@ -154,7 +154,7 @@ impl<const N: usize> Grid<N> {
         }
     }
 
-    /// Copies the cell that the topology shows at column `x` of row `y` to position `to` of `row`.
+    /// Copies a cell to position `to` of `row`: the cell that [`Topology::source`] finds for column `x` of row `y`.
     fn copy_cell(&self, to: CellPosition, x: isize, y: isize, row: &mut [Block<N>]) {
         let source = self.dynamics.topology.source(self.layout.width, self.height, x as i64, y as i64);
         for plane in 0..self.planes {
@@ -163,8 +163,8 @@ impl<const N: usize> Grid<N> {
         }
     }
 
-    /// Sets the cells of `rows` that are beyond unjoined edges to dead. The first of `rows` is row `first` of the
-    /// board.
+    /// Makes a cell of `rows` dead if it is beyond an edge that is not joined. The first of `rows` is row `first` of
+    /// the board.
     pub fn keep_dead(&self, strip: usize, first: isize, rows: &mut [Block<N>]) {
         let [columns, beyond_rows] = dead(self.dynamics.topology);
         if !columns && !beyond_rows {

@@ -25,8 +25,8 @@ impl Rule {
     /// Conway's Life: B3/S23.
     pub const LIFE: Self = Self { phases: [life(); 2], states: 2 };
 
-    /// Returns true if every neighbourhood has the same successor as its image. The image's cell at each (row, column)
-    /// is the neighbourhood's cell at `from(row, column)`.
+    /// Returns true if every neighbourhood gives the same next state as its image. The image's cell at each (row,
+    /// column) is the neighbourhood's cell at `from(row, column)`.
     pub(crate) fn is_same(&self, from: impl Fn(usize, usize) -> (usize, usize)) -> bool {
         let image = |i: usize| {
             (0..9).fold(0, |image, cell| {
@@ -77,8 +77,8 @@ impl Logic {
 pub struct Neighbourhood<V> {
     /// The left cell, the cell and the right cell of three rows: the row above, the row itself and the row below.
     pub cells: [[V; 3]; 3],
-    /// The low bit and the high bit of the number of live cells among the left cell, the cell and the right cell, for
-    /// the same three rows.
+    /// For each of the three rows, the number of live cells among the left cell, the cell and the right cell: its low
+    /// bit and its high bit.
     pub sums: [[V; 2]; 3],
 }
 
@@ -102,10 +102,9 @@ impl Next for Life {
     }
 }
 
-/// The logic of a rule that counts neighbours. It has masks for five pairs of counts of the nine cells, from the pair
-/// of 0 and 1 to that of 8 and 9. For each pair, the next state depends on the cell c and the lowest bit n of the
-/// count. The pair's four masks are the coefficients a, b, d and e of the polynomial a + bc + n(d + ec), which is the
-/// next state.
+/// The logic of a rule that counts neighbours. The count of live cells among the nine cells selects one of five pairs:
+/// 0 and 1, 2 and 3, up to 8 and 9. Within a pair, the next state depends on the cell c and the lowest bit n of the
+/// count: it is a + bc + n(d + ec) modulo 2. The four masks of a pair are the coefficients a, b, d and e.
 pub struct Counts([[u64; 4]; 5]);
 
 impl Counts {
@@ -127,7 +126,7 @@ impl Counts {
         Some(Self(std::array::from_fn(pair)))
     }
 
-    /// Returns the next cells if the counts are those of pair `i`. `one` is the lowest bit of the count.
+    /// Returns the next states of the cells, for counts of pair `i`. `one` is the lowest bit of each count.
     #[inline(always)]
     fn pair<V: Vector<N>, const N: usize>(&self, i: usize, one: V, cell: V) -> V {
         let [a, b, d, e] = self.0[i];
@@ -154,8 +153,8 @@ impl Next for Counts {
     }
 }
 
-/// The logic of any table: a tree whose levels select by one of the nine cells after the other. The last two cells have
-/// only 16 possible tables, which all leaves share.
+/// The logic of any table: a tree in which each of seven levels selects by one of the nine cells. Each of its 128
+/// leaves is a table of the last two cells. Only 16 such tables exist, and the leaves share them.
 pub struct Table([u8; 128]);
 
 impl Table {
@@ -163,8 +162,8 @@ impl Table {
         Self(std::array::from_fn(|i| (table[i / 16] >> (i % 16 * 4) & 15) as u8))
     }
 
-    /// Selects among the eight leaves from `leaf` on by three of the nine cells. The first cell selects the highest bit
-    /// of a leaf's number.
+    /// Selects one of the eight leaves from number `leaf` on. The three cells of `by` are the bits of the selected
+    /// leaf's offset from `leaf`, the highest bit first.
     #[inline(always)]
     fn eight<V: Vector<N>, const N: usize>(&self, low: &[V; 16], leaf: usize, by: [V; 3]) -> V {
         let leaf = |i: usize| low[usize::from(self.0[leaf + i] & 15)];
@@ -173,8 +172,8 @@ impl Table {
         by[0].select(by[1].select(d, c), by[1].select(b, a))
     }
 
-    /// Selects among the 32 leaves from `leaf` on by five of the nine cells. The first cell selects the highest bit of
-    /// a leaf's number.
+    /// Selects one of the 32 leaves from number `leaf` on. The five cells of `by` are the bits of the selected leaf's
+    /// offset from `leaf`, the highest bit first.
     #[inline(always)]
     fn thirty_two<V: Vector<N>, const N: usize>(&self, low: &[V; 16], leaf: usize, by: [V; 5]) -> V {
         let last = [by[2], by[3], by[4]];

@@ -44,8 +44,8 @@ impl<const N: usize> BandPass<'_, N> {
     }
 }
 
-/// Writes the next generation of all rows of `from` except the first and the last into `to`. `generation` is the number
-/// of generations that `from` is ahead of the grid.
+/// Computes the next generation of all rows of `from` except the first and the last, and writes it into `to`. `from` is
+/// `generation` generations ahead of the grid.
 #[inline(always)]
 unsafe fn sweep<V: Vector<N>, const N: usize>(
     grid: &Grid<N>,

@@ -10,15 +10,15 @@ use life::pattern::Pattern;
 /// memory.
 pub(super) struct RowCollector {
     pattern: Pattern,
-    /// The column and row of the next run of [`extend`](Self::extend).
+    /// The column and row at which the next run of [`extend`](Self::extend) begins.
     next: (usize, usize),
     limit: u64,
     /// The number of bytes that all cells would need, or 0 while the limit is not exceeded.
     uncounted: u64,
 }
 
-/// The memory of a growing vector as a multiple of its length. While a vector grows, the old and the new allocation
-/// exist at the same time.
+/// The memory that a vector may need while it grows, as a multiple of its length: the old and the new allocation exist
+/// at the same time.
 const GROWING: u64 = 3;
 
 /// The number of bytes of a run in a list.
@@ -31,7 +31,7 @@ impl RowCollector {
         Self { pattern: Pattern::with_budget(width, height, budget), next: (0, 0), limit, uncounted: 0 }
     }
 
-    /// Adds a run of cells in one state, after all cells added before. The end of the run must fit a `usize`.
+    /// Adds a run of cells in one state. The run must follow all cells added before, and its end must fit a `usize`.
     pub(super) fn push(&mut self, run: Run, state: u8) {
         if self.uncounted > 0 {
             self.uncounted = self.uncounted.saturating_add(RUN);
@@ -83,7 +83,7 @@ pub(super) struct PlaneCollector {
     needed: u64,
 }
 
-/// The offset between coordinates of the plane, which begin at -2⁶³, and unsigned ones, which begin at 0.
+/// The offset that converts coordinates of the plane, which begin at -2⁶³, to unsigned numbers, which begin at 0.
 const MIDDLE: u64 = 1 << 63;
 
 impl PlaneCollector {

@@ -85,8 +85,8 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Reads the letters of a state above 0 at this position. States up to 24 are `A` to `X`. States above 24 have one
-    /// of the ten letters from `prefix` on before that letter. Returns `None` for other text.
+    /// Reads the letters of a state above 0 at this position. States up to 24 are `A` to `X`. Higher states have two
+    /// letters: one of the ten letters from `prefix` on, and then `A` to `X`. Returns `None` for other text.
     #[inline]
     pub(super) fn state(&mut self, prefix: u8) -> Result<Option<u8>, ParseError> {
         let (group, letter) = match (self.peek(), self.peek_next()) {

@@ -54,8 +54,8 @@ pub trait Communicator: Send + Sync {
         self.position().local_size
     }
 
-    /// Starts all sends and receives, and waits for all of them. Each is a pair of the other rank and the bytes.
-    /// Messages between two ranks stay in order. A rank may send to itself.
+    /// Starts all sends and receives, and waits for all of them. Each send or receive is a pair: the other rank, and
+    /// the bytes. Messages between two ranks stay in order. A rank may send to itself.
     ///
     /// # Errors
     /// [`RanksError::Length`] if a message is not as long as its receive buffer; [`RanksError::Ended`] if the sender of
@@ -97,7 +97,7 @@ impl Position {
     }
 }
 
-/// The error of a communication between ranks that failed.
+/// The error of a failed communication between ranks.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum RanksError {
@@ -130,7 +130,7 @@ pub enum RanksError {
         /// The number of ranks.
         size: usize,
     },
-    /// A rank has ended, or does other work, while another rank waits for it.
+    /// The rank of this number has ended, or does other work, while another rank waits for it.
     #[error("rank {0} has ended while another rank waits for it: run the same command on every rank")]
     Ended(usize),
 }

@@ -37,9 +37,11 @@ struct Member<T: ScanElement<O> + ReduceElement<O>, O: Operator<T>> {
     edge: Buffer<T>,
 }
 
-/// The indices of the values in [`Member::edge`].
+/// The index in [`Member::edge`] of the segment's first element.
 const UNCHANGED: usize = 0;
+/// The index of the first element combined with the total before the segment.
 const COMBINED: usize = 1;
+/// The index of the total before the segment.
 const BEFORE: usize = 2;
 
 impl<'t, T: ScanElement<O> + ReduceElement<O>, O: Operator<T>> SplitScan<'t, T, O> {
@@ -63,8 +65,8 @@ impl<'t, T: ScanElement<O> + ReduceElement<O>, O: Operator<T>> SplitScan<'t, T, 
         Ok(Self { team, totals, members })
     }
 
-    /// Returns the largest number of additions on the path from an element to the total before a segment, and from that
-    /// total into the segment's scan.
+    /// Returns the largest number of additions on the path from an element, through the total before a later segment,
+    /// to the first element of that segment.
     ///
     /// # Errors
     /// An error if another rank has ended.

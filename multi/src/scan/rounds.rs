@@ -14,10 +14,12 @@ use gridstride::scan::{ScanElement, ScanKind, ScanRung};
 /// The smallest number of bytes in a round. Smaller rounds would slow the scan down, because the host spends some ten
 /// microseconds between two rounds.
 const MIN_ROUND_BYTES: usize = 256 << 20;
+/// The largest number of rounds that [`Rounds::new`] chooses.
 const MAX_ROUNDS: usize = 32;
 
-/// The number of shares of a round that a member has: 2, or 3 for the last member, which skips the reduction.
+/// The number of shares of a round that each member except the last has.
 const SHARE: usize = 2;
+/// The number of shares of a round that the last member has. It has more because it skips the reduction.
 const LAST_SHARE: usize = 3;
 
 /// The division of `n` elements into rounds, each of which is split over all members.
@@ -31,8 +33,8 @@ pub struct Rounds {
 }
 
 impl Rounds {
-    /// Returns the division of `n` elements of `T` that is scanned fastest. Few elements form one round of even
-    /// segments.
+    /// Returns the division of `n` elements of `T` for which the scan is fastest. A small number of elements forms one
+    /// round with segments of equal length.
     pub fn new<T: Element>(team: &Team<'_>, n: usize) -> Self {
         let rounds = n.saturating_mul(size_of::<T>()) / MIN_ROUND_BYTES;
         Self::of(team, n, if team.members() == 1 { 1 } else { rounds.clamp(1, MAX_ROUNDS) })
@@ -43,8 +45,8 @@ impl Rounds {
         Self { n, rounds: rounds.max(1), members: team.members(), first: team.first(), own: team.devices().len() }
     }
 
-    /// Returns the share of all elements that the last of `members` members has in a division into several rounds. It
-    /// is the largest share of a member.
+    /// Returns the share of all elements that the last of `members` members has if there are several rounds. No other
+    /// member has as large a share.
     pub fn largest_share(members: usize) -> f64 {
         LAST_SHARE as f64 / (SHARE * members.saturating_sub(1) + LAST_SHARE) as f64
     }
@@ -73,8 +75,8 @@ impl Rounds {
         border(member)..border(member + 1)
     }
 
-    /// Returns this rank's segments of each round. Calls `segment` with each device and its range of elements to make a
-    /// segment.
+    /// Returns this rank's segments of each round. To make a segment, calls `segment` with a device and the device's
+    /// range of elements.
     ///
     /// # Errors
     /// The first error that `segment` returns.

@@ -76,7 +76,7 @@ pub use repeated::Repeated;
 pub struct Team<'r> {
     devices: Vec<Device>,
     ranks: &'r dyn Communicator,
-    /// The number in the team of each rank's first member.
+    /// For each rank, the number of its first member in the team.
     firsts: Vec<usize>,
     first: usize,
     members: usize,
@@ -139,8 +139,8 @@ impl<'r> Team<'r> {
         self.members
     }
 
-    /// Returns the segment that this rank's device number `device` has of `n` elements. The segments are equally long;
-    /// if `n` is not a multiple of their number, the first ones have one more element.
+    /// Returns the range of `n` elements that this rank's device number `device` holds. The segments of all members are
+    /// equally long; if `n` is not a multiple of the number of members, the first ones have one more element.
     pub fn segment(&self, n: usize, device: usize) -> Range<usize> {
         let (member, members) = (self.first + device, self.members.max(1));
         let (each, more) = (n / members, n % members);
@@ -148,7 +148,7 @@ impl<'r> Team<'r> {
         start(member)..start(member + 1)
     }
 
-    /// Returns the [segments](Self::segment) that this rank's devices have of `n` elements.
+    /// Returns the [segment](Self::segment) of each of this rank's devices, for a vector of `n` elements.
     pub fn segments(&self, n: usize) -> impl Iterator<Item = Range<usize>> + '_ {
         (0..self.devices.len()).map(move |device| self.segment(n, device))
     }

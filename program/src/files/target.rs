@@ -116,7 +116,7 @@ pub(super) fn follow(path: &Path) -> anyhow::Result<PathBuf> {
     bail!("its symbolic links form a loop: remove the link, or name another file")
 }
 
-/// Returns true if a folder has the open descriptors of a process. Its path must have no links.
+/// Returns true if a folder contains the open descriptors of a process. The folder's path must have no links.
 fn is_of_descriptors(folder: &Path) -> bool {
     folder == Path::new("/dev/fd") || (folder.starts_with("/proc") && folder.ends_with("fd"))
 }

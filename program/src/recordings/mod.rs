@@ -19,8 +19,9 @@ pub mod plots;
 pub fn read(path: &Path) -> anyhow::Result<Recording> {
     let shown = path.display();
     let text = fs::read_to_string(path).with_context(|| format!("cannot read '{shown}'"))?;
-    serde_json::from_str(&text)
-        .with_context(|| format!("'{shown}' is not what host bench --json writes: measure again, or name another file"))
+    serde_json::from_str(&text).with_context(|| {
+        format!("'{shown}' is not a recording of `host bench --json`: measure again, or name another file")
+    })
 }
 
 /// Writes the result of a benchmark as JSON, whole or not at all.
@@ -78,7 +79,7 @@ mod tests {
         let path = folder.path().join("other.json");
         fs::write(&path, "{\"device\": 3}").unwrap();
         let message = format!("{:#}", read(&path).unwrap_err());
-        assert!(message.contains("other.json' is not what host bench --json writes"), "{message}");
+        assert!(message.contains("other.json' is not a recording of `host bench --json`"), "{message}");
         let message = format!("{:#}", read(&folder.path().join("none.json")).unwrap_err());
         assert!(message.contains("cannot read"), "{message}");
     }

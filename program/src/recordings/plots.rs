@@ -64,8 +64,8 @@ pub fn write_formats(folder: &Path, name: &str, plot: &impl Picture) -> anyhow::
     Ok(paths.into())
 }
 
-/// Returns the plot of the ratio of the peers' times to ours. Each algorithm's first type and variant with a peer has
-/// one line for vectors and square matrices, and one for matrices of odd sides.
+/// Returns the plot of the peers' times divided by ours. For each algorithm, the first type and variant with a peer has
+/// one line for vectors and square matrices, and one for other matrices.
 fn beside_peers(recording: &Recording) -> LinePlot {
     let mut series: Vec<Series> = Vec::new();
     let mut drawn: Vec<&str> = Vec::new();
@@ -99,8 +99,8 @@ fn beside_peers(recording: &Recording) -> LinePlot {
     }
 }
 
-/// Returns the sizes of a group in ascending order, each with the ratio of the peer's time to ours. If `is_odd` is
-/// true, these are the matrices of odd sides, and all other sizes otherwise.
+/// Returns the sizes of a group in ascending order, each with the peer's time divided by ours. If `is_odd` is true,
+/// these are the matrices that are not square, and otherwise all other sizes.
 fn ratios(group: &[&MeasuredPoint], is_odd: bool) -> Vec<(f64, f64)> {
     let has_odd_sides = |row: &MeasuredPoint| match row.shape.as_deref().and_then(|shape| shape.split_once('x')) {
         Some((width, height)) => width != height,

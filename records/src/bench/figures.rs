@@ -14,7 +14,7 @@ fn end(name: &str) -> String {
     format!("<!-- /bench:{name} -->")
 }
 
-/// Returns `text`, the text of `document`, with each of its parts replaced by the part of the same name in `parts`.
+/// Returns `text`, the text of `document`, with each part in `names` replaced by the part of the same name in `parts`.
 ///
 /// # Errors
 /// If a mark is missing or stands twice, or if an end mark precedes its begin mark.

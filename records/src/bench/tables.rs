@@ -93,7 +93,7 @@ pub fn run(recording: &Recording, path: &str) -> String {
     units::wrapped(&text, 0, COLUMNS) + "\n"
 }
 
-/// The measurement of an aim, as cells of a table.
+/// The measurement of an aim (a size and its targets), as cells of a table.
 struct Measured {
     /// The description of the work, its size and the rung.
     what: String,
@@ -234,7 +234,7 @@ fn is_ladder(work: &Sweep) -> bool {
     matches!(work.subject, Subject::Algorithm(_)) && work.rungs == Rungs::All && work.subject.unit() == Unit::Elements
 }
 
-/// Returns the text of `size` as `rows` write it.
+/// Returns the text of `size` in the notation of the row that has this size, or the plain number if no row has it.
 fn at(rows: &[&MeasuredPoint], size: u64) -> String {
     rows.iter().find(|row| row.size == size).map_or_else(|| size.to_string(), |row| size_text(row))
 }
@@ -315,7 +315,7 @@ pub fn beside_peers(plots: &[String]) -> String {
     shown.map_or(String::new(), |name| format!("![the time of NVIDIA's libraries over ours, by size](docs/{name})"))
 }
 
-/// Returns the images of GB/s over size, two in a row, in the order of the rows of the algorithms.
+/// Returns the images of the plots of GB/s over size, two per table row, in the order of the recording's algorithms.
 pub fn images(recording: &Recording, plots: &[String]) -> String {
     let mut ordered: Vec<(&str, &String)> = Vec::new();
     for row in &recording.rows {

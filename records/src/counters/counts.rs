@@ -45,15 +45,15 @@ macro_rules! metrics {
 }
 
 metrics! {
-    /// The number of requests of loads from global memory.
+    /// The number of load requests to global memory.
     GlobalLoadRequests "load requests" ["t_requests_pipe_lsu_mem_global_op_ld"] global.load.requests;
     /// The number of sectors of 32 bytes that loads from global memory touch.
     GlobalLoadSectors "load sectors" ["t_sectors_pipe_lsu_mem_global_op_ld"] global.load.sectors;
-    /// The number of requests of stores to global memory.
+    /// The number of store requests to global memory.
     GlobalStoreRequests "store requests" ["t_requests_pipe_lsu_mem_global_op_st"] global.store.requests;
     /// The number of sectors that stores to global memory touch.
     GlobalStoreSectors "store sectors" ["t_sectors_pipe_lsu_mem_global_op_st"] global.store.sectors;
-    /// The number of requests of atomic updates of global memory, with and without a result.
+    /// The number of requests of atomic updates to global memory, with and without a result.
     GlobalAtomicRequests "atomic requests"
         ["t_requests_pipe_lsu_mem_global_op_atom" "t_requests_pipe_lsu_mem_global_op_red"] global.atomic.requests;
     /// The number of sectors that atomic updates of global memory touch.

@@ -8,7 +8,8 @@ use super::compare::LaunchComparison;
 use super::counts::{Metric, grouped};
 use super::reasons::Reason;
 
-/// The numbers of kernels, launches and counts, and how many of them are equal.
+/// The numbers of compared kernels, launches and counts, and of the kernels and counts that are equal in the simulator
+/// and on the GPU.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Totals {
     kernels: usize,
@@ -120,7 +121,7 @@ pub fn table(rows: &[LaunchComparison], reasons: &[Reason]) -> String {
     text
 }
 
-/// Returns the reasons of a row's differences, each once.
+/// Returns the texts of the reasons for a row's differences, each once.
 fn why<'a>(row: &LaunchComparison, reasons: &'a [Reason]) -> Vec<&'a str> {
     let differences = row.differences();
     let applies = |reason: &&Reason| differences.iter().any(|&metric| reason.applies(row, metric));

@@ -90,8 +90,8 @@ fn read_profile(folder: &Path, case: &Case) -> Result<ncu::Profile> {
     ncu::Profile::parse(&text).with_context(|| format!("in {}", path.display()))
 }
 
-/// Returns a finding for each difference in `rows` that has no reason, and for each reason about the cases of `rows`
-/// that has no difference.
+/// Returns a finding for each difference in `rows` without a reason, and for each reason that covers a case of `rows`
+/// but explains no difference.
 pub fn findings(rows: &[LaunchComparison], reasons: &[Reason]) -> Vec<String> {
     let mut used = BTreeSet::new();
     let mut findings = Vec::new();

@@ -11,9 +11,9 @@ use super::counts::Metric::{self, *};
 /// A reason why some counts differ.
 #[derive(Clone, Copy, Debug)]
 pub struct Reason {
-    /// The name of the cases, in which `*` stands for any letters.
+    /// A pattern for the names of the cases, in which `*` stands for any text.
     pub cases: &'static str,
-    /// The names of the kernels, in which `*` stands for any letters. One of them must match.
+    /// Patterns for the names of the kernels, in which `*` stands for any text. One of them must match.
     pub kernels: &'static [&'static str],
     /// The metrics whose differences the reason explains.
     pub metrics: &'static [Metric],
@@ -35,27 +35,28 @@ impl Reason {
     }
 }
 
-/// The maximum number of conflicts that the lanes of a warp do not cause, as a share of the wavefronts. An H200 had 0.9
-/// %.
+/// The maximum number of bank conflicts that the lanes of one warp do not explain, as a share of the wavefronts. An
+/// H200 had 0.9 %.
 const MAX_STRAY: f64 = 0.02;
 
 /// The maximum share by which waiting for other blocks changes the number of reads.
 const MAX_WAITING: f64 = 0.1;
 
-/// The maximum share by which waiting changes the number of reads in the pipelined scan, apart from the copies that its
-/// blocks make in vain in the simulator. The scouts of an H200 read 1 % more.
+/// The maximum share by which waiting changes the number of reads in the pipelined scan. Tiles that blocks copy in vain
+/// in the simulator are not counted. On an H200 the scouts read 1 % more.
 const MAX_SCOUTING: f64 = 0.02;
 
-/// The tile that a late block of the pipelined scan has begun to copy in vain: the number of its requests, and the
-/// number of sectors of each request.
+/// The number of requests to copy one tile of the pipelined scan. A block that starts after the team was closed has
+/// copied a tile in vain.
 const TILE_REQUESTS: u64 = 8 * 6;
+/// The number of sectors of each of these requests.
 const COPY_SECTORS: u64 = 16;
 
 /// The maximum share by which the number of sectors changes because lanes execute different stores of an unrolled loop.
 const MAX_APART: f64 = 0.01;
 
 /// The maximum share by which the number of requests changes because lanes execute different stores of an unrolled
-/// loop. For an odd matrix of bytes on an H200 it was 51 %.
+/// loop. On an H200 it was 51 % for a matrix of bytes with odd sides.
 const MAX_UNROLLED: f64 = 0.6;
 
 /// The file of the reasons.
@@ -209,7 +210,7 @@ fn is_joined(row: &LaunchComparison, metric: Metric) -> bool {
     row.ncu.get(metric).saturating_sub(row.ncu.get(conflicts_of(metric))) < row.simulator.get(metric)
 }
 
-/// Returns the metric of conflicts for loads or stores, whichever `metric` counts.
+/// Returns the metric that counts bank conflicts of stores if `metric` counts stores, and of loads otherwise.
 fn conflicts_of(metric: Metric) -> Metric {
     match metric {
         SharedStoreWavefronts | SharedStoreConflicts => SharedStoreConflicts,
@@ -231,7 +232,7 @@ fn is_alone_in_team(row: &LaunchComparison, metric: Metric) -> bool {
     (ncu - simulator).abs() <= MAX_SCOUTING * simulator
 }
 
-/// Returns true if `metric` differs by at most the share `most`.
+/// Returns true if `metric` differs by at most the share `most` of the simulator's count.
 fn is_apart_by(most: f64, row: &LaunchComparison, metric: Metric) -> bool {
     let [simulator, ncu] = [row.simulator, row.ncu].map(|counts| counts.get(metric) as f64);
     (ncu - simulator).abs() <= most * simulator

@@ -226,7 +226,8 @@ fn a_ticket_a_warp_without_atomics(ticket: GlobalMut<u32>, y: GlobalMut<u32>) {
     assert!(((first + lane) as usize) < y.len());
 }
 
-/// A race-free kernel: each thread updates an element atomically, and one thread stores to the element beside them.
+/// A race-free kernel: the threads update 32 elements atomically, and one thread stores to another element of the
+/// array.
 #[kernel]
 fn the_element_beside_an_atomic(y: GlobalMut<u32>) {
     let thread = thread::thread_idx_x() as usize;

@@ -192,7 +192,8 @@ fn barriers_in_nested_loops(y: GlobalMut<u32>) {
     }
 }
 
-/// A faulty kernel: one lane leaves the inner loop one barrier early, and executes that barrier in the next round.
+/// A faulty kernel: one lane leaves the inner loop one iteration early, and executes the missing barrier in the next
+/// round.
 #[kernel]
 fn a_lane_ahead_in_the_outer_loop(y: GlobalMut<u32>) {
     let i = thread::thread_idx_x();

@@ -13,9 +13,10 @@ fn together() -> LaunchConfig {
     LaunchConfig::new(4, 32).cooperative()
 }
 
-/// The start of the row of elements that each block stores, by the block's number. The second table has one row twice.
+/// The index of the first element that each block stores, by the block's number.
 #[address_space(constant)]
 static OTHERS: [u32; 4] = [96, 64, 32, 0];
+/// The same table, except that blocks 2 and 3 store the same elements.
 #[address_space(constant)]
 static SOME: [u32; 4] = [0, 32, 64, 64];
 
@@ -126,7 +127,7 @@ fn beyond_a_static() {
     TOTAL.view().store(1, 0);
 }
 
-/// Tests the checks of a kernel without array arguments, on a device without buffers.
+/// Tests that the report of an index out of bounds names the static, in a kernel without array arguments.
 #[test]
 fn a_static_is_named_where_an_index_is_beyond_it() {
     let error = tests::simulated(0).launch(LaunchConfig::new(1, 1), beyond_a_static()).unwrap_err().to_string();

@@ -3,7 +3,7 @@
 //!
 //! `cargo test -p tests --test classified -- --ignored --nocapture cost::cost` prints three ratios for each shape and
 //! each classified kernel without a race: for the natural order, the mean of all hostile orders, and the worst order.
-//! The environment variable `COST_OF` limits them to kernels whose names contain its value.
+//! The environment variable `COST_OF` limits the output to kernels whose names contain its value.
 
 use std::num::NonZeroUsize;
 use std::time::Instant;

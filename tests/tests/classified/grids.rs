@@ -1,4 +1,5 @@
-//! Cases of the elements of blocks, of the order between launches, and of accesses that a block barrier does not order.
+//! Cases of elements that several blocks access, of the order between launches, and of accesses that a block barrier
+//! does not order.
 
 use cuda_std::{Global, GlobalMut, kernel, thread};
 use launch::LaunchConfig;
@@ -138,7 +139,7 @@ fn parts_that_overlap_by_one(y: GlobalMut<u32>) {
     }
 }
 
-/// A kernel on two views, which are parts of the same buffer.
+/// A kernel that stores to two views. The launch passes two parts of one buffer that do not overlap.
 #[kernel]
 fn two_views(a: GlobalMut<u32>, b: GlobalMut<u32>) {
     let i = thread::index_1d();

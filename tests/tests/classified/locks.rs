@@ -1,5 +1,5 @@
 //! Cases of spin locks. The accesses of one critical section happen before those of the next if two conditions hold:
-//! taking the lock acquires, and releasing the lock releases. Both may come from the memory order of the atomic
+//! taking the lock is an acquire, and returning it is a release. Both may come from the memory order of the atomic
 //! accesses or from fences.
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed};

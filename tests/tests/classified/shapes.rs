@@ -18,7 +18,7 @@ pub const SHAPES: &[Shape] = &[
 const SIZE: usize = 64;
 /// The number of rows and of columns of a tile.
 const TILE: usize = 16;
-/// The number of products of a sum that a block adds.
+/// The number of products that a block adds up for each element.
 const SLICE: usize = 8;
 
 fn product(device: &Device, of_tiles: bool) -> Result<(), Error> {
@@ -34,8 +34,8 @@ fn product(device: &Device, of_tiles: bool) -> Result<(), Error> {
     }
 }
 
-/// Squares a matrix. Each block computes `SLICE` products of each sum of a tile, and adds them to the result under the
-/// tile's lock.
+/// Squares a matrix. Each block sums `SLICE` products for each element of a tile, and adds the sums to the result under
+/// the tile's lock.
 #[kernel]
 fn product_tile_locks(a: Global<u32>, c: GlobalMut<u32>, locks: GlobalMut<u32>) {
     let (x, y) = (thread::thread_idx_x() as usize, thread::thread_idx_y() as usize);

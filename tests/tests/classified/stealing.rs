@@ -51,8 +51,9 @@ fn convolution_stealing(x: Global<u32>, y: GlobalMut<u32>, next: GlobalMut<u32>)
     }
 }
 
-/// The size of the graph: the number of vertices, and the number of neighbours of each vertex.
+/// The number of vertices of the graph.
 const VERTICES: usize = 4096;
+/// The number of neighbours of each vertex.
 const DEGREE: usize = 4;
 
 fn neighbour(vertex: usize, edge: usize) -> u32 {

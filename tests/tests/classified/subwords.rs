@@ -1,5 +1,5 @@
-//! Cases of bytes and half-words of one word, and of vectors beside scalars. Accesses conflict only if they overlap by
-//! at least one byte.
+//! Cases of accesses to bytes and half-words of one word, and of vector accesses beside scalar ones. Accesses conflict
+//! only if they overlap by at least one byte.
 
 use cuda_std::{GlobalMut, kernel, shared_array, thread, warp};
 use launch::LaunchConfig;

@@ -146,7 +146,8 @@ fn warp_sync_across_warps(y: GlobalMut<u32>) {
     assert!(other < 2);
 }
 
-/// A kernel with a race: the other lanes do not wait for lanes that have ended, so their accesses are not ordered.
+/// A kernel with a race: the warp synchronisation does not wait for lanes that have ended, so it does not order their
+/// accesses.
 #[kernel]
 fn lanes_that_have_ended(y: GlobalMut<u32>) {
     let lane = thread::thread_idx_x() as usize;

@@ -49,7 +49,7 @@ fn bins(count: u32, lower: u32, upper: u64) -> Bins {
     Bins::even(count, lower, upper).unwrap()
 }
 
-/// Returns the counts that `rung` writes over other initial values.
+/// Returns the counts that `rung` writes. The output holds other values before, so every count must be written.
 fn run<K: RandomKey>(device: &Device, rung: HistogramRung, keys: &[K], bins: Bins) -> Vec<u32> {
     let keys = device.upload(keys).unwrap();
     let mut counts = device.upload(&vec![99; bins.count() as usize]).unwrap();
@@ -108,7 +108,7 @@ suite! {
     replicated_conforms: Replicated;
 }
 
-/// Tests inputs whose keys all use one counter, one bank, or two counters alternately.
+/// Tests inputs with few different keys, keys of one bank, and runs of equal keys.
 #[test]
 fn keys_that_are_alike_are_all_counted() {
     fn check<K: RandomKey>(device: &Device, bins: Bins) {
@@ -206,7 +206,7 @@ fn what_does_not_fit_is_refused() {
     }
 }
 
-/// Tests the assertions of the kernels on which their unchecked accesses rely.
+/// Tests that kernels reject launches of other shapes, because their unchecked accesses rely on the shape.
 #[test]
 fn a_kernel_refuses_launches_of_another_shape() {
     let device = simulated(0);

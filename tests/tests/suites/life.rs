@@ -81,8 +81,8 @@ fn bitpacked_conforms() {
     conforms(LifeRung::Bitpacked);
 }
 
-/// Tests boards whose rows are whole vectors: one, two, three, and around the number of a warp. Their heights are
-/// around those of a strip of rows.
+/// Tests boards whose rows are whole vectors: one, two, three, or about as many as a warp has lanes. The heights are
+/// around multiples of the height of a strip of rows.
 #[test]
 fn vectors_of_bitpacked_conform() {
     const WIDTHS: [usize; 6] = [128, 256, 384, 128 * 31, 128 * 32, 128 * 33];
@@ -103,7 +103,7 @@ fn temporal_conforms() {
     conforms(LifeRung::Temporal);
 }
 
-/// Tests tiles whose margins overlap side by side, one above the other and diagonally, for more generations than one
+/// Tests the rung `temporal` on boards with tiles side by side and one above the other, for more generations than one
 /// launch computes.
 #[test]
 fn tiles_of_temporal_conform_at_their_seams() {
@@ -132,7 +132,7 @@ fn resident_conforms() {
     }
 }
 
-/// Tests rules that count neighbours. Some of them have births without neighbours, so that two phases alternate.
+/// Tests rules that count neighbours. For a rule with births without neighbours (B0), two rules alternate.
 #[test]
 fn streaming_conforms_for_rules_that_count() {
     for rule in ["B36/S23", "B2/S", "B3678/S34678", "B0123478/S34678", "B01/S", "B/S012345678", "B1357/S1357"] {
@@ -198,7 +198,7 @@ fn generations_add_up() {
     }
 }
 
-/// Tests boards whose margins are whole vectors, so that no kernel writes margins first. They have one or several
+/// Tests boards whose margins are whole vectors, for which no kernel writes the margins first. They have one or several
 /// tiles, and one or several folds.
 #[test]
 fn whole_margins_of_streaming_conform() {
@@ -272,8 +272,8 @@ fn small_grids_reach_every_cell() {
     }
 }
 
-/// Tests a board on a GPU with more rows than CUDA's tallest grid covers, and a tall board in the simulator. For 17
-/// columns blocks have 8 rows.
+/// Tests a board on a GPU with more rows than CUDA's tallest grid covers, and a tall board in the simulator. The GPU's
+/// board has 17 columns, for which blocks have 8 rows.
 #[test]
 fn tall_boards_conform() {
     for (device, width, height) in

@@ -1,6 +1,6 @@
 //! Tests the kernel `life_resident` in each hostile order, with grids and margins that plans use only for large boards.
-//! Grids have up to three blocks in each direction, so that a block may neighbour itself, or another block twice. Rows
-//! may end within a word, and margins may be higher than the rows that belong to a tile.
+//! Grids have up to three blocks in each direction, so that a block may be its own neighbour, or have one other block
+//! on both sides. Rows may end within a word, and margins may be higher than the rows that belong to a tile.
 
 use gpu::life::{CELLS_PER_WORD, RESIDENT_THREADS, RESIDENT_WARPS, TEMPORAL_WORDS, life_resident, resident_published};
 use launch::{Device, LaunchConfig};

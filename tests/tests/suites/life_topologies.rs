@@ -6,8 +6,8 @@ use life::topology::Edges;
 use life::{Board, LifeRung, Rule, RuleAndTopology, Simulation, Topology, check_topology, reference};
 use tests::{all_devices, devices};
 
-/// Topologies in Golly's notation, with boards of one cell, a few cells and partial words. Others are around the size
-/// from which corners are repaired, have many rows for many folds, or are wider than a tile.
+/// Topologies in Golly's notation. Some boards have one cell, a few cells or partial words. Others are about as large
+/// as the smallest board whose corners are repaired, have enough rows for many folds, or are wider than a tile.
 const GRIDS: [&str; 56] = [
     ":T1+0,7-3",
     ":T5+2,4",
@@ -107,8 +107,8 @@ fn every_topology_conforms() {
     conforms(&GRIDS, "B3/S23", &[1, 9], soup);
 }
 
-/// Tests rules that count neighbours. For rules with births without neighbours two phases alternate, and the cells
-/// beyond the edges of a plane are dead in both.
+/// Tests rules that count neighbours. For a rule with births without neighbours (B0), two rules alternate; the cells
+/// beyond the edges of a plane are dead under both.
 #[test]
 fn every_topology_conforms_for_rules_that_count() {
     let grids = [
@@ -162,7 +162,8 @@ fn gliders_cross_every_edge() {
     conforms(&grids, "B3/S23", &[16, 50], gliders);
 }
 
-/// Tests that the kernels' description of a topology agrees with the topology in the whole margin.
+/// Tests that the kernels' `Surface` finds the same source cell as the topology, near the edges and in the whole
+/// margin.
 #[test]
 fn surfaces_are_the_topologies() {
     for text in GRIDS {

@@ -16,7 +16,7 @@ use tests::{CHECKED_PER_INPUT, STRICT, checked, devices_and_turns};
 use workbench::scan::reference as scan_reference;
 use workbench::transpose::reference as transpose_reference;
 
-/// Returns a strategy for an order of any kind, and for whether shuffles order memory accesses.
+/// Returns a strategy for an order of any kind, and for a boolean that is true for strict checks.
 fn devices() -> impl Strategy<Value = (Schedule, bool)> {
     let schedule = (0..7, 1..u64::MAX).prop_map(|(kind, seed)| match kind {
         0 => Schedule::Natural,
@@ -124,7 +124,7 @@ proptest! {
     }
 }
 
-/// Tests that the turns of the devices leave out no input and no order, which the suites rely on.
+/// Tests that the devices' turns leave out no input and no order. The suites rely on this.
 #[test]
 fn each_input_has_two_orders_and_each_order_its_inputs() {
     let is_whole = std::env::var_os("GRIDSTRIDE_TEST_ALL_ORDERS").is_some();

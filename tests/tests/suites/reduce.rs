@@ -21,7 +21,7 @@ const SIZES: [usize; 25] = [
     16_381, 65_535, 65_537,
 ];
 
-/// Returns [`SIZES`], sizes around one iteration of the grid-stride rung's grid, and larger sizes if they are fast.
+/// Returns [`SIZES`], sizes around one iteration of the grid-stride rung's grid, and larger sizes where they are fast.
 fn sizes(device: &Device, rung: ReduceRung, element_bytes: usize) -> Vec<usize> {
     let mut sizes = SIZES.to_vec();
     if rung == ReduceRung::GridStride {
@@ -49,7 +49,7 @@ fn conforms<T: Factor + ReduceElement<O>, O: Reference<T>>(device: &Device, turn
     }
 }
 
-/// Asserts that sums of whole floats below 2²⁴ are exact. No element that is left out can hide in an error bound.
+/// Asserts that sums of whole floats below 2²⁴ are exact. A missing element therefore cannot hide in an error bound.
 fn whole_floats_are_exact(device: &Device, turns: &Turns, rung: ReduceRung) {
     for n in [1, 33, 2049, (1 << 16) + 77].into_iter().filter(|&n| turns.takes(n)) {
         let x: Vec<f32> = (0..n).map(|index| (RandomVector::<u32>::new(5, 0).bits(index) % 17) as f32 - 8.0).collect();
@@ -131,7 +131,7 @@ fn any_grid_gives_the_same_in_one_launch() {
     }
 }
 
-/// Tests views that start at every element of a vector, with lengths around whole vectors, chunks and iterations of a
+/// Tests views that start at every position in a vector, with lengths around whole vectors, chunks and iterations of a
 /// grid. Two runs must have the same bits.
 fn views_conform<T: Factor + ReduceElement<O>, O: Reference<T>>(
     device: &Device,
@@ -206,7 +206,7 @@ fn in_steps() -> impl Iterator<Item = ReduceRung> {
     offering(of_operator::<i32, Sum>()).filter(|rung| rung.rung().items_per_thread().is_some())
 }
 
-/// Grids and segments that no plan has: several tiles per block with a partial last tile, and blocks without elements.
+/// Blocks, threads per block and elements per segment as in no plan: partial last tiles, and blocks without elements.
 const GRIDS: [(u32, u32, u32); 6] =
     [(1, 1, 5003), (1, 64, 5003), (3, 32, 2000), (4, 128, 1251), (7, 256, 1024), (600, 16, 9)];
 

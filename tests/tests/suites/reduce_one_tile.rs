@@ -1,5 +1,5 @@
 //! Tests the kernel of reduce that combines one tile per block, which the grid-stride rung launches for small inputs.
-//! Sizes are around its tiles, and above those that plans use it for.
+//! Sizes are around multiples of its tile, and also larger than those for which plans use the kernel.
 
 use cuda_std::Global;
 use gpu::operator::{Min, Sum};
@@ -21,7 +21,7 @@ fn tile<T>() -> usize {
     tile_elements(16 / size_of::<T>())
 }
 
-/// Tests sizes of 0, around a vector, a row and a tile, and of several tiles, of which the last has few elements or is
+/// Tests sizes of 0, around a vector, a row and a tile, and of several tiles. The last tile has few elements or is
 /// almost whole.
 fn conforms<T: Factor + ReduceElement<O>, O: Reference<T>>(device: &Device, turns: &Turns) {
     let (vector, tile) = (16 / size_of::<T>(), tile::<T>());

@@ -322,7 +322,7 @@ fn one_barrier_outside_of_the_branches() {
     });
 }
 
-/// A kernel that counts rounds with a barrier in each. Every other thread has fewer rounds.
+/// A kernel that counts rounds with a barrier in each. If `is_faulty` is true, every other thread runs one round less.
 #[kernel]
 fn rounds_of_some(y: GlobalMut<u32>, is_faulty: bool) {
     let (tile, i) = (shared_array![u32; 64], thread::thread_idx_x() as usize);

@@ -9,8 +9,8 @@ use tests::reports::devices_and_orders;
 
 use super::remedies::{assert_cured, assert_right, filled};
 
-/// Asserts the same as [`assert_cured`], but permits the remedy `otherwise` in orders in which the later access
-/// precedes the message.
+/// Asserts the same as [`assert_cured`], but some orders may report the remedy `otherwise`: those in which the later
+/// access comes before the message. At least one order must report `remedy`.
 #[track_caller]
 pub fn assert_cured_or(
     otherwise: Option<Remedy>,

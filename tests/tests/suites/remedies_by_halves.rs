@@ -7,7 +7,7 @@ use simt::Remedy;
 use super::remedies::{assert_cured, filled};
 use super::remedies_beside_atomics::assert_cured_or;
 
-/// The variants of a kernel: faulty, or cured by one of several means.
+/// The faulty variant of a kernel. Each constant below is a variant that is cured by another means.
 const FAULTY: u32 = 0;
 const BARRIER: u32 = 1;
 const ATOMIC: u32 = 2;
@@ -20,7 +20,7 @@ fn cured_by(cure: u32, is_faulty: bool) -> u32 {
     if is_faulty { FAULTY } else { cure }
 }
 
-/// A kernel whose threads all store the same value, in one element or in one element each.
+/// A kernel whose threads all store the same value, either to one element or each to its own element.
 #[kernel]
 fn a_sign_of_all(y: GlobalMut<u32>, cure: u32) {
     let i = thread::index_1d();
@@ -42,7 +42,7 @@ fn one_thread_or_own_elements_or_atomic_stores() {
     assert!(Remedy::OneThread.to_string().contains("if the result is right in any order"));
 }
 
-/// A kernel in which another thread stores to the same element in each round.
+/// A kernel in which a different thread stores to the same element in each round.
 #[kernel]
 fn rounds(y: GlobalMut<u32>, cure: u32) {
     let (last, i) = (shared_array![u32; 1], thread::thread_idx_x());
@@ -92,7 +92,8 @@ fn a_barrier_beside_the_update_of_one_thread() {
     });
 }
 
-/// A kernel whose second block waits in a loop for a value of the first block, and reads it.
+/// A kernel whose second block reads a value of the first block. In the variants that are cured, it first waits in a
+/// loop for a flag.
 #[kernel]
 fn a_value_across_blocks(y: GlobalMut<u32>, cure: u32) {
     if thread::block_idx_x() == 0 {

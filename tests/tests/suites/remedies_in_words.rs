@@ -135,13 +135,14 @@ fn large_arrays_are_not_on_the_stack() {
     });
 }
 
-/// Adds 1 to each element through a pointer to read-only or to writable elements.
+/// Adds 1 to each element through a pointer that is declared read-only.
 #[kernel]
 unsafe fn increment_read_only(x: *const u32) {
     // SAFETY: the launch has one thread per element, so the index is in bounds.
     unsafe { *x.cast_mut().add(thread::index_1d()) += 1 };
 }
 
+/// Adds 1 to each element through a pointer that is declared writable.
 #[kernel]
 unsafe fn increment_writable(x: *mut u32) {
     // SAFETY: the launch has one thread per element, so the index is in bounds.

@@ -21,7 +21,7 @@ macro_rules! copied {
     }};
 }
 
-/// Returns the vectors that start at these elements of `numbers()`.
+/// Returns the vectors of `numbers()` with these indices.
 fn vectors(first: impl Iterator<Item = usize>) -> Vec<u32> {
     first.flat_map(|vector| numbers()[4 * vector..][..4].to_vec()).collect()
 }

@@ -146,7 +146,7 @@ fn special_values_pass_through() {
     }
 }
 
-/// Tests views that do not start at a multiple of a vector.
+/// Tests views that are not aligned to vectors.
 #[test]
 fn views_that_start_anywhere_are_taken() {
     for device in all_devices() {
@@ -172,8 +172,8 @@ fn views_that_start_anywhere_are_taken() {
     }
 }
 
-/// Tests views that start at every element of a vector, for both arguments, with each of `lengths`. The kernel must not
-/// write beyond the view.
+/// Tests views that start at every position in a vector, for both arguments, with each of `lengths`. The kernel must
+/// not write beyond the view.
 fn views_conform<T: Reference>(rung: SaxpyRung, lengths: impl Iterator<Item = usize> + Clone) {
     let places = 16 / size_of::<T>();
     let a = T::from_f64(-0.7);

@@ -11,10 +11,10 @@ use rand::Rng;
 use tests::{all_devices, devices_and_turns, random, simulated};
 use workbench::scale::reference::{self, Product};
 
-/// Numbers of elements up to those of one block: 0 and 1, sizes around the warp and several blocks, and primes.
+/// Numbers of elements that one block can process: 0 and 1, sizes around the warp and several blocks, and primes.
 const SMALL_SIZES: [usize; 15] = [0, 1, 2, 31, 32, 33, 63, 127, 255, 256, 257, 512, 1009, 1023, 1024];
 
-/// Numbers of elements above those of one block: sizes around an iteration of the simulator's grid, and around 2^20.
+/// Numbers of elements that need several blocks: sizes around an iteration of the simulator's grid, and around 2^20.
 const LARGE_SIZES: [usize; 7] = [1025, 8191, 8193, 16_385, 65_537, (1 << 20) - 1, (1 << 20) + 1];
 
 fn vector<T: Number>(n: usize, seed: u64) -> Vec<T> {
@@ -81,8 +81,8 @@ fn parts_that_are_aligned_to_elements_alone_are_scaled() {
     }
 }
 
-/// Tests views that start at every element of a vector, for both arguments, with lengths around whole vectors and
-/// blocks of them. The kernel must not write beyond the view.
+/// Tests views that start at every position in a vector, for both arguments, with lengths around whole vectors and
+/// blocks of vectors. The kernel must not write beyond the view.
 #[test]
 fn views_may_begin_anywhere() {
     for device in all_devices() {

@@ -135,8 +135,8 @@ impl Sample<Compose> for Affine {
         (0..n).map(|_| Affine { factor: random.next_u32() | 1, offset: random.next_u32() }).collect()
     }
 
-    /// Compares each prefix, which is a map, with the composition of the elements' maps applied one after the other to
-    /// several start values.
+    /// Applies each prefix, which is a map, to several start values. The results must equal those of the elements'
+    /// maps, applied one after the other.
     fn assert_right(rung: ScanRung, kind: ScanKind, x: &[Self], y: &[Self]) {
         assert_eq!(y.len(), x.len());
         for start in [0, 1, 0xdead_beef] {

@@ -207,8 +207,8 @@ fn an_exclusive_sum_starts_with_a_plain_zero() {
     }
 }
 
-/// Tests that the look-back kernel rejects views and blocks of other shapes. Its accesses are unchecked, and the
-/// threads of another block would draw tiles that no thread scans.
+/// Tests that the look-back kernel rejects views and blocks of other shapes. Its accesses are unchecked, and a block of
+/// another shape would draw tiles that no thread scans.
 #[test]
 fn look_back_refuses_views_and_blocks_that_it_is_not_for() {
     let device = simulated(0);

@@ -1,5 +1,5 @@
-//! Tests saxpy on host data by streams, with every method and on every device, and the guarantees of `launch` for
-//! streams.
+//! Tests saxpy on data in host memory with streams, by every method and on every device. Also tests the guarantees that
+//! `launch` gives for streams.
 
 use std::num::NonZeroUsize;
 use std::time::Duration;

@@ -101,7 +101,7 @@ fn expected<T: Copy>(rung: TransposeRung, size: Size, x: &[T]) -> Vec<T> {
     if is_transpose(rung) { reference::transpose(size, x) } else { x.to_vec() }
 }
 
-/// Returns the matrix that `rung` writes over other initial values.
+/// Returns the matrix that `rung` writes. The output holds other values before, so every element must be written.
 pub(super) fn run<T: Bits>(device: &Device, rung: TransposeRung, size: Size, x: &[T]) -> Vec<T> {
     let dx = device.upload(x).unwrap();
     let mut dy = device.upload(&matrix(size, 99)).unwrap();
@@ -239,7 +239,8 @@ fn any_grid_that_covers_the_matrix_gives_the_same_in_the_last_rung() {
     check(false, Size { width: 263, height: 259 });
 }
 
-/// Tests the last rung with many tiles below each other, of which the last is partial, and with inner tiles.
+/// Tests the last rung on matrices with many tiles one above the other, of which the last is partial, and on matrices
+/// with tiles that touch no edge.
 #[test]
 fn the_last_rung_covers_tall_and_wide_matrices() {
     fn check<T: Bits>(device: &Device, turns: &Turns) {

@@ -13,8 +13,8 @@ use workbench::transpose::reference;
 
 use super::transpose::{Bits, SIZES, assert_same, matrix, run};
 
-/// Tests `kernel` on matrices of `sizes`. The views of input and output start at the elements `offsets` of their
-/// buffers.
+/// Tests `kernel` on matrices of `sizes`. `offsets` has the elements of the buffers at which the views of input and
+/// output start.
 pub(super) fn check_views<T: Bits + MovedBits>(
     (device, turns): &(Device, Turns),
     sizes: &[(usize, usize)],

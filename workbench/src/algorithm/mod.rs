@@ -105,8 +105,8 @@ pub enum Purpose {
         /// True if the problem runs in the simulator, where a run takes longer.
         simulated: bool,
     },
-    /// The simulator counts the problem's accesses. The size is large enough that a last block with less work hardly
-    /// changes the figures, and small enough that a run takes seconds.
+    /// `host explain` counts the problem's accesses in the simulator. The default size is so large that a last block
+    /// with less work hardly changes the figures, and so small that a run takes seconds.
     Explain,
 }
 
@@ -151,7 +151,7 @@ pub trait Problem: Send + Sync {
         None
     }
 
-    /// Returns the number of elements or cell updates, by which figures are divided.
+    /// Returns the number of elements or cell updates. Figures per element are totals divided by this number.
     fn elements(&self) -> u64;
 
     /// Returns the number of bytes that any run must read and write.
@@ -196,11 +196,11 @@ pub trait Problem: Send + Sync {
         invalid!("{} has no CPU engine", self.title())
     }
 
-    /// Prepares the rung's work on inputs that are split over a team.
+    /// Prepares the rung's work on inputs that are split over a team of devices.
     ///
     /// # Errors
-    /// [`WorkbenchError::Options`] if the problem cannot be split; as for [`check`](Self::check); an error if a device
-    /// or the host has too little memory.
+    /// [`WorkbenchError::Options`] if the problem cannot be split; the errors of [`check`](Self::check); an error if a
+    /// device or the host has too little memory.
     fn split<'a>(&'a self, _team: &'a Team<'a>, _rung: &Rung) -> Result<Box<dyn SplitWork + 'a>, WorkbenchError> {
         invalid!("{} runs on one device of one process: choose one device", self.title())
     }
@@ -220,8 +220,7 @@ pub trait Inputs {
     /// Prepares a rung to run on these inputs.
     ///
     /// # Errors
-    /// [`AlgorithmError::NotBuilt`](gridstride::AlgorithmError::NotBuilt) as for [`Problem::check`]; an error if the
-    /// device has too little memory.
+    /// The errors of [`Problem::check`], and an error if the device has too little memory.
     fn prepare<'a>(&'a mut self, rung: &Rung) -> Result<Box<dyn PreparedRung + 'a>, WorkbenchError>;
 }
 

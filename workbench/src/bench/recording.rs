@@ -39,14 +39,14 @@ pub struct Recording {
     /// The number of calls in a series, if a point has a time for a series.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub series_calls: Option<usize>,
-    /// The speed of the device's own copy of 2^28 `f32`, or of the largest measured size. The unit is 10⁹ bytes per
-    /// second, where both read and written bytes count.
+    /// The speed of the device's own copy at the largest measured size of at most 2^28 `f32`. The unit is 10⁹ bytes per
+    /// second; read and written bytes both count.
     pub copy_gbps: f64,
     /// The peak speed of the memory in GB/s: the memory clock times the bus width, with two transfers per cycle.
     pub datasheet_gbps: Option<f64>,
     /// The measured points, in the order of measurement.
     pub rows: Vec<MeasuredPoint>,
-    /// A text per point that was not measured, with the reason.
+    /// One text for each point that was not measured. The text names the point and the reason.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<String>,
 }
@@ -119,7 +119,7 @@ pub struct MeasuredPoint {
     pub shape: Option<String>,
     /// The number of elements, or of cells of a board.
     pub size: u64,
-    /// The number of bytes that the work must read and write.
+    /// The number of bytes that the computation must read and write.
     pub bytes: u64,
     /// The number of timed runs.
     pub runs: usize,

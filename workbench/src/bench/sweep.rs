@@ -5,19 +5,19 @@ use gridstride::numbers::NumberType;
 use super::subject::{Scope, Subject};
 use crate::algorithm::{Aim, Algorithm, Measurement, Options, ProblemOption, Shape, Target};
 
-/// The name under which the device's own copy stands in the place of a rung.
+/// The name of the device's own copy, which tables and recordings show in place of a rung's name.
 pub const DEVICE_COPY: &str = "device_copy";
 
 /// The target that the copy kernel must reach.
 const COPY_AIMS: &[Aim] = &[Aim::vector("copy kernel f32", 28, &[Target::Peer(1.0, "cudaMemcpy")])];
 
-/// The number of ways to launch a kernel that are measured.
+/// The number of measured ways to launch a kernel.
 pub const LAUNCH_KINDS: usize = 5;
 
-/// The number of elements, and of threads per block, of the kernel whose launches are measured.
+/// The number of elements for which the measured kernel is launched, and its number of threads per block.
 pub const LAUNCH_ELEMENTS: usize = 32;
 
-/// The whole commands that are measured, each a command and its arguments.
+/// The commands that are timed from start to end, each with its arguments.
 pub const START_COMMANDS: [(&str, &str); 8] = [
     ("devices", ""),
     ("scan", "--n 1000 --kernel look_back"),
@@ -33,7 +33,7 @@ pub const START_COMMANDS: [(&str, &str); 8] = [
 /// warm cache.
 pub const START_CACHES: [&str; 3] = ["cache_off", "cache_cold", "cache_warm"];
 
-/// The number of points in a measurement of whole commands.
+/// The number of points in a measurement of commands: one per command and state of the cache.
 pub const START_POINTS: usize = START_COMMANDS.len() * START_CACHES.len();
 
 /// The numbers of chunks into which saxpy on host data divides its vectors.
@@ -79,7 +79,7 @@ pub struct Sweep {
 }
 
 impl Sweep {
-    /// Returns a sweep in `f32` with `each` points at each of the sizes `shapes`.
+    /// Returns a sweep in `f32` that measures `each` points at every size in `shapes`.
     pub fn new(subject: Subject, rungs: Rungs, each: usize, shapes: Vec<Shape>) -> Self {
         Self {
             subject,

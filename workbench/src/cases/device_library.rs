@@ -11,27 +11,27 @@ pub(super) fn cases() -> Vec<Case> {
     let mut add = |kernel: &'static [&'static str; 1], what: &str, work: fn(&Stage) -> Result<(), CaseError>| {
         cases.push(Case::new("device_library", kernel[0], kernel, what, work));
     };
-    add(&["atomics_integer"], "4 blocks of 96", atomics_integer);
-    add(&["atomics_float"], "3 blocks of 40", atomics_float);
-    add(&["hand_over"], "20 blocks", |stage| hand_over(stage, false));
-    add(&["hand_over_fenced"], "20 blocks", |stage| hand_over(stage, true));
-    add(&["wide_products"], "3 blocks of 64", wide_products);
-    add(&["combine_block"], "f32, i64 and affine maps", combine_block);
-    add(&["timers"], "2 blocks of 40", timers);
-    add(&["coordinates"], "three dimensions", coordinates);
-    add(&["bounded"], "2 blocks of 128", bounded);
-    add(&["add_neighbours"], "2 launches of 2 blocks of 64", add_neighbours);
-    add(&["add_slices"], "4 blocks of 64", add_slices);
-    add(&["print_numbers"], "two blocks of one thread", print_numbers);
-    add(&["store_at"], "the last element", store_at);
-    add(&["copy_wide"], "2 blocks of 64", copy_wide);
-    add(&["copy_hinted"], "2 blocks of 64", copy_hinted);
-    add(&["copy_async"], "2 blocks of 64, 5 tiles", copy_async);
-    add(&["copy_async_by_elements"], "699 elements from element 1", copy_async_by_elements);
-    add(&["block_sum"], "3 blocks", block_sum);
-    add(&["count_even"], "3 blocks of 70", count_even);
-    add(&["shuffles"], "3 warps", shuffles);
-    add(&["votes"], "a whole warp and a partial one", votes);
+    add(&["atomics_integer"], "4 blocks of 96 threads", atomics_integer);
+    add(&["atomics_float"], "3 blocks of 40 threads", atomics_float);
+    add(&["hand_over"], "20 blocks of 32 threads", |stage| hand_over(stage, false));
+    add(&["hand_over_fenced"], "20 blocks of 32 threads", |stage| hand_over(stage, true));
+    add(&["wide_products"], "3 blocks of 64 threads", wide_products);
+    add(&["combine_block"], "2 blocks of 64 threads: f32, i64 and affine maps", combine_block);
+    add(&["timers"], "2 blocks of 40 threads", timers);
+    add(&["coordinates"], "3 x 2 x 2 blocks of 5 x 3 x 4 threads", coordinates);
+    add(&["bounded"], "2 blocks of 128 threads", bounded);
+    add(&["add_neighbours"], "2 launches, each of 2 blocks of 64 threads", add_neighbours);
+    add(&["add_slices"], "4 blocks of 64 threads", add_slices);
+    add(&["print_numbers"], "2 blocks of one thread", print_numbers);
+    add(&["store_at"], "2 blocks of 32 threads, one of which stores the last element", store_at);
+    add(&["copy_wide"], "2 blocks of 64 threads", copy_wide);
+    add(&["copy_hinted"], "2 blocks of 64 threads", copy_hinted);
+    add(&["copy_async"], "2 blocks of 64 threads, 5 tiles", copy_async);
+    add(&["copy_async_by_elements"], "2 blocks of 64 threads, 699 elements from element 1 on", copy_async_by_elements);
+    add(&["block_sum"], "3 blocks of 256 threads", block_sum);
+    add(&["count_even"], "3 blocks of 70 threads", count_even);
+    add(&["shuffles"], "a block of 96 threads", shuffles);
+    add(&["votes"], "a block of 45 threads, one whole warp and a partial one", votes);
     cases
 }
 

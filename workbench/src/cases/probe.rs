@@ -17,27 +17,27 @@ pub(super) fn cases() -> Vec<Case> {
         let mut add = |what: &str, work: fn(&Stage, BandwidthKernel) -> Result<(), CaseError>| {
             cases.push(Case::new("probe", kernel.name(), kernel.families(), what, move |stage| work(stage, kernel)));
         };
-        add("bytes, every unroll factor", check_bandwidth::<u8>);
-        add("16 bytes, every unroll factor", check_bandwidth::<U32x4>);
+        add("u8, every unroll factor, 2 blocks of 32 or 64 threads", check_bandwidth::<u8>);
+        add("16 bytes, every unroll factor, 2 blocks of 32 or 64 threads", check_bandwidth::<U32x4>);
     }
     let mut add = |rung, kernels, what: &str, work: fn(&Stage) -> Result<(), CaseError>| {
         cases.push(Case::new("probe", rung, kernels, what, work));
     };
-    add("offset", &["access_offset"], "two whole blocks and a partial one", check_offset);
-    add("strided", &["access_strided"], "two whole blocks and a partial one", check_strided);
-    add("by_thread", &["divergence_by_thread"], "two whole blocks and a partial one", |stage| {
+    add("offset", &["access_offset"], "3 blocks of 256 threads for 600 elements", check_offset);
+    add("strided", &["access_strided"], "3 blocks of 256 threads for 600 elements", check_strided);
+    add("by_thread", &["divergence_by_thread"], "3 blocks of 256 threads for 600 elements", |stage| {
         check_divergence(stage, Decision::Thread)
     });
-    add("by_warp", &["divergence_by_warp"], "two whole blocks and a partial one", |stage| {
+    add("by_warp", &["divergence_by_warp"], "3 blocks of 256 threads for 600 elements", |stage| {
         check_divergence(stage, Decision::Warp)
     });
-    add("schedule", &["schedule_print"], "every 16th thread of two blocks", check_print);
-    add("schedule", &["schedule_record"], "blocks of two whole warps and a partial one", check_record);
+    add("schedule", &["schedule_print"], "2 blocks of 40 threads, of which every 16th prints", check_print);
+    add("schedule", &["schedule_record"], "3 blocks of 80 threads", check_record);
     cases
 }
 
-/// Checks a bandwidth kernel with whole groups and a partial one, more groups than blocks, and fewer elements than
-/// threads.
+/// Checks a bandwidth kernel on two arrays. For one, the threads make several passes, and the last pass is partial. The
+/// other has fewer elements than the grid has threads.
 fn check_bandwidth<T: Measured>(stage: &Stage, kernel: BandwidthKernel) -> Result<(), CaseError> {
     let device = &stage.device;
     for (n, grid, block) in [(2600, 2, 64), (31, 2, 32)] {

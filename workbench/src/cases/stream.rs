@@ -15,7 +15,7 @@ const A: f32 = 2.0;
 pub(super) fn cases() -> Vec<Case> {
     let kernels: &[&str] = &["saxpy_grid_stride"];
     vec![
-        Case::new("stream", "synchronous", kernels, "copies and a kernel", |stage| {
+        Case::new("stream", "synchronous", kernels, "copies and the kernel, one after the other", |stage| {
             let [x, y] = vectors();
             let mut out = vec![0.0; N];
             DeviceVectors::new(&stage.device, N)?.synchronous(A, &x, &y, &mut out)?;
@@ -23,7 +23,7 @@ pub(super) fn cases() -> Vec<Case> {
         }),
         Case::new("stream", "streams", kernels, "three streams with a chunk each", in_streams),
         Case::new("stream", "stages", kernels, "one stream per stage, five chunks", in_stages),
-        Case::new("stream", "mapped", kernels, "a kernel on host memory", |stage| {
+        Case::new("stream", "mapped", kernels, "a kernel that accesses mapped host memory", |stage| {
             let [x, y] = vectors();
             let (mut mapped_x, mut mapped_y) = (stage.device.mapped(N)?, stage.device.mapped(N)?);
             mapped_x.as_mut_slice()?.copy_from_slice(&x);

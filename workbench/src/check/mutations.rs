@@ -77,7 +77,7 @@ fn run<'a>(
     Ok(deletions.into_par_iter().map(report).collect())
 }
 
-/// Returns the synchronisations that are left out in turn.
+/// Returns the synchronisations that `cases` reach. Each is left out once.
 fn deletions<'a>(cases: &'a [Case], settings: &Settings) -> Result<Vec<Deletion<'a>>, FailingCase> {
     let met_by = |case: &'a Case| {
         let synchronisations = Synchronisations::new();
@@ -115,7 +115,7 @@ impl Deletion<'_> {
     }
 }
 
-/// Returns the file and line of each synchronisation of any kernel, in files whose path begins with `folder`.
+/// Returns the file and line of each entry of `mutations` whose file's path begins with `folder`.
 pub fn places<'a>(mutations: impl IntoIterator<Item = &'a MutationEntry>, folder: &str) -> BTreeSet<(String, u32)> {
     let place = |mutation: &MutationEntry| (mutation.file.clone(), mutation.line);
     mutations.into_iter().map(place).filter(|(file, _)| file.starts_with(folder)).collect()

@@ -20,15 +20,34 @@ pub(crate) fn cases() -> Vec<Case> {
                 work(stage, rung)
             }));
         };
-        add("bytes", |stage, rung| check::<u8>(stage, rung, Bins::even(256, 0, 256)?, |bits| bits as u8));
-        add("words", |stage, rung| check::<u32>(stage, rung, Bins::even(100, 7, 1 << 32)?, |bits| bits as u32));
+        add("u8 keys in 256 bins, the planned launch", |stage, rung| {
+            check::<u8>(stage, rung, Bins::even(256, 0, 256)?, |bits| bits as u8)
+        });
+        add("u32 keys in 100 bins, the planned launch", |stage, rung| {
+            check::<u32>(stage, rung, Bins::even(100, 7, 1 << 32)?, |bits| bits as u32)
+        });
     }
     let mut add = |rung: HistogramRung, families, what: &str, work: fn(&Stage) -> Result<(), CaseError>| {
         cases.push(Case::new("histogram", rung.name(), families, what, work));
     };
-    add(HistogramRung::Privatised, &["histogram_privatised"], "words, two segments of bins", privatised);
-    add(HistogramRung::Replicated, &["histogram_replicated"], "words, two segments of bins", replicated_words);
-    add(HistogramRung::Replicated, &["histogram_replicated"], "bytes, small blocks", replicated_bytes);
+    add(
+        HistogramRung::Privatised,
+        &["histogram_privatised"],
+        "u32 keys, 2 x 2 blocks of 64 threads, two segments of bins",
+        privatised,
+    );
+    add(
+        HistogramRung::Replicated,
+        &["histogram_replicated"],
+        "u32 keys, 2 x 2 blocks of 64 threads, two segments of bins",
+        replicated_words,
+    );
+    add(
+        HistogramRung::Replicated,
+        &["histogram_replicated"],
+        "u8 keys from element 1 on, 2 blocks of 64 threads",
+        replicated_bytes,
+    );
     cases
 }
 
@@ -57,8 +76,8 @@ fn replicated_bytes(stage: &Stage) -> Result<(), CaseError> {
     replicated::<u8>(stage, Bins::even(100, 3, 250)?, (VALUES, MAX_REPLICAS), 1, |bits| bits as u8)
 }
 
-/// Checks the last rung in small blocks, two per row of blocks, on a view that begins with the second key. Runs it
-/// twice with the same state.
+/// Checks the last rung in a grid of 2 x `rows` blocks of 64 threads, on a view that begins with the second key.
+/// Launches it twice with the same state.
 fn replicated<K: Key>(
     stage: &Stage,
     bins: Bins,

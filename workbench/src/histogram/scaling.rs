@@ -11,7 +11,7 @@ use gridstride::histogram::{Bins, HistogramRung};
 use multi::histogram::SplitHistogram;
 use multi::team::Team;
 
-/// Returns the measurements of histogram on teams.
+/// Returns the measurements of histogram on teams of devices.
 pub(crate) fn measurements() -> Vec<ScalingMeasurement> {
     let any = ScalingMeasurement::new("u8", 1.0, 1.0, prepare);
     vec![ScalingMeasurement { max_elements: u32::MAX as usize, ..any }]
@@ -27,7 +27,7 @@ fn prepare<'t>(team: &'t Team<'t>, n: usize) -> Result<Box<dyn SplitWork + 't>, 
     SplitCounts::boxed(team, HistogramRung::LAST, Bins::even(256, 0, 256)?, keys.on(team, n)?, expected)
 }
 
-/// The work of counting keys that are split over a team.
+/// The work of counting keys that are split over a team of devices.
 pub(super) struct SplitCounts<'t, K: Key> {
     keys: Vec<Buffer<K>>,
     histogram: SplitHistogram<'t>,

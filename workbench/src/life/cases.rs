@@ -24,41 +24,61 @@ pub(crate) fn cases() -> Vec<Case> {
             }));
         };
         let mut add = |what: &str, runs| add_by(kernels_of(rung), what, runs);
-        add("narrow boards", &[(1, 1, 1), (2, 3, 2), (33, 2, 3), (1, 40, 2)]);
+        add("boards of 1x1, 2x3, 33x2 and 1x40 cells", &[(1, 1, 1), (2, 3, 2), (33, 2, 3), (1, 40, 2)]);
         match rung {
-            LifeRung::Global | LifeRung::Bitpacked => add("several blocks", &[(70, 37, 2), (300, 20, 2)]),
-            LifeRung::Block | LifeRung::Shared => add("many generations", &[(31, 17, 6), (40, 33, 3)]),
+            LifeRung::Global | LifeRung::Bitpacked => {
+                add("boards of 70x37 and 300x20 cells, several blocks", &[(70, 37, 2), (300, 20, 2)])
+            }
+            LifeRung::Block | LifeRung::Shared => {
+                add("boards of 31x17 and 40x33 cells, all generations in one launch", &[(31, 17, 6), (40, 33, 3)])
+            }
             LifeRung::Temporal => {
-                add("more generations than a launch runs", &[(70, 40, 10)]);
-                add("several tiles", &[(1000, 260, 3)]);
+                add("a board of 70x40 cells, more generations than one launch computes", &[(70, 40, 10)]);
+                add("a board of 1000x260 cells, several tiles", &[(1000, 260, 3)]);
             }
             LifeRung::Resident => {
-                add("several exchanges", &[(70, 40, 30)]);
-                add("several tiles", &[(1000, 33, 26)]);
+                add("a board of 70x40 cells, several exchanges of margins per launch", &[(70, 40, 30)]);
+                add("a board of 1000x33 cells, several tiles", &[(1000, 33, 26)]);
             }
             LifeRung::Streaming => {
-                add("more generations than a launch runs", &[(70, 40, 10)]);
-                add("several tiles", &[(1000, 33, 7)]);
-                add_by(WHOLE_MARGINS, "boards that include tori of whole vectors", &[(104, 200, 13), (1000, 128, 7)]);
+                add("a board of 70x40 cells, more generations than one launch computes", &[(70, 40, 10)]);
+                add("a board of 1000x33 cells, several tiles", &[(1000, 33, 7)]);
+                add_by(
+                    WHOLE_MARGINS,
+                    "boards of 104x200 and 1000x128 cells, the kernel for whole vectors",
+                    &[(104, 200, 13), (1000, 128, 7)],
+                );
             }
         }
     }
-    cases.push(Case::new("life", "bitpacked", VECTORS, "whole vectors", |stage| {
+    cases.push(Case::new("life", "bitpacked", VECTORS, "boards whose rows are whole vectors", |stage| {
         let rows = VECTOR_ROWS;
         let runs = [(128, 1, 1), (128, 2, 2), (256, rows - 1, 2), (128 * 33, rows, 1), (384, rows + 1, 2)];
         runs.into_iter().try_for_each(|run| check(stage, LifeRung::Bitpacked, run))
     }));
-    cases.push(Case::new("life", "bitpacked", &["life_bitpacked_vectors"], "several strips along z", strips_along_z));
+    cases.push(Case::new(
+        "life",
+        "bitpacked",
+        &["life_bitpacked_vectors"],
+        "1 x 2 x 3 blocks, more than the board has strips",
+        strips_along_z,
+    ));
     let mut add = |rung, kernels, work: fn(&Stage) -> Result<(), CaseError>| {
-        cases.push(Case::new("life", rung, kernels, "a grid smaller than the board", work));
+        cases.push(Case::new("life", rung, kernels, "at most 4 blocks, which loop over the board", work));
     };
     add("global", &["life_global", "life_pack", "life_unpack", "life_population_cells"], bytes_wrap);
     add("bitpacked", &["life_bitpacked", "life_population_words"], words_wrap);
     add("temporal", &["life_temporal"], tiles_wrap);
     let kernels: &[_] = &["life_soup", "life_hash_words", "life_changes_words"];
-    cases.push(Case::new("life", "bitpacked", kernels, "soups, hashes and changes", soups_hashes_and_changes));
+    cases.push(Case::new(
+        "life",
+        "bitpacked",
+        kernels,
+        "2 blocks of 32 threads: a random board, its hash, births and deaths",
+        soups_hashes_and_changes,
+    ));
     let kernels: &[_] = &["life_interleave", "life_soup", "life_deinterleave"];
-    cases.push(Case::new("life", "streaming", kernels, "soups", |stage| {
+    cases.push(Case::new("life", "streaming", kernels, "random boards of 1x1, 290x40 and 700x33 cells", |stage| {
         [(1, 1), (290, 40), (700, 33)].into_iter().try_for_each(|(width, height)| {
             let size = (width, height);
             let life = Simulation::soup(&stage.device, LifeRung::Streaming, size, 0.5, 5, &Rule::LIFE)?;
@@ -73,14 +93,22 @@ pub(crate) fn cases() -> Vec<Case> {
         "life_soup",
         "life_deinterleave",
     ];
-    cases.push(Case::new("life", "streaming", kernels, "copies of interleaved rows", rows_as_they_lie));
+    cases.push(Case::new(
+        "life",
+        "streaming",
+        kernels,
+        "copies of rows between two interleaved boards",
+        rows_as_they_lie,
+    ));
     for (what, kernels, grids) in GRIDS {
         cases.push(Case::new("life", "streaming", kernels, *what, move |stage| {
             grids.iter().try_for_each(|grid| on_grid(stage, grid))
         }));
     }
     for (rung, kernels, rule) in RULES {
-        cases.push(Case::new("life", rung.name(), kernels, *rule, move |stage| by_rule(stage, *rung, rule)));
+        cases.push(Case::new("life", rung.name(), kernels, format!("the rule {rule}"), move |stage| {
+            by_rule(stage, *rung, rule)
+        }));
     }
     cases
 }
@@ -97,17 +125,17 @@ const RULES: &[(LifeRung, &[&str], &str)] = &[
 /// correct corners.
 const GRIDS: &[(&str, &[&str], &[&str])] = &[
     (
-        "shifted and twisted grids",
+        "a shifted torus, a Klein bottle and a sphere",
         &["life_streaming", "life_edges_of", "life_interleave_rows", "life_deinterleave"],
         &["B3/S23:T33+5,20", "B36/S23:K20,33*", "B3/S23:S9"],
     ),
     (
-        "bounded planes",
+        "bounded planes of 70x37 and 33x40 cells",
         &["life_streaming_plane", "life_streaming", "life_edges_of", "life_interleave_rows", "life_deinterleave"],
         &["B3/S23:P70,37", "B36/S23:P33,40"],
     ),
     (
-        "grids with corners",
+        "a cross-surface and a sphere, with corrected corners",
         &["life_corners", "life_streaming", "life_edges_of", "life_interleave_rows", "life_deinterleave"],
         &["B3/S23:C30,24", "B03/S23:S25"],
     ),

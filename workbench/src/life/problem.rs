@@ -20,12 +20,14 @@ use life::{Board, CpuSimulation, LifeRung, Rule, RuleError, Simulation, Topology
 /// The algorithm Life, which advances boards of Conway's Game of Life.
 pub struct LifeAlgorithm;
 
-/// The number of generations of a run, and of a longer run. Both numbers fill whole launches of every rung.
+/// The number of generations of a short run. The generations fill whole launches of every rung.
 const FEW_GENERATIONS: u64 = 8;
+/// The number of generations of a longer run, which can be timed more precisely. They also fill whole launches.
 const GENERATIONS: u64 = 480;
 
 /// The largest number of cells at which a benchmark measures the rungs that run in one block.
 const MAX_OF_ONE_BLOCK: usize = 1 << 26;
+/// The largest number of cells at which a benchmark in the simulator measures these rungs.
 const MAX_OF_ONE_BLOCK_SIMULATED: usize = 1 << 12;
 
 /// The density of live cells in a random board.

@@ -1,4 +1,4 @@
-//! The measurements of Life on teams. The board repeats a small board, which serves as the reference.
+//! The measurements of Life on teams of devices. The board repeats a small board, which serves as the reference.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ use life::bands::BoardSpec;
 use life::{Bands, Board, CpuSimulation, Rule, Topology, Workers};
 use multi::team::Team;
 
-/// Returns the measurements of Life on teams.
+/// Returns the measurements of Life on teams of devices.
 pub(super) fn measurements() -> Vec<ScalingMeasurement> {
     // The memory per cell is that of two boards of one bit per cell, with margins and halos.
     let life = ScalingMeasurement::new("cells", 0.0, 0.3, |team, n| Life::prepare(team, n));
@@ -21,8 +21,9 @@ pub(super) fn measurements() -> Vec<ScalingMeasurement> {
 /// The largest width and height of the small board that is repeated.
 const TILE: usize = 256;
 
-/// The number of pieces of the board that are compared with the reference, and the number of rows per piece.
+/// The number of pieces of the board that are compared with the reference.
 const PIECES: usize = 16;
+/// The number of rows of a piece.
 const PIECE: usize = 16;
 
 /// Returns the number of generations of a run.
@@ -37,7 +38,7 @@ fn size(n: usize) -> (usize, usize) {
     (width, if height > TILE { height / TILE * TILE } else { height })
 }
 
-/// Returns the number of cells of the board that is used for at most `n` cells.
+/// Returns the number of cells of the board that [`size`] returns for at most `n` cells.
 fn cells(n: usize) -> usize {
     let (width, height) = size(n);
     width * height

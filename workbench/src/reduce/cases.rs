@@ -14,14 +14,15 @@ use gridstride::capabilities;
 use gridstride::numbers::Number;
 use gridstride::reduce::{Plan, ReduceElement, ReduceRung, Reducer};
 
-/// Numbers of blocks, threads and elements per segment that no plan for few elements has. They lead to several tiles
-/// per block, a partial last tile, half a warp, and blocks without elements.
+/// Launches that no plan for few elements has, each as the numbers of blocks, of threads per block, and of elements per
+/// segment. Their blocks have several tiles, a partial last tile, half a warp, or no elements.
 const SEGMENTS: [(u32, u32, u32); 4] = [(3, 64, 2003), (2, 256, 4300), (4, 16, 300), (3, 32, 4000)];
 
-/// The kernels of the grid-stride rung, for small inputs. The next two constants are its kernels for larger inputs and
-/// for views that are not aligned.
+/// The kernel of the grid-stride rung for small inputs.
 const ONE_TILE: &[&str] = &["reduce_one_tile"];
+/// The kernel of the grid-stride rung for larger inputs.
 const GRID_STRIDE: &[&str] = &["reduce_grid_stride"];
+/// The kernel of the grid-stride rung for views that are not aligned.
 const UNALIGNED: &[&str] = &["reduce_unaligned"];
 
 pub(crate) fn cases() -> Vec<Case> {
@@ -34,49 +35,53 @@ pub(crate) fn cases() -> Vec<Case> {
         let mut add = |families, what: &str, work: fn(&Stage, ReduceRung) -> Result<(), CaseError>| {
             cases.push(Case::new("reduce", rung.name(), families, what, move |stage| work(stage, rung)));
         };
-        add(planned, "sum of i32, the planned launches", |stage, rung| {
+        add(planned, "sum of i32, 0 to 9001 elements, the planned launches", |stage, rung| {
             [0, 1, 257, 9001].into_iter().try_for_each(|n| check::<i32, Sum>(stage, plan::<i32>(stage, rung, n)))
         });
-        add(planned, "sum of f32, the planned launches", |stage, rung| {
+        add(planned, "sum of f32, 3001 elements, the planned launches", |stage, rung| {
             check::<f32, Sum>(stage, plan::<f32>(stage, rung, 3001))
         });
-        add(other, "sum of i32, small and large blocks", |stage, rung| {
+        add(other, "sum of i32, blocks of 16 to 1024 threads", |stage, rung| {
             let blocks = [(16, 300), (32, 700), (64, 1500), (1024, 9001)];
             blocks.into_iter().try_for_each(|(block, n)| check::<i32, Sum>(stage, Plan::with_block(rung, n, 4, block)))
         });
         if rung == ReduceRung::GridStride {
-            add(other, "sum of i32, several blocks that stride over the elements", |stage, rung| {
+            add(other, "sum of i32, 1 to 70 blocks with a grid-stride loop", |stage, rung| {
                 check::<i32, Sum>(stage, plan::<i32>(stage, rung, 40_009))?;
                 [(1, 64), (2, 32), (3, 128), (70, 64)]
                     .into_iter()
                     .try_for_each(|(blocks, block)| check::<i32, Sum>(stage, Plan::grid_stride(5003, 4, blocks, block)))
             });
-            add(other, "minimum of f64", |stage, _| check::<f64, Min>(stage, Plan::grid_stride(3001, 8, 3, 64)));
-            add(other, "sum of i32, a view that is not aligned", |stage, _| check_not_aligned(stage, false));
-            add(planned, "sum of i32, one tile per block", |stage, _| {
+            add(other, "minimum of f64, 3 blocks of 64 threads", |stage, _| {
+                check::<f64, Min>(stage, Plan::grid_stride(3001, 8, 3, 64))
+            });
+            add(other, "sum of i32, 3 blocks of 64 threads, a view that is not aligned", |stage, _| {
+                check_not_aligned(stage, false)
+            });
+            add(planned, "sum of i32, 4095 to 20481 elements, one tile per block", |stage, _| {
                 [4095, 4096, 4097, 5 * 4096 + 1].into_iter().try_for_each(|n| check_one_tile::<i32, Sum>(stage, n))
             });
-            add(planned, "minimum of f64, one tile per block", |stage, _| {
+            add(planned, "minimum of f64, 4099 elements, one tile per block", |stage, _| {
                 check_one_tile::<f64, Min>(stage, 2 * 2048 + 3)
             });
-            add(planned, "sum of i32, one tile per block, a view that is not aligned", |stage, _| {
+            add(planned, "sum of i32, 2 blocks with one tile each, a view that is not aligned", |stage, _| {
                 check_not_aligned(stage, true)
             });
-            add(UNALIGNED, "sum of i32, views that begin with any element", |stage, _| {
+            add(UNALIGNED, "sum of i32, 1 to 3 blocks, views that begin with element 0, 1, 2 or 3", |stage, _| {
                 [(1, 64, 0), (3, 64, 1), (2, 32, 2), (3, 16, 3), (1, 1, 1)]
                     .into_iter()
                     .try_for_each(|(blocks, block, from)| check_unaligned::<i32, Sum>(stage, from, blocks, block))
             });
-            add(UNALIGNED, "minimum of f64, a view that is not aligned", |stage, _| {
+            add(UNALIGNED, "minimum of f64, 3 blocks of 64 threads, a view that is not aligned", |stage, _| {
                 check_unaligned::<f64, Min>(stage, 1, 3, 64)
             });
         } else {
-            add(other, "sum of i32, several tiles per block", |stage, rung| {
+            add(other, "sum of i32, 2 to 4 blocks with several tiles each", |stage, rung| {
                 SEGMENTS.into_iter().try_for_each(|(blocks, block, part)| check_parts(stage, rung, blocks, block, part))
             });
         }
         if rung.rung().entry(&capabilities::of_operator::<Affine, Compose>()).is_some() {
-            add(other, "composition of affine maps", check_maps);
+            add(other, "composition of 3001 affine maps, blocks of 32 to 256 threads", check_maps);
         }
     }
     cases

@@ -24,7 +24,7 @@ pub(super) struct Operation {
     pub(super) instance: [ArgumentId; 2],
     /// Creates a reducer that follows a plan.
     pub(super) reducer: fn(&Device, Plan) -> MadeReducer,
-    /// Prepares a reduction on a team, for a number of elements and a seed.
+    /// Prepares a reduction on a team of devices, for a number of elements and a seed.
     pub(super) split: Split,
     /// Creates the [`Judge`] of a result, for a seed and a number of elements.
     pub(super) judge: fn(u64, usize) -> Judge,

@@ -59,7 +59,8 @@ impl<T: Number> Answer<T> {
         }
     }
 
-    /// Returns the deviation of the result `found`, which has at most `roundings` roundings on a path to it.
+    /// Returns the deviation of the result `found`. The path from an element to the result has at most `roundings`
+    /// roundings.
     pub fn deviation(&self, found: T, roundings: usize) -> Deviation {
         let mut deviation = Deviation::default();
         match *self {

@@ -12,7 +12,7 @@ use gridstride::reduce::{ReduceElement, ReduceRung, default_rung};
 use multi::reduce::SplitReduction;
 use multi::team::Team;
 
-/// Returns the measurements of reduce on teams.
+/// Returns the measurements of reduce on teams of devices.
 pub(crate) fn measurements() -> Vec<ScalingMeasurement> {
     vec![
         ScalingMeasurement::new("f32", 4.0, 4.0, |team, n| prepare(team, n, |bits| (bits % 17) as f32 - 8.0)),
@@ -43,7 +43,7 @@ where
     SplitReduce::<T, Sum>::boxed(team, default_rung::<T, Sum>(), x.on(team, n)?, Answer::Exact(expected))
 }
 
-/// The work of reducing a vector that is split over a team.
+/// The work of reducing a vector that is split over a team of devices.
 pub(super) struct SplitReduce<'t, T: ReduceElement<O>, O: Operator<T>> {
     x: Vec<Buffer<T>>,
     reduction: SplitReduction<'t, T, O>,

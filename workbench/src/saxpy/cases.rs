@@ -19,27 +19,35 @@ pub(crate) fn cases() -> Vec<Case> {
         let mut add = |what: &str, work: fn(&Stage, SaxpyRung) -> Result<(), CaseError>| {
             cases.push(Case::new("saxpy", rung.name(), &rung.families()[..1], what, move |stage| work(stage, rung)));
         };
-        add("f32, the planned launch", |stage, rung| {
+        add("f32, 1 and 2081 elements, the planned launch", |stage, rung| {
             LENGTHS.into_iter().try_for_each(|n| check::<f32>(stage, rung, n, plan::<f32>(rung, n, &stage.device)))
         });
         match rung {
             SaxpyRung::Monolithic => {}
-            _ => add("f32, 2 blocks of 64 that stride over the vector", |stage, rung| {
+            _ => add("f32, 2 blocks of 64 threads with a grid-stride loop", |stage, rung| {
                 check::<f32>(stage, rung, 4099, LaunchConfig::new(2, 64))
             }),
         }
         if rung == SaxpyRung::Vectorised {
-            add("f64, 3 blocks of 32 that stride over the vector", |stage, rung| {
+            add("f64, 3 blocks of 32 threads with a grid-stride loop", |stage, rung| {
                 check::<f64>(stage, rung, 1501, LaunchConfig::new(3, 32))
             });
-            add("f32, views that are not aligned", |stage, _| check_not_aligned(stage));
+            add("f32, 2 blocks of 64 threads, views that are not aligned", |stage, _| check_not_aligned(stage));
             let mut add = |what: &str, work: fn(&Stage) -> Result<(), CaseError>| {
                 cases.push(Case::new("saxpy", rung.name(), &rung.families()[1..], what, work));
             };
-            add("f32, views with equal offsets", |stage| check_from(stage, 1, 1, saxpy_unaligned::<f32, 4>));
-            add("f32, views with different offsets", |stage| check_from(stage, 0, 3, saxpy_unaligned::<f32, 4>));
-            add("f64, views with equal offsets", |stage| check_from(stage, 1, 3, saxpy_unaligned::<f64, 2>));
-            add("f64, views with different offsets", |stage| check_from(stage, 1, 0, saxpy_unaligned::<f64, 2>));
+            add("f32, 2 blocks of 64 threads, x and y with equal misalignment", |stage| {
+                check_from(stage, 1, 1, saxpy_unaligned::<f32, 4>)
+            });
+            add("f32, 2 blocks of 64 threads, x and y with different misalignment", |stage| {
+                check_from(stage, 0, 3, saxpy_unaligned::<f32, 4>)
+            });
+            add("f64, 2 blocks of 64 threads, x and y with equal misalignment", |stage| {
+                check_from(stage, 1, 3, saxpy_unaligned::<f64, 2>)
+            });
+            add("f64, 2 blocks of 64 threads, x and y with different misalignment", |stage| {
+                check_from(stage, 1, 0, saxpy_unaligned::<f64, 2>)
+            });
         }
     }
     cases

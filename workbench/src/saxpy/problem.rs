@@ -148,7 +148,7 @@ impl Computation for SaxpyComputation<'_> {
     }
 }
 
-/// The work of saxpy on random vectors that are split over a team.
+/// The work of saxpy on random vectors that are split over a team of devices.
 struct Split<'a, T: Reference> {
     problem: &'a SaxpyProblem,
     team: &'a Team<'a>,

@@ -10,7 +10,7 @@ use gridstride::saxpy::SaxpyRung;
 use multi::saxpy::split_saxpy;
 use multi::team::{Repeated, Team};
 
-/// Returns the measurements of saxpy on teams.
+/// Returns the measurements of saxpy on teams of devices.
 pub(crate) fn measurements() -> Vec<ScalingMeasurement> {
     vec![ScalingMeasurement::new("f32", 12.0, 8.0, |team, n| Saxpy::prepare(team, n))]
 }

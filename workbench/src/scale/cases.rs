@@ -15,14 +15,14 @@ pub(crate) fn cases() -> Vec<Case> {
         let mut add = |what: &str, work: fn(&Stage, ScaleRung) -> Result<(), CaseError>| {
             cases.push(Case::new("scale", rung.name(), &rung.families()[..1], what, move |stage| work(stage, rung)));
         };
-        add("f32, the planned launch", |stage, rung| {
+        add("f32, 1 to 1000 elements, the planned launch", |stage, rung| {
             [1, 33, 1000].into_iter().try_for_each(|n| check(stage, rung, n, 1.5_f32))
         });
-        add("i32, the planned launch", |stage, rung| {
+        add("i32, 1 to 1024 elements, the planned launch", |stage, rung| {
             [1, 257, 1024].into_iter().try_for_each(|n| check(stage, rung, n, -7_i32))
         });
         if rung == ScaleRung::Grid {
-            add("i32, 2 blocks of 64 that stride over the vector", |stage, _| {
+            add("i32, 2 blocks of 64 threads with a grid-stride loop", |stage, _| {
                 let x = input::<i32>(1001);
                 let (dx, mut y) = (stage.device.upload(&x)?, stage.device.alloc(x.len())?);
                 launch(stage.device.queue(), ScaleRung::Grid, LaunchConfig::new(2, 64), 3, dx.view(), y.view_mut())?;
@@ -34,8 +34,8 @@ pub(crate) fn cases() -> Vec<Case> {
                 let work = move |stage: &Stage| check_from(stage, from, to);
                 cases.push(Case::new("scale", rung.name(), &rung.families()[1..], what, work));
             };
-            add("i32, views with equal offsets", 1, 1);
-            add("i32, views with different offsets", 3, 0);
+            add("i32, 2 blocks of 64 threads, x and y with equal misalignment", 1, 1);
+            add("i32, 2 blocks of 64 threads, x and y with different misalignment", 3, 0);
         }
     }
     cases

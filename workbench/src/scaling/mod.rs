@@ -28,11 +28,11 @@ pub struct ScalingMeasurement {
     pub memory: f64,
     /// The largest number of elements per member.
     pub max_elements: usize,
-    /// Returns the largest share of the elements that a member has, for a number of members.
+    /// Takes the number of members, and returns the share of the elements that the largest member has.
     pub share: fn(usize) -> f64,
     /// Returns the largest supported number of elements that does not exceed the argument.
     pub whole: fn(usize) -> usize,
-    /// Prepares the work on a team.
+    /// Prepares the work on a team of devices.
     pub prepare: Prepare,
 }
 
@@ -45,15 +45,16 @@ impl ScalingMeasurement {
     }
 }
 
-/// A function that prepares work on a number of elements on a team.
+/// A function that prepares work on a team of devices. Its second argument is the number of elements.
 pub type Prepare = for<'t> fn(&'t Team<'t>, usize) -> Result<Box<dyn SplitWork + 't>, WorkbenchError>;
 
 /// The number of elements of a pattern. The number is prime, so that segments and tiles begin at different elements of
 /// the pattern.
 pub(crate) const PERIOD: usize = 65_521;
 
-/// The number of pieces of a segment that are compared with the reference, and the number of elements per piece.
+/// The number of pieces of a segment that are compared with the reference.
 const PIECES: usize = 16;
+/// The number of elements of a piece.
 const PIECE: usize = 4096;
 
 /// Returns a pattern of [`PERIOD`] elements, each of which `element` computes from random bits.

@@ -37,8 +37,8 @@ fn group(members: usize) -> Group {
     Group::open(&format!("sim:{members}").parse().unwrap(), gridstride::MODULES).unwrap()
 }
 
-/// Calls `work` with teams of several sizes: 1, 2, 3 and 7 devices of one rank, and 1 to 4 ranks. Of several ranks,
-/// those with an odd number have two devices and the others have one.
+/// Calls `work` with teams of several sizes: 1, 2, 3 and 7 devices of one rank, and 1 to 4 ranks. In a team of several
+/// ranks, ranks with odd numbers have two devices, and the others have one.
 fn on_teams(work: impl Fn(&Team<'_>) + Sync) {
     for members in [1, 2, 3, 7] {
         let ranks = alone();
@@ -49,7 +49,7 @@ fn on_teams(work: impl Fn(&Team<'_>) + Sync) {
     }
 }
 
-/// Returns the whole vector. Each rank passes its segments as `parts`.
+/// Returns the whole vector, collected from all ranks. Each rank passes its segments as `parts`.
 fn whole<T: Element>(team: &Team<'_>, parts: &[Buffer<T>]) -> Vec<T> {
     let own: Vec<T> = parts.iter().flat_map(|part| part.download().unwrap()).collect();
     team.gather(&own).unwrap()

@@ -1,4 +1,4 @@
-//! Work that is measured on a team, and its timing.
+//! The trait of work that is split over a team of devices, and a function that measures its time.
 
 use crate::deviation::Deviation;
 use crate::error::WorkbenchError;
@@ -7,8 +7,8 @@ use multi::team::Team;
 /// The work of an algorithm on inputs that are split over a [`Team`]. A run allocates no memory. All ranks must call
 /// the same methods in the same order.
 pub trait SplitWork {
-    /// Runs the work, with all exchanges between members. On GPUs this function may return before the devices have
-    /// finished.
+    /// Runs the work, including all exchanges of data between devices. On GPUs this function may return before the
+    /// devices have finished.
     ///
     /// # Errors
     /// The error of a launch, or an error if another rank has ended.
@@ -26,8 +26,8 @@ pub trait SplitWork {
     }
 }
 
-/// Returns the time of one run of `work` in seconds. It begins when all ranks of `team` are ready, and ends when the
-/// last rank has finished.
+/// Returns the time of one run of `work` in seconds. The time begins when all ranks of `team` are ready, and ends when
+/// the last rank has finished.
 ///
 /// # Errors
 /// The errors of [`SplitWork::run`].

@@ -28,7 +28,7 @@ pub(crate) fn cases() -> Vec<Case> {
                 add("sum of i32, two whole tiles and a partial one", |stage, rung| {
                     both_kinds(stage, rung, 2 * small_tile(rung, 4) + 77)
                 });
-                add("sum of f32, less than a tile", |stage, rung| check_sums::<f32>(stage, rung, 777));
+                add("sum of f32, one partial tile", |stage, rung| check_sums::<f32>(stage, rung, 777));
                 add("minimum of f64, a whole tile and a partial one", |stage, rung| {
                     check::<f64, Min>(stage, rung, ScanKind::Exclusive, &input(small_tile(rung, 8) + 9))
                 });
@@ -39,7 +39,7 @@ pub(crate) fn cases() -> Vec<Case> {
                 add("sum of u64, 35 tiles", |stage, rung| {
                     check::<u64, Sum>(stage, rung, ScanKind::Inclusive, &input(34 * small_tile(rung, 8) + 5))
                 });
-                add("sum of i32, views that are not aligned", check_not_aligned);
+                add("sum of i32, one block per tile, views that are not aligned", check_not_aligned);
             }
             _ => {
                 let lengths: fn(&Stage, ScanRung) -> Result<(), CaseError> = |stage, rung| {
@@ -50,8 +50,8 @@ pub(crate) fn cases() -> Vec<Case> {
                     }
                     Ok(())
                 };
-                add("sum of i32", lengths);
-                add("sum of f64", |stage, rung| {
+                add("sum of i32, 1 to 1000 elements, the planned launches", lengths);
+                add("sum of f64, 300 elements, the planned launches", |stage, rung| {
                     let x = input::<f64>(300);
                     let found = found::<f64, Sum>(stage, rung, ScanKind::Inclusive, &x)?;
                     right(reference::compare_sums(rung, ScanKind::Inclusive, |index| x[index], &found))
@@ -59,8 +59,12 @@ pub(crate) fn cases() -> Vec<Case> {
             }
         }
         match rung {
-            ScanRung::Naive => add("2 blocks of 32 that stride over a step", |stage, _| naive_step_wraps(stage)),
-            ScanRung::WorkEfficient => add("2 blocks of 32 that stride over levels", |stage, _| sweeps_wrap(stage)),
+            ScanRung::Naive => {
+                add("2 blocks of 32 threads, with a grid-stride loop in one step", |stage, _| naive_step_wraps(stage))
+            }
+            ScanRung::WorkEfficient => {
+                add("2 blocks of 32 threads, with a grid-stride loop in each level", |stage, _| sweeps_wrap(stage))
+            }
             ScanRung::NaiveBlock | ScanRung::LookBack | ScanRung::Pipelined => {}
         }
     }
@@ -135,7 +139,8 @@ fn check_not_aligned(stage: &Stage, rung: ScanRung) -> Result<(), CaseError> {
     equal("y", &y[1..], &reference::scan::<i32, Sum>(ScanKind::Inclusive, &x[1..]))
 }
 
-/// The blocks and threads of a grid that strides over the elements. Plans have such a grid only for very many elements.
+/// The numbers of blocks and of threads per block of a small grid, whose threads take several elements each. Plans
+/// choose such a grid only for very many elements.
 const SMALL: (u32, u32) = (2, 32);
 
 fn naive_step_wraps(stage: &Stage) -> Result<(), CaseError> {
@@ -148,7 +153,7 @@ fn naive_step_wraps(stage: &Stage) -> Result<(), CaseError> {
     equal("y", &dy.download()?, &(0..x.len()).map(expected).collect::<Vec<_>>())
 }
 
-/// Runs the launches of a work-efficient scan in grids that stride over the elements.
+/// Runs the launches of a work-efficient scan in small grids, whose threads take several elements each.
 fn sweeps_wrap(stage: &Stage) -> Result<(), CaseError> {
     let (device, config) = (&stage.device, LaunchConfig::new(SMALL.0, SMALL.1));
     let x = input::<i32>(451);

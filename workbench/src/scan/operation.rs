@@ -30,7 +30,7 @@ pub(super) struct Operation {
     pub(super) temporary_bytes: fn(ScanRung, usize) -> u64,
     /// Creates a scanner for a number of elements.
     pub(super) scanner: fn(&Device, ScanRung, usize) -> MadeScanner,
-    /// Prepares the scan of the problem on a team.
+    /// Prepares the scan of the problem on a team of devices.
     pub(super) split: Split,
     /// Compares a result with the reference, for inputs whose scans do not round. The `bool` is true for the exact
     /// input.
@@ -109,7 +109,7 @@ impl<T: Number + ScanElement<O> + ReduceElement<O>, O: Operator<T>> AnySplitScan
 /// segment.
 type Compare<'c, T> = &'c dyn Fn(&dyn AnySplitScan<T>, usize, &[T]) -> Deviation;
 
-/// The work of scanning random elements that are split over a team.
+/// The work of scanning random elements that are split over a team of devices.
 struct SplitScanWork<'a, T: Number> {
     problem: &'a ScanProblem,
     team: &'a Team<'a>,

@@ -80,7 +80,7 @@ pub(super) struct ScanProblem {
 }
 
 impl ScanProblem {
-    /// Returns the measured input, or the exact input if `is_exact` is true.
+    /// Returns the input for measurements, or the exact input if `is_exact` is true.
     pub(super) fn input<T: Number>(&self, is_exact: bool) -> ScanInput<T> {
         let input = ScanInput::new(self.operation.operator, self.seed, self.n);
         if is_exact { input.exact() } else { input }

@@ -35,12 +35,12 @@ fn choose<A>(kind: ScanKind, before: A, upto: A) -> A {
 /// Returns the largest number of additions on the path from an element to prefix `index` of `n` elements of
 /// `element_bytes` bytes.
 ///
-/// For `LookBack`, a tile contributes the additions within a thread, of the shuffles, of the chunks and of the warps.
-/// Two more additions include the earlier tiles. The look-back contributes the additions of its shuffles, and one
-/// addition per tile, because each tile's prefix may be computed from the previous tile's prefix.
+/// In a tile, `LookBack` adds the elements of a thread, then by shuffles within a warp, then the sums of chunks and the
+/// sums of warps. Two more additions include the earlier tiles. The look-back adds by shuffles. It also adds once per
+/// tile, because each tile's prefix may be computed from the previous tile's prefix.
 ///
-/// For `Pipelined`, a tile contributes the same additions as for `LookBack`. Combining the sums of other tiles
-/// contributes the additions of the shuffles, one addition per 32 tiles, and one per tile.
+/// `Pipelined` adds as `LookBack` does in a tile. It combines the sums of other tiles by shuffles, by one addition per
+/// 32 tiles, and by one addition per tile.
 pub fn sum_depth(rung: ScanRung, index: usize, n: usize, element_bytes: usize) -> f64 {
     let levels = f64::from(n.next_power_of_two().ilog2());
     match rung {

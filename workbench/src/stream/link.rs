@@ -9,7 +9,8 @@ use super::{BYTES_TO_DEVICE, BYTES_TO_HOST, median};
 /// The number of elements, 64 MiB, that [`Link::measure`] copies at a time.
 const ELEMENTS: usize = 16 << 20;
 
-/// The number of copies to the device per copy back while both directions are busy. It is the same as in saxpy.
+/// The number of copies to the device for each copy back while both directions are measured together. saxpy copies in
+/// the same ratio.
 const COPIES_THERE: usize = (BYTES_TO_DEVICE / BYTES_TO_HOST) as usize;
 
 /// The speed of copies between page-locked host memory and the device, in bytes per second.
@@ -63,15 +64,15 @@ impl Link {
         })
     }
 
-    /// Returns the least seconds that a run on `n` elements can take: both directions copy at once, each as fast as
-    /// alone.
+    /// Returns the least time of a run on `n` elements in seconds. It assumes that both directions copy at once, each
+    /// as fast as alone.
     pub fn floor(self, n: usize) -> f64 {
         let seconds = |bytes: u64, speed: f64| (n as u64).saturating_mul(bytes) as f64 / speed;
         seconds(BYTES_TO_DEVICE, self.host_to_device).max(seconds(BYTES_TO_HOST, self.device_to_host))
     }
 
-    /// Returns the seconds that the copies of `n` elements to the device and back take, at the speed of both directions
-    /// together.
+    /// Returns the time in seconds in which `n` elements are copied to the device and back, at the speed of both
+    /// directions together.
     pub fn two_way(self, n: usize) -> f64 {
         (n as u64).saturating_mul(BYTES_TO_DEVICE + BYTES_TO_HOST) as f64 / self.both
     }

@@ -129,7 +129,8 @@ fn between(earlier: &Option<Event>, later: &Option<Event>) -> Result<Option<Dura
     }
 }
 
-/// Returns the median of `times`, or the longer of the two middle times. Returns zero if `times` is empty.
+/// Returns the median of `times`. If their number is even, this is the longer of the two middle times. Returns zero if
+/// `times` is empty.
 pub fn median(mut times: Vec<Duration>) -> Duration {
     times.sort_unstable();
     times.get(times.len() / 2).copied().unwrap_or_default()

@@ -8,7 +8,7 @@ use launch::{BufferPart, Device, Error, LaunchConfig};
 
 use super::{DeviceVectors, Times, between, config};
 
-/// The number of elements, 256 bytes, to which chunks are aligned, as whole buffers are.
+/// The alignment of chunks in elements. It is 256 bytes, as for whole buffers.
 const CHUNK_ALIGNMENT: usize = 64;
 
 /// A chunk of the vectors, in host memory and in device memory.

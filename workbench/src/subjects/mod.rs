@@ -158,7 +158,7 @@ impl Wanted {
         }
     }
 
-    /// Returns the algorithm's options, with the selected type, operator and first element.
+    /// Returns the algorithm's options, with the selected values of `--type`, `--op` and `--from`.
     fn options(&self, algorithm: &dyn Algorithm) -> Result<Options, WorkbenchError> {
         let takes = |option: ProblemOption| algorithm.options().iter().any(|taken| taken.name == option.name);
         let mut options = Options::defaults(algorithm.options());

@@ -19,8 +19,9 @@ const BLOCK: u32 = 256;
 /// The number of elements that a thread of a bandwidth kernel handles in a pass.
 const UNROLL: usize = 4;
 
-/// The offset of the misaligned access and the stride of the strided access, in elements.
+/// The offset of the misaligned access, in elements.
 const OFFSET: usize = 1;
+/// The stride of the strided access, in elements.
 const STRIDE: usize = 2;
 
 /// The number of multiply-adds per path of the divergence kernels.
@@ -29,7 +30,7 @@ const ROUNDS: u32 = 16;
 /// The default number of threads of the divergence and schedule kernels.
 const THREADS: usize = 1 << 14;
 
-/// The distance between the numbers of two threads that print.
+/// Each thread whose index in its block is a multiple of this number prints a line.
 const EVERY: u32 = 16;
 
 pub(super) fn subjects() -> Vec<Subject> {

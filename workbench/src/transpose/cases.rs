@@ -36,51 +36,67 @@ pub(crate) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     for &rung in TransposeRung::ALL {
         let sizes: &[(&'static [&'static str], &str, Sizes)] = match rung {
-            TransposeRung::Vectorised => {
-                &[(&["transpose_vectorised"], "", ALIGNED), (&["transpose_unaligned"], ", any size", UNALIGNED)]
-            }
-            _ => &[(rung.families(), "", ALIGNED), (rung.families(), ", any size", UNALIGNED)],
+            TransposeRung::Vectorised => &[
+                (&["transpose_vectorised"], ", a matrix of 160x144", ALIGNED),
+                (&["transpose_unaligned"], ", matrices of 133x67, 5x70 and 1x1", UNALIGNED),
+            ],
+            _ => &[
+                (rung.families(), ", a matrix of 160x144", ALIGNED),
+                (rung.families(), ", matrices of 133x67, 5x70 and 1x1", UNALIGNED),
+            ],
         };
         for &(families, suffix, sizes) in sizes {
             let mut add = |what: &str, work: fn(&Stage, TransposeRung, Sizes) -> Result<(), CaseError>| {
                 let work = move |stage: &Stage| work(stage, rung, sizes);
                 cases.push(Case::new("transpose", rung.name(), families, format!("{what}{suffix}"), work));
             };
-            add("bytes", |stage, rung, sizes| check::<u8>(stage, rung, sizes, |bits| bits as u8));
-            add("halves", |stage, rung, sizes| check::<u16>(stage, rung, sizes, |bits| bits as u16));
-            add("words", |stage, rung, sizes| check::<u32>(stage, rung, sizes, |bits| bits as u32));
-            add("double words", |stage, rung, sizes| check::<u64>(stage, rung, sizes, |bits| bits));
+            add("u8", |stage, rung, sizes| check::<u8>(stage, rung, sizes, |bits| bits as u8));
+            add("u16", |stage, rung, sizes| check::<u16>(stage, rung, sizes, |bits| bits as u16));
+            add("u32", |stage, rung, sizes| check::<u32>(stage, rung, sizes, |bits| bits as u32));
+            add("u64", |stage, rung, sizes| check::<u64>(stage, rung, sizes, |bits| bits));
         }
         if rung == TransposeRung::Vectorised {
             let mut add = |families, what: &str, work: fn(&Stage) -> Result<(), CaseError>| {
                 cases.push(Case::new("transpose", rung.name(), families, what, work));
             };
-            add(UNALIGNED_KERNEL, "bytes, views that are not aligned", |stage| {
+            add(UNALIGNED_KERNEL, "u8, a matrix of 131x387, views that are not aligned", |stage| {
                 check_not_aligned(stage, 1, 3, TALL, unaligned_plan::<u8>, transpose_unaligned, |bits| bits as u8)
             });
-            add(UNALIGNED_KERNEL, "halves, views that are not aligned", |stage| {
+            add(UNALIGNED_KERNEL, "u16, a matrix of 131x387, views that are not aligned", |stage| {
                 check_not_aligned(stage, 7, 1, TALL, unaligned_plan::<u16>, transpose_unaligned, |bits| bits as u16)
             });
-            add(UNALIGNED_KERNEL, "words, views that are not aligned", |stage| {
+            add(UNALIGNED_KERNEL, "u32, a matrix of 131x387, views that are not aligned", |stage| {
                 check_not_aligned(stage, 1, 6, TALL, unaligned_plan::<u32>, transpose_unaligned, |bits| bits as u32)
             });
-            add(UNALIGNED_KERNEL, "double words, views that are not aligned", |stage| {
+            add(UNALIGNED_KERNEL, "u64, a matrix of 131x387, views that are not aligned", |stage| {
                 check_not_aligned(stage, 1, 3, TALL, unaligned_plan::<u64>, transpose_unaligned, |bits| bits)
             });
-            add(GATHERED, "bytes, gathered", |stage| {
+            add(GATHERED, "u8, a matrix of 500x389, the gathering kernel", |stage| {
                 check_not_aligned(stage, 5, 3, GATHERED_SIZE, gathered_plan::<u8>, transpose_gathered, |bits| {
                     bits as u8
                 })
             });
-            add(GATHERED, "halves, gathered", |stage| {
+            add(GATHERED, "u16, a matrix of 131x387, the gathering kernel", |stage| {
                 check_not_aligned(stage, 7, 1, TALL, gathered_plan::<u16>, transpose_gathered, |bits| bits as u16)
             });
-            add(PLAIN, "words, plain, narrow tiles", |stage| check_plain::<u32, 128>(stage, 0, 1, |bits| bits as u32));
-            add(PLAIN, "words, plain", |stage| check_plain::<u32, 256>(stage, 0, 1, |bits| bits as u32));
-            add(PLAIN, "words, plain, tall tiles", |stage| check_plain::<u32, 512>(stage, 1, 0, |bits| bits as u32));
-            add(PLAIN, "double words, plain, narrow tiles", |stage| check_plain::<u64, 128>(stage, 0, 1, |bits| bits));
-            add(PLAIN, "double words, plain", |stage| check_plain::<u64, 256>(stage, 1, 0, |bits| bits));
-            add(PLAIN, "double words, plain, tall tiles", |stage| check_plain::<u64, 512>(stage, 0, 1, |bits| bits));
+            add(PLAIN, "u32, the plain kernel in blocks of 128 threads", |stage| {
+                check_plain::<u32, 128>(stage, 0, 1, |bits| bits as u32)
+            });
+            add(PLAIN, "u32, the plain kernel in blocks of 256 threads", |stage| {
+                check_plain::<u32, 256>(stage, 0, 1, |bits| bits as u32)
+            });
+            add(PLAIN, "u32, the plain kernel in blocks of 512 threads", |stage| {
+                check_plain::<u32, 512>(stage, 1, 0, |bits| bits as u32)
+            });
+            add(PLAIN, "u64, the plain kernel in blocks of 128 threads", |stage| {
+                check_plain::<u64, 128>(stage, 0, 1, |bits| bits)
+            });
+            add(PLAIN, "u64, the plain kernel in blocks of 256 threads", |stage| {
+                check_plain::<u64, 256>(stage, 1, 0, |bits| bits)
+            });
+            add(PLAIN, "u64, the plain kernel in blocks of 512 threads", |stage| {
+                check_plain::<u64, 512>(stage, 0, 1, |bits| bits)
+            });
         }
     }
     cases

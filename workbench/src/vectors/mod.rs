@@ -43,16 +43,16 @@ pub(crate) fn wrong_type(number: NumberType) -> WorkbenchError {
 pub(crate) struct Layouts {
     pub(crate) x: Layout,
     pub(crate) y: Layout,
-    /// The number of elements, per element of x, that a run must read and write.
+    /// For each element of x, the number of elements that a run must read or write.
     pub(crate) accesses: u64,
 }
 
 /// A problem that computes an output vector y from an input vector x.
 pub(crate) trait VectorProblem: Send + Sync {
-    /// Returns the problem's title, without the index of the vectors' first element.
+    /// Returns the problem's title, without the index in the buffers at which the vectors begin.
     fn heading(&self) -> String;
 
-    /// Returns the problem's properties, without the index of the vectors' first element.
+    /// Returns the problem's properties, without the index in the buffers at which the vectors begin.
     fn properties(&self) -> Vec<(&'static str, Fact)>;
 
     /// Returns the text for [`Problem::detail`].
@@ -75,7 +75,7 @@ pub(crate) trait VectorProblem: Send + Sync {
         0
     }
 
-    /// Does the work of [`Problem::check`].
+    /// Implements [`Problem::check`].
     fn supports(&self, _device: &Device, rung: &Rung) -> Result<(), WorkbenchError> {
         Ok(capabilities::check_rung(rung, self.ladder(), &self.instance(), self.layouts().x.len)?)
     }
@@ -86,7 +86,7 @@ pub(crate) trait VectorProblem: Send + Sync {
         ladder.iter().rfind(|rung| rung.entry(&instance).is_some()).unwrap_or(&ladder[ladder.len() - 1])
     }
 
-    /// Fills `x` with the measured input, or with the exact input if `is_exact` is true.
+    /// Fills `x` with the input for measurements, or with the exact input if `is_exact` is true.
     fn fill(&self, is_exact: bool, x: &mut HostVector) -> Result<(), WorkbenchError>;
 
     /// Returns true if the problem also has an exact input, whose result does not round.
@@ -97,7 +97,7 @@ pub(crate) trait VectorProblem: Send + Sync {
     /// Creates the rung's computation on the device.
     fn computation(&self, device: &Device, rung: &Rung) -> Result<Box<dyn Computation + '_>, WorkbenchError>;
 
-    /// Does the work of [`Problem::split`].
+    /// Implements [`Problem::split`].
     fn on_team<'a>(&'a self, _team: &'a Team<'a>, _rung: &Rung) -> Result<Box<dyn SplitWork + 'a>, WorkbenchError> {
         invalid!("{} runs on one device of one process: choose one device", self.heading())
     }
@@ -163,7 +163,7 @@ impl<P: VectorProblem> Problem for P {
 pub(crate) struct Vectors<'a> {
     pub(crate) x: &'a DeviceVector,
     pub(crate) y: &'a mut DeviceVector,
-    /// Host memory for as many elements as the vector x has.
+    /// Host memory for a vector as long as x.
     pub(crate) host: &'a mut HostVector,
     /// True if x contains the exact input.
     pub(crate) is_exact: bool,

@@ -23,8 +23,8 @@ pub(super) struct Disassembler {
 }
 
 impl Disassembler {
-    /// Returns a value that uses the disassembler of the options, or one that is found. Without a disassembler, modules
-    /// are only assembled.
+    /// Returns a `Disassembler` that uses the nvdisasm of the options, or else the first one found. Without nvdisasm it
+    /// only assembles modules.
     ///
     /// # Errors
     /// If the folder for assembled modules cannot be created.

@@ -135,7 +135,8 @@ fn header_finding(Module { file, algorithm, arch, header, .. }: &Module) -> Opti
     })
 }
 
-/// Returns a finding if a module has the same instructions as the module for the architecture before it.
+/// Returns a finding if a module has the same instructions as `earlier`, the algorithm's module for the next older
+/// architecture.
 fn sameness_finding(earlier: &Module, module: &Module) -> Option<String> {
     (ptx::instructions_of(&earlier.text) == ptx::instructions_of(&module.text)).then(|| {
         format!(

@@ -15,10 +15,10 @@ pub(super) fn families(kernels: &[Kernel]) -> BTreeMap<String, String> {
 }
 
 /// The registers and shared memory of the kernels of each module. The instances of a generic kernel share a row, which
-/// has their maximum.
+/// shows the maximum over all instances.
 #[derive(Default)]
 pub(super) struct Report {
-    /// The generic kernel of each instance that shares a row.
+    /// The name of the generic kernel, by the name of each instance that shares its row.
     families: BTreeMap<String, String>,
     /// The rows, by the kernel's name and the module's architecture.
     rows: BTreeMap<(String, Arch), KernelUsage>,

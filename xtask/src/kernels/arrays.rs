@@ -7,7 +7,7 @@ use syn::{BinOp, Expr, Ident, Lit, Macro, Path, Token, Type, TypeArray};
 
 use crate::syntax;
 
-/// The sizes of element types in bytes, each with the types' names in an entry's name.
+/// The sizes of element types in bytes, each with the names of these types in the names of entries.
 const ELEMENTS: &[(u64, &[&str])] = &[
     (1, &["u8", "i8"]),
     (2, &["u16", "i16"]),
@@ -30,7 +30,7 @@ impl Array {
     }
 }
 
-/// The constants of the sources: for each name, the indices of the files and the values.
+/// The constants of the sources: for each name, the values, each with the index of its file.
 #[derive(Default)]
 pub(super) struct Constants(BTreeMap<String, Vec<(usize, Expr)>>);
 
@@ -63,7 +63,7 @@ struct Scope<'a> {
     constants: &'a Constants,
     file: usize,
     arguments: &'a [(String, String)],
-    /// The number of constants through which evaluation reached the expression.
+    /// The depth of constants that refer to constants, at which the expression was found.
     depth: usize,
 }
 

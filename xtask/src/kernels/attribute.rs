@@ -24,7 +24,7 @@ pub(super) struct Attribute {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Instance {
     pub name: String,
-    /// The name of each generic parameter, and its argument in the form of the entry's name.
+    /// The name of each generic parameter, with its argument as it appears in the entry's name.
     pub arguments: Vec<(String, String)>,
     pub expected: Expected,
 }

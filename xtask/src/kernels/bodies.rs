@@ -15,7 +15,8 @@ pub(super) struct Source {
     pub kernel: Kernel,
     /// The number of calls of barriers, in the kernel and in the functions that it calls.
     pub barriers: Barriers,
-    /// The called functions with an ambiguous name: functions of this name have different barriers or shared arrays.
+    /// The ambiguous names of called functions: several functions have the name, and their barriers or shared arrays
+    /// differ.
     pub unclear: BTreeSet<String>,
     /// The sizes in bytes of the shared arrays in the kernel's body. `None` for a size that the source does not state.
     pub arrays: Vec<Option<u64>>,
@@ -63,7 +64,7 @@ struct Total {
     barriers: Barriers,
     /// The number of shared arrays in the called functions.
     called_arrays: usize,
-    /// The names of called functions that are ambiguous.
+    /// The ambiguous names of called functions.
     unclear: BTreeSet<String>,
     own_arrays: usize,
 }

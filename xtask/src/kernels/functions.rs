@@ -20,7 +20,7 @@ pub(super) struct Functions {
     pub constants: Constants,
 }
 
-/// A function, or a macro, whose name here ends in `!`.
+/// A function or a macro. The name of a macro ends in `!`.
 pub(super) struct Function {
     pub name: String,
     /// The index of the function's file.

@@ -19,7 +19,7 @@ use crate::workspace::Workspace;
 /// states the exact number, so that a lost or duplicated barrier (rust-lang/rust#137086) is found in every instance and
 /// on every architecture.
 struct Exception {
-    /// The names of the entries, in which `*` matches any letters.
+    /// A pattern for the names of the entries, in which `*` matches any text.
     kernels: &'static str,
     barriers: Barriers,
     reason: &'static str,
@@ -67,7 +67,7 @@ impl Exception {
 /// A function that a kernel's PTX may call. Any other call is an error: it is a panic or a function that was not
 /// inlined.
 struct Call {
-    /// The names of the entries that may call the function, in which `*` matches any letters.
+    /// A pattern for the names of the entries that may call the function, in which `*` matches any text.
     kernels: &'static str,
     /// The function's name in the source.
     function: &'static str,
@@ -87,8 +87,8 @@ const CALLS: &[Call] = &[
     },
 ];
 
-/// Returns true if `mangled`, a name in the PTX, is the mangled name of `function`. A mangled name contains each of its
-/// parts with its length.
+/// Returns true if `mangled`, a name in the PTX, is the mangled name of `function`. A mangled name has each part of the
+/// function's path, preceded by the part's length.
 fn is_named(mangled: &str, function: &str) -> bool {
     mangled.contains(&format!("{}{function}", function.len()))
 }
@@ -117,7 +117,7 @@ struct Built {
     source: Source,
 }
 
-/// Each kernel of the sources in each of its modules. The tests share them.
+/// All kernels of the sources, once for each module that contains them. The tests share this list.
 static BUILT: LazyLock<Vec<Built>> = LazyLock::new(|| {
     let workspace = Workspace::open().unwrap();
     let algorithms = workspace.algorithms().unwrap();

@@ -136,7 +136,7 @@ fn shared_array(statement: &str) -> Option<(String, u64)> {
     Some((name.to_owned(), size.trim().parse().ok()?))
 }
 
-/// Returns the text after `word` in a declaration that contains it.
+/// Returns the text after `word` if `statement` is a declaration with this word.
 fn after_word<'a>(statement: &'a str, word: &str) -> Option<&'a str> {
     let (before, after) = statement.split_once(word)?;
     let is_declaration = before.split_whitespace().all(|part| part.starts_with('.'));

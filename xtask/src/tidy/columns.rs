@@ -64,7 +64,7 @@ pub(super) fn wrapped(path: &str, text: &str) -> String {
 struct Prose {
     /// True for Rust, where only comments are prose.
     is_rust: bool,
-    /// The ranges of lines of literals, without their first lines. These lines contain no comments.
+    /// The ranges of the lines of literals, without the first line of each. A `//` in these lines starts no comment.
     literals: Vec<Range<usize>>,
     /// True if the present line is in a code block.
     in_code: bool,

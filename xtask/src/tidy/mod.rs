@@ -59,7 +59,7 @@ impl<'a> File<'a> {
         Ok(File { path, text, tokens, parts })
     }
 
-    /// Returns the first token of each sequence of tokens with these `texts`. `::` is two tokens.
+    /// Finds each sequence of tokens with these `texts`, and returns its first token. `::` is two tokens.
     fn find(&self, texts: &[&str]) -> impl Iterator<Item = &Token> {
         let is_found = move |window: &&[Token]| window.iter().zip(texts).all(|(token, text)| token.text == *text);
         self.tokens.windows(texts.len()).filter(is_found).filter_map(|window| window.first())

@@ -1,9 +1,9 @@
-//! Defines, for each function of `f64` whose time is measured, a kernel whose time is bound by its arithmetic.
+//! Defines a compute-bound kernel for each function of `f64` that is timed.
 
 use cuda_std::{GlobalMut, GpuFloat, kernel, thread};
 
-/// Sums the function `f` of 8·`count` arguments of this thread, which are `step` apart. A store that never happens
-/// keeps the compiler from deleting the sum.
+/// Sums `f(x)` over 8·`count` values of `x`, which are `step` apart and differ from thread to thread. A store that
+/// never happens keeps the compiler from deleting the sum.
 #[inline(always)]
 fn sum(start: f64, per_thread: f64, step: f64, count: u32, y: GlobalMut<f64>, f: impl Fn(f64) -> f64) {
     let mut x = start + per_thread * f64::from(thread::index_1d() as u32);

@@ -1,5 +1,5 @@
-//! Defines, for each function of `f32`, a kernel that applies the function to an array, and a kernel whose time is
-//! bound by the function's arithmetic.
+//! Defines kernels that apply a function of `f32` to an array, kernels that store the bits of results, and
+//! compute-bound kernels for timing.
 #![no_std]
 
 mod doubles;
@@ -8,8 +8,8 @@ mod pairs;
 use cuda_std::{Global, GlobalMut, GpuFloat, kernel, thread};
 use pairs::Bits;
 
-/// Sums the function `f` of 8·`count` arguments of this thread, which are `step` apart. A store that never happens
-/// keeps the compiler from deleting the sum.
+/// Sums `f(x)` over 8·`count` values of `x`, which are `step` apart and differ from thread to thread. A store that
+/// never happens keeps the compiler from deleting the sum.
 #[inline(always)]
 fn sum(start: f32, per_thread: f32, step: f32, count: u32, y: GlobalMut<f32>, f: impl Fn(f32) -> f32) {
     let mut x = start + per_thread * thread::index_1d() as f32;
@@ -136,7 +136,8 @@ pub fn exp_vectors(x: Global<[f32; 4]>, y: GlobalMut<[f32; 4]>) {
 
 macro_rules! of_pairs {
     ($($kernel:ident $pairs:ident |$x:ident, $y:ident| $call:expr;)*) => {$(
-        /// A kernel that stores the bits of the function's result for each pair, at the index of the pair.
+        /// A kernel that applies the function to each pair of arguments, and stores the bits of the result at the
+        /// pair's index.
         #[kernel]
         pub fn $kernel(results: GlobalMut<u64>) {
             for i in thread::grid_stride(results.len()) {

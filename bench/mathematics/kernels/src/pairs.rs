@@ -1,7 +1,7 @@
-//! Defines the functions of several arguments, and functions of one argument that are compared at random arguments
-//! only. The program that computes hashes on the host also includes this file.
+//! Defines pseudo-random pairs of arguments, and the functions whose results are compared at these pairs. The host
+//! program that computes hashes also includes this file.
 
-/// Returns 64 random bits for the number `i`, by SplitMix64.
+/// Returns 64 pseudo-random bits for the number `i`, by SplitMix64.
 fn mix(i: u64) -> u64 {
     let mut z = i.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -66,7 +66,7 @@ pair! {
     doubles, f64, u64, 52
 }
 
-/// A float whose results are compared by their bits. All NaNs have the same bits.
+/// A result that is compared by its bits. All NaNs count as the same bits.
 pub trait Bits {
     fn bits(self) -> u64;
 }
@@ -101,7 +101,7 @@ impl<A: Bits, B: Bits> Bits for (A, B) {
     }
 }
 
-/// Calls `$make` with the name of each kernel, its pairs, and its expression.
+/// Calls the macro `$make` with each kernel's name, the function that returns its pairs, and the expression to compute.
 #[macro_export]
 macro_rules! functions_of_pairs {
     ($make:ident) => {

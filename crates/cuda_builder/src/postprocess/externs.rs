@@ -73,7 +73,7 @@ ${name}_end:
     )
 }
 
-/// Returns the first declared function that the driver does not provide, because of which it would refuse the text.
+/// Returns the first declared function that the driver does not provide. The driver would refuse the text.
 pub fn undefined(ptx: &str) -> Option<&str> {
     ptx.lines().filter_map(declared).find(|name| !PROVIDED.contains(name))
 }

@@ -53,8 +53,8 @@ fn cores(target: &Path) -> Vec<(PathBuf, SystemTime)> {
         .collect()
 }
 
-/// The variable with which the test below runs again in a child process, as the build script of the kernels that it
-/// names.
+/// The variable that names a kernel crate. With it, the test below runs itself in a child process as the crate's build
+/// script.
 const KERNELS: &str = "CUDA_BUILDER_TEST_KERNELS";
 const FEATURES: &str = "CUDA_BUILDER_TEST_FEATURES";
 

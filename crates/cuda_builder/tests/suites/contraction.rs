@@ -26,8 +26,8 @@ fn contractible(ptx: &str) -> Vec<&str> {
     ptx.split(".entry ").skip(1).filter(has_one).collect()
 }
 
-/// Checks that no product is contracted with a sum. LLVM would change the counts of instructions; the assembler
-/// contracts only products without a rounding mode.
+/// Checks that no product is contracted with a sum: not by LLVM, because the counts of instructions stay the same, and
+/// not by the assembler, because it contracts only products without a rounding mode.
 #[test]
 fn contraction_leaves_the_mathematics_as_it_is() {
     let krate = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/mathematics");

@@ -1,5 +1,5 @@
 //! The tests that build PTX, in one program, so that builds for different GPUs run in parallel. Tests start in the
-//! order of their names. The longest test, `builds`, therefore starts at the same time as the first one with another
+//! order of their names. The longest test, `builds`, therefore starts together with the first test that uses another
 //! target folder.
 
 mod assembler;

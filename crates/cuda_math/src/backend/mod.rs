@@ -1,4 +1,4 @@
-//! Selects the GPU's or the host's operations. Both modules have the same functions.
+//! Selects the operations of the GPU (`ptx`) or of the host (`simulated`). Both modules have the same functions.
 
 #[cfg(not(target_arch = "nvptx64"))]
 mod simulated;

@@ -1,5 +1,6 @@
 //! The operations that the `f32` functions consist of: those of IEEE 754, each rounded once, to nearest. Compiler flags
-//! may allow a plain product to be fused with a sum, and `/` to be approximate. They do not affect these operations.
+//! may fuse a plain product with a sum, and make `/` approximate. Such flags do not affect the operations of this
+//! module.
 
 use crate::backend;
 

@@ -1,5 +1,5 @@
-//! Exponentials, computed as a power of two times a polynomial in the rest of the argument. The power of two is written
-//! to the exponent's bits.
+//! Exponentials, computed as e^x = 2^n · e^r with a whole number n and a small rest r, and likewise for the bases 2 and
+//! 10. A polynomial in r yields the second factor. Adding n to the bits of its exponent multiplies it by 2^n.
 
 use super::arithmetic::{MAGIC, fma, horner, mul, power_of_two};
 
@@ -42,8 +42,8 @@ pub fn scale(value: f32, shifted: f32) -> f32 {
     f32::from_bits(value.to_bits().wrapping_add(shifted.to_bits() << 23))
 }
 
-/// Returns `value` · 2^n, rounded once, for a product that may be subnormal or infinite. `value` is near 1, and n is
-/// from −170 to 130.
+/// Returns `value` · 2^n, rounded once. The product may be subnormal or infinite. `shifted` is n + `MAGIC`, `value` is
+/// near 1, and n is from −170 to 130.
 #[inline(always)]
 pub fn scale_at_edge(value: f32, shifted: f32) -> f32 {
     let n = shifted.to_bits() as i32 - MAGIC.to_bits() as i32;
@@ -51,8 +51,8 @@ pub fn scale_at_edge(value: f32, shifted: f32) -> f32 {
     mul(mul(value, power_of_two(half)), power_of_two(n.wrapping_sub(half)))
 }
 
-/// Returns the result of an exponential for an `x` that may be out of range or NaN: ∞ from `above` on, 0 from `below`
-/// down, and otherwise `value` · 2^n.
+/// Returns the exponential of an `x` that may be out of range or NaN: ∞ if `x` is at least `above`, 0 if `x` is at most
+/// `below`, and otherwise `value` · 2^n. `shifted` is n + `MAGIC`.
 #[inline(always)]
 pub fn edge(x: f32, below: f32, above: f32, value: f32, shifted: f32) -> f32 {
     core::hint::cold_path();
@@ -72,8 +72,8 @@ pub fn exp(x: f32) -> f32 {
     if x.abs() < 87.0 { scale(value, shifted) } else { edge(x, -104.0, 89.0, value, shifted) }
 }
 
-/// Returns `value` and `shifted`, the two parts of e^x / 2, for `x` from 0 on. [`scale`] combines them for `x` up to
-/// 87, and [`half_exp_edge`] beyond.
+/// Returns two numbers, `value` and `shifted`, from which e^x / 2 is computed: by [`scale`] for `x` from 0 to 87, and
+/// by [`half_exp_edge`] for a greater `x`.
 #[inline(always)]
 pub fn half_exp_parts(x: f32) -> (f32, f32) {
     let (r, shifted) = reduce(x);

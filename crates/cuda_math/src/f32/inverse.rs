@@ -7,14 +7,14 @@ const HALF_PI: f32 = core::f32::consts::FRAC_PI_2;
 /// Two factors whose product is π/2 within 2e-14.
 const HALF_PI_FACTORS: (f32, f32) = (1.683_255_55, 0.933_189_45);
 
-/// Returns q(s) for s = y² in asin(y) = y + y³·q(y²), which holds for y up to 1/2 within 5e-9. The coefficients in this
-/// file are minimax for the relative error, with 24 bits each, from Sollya's `fpminimax`.
+/// Returns q(s) at s = y², where asin(y) = y + y³·q(y²). The error is within 5e-9 for y up to 1/2. The coefficients in
+/// this file are minimax for the relative error, with 24 bits each, from Sollya's `fpminimax`.
 #[inline(always)]
 fn asin_polynomial(s: f32) -> f32 {
     horner!(s; 0.166_667_52, 7.495_307e-2, 4.546_963_8e-2, 2.418_153_4e-2, 4.216_503_7e-2)
 }
 
-/// Returns y² and −2·y for a = |x| above 1/2, where asin(a) = π/2 − 2·asin(y) with y² = (1 − a) / 2.
+/// Returns y² = (1 − a) / 2 and −2·y for a magnitude `a` above 1/2. Then asin(a) = π/2 − 2·asin(y).
 #[inline(always)]
 fn far_from_zero(a: f32) -> (f32, f32) {
     let s = fma(a, -0.5, 0.5);

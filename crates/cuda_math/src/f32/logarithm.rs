@@ -7,8 +7,8 @@ const TWO_THIRDS: u32 = 0x3f2a_aaab;
 const ROOT_OF_HALF: u32 = 0x3f35_04f3;
 const THREE_QUARTERS: u32 = 0x3f40_0000;
 
-/// Returns n and m − 1 with x = 2^n·m for a positive and finite `x`. m is at least the number with the bits `least` and
-/// less than twice that number. For other `x` the third result is the logarithm.
+/// Returns n, m − 1 and a logarithm. For a positive and finite `x`, x is 2^n·m, with m at least the number with the
+/// bits `least` and less than twice that number. For any other `x` only the third result counts: the logarithm of `x`.
 #[inline(always)]
 fn split(x: f32, least: u32) -> (f32, f32, f32) {
     let tiny = x < f32::MIN_POSITIVE;

@@ -10,8 +10,8 @@ fn parts(x: f32) -> (u32, i32) {
     if field == 0 { (mantissa, 1) } else { (mantissa | 0x0080_0000, field as i32) }
 }
 
-/// Returns the remainder of the magnitudes and the low bits of the whole quotient. The remainder is NaN if `x` is
-/// infinite, `y` is 0, or one of them is NaN.
+/// Returns the remainder of |x| divided by |y|, and the low bits of the quotient's whole part. The remainder is NaN if
+/// `x` is infinite, `y` is 0, or one of them is NaN.
 #[inline(always)]
 fn divide(x: f32, y: f32) -> (f32, u32) {
     let (a, b) = (x.abs(), y.abs());

@@ -58,8 +58,8 @@ pub fn recip(x: f32) -> f32 {
     div(1.0, x)
 }
 
-/// Returns the square root. Compiler flags may change the results of this function and of `/`, and of no other function
-/// here.
+/// Returns the square root. Compiler flags may change the result of this function, as they may change that of `/`. They
+/// change no other function in this file.
 #[inline(always)]
 pub fn sqrt(x: f32) -> f32 {
     backend::sqrt_f32(x)

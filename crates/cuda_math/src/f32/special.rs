@@ -1,4 +1,4 @@
-//! Rarely used functions, which round the results of the `f64` functions.
+//! Rarely used functions. Each calls the `f64` function of the same name and rounds its result to `f32`.
 
 use crate::f64;
 

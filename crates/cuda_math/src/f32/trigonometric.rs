@@ -5,12 +5,13 @@ use crate::backend;
 
 use super::arithmetic::{MAGIC, fma, horner, mul, rcp_normal};
 
-/// π/2 as a sum of three positive parts. Products of positive parts with a zero keep the sign of the zero.
+/// π/2 as a sum of three parts. All are positive, so their products with ±0 have the sign of the zero.
 const HALF_PI: [f32; 3] = [1.570_796_25, 7.549_789_4e-8, 5.390_302_9e-15];
 /// π as a sum of three parts.
 const PI: [f32; 3] = [3.141_592_5, 1.509_957_9e-7, 1.078_060_6e-14];
 
-/// The greatest angle for which the product of the multiple and the first part is exact.
+/// From this magnitude on, [`quarter_turns`] reduces the angle. Below, three parts suffice: the product of the first
+/// part and the multiple is exact.
 const LARGE: f32 = 131_072.0;
 
 /// 32 zero bits, followed by the bits of 2/π.
@@ -34,7 +35,7 @@ fn quarter_turns(x: f32) -> u64 {
     if (x.to_bits() as i32) < 0 { product.wrapping_neg() } else { product }
 }
 
-/// Converts a part of a turn from the units of [`quarter_turns`] to radians.
+/// Converts the angle `part` from the units of [`quarter_turns`] to radians.
 #[inline(always)]
 fn radians(part: i64) -> f32 {
     (part as f64 * 3.406_121_580_086_554_4e-19) as f32
@@ -52,7 +53,7 @@ fn sin_within_half_turn(r: f32) -> f32 {
     backend::minimum_number_f32(backend::maximum_number_f32(sin, -1.0), 1.0)
 }
 
-/// Returns sin(r) · (−1)^n for the angle r and the low bit of `n`.
+/// Returns sin(r) · (−1)^n. Only the low bit of `n` counts.
 #[inline(always)]
 fn signed_sin(r: f32, n: u32) -> f32 {
     f32::from_bits(sin_within_half_turn(r).to_bits() ^ n << 31)
@@ -63,7 +64,7 @@ fn subtract(x: f32, n: f32, parts: [f32; 3]) -> f32 {
     fma(n, -parts[2], fma(n, -parts[1], fma(n, -parts[0], x)))
 }
 
-/// Returns the sine of a part of a turn in the units of [`quarter_turns`].
+/// Returns the sine of the angle `turns`, which is in the units of [`quarter_turns`].
 #[inline(always)]
 fn sin_of_turns(turns: u64) -> f32 {
     let n = turns.wrapping_add(1 << 62) >> 63;
@@ -96,7 +97,7 @@ pub fn cos(x: f32) -> f32 {
     }
 }
 
-/// Returns `x` − n·π/2, which is at most π/4 in magnitude, and the low bits of n.
+/// Returns the angle `x` − n·π/2, at most π/4 in magnitude, and the low bits of the whole number n.
 #[inline(always)]
 fn reduce(x: f32) -> (f32, u32) {
     if x.abs() < LARGE {
@@ -137,7 +138,7 @@ pub fn tan(x: f32) -> f32 {
     if n & 1 == 0 { value } else { -rcp_normal(value) }
 }
 
-/// Returns `x` − n/2, which is at most 1/4 in magnitude, and the low bits of n.
+/// Returns `x` − n/2, at most 1/4 in magnitude, and the low bits of the whole number n.
 #[inline(always)]
 fn reduce_turns(x: f32) -> (f32, u32) {
     // Whole turns are subtracted first, exactly. A large x consists of whole turns only.

@@ -196,7 +196,7 @@ pub fn y1(x: f64) -> f64 {
     }
 }
 
-/// Returns `value`, negated if `n` is odd and `is_negative`.
+/// Returns `value`, negated if `n` is odd and `is_negative` is true.
 #[inline(always)]
 fn reflect(value: f64, n: i32, is_negative: bool) -> f64 {
     if is_negative && n & 1 == 1 { -value } else { value }
@@ -230,8 +230,9 @@ pub fn jn(x: f64, n: i32) -> f64 {
     reflect(result, n, is_negative)
 }
 
-/// Returns `J` for an order of at least 2 and at least `x`. The recurrence starts at a higher order, with a negligible
-/// value in any scale, and runs downwards. The scale follows from J(0) + 2·J(2) + 2·J(4) + … = 1 (Miller).
+/// Returns `J` at `x` for an order that is at least 2 and at least `x`, by Miller's algorithm. The recurrence runs
+/// downwards from a higher order, where it starts with an arbitrary value. At the end the result is scaled such that
+/// J(0) + 2·J(2) + 2·J(4) + … = 1.
 #[inline(always)]
 fn downwards(x: f64, order: u32) -> f64 {
     let (mut above, mut value, mut result, mut sum) = (0.0, 1e-300, 0.0, 0.0);

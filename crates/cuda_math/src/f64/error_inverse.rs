@@ -44,7 +44,7 @@ fn tail(q: f64) -> f64 {
     x - mul(step, mul_add(step, mul(-0.5, mul_add(2.0, x, slope)), 1.0))
 }
 
-/// Returns `ln(erfc(x) / q)`, which is small.
+/// Returns `ln(erfc(x) / q)`, which is small. `scaled` is `e^(x²)·erfc(x)`, and `logarithm` is `ln q`.
 #[inline(always)]
 fn ln_of_quotient(x: f64, scaled: f64, q: f64, logarithm: f64) -> f64 {
     if x < 24.0 {

@@ -1,7 +1,8 @@
 //! Powers of e, 2 and 10.
 //!
-//! Each argument is split into a whole number `k` of powers of two and a rest. The power of the rest is a polynomial.
-//! The coefficients are minimax among doubles for the relative error on the rest's interval (Sollya's `fpminimax`).
+//! A power `b^x` is computed as `2^k · b^r` with a whole number `k` and a small rest `r`. A polynomial in `r` yields
+//! `b^r`. Its coefficients are minimax among doubles for the relative error on the rest's interval (Sollya's
+//! `fpminimax`).
 
 use super::arithmetic::{TO_WHOLE, add_exponent, high, low, magnitude_high, mul, mul_add, polynomial, power_of_two};
 

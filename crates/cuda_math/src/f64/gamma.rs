@@ -77,8 +77,8 @@ fn ln_gamma_positive(x: f64) -> Double {
     if x < 10.0 { ln_gamma_raised(x) } else { ln_gamma_far(x) }
 }
 
-/// Returns `Γ(x)` for `x` from 1e-17 to 12: a polynomial for the range from 2 to 3, exact at 2, times the factors
-/// between this range and `x`.
+/// Returns `Γ(x)` for `x` from 1e-17 to 12. A polynomial yields `Γ` from 2 to 3, exactly at 2. For another `x`, this
+/// value is multiplied or divided by the factors of `Γ(x + 1) = x·Γ(x)`.
 #[inline(always)]
 fn tgamma_near(x: f64) -> f64 {
     let (mut near, mut factors) = (x, 1.0);

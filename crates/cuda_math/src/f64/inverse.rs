@@ -12,8 +12,9 @@ use crate::backend::sqrt_in_range_f64 as sqrt_in_range;
 /// π/2 minus [`FRAC_PI_2`](core::f64::consts::FRAC_PI_2).
 const HALF_PI_LOW: f64 = 6.123233995736766e-17;
 
-/// Returns `(y, y³, p, is_far)` with `asin y` = `y + y³·p` for a `magnitude` up to 1. If the magnitude is below 1/2, it
-/// is `y`. From 1/2 on, `y` is the sine of half the angle between the result and π/2, or 2^−128 instead of 0.
+/// Returns `(y, y³, p, is_far)` with `asin y = y + y³·p`, for a `magnitude` up to 1. Below 1/2, `y` is the magnitude.
+/// From 1/2 on, `is_far` is true and `y` is `√((1 − magnitude) / 2)`, or 2^−128 instead of 0. Then the arc sine of the
+/// magnitude is `π/2 − 2·asin y`.
 #[inline(always)]
 fn asin_parts(magnitude: f64) -> (f64, f64, f64, bool) {
     let is_far = high(magnitude) >= 0x3fe0_0000;
@@ -82,8 +83,8 @@ fn less_from_half_pi(angle: f64) -> f64 {
     core::f64::consts::FRAC_PI_2 + (HALF_PI_LOW - angle)
 }
 
-/// Returns two numbers in range with the same quotient as these magnitudes. For two infinities the quotient becomes 1,
-/// and for two zeros 0, as C's Annex F requires.
+/// Returns two numbers with the quotient `least / greatest`, in the range of [`divide_in_range`]. For two infinities
+/// the quotient is 1, and for two zeros 0, as C's Annex F requires.
 #[cold]
 #[inline(always)]
 fn scaled(least: f64, greatest: f64) -> (f64, f64) {

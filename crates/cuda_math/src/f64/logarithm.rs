@@ -11,15 +11,14 @@ use super::exponential::{LN_2_HIGH, LN_2_LOW};
 /// The upper word of √½.
 const SQRT_HALF: i32 = 0x3fe6_a09e;
 
-/// Returns `k` and the upper word of `x / 2^k`, which is from √½ to √2. `top` is the upper word of `x`.
+/// Returns `k` and the upper word of `x / 2^k`. This quotient is from √½ to √2. `top` is the upper word of `x`.
 #[inline(always)]
 fn split(top: i32) -> (i32, i32) {
     let top = top.wrapping_add(0x3ff0_0000 - SQRT_HALF);
     ((top >> 20) - 0x3ff, (top & 0xf_ffff) + SQRT_HALF)
 }
 
-/// Returns `ln(1 + f) − f` plus the small part of `k·ln 2`, for `f` from −0.3 to 0.42. The error is far below `f`'s
-/// last place.
+/// Returns `ln(1 + f) − f + k·LN_2_LOW` for `f` from −0.3 to 0.42. The error is far below the last place of `f`.
 #[inline(always)]
 fn beyond_linear(f: f64, k: f64) -> f64 {
     let s = mul(f, recip_in_range(f + 2.0));
@@ -52,8 +51,8 @@ fn ln_special(x: f64) -> f64 {
     }
 }
 
-/// Returns the exponent, and the mantissa minus 1, of a positive number. Returns the logarithm of other numbers as the
-/// error.
+/// Returns the exponent of a positive, finite number, and its mantissa minus 1. For any other number, returns the
+/// logarithm as `Err`.
 #[inline(always)]
 fn exponent_and_mantissa(x: f64) -> Result<(f64, f64), f64> {
     let mut x = x;
@@ -124,7 +123,7 @@ pub fn ln_1p(x: f64) -> f64 {
     }
 }
 
-/// Returns `ln(1 + f) · factor` in two parts; the factor has two parts, too.
+/// Returns `ln(1 + f) · (high + low)` as the sum of two numbers.
 #[inline(always)]
 fn times_factor(f: f64, high: f64, low: f64) -> (f64, f64) {
     let beyond = beyond_linear(f, 0.0);

@@ -78,8 +78,8 @@ fn rsqrt_of_others(x: f64) -> f64 {
     }
 }
 
-/// Returns `1 / ∛x` of a normal number within 2^−21. The square of the result is exact in `f64`. The computation starts
-/// in `f32`, because the simulator does not know the bits of a hardware estimate.
+/// Returns `1 / ∛x` for a normal number, with a relative error of at most 2^−21. The square of the result is exact in
+/// `f64`. The computation starts in `f32`, because the simulator does not know the bits of a hardware estimate.
 #[inline(always)]
 fn rcbrt_nearly(x: f64) -> f64 {
     // |x| = m · 8^(n − 341), with m from 1 to 8.
@@ -160,7 +160,7 @@ fn top_of<const N: usize>(values: [f64; N]) -> i32 {
     top
 }
 
-/// Returns the sum of the squares of the numbers times `factor`.
+/// Multiplies each number by `factor` and returns the sum of the products' squares.
 #[inline(always)]
 fn sum_of_squares<const N: usize>(values: [f64; N], factor: f64) -> f64 {
     let mut scaled = [0.0; 4];
@@ -209,8 +209,8 @@ fn inverse_length<const N: usize>(values: [f64; N]) -> f64 {
     if is_in_range & (low(one) == low(other)) { mul(one, inverse) } else { inverse_length_of_others(values, top) }
 }
 
-/// Returns the reciprocal of the length of a vector if it is out of range, or if [`rsqrt_between`] returns two
-/// different numbers for it.
+/// Returns the reciprocal of a vector's length in the rare cases: the greatest magnitude is out of range, or
+/// [`rsqrt_between`] returns two different numbers. `top` is the upper word of the greatest magnitude.
 #[cold]
 #[inline(always)]
 fn inverse_length_of_others<const N: usize>(values: [f64; N], top: i32) -> f64 {

@@ -15,7 +15,7 @@ use crate::backend::trunc_f64 as trunc;
 const FAR: i32 = 0x41d0_0000;
 
 /// Returns `x − multiple · π/2`. The first subtraction is exact, because its terms are nearly equal multiples of an ulp
-/// of π/2. The neglected part of π/2 is far below the result: no double this small is nearer to a multiple of π/2 than
+/// of π/2. The neglected part of π/2 is far below the result: no double below 2^30 is nearer to a multiple of π/2 than
 /// 2^−60.
 #[inline(always)]
 fn less_quarters(x: f64, multiple: f64) -> f64 {
@@ -27,15 +27,15 @@ fn less_quarters(x: f64, multiple: f64) -> f64 {
 #[repr(C, align(64))]
 struct Rows([[f64; 8]; 2]);
 
-/// The coefficients of `P`, lowest first, with zeros that fill the rows. `sin r = r + r·r²·P(r²)` and `cos r = 1 +
-/// r²·P(r²)` for `r` from −π/4 to π/4.
+/// The coefficients of `P`, lowest first, with zeros that fill the rows. The first row is for `sin r = r + r·r²·P(r²)`,
+/// and the second for `cos r = 1 + r²·P(r²)`, each for `r` from −π/4 to π/4.
 #[rustfmt::skip]
 static ROWS: Rows = Rows([
     [-0.16666666666666663, 0.008333333333330252, -0.00019841269835970456, 2.7557315751151076e-06, -2.5051065222214675e-08, 1.5913637074760345e-10, 0.0, 0.0],
     [-0.5, 0.041666666666666664, -0.0013888888888886931, 2.480158729822819e-05, -2.7557317031440046e-07, 2.0876100847999624e-09, -1.1379584774484641e-11, 0.0],
 ]);
 
-/// Returns `square · P(square)` with the coefficients in row `i`.
+/// Returns `square · P(square)` with the coefficients in row `i` of [`ROWS`].
 #[inline(always)]
 fn beyond(i: usize, square: f64) -> f64 {
     let [a, b, c, d, e, f, g, _] = ROWS.0[i];

@@ -100,7 +100,7 @@ pub trait Atomic: Element + PartialEq {
     #[doc(hidden)]
     fn updated(self, update: Update, value: Self) -> Self;
 
-    /// Returns `-self`: to add it is to subtract `self`.
+    /// Returns `-self`. Adding the result is the same as subtracting `self`.
     #[doc(hidden)]
     fn negated(self) -> Self;
 }

@@ -96,13 +96,13 @@ macro_rules! shuffles {
 }
 
 shuffles! {
-    /// Returns the value of lane `source`, below 32. If that lane is not in `mask`, the result is unspecified.
+    /// Returns the value of lane `source` (0 to 31). If that lane is not in `mask`, the result is unspecified.
     shuffle_idx shuffle_idx_within warp_shuffle_idx Idx source "__shfl_sync"
     /// Returns the value of the lane `delta` (0 to 31) below the caller's, or the caller's own value if there is none.
     shuffle_up shuffle_up_within warp_shuffle_up Up delta "__shfl_up_sync"
     /// Returns the value of the lane `delta` (0 to 31) above the caller's, or the caller's own value if there is none.
     shuffle_down shuffle_down_within warp_shuffle_down Down delta "__shfl_down_sync"
-    /// Returns the value of the lane whose index is the caller's exclusive or `lanes`, below 32.
+    /// Returns the value of the lane whose index is the caller's index exclusive or `lanes` (0 to 31).
     shuffle_xor shuffle_xor_within warp_shuffle_xor Xor lanes "__shfl_xor_sync"
 }
 

@@ -1,5 +1,5 @@
-//! Calls by which the lanes of a warp reach one barrier: the checker distinguishes them, whatever the functions are
-//! called.
+//! Calls by which the lanes of a warp reach one barrier. The checker distinguishes these calls, whatever names the
+//! functions have.
 
 use crate::common::{Device, view_mut};
 use cuda_std::{GlobalMut, device, kernel, thread};

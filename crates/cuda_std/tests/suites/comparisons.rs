@@ -49,13 +49,13 @@ mod own {
     }
 }
 
-/// A structure like [`own::Named`], with a comparison operator that is not marked.
+/// A structure like [`own::Named`], with a comparison operator without `#[device]`.
 #[derive(Clone, Copy, PartialEq)]
 struct Plain<'a> {
     x: &'a [u32],
 }
 
-/// Compares slices in forms whose accesses are all checked.
+/// Compares slices by expressions whose accesses are all checked.
 #[kernel]
 fn compare(x: &[u32], y: GlobalMut<u32>, which: u32) {
     let named = own::Named { x };
@@ -124,7 +124,7 @@ fn slices_are_read_wherever_they_are_compared() {
     assert_eq!(notes.take(), []);
 }
 
-/// Compares values that contain slices, in forms whose accesses are not checked.
+/// Compares values that contain slices, by expressions whose accesses are not checked.
 #[kernel]
 fn compare_unseen(x: &[u32], rows: &[[u32; 2]], y: GlobalMut<u32>) {
     let (pair, option, both, result) = ((x, 1), Some(x), [x, x], Ok::<_, u32>(x));
@@ -172,7 +172,7 @@ fn what_is_not_seen_of_comparisons_is_announced() {
     assert_eq!(download::<u32>(&y), [10]);
 }
 
-/// Compares numbers, addresses, values of marked types, and values whose types the compiler has to infer.
+/// Compares numbers, addresses, values of types under `#[device]`, and values of inferred types.
 #[kernel]
 fn compare_seen(x: &[u32], p: *const u32, y: GlobalMut<u32>) {
     let numbers = (1_u64, [2_u64, 3], Some(4_u64));

@@ -1,4 +1,4 @@
-//! Slices that a call of a marked function returns.
+//! Slices that functions under `#[device]` return.
 
 use crate::common::{Device, download, view, view_mut};
 use cuda_std::{device, kernel, thread};

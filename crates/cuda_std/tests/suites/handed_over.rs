@@ -72,7 +72,7 @@ impl Tripled for [u32] {
     }
 }
 
-/// Passes its parameters only to marked functions and to functions that access nothing.
+/// Passes its parameters only to functions under `#[device]` and to functions that access nothing.
 #[kernel]
 fn all_marked(x: &[u32], y: *mut u32) {
     use marked::Doubled as _;
@@ -91,7 +91,7 @@ fn all_marked(x: &[u32], y: *mut u32) {
     }
 }
 
-/// Passes its parameters also to functions that are not marked.
+/// Passes its parameters also to functions without `#[device]`.
 #[kernel]
 fn some_unmarked(x: &[u32], y: *mut u32) {
     let value = marked_sum(x, plain_sum(x)); // sum
@@ -162,7 +162,7 @@ fn a_note_says_what_to_do() {
     }
 }
 
-/// Dereferences a wild pointer in a function that is not marked.
+/// Dereferences a wild pointer in a function without `#[device]`.
 #[kernel]
 fn wild(address: usize, y: GlobalMut<u32>) {
     let pointer = address as *mut u32;

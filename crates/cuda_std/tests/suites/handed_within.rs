@@ -1,5 +1,5 @@
 //! Pointers and slices that are part of a value, the result of a call, or the argument of a macro. If they are passed
-//! to code that is not marked, the simulator notes that it does not check the accesses.
+//! to code without `#[device]`, the simulator notes that it does not check the accesses.
 
 use crate::common::{Device, download, view, view_mut};
 use cuda_std::{Global, GlobalMut, device, kernel, thread};
@@ -137,7 +137,7 @@ macro_rules! plain_write {
 
 use marked::{made, put, put_behind, put_tuple, sum, tail};
 
-/// Passes pointers only to marked functions, and values without pointers to other functions.
+/// Passes pointers only to functions under `#[device]`, and values without pointers to other functions.
 #[kernel]
 fn all_seen(x: &[u32], y: *mut u32, z: Global<u32>) {
     let mut pair = Pair { y, by: 1 };
@@ -161,7 +161,7 @@ fn all_seen(x: &[u32], y: *mut u32, z: Global<u32>) {
     assert!(Some(x).is_some() && chosen > 0 && format_args!("{pair:p}", pair = y).to_string().len() > 1);
 }
 
-/// Passes pointers in all these forms to functions that are not marked.
+/// Passes pointers in all tested forms to functions without `#[device]`.
 #[kernel]
 fn unseen(x: &[u32], y: *mut u32) {
     let mut pair = Pair { y, by: 1 };
@@ -271,7 +271,7 @@ fn plain_len((_, len): (*const u32, usize)) -> usize {
     len
 }
 
-/// Passes a tuple with a `*mut` pointer. The function may then have written the target.
+/// Passes a tuple with a `*mut` pointer to a function, which may therefore have written the target.
 #[kernel]
 fn given_to_write(y: *mut u32, z: *mut u32) {
     plain_tuple((y, 3));
@@ -279,7 +279,7 @@ fn given_to_write(y: *mut u32, z: *mut u32) {
     unsafe { *z = *y };
 }
 
-/// Passes a tuple with a `*const` pointer. The function cannot have written the target.
+/// Passes a tuple with a `*const` pointer to a function, which therefore cannot have written the target.
 #[kernel]
 fn given_to_read(y: *mut u32, z: *mut u32) {
     plain_len((y.cast_const(), 1));

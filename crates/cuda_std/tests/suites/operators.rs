@@ -1,5 +1,5 @@
-//! Operators of user-defined types that contain pointers. The accesses of marked operators are checked; those of others
-//! are reported as not checked.
+//! Operators of user-defined types that contain pointers. Accesses of operators under `#[device]` are
+//! checked; other operators are reported as not checked.
 
 use crate::common::{Device, download, view_mut};
 use cuda_std::{Call, GlobalMut, device, kernel};
@@ -123,7 +123,7 @@ elements!(
     marked
 );
 
-/// Declares a kernel that applies each operator to elements.
+/// Declares a kernel that applies each operator to a value of type `Elements`.
 macro_rules! operating {
     ($name:ident $module:ident) => {
         #[kernel]

@@ -261,7 +261,7 @@ fn a_pointer_that_leads_nowhere_is_a_fault() {
 
 static NUMBERS: [u32; 3] = [1, 2, 3];
 
-/// Accesses a buffer whose address is in another buffer, a static, a local variable and the heap.
+/// Accesses a static, a local array, the heap, and a buffer whose address is stored in another buffer.
 #[kernel]
 fn elsewhere(list: *const usize, y: *mut u32) {
     let mut own = [4_u32, 5];

@@ -16,13 +16,13 @@ union Bits {
     u: u32,
 }
 
-/// A structure that contains both pointers.
+/// A structure that contains pointers to both buffers of a kernel.
 struct Both {
     x: *const f32,
     y: *mut f32,
 }
 
-/// Declares a kernel for each operation. The first 32 of the 64 elements of `x` are initialised.
+/// Declares a kernel for each operation. Only the first 32 of the 64 elements of `x` are initialised.
 macro_rules! ways {
     ($($name:ident($x:ident, $y:ident, $i:ident) $body:block)*) => {
         $(

@@ -151,7 +151,7 @@ fn operate_marked(x: *mut (u32, u32), y: GlobalMut<u32>, which: u32) {
     y.store(0, operate(marked::Pairs { start: x, len: 2 }, which));
 }
 
-/// The forms that apply an operator other than `Index`, with its trait.
+/// The forms in which [`operate`] applies an operator other than `Index`, with the operator's trait.
 const OTHERS: [(u32, &str); 3] = [(4, "Deref"), (8, "Deref"), (16, "PartialEq")];
 
 fn checking() -> (Device, Notes) {

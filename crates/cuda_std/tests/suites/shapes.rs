@@ -1,5 +1,5 @@
-//! Operators on the results of calls, comparisons and patterns in all forms. Checks that marked code compiles like
-//! plain code, with the same borrows and inferred types, and computes the same.
+//! Operators on the results of calls, comparisons and patterns in all forms. Checks that code under `#[device]`
+//! compiles like plain code, with the same borrows and inferred types, and computes the same.
 
 #![allow(clippy::all, irrefutable_let_patterns, reason = "each form is tested")]
 
@@ -188,7 +188,7 @@ struct Wrapped {
     n: u32,
 }
 
-/// Stores structure literals directly in the buffer, in a function with a named lifetime.
+/// Stores structure literals directly in a buffer, in a function with a named lifetime.
 #[kernel]
 fn stores_structures<'a>(x: &'a [u32], y: *mut Wrapped) {
     let i = thread::index_1d() as usize;

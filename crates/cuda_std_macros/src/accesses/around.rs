@@ -9,11 +9,11 @@ use super::expression;
 /// The code to put around an expression that applies operators.
 #[derive(Default)]
 pub struct Around {
-    /// For each operator, the innermost first: an expression that announces the operator, and the operator's source
-    /// position.
+    /// One pair for each operator, the innermost first: an expression that announces the operator to the simulator, and
+    /// the operator's source position.
     pub operators: Vec<(TokenStream, Span)>,
-    /// For each operand that is computed: the variable that records the operand's type, the operator's trait, and the
-    /// operator's source position.
+    /// For each of the two operands, if it is computed: the variable that records its type, and the trait and source
+    /// position of the operator.
     pub operands: [Option<(Ident, &'static str, Span)>; 2],
 }
 
@@ -22,7 +22,7 @@ impl Around {
         self.operators.is_empty()
     }
 
-    /// Rewrites the operand with this index so that its type is recorded when it is computed.
+    /// Rewrites `operand`, the operand with this index, so that its type is recorded when it is evaluated.
     pub fn note(&self, index: usize, operand: &mut Expr) {
         if let Some((tag, name, span)) = &self.operands[index] {
             let method = Ident::new(if is_comparison(name) { "compared" } else { "operand" }, *span);

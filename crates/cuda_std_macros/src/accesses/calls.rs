@@ -18,7 +18,8 @@ use super::operators::trait_of_method;
 use super::place::{at, is_free, without_parentheses};
 use super::{Accesses, expression, observed, then};
 
-/// Methods of pointers and slices that access nothing, or return slices or pointers whose accesses are reported.
+/// Methods of pointers and slices that access no memory themselves. If they return slices or pointers, accesses through
+/// these are reported.
 const HARMLESS: [&str; 33] = [
     "len",
     "is_empty",
@@ -58,14 +59,14 @@ const HARMLESS: [&str; 33] = [
 /// Methods of iterators that iterate over their argument.
 const ITERATED: [&str; 2] = ["zip", "chain"];
 
-/// The names of the methods of `Escaped` that inspect a value and the target of a reference.
+/// Two methods of `Escaped`: the first inspects a value, the second the target of a reference.
 const ESCAPED: [&str; 2] = ["value", "referred"];
 
 /// Functions of the standard library that access nothing through their arguments.
 const HARMLESS_FUNCTIONS: [&str; 8] =
     ["drop", "forget", "from_raw_parts", "from_raw_parts_mut", "size_of_val", "align_of_val", "black_box", "from_ref"];
 
-/// Modules whose functions are observed or access nothing.
+/// Modules whose functions report their accesses or access no memory.
 const KNOWN_MODULES: [&str; 11] =
     ["core", "std", "alloc", "cuda_std", "ptr", "slice", "mem", "thread", "warp", "atomic", "grid"];
 
@@ -86,7 +87,8 @@ const KNOWN_MACROS: [&str; 12] = [
 ];
 
 impl Accesses {
-    /// Rewrites a call of a function outside of `core::ptr`.
+    /// Rewrites a call of a function that is not in `core::ptr`, so that the generated code inspects the arguments for
+    /// pointers.
     pub fn call_function(&mut self, call: &mut ExprCall) -> Option<Expr> {
         let (name, is_known) = match without_parentheses(&call.func) {
             Expr::Path(path) => {
@@ -153,7 +155,7 @@ impl Accesses {
         Some(self.calling(&name, &told, quote!(#call), span))
     }
 
-    /// Rewrites a struct literal so that it notes the pointers in its fields.
+    /// Rewrites a struct literal so that the simulator records the pointers in its fields.
     pub fn construct(&mut self, literal: &mut ExprStruct) -> Option<Expr> {
         let handings: Vec<Handing> = literal.fields.iter().map(|field| self.handing(&field.expr)).collect();
         visit_mut::visit_expr_struct_mut(self, literal);
@@ -161,7 +163,8 @@ impl Accesses {
         Some(expression(then(&told, quote!(#literal), literal.span())))
     }
 
-    /// Rewrites `value`, which is assigned to a field or through a pointer, so that pointers in it are noted.
+    /// Rewrites `value`, which is assigned to a field or through a pointer, so that the simulator records the pointers
+    /// in it.
     pub fn put(&mut self, value: &mut Expr) {
         let handing = self.handing(value);
         self.visit_expr_mut(value);
@@ -171,8 +174,8 @@ impl Accesses {
         }
     }
 
-    /// Returns the statements to put before an unknown macro, or `None` if the macro names no variable that may be a
-    /// pointer.
+    /// Returns the statements to put before a call of the macro `name`. Returns `None` if the macro is in
+    /// [`KNOWN_MACROS`] or its `tokens` name no variable that may be a pointer.
     pub fn mention(&mut self, name: &str, tokens: &TokenStream, span: Span) -> Option<TokenStream> {
         if KNOWN_MACROS.contains(&name) {
             return None;
@@ -191,8 +194,9 @@ impl Accesses {
         Some(quote!(#observed::after(#calling #told, ());))
     }
 
-    /// Returns `call`, the call of a method that is observed for slices and pointers. If the receiver has another type,
-    /// the generated code inspects it for pointers.
+    /// Returns an expression that makes the reports `told` and then evaluates `call`, a call of the method `name`. The
+    /// reports are for a receiver that is a slice or a pointer. If the receiver has another type, the generated code
+    /// inspects it for pointers instead.
     pub fn call_perhaps_other(
         &mut self,
         receiver: &Handing,
@@ -210,8 +214,8 @@ impl Accesses {
         }
     }
 
-    /// Returns a method call that inspects a value for pointers before `function` is called. `methods` are the names of
-    /// the method for a value and of that for the target of a reference.
+    /// Returns a method call that inspects a value for pointers before `function` is called. `methods` names
+    /// two methods: the one for a value, and the one for the target of a reference.
     fn look(&self, handing: &Handing, function: &str, methods: [&str; 2]) -> Option<TokenStream> {
         let (value, is_reference) = match handing {
             Handing::Simple(Expr::Path(path)) => match path.path.get_ident() {
@@ -250,7 +254,7 @@ impl Accesses {
         is_any.then_some(told)
     }
 
-    /// Returns the expression `call`, which calls `function`, preceded by `told`, which inspects the arguments.
+    /// Returns `call`, a call of `function`, preceded by the code `told` that inspects the arguments.
     fn calling(&mut self, function: &str, told: &TokenStream, call: TokenStream, span: Span) -> Expr {
         self.has_told = true;
         let observed = observed();
@@ -259,7 +263,7 @@ impl Accesses {
         expression(quote!(#observed::#after(#calling #told, #call)))
     }
 
-    /// Returns the statements that note the pointers in `parts` before the parts are put into a larger value.
+    /// Returns the statements that record the pointers in `parts` before the parts are stored in another value.
     fn keep<'e>(&mut self, handings: &[Handing], parts: impl Iterator<Item = &'e mut Expr>) -> Option<TokenStream> {
         let observed = observed();
         let mut told = TokenStream::new();

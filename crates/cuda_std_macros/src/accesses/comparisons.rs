@@ -60,8 +60,8 @@ impl Accesses {
         Some(put_around(quote!(#call), call.path.span(), compared))
     }
 
-    /// Adds the reports of the accesses of both sides to `compared`. If both sides construct a tuple or a similar
-    /// value, their parts are compared one by one.
+    /// Adds the reports for both sides of a comparison to `compared`. If both sides construct a tuple or a similar
+    /// value, the parts of the one are compared with those of the other, one by one.
     fn compare_sides(&mut self, [left, right]: [&mut Expr; 2], are_whole: bool, compared: &mut Compared) {
         if have_same_parts(left, right) {
             for sides in parts(left).into_iter().zip(parts(right)) {

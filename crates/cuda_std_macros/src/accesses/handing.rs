@@ -11,7 +11,7 @@ use super::place::{computes, is_place, is_simple, without_parentheses};
 use super::syntax::makes_variant;
 use super::{Accesses, expression};
 
-/// How a function argument may contain pointers, and when the generated code inspects it.
+/// Tells if a function argument may contain pointers, and how the generated code inspects it.
 pub enum Handing {
     /// The argument contains no pointers.
     Not,
@@ -62,7 +62,7 @@ const ITERATING: [&str; 11] = [
 ];
 
 impl Accesses {
-    /// Returns how `value`, as a function argument, may contain pointers.
+    /// Returns the [`Handing`] of `value` as a function argument.
     pub fn handing(&self, value: &Expr) -> Handing {
         let value = without_parentheses(value);
         if self.may_point(value) {
@@ -83,8 +83,8 @@ impl Accesses {
         if self.computes_pointer(value) { Handing::Computed } else { Handing::Not }
     }
 
-    /// Returns two lists: the [`Handing`] of each argument, and the [`Handing`] of the target of each reference within
-    /// the arguments.
+    /// Returns two lists: the [`Handing`] of each argument, and the [`Handing`] of the target of each reference inside
+    /// a tuple, array or structure that is an argument.
     pub fn handings<'e>(&self, arguments: impl IntoIterator<Item = &'e Expr, IntoIter: Clone>) -> [Vec<Handing>; 2] {
         let arguments = arguments.into_iter();
         let mut behind = Vec::new();
@@ -181,8 +181,8 @@ impl Accesses {
     }
 }
 
-/// Applies `looked_at` to `argument`, or to the target of the reference `argument`, if it must be inspected when it is
-/// passed on.
+/// Applies `looked_at` to an argument that must be inspected when it is passed on. If `argument` is a reference such as
+/// `&x`, applies it to `x` instead.
 pub fn wrap(handing: &Handing, argument: &mut Expr, looked_at: impl FnOnce(&Expr) -> TokenStream) {
     let value = match (handing, argument) {
         (Handing::Computed, argument) => argument,

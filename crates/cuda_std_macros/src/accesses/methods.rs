@@ -32,7 +32,7 @@ enum Accessed {
     Elements(Access),
     /// All elements of the slice.
     All(Access),
-    /// All elements of the slice, and all elements of the argument, from which they are copied.
+    /// All elements of the slice, and all elements of the argument, which are copied to the slice.
     AllFrom,
 }
 
@@ -94,7 +94,7 @@ pub fn moves(method: &Ident) -> bool {
     matches!(name.strip_prefix("byte_").unwrap_or(name), "add" | "sub" | "offset")
 }
 
-/// Returns `call`, which offsets a pointer, with a note of the offset for the simulator.
+/// Returns `call`, which offsets a pointer, wrapped such that the simulator records the offset.
 pub fn note_move(call: &ExprMethodCall) -> Expr {
     let before = at(&call.receiver);
     expression(quote_spanned!(call.span()=> #before.moved(#call)))

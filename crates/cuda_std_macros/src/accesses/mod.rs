@@ -177,8 +177,8 @@ impl Accesses {
         }
     }
 
-    /// Returns an assignment that evaluates `right`, makes the reports `told`, and then writes by `assign`. Returns
-    /// `None` if there are no reports.
+    /// Returns an expression that evaluates `right`, makes the reports `told`, and then executes the assignment that
+    /// `assign` generates. Returns `None` if there are no reports.
     fn after(
         &mut self,
         told: TokenStream,

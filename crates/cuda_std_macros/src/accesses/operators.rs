@@ -21,7 +21,8 @@ use super::syntax::{assigned_places, is_assigning};
 use super::{Accesses, observed};
 
 impl Accesses {
-    /// Returns the code to put around `value` for the operators of the places that `value` borrows or writes.
+    /// Returns the code to put around `value` for the dereferences and indices in the places that `value` borrows or
+    /// writes.
     pub fn operators_of(&mut self, value: &mut Expr) -> Around {
         let mut around = Around::default();
         match value {

@@ -12,8 +12,8 @@ use super::{Access, Accesses, expression, observed};
 
 impl Accesses {
     /// Rewrites the condition of an `if` or a `while`, including its `let`s. Returns the reports to make before the
-    /// condition. The reports of the second and later `let`s stay in the condition, where the variables of earlier ones
-    /// exist.
+    /// condition. The reports of the second and later `let`s stay in the condition, where the variables of the earlier
+    /// `let`s exist.
     pub fn condition(&mut self, condition: &mut Expr) -> Option<TokenStream> {
         match condition {
             Expr::Let(binding) => {
@@ -181,7 +181,7 @@ fn free(value: &Expr) -> Option<&Expr> {
     }
 }
 
-/// Returns true if `place` is a part of a call's result and only fields, simple indices and dereferences lead to it.
+/// Returns true if `place` consists of a call and of fields, simple indices and dereferences of the call's result.
 fn lends(place: &Expr) -> bool {
     match place {
         Expr::Paren(inner) => lends(&inner.expr),
@@ -259,8 +259,8 @@ struct Slice {
 
 /// Returns the slices that `pattern` matches.
 fn slices(pattern: &Pat) -> Vec<Slice> {
-    /// Returns the slices that the patterns `parts` match. `around` makes the pattern of the whole value from the index
-    /// of a part and the pattern for that part.
+    /// Returns the slices that the patterns `parts` match. `around` takes the index of a part and the pattern for that
+    /// part, and returns the pattern of the whole value.
     fn inner<'p>(
         parts: impl IntoIterator<Item = &'p Pat>,
         around: impl Fn(usize, TokenStream) -> TokenStream,

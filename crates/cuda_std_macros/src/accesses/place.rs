@@ -67,7 +67,7 @@ impl Bindings {
     }
 }
 
-/// Returns `value` as the scrutinee of a `match`. A struct literal in it gets parentheses.
+/// Returns `value` as the scrutinee of a `match`, in parentheses if a struct literal in it needs them.
 pub fn scrutinee(value: &Expr) -> TokenStream {
     fn has_structure(value: &Expr) -> bool {
         match value {
@@ -89,7 +89,7 @@ pub fn scrutinee(value: &Expr) -> TokenStream {
     if has_structure(value) { quote!((#value)) } else { quote!(#value) }
 }
 
-/// Returns the original call if `call` is one that the pass for call paths has wrapped in a step.
+/// Returns the call of the source if `call` is the wrapper that the pass for call paths has put around it.
 pub fn left_call(call: &ExprCall) -> Option<&Expr> {
     match &*call.func {
         Expr::Path(path) if path.path.segments.len() == 4 && path.path.segments[3].ident == "leave" => call.args.last(),
@@ -97,7 +97,7 @@ pub fn left_call(call: &ExprCall) -> Option<&Expr> {
     }
 }
 
-/// Returns `value` without parentheses, and without the step of a call path around a call.
+/// Returns `value` without parentheses, and without the wrapper that the pass for call paths has put around a call.
 pub fn without_parentheses(value: &Expr) -> &Expr {
     match value {
         Expr::Call(call) => left_call(call).map_or(value, without_parentheses),
@@ -303,8 +303,8 @@ impl Accesses {
     }
 }
 
-/// Returns an expression for the storage that contains the place. The expression checks indices and reports the reads
-/// of pointers that lead to the place.
+/// Returns an expression for the storage that contains the place. The expression checks the indices in the place, and
+/// reports reads of the pointers that the place dereferences.
 pub fn way(place: &Expr) -> TokenStream {
     let observed = observed();
     match place {
@@ -340,14 +340,14 @@ pub fn way(place: &Expr) -> TokenStream {
 }
 
 /// Returns an `observed::At` with the address of `value`, which must be safe to evaluate twice. If `value` offsets a
-/// pointer, the offset is noted.
+/// pointer, the simulator records the offset.
 pub fn at(value: &Expr) -> TokenStream {
     let observed = observed();
     let address = address(&with_moves(value));
     quote_spanned!(value.span()=> #observed::At(#address))
 }
 
-/// Returns `value`. If it offsets a pointer, a note of the offset is added for the simulator.
+/// Returns `value`. If it offsets a pointer, it is wrapped such that the simulator records the offset.
 fn with_moves(value: &Expr) -> Expr {
     let mut value = value.clone();
     if let Expr::MethodCall(call) = &mut value

@@ -10,7 +10,7 @@ use crate::names;
 use super::methods::moves;
 use super::place::without_parentheses;
 
-/// The variables in scope, in lists by what is known about them.
+/// The variables in scope, in one list per kind of known fact.
 #[derive(Clone, Default)]
 pub struct Variables {
     /// Closures, whose bodies are rewritten with the body of the function.
@@ -19,9 +19,10 @@ pub struct Variables {
     numbers: Vec<Ident>,
     /// References to single values.
     references: Vec<Ident>,
-    /// Variables whose declared type is a pointer, a slice or an array, each with true if its elements are numbers.
+    /// Variables whose declared type is a pointer, a slice or an array. The `bool` is true if the elements are
+    /// numbers.
     pointers: Vec<(Ident, bool)>,
-    /// Variables whose types are written or follow from their declarations.
+    /// Variables whose types are written in the source or follow from their declarations.
     typed: Vec<Ident>,
     /// All variables that are initialised in their declarations.
     given: Vec<Ident>,
@@ -48,7 +49,7 @@ impl Variables {
         variables
     }
 
-    /// Records a parameter of a function or closure if its type is written.
+    /// Records a parameter of a function or closure if its type is written in the source.
     pub fn declare_typed(&mut self, parameter: &Pat) {
         if let Pat::Type(typed) = parameter
             && let Pat::Ident(name) = &*typed.pat
@@ -271,7 +272,7 @@ fn element(ty: &Type) -> Option<&Type> {
     }
 }
 
-/// Returns true if the type is written and not `_`, with or without `&`.
+/// Returns true unless the type is `_`, or a reference to `_`.
 fn is_written(ty: &Type) -> bool {
     match ty {
         Type::Infer(_) => false,

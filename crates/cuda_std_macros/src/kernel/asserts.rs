@@ -34,9 +34,10 @@ pub fn rewrite_prints(body: &mut Block) {
     Rewrite { names: &PRINTS, found: Vec::new() }.visit_block_mut(body);
 }
 
-/// Returns items, to be put beside the function, that use an explicit import such as `use cuda_std::println`. Rewritten
-/// calls have full paths, so the compiler would otherwise report the import as unused. `cuda_std` has a function with
-/// the name of each macro. The items use this function, from the explicit import or else from a glob import.
+/// Returns items to put beside the function. They use an explicit import such as `use cuda_std::println`, which the
+/// compiler would otherwise report as unused, because rewritten calls have full paths. `cuda_std` has a function with
+/// the name of each macro. The items refer to this function, which the explicit import provides, or else a glob import
+/// among the items.
 pub fn uses(body: &Block) -> TokenStream {
     let mut rewrite = Rewrite { names: &[], found: Vec::new() };
     rewrite.visit_block_mut(&mut body.clone());

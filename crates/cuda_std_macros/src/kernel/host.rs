@@ -1,5 +1,5 @@
-//! Expands a kernel for the host: the function that makes a call, and the instances that encode or run a call's
-//! arguments.
+//! Expands a kernel for the host: a function that returns a `Call`, and for each instance the functions that encode a
+//! call's arguments and run its threads.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -11,7 +11,7 @@ use super::kernel_type::kernel_type;
 use super::{Parameter, check_bytes, conditions, local, place_of};
 use crate::passes;
 
-/// Returns the function that makes a call, the type of the kernel, and the functions of its instances.
+/// Returns the function that returns a `Call`, the type of the kernel, and the functions of the kernel's instances.
 pub fn host(
     function: &ItemFn,
     options: &Options,

@@ -26,7 +26,7 @@ fn summary(attributes: &[Attribute]) -> String {
 }
 
 /// Returns true if the kernel is in a module of its own name, inline or in a file. The import in `mod k; pub use k::k;`
-/// must then bring only the function. If the kernel's type were visible, the import would bring the type, too, and its
+/// must then import only the function. If the kernel's type were visible, the import would include the type, and its
 /// name would clash with the module's.
 pub fn has_name_of_module(name: &Ident) -> bool {
     if !proc_macro::is_available() {

@@ -135,8 +135,8 @@ impl Parameter {
         }
     }
 
-    /// Returns the parameter of the host's function that contains the body, and a statement to run before the body, if
-    /// one is needed.
+    /// Returns the declaration of this parameter in the host function that contains the body. Also returns a statement
+    /// to run before the body, or `None` if none is needed.
     ///
     /// The compiler assumes that a `&mut` parameter is not aliased, but all threads get the same slice. For a `&mut
     /// [T]` the function therefore takes a view, and the statement makes the slice from it as a local variable.

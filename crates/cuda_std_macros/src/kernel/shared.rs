@@ -22,7 +22,7 @@ use syn::{
 use super::local;
 use crate::address_space::{AddressSpace, take};
 
-/// Marks the arrays that use items of the body, and turns the statics of the body into shared memory.
+/// Marks each `shared_array!` that uses items of the body, and turns the statics of the body into shared memory.
 pub fn rewrite(body: &mut Block) -> syn::Result<()> {
     let mut statics = Statics::default();
     statics.visit_block_mut(body);
@@ -293,8 +293,8 @@ pub fn inside(ty: &Type) -> &Type {
 struct Uses<'a>(&'a [(Ident, Ident)]);
 
 impl Uses<'_> {
-    /// Returns the dereference that replaces `name`, or `None` for other names. It keeps the line of `name` for
-    /// reports.
+    /// Returns the dereference that replaces `name`, or `None` if `name` is not the name of a static. The dereference
+    /// has the source position of `name`, which reports show.
     fn pointee(&self, name: &Ident) -> Option<TokenStream> {
         let (_, pointer) = self.0.iter().find(|(known, _)| known == name)?;
         Some(quote_spanned!(name.span()=> (*#pointer)))

@@ -1,4 +1,4 @@
-//! Compiles kernels by the driver for all contexts of this process, each kernel once.
+//! Makes the driver compile kernels for all contexts of this process, each kernel once.
 //!
 //! A library of the driver needs no context. A kernel can therefore be compiled before or while a context is made, and
 //! while copies and launches run. Drivers support this from CUDA 12.0 on. With an older driver, or if a kernel does not
@@ -9,8 +9,8 @@
 //!
 //! A context compiles one module at a time and does nothing else meanwhile, regardless of the number of calling
 //! threads. Code loaded by `cuLibraryLoadData` belongs to no context: the driver receives each kernel once per process,
-//! for all devices, and compiles several at once. While the driver starts, the PTX is extracted for a GPU with 132
-//! multiprocessors.
+//! for all devices, and compiles several at once. While the driver starts, the PTX of the predicted kernels is
+//! extracted. The prediction assumes a GPU with 132 multiprocessors.
 //!
 //! A wrong prediction of the kernels costs only time. A kernel that was not predicted is compiled at its launch. If the
 //! driver refuses a kernel here, the launch loads it again as a module of the context and gets an error with the
@@ -53,7 +53,7 @@ type Slot = Arc<OnceLock<Option<Compiled>>>;
 /// The slots of all kernels, by the address of the image and the kernel's name.
 static SLOTS: Mutex<BTreeMap<(usize, &str), Slot>> = Mutex::new(BTreeMap::new());
 
-/// The number of multiprocessors that is assumed until the GPU is known: the number of an H100 and an H200.
+/// The number of multiprocessors that is assumed until the GPU is known: that of an H100 or H200.
 const GUESSED_MULTIPROCESSORS: u32 = 132;
 
 /// Compiles the kernels that `kernels` returns for the GPU's number of multiprocessors, if the GPU can run the modules.
@@ -88,7 +88,7 @@ fn by_image(
     images.into_values()
 }
 
-/// Returns the code of `kernel`. Waits until the kernel is compiled.
+/// Returns the compiled code of `kernel`, or `None` if there is none. Compiles the kernel if necessary.
 pub(super) fn of(target: &Target, kernel: &'static KernelInfo) -> Option<Compiled> {
     target.compile(&[kernel]);
     let slots = SLOTS.lock().unwrap_or_else(PoisonError::into_inner);
@@ -115,9 +115,9 @@ impl Target {
         images.into_iter().find(|image| image.needs().is_none_or(|need| need <= self.driver))
     }
 
-    /// Compiles those of `kernels` that are not compiled yet, for launches without tables, if their PTX can be
-    /// extracted from their module. Each kernel is compiled separately, so that it can be launched as soon as it is
-    /// ready. Several kernels are compiled at a time. Another thread may still be compiling some of them when this
+    /// Compiles those of `kernels` that are not compiled yet and whose PTX can be extracted from their module. Launches
+    /// with tables cannot use this code. Each kernel is compiled separately, so that it can be launched as soon as it
+    /// is ready. Several kernels are compiled at a time. Another thread may still be compiling some of them when this
     /// returns.
     pub(super) fn compile(&self, kernels: &[&'static KernelInfo]) {
         if !sys::has_libraries() {
@@ -149,7 +149,7 @@ impl Target {
     }
 }
 
-/// A slot that its owner must set. Dropping the owner sets the slot to `None`.
+/// The owner of a slot that is not set yet. Dropping the owner sets an empty slot to `None`.
 struct Begun {
     name: &'static str,
     slot: Slot,

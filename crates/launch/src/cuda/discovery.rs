@@ -39,7 +39,7 @@ pub(super) fn find_usable(
     Ok((device, gpu, driver))
 }
 
-/// Returns the error for a failed call of the driver, whose purpose is `what`.
+/// Returns the error for a failed driver call. `what` is the purpose of the call.
 pub(super) fn fails(what: impl Into<String>, code: Code) -> Unavailable {
     let (name, text) = code.explain();
     Unavailable::DriverFails { what: what.into(), code: code.0, name, text }

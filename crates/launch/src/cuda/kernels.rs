@@ -30,7 +30,7 @@ pub(super) struct LoadedKernel {
     /// The maximum number of threads per block.
     pub(super) max_threads: u32,
     pub(super) static_shared: u32,
-    /// True if the PTX still has placeholders for tables, because the launch passed none.
+    /// True if the PTX has placeholders for tables, but the launch passed no tables.
     pub(super) lacks_tables: bool,
     /// True if the kernel's code waits for the previous launch, so that the kernel may start while that launch runs.
     pub(super) waits: bool,

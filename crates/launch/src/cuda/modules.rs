@@ -164,7 +164,8 @@ impl Modules {
         Ok(self.kernels.insert(kernel))
     }
 
-    /// Loads the wanted kernel. Also returns the module with this kernel only, if one was loaded into this context.
+    /// Loads the wanted kernel. Also returns the module that contains only this kernel, if such a module was loaded
+    /// into this context.
     fn load(&self, wanted: Wanted<'_>) -> Result<(Option<LoadedModule>, LoadedKernel), Error> {
         let Wanted { context, kernel, tables } = wanted;
         if tables.is_empty()
@@ -251,8 +252,9 @@ impl Modules {
         })
     }
 
-    /// Compiles and loads the best image of `module` that the driver supports. The function `part` selects the text to
-    /// compile from the image's text, and this text is also returned. The result is `None` if `part` returns `None`.
+    /// Compiles and loads the best image of `module` that the driver supports. The function `part` gets the image's
+    /// text and returns the text to compile. Returns the loaded module and this text, or `None` if `part` returns
+    /// `None`.
     fn compile(
         &self,
         context: &Context,
@@ -287,7 +289,7 @@ impl Modules {
     }
 }
 
-/// Returns the properties of `function`, the loaded kernel, that launches need. `text` is the PTX of this kernel alone,
+/// Returns the properties that a launch needs of the loaded kernel `function`. `text` is the PTX of this kernel alone,
 /// or empty if the whole module was loaded.
 fn describe(wanted: Wanted<'_>, function: CUfunction, text: &str) -> Result<LoadedKernel, Error> {
     let Wanted { context, kernel, tables } = wanted;

@@ -1,13 +1,13 @@
 //! A pool of freed memory, which later allocations of the same size reuse.
 //!
 //! The driver's calls to allocate and to free take longer than a small kernel, and freeing waits for all launches. Work
-//! that uses pooled memory is in the device's own stream, or has ended when the memory is freed. Work of the memory's
-//! next owner is therefore ordered after it without waiting.
+//! that uses pooled memory is in the device's own stream, or has ended when the memory is freed. The next owner's work
+//! is therefore ordered after that work without waiting.
 //!
 //! # Design
 //!
-//! The blocks of a context are pooled by size. A workspace (`Device::workspace`) is reused, with its contents, only by
-//! the next request of the same kind and length: flags in it need not be cleared again.
+//! The blocks of a context are pooled by size. The memory and contents of a workspace (`Device::workspace`) serve only
+//! a later workspace of the same type and length. Flags in it need not be cleared again.
 
 use std::any::TypeId;
 use std::collections::HashMap;
@@ -33,7 +33,7 @@ pub(super) struct Size {
 }
 
 impl Size {
-    /// The multiples to which small and large sizes are rounded up, as in the driver: 512 bytes and its page size.
+    /// The units to which small and large sizes are rounded up, as in the driver: 512 bytes and 2 MiB.
     const GRAINS: [usize; 2] = [512, 2 << 20];
 
     /// Returns the size for a request of at least `bytes` bytes. A workspace has exactly `bytes` bytes, because its

@@ -1,8 +1,9 @@
-//! Vector clocks, which state for a piece of work which other work is known to be done before it.
+//! Vector clocks. The clock of a piece of work states which other work is known to be done before it.
 
 use std::collections::BTreeMap;
 
-/// For each actor, the time up to which its work is known to be done. An actor that is not listed has time 0.
+/// For each actor (a stream or a queue), the time up to which its work is known to be done. An actor that is not listed
+/// has time 0.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Clock(BTreeMap<u64, u64>);
 

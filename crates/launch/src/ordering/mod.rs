@@ -27,7 +27,7 @@ pub use race::{StreamAccess, StreamRace, StreamWork};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Actor(u64);
 
-/// The accesses of all streams with which later work may race, and the clocks that order them.
+/// The accesses with which later work may race, in all streams, and the clocks that order these accesses.
 #[derive(Default)]
 struct Registry {
     next: u64,
@@ -102,7 +102,7 @@ impl Actor {
         registry().clock(self).clone()
     }
 
-    /// Places all work that this actor enqueues from now on after `event` in the order.
+    /// Records that all work which this actor enqueues from now on waits for `event`.
     pub(crate) fn wait(self, event: &Clock) {
         registry().clock(self).join(event);
     }

@@ -5,7 +5,7 @@ use launch::{Error, LaunchConfig};
 use super::kernels::bits::{OPERATIONS, by_given_tables, estimates, operations};
 use super::{numbers, two_devices};
 
-/// Returns the word that a table of three inputs gives for `words`, bit by bit.
+/// Returns the word that a truth table of three inputs gives if it is applied to each bit of `words`.
 fn looked_up(table: u32, words: [u32; 3]) -> u32 {
     let row = |bit: u32| words.iter().fold(0, |row, word| row << 1 | word >> bit & 1);
     (0..32).map(|bit| (table >> row(bit) & 1) << bit).sum()

@@ -63,9 +63,9 @@ WAIT:
 
 const MODULES: &[PtxModule] = &[PtxModule { path: "suites::gpus", images: &[PtxImage::new(70, PTX)] }];
 
-/// Returns the number of cycles by which a kernel on `len` elements delays each block. With few blocks the delay is
-/// about half a millisecond, so that a copy that does not wait for the kernel comes too early. Many blocks run that
-/// long without a delay.
+/// Returns the number of cycles by which a kernel on `len` elements delays each block. A kernel with few blocks then
+/// takes about half a millisecond, so that a copy that does not wait for it comes too early. A kernel with many blocks
+/// takes that long with a short delay.
 fn late(len: usize) -> u64 {
     if len > 1 << 20 { 10_000 } else { 1_000_000 }
 }
@@ -128,8 +128,8 @@ fn all_gpus() -> Result<(), Error> {
     Ok(())
 }
 
-/// Checks copies around the ring of `devices`. Delayed kernels run before each copy, after it on its source, and after
-/// it on its target.
+/// Checks copies around the ring of `devices`. Delayed kernels run before each copy, and afterwards on its source and
+/// on its target.
 fn check_copies(devices: &[Device], lens: &[usize]) -> Result<(), Error> {
     for &len in lens {
         for (number, here) in devices.iter().enumerate() {

@@ -1,6 +1,6 @@
-//! Kernels whose faults few orders show, because blocks and warps have to meet in one of many possible ways. Each
-//! kernel has a faulty and a correct variant, which `is_sound` selects. One thread of each block, or of each warp, does
-//! all the work.
+//! Kernels whose faults appear under few schedules, because the fault needs a certain order of events in several blocks
+//! or warps. Each kernel has a faulty and a correct variant, which `is_sound` selects. One thread of each block, or of
+//! each warp, does all the work.
 
 use cuda_std::{GlobalMut, fence, kernel, shared_array, thread};
 use launch::{Call, Device, Error, LaunchConfig};
@@ -67,7 +67,7 @@ fn wait(flags: GlobalMut<u32>, i: usize, acquires: bool) -> u32 {
 }
 
 /// A look-back that acquires a prefix only from the first two predecessors or from block 0. The fault shows if three
-/// successive blocks are late with their prefixes, and the block before them is not.
+/// successive blocks have no prefix yet and the block before them has one.
 #[kernel]
 fn third_of_the_window(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u32>) {
     let Some(block) = leader() else { return };
@@ -108,8 +108,8 @@ fn sense_before_reset(is_sound: bool, _data: GlobalMut<u32>, flags: GlobalMut<u3
     }
 }
 
-/// A value that one block computes: a block that finds it ready only when it tries to claim the work does not acquire
-/// it.
+/// A value that one block computes for all. A block reads it without an acquire if it becomes ready between the first
+/// look at the flag and the attempt to claim the work.
 #[kernel]
 fn ready_in_between(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u32>) {
     let Some(_) = leader() else { return };
@@ -127,8 +127,8 @@ fn ready_in_between(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u32>)
     assert!(data.load(0) == 42);
 }
 
-/// A last block that reads the values of the other blocks. If those of blocks 0 and 2 are ready, it assumes that block
-/// 1's is ready too.
+/// The last block reads the values of the other blocks. If the values of blocks 0 and 2 are ready, it assumes that the
+/// value of block 1 is ready too.
 #[kernel]
 fn gap_in_the_row(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u32>) {
     let Some(block) = leader() else { return };
@@ -144,8 +144,8 @@ fn gap_in_the_row(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u32>) {
     }
 }
 
-/// A sum of all blocks' values by the block with the last ticket. Block 2 forms it without an acquire if block 3 has
-/// drawn the ticket before.
+/// The block with the last ticket adds the values of all blocks. If this is block 2, and block 3 has drawn the ticket
+/// before, block 2 adds them without an acquire.
 #[kernel]
 fn last_ticket_of_the_middle(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u32>) {
     let Some(block) = leader() else { return };
@@ -179,7 +179,7 @@ fn lock_lost_twice(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u32>) 
     flags.store_release(0, 0);
 }
 
-/// A value with an epoch: if it changes from 1 to 2 during a read, the reader reads again without an acquire.
+/// A value with an epoch. If the epoch changes from 1 to 2 during a read, the reader reads again without an acquire.
 #[kernel]
 fn epoch_in_between(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u32>) {
     let Some(block) = leader() else { return };
@@ -201,7 +201,7 @@ fn epoch_in_between(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u32>)
     }
 }
 
-/// A stack of four nodes without a count of its changes: the top that a block has read is popped and pushed again.
+/// A stack of four nodes with the ABA problem: between read and exchange, the top node is popped and pushed again.
 #[kernel]
 fn pushed_again(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u32>) {
     let Some(block) = leader() else { return };
@@ -265,7 +265,8 @@ fn overtaken_message(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u32>
     }
 }
 
-/// Values of warps in shared memory: the last warp reads all of them if warps 0 and 2 are ready and warp 1 is not.
+/// The last warp reads the values of the other warps from shared memory. The faulty variant does so before warp 1 is
+/// ready.
 #[kernel]
 fn warps_out_of_order(is_sound: bool, _data: GlobalMut<u32>, _flags: GlobalMut<u32>) {
     let warp = thread::index_in_block() as usize / 32;
@@ -340,8 +341,8 @@ fn full_after_empty(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u32>)
     }
 }
 
-/// Blocks that take turns by tickets, each waiting for the previous ticket. A block waits without an acquire if the
-/// blocks of the two tickets before have larger numbers, in descending order.
+/// Blocks take turns by tickets: each waits for the block with the previous ticket. Block `b` waits without an acquire
+/// if it follows block `b + 1`, which follows a block with a larger number.
 #[kernel]
 fn ticket_window(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u32>) {
     let Some(block) = leader() else { return };

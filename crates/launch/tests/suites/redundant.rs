@@ -1,4 +1,4 @@
-//! Tests that the list has exactly the synchronisations that no tried order needs.
+//! Tests that `redundant_synchronisations` lists exactly the synchronisations that no tried order needs.
 
 use cuda_std::{GlobalMut, fence, kernel, shared_array, thread, warp};
 use launch::{Device, Error, LaunchConfig, SyncKind, redundant_synchronisations};
@@ -29,7 +29,7 @@ fn twice(y: GlobalMut<u32>) {
     y.store(i, tile.load((i + 1) % THREADS));
 }
 
-/// Uses the count of a barrier that orders nothing. The count is used, so the barrier is not left out.
+/// Has a counting barrier that orders nothing. Its count is used, so a run without the barrier still computes it.
 #[kernel]
 fn counting(y: GlobalMut<u32>) {
     let i = thread::thread_idx_x();
@@ -56,7 +56,7 @@ fn message(y: GlobalMut<u32>) {
     }
 }
 
-/// Makes each thread count the values that it finds. No two accesses race, so only the result shows the fault.
+/// Checks in thread 0 that all threads counted before the barrier. No accesses race; only the result shows a fault.
 #[kernel]
 fn first_and_second(y: GlobalMut<u32>) {
     let i = thread::thread_idx_x() as usize;

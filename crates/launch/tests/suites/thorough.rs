@@ -1,4 +1,4 @@
-//! Tests that the search over orders finds faults that few orders show.
+//! Tests that `check_thoroughly` finds faults that few orders show.
 
 use std::time::{Duration, Instant};
 
@@ -52,7 +52,7 @@ fn only_a_strict_check_finds_a_vote_that_orders_memory() {
     assert!(failed.error.to_string().contains("data race on `tile["), "{failed}");
 }
 
-/// Prints the hostile orders, and other named ones, that show each fault, and the number of orders that a search needs.
+/// Prints for each fault the hostile and other named orders that show it, and how many orders a search needs.
 #[test]
 #[ignore = "prints the table of docs/check.md"]
 fn figures() {

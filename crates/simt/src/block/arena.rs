@@ -147,7 +147,8 @@ impl Arena {
     }
 
     /// Returns the address of the static shared array declared at `site`, and allocates `array` on the first call.
-    /// `hint` is the index at which the array may be found. The second result is the hint for the next call.
+    /// `hint` is a guess of the array's index in the arena. The second result is the actual index, which is the hint
+    /// for the next call.
     ///
     /// # Errors
     /// [`Exceeded`] if the array needs more shared memory than the block has left.
@@ -200,8 +201,8 @@ impl Arena {
         })
     }
 
-    /// Returns the name of the array that contains a view of `len` elements from `start` on, and the type of its
-    /// elements if known.
+    /// Returns the name of the array that contains a view of `len` elements from `start` on, and the type of the
+    /// array's elements, each if known.
     #[cold]
     pub(crate) fn array_of_view(&self, start: usize, len: usize) -> (Option<&'static str>, Option<&'static str>) {
         // If a launch has no dynamic memory, its view is empty and has the address of the first static array.

@@ -1,4 +1,4 @@
-//! The meeting of a block's threads at block barriers and warp operations.
+//! Makes the threads of a block wait for each other at block barriers and warp operations.
 
 use super::Block;
 use super::rendezvous::{Operation, Request};

@@ -57,7 +57,7 @@ pub(crate) type Entry<'a> = dyn Fn(&Block) + Sync + 'a;
 pub(crate) struct Barrier {
     pub(crate) arrived: Cell<u32>,
     pub(crate) votes: Cell<u32>,
-    /// The number of votes at the last barrier that completed.
+    /// The number of threads whose predicate was true at the last completed barrier.
     pub(crate) result: Cell<u32>,
     /// The first thread that waits at the barrier, and the line at which it waits.
     pub(crate) at: Cell<Option<(Line, Thread)>>,
@@ -65,7 +65,7 @@ pub(crate) struct Barrier {
     pub(crate) waits_for_grid: Cell<bool>,
 }
 
-/// The numbers of barriers and warp operations that a block has completed, and its progress.
+/// The numbers of barriers and warp operations that a block has completed, and a counter of its progress.
 #[derive(Default)]
 pub(crate) struct Counts {
     pub(crate) barriers: Cell<u64>,
@@ -94,7 +94,7 @@ pub(crate) struct Block {
     watcher: Option<*const dyn Watcher>,
     worker: usize,
     has_turn: Cell<bool>,
-    /// True if the block waits for other blocks and has passed its turn on.
+    /// True if the block polls for a write of another block, so that the worker runs other blocks in the meantime.
     pub(crate) is_stalled: Cell<bool>,
 
     pub(crate) run_queue: RunQueue,
@@ -107,17 +107,16 @@ pub(crate) struct Block {
     /// The highest address that each thread has polled.
     furthest_polls: PerThread<usize>,
     plain_loads: PlainLoads,
-    /// The source line at which each thread last polled or, in a watched launch, last polled, accessed memory or
-    /// waited.
+    /// The source line of each thread's last poll. In a watched launch, memory accesses and waits count too.
     last_seen: PerThread<Option<Line>>,
     last_poll: Cell<Option<(Line, Thread)>>,
     /// The calls and loops that each thread is in.
     pub(crate) call_paths: CallPaths,
     /// The pointers of the block's threads that point outside of the buffers from which they were made.
     pub(crate) strays: Strays,
-    /// The pointers that the block's threads have stored in values whose types do not show this.
+    /// The pointers that the block's threads have stored in values whose types do not show that they contain pointers.
     pub(crate) retained: Retained,
-    /// The accesses that the instrumented code of the threads has reported, if accesses are guarded.
+    /// In a guarded launch, the accesses that the instrumented code of the threads has reported to the guard.
     pub(crate) reported: ReportedAccesses,
 
     pub(crate) barrier: Barrier,
@@ -305,7 +304,7 @@ impl Block {
         }
     }
 
-    /// Completes the warp operations of `warp` that waited only for lanes that have exited.
+    /// Completes those operations of `warp` whose lanes have all arrived or exited.
     #[cold]
     fn complete_operations(&self, warp: usize) {
         let exited = self.run_queue.warps()[warp].exited();

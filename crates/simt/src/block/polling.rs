@@ -8,7 +8,7 @@ use crate::source::Line;
 /// The number of times that a thread polls before the scheduler runs other threads.
 pub(crate) const POLLS_IN_A_ROW: u32 = 8;
 
-/// The number of plain loads from one address at one line after which further loads count as polls.
+/// After this many plain loads from one address by one source line, further loads count as polls.
 const LOADS_OF_NO_POLL: u32 = 1024;
 /// The maximum number of plain loads in a loop that is recognised as polling.
 const LOADS_OF_A_LOOP: u32 = 64;
@@ -59,8 +59,8 @@ impl PlainLoads {
 }
 
 impl Repeated {
-    /// Counts the load if it is the tracked one and returns true if it counts as a poll. Otherwise tracks this load
-    /// instead if the thread has not repeated the tracked load for a while.
+    /// Counts the load if it repeats the tracked load, and returns true if it was repeated often enough to be a poll.
+    /// Any other load replaces the tracked one if the thread has not repeated that one for a while.
     #[cold]
     fn is_repeated_often(&self, address: usize, at: Line) -> bool {
         let is_same = self.address.get() == address && self.at.get().is_some_and(|line| std::ptr::eq(line, at));

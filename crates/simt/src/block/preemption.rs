@@ -6,9 +6,9 @@ use super::polling::POLLS_IN_A_ROW;
 use crate::order::Chooser;
 use crate::schedule::Schedule;
 
-/// The base-2 logarithm of the maximum number of accesses that a thread makes before it yields, if blocks take turns.
-/// Small and large numbers are equally likely, so that threads interleave closely as well as far apart. The average is
-/// about 23 accesses.
+/// Under a schedule in which blocks take turns, a thread yields after a random number of accesses below `2^MAX_SCALE`.
+/// All orders of magnitude are equally likely, so that a thread yields sometimes soon and sometimes late. The average
+/// is about 26 accesses.
 const MAX_SCALE: u32 = 7;
 /// One of every `BLOCK_SHARE` preemptions switches to another block. The others switch to another thread of the block.
 const BLOCK_SHARE: u32 = 4;
@@ -49,7 +49,8 @@ impl Preemption {
         if self.rule.get() == Rule::Never { POLLS_IN_A_ROW } else { 2 }
     }
 
-    /// Draws the access before which the thread that runs next yields. Returns true if another block runs next.
+    /// Chooses the access before which the next thread will yield. Returns true if the next thread is one of another
+    /// block.
     pub(crate) fn draw(&self) -> bool {
         let mut chooser = self.chooser.get();
         let (left, is_to_block) = match self.rule.get() {

@@ -1,4 +1,4 @@
-//! The meeting of a warp's lanes at a warp operation: they wait for each other and exchange values.
+//! Makes the lanes of a warp wait for each other at a warp operation and exchange their values.
 
 use std::cell::{Cell, RefCell};
 

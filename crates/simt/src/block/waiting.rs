@@ -92,7 +92,7 @@ impl Block {
         }
     }
 
-    /// Counts a poll by which the current thread has read no new value. After some polls, lets other threads run.
+    /// Counts a poll in which the current thread read no new value. After some polls, lets other threads run.
     #[inline]
     pub(crate) fn poll(&self, at: Line) {
         let left = self.polls_left.get() - 1;

@@ -59,8 +59,8 @@ impl BlockClock {
         }
     }
 
-    /// Returns a mask of the threads in the set that starts at thread `first`. A bit is 1 if the clock includes the
-    /// thread's accesses in `epoch`.
+    /// Returns a mask of the 64 threads from thread `first` on. A thread's bit is 1 if the clock includes its accesses
+    /// in `epoch`.
     pub(super) fn known_of_set(&self, first: u32, epoch: u32) -> u64 {
         if epoch < self.base {
             return u64::MAX;
@@ -130,8 +130,8 @@ impl BlockClock {
         *self = Self::new(self.block, base, &extras);
     }
 
-    /// Adds the epochs of `others` in place and returns true, if `extras` already lists their threads. Otherwise may
-    /// change nothing and return false.
+    /// Tries to add the epochs of `others` in place, which needs `extras` to list all their threads already. Returns
+    /// false if nothing was changed.
     fn raise(&mut self, others: &[ThreadEpoch]) -> bool {
         let Extras::Many(mine) = &mut self.extras else { return false };
         let Some(mine) = Rc::get_mut(mine) else { return false };

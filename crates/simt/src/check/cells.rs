@@ -79,7 +79,7 @@ impl Cells {
         Ok(())
     }
 
-    /// Divides each cell into smaller cells that all have its history.
+    /// Divides each cell into smaller cells, each of which gets a copy of the history.
     fn split(&mut self, shift: u32, histories: &mut Histories) {
         let parts = 1 << (self.shift - shift);
         let mut cells = Vec::with_capacity(self.cells.len() * parts);

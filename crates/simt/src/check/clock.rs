@@ -6,8 +6,8 @@
 //! barrier. In the same way, an operation of all lanes of a warp gives the warp a base. Only operations of some lanes
 //! need an epoch for each pair of lanes.
 //!
-//! [`VectorClocks`] hold the accesses that threads come to know by atomics and fences. A thread gets its own after a
-//! barrier with the first such operation; until then it shares the block's common ones.
+//! [`VectorClocks`] hold the accesses that threads come to know by atomics and fences. After each barrier all threads
+//! of a block share the same vector clocks. A thread gets its own when it next executes an atomic or a fence.
 
 use super::block_clock::{BlockClock, ThreadEpoch};
 use super::stamp::{SET, Stamp};
@@ -16,7 +16,7 @@ use crate::lanes::{LANES, MAX_THREADS, MAX_WARPS, bits};
 
 const WIDTH: usize = LANES as usize;
 
-/// An epoch for each two lanes of a warp: the row's lane knows the accesses of the column's lane before this epoch.
+/// An epoch for each pair of lanes of a warp: lane `a` knows the accesses of lane `b` before the epoch `pairs[a][b]`.
 type Pairs = [[u32; WIDTH]; WIDTH];
 
 /// The vector clocks of a thread: the accesses that the thread knows by atomics and fences, and the accesses that it
@@ -35,11 +35,11 @@ pub(super) struct VectorClocks {
     /// The value of `known` at a later fence of block scope. The thread's atomic writes publish this clock to their
     /// block.
     pub(super) fenced_in_block: Option<VectorClock>,
-    /// The clocks that the thread's atomic reads have read. These clocks join `known` at the next fence of device
-    /// scope.
+    /// The clocks that the thread has read atomically but not yet acquired. These clocks join `known` at the next fence
+    /// of device scope.
     pub(super) pending: VectorClock,
-    /// The clocks of the own block's writes that the thread's atomic reads have read. These clocks join `known` at the
-    /// next fence of any scope.
+    /// The clocks that the thread has read atomically from writes of its own block but not yet acquired. These clocks
+    /// join `known` at the next fence of any scope.
     pub(super) pending_in_block: VectorClock,
     /// The thread's last atomic read of an address for which clocks were published.
     pub(super) last_read: Option<LastRead>,
@@ -179,7 +179,7 @@ impl Clocks {
         next
     }
 
-    /// Joins the clocks of all threads of the block, which have met at a barrier.
+    /// Joins the clocks of all threads of the block, because all of them have reached a barrier.
     pub(super) fn barrier(&mut self) {
         self.highest += 1;
         self.base = self.highest;
@@ -196,7 +196,7 @@ impl Clocks {
         }
     }
 
-    /// Adds to `all` the accesses that the threads of this block know. The threads must have just met at a barrier.
+    /// Adds to `all` the accesses that the threads of this block know. Call it directly after [`Self::barrier`].
     pub(super) fn publish_all(&self, all: &mut VectorClock) {
         all.join(&self.common.known);
         all.join(&self.common.pending);
@@ -204,13 +204,13 @@ impl Clocks {
         all.add(BlockClock::new(self.block, self.base, &[]));
     }
 
-    /// Makes the block's threads know `all` accesses that the grid's threads know, as after a fence. The threads must
-    /// have just met at a barrier.
+    /// Makes the block's threads know all accesses in `all`, which are those of the whole grid, as after a fence. Call
+    /// it directly after [`Self::barrier`].
     pub(super) fn learn_all(&mut self, all: &VectorClock) {
         self.common = VectorClocks { known: all.clone(), fenced: all.clone(), ..VectorClocks::default() };
     }
 
-    /// Joins the clocks of the lanes in the mask `lanes` of `warp`, which have met at a warp operation.
+    /// Joins the clocks of the lanes in the mask `lanes` of `warp`, because all of them have reached a warp operation.
     pub(super) fn warp_operation(&mut self, warp: usize, lanes: u32) {
         let first = warp as u32 * LANES;
         let all = u32::MAX >> (LANES - (self.threads - first).min(LANES));
@@ -278,8 +278,8 @@ impl Clocks {
         epoch < self.vectors(thread).known.epoch(block, other)
     }
 
-    /// Returns a mask of the threads in the set that starts at thread `first`. A bit is 1 if `thread` [has
-    /// seen](Self::has_seen) that thread's accesses in `epoch`.
+    /// Returns a mask of the 64 threads from thread `first` on. The bit of a thread `other` is 1 if `thread` [has
+    /// seen](Self::has_seen) the accesses of `other` in `epoch`.
     pub(super) fn seen_of_set(&self, thread: u32, first: u32, epoch: u32) -> u64 {
         if epoch < self.base {
             return u64::MAX;
@@ -300,8 +300,8 @@ impl Clocks {
         learnt | u64::from(lanes) << (thread / LANES * LANES - first) | 1 << (thread - first)
     }
 
-    /// Returns a mask of the threads of `block` in the set that starts at thread `first`. A bit is 1 if `thread` [has
-    /// learnt](Self::has_learnt) that thread's accesses in `epoch`.
+    /// Returns a mask of the 64 threads of `block` from thread `first` on. The bit of a thread `other` is 1 if `thread`
+    /// [has learnt](Self::has_learnt) of the accesses of `other` in `epoch`.
     pub(super) fn learnt_of_set(&self, thread: u32, block: u32, first: u32, epoch: u32) -> u64 {
         self.vectors(thread).known.known_of_set(block, first, epoch)
     }

@@ -1,6 +1,6 @@
-//! The asynchronous copies to a block's shared memory. A copy may write at any time between its beginning and the end
-//! of its thread's wait for the copy. The copy therefore races with every access that is ordered neither before this
-//! beginning nor after this wait.
+//! The asynchronous copies to a block's shared memory. A copy may write at any time from its beginning until its thread
+//! has waited for it. It therefore races with every access that is ordered neither before its beginning nor after this
+//! wait.
 //!
 //! # Design
 //!

@@ -93,7 +93,7 @@ impl Group {
     }
 }
 
-/// Accesses of one kind to the same bytes, none of which subsumes another.
+/// A set of accesses of one kind to the same bytes. No access of the set subsumes another.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Accesses {
     groups: Vec<Group>,
@@ -118,7 +118,7 @@ impl Accesses {
         (self.limit, self.is_unpublished) = (0, false);
     }
 
-    /// Returns the access that subsumes all others because no thread can ever have it in its past.
+    /// Returns the access of the set that no thread can ever have in its past, if there is one. It subsumes all others.
     pub(super) fn unpublished(&self) -> Option<Stamp> {
         self.groups.first().filter(|_| self.is_unpublished).map(|group| group.stamp)
     }
@@ -220,8 +220,8 @@ impl Accesses {
         }
     }
 
-    /// Adds the access `stamp`, unless the set has an earlier access of its thread. That access is in every past that
-    /// has `stamp`.
+    /// Adds the access `stamp`, unless the set has an earlier access of the same thread. Every past that includes
+    /// `stamp` also includes the earlier access.
     pub(super) fn add_first(&mut self, stamp: &Stamp, past: &Past<'_>) {
         if let Some(last) = self.groups.last()
             && past.is_unpublished(&last.stamp)
@@ -246,7 +246,7 @@ impl Accesses {
 #[derive(Clone, Debug)]
 struct Write {
     group: Group,
-    /// The atomic reads that have read the write: the first of each other thread.
+    /// Each other thread's first atomic read of the written value.
     observers: Accesses,
 }
 
@@ -277,10 +277,10 @@ impl Write {
         self.group.first_outside(past).filter(|_| !self.observers.has_inside(past))
     }
 
-    /// Returns true if the write happened before the next access of the thread of `past`: in program order, or because
-    /// it has been read. In PTX's terms, a write precedes an atomic read of it in observation order. It therefore
-    /// precedes the accesses after the read in causality order. No fence is needed for this, because it concerns one
-    /// address.
+    /// Returns true if `past` includes the write or an atomic read of its value. The write then happened before the
+    /// next access to its address by the thread of `past`. In PTX's terms, a write precedes an atomic read of its value
+    /// in observation order, and therefore the accesses after the read in causality order. This needs no fence, because
+    /// only one address is concerned.
     fn is_before(&self, past: &Past<'_>) -> bool {
         past.has_stamp(&self.group.stamp) || self.observers.has_inside(past)
     }

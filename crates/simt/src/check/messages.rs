@@ -1,5 +1,5 @@
-//! The atomic writes of other threads that each thread has read, ordered or not. A report can then name the side of a
-//! message that lacks its fence or its barrier.
+//! Records for each thread the last atomic write of another thread whose value it has read: its last *message*. If a
+//! fence or a barrier is missing, the report of a race can then tell if the writer or the reader lacks it.
 
 use super::clock::Clocks;
 use super::stamp::Stamp;
@@ -7,7 +7,7 @@ use crate::faults::remedy::Remedy;
 use crate::lanes::LANES;
 use crate::watch::{Access, MemoryOrder};
 
-/// The last atomic write of another thread that a certain thread has read.
+/// An atomic write, as the thread that has read its value records it.
 #[derive(Clone, Copy)]
 struct Message {
     from: Stamp,
@@ -15,7 +15,7 @@ struct Message {
     is_acquired: bool,
 }
 
-/// The last message that each thread of a block has read: an atomic write of another thread.
+/// For each thread of a block, the last atomic write by another thread that this thread has read.
 #[derive(Default)]
 pub(super) struct Messages {
     last: Vec<Option<Message>>,
@@ -30,8 +30,8 @@ impl Messages {
         }
     }
 
-    /// Records that the atomic access `stamp` of `thread`, which is of the kind `access`, has read the atomic write
-    /// `found`.
+    /// Records that `thread` has read the value of the atomic write `found` by its atomic access `stamp` of the kind
+    /// `access`.
     #[inline]
     pub(super) fn note(&mut self, thread: u32, stamp: &Stamp, found: Option<Stamp>, access: Access) {
         if let Some(from) = found
@@ -51,9 +51,9 @@ impl Messages {
         }
     }
 
-    /// Returns the remedy if an atomic write publishes the access `earlier`, but `thread`, of the block of `clocks`, is
-    /// still not ordered after it. Returns `None` if no thread of the block has read such a write. A write that
-    /// `thread` itself has read takes precedence.
+    /// Returns the missing synchronisation if an atomic write was meant to publish the access `earlier` to `thread`.
+    /// Returns `None` if no thread of the block of `clocks` has read such a write. A write that `thread` itself has
+    /// read takes precedence.
     pub(super) fn remedy(&self, thread: u32, earlier: &Stamp, clocks: &Clocks) -> Option<Remedy> {
         let message_after = |reader: u32| {
             let message = self.last.get(reader as usize)?.filter(|message| is_later(message, earlier))?;
@@ -94,8 +94,8 @@ fn is_later(message: &Message, earlier: &Stamp) -> bool {
     message.from.block == earlier.block && message.from.epoch >= earlier.epoch
 }
 
-/// Returns a remedy if the thread whose write `reader` has read did not make `earlier` and does not have it in its
-/// past. Such a thread must synchronise with the thread of `earlier` before it writes.
+/// Returns a remedy if the writer of the message is not the thread that made `earlier` and did not synchronise with
+/// that thread before the write. `reader` is the thread that has read the message.
 fn before_release((reader, Message { from, .. }): (u32, Message), earlier: &Stamp, clocks: &Clocks) -> Option<Remedy> {
     // A barrier between the two would have ended the epoch, and the write would have released the earlier access.
     let is_released = clocks.latest_known(reader, from.block, from.thread()) >= from.epoch;
@@ -107,7 +107,7 @@ fn before_release((reader, Message { from, .. }): (u32, Message), earlier: &Stam
     Some(if is_of_warp { Remedy::WarpBeforeRelease } else { Remedy::BarrierBeforeRelease })
 }
 
-/// Returns the remedy for the side that lacks its fence: the writer, the reader or both.
+/// Returns the remedy for a missing fence of the writer, of the reader, or of both.
 fn fences((_, message): &(u32, Message), thread: u32, earlier: &Stamp, clocks: &Clocks) -> Remedy {
     match (clocks.is_pending(thread, earlier), message.is_acquired) {
         (true, _) => Remedy::Acquire,

@@ -132,8 +132,8 @@ impl Checker {
         (access == Access::Discard).then(|| CopyUnderWay { thread, location: at.into(), overwrites })
     }
 
-    /// Returns two overlapping parts of dynamic shared memory that contain `address`. Returns `None` if both accesses
-    /// have the same source site.
+    /// Returns two overlapping parts of dynamic shared memory that contain `address`. Returns `None` if `touch` and the
+    /// access at `other` have the same source site.
     fn overlap(&self, block: &BlockContext, touch: &Touch, address: usize, other: Site) -> Option<[SharedPart; 2]> {
         let is_shared = touch.space == Space::Shared && !is_same_line(touch.at, other.at);
         if is_shared { block.arena.overlap(address) } else { None }

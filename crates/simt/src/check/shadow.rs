@@ -8,7 +8,7 @@ use super::sites::Sites;
 use super::stamp::Stamp;
 use crate::watch::Access;
 
-/// The tag of a [`Stamp`] in a cell that stands for no access.
+/// The tag of a [`Stamp`] that stands for no access.
 pub(super) const NONE: u32 = 0;
 /// The tag of a plain write, or of plain reads by one or several threads.
 pub(super) const PLAIN: u32 = 1;
@@ -99,7 +99,7 @@ pub(super) struct Toucher<'a> {
     pub(super) histories: &'a mut Histories,
     /// Set to true if this access is a plain write to a cell that atomics have written.
     pub(super) overwrites_atomic: bool,
-    /// The source sites of the launch, which have the scope and the width of earlier atomics.
+    /// The source sites of the launch, which record the scope and the width of earlier atomics.
     pub(super) sites: &'a Sites,
     /// True if the launch has made atomic accesses of block scope.
     pub(super) has_narrow: bool,
@@ -107,7 +107,7 @@ pub(super) struct Toucher<'a> {
     pub(super) is_mixed: bool,
     /// True if the kernel ignores the value that an atomic update returns.
     pub(super) is_unused: bool,
-    /// Set to the atomic write whose value this access reads, if it is atomic.
+    /// If this access is atomic, set to the atomic write whose value it reads.
     pub(super) found: Option<Stamp>,
     /// Set to true if this access is an atomic write and the first write to any of its bytes.
     pub(super) initialises: bool,

@@ -23,8 +23,8 @@ pub(super) struct Site {
 /// The source sites at which the launch has accessed memory so far.
 pub(super) struct Sites {
     all: Vec<Site>,
-    /// For each site of a store, the number of the site at which the same thread has loaded from the address before,
-    /// plus 1. It is 0 if there is none.
+    /// For each site, the site at which a thread loaded from an address before it stored there at this site. Holds the
+    /// number of the load's site plus 1, or 0 if there was no such load.
     loads: Vec<Cell<u32>>,
     numbers: FxHashMap<usize, u32>,
     recent: Box<[(usize, u32); RECENT]>,

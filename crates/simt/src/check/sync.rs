@@ -82,7 +82,7 @@ impl Object {
         (self.writer == block).then(|| self.holds_for_block.as_ref().unwrap_or(&self.holds))
     }
 
-    /// Records an atomic store of `scope` by a thread of the block of `clocks`. Returns the clock that the store
+    /// Records an atomic store of `scope` by `thread`, whose clocks are in `clocks`. Returns the clock that the store
     /// publishes to other blocks.
     fn store(&mut self, clocks: &mut Clocks, thread: u32, order: MemoryOrder, scope: Scope) -> &VectorClock {
         let block = clocks.block;
@@ -116,7 +116,7 @@ impl Object {
         &self.holds
     }
 
-    /// Records an atomic update of `scope` by a thread of the block of `clocks`.
+    /// Records an atomic update of `scope` by `thread`, whose clocks are in `clocks`.
     fn update(&mut self, clocks: &Clocks, thread: u32, scope: Scope) {
         let block = clocks.block;
         let vectors = clocks.vectors(thread);

@@ -129,8 +129,8 @@ impl VectorClock {
         self.parts().map(|part| part.epoch(block, thread)).fold(0, u32::max)
     }
 
-    /// Returns a mask of the threads of `block` in the set that starts at thread `first`. A bit is 1 if the clock
-    /// includes the thread's accesses in `epoch`.
+    /// Returns a mask of the 64 threads of `block` from thread `first` on. A thread's bit is 1 if the clock includes
+    /// its accesses in `epoch`.
     pub(super) fn known_of_set(&self, block: u32, first: u32, epoch: u32) -> u64 {
         let clocks = self.parts().filter_map(|part| part.block(block));
         clocks.map(|clock| clock.known_of_set(first, epoch)).fold(0, |all, bits| all | bits)

@@ -5,7 +5,7 @@ use std::fmt;
 use crate::geometry::Dim3;
 use crate::source::SourceLocation;
 
-/// The state of a thread that a fault names besides the faulting thread.
+/// A thread that a fault names besides the faulting thread, and the state of this thread.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Whereabouts {

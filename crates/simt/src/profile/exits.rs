@@ -62,10 +62,10 @@ impl Exits<'_> {
         &self.flow.nodes[node as usize].successors
     }
 
-    /// Returns the node to which the loop's own test leaves the loop, if it is unique. The inner `None` stands for a
-    /// node that is not in `later`. If the simulator observes the test, the test is the head of the loop, and the loop
-    /// ends when it fails. If the simulator does not observe the test, lanes step out of the loop from a node that is
-    /// not a branch.
+    /// Returns the node that lanes reach when the loop's own test ends the loop. Returns the outer `None` if there are
+    /// several such nodes or none, and the inner `None` if the node is not in `later`. If the simulator observes the
+    /// test, it is the head of the loop, and lanes leave when it fails. Otherwise lanes leave from a node that is not a
+    /// branch.
     #[expect(clippy::option_option, reason = "if it is known, and if it is later in the same enclosing loops")]
     fn regular(&self, head: Node) -> Option<Option<Node>> {
         let step = |node| self.sorter.sites.get(node).map(|site| site.step);
@@ -82,8 +82,8 @@ impl Exits<'_> {
         (targets.len() == 1).then(|| targets[0])
     }
 
-    /// Returns the first node that all exits of the loop reach. If there is no such node, returns the exit's target
-    /// that comes last in the source.
+    /// Returns the first node that all exits of the loop reach. If there is no such node, returns the exit target that
+    /// comes last in the source.
     fn meeting(&self) -> Option<Node> {
         let mut exits: Vec<Node> = Vec::new();
         for edge in self.part.iter().flat_map(|&node| self.successors(node)) {

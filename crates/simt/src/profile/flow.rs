@@ -49,7 +49,8 @@ pub(super) struct FlowNode {
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Loop {
-    /// The position of the loop. Only nodes of the loop have positions from this one to the position of its last node.
+    /// The first position of the loop. Only nodes of the loop have positions from this one to that of the loop's last
+    /// node.
     pub(super) position: u32,
     pub(super) head: Node,
 }
@@ -101,15 +102,15 @@ impl Flow {
         id
     }
 
-    /// Returns the iterations in the id of an event at `node`, from which [`Self::id`] makes the id again. They stay
-    /// valid when `settle` computes other loops.
+    /// Returns the iterations that the id `id` of an event at `node` contains, as [`Self::id`] takes them. Unlike the
+    /// id, they stay valid when `settle` computes other loops.
     pub(super) fn iterations(&self, node: Node, id: EventId) -> Iterations {
         let loops = &self.nodes[node as usize].loops;
         loops.iter().zip(id.0).map(|(&around, level)| (self.loops[around as usize].head, level as u32)).collect()
     }
 
-    /// Returns the id of the event that follows the event `id` at `from` by a step to `to`. The step must have been
-    /// noted.
+    /// Returns the id of a lane's next event, at `to`, after its event `id` at `from`. The step from `from` to `to`
+    /// must have been noted.
     pub(super) fn advance(&self, id: EventId, from: Node, to: Node) -> EventId {
         let (before, after) = (&self.nodes[from as usize], &self.nodes[to as usize]);
         let repeats = before.successors.iter().find(|edge| edge.to == to).and_then(|edge| edge.repeats);

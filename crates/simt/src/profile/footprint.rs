@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::request::{Request, SECTOR};
 use crate::lanes::bits;
 
-/// The number of sectors in a group, whose bits are stored in one word.
+/// The number of sectors in a group. A group is one word with one bit per sector.
 const GROUP: u64 = u128::BITS as u64;
 
 /// The set of sectors of global memory that a launch has touched.

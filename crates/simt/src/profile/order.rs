@@ -24,12 +24,12 @@ pub(super) fn settle(flow: &mut Flow, sites: &Sites) {
 /// The state of `settle` while it orders the nodes of a flow.
 pub(super) struct Sorter<'a> {
     pub(super) sites: &'a Sites,
-    /// The number of the last part that contained the node, for each node.
+    /// For each node, the number of the last part that contained the node.
     pub(super) members: Vec<u32>,
     pub(super) predecessors: Vec<Vec<Node>>,
     parts: u32,
     position: u32,
-    /// The edges that have been cut so far, because each repeats a loop.
+    /// The edges found so far that repeat a loop.
     cuts: Vec<(Node, Node)>,
 }
 
@@ -102,7 +102,7 @@ impl Sorter<'_> {
         }
     }
 
-    /// Returns the edges between nodes of `part` that are not cut and for which `is_it` returns true.
+    /// Returns the edges between nodes of `part` that repeat no loop found so far and for which `is_it` returns true.
     fn inside(&mut self, flow: &Flow, part: &[Node], is_it: impl Fn(Node, Node) -> bool) -> Vec<(Node, Node)> {
         let number = self.number(part);
         let edges = part.iter().flat_map(|&from| {
@@ -135,9 +135,9 @@ impl Sorter<'_> {
     }
 }
 
-/// Returns the strongly connected components of the graph of `nodes` and the edges that are not cut, in topological
-/// order. The algorithm is R. Tarjan's (*Depth-first search and linear graph algorithms*, 1972), without recursion,
-/// because simulated threads have small stacks.
+/// Returns the strongly connected components of the graph of `nodes`, in topological order. Edges that repeat a loop
+/// found so far are ignored. The algorithm is R. Tarjan's (*Depth-first search and linear graph algorithms*, 1972),
+/// without recursion, because simulated threads have small stacks.
 fn components(flow: &Flow, nodes: &[Node]) -> Vec<Vec<Node>> {
     const NEW: u32 = u32::MAX;
     const OUTSIDE: u32 = u32::MAX - 1;

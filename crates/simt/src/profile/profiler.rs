@@ -183,7 +183,7 @@ impl State {
         self.traces.iter().rposition(|trace| trace.position == position)
     }
 
-    /// Records that the lanes in the mask `lanes` of a warp have met at `node`.
+    /// Records that the lanes in the mask `lanes` of a warp have all reached `node`, a barrier or a warp operation.
     fn meet(&mut self, block: &BlockContext, index: usize, warp: usize, lanes: u32, node: Node) {
         let Warp { lanes: traces, live, .. } = &mut self.traces[index].warps[warp];
         for lane in bits(lanes) {
@@ -204,8 +204,8 @@ impl State {
         }
     }
 
-    /// Combines the events of the lanes of a warp. The lanes in the mask `open` have not met the others, so their later
-    /// events are still unknown.
+    /// Combines the events of the lanes of a warp. The lanes in the mask `open` will have further events, which are
+    /// still unknown.
     fn replay(&mut self, block: &BlockContext, index: usize, warp: usize, open: u32) {
         let Self { sites, flow, tally, traces, .. } = self;
         let Trace { position, warps } = &mut traces[index];

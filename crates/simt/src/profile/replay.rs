@@ -17,8 +17,8 @@ pub(super) struct Step<'a> {
     pub(super) values: &'a [u64; LANES as usize],
 }
 
-/// Replays the events of a warp's lanes, and removes them. The lanes in the mask `open` continue without having met the
-/// others. Events whose order depends on the unknown next events of these lanes are kept.
+/// Replays the events of a warp's lanes, and removes them. The lanes in the mask `open` will have further events, which
+/// are still unknown. Events whose order depends on these are kept.
 pub(super) fn replay(
     lanes: &mut [Lane; LANES as usize],
     open: u32,

@@ -117,8 +117,8 @@ impl Sites {
         self.sites[node as usize]
     }
 
-    /// Returns the node at which a lane is after an event at `node` with `value`. For a branch, this is the node of its
-    /// outcome.
+    /// Returns the node from which a lane continues after an event at `node` with `value`. For a branch, this is the
+    /// node of the outcome that `value` states.
     #[inline]
     pub(super) fn after(&self, node: Node, value: u64) -> Node {
         match self.get(node) {

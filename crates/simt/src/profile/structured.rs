@@ -207,8 +207,8 @@ struct Dialect {
     has_jumps: bool,
 }
 
-/// Returns the number of programs, of `count`, that are replayed correctly. Before the warps that count, `before` other
-/// warps run each program.
+/// Replays `count` programs and returns how many were replayed correctly. The first `before` warps of each program are
+/// not compared.
 fn right(count: u64, dialect: Dialect, before: u64) -> u64 {
     (1..=count).filter(|&seed| is_right(seed, dialect, before)).count() as u64
 }

@@ -20,7 +20,7 @@ pub(super) struct Event {
 #[derive(Debug, Default)]
 pub(super) struct Lane {
     pub(super) events: Vec<Event>,
-    /// The number of events whose steps the flow already has.
+    /// The number of leading events whose steps have been added to the flow.
     pub(super) noted: usize,
     /// The number of events at which the lane lets the other lanes catch up.
     limit: usize,

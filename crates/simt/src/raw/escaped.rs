@@ -110,8 +110,8 @@ pub fn entered(name: &'static str) {
     }
 }
 
-/// Notes, like [`entered`], that the thread has entered the function `name` of the type `of`. The caller may also have
-/// used the operator of the trait `operator`.
+/// Notes, like [`entered`], that the thread has entered the function `name` of the type `of`. The call may also have
+/// been written as the operator of the trait `operator`.
 #[inline]
 pub fn entered_operator(name: &'static str, operator: &'static str, of: &'static str) {
     if is_watching() {

@@ -10,7 +10,7 @@ use crate::source::Line;
 
 use super::notes::{Note, NoteKind};
 
-/// The calls of a checked launch to which device code passes pointers.
+/// The calls of a checked launch by which device code passes pointers to functions.
 #[derive(Debug)]
 pub(crate) struct Escaped {
     memory: MemoryMap,
@@ -19,7 +19,7 @@ pub(crate) struct Escaped {
 
 #[derive(Debug, Default)]
 pub(super) struct State {
-    /// The unfinished calls of each thread. The key is the position of the thread's block and its index in the block.
+    /// The unfinished calls of each thread. The key is the position of the thread's block and the thread's index in it.
     pub(super) begun: HashMap<(u64, u32), Vec<Call>>,
     /// The source sites at which marked functions are called.
     pub(super) marked: HashSet<SiteAddress>,

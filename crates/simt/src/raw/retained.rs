@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::mem::MaybeUninit;
 
-/// The pointers that a block's threads have stored in structures whose types do not show this.
+/// The pointers that a block's threads have stored in values whose types do not show that they contain pointers.
 #[derive(Default)]
 pub(crate) struct Retained {
     /// The addresses of the stored pointers, each with true if the pointer permits writes.
@@ -50,7 +50,7 @@ pub(super) fn frozen(word: MaybeUninit<usize>) -> usize {
     bits
 }
 
-/// Returns 0, because the word cannot be read on other processors.
+/// Returns 0. On this architecture the bits of a word that may be uninitialised cannot be read.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 pub(super) fn frozen(_word: MaybeUninit<usize>) -> usize {
     0

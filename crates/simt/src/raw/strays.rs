@@ -5,7 +5,8 @@ use std::collections::HashMap;
 
 use super::buffer::Buffer;
 
-/// The pointers of a block's threads that point outside of their buffers: the buffer of each, by thread and address.
+/// The pointers that point outside of their buffers. The key is the thread and address of a pointer, and the value is
+/// its buffer.
 #[derive(Default)]
 pub(crate) struct Strays {
     origins: RefCell<HashMap<(u32, usize), Buffer>>,

@@ -63,7 +63,7 @@ impl Drop for Fibre {
 /// The main function of a fibre: runs threads of the current block.
 ///
 /// This function is inlined, so that the compiler sees that it never unwinds and omits the coroutine's own
-/// `catch_unwind`. Without this frame, a waiting thread takes less space in the cache.
+/// `catch_unwind`. Without the frame of that call, a waiting thread takes less space in the cache.
 #[inline(always)]
 fn live(yielder: &Yielder<(), Pause>) {
     while let Some(block) = current() {

@@ -29,18 +29,19 @@ use crate::schedule::Schedule;
 use crate::source::SourceLocation;
 use crate::watch::Watcher;
 
-/// The number of polls without progress after which a block counts as stalled: it waits for another block, which
-/// another OS thread may be running.
+/// After this many polls without progress a block counts as stalled: it waits for another block, which another OS
+/// thread may be running.
 const PATIENCE: u64 = 4096;
-/// The number of polls without progress after which a block counts as stalled, if no other OS thread runs a block. Only
-/// another block of this OS thread can then change the polled value.
+/// Replaces [`PATIENCE`] if no other OS thread runs blocks. Only another block of this OS thread can then change the
+/// polled value.
 const PATIENCE_ALONE: u64 = 8;
-/// The number of rounds over all stalled blocks without progress after which a launch counts as deadlocked, if it has
-/// also made [`VAIN_POLLS`] polls.
+/// A launch counts as deadlocked after this many rounds over all stalled blocks and [`VAIN_POLLS`] polls without
+/// progress.
 pub(crate) const VAIN_ROUNDS: u64 = 64;
-/// The number of polls without progress after which a launch counts as deadlocked, if it has also made [`VAIN_ROUNDS`].
+/// A launch counts as deadlocked after this many polls and [`VAIN_ROUNDS`] rounds over all stalled blocks without
+/// progress.
 pub(crate) const VAIN_POLLS: u64 = 1 << 20;
-/// The number of rounds over all stalled blocks without progress after which a hold ends.
+/// A hold ends after this many rounds over all stalled blocks without progress.
 pub(crate) const VAIN_ROUNDS_WITH_HOLDS: u64 = 2;
 /// The maximum number of fibres that an OS thread keeps for the next launch.
 pub(crate) const MAX_FIBRES: usize = 4096;
@@ -192,8 +193,8 @@ impl Worker<'_> {
         self.cache.parts.extend(Rc::into_inner(resident.block).map(Block::into_parts));
     }
 
-    /// Runs each stalled block again, the one that stalled last first, and retires those that end. If each block of a
-    /// chain waits for the previous one, one pass is enough.
+    /// Runs each stalled block again, beginning with the one that stalled most recently, and retires those that end. In
+    /// a chain of blocks that each wait for a block that stalled later, all can end in one pass.
     fn retry(&mut self, stalled: &mut Vec<Resident>) {
         for index in (0..stalled.len()).rev() {
             if !matches!(self.run_alone(&mut stalled[index], 1), Outcome::Stalled) {

@@ -62,7 +62,7 @@ impl Invitation {
         drop(leaving);
     }
 
-    /// Closes the gate, waits until all helpers have left, and returns the numbers that they have counted.
+    /// Closes the gate, waits until all helpers have left, and returns the sum of their counts.
     fn close(&self) -> Done {
         let mut gate = self.gate();
         gate.is_closed = true;

@@ -49,7 +49,7 @@ impl Stacks {
         self.budget / 2
     }
 
-    /// Returns the number of taken stacks up to which helpers may take further stacks.
+    /// Returns three quarters of the budget. Helpers may take stacks only until this many are taken.
     fn for_helpers(&self) -> usize {
         self.budget / 4 * 3
     }

@@ -60,7 +60,7 @@ pub(super) fn take() -> Option<Trap> {
     trap
 }
 
-/// Marks the OS thread as running `fibres` until the result is dropped. `fibres` must live as long.
+/// Marks the OS thread as running `fibres` until the result is dropped. `fibres` must live until then.
 pub(super) fn begin(fibres: &Trappable) -> impl Drop {
     FIBRES.set(fibres);
     OnDrop(|| FIBRES.set(ptr::null()))

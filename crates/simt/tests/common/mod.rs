@@ -14,7 +14,7 @@ use simt::{KernelInfo, Schedule, Simulator, memory, thread};
 /// A kernel without launch bounds.
 pub static KERNEL: KernelInfo = KernelInfo::new("test_kernel", module_path!(), file!(), line!());
 
-/// Returns a simulator with `workers` workers and the schedule of `seed`.
+/// Returns a simulator with `workers` workers and the schedule that `seed` selects.
 pub fn simulator(workers: usize, seed: u64) -> Simulator {
     Simulator::new().with_workers(NonZeroUsize::new(workers).unwrap()).with_seed(seed)
 }
@@ -121,7 +121,7 @@ impl<T: Pod> Array<T> {
 pub struct Trace(Mutex<Vec<usize>>);
 
 impl Trace {
-    /// Appends `event` to the list. Events of several blocks are in the order of the blocks' turns.
+    /// Appends `event` to the list when it is the turn of the thread's block. The events are thus in schedule order.
     pub fn push(&self, event: usize) {
         memory::fence();
         self.0.lock().unwrap().push(event);

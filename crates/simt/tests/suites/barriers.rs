@@ -103,8 +103,8 @@ fn one_barrier_may_be_reached_through_different_callers() {
         .unwrap();
 }
 
-/// Returns the fault and notes of a launch whose threads reach a barrier by two calls: those for which `is_other` is
-/// true by one, all others by the other.
+/// Returns the fault and notes of a launch whose threads reach a barrier through two calls. The threads for which
+/// `is_other` is true reach the first call, all other threads the second.
 #[track_caller]
 fn apart(checks: Checks, is_other: impl Fn(u32) -> bool + Sync) -> (Option<Fault>, Vec<Note>) {
     let meet = || thread::sync_threads_count(true);

@@ -5,8 +5,8 @@ use crate::common;
 use common::{Array, KERNEL, simulator};
 use simt::{LaunchConfig, Search, Simulator, thread};
 
-/// Returns the numbers that threads draw from a counter by two successive updates each, under `schedule`. The first
-/// thread of each warp draws.
+/// Makes the first thread of each warp draw two numbers from a counter, under `schedule`. Returns the drawn numbers in
+/// the order of the warps.
 fn draws(config: LaunchConfig, schedule: &str) -> Vec<u32> {
     let simulator = simulator(2, 0).with_schedule(schedule.parse().unwrap());
     let counter = Array::filled(1, 0_u32);

@@ -25,7 +25,7 @@ fn figures(profile: &Profile) -> Vec<(u64, u64)> {
     sites.map(|access| (access.requests, access.lanes)).collect()
 }
 
-/// Returns the numbers of executions, divergent executions, lanes and taking lanes of each branch.
+/// Returns for each branch the numbers of executions, divergent executions, lanes, and lanes that take it.
 fn branches(profile: &Profile) -> Vec<(u64, u64, u64, u64)> {
     let sites = profile.branches.iter();
     sites.map(|branch| (branch.executions, branch.divergent, branch.lanes, branch.taken)).collect()
@@ -241,7 +241,7 @@ fn a_grid_stride_loop_runs_out_in_one_warp() {
     assert_eq!(branches(&profile), [(36, 1, 1128, 1000)]);
 }
 
-/// A helper function. The profiler counts each of its lines together for all callers.
+/// A helper function. The profiler adds up the counts of each of its lines over all callers.
 fn twice(x: &Array<u32>, i: usize) -> u32 {
     let first = x.load(i);
     first + x.load(i)

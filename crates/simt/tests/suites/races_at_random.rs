@@ -209,10 +209,10 @@ fn in_shared(access: Access, first: u32, bytes: u32) {
 /// A set of events, one bit per event.
 type Events = u128;
 
-/// A word of memory: the block if it is in shared memory or `None` for global memory, and the word's index.
+/// A word of memory: its block (`None` for a word in global memory) and its index.
 type Place = (Option<u32>, u32);
 
-/// A meeting of threads of a block: the block, and the warp and mask of a warp operation or `None` for a barrier.
+/// A synchronisation of threads: the block, then the warp and mask of a warp operation (`None` for a barrier).
 type Meeting = (u32, Option<(u32, u32)>);
 
 #[derive(Clone, Copy, Default)]
@@ -330,7 +330,7 @@ fn writes_atomically(event: &Event, place: Place) -> bool {
     }
 }
 
-/// Records that the threads in `group` have met: each then knows the past of all.
+/// Records that the threads in `group` have synchronised: the past events of all are now in the past of each.
 fn meet(threads: &mut HashMap<(u32, u32), Thread>, group: &[(u32, u32)]) {
     let mut all = Thread::default();
     for thread in group.iter().map(|id| threads[id]) {

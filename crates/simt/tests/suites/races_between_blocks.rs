@@ -12,7 +12,7 @@ fn block() -> u32 {
     thread::block_idx().x
 }
 
-/// Returns the configuration of a launch of `blocks` blocks of one thread.
+/// Returns the configuration of a launch of `blocks` blocks with one thread each.
 fn single(blocks: u32) -> LaunchConfig {
     LaunchConfig::new(blocks, 1)
 }

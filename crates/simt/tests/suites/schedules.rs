@@ -28,7 +28,7 @@ impl Log {
 }
 
 /// Returns the threads of a launch in the order of their accesses. Each thread makes `accesses` accesses and is listed
-/// as often.
+/// once for each.
 fn order_of_accesses(schedule: Schedule, config: LaunchConfig, accesses: usize) -> Vec<usize> {
     let (log, array) = (Log::default(), Array::<u32>::filled(1, 0));
     scheduled(schedule)
@@ -42,7 +42,7 @@ fn order_of_accesses(schedule: Schedule, config: LaunchConfig, accesses: usize) 
     log.take()
 }
 
-/// Returns the number of neighbours in `list` that differ.
+/// Returns the number of elements of `list` that differ from the next element.
 fn changes<T: PartialEq>(list: &[T]) -> usize {
     list.windows(2).filter(|pair| pair[0] != pair[1]).count()
 }

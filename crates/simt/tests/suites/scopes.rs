@@ -10,7 +10,7 @@ use simt::{LaunchConfig, Remedy, thread};
 
 const SCOPES: [Scope; 3] = [Scope::Block, Scope::Device, Scope::System];
 
-/// The two threads of a test: the first lanes of two warps of one block, or the threads of two blocks of one thread.
+/// The two threads of a test: the first lanes of two warps of one block, or the only threads of two blocks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Threads {
     OfOneBlock,

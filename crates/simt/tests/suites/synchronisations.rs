@@ -98,8 +98,8 @@ fn an_omitted_operation_still_returns_its_value() {
     }
 }
 
-/// Returns the order in which the threads of two blocks reach two points, with a call of `between` from one to the
-/// other.
+/// Returns the order in which the threads of two blocks reach two points. Between these points each thread calls
+/// `between`.
 fn trace(synchronisations: Synchronisations, between: fn()) -> Vec<usize> {
     let trace = Trace::default();
     simulator(1, 0)

@@ -7,7 +7,7 @@ use super::super::CELLS_PER_WORD;
 use super::{Interleaved, MARGIN, TILE_WORDS};
 
 /// Interleaves the packed board `words` into `cells`. Margins and unused bits become 0. Launch a one-dimensional grid
-/// of blocks of up to 256 threads.
+/// with up to 256 threads per block.
 #[kernel(max_threads = 256)]
 pub fn life_interleave(words: Global<u32>, cells: GlobalMut<u32>, board: Interleaved) {
     assert!(cells.len() == board.words());
@@ -33,8 +33,8 @@ pub fn life_interleave(words: Global<u32>, cells: GlobalMut<u32>, board: Interle
 }
 
 /// Replaces rows of the interleaved board `cells`, from row `first` on, with the `rows` packed rows in `words`. No two
-/// of these rows may share words: `rows` must be below the rows of a fold, or at most 1, or the board must have one
-/// fold. Launch a one-dimensional grid of blocks of up to 256 threads.
+/// of these rows may share words. This holds if `rows` is at most 1, if `rows` is less than [`Interleaved::rows`], or
+/// if the board has one fold. Launch a one-dimensional grid with up to 256 threads per block.
 #[kernel(max_threads = 256)]
 pub fn life_interleave_rows(words: Global<u32>, cells: GlobalMut<u32>, board: Interleaved, first: usize, rows: usize) {
     assert!(cells.len() == board.words() && (board.folds() == 1 || rows <= 1 || rows < board.rows() as usize));
@@ -58,7 +58,7 @@ pub fn life_interleave_rows(words: Global<u32>, cells: GlobalMut<u32>, board: In
 }
 
 /// Writes rows of the interleaved board `cells`, from row `first` on, to `words` in packed form. Launch a
-/// one-dimensional grid of blocks of up to 256 threads.
+/// one-dimensional grid with up to 256 threads per block.
 #[kernel(max_threads = 256)]
 pub fn life_deinterleave(cells: Global<u32>, words: GlobalMut<u32>, board: Interleaved, first: usize) {
     assert!(cells.len() == board.words());
@@ -77,13 +77,13 @@ pub fn life_deinterleave(cells: Global<u32>, words: GlobalMut<u32>, board: Inter
 }
 
 impl Interleaved {
-    /// Returns the number of words of an interleaved row that is stored outside of the board.
+    /// Returns the number of words that [`life_take_rows()`](super::life_take_rows()) writes per row.
     pub const fn words_in_row(&self) -> usize {
         self.tiles() as usize * TILE_WORDS as usize
     }
 
-    /// Returns the position of word `i` of rows that are stored outside of the board, from row `first` on: the word's
-    /// index in the board's memory, the bits that are columns of the board, and their shift there.
+    /// Returns where word `i` of a copy of the rows from `first` on belongs: the index of the board's word, a mask of
+    /// the copy's bits that are columns of the board, and the shift of these bits in the board's word.
     #[inline(always)]
     fn in_rows(&self, first: usize, i: usize) -> (usize, u32, u32) {
         let (y, in_row) = (i / self.words_in_row(), i % self.words_in_row());
@@ -93,9 +93,9 @@ impl Interleaved {
     }
 }
 
-/// Copies rows of the interleaved board `cells`, from row `first` on, to `words`. The copies stay interleaved, as if
-/// they belonged to the first fold. They can therefore move between boards of the same width and number of folds.
-/// Launch a one-dimensional grid of blocks of up to 256 threads.
+/// Copies rows of the interleaved board `cells`, from row `first` on, to `words`. The copies stay interleaved, and each
+/// row is shifted to the bits of the first fold. The rows can therefore be moved to another board of the same width and
+/// number of folds. Launch a one-dimensional grid with up to 256 threads per block.
 #[kernel(max_threads = 256)]
 pub fn life_take_rows(cells: Global<u32>, words: GlobalMut<u32>, board: Interleaved, first: usize) {
     assert!(cells.len() == board.words());
@@ -107,8 +107,8 @@ pub fn life_take_rows(cells: Global<u32>, words: GlobalMut<u32>, board: Interlea
 
 /// Replaces rows of the interleaved board `cells`, from row `first` on, with rows that
 /// [`life_take_rows()`](super::life_take_rows()) copied. No two of these rows may share words, as for
-/// [`life_interleave_rows()`](super::life_interleave_rows()). Launch a one-dimensional grid of blocks of up to 256
-/// threads.
+/// [`life_interleave_rows()`](super::life_interleave_rows()). Launch a one-dimensional grid with up to 256 threads per
+/// block.
 #[kernel(max_threads = 256)]
 pub fn life_put_rows(words: Global<u32>, cells: GlobalMut<u32>, board: Interleaved, first: usize) {
     let rows = words.len() / board.words_in_row();

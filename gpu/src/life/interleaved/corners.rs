@@ -9,8 +9,8 @@ use cuda_std::{Global, GlobalMut, grid, kernel, shared_array, thread};
 use super::super::tuning::DEEPEST;
 use super::{Interleaved, Surface};
 
-/// The number of rows and columns of the small board. Half of them are near enough to a corner to be correct after
-/// [`DEEPEST`] generations; the other half are not.
+/// The number of rows of the small board, which is also the number of its columns. The outer half of them is still
+/// correct after [`DEEPEST`] generations; the inner half is not.
 pub const CORNERS_SIDE: u32 = 4 * DEEPEST as u32;
 
 /// The number of threads in the block: one per cell of the small board.
@@ -21,8 +21,8 @@ const CELLS: usize = CORNERS_THREADS as usize;
 /// The offsets of the eight neighbours of a cell.
 const NEIGHBOURS: [(i32, i32); 8] = [(-1, -1), (0, -1), (1, -1), (-1, 0), (1, 0), (-1, 1), (0, 1), (1, 1)];
 
-/// Maps column or row `i` of the small board to a side of `length` cells. The distance to the nearer end stays the
-/// same.
+/// Returns the column or row of the large board that corresponds to column or row `i` of the small board. `length` is
+/// the width or height of the large board. The distance to the nearer edge stays the same.
 #[inline(always)]
 fn far(i: u32, length: u32) -> u32 {
     if i < CORNERS_SIDE / 2 { i } else { length - CORNERS_SIDE + i }

@@ -18,9 +18,11 @@ const ALL: u8 = 0x80;
 pub(in super::super) struct Dead {
     /// The mask of the columns that are not beyond a dead edge.
     columns: Words,
-    /// The further masks for rows above the first row of a fold, and for rows from `end` on.
+    /// The mask of the folds in which a row above the first row of a fold is not beyond a dead edge.
     above: u32,
+    /// The same mask for rows from `end` on.
     below: u32,
+    /// The number of rows of the last fold.
     end: i32,
 }
 
@@ -52,14 +54,15 @@ impl Dead {
         }
     }
 
-    /// Returns the bits of the folds that contain row `row`.
+    /// Returns a mask of the folds in which row `row` is not beyond a dead edge.
     #[inline(always)]
     pub(in super::super) fn folds(&self, row: i32) -> u32 {
         let kept = if row < 0 { self.above } else { u32::MAX };
         if row < self.end { kept } else { kept & self.below }
     }
 
-    /// Shifts the masks of the last rows by one and puts `entering`, the mask of the next row, first.
+    /// Returns the masks `last` of the previous rows, moved back by one place, with `entering` in front: the mask of
+    /// the next row.
     #[inline(always)]
     pub(in super::super) fn after<const DEPTH: usize>(last: [u32; DEPTH], entering: u32) -> [u32; DEPTH] {
         core::array::from_fn(|i| if i == 0 { entering } else { last[i - 1] })

@@ -33,8 +33,9 @@ const MARGIN_WORDS: u32 = 2 * MARGIN;
 
 impl Interleaved {
     /// True if [`life_streaming_torus()`](super::super::life_streaming_torus()) can load its margins from the opposite
-    /// side. The margins must be whole vectors, separate from the words on the other side. They must be whole rows of
-    /// the next fold, within its height. Strips must be able to end at the last row.
+    /// side. This is the case if the margins are whole vectors that share no word with the other side of the tile. The
+    /// folds must also be equally high, with a multiple of `ROWS_TOGETHER` rows, and have all rows that a strip loads
+    /// beyond its own.
     pub const fn has_whole_margins(&self) -> bool {
         let (last, height) = (self.end_of(self.tiles() - 1), self.height());
         let is_apart = (last + WORDS as u32) % TILE_WORDS > MARGIN;
@@ -81,8 +82,9 @@ impl Interleaved {
 
 /// The columns beyond the board's edges in one word of a tile's row, at most one on each side.
 struct Beyond {
-    /// The number of the column beyond the board's edge; on the right also the column's bit within a fold.
+    /// The column beyond the left edge: a negative number.
     left: Option<i32>,
+    /// The column beyond the right edge, and its bit within a fold.
     right: Option<(i32, u32)>,
 }
 
@@ -100,8 +102,8 @@ impl Beyond {
     }
 }
 
-/// Writes the margins of a torus without a shift to `cells`. Launch a one-dimensional grid of blocks of up to 128
-/// threads.
+/// Writes the margins of a torus without a shift to `cells`. Launch a one-dimensional grid with up to 128 threads per
+/// block.
 ///
 /// A word of a margin also contains cells, which other threads read. All accesses are therefore relaxed atomics, and a
 /// store leaves the cells unchanged.

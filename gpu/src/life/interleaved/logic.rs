@@ -15,15 +15,17 @@ pub(in super::super) const WORDS: usize = 4;
 /// The words of a row that a lane holds.
 pub(in super::super) type Words = [u32; WORDS];
 
-/// The truth tables of the lower and the upper digit of the sum of three inputs.
+/// The truth table of the lower digit of the sum of three inputs.
 const ODD: u8 = 0x96;
+/// The truth table of the upper digit of the sum of three inputs.
 const MAJORITY: u8 = 0xe8;
 
 /// The constants with which a lane obtains the words before and after its own words.
 #[derive(Clone, Copy)]
 pub(in super::super) struct Lane {
-    /// The lanes that hold the previous and the next word. The words of a warp form a ring.
+    /// The lane that holds the previous word. The words of a warp form a ring.
     before: u32,
+    /// The lane that holds the next word.
     after: u32,
     /// The factor for the previous word. It is 2 in the first lane, whose left neighbours are the last word of the
     /// ring, shifted up by one bit. It is 1 in all other lanes.
@@ -121,16 +123,16 @@ impl Logic for Conway {
 
 /// Any rule that counts live neighbours, by tables that are arguments of the launch.
 ///
-/// The nine cells of a square are added to one + 2·two + 2·other two + 4·four. `four` and the cell itself select one of
-/// four tables, which has the next state for the other three digits. The launch has [four
+/// The sum of the nine cells of a square is `one + 2·two + 2·other + 4·four`. `four` and the centre cell select one of
+/// four tables. It has the next state for each combination of `one`, `two` and `other`. The launch has [four
 /// tables](super::super::COUNT_TABLES) for its first generation and four for the second. These two sets take turns.
 #[derive(Clone, Copy)]
 pub struct Given;
 
-/// The truth table of the choice: bits of the second input where the first is 1, else of the third.
+/// The truth table of a selection: bits of the second input where the first is 1, else of the third.
 const CHOICE: u8 = 0xca;
 
-/// Selects among the results of the four tables by the cell itself and by `four`.
+/// Selects one of the results of four tables, by the centre cell and `four`.
 macro_rules! by_tables {
     ($digits:expr, $cell:expr, $four:expr, $first:literal $second:literal $third:literal $fourth:literal) => {{
         let [one, two, other] = $digits;

@@ -1,4 +1,5 @@
-//! The layout of the fastest rungs: interleaved bits, so that the neighbours of a word's cells are other words.
+//! The layout of the fastest rung: interleaved bits, so that the words before and after a word hold the left and right
+//! neighbours of its cells.
 //!
 //! A board is divided along x into tiles of [`TILE_WORDS`] words. Its rows are divided into
 //! [`folds`](Interleaved::folds): parts of nearly equal height that share the same words. Each fold owns 32 / folds
@@ -46,11 +47,13 @@ use super::CELLS_PER_WORD;
 /// The number of words in a row of a tile: one vector of four words per lane of a warp.
 pub const TILE_WORDS: u32 = 128;
 
-/// The number of columns on each side of a tile, and of rows above and below a fold, that are copies of other cells.
+/// The width of a margin, which consists of copies of other cells: columns on each side of a tile, and rows above and
+/// below a fold.
 pub const MARGIN: u32 = 8;
 
-/// The number of rows that a tile has in memory above and below the folds' rows. Strips may end below the last row.
+/// The number of rows that a tile has in memory above the rows of the folds.
 pub(super) const ROWS_ABOVE: u32 = MARGIN;
+/// The number of rows that a tile has in memory below the rows of the folds. Strips may end below the last row.
 const ROWS_BELOW: u32 = 16;
 
 /// The largest width and the largest height of a board, in cells.
@@ -191,7 +194,7 @@ impl Interleaved {
         MARGIN + if tile + 1 == self.tiles { self.width - tile * self.inner() } else { self.inner() }
     }
 
-    /// Returns the bits of a fold, shifted to the lowest position, whose columns in word `word` the tile owns.
+    /// Returns a mask of the bits of word `word` whose columns the tile owns, for a fold that starts at bit 0.
     #[inline(always)]
     fn own_columns(&self, tile: u32, word: u32) -> u32 {
         let end = self.end_of(tile);

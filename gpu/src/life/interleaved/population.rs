@@ -6,8 +6,8 @@ use cuda_std::{Global, GlobalMut, kernel, thread, warp};
 use super::super::compare::add_to_total;
 use super::Interleaved;
 
-/// Adds the number of live cells of an interleaved board to `total[0]`. Launch a one-dimensional grid of blocks of up
-/// to 8 whole warps.
+/// Adds the number of live cells of an interleaved board to `total[0]`. Launch a one-dimensional grid with up to 8
+/// whole warps per block.
 #[kernel(max_threads = 256)]
 pub fn life_population_interleaved(cells: Global<u32>, total: GlobalMut<u64>, board: Interleaved) {
     assert!(thread::block_size().is_multiple_of(warp::SIZE) && cells.len() == board.words());

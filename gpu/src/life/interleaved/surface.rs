@@ -7,18 +7,20 @@ use cuda_std::DeviceCopy;
 #[repr(C)]
 pub struct Surface {
     flags: u32,
-    /// The shift in columns to the right across the upper or lower edge, and the shift in rows down across the left or
-    /// right edge.
+    /// The shift across the upper or lower edge, in columns to the right.
     across: i32,
+    /// The shift across the left or right edge, in rows down.
     down: i32,
 }
 
-/// Flags: all cells beyond the left and right edges are dead; all cells beyond the upper and lower edges are dead.
+/// Flag: all cells beyond the left and right edges are dead.
 const DEAD_COLUMNS: u32 = 1;
+/// Flag: all cells beyond the upper and lower edges are dead.
 const DEAD_ROWS: u32 = 2;
 
-/// Flags: columns are reversed beyond the upper and lower edges; rows are reversed beyond the left and right edges.
+/// Flag: columns are reversed beyond the upper and lower edges.
 const REVERSES_COLUMNS: u32 = 4;
+/// Flag: rows are reversed beyond the left and right edges.
 const REVERSES_ROWS: u32 = 8;
 
 /// Flag: beyond both edges of a corner there is only the corner cell.
@@ -90,8 +92,9 @@ impl Surface {
         [self.flags & DEAD_COLUMNS != 0, self.flags & DEAD_ROWS != 0]
     }
 
-    /// Returns a coordinate on a side of `length` cells after the other coordinate has wrapped `around` times, with
-    /// `shift` cells per wrap.
+    /// Returns the coordinate `value`, on a side of `length` cells, after the other coordinate has crossed its edge
+    /// `around` times. Each crossing adds `shift`. If the surface has the flag `reverses`, an odd number of crossings
+    /// instead mirrors the coordinate and shifts it once, and an even number leaves it unchanged.
     #[inline(always)]
     fn moved(&self, value: i32, length: u32, (around, shift): (i32, i32), reverses: u32) -> u32 {
         let moved = if self.flags & reverses == 0 {

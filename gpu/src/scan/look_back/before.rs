@@ -19,7 +19,8 @@ pub(super) struct Before<'a, T> {
 }
 
 impl<'a, T: Element> Before<'a, T> {
-    /// The number of rows that are loaded at once. A state of two words needs twice as many registers.
+    /// The number of rows that are loaded at once: fewer if a state has two words, because it then takes twice as many
+    /// registers.
     const ROWS: usize = if T::WORDS == 1 { LOOK_BACK_ROWS } else { LOOK_BACK_ROWS / 2 };
 
     /// Returns the prefix of `tile` in lane 0: the combination of all elements before the tile. A full warp must call

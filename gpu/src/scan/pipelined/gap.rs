@@ -14,14 +14,15 @@ pub(super) struct Gap<'a, T> {
     states: TileStates<'a, T>,
     /// The number of the lane's tile in the first row.
     tile: u32,
-    /// The number of tiles of the gap from the lane's first tile on. The lane has every 32nd of them.
+    /// The number of tiles of the gap from the lane's first tile on. Every 32nd of these tiles belongs to the lane.
     tiles: u32,
     /// The states of the next rows of the gap, as last loaded.
     ahead: [[u64; 4]; GAP_ROWS],
 }
 
 impl<'a, T: Element> Gap<'a, T> {
-    /// The number of rows that are loaded at once. A state of two words needs twice as many registers.
+    /// The number of rows that are loaded at once: fewer if a state has two words, because it then takes twice as many
+    /// registers.
     const ROWS: usize = if T::WORDS == 1 { GAP_ROWS } else { GAP_ROWS.div_ceil(2) };
 
     /// Creates the gap of the tiles `first..end` and loads the states of the first rows, without waiting.

@@ -1,5 +1,5 @@
-//! A pipeline of persistent blocks: each block copies some tiles, sums a second tile and scans a third at the same
-//! time. To *sum* a tile means to compute its aggregate, whatever the operator. The *sums* are the aggregates.
+//! A pipeline of persistent blocks: each block copies one tile, sums another and scans a third at the same time. To
+//! *sum* a tile means to compute its aggregate, whatever the operator. The *sums* are the aggregates.
 //!
 //! In the look-back scan, a block processes a single tile. While it waits for its elements and then for earlier tiles,
 //! it does nothing else. Here the grid fills the device once, and each block processes many tiles. In each round, a
@@ -35,7 +35,7 @@
 //! - Only the scout waits for its loads. It does not reload words that it has, and does not load words beyond its gap,
 //!   which other blocks are writing.
 //! - Copies start as soon as the tile that they replace is in registers, before the block waits for other blocks.
-//! - A tile is scanned two rounds after its sum, not one.
+//! - A block scans a tile two rounds after it has summed the tile, instead of one round after.
 //!
 //! Source: this project. The states of the tiles and their order follow D. Merrill, M. Garland, "Single-pass Parallel
 //! Prefix Scan with Decoupled Look-back", NVIDIA, 2016.

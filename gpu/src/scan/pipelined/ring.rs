@@ -63,7 +63,7 @@ impl<'a, T: Element, const V: usize> Ring<'a, T, V> {
         self.copies.commit();
     }
 
-    /// Waits for the thread's copies of the last tile but one, and of all earlier tiles.
+    /// Waits for all of the thread's copies except those of the tile that was fetched last.
     #[inline(always)]
     #[track_caller]
     pub(super) fn wait(&mut self) {

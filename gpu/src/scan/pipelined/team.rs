@@ -14,9 +14,9 @@ use crate::scan::tuning::LOOKS;
 /// The index of the word that publishes the team's size. Its upper half is the number of the launch, starting at 1.
 pub const TEAM: usize = TICKET + 8;
 
-/// Returns the number of blocks in the team, in a grid of `grid` blocks. The block with the first ticket counts, and
-/// the other blocks wait for its result. Blocks whose ticket is not below the size are outside the team. One thread per
-/// block must call it.
+/// Returns the number of blocks in the team, in a grid of `grid` blocks. The block with the first ticket counts the
+/// blocks that have started, and the other blocks wait for its result. A block whose number on the ticket is not below
+/// this size is outside the team. One thread per block must call it.
 #[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub(super) fn size(words: GlobalMut<u64>, ticket: Ticket, grid: u32) -> u32 {
     let launch = ticket.epoch().wrapping_add(1);

@@ -13,27 +13,30 @@ use cuda_std::{Global, Zeroable};
 
 use super::{Bits, LANES, Layout, MAX, OCTET, Parts, Tile, Transpose, lane_and_warp, rotated};
 
-/// The number of columns of which a warp stores a part at once.
+/// The number of columns to which a warp stores at once.
 const WARP_COLUMNS: usize = (LANES / OCTET) as usize;
 
 /// Constants that follow from the size of an element and the shape of its tile.
 pub(super) trait VectorLayout: Bits {
     /// The number of vectors of a row that a block loads.
     const ROW_VECTORS: usize = Self::UNALIGNED.row_bytes / size_of::<Self::Vector>();
-    /// The number of columns that these vectors contain at any alignment of the row.
+    /// The number of columns that these vectors contain for every alignment of the row.
     const HELD_COLUMNS: usize = (Self::ROW_VECTORS - 1) * Self::WORDS + 1;
-    /// The distance between two groups of rows in vectors, and the number of words that a block keeps.
+    /// The distance between two groups of rows, in vectors.
     const GROUP: usize = Self::WORDS * Self::ROW_VECTORS + 1;
+    /// The number of words that a block keeps in shared memory.
     const HELD_WORDS: usize = Self::UNALIGNED.rows / Self::WORDS * Self::GROUP * Self::WORDS;
-    /// The distance between two rows from which a thread loads, and the number of such rows.
+    /// The distance between two rows from which a thread loads.
     const ROW_STEP: usize = Self::THREADS / Self::ROW_VECTORS;
+    /// The number of rows from which a thread loads.
     const VECTOR_LOADS: usize = Self::UNALIGNED.rows / Self::ROW_STEP;
-    /// The distance between two columns to which a thread stores, and the largest number of such columns.
+    /// The distance between two columns to which a thread stores.
     const COLUMN_STEP: usize = Self::WARPS / Self::OCTETS * WARP_COLUMNS;
+    /// The largest number of columns to which a thread stores.
     const VECTOR_STORES: usize = Self::HELD_COLUMNS.div_ceil(Self::COLUMN_STEP);
 
-    /// True if the threads share the tile evenly, and all steps of a thread agree in the values that the code computes
-    /// once.
+    /// True if the threads share the tile evenly. The code computes some values once for all steps of a thread; these
+    /// values must then be equal in all steps.
     const ARE_VECTORS_SHARED: bool = Self::ROW_STEP * Self::ROW_VECTORS == Self::THREADS
         && Self::VECTOR_LOADS * Self::ROW_STEP == Self::UNALIGNED.rows
         && Self::ROW_STEP.is_multiple_of(Self::WORDS)
@@ -160,8 +163,8 @@ impl<T: Bits> Tile<T> {
         (row / words * T::GROUP as u32 + row % words * T::ROW_VECTORS as u32) * words + shift + column
     }
 
-    /// Returns the indices of the words of `column` from row `row` of the tile on. Each is at its position in its group
-    /// of rows.
+    /// Returns the indices of the words of `column` from row `row` of the tile on. Each index is stored at the position
+    /// that its row has in its group of rows.
     #[inline(always)]
     fn word_places(&self, column: u32, row: u32) -> [u32; 4] {
         let words = T::WORDS as u32;

@@ -4,8 +4,8 @@
 //! A funnel shift combines two loaded words into a word that starts at a column of the tile. The second word comes from
 //! the next lane by shuffle. The thread then transposes such words of several rows into words of one column each.
 //! Shared memory holds these words, in rows that are padded by one word. A thread gathers the words of its vector in an
-//! order that depends on its position, so that the lanes of a warp have no bank conflicts. It gathers one more word and
-//! shifts again.
+//! order that depends on its position, so that the lanes of a warp have no bank conflicts. The vector may start within
+//! a word, so the thread gathers one more word and shifts all of them.
 
 use cuda_std::{Global, Zeroable, warp};
 
@@ -15,16 +15,17 @@ use super::{Bits, LANES, Layout, MAX, OCTET, Parts, Tile, Transpose, lane_and_wa
 pub(super) trait WordLayout: Bits {
     /// The number of pieces of a row. A piece has one word per lane.
     const PIECES: usize = Self::UNALIGNED.row_bytes / (LANES as usize * size_of::<Self::Word>());
-    /// The number of words of a piece that start in the piece, at any alignment of its first word.
+    /// The number of whole words of columns that a piece contains for every alignment of its first column.
     const PIECE_WORDS: usize = LANES as usize - 1;
-    /// The number of columns in a piece, and in a tile.
+    /// The number of columns in a piece.
     const PIECE_COLUMNS: usize = Self::PIECE_WORDS * Self::PER_WORD;
+    /// The number of columns in a tile.
     const USED_COLUMNS: usize = Self::PIECES * Self::PIECE_COLUMNS;
     /// The number of rows of words. Each has [`PER_WORD`](Bits::PER_WORD) rows of elements.
     const WORD_ROWS: usize = Self::UNALIGNED.rows / Self::PER_WORD;
-    /// The number of column positions in a row of words, including unused ones, and the distance between two rows in
-    /// words.
+    /// The number of column positions in a row of words, including unused ones.
     const PLACES: usize = Self::PIECES * Self::PER_WORD * LANES as usize;
+    /// The distance between two rows of words, in words.
     const PITCH: usize = Self::PLACES + 1;
     /// The number of words that a block keeps in shared memory.
     const KEPT_WORDS: usize = Self::WORD_ROWS * Self::PITCH;
@@ -68,8 +69,8 @@ impl<T: Bits> Tile<T> {
         }
     }
 
-    /// Loads this warp's `i`-th words of as many rows as a word has elements. Also returns the position of the first
-    /// element in each word.
+    /// Loads the lane's words for the warp's `i`-th step, one from each of as many rows as a word has elements. Also
+    /// returns, for each row, the position in its first word at which the row starts.
     ///
     /// # Safety
     /// The contract of [`load`](Self::load) applies.

@@ -11,9 +11,10 @@
 //! apart, and the octets read neighbouring columns. The thread rotates the vector in registers. It computes the
 //! positions of the elements once for all its columns, which are whole sectors of *y* apart.
 //!
-//! In contrast to loads in words, a load has four times as many bytes, tiles have 40 KiB, and there are no shuffles.
-//! Blocks have few threads, so a thread has registers for ten vectors in flight. A small matrix has too few of these
-//! tiles; for it use [`transpose_unaligned()`](super::transpose_unaligned()).
+//! Compared with [`transpose_unaligned()`](super::transpose_unaligned()), which loads words, a load has four times as
+//! many bytes, tiles have 40 KiB, and there are no shuffles. Blocks have few threads, so a thread has registers for ten
+//! vectors in flight. A small matrix has too few of these tiles; for it use
+//! [`transpose_unaligned()`](super::transpose_unaligned()).
 //!
 //! The kernel is limited by memory. Source: this project.
 
@@ -32,26 +33,29 @@ trait GatheredLayout: Bits {
     const THREADS: usize = Self::SHAPE.threads;
     /// The alignment of a column's stores, in elements.
     const ALIGNMENT: usize = Self::SHAPE.alignment / size_of::<Self>();
-    /// The numbers of rows that a block loads, of rows that it stores per column, and of vectors that it stores per
-    /// column.
+    /// The number of rows that a block loads.
     const LOADED_ROWS: usize = Self::SHAPE.rows;
+    /// The number of rows that a block stores per column.
     const ROWS: usize = Self::LOADED_ROWS - Self::ALIGNMENT;
+    /// The number of vectors that a block stores per column.
     const COLUMN_VECTORS: usize = Self::ROWS / Self::PER_VECTOR;
-    /// The number of vectors of a row that a block loads, and the number of columns that they contain at any alignment
-    /// of the row.
+    /// The number of vectors of a row that a block loads.
     const ROW_VECTORS: usize = Self::SHAPE.row_bytes / size_of::<Self::Vector>();
+    /// The number of columns that these vectors contain for every alignment of the row.
     const COLUMNS: usize = (Self::ROW_VECTORS - 1) * Self::PER_VECTOR + 1;
-    /// The distance between two groups of rows in vectors, and the number of vectors that a block keeps.
+    /// The distance between two groups of rows, in vectors.
     const GROUP: usize = Self::PER_VECTOR * Self::ROW_VECTORS + 1;
+    /// The number of vectors that a block keeps in shared memory.
     const KEPT: usize = Self::LOADED_ROWS / Self::PER_VECTOR * Self::GROUP;
-    /// The distance between two rows from which a thread loads, and the number of such rows.
+    /// The distance between two rows from which a thread loads.
     const ROW_STEP: usize = Self::THREADS / Self::ROW_VECTORS;
+    /// The number of rows from which a thread loads.
     const LOADS: usize = Self::LOADED_ROWS / Self::ROW_STEP;
     /// The distance between two columns to which a thread stores.
     const COLUMN_STEP: usize = Self::THREADS / Self::COLUMN_VECTORS;
 
-    /// True if the threads share the tile evenly, its parts are whole vectors, and an octet stores a column. All steps
-    /// of a thread must also agree in the values that the code computes once.
+    /// True if the threads share the tile evenly, its parts are whole vectors, and an octet stores a column. The code
+    /// computes some values once for all steps of a thread; these values must also be equal in all steps.
     const IS_EVEN: bool = Self::ROW_STEP * Self::ROW_VECTORS == Self::THREADS
         && Self::LOADS * Self::ROW_STEP == Self::LOADED_ROWS
         && Self::ROW_STEP.is_multiple_of(Self::PER_VECTOR)
@@ -205,8 +209,8 @@ impl<T: Bits> Tile<T> {
         (group + row % per_vector * row_vectors) * per_vector + shift + column
     }
 
-    /// Returns the indices of the elements of `column` from row `row` of the tile on, as many as a vector has. Each is
-    /// at the position of its row in its group.
+    /// Returns the indices of the elements of `column` from row `row` of the tile on, as many as a vector has. Each
+    /// index is stored at the position that its row has in its group of rows.
     #[inline(always)]
     fn places(&self, column: u32, row: u32) -> [u32; MAX] {
         let per_vector = T::PER_VECTOR as u32;

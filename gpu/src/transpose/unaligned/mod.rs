@@ -1,8 +1,8 @@
 //! Unaligned: the last rung for matrices of any size and address, with 16-byte stores that start at sectors.
 //!
-//! If rows or columns are not multiples of 16 bytes, each starts at another position in a 32-byte sector. A tile with
-//! the same rows in all columns would store partial sectors at both ends of each column, and only single elements.
-//! Changes:
+//! If rows or columns are not multiples of 16 bytes, each starts at another position in a 32-byte sector. If a tile had
+//! the same rows in all columns, its block would store partial sectors at both ends of each column, and would have to
+//! store single elements. Changes from such tiles:
 //!
 //! - A block stores the same number of rows of every column. Each column's part starts at the row whose element starts
 //!   a sector of *y*, up to one sector above the tile's first row. A block therefore loads some rows that another block
@@ -46,8 +46,9 @@ trait Layout: VectorLayout + WordLayout {
     const WARPS: usize = Self::THREADS / LANES as usize;
     /// The alignment of a column's stores, in elements.
     const ALIGNMENT: usize = Self::UNALIGNED.alignment / size_of::<Self>();
-    /// The number of rows that a block loads, and the number that it stores of each column.
+    /// The number of rows that a block loads.
     const LOADED_ROWS: usize = Self::UNALIGNED.rows;
+    /// The number of rows that a block stores of each column.
     const ROWS: usize = Self::LOADED_ROWS - Self::ALIGNMENT;
     /// The number of octets per column.
     const OCTETS: usize = (Self::ROWS / Self::PER_VECTOR).div_ceil(OCTET as usize);
@@ -126,9 +127,9 @@ impl<'a, T: Element, U: Element> Parts<'a, T, U> {
 struct Transpose<'a, T: Bits> {
     elements: GlobalMut<'a, T>,
     vectors: GlobalMut<'a, T::Vector>,
-    /// The number of elements between the preceding sector boundary and the first element, and from there to the first
-    /// whole vector.
+    /// The number of elements between the preceding boundary of a column's stores and the first element.
     lead: usize,
+    /// The number of elements before the first whole vector.
     skipped: usize,
 }
 
@@ -157,11 +158,13 @@ struct Tile<T: Bits> {
     column: usize,
     /// The first row that the block loads. Before row 0 the value wraps.
     row: usize,
-    /// The number of the tile's columns in the matrix, and the range of its rows in the matrix.
+    /// The number of the tile's columns that are in the matrix.
     columns: u32,
+    /// The range of the tile's rows that are in the matrix.
     rows: Range<u32>,
-    /// The width and height of the matrix.
+    /// The width of the matrix.
     width: usize,
+    /// The height of the matrix.
     height: usize,
     /// The number of elements between the preceding vector boundary and the tile's first element.
     shift: u32,

@@ -1,5 +1,5 @@
-//! Measures the time that a launch costs the host: bare, typed, and in a graph. It also measures the cost of a sum,
-//! with scratch memory that is kept or allocated by each call.
+//! Measures the time that a launch costs the host: bare (checked and prepared once), typed, and in a graph. It also
+//! measures the cost of a sum, with scratch memory that is kept or that each call allocates.
 //!
 //! The kernel is a saxpy of one block on 32 elements, which does next to nothing. Launches come in batches on an idle
 //! device, so that its queue never fills and the host never waits. All kinds take turns, so that a change of clocks
@@ -21,7 +21,7 @@ use crate::bench::points::Bench;
 /// The number of elements of a sum: enough for several blocks, which need memory for their partial sums.
 const SUMMED: usize = 10_000;
 
-/// The number of launches in a batch of launches for each sum in a batch of sums.
+/// A batch of sums has this many times fewer calls than a batch of launches.
 const LAUNCHES_PER_SUM: usize = 5;
 
 /// The number of timed batches of each kind, after one that warms up.
@@ -50,7 +50,7 @@ pub(super) fn run(bench: &mut Bench, sweep: &Sweep) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Times `batches` batches of each kind, of `launches` launches each.
+/// Times `batches` batches of `launches` launches, for each kind of launch.
 fn measure(device: &Device, batches: usize, launches: usize) -> Result<Vec<Cost>, WorkbenchError> {
     let config = LaunchConfig::new(1, N as u32);
     let x = device.zeroed::<f32>(N)?;

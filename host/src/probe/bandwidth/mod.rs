@@ -35,8 +35,8 @@ const FEWER: &str = "use fewer --bytes";
 /// Measure a GPU's bandwidth of reading, writing and copying by operand size, unroll factor and block
 ///
 /// After the CUDA Handbook's globalRead, globalWrite, globalCopy and globalCopy2. Kernels that write run as many blocks
-/// as the data needs; the kernel that reads runs as many as the GPU holds at once. Each combination's first run is
-/// checked: 64 MiB of its result, another part for each combination. Times are medians of the runs after it, by device
+/// as the data needs; the kernel that reads runs as many as the GPU holds at once. The first run of each combination is
+/// checked: 64 MiB of its result, a different part for each combination. Times are medians of the later runs, by device
 /// events. Bandwidth counts the bytes read and written, in GB of 10⁹ bytes, and is compared with the device's own copy.
 #[derive(Args, Debug)]
 pub struct BandwidthOptions {
@@ -73,7 +73,7 @@ fn parse_kernel(text: &str) -> Result<BandwidthKernel, String> {
 struct Summary {
     kernel: &'static str,
     device: String,
-    /// The rule for the number of blocks, in words.
+    /// A description of how the number of blocks is chosen.
     blocks: &'static str,
     bytes_of_an_array: usize,
     arrays: u64,
@@ -229,14 +229,14 @@ impl Combinations<'_> {
     }
 }
 
-/// The elements that the kernels of an operand must read or write, and their exclusive or.
+/// The elements that kernels with operands `T` must read or write, and the exclusive or of all of them.
 struct Expected<T> {
     elements: Vec<T>,
     all: T,
 }
 
 impl Combinations<'_> {
-    /// Returns the range of the `n` elements to check after the first run of the next combination.
+    /// Returns the range of elements, out of `n`, to check after the first run of the next combination.
     fn part_to_check<T>(&self, n: usize) -> Range<usize> {
         let part = CHECKED_BYTES / size_of::<T>();
         if self.options.thorough.thorough || part >= n {

@@ -5,7 +5,7 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 
-/// The program `host` with the arguments with which all command lines of a test begin.
+/// The program `host`, with the arguments at the start of every command line of a test.
 pub struct Host(pub &'static [&'static str]);
 
 impl Host {

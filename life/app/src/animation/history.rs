@@ -17,7 +17,7 @@ pub struct ShownBoard {
     pub generation: u64,
     /// The cells of the board.
     pub board: Board,
-    /// The numbers of columns and rows that the growing board had gained on the left and above.
+    /// The numbers of columns and rows by which the board had grown on the left and above.
     pub added: (usize, usize),
 }
 
@@ -28,7 +28,7 @@ pub struct History {
 }
 
 impl History {
-    /// Adds the board that was shown last, unless it exceeds the memory limit alone.
+    /// Adds the board that was shown last, unless this board alone exceeds the memory limit.
     pub fn push(&mut self, shown: ShownBoard) {
         let bytes = size_of_val(shown.board.words()) * (1 + shown.board.ages().len());
         let most = (BYTES / bytes.max(1)).min(BOARDS);

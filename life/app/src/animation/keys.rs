@@ -27,7 +27,7 @@ pub enum Action {
     Pan(i32, i32),
     /// Pause and return to the previously shown board.
     Back,
-    /// Switch on or off that the view follows the live cells.
+    /// Let the view follow the live cells, or stop following them.
     Follow,
     /// Show or hide a map of the board in a corner.
     ShowMap,
@@ -39,7 +39,7 @@ pub enum Action {
         row: u16,
         /// False for the upper cell of the character, true for the cell below it.
         lower: bool,
-        /// True if the cell continues a stroke and gets the state of the stroke's first cell.
+        /// True if the cell continues a stroke. It then gets the same state as the stroke's first cell.
         on: bool,
     },
     /// Open the prompt for a rule.

@@ -16,7 +16,7 @@ pub fn middle(board: &Board) -> Option<(usize, usize)> {
     Some((middle_of(&columns)?, middle_of(&rows)?))
 }
 
-/// Returns the middle of the live positions on a circle, which is the middle of the circle without its longest gap.
+/// Returns the middle of the live positions on a circle: the middle of the part of the circle outside its longest gap.
 fn middle_of(alive: &[bool]) -> Option<usize> {
     let length = alive.len();
     let first = alive.iter().position(|&alive| alive)?;

@@ -93,7 +93,7 @@ fn animate_on_screen(
     }
 }
 
-/// Advances `run` by the generations that are due in this frame, or by as many as are possible until `compute_ends`.
+/// Advances `run` by the generations that are due in this frame, but stops at the time `compute_ends`.
 fn compute(
     run: &mut TimedRun,
     app: &mut App,

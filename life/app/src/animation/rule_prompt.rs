@@ -3,7 +3,7 @@
 use crossterm::event::KeyCode;
 use life::Rule;
 
-/// The maximum length of the typed text. The longest rules, MAP strings, have 86 digits.
+/// The maximum number of typed characters. The longest rules are MAP strings, with 86 digits.
 const MAX_CHARACTERS: usize = 120;
 
 /// The prompt for a rule that the user is typing.
@@ -42,7 +42,7 @@ impl RulePrompt {
         PromptState::Open
     }
 
-    /// Returns the line on the screen: the typed text, then an error or the keys that close the prompt.
+    /// Returns the line to show on the screen: the typed text, then either an error or the keys that close the prompt.
     pub fn line(&self) -> String {
         let end = self.refused.as_deref().unwrap_or("Enter accepts · Esc cancels");
         format!(" rule: {}▏ {end}", self.text)

@@ -1,8 +1,8 @@
-//! The speed of an animation: a power of two of generations per frame, or of frames per generation.
+//! The speed of an animation: 2ⁿ generations per frame, or one generation in 2ⁿ frames.
 
 use std::fmt;
 
-/// The speed of an animation, as a power of two of generations per frame.
+/// The speed of an animation: 2ⁿ generations per frame, where n may be negative.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Speed {
     power: i8,

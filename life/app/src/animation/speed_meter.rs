@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-/// Measures the speed of an animation, including waiting times.
+/// Measures the speed of an animation. Waiting times count, too.
 #[derive(Debug, Default)]
 pub struct SpeedMeter {
     samples: VecDeque<(Instant, u64)>,

@@ -15,7 +15,8 @@ use gridstride::Size;
 
 /// The alternate screen in raw mode. Dropping it restores the terminal.
 pub struct Screen {
-    /// Never dropped, because dropping it would show the cursor again, and would panic if the terminal is gone.
+    /// The terminal, which is never dropped: dropping it would show the cursor again, and would panic if the terminal
+    /// is gone.
     terminal: ManuallyDrop<DefaultTerminal>,
 }
 

@@ -10,7 +10,7 @@ pub enum Marks {
 }
 
 impl Marks {
-    /// Returns the numbers of columns and rows of dots in a character.
+    /// Returns how many dots wide and how many dots high a character is.
     pub fn dots(self) -> (usize, usize) {
         match self {
             Self::HalfBlocks => (1, 2),
@@ -42,11 +42,11 @@ pub struct View {
 pub struct Window {
     /// The column and row of the upper left cell. The window wraps around the torus.
     pub origin: (usize, usize),
-    /// The numbers of columns and rows of cells.
+    /// The size of the window in cells, as (columns, rows).
     pub cells: (usize, usize),
-    /// The number of cells per dot in each direction.
+    /// The length of a dot's side in cells.
     pub zoom: usize,
-    /// The numbers of columns and rows of characters.
+    /// The size of the window in characters, as (columns, rows).
     pub characters: (usize, usize),
 }
 
@@ -62,7 +62,8 @@ impl View {
         Self { marks, zoom: 1, centre: (board.0 / 2, board.1 / 2) }
     }
 
-    /// Returns the part of a board of `board` cells that a screen of `screen` characters shows.
+    /// Returns the part of the board that the screen shows. `board` is the board's size in cells, and `screen` is the
+    /// screen's size in characters.
     pub fn window(&self, board: (usize, usize), screen: (usize, usize)) -> Window {
         let (across, down) = self.marks.dots();
         let axis = |board: usize, centre: usize, characters: usize, dots: usize| {
@@ -103,13 +104,13 @@ impl View {
         Some(((window.origin.0 + x) % board.0, (window.origin.1 + y) % board.1))
     }
 
-    /// Moves the centre with the cells after `added` columns and rows were added to the board on the left and above.
+    /// Keeps the centre on its cell after `added` columns and rows were added to the board on the left and above.
     pub fn follow(&mut self, added: (usize, usize)) {
         self.centre = (self.centre.0 + added.0, self.centre.1 + added.1);
     }
 
-    /// Moves the centre with the cells after `added` columns and rows were removed from the board on the left and
-    /// above. `board` is the board's new size.
+    /// Keeps the centre on its cell, or at the edge, after `added` columns and rows were removed from the board on the
+    /// left and above. `board` is the board's new size.
     pub fn follow_back(&mut self, added: (usize, usize), board: (usize, usize)) {
         let axis = |centre: usize, added: usize, side: usize| centre.saturating_sub(added).min(side.saturating_sub(1));
         self.centre = (axis(self.centre.0, added.0, board.0), axis(self.centre.1, added.1, board.1));

@@ -26,7 +26,7 @@ impl Team {
         self.group.as_ref().map_or(Workers::Cores, |group| Workers::Kernels(group, self.kernel))
     }
 
-    /// Returns the specification of a board in bands that has this size and is `later` generations after the first
+    /// Returns the specification of a board in bands with this size. The board is `later` generations after the first
     /// board.
     pub fn bands(&self, (width, height): (usize, usize), later: u64) -> bands::BoardSpec {
         let Universe { rule, topology, generation, .. } = self.universe;

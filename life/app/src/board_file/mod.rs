@@ -112,7 +112,7 @@ impl BoardFile {
         self.format == Format::Png && numbered_files::name(&self.path, 0).is_some()
     }
 
-    /// Returns true if [`write`](Self::write) accepts a board in several parts in the file's format.
+    /// Returns true if [`write`](Self::write) accepts a board in several parts for this file's format.
     pub fn takes_parts(&self) -> bool {
         self.format != Format::Macrocell && !self.is_recording()
     }

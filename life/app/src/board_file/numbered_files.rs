@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-/// Returns `path` with `number` in place of the field `%d`, or with at least five digits in place of `%05d`. Returns
-/// `None` if the file name contains no such field, or a further `%`.
+/// Returns `path` with `number` in place of the field `%d` or `%05d`. For `%05d`, `number` gets at least five digits.
+/// Returns `None` if the file name has no such field or has another `%`.
 pub fn name(path: &Path, number: u64) -> Option<PathBuf> {
     let name = path.file_name()?.to_str()?;
     let (before, rest) = name.split_once('%')?;

@@ -6,7 +6,8 @@
 
 use super::cell_set::CellSet;
 
-/// The maximum length of a side of an object. The apgcodes of larger objects have no text for the cells.
+/// The maximum side length of an object whose apgcode has a text for the cells. Larger objects have an apgcode without
+/// it.
 const MOST: i32 = 40;
 
 const DIGITS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";

@@ -14,8 +14,8 @@ pub type Tally = BTreeMap<String, u64>;
 /// The label of objects whose period was not found or that wrap around the torus.
 pub const UNKNOWN: &str = "unidentified";
 
-/// The period of a board above which spaceships are removed first. Longer periods mostly come from spaceships that
-/// travel around the torus.
+/// If the period of a board exceeds this number, spaceships are removed before the objects are counted. Such periods
+/// mostly come from spaceships that travel around the torus.
 const LONG: u64 = 120;
 
 /// The maximum number of searches for spaceships. Each search is some generations later than the one before, because a
@@ -108,8 +108,8 @@ struct Member {
     on_plane: (i32, i32),
 }
 
-/// Divides the live cells into groups that are more than two columns or rows apart, so that no cell has neighbours in
-/// two groups.
+/// Divides the live cells into groups. Two groups are more than two columns or more than two rows apart, so that no
+/// cell has neighbours in both.
 fn groups(board: &Board) -> Vec<Vec<Member>> {
     let (width, height) = (board.width() as i32, board.height() as i32);
     let mut left = board.clone();

@@ -17,8 +17,8 @@ type Phase = (CellSet, (i32, i32));
 /// Returns the apgcodes of the objects in `cells`. Returns `None` if the cells do not occur again after some
 /// generations, at the same position or moved.
 ///
-/// Two cells belong to one object if they touch, if one is born from or survives with the other, or if one keeps a
-/// neighbour of the other dead. Objects that are separate by this rule would develop alone as they do together.
+/// Two cells belong to one object if they touch, if the birth or survival of one depends on the other, or if one keeps
+/// a neighbour of the other dead. Each object would develop in the same way without the other objects.
 pub fn identify(cells: &CellSet) -> Option<Vec<String>> {
     let (phases, moved) = phases(cells)?;
     let parts = separate(&phases, moved);

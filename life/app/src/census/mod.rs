@@ -81,8 +81,8 @@ impl Census {
         Ok(Self::of(tally, None))
     }
 
-    /// Runs each soup on one core until it is periodic, and returns the census of all soups. The inner result is an
-    /// error if a signal interrupted the census: the number of the signal.
+    /// Runs each soup on one core until it is periodic, and returns the census of all soups. If a signal interrupts the
+    /// census, the inner result is an error with the number of the signal.
     ///
     /// # Errors
     /// If memory is too small.

@@ -12,9 +12,8 @@ pub fn of(code: &str) -> Option<&'static str> {
 mod tests {
     use serde_json::Value;
 
-    /// Still lifes with their ranks among still lifes in Achim Flammenkamp's census of soups on a torus, "Most seen
-    /// natural occurring ash objects in Game of Life" (2004). The ranks are those that LifeWiki's articles on these
-    /// still lifes quote.
+    /// Still lifes and their ranks among all still lifes in Achim Flammenkamp's census of soups on a torus, "Most seen
+    /// natural occurring ash objects in Game of Life" (2004). LifeWiki's articles on the still lifes quote these ranks.
     const PUBLISHED: [(&str, usize); 14] = [
         ("block", 1),
         ("beehive", 2),

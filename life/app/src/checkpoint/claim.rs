@@ -11,7 +11,7 @@ use super::saved_board;
 use program::files::{WholeFile, are_the_same, followed};
 use program::report;
 
-/// A reservation of a checkpoint's file for this run, which ends when the claim is dropped.
+/// A reservation of a checkpoint's file for this run. The reservation ends when the claim is dropped.
 #[derive(Debug)]
 pub struct Claim {
     /// The lock of the checkpoint, or `None` if the file system has no locks.

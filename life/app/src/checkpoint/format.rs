@@ -17,8 +17,8 @@
 //! ```
 //!
 //! `until` and `seed` are optional. The words are those of [`Board::words`] with four bytes each, the lowest byte
-//! first. If the rule has more than two states, the words of each row are followed by its words of [`Board::ages`],
-//! from the lowest bit on. `check` is a checksum of the lines before it and of all cells.
+//! first. If the rule has more than two states, each row's words are followed by the same row's words of
+//! [`Board::ages`], the lowest bit first. `check` is a checksum of the lines before it and of all cells.
 
 use std::io::{self, Read, Write};
 
@@ -183,7 +183,7 @@ pub fn read_header(input: &mut impl Read, length: u64) -> anyhow::Result<(Header
 pub struct Body<R> {
     input: R,
     width: usize,
-    /// The number of words of each plane that have been read so far.
+    /// The number of words that have been read so far, counted per plane.
     words: usize,
     hashes: Vec<u64>,
     expected: u64,

@@ -56,7 +56,7 @@ pub struct RunFacts {
     /// The generation number that the pattern file gives for the run's first board. The generations of the run count
     /// from 0 at that board.
     pub first: u64,
-    /// The position on the plane of the upper left corner of this process's first board, as (column, row).
+    /// The column and row at which the upper left corner of this process's first board lies on the plane.
     pub origin: (i64, i64),
 }
 

@@ -60,7 +60,7 @@ pub struct ObserverOptions {
 }
 
 impl ObserverOptions {
-    /// Returns true if one of the options excludes an animation.
+    /// Returns true if an option is present with which the run is not animated.
     pub fn is_asked_for(&self) -> bool {
         self.until.is_some() || self.checkpoint.is_some() || self.stats.is_some() || self.plot.is_some()
     }
@@ -155,14 +155,14 @@ impl ObserverOptions {
         Ok(Some(Stats::new(file, self.plot.clone(), title, spacing, generations)))
     }
 
-    /// Returns the end of the message about a stopped run, which says how to resume it.
+    /// Returns the last part of the message about a stopped run: how to resume the run.
     pub fn resume(&self) -> String {
         let file = self.checkpoint.as_deref();
         file.map_or(String::new(), |file| format!("; `host life {}` resumes from there", file.display()))
     }
 
-    /// Returns the maximum number of packed boards that the host keeps for the observers. `census` is true if a census,
-    /// which searches for a period, is made.
+    /// Returns the maximum number of packed boards that the host keeps for the observers. `census` is true if the run
+    /// makes a census, which searches for a period.
     pub fn boards(&self, census: bool) -> u64 {
         // A search keeps copies of several boards; a checkpoint keeps one.
         8 * u64::from(self.until.is_some() || census) + u64::from(self.checkpoint.is_some())

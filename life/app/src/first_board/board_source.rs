@@ -12,7 +12,7 @@ use crate::universe::Universe;
 pub enum BoardSource {
     /// A pattern from a file.
     Pattern(PlacedPattern),
-    /// A board whose cells only the first rank has. This process is another rank.
+    /// A board on a rank other than the first. Only the first rank has the board's cells.
     OfFirstRank {
         /// The size of the board as (columns, rows).
         size: (usize, usize),
@@ -58,7 +58,7 @@ pub struct PlacedPattern {
 }
 
 impl PlacedPattern {
-    /// Returns the pattern of a whole board with two states, placed on a board of the same size.
+    /// Places the cells of `board`, which has two states, on a board of the same size.
     #[cfg(test)]
     pub fn of(board: Board) -> Self {
         let (size, universe) = ((board.width(), board.height()), Universe::default());

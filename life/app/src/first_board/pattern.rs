@@ -110,8 +110,8 @@ fn rule_text(rule: Option<&str>, of_file: Option<&str>) -> String {
     }
 }
 
-/// Returns the position of a pattern's upper left corner on a board. Without a grid the pattern is centred, and on a
-/// grid it is where Golly places it.
+/// Returns the position of a pattern's upper left corner on a board. If there is no grid, the pattern is centred. On a
+/// grid, it is placed as in Golly.
 fn corner(pattern: &Pattern, grid: Option<Grid>, (width, height): (usize, usize)) -> (usize, usize) {
     if grid.is_none() {
         return (width.saturating_sub(pattern.width) / 2, height.saturating_sub(pattern.height) / 2);
@@ -143,9 +143,12 @@ fn room_for(pattern: &Pattern, grid: Option<Grid>, screen: Option<Size>) -> Size
 /// did not choose it.
 fn no_room(pattern: &Pattern, grid: Option<Grid>, file: &Path) -> String {
     let Pattern { width, height, .. } = pattern;
-    let room = if grid.is_some() { "has the size in the file's rule" } else { "is twice as large" };
+    let room = if grid.is_some() { "has the size in the file's rule, for" } else { "is twice as large as" };
     let name = name_of(file);
-    format!("the default board for the pattern of {width}x{height} cells in {name} {room}: choose another with --size")
+    format!(
+        "cannot make the default board, which {room} the pattern of {width}x{height} cells in {name}: choose a board \
+         size with --size"
+    )
 }
 
 #[cfg(test)]

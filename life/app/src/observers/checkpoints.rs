@@ -66,7 +66,8 @@ impl Checkpoints {
         Ok(())
     }
 
-    /// Writes a checkpoint of a board in bands on the first rank, part by part. The run continues after the last part.
+    /// Writes a checkpoint of a board in bands, part by part. Only the first rank writes. The run continues after the
+    /// last part.
     fn write_parts(&self, header: &Header, run: &mut TimedRun) -> anyhow::Result<()> {
         let hash = run.life.engine_mut().hash()?;
         let mut out = if run.life.ranks().is_first() { Some(self.file.create()?) } else { None };

@@ -19,12 +19,12 @@ const BATCH: Duration = Duration::from_millis(100);
 
 /// An object that looks at some generations of a run.
 pub trait Observer {
-    /// Returns the next generation that the observer needs to look at. A generation before the run's present one means
-    /// the present one.
+    /// Returns the next generation that the observer needs to look at. If the run is already past it, the observer
+    /// looks at the run's present generation.
     fn due(&self) -> u64;
 
     /// Looks at the run's present generation. Returns `Break` to end the run. Afterwards [`due`](Self::due) must return
-    /// a later generation than the run's. Only the last observer may advance the run.
+    /// a generation after the run's. Only the last observer may advance the run.
     ///
     /// # Errors
     /// If a device fails, or a file cannot be written.

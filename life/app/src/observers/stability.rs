@@ -31,8 +31,8 @@ use program::report::grouped;
 /// hash finds them.
 const INTERVAL: u64 = 120;
 
-/// The maximum share of the time that hashes may take in a run without a last generation. Above this share, the
-/// interval doubles.
+/// The maximum share of the run's time for hashes, if the run has no last generation. If hashes take a larger share,
+/// the interval between them is doubled.
 const SHARE: f64 = 0.02;
 
 /// The maximum number of stored hashes.
@@ -89,9 +89,10 @@ pub struct Search<'e> {
 }
 
 impl<'e> Search<'e> {
-    /// Returns a search for a run on `backend` that begins at generation `begun_at` with the board of `begin`, and ends
-    /// at generation `last`. If `at_each` is true, the search looks at every generation, so that the run never passes
-    /// the generation at which it ends. A recording needs this, because its last pictures cannot be removed.
+    /// Returns a search for a run on `backend` that begins at generation `begun_at` with the board that `begin` makes,
+    /// and ends at generation `last`. If `at_each` is true, the search looks at every generation, so that the run stops
+    /// as soon as a board occurs again. A recording needs this, because pictures of later generations could not be
+    /// removed from it.
     pub fn new(
         backend: &'e Backend,
         (begun_at, last): (u64, u64),
@@ -127,8 +128,8 @@ impl<'e> Search<'e> {
         Ok(None)
     }
 
-    /// Returns the first generation of the run whose board occurs again after `period` generations, and the board at
-    /// the generation at which it does. The board of generation `repeats` must occur again.
+    /// Returns the first generation of the run whose board occurs again after `period` generations. Also returns the
+    /// board `period` generations later. The board of generation `repeats` must occur again after `period` generations.
     fn since(&self, repeats: u64, period: u64) -> anyhow::Result<(u64, GrowingBoard)> {
         let comes_again = |board: &Snapshot, at| {
             let mut life = self.life_at(board, at)?;
@@ -164,8 +165,8 @@ impl<'e> Search<'e> {
         GrowingBoard::later(self.backend, board, at - self.begun_at)
     }
 
-    /// Searches for a period of `board`, which is at generation `now`, among the divisors of `multiple`. If there is
-    /// one, `run` returns to the generation at which a board first occurred again.
+    /// Searches for a period of `board`, which is at generation `now`, among the divisors of `multiple`. If a period is
+    /// found, `run` returns to the generation at which a board first occurred again.
     fn find(
         &mut self,
         run: &mut TimedRun,
@@ -352,8 +353,8 @@ mod tests {
         assert_eq!(json, serde_json::json!({"since": 0, "period": 4, "shift": [1, 1], "dead": false}));
     }
 
-    /// Checks rules with B0, whose even and odd generations have different rules. Under such a rule, only an even
-    /// number of generations can be a period.
+    /// Checks rules with B0, which run as one rule in even generations and as another in odd ones. Under such a rule,
+    /// only an even number of generations can be a period.
     #[test]
     fn even_and_odd_generations_are_told_apart() {
         for (text, sides) in [("B03/S23", 5..9), ("B0/S", 5..8), ("B014/S", 4..7)] {

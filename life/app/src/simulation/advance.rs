@@ -110,7 +110,7 @@ pub trait Advance {
         None
     }
 
-    /// Returns the number of generations that take about as long together as a single one.
+    /// Returns the number of generations that the board can advance in about the time of a single generation.
     fn generations_at_once(&self) -> u64 {
         1
     }

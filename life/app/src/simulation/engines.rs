@@ -146,7 +146,7 @@ impl Advance for TeamBands {
     }
 }
 
-/// Returns the number of generations that a launch of `rung` computes without a store between them.
+/// Returns the number of generations that a launch of `rung` computes before it stores the board.
 fn at_once(rung: Option<LifeRung>) -> u64 {
     rung.filter(|rung| matches!(rung, LifeRung::Temporal | LifeRung::Streaming)).map_or(1, generations_per_launch)
 }

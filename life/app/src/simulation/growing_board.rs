@@ -32,7 +32,7 @@ pub struct GrowingBoard {
     pub size: (usize, usize),
     /// The numbers of columns and rows by which the board has grown on the left and above.
     pub added: (usize, usize),
-    /// The number of generations that were run before `board` was made.
+    /// The number of generations that the run had computed before `board` was made.
     before: u64,
     /// The number of generations in which no cell can reach an edge. It is [`u64::MAX`] for a board that does not grow.
     room: u64,
@@ -119,7 +119,7 @@ impl GrowingBoard {
     }
 
     /// Replaces the present board by `board`, which is `later` generations after the first board. `added` are the
-    /// numbers of columns and rows that `board` has more than the first board on the left and above.
+    /// numbers of columns and rows by which `board` extends beyond the first board on the left and above.
     ///
     /// # Errors
     /// As for [`new`](Self::new). The board is then unchanged.
@@ -196,7 +196,7 @@ impl GrowingBoard {
         Ok(board.map(|board| growth::window(&board, self.first_size, corner)).transpose()?)
     }
 
-    /// Returns a copy of the board, with which later boards can be compared or from which a board can continue.
+    /// Returns a copy of the board. Later boards can be compared with the copy, and a board can continue from it.
     ///
     /// # Errors
     /// As for [`board`](Self::board).
@@ -252,8 +252,7 @@ impl GrowingBoard {
         &*self.board
     }
 
-    /// Returns the board of the present size for functions that need `&mut`, such as those that count or hash its
-    /// cells.
+    /// Like [`engine`](Self::engine), for methods that need `&mut`, such as those that count or hash cells.
     pub fn engine_mut(&mut self) -> &mut dyn Advance {
         &mut *self.board
     }

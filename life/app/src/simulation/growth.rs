@@ -10,10 +10,10 @@ use std::ops::Range;
 use life::board::Run;
 use life::{Board, Rule, SizeError};
 
-/// The distance between a live cell and an edge below which the board grows.
+/// The board grows if fewer than this number of cells lie between a live cell and an edge.
 const NEAR: u64 = 64;
 
-/// The bounding box of the live cells of a board, to which the board is added part by part.
+/// The bounding box of a board's live cells. The parts of the board are added to it one by one.
 #[derive(Clone, Debug)]
 pub struct Extent {
     columns: Range<usize>,
@@ -37,9 +37,9 @@ impl Extent {
         }
     }
 
-    /// Returns the number of generations in which no cell can reach an edge, because cells spread by at most one cell
-    /// per generation. Only edges in the directions of growth, which `grows` selects, are considered. Returns `None` if
-    /// the number is below [`NEAR`].
+    /// Returns the number of generations in which no live cell can reach an edge. Live cells spread by at most one cell
+    /// per generation. Only edges in the directions that `grows` selects count. Returns `None` if the number is below
+    /// [`NEAR`].
     pub fn room(&self, (width, height): (usize, usize), grows: [bool; 2]) -> Option<u64> {
         if self.rows.end == 0 {
             return Some(u64::MAX);

@@ -1,4 +1,4 @@
-//! Boards that the program advances, and that grow in an unbounded universe.
+//! Boards that the program advances. In an unbounded universe, they grow.
 
 mod advance;
 mod boards;

@@ -6,12 +6,12 @@ use std::hash::{DefaultHasher, Hasher};
 use life::Board;
 use life::board::Run;
 
-/// A run of cells: its position, its length, and the states of its cells if the rule has more than two. In a direction
-/// of growth, the position is relative to the board's first cell.
+/// A run of cells: its position, its length, and the states of its cells if the rule has more than two states. In a
+/// direction of growth, the position is relative to the board's first live cell.
 type Part = ((i64, i64), usize, Vec<u8>);
 
-/// Returns the runs of `board`, which has the rows from `top` on of a whole board. The first cell of the whole board is
-/// at `first`.
+/// Returns the runs of `board`, which is the part of a larger board from row `top` on. The first live cell of the
+/// larger board is at `first`.
 fn parts(board: &Board, top: usize, first: (i64, i64), grows: [bool; 2]) -> impl Iterator<Item = Part> + '_ {
     let from = (if grows[0] { first.0 } else { 0 }, if grows[1] { first.1 } else { 0 });
     board.runs().map(move |run| {
@@ -27,7 +27,8 @@ fn first(board: &Board) -> Option<(i64, i64)> {
     board.runs().next().map(|Run { x, y, .. }| (x as i64, y as i64))
 }
 
-/// A hash of a board that is added part by part. The hash does not change if all cells move in a direction of growth.
+/// A hash of a board whose parts are added one by one. The hash does not change if all cells move in a direction of
+/// growth.
 #[derive(Default)]
 pub struct ShapeHash {
     hasher: DefaultHasher,

@@ -79,7 +79,7 @@ impl Band {
         }
     }
 
-    /// Divides the band's rows into parts that are small enough to be read at once.
+    /// Divides the band's rows into parts that one call of [`read`](Self::read) may copy.
     pub(super) fn chunks(&self) -> impl Iterator<Item = Range<usize>> + use<> {
         row_chunks(self.rows.clone(), self.width.div_ceil(WORD_BITS))
     }
@@ -108,7 +108,8 @@ impl Band {
         }
     }
 
-    /// Returns the contribution of the band's rows to the hash of each plane of the whole board.
+    /// Returns one number for each plane: the contribution of the band's rows to the hash of that plane of the whole
+    /// board.
     pub(super) fn hash(&mut self) -> Result<Vec<u64>, LifeError> {
         let (local, words_per_row) = (self.local(&self.rows), self.width.div_ceil(WORD_BITS));
         if let Engine::Kernel(life) = &mut self.engine {
@@ -127,8 +128,8 @@ impl Band {
         if self.beside == 0 { Ok(None) } else { self.read(&self.rows).map(Some) }
     }
 
-    /// Returns the numbers of births and deaths in the band in the last generation. `before` is what
-    /// [`before`](Self::before) returned before that generation.
+    /// Returns the numbers of births and deaths in the band in the last generation. `before` must be the result of a
+    /// call of [`before`](Self::before) one generation earlier.
     pub(super) fn changes(&mut self, before: Option<Board>) -> Result<(u64, u64), LifeError> {
         if let Some(before) = before {
             return Ok(before.changes(&self.read(&self.rows)?));

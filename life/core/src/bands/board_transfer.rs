@@ -115,7 +115,7 @@ impl Bands<'_> {
         pairs.try_for_each(|(band, board)| band.write(band.rows.start, board))
     }
 
-    /// Returns true if the rows of all ranks equal the copies that the ranks pass.
+    /// Each rank passes a copy of its rows. Returns true if, on every rank, the rows equal the copy.
     ///
     /// # Errors
     /// If a device or a rank fails.

@@ -1,5 +1,5 @@
-//! Exchanges single cells between bands, for topologies that join edges of different bands, or that rotate or reflect
-//! cells.
+//! Exchanges single cells between bands. Topologies need this if they join edges of different bands, or if they rotate
+//! or reflect cells.
 
 use super::BoardSpec;
 use super::band::{Band, Engine};
@@ -11,9 +11,9 @@ use multi::ranks::Communicator;
 pub(super) struct CellLink {
     from: usize,
     to: usize,
-    /// The column and row of each cell on the board of band `from` (`sources`) and of band `to` (`targets`). The list
-    /// of a band on another rank is empty.
+    /// The column and row of each cell on the board of band `from`. The list is empty if that band is on another rank.
     sources: Vec<(u32, u32)>,
+    /// The column and row of each cell on the board of band `to`. The list is empty if that band is on another rank.
     targets: Vec<(u32, u32)>,
     cells: usize,
 }

@@ -77,7 +77,8 @@ pub(super) enum HaloKind {
 
 impl HaloKind {
     /// Returns the kind of halo of bands on the host's cores. Whole rows are exchanged if the topology copies rows
-    /// unchanged across the upper and lower edges, and if the left and right edges lead to no other band.
+    /// unchanged across the upper and lower edges, and if no cell beyond the left and right edges belongs to another
+    /// band.
     pub(super) fn on_cores(topology: Topology) -> Self {
         match topology {
             Topology::Torus { across: 0, down: 0 } => Self::Rows { goes_around: true, topology },
@@ -91,17 +92,20 @@ impl HaloKind {
     pub(super) const BY_KERNELS: Self = Self::Rows { goes_around: true, topology: Topology::TORUS };
 }
 
-/// The number of generations per launch of a kernel (`OF_KERNELS`) and per pass of the host's cores (`OF_CORES`). A
-/// halo of whole rows has a multiple of this number of rows.
+/// The number of generations per launch of a kernel. A halo of whole rows on a device has a multiple of this number of
+/// rows.
 const OF_KERNELS: usize = 24;
+/// The number of generations per pass of the host's cores. A halo of whole rows on the host has a multiple of this
+/// number of rows.
 pub(super) const OF_CORES: usize = 16;
 
-/// Estimated times in seconds. `CELL` and `CELL_ON_CORES` are the times for one generation of one cell, on a GPU and on
-/// the host's cores. `EXCHANGE` and `EXCHANGE_OF_RANKS` are the times of an exchange within a host and between hosts,
-/// without the transfer of its bytes.
+/// The estimated time in seconds for one generation of one cell on a GPU.
 const CELL: f64 = 2e-14;
+/// The estimated time in seconds for one generation of one cell on the host's cores.
 const CELL_ON_CORES: f64 = 5e-12;
+/// The estimated time in seconds of an exchange within a host, without the transfer of its bytes.
 const EXCHANGE: f64 = 150e-6;
+/// The estimated time in seconds of an exchange between hosts, without the transfer of its bytes.
 const EXCHANGE_OF_RANKS: f64 = 300e-6;
 
 /// Returns the number of halo rows, which is the number of generations between two exchanges.
@@ -110,8 +114,8 @@ const EXCHANGE_OF_RANKS: f64 = 300e-6;
 /// is shared by H generations. With c seconds per cell and E seconds per exchange, 2·H·w·c + E/H is least at H = √(E /
 /// (2·w·c)).
 ///
-/// A halo has at most half as many rows as its band, so that it at most doubles the work on small boards. A halo has at
-/// least as many rows as a launch runs generations.
+/// A halo has at most half as many rows as its band, so that halos at most double the work on small boards. But it has
+/// at least one row for each generation of a launch.
 pub(super) fn halo(spec: &BoardSpec, rows: usize, rung: Option<LifeRung>, is_far: bool, halo_kind: HaloKind) -> usize {
     let (least, cell) = if rung.is_some() { (OF_KERNELS, CELL) } else { (OF_CORES, CELL_ON_CORES) };
     let exchange = if is_far { EXCHANGE_OF_RANKS } else { EXCHANGE };
@@ -123,9 +127,9 @@ pub(super) fn halo(spec: &BoardSpec, rows: usize, rung: Option<LifeRung>, is_far
     }
 }
 
-/// The bandwidth of a transfer through page-locked memory and messages in bytes per second (`BYTES_PER_SECOND`), and
-/// the latency of a message in seconds (`MESSAGE`).
+/// The bandwidth in bytes per second of a transfer through page-locked memory and messages.
 const BYTES_PER_SECOND: f64 = 3e9;
+/// The latency of a message in seconds.
 const MESSAGE: f64 = 100e-6;
 
 /// Returns the number of generations that GPUs run during an exchange of `halo` rows in each direction. These

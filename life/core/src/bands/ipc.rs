@@ -102,7 +102,7 @@ pub(super) struct IpcLink {
     their_rows: Option<[OpenedBuffer<u32>; 2]>,
 }
 
-/// One end of an [`IpcLink`] that does not have the handles of the other end yet.
+/// One end of an [`IpcLink`] before it has received the other end's handles.
 pub(super) struct PendingLink {
     device: Device,
     own: [IpcEvent; 2],
@@ -155,7 +155,7 @@ impl IpcLink {
         self.own_rows.as_mut().map(|rows| &mut *rows[(number % 2) as usize])
     }
 
-    /// Records the event that the device has reached exchange `number`.
+    /// Records the event by which the other end waits until this device has reached exchange `number`.
     pub(super) fn record(&mut self, number: u64) -> Result<(), LifeError> {
         Ok(self.own[(number % 2) as usize].record()?)
     }

@@ -2,8 +2,8 @@
 //!
 //! While rows are exchanged, the band runs as many generations as its old halo allows. The rows that arrive are that
 //! many generations behind. A [`LateHalo`] advances them next to copies of the band's own rows, which were made when
-//! the exchange began. The advanced rows are then copied into the halo. Their outermost rows, one per generation, are
-//! wrong and are dropped.
+//! the exchange began. The advanced rows are then copied into the halo, except the outermost ones: each generation
+//! makes one more of them wrong.
 
 use std::ops::Range;
 
@@ -20,7 +20,7 @@ pub(super) struct LateHalo {
     pub(super) life: Simulation,
     /// The number of halo rows on each side of the band.
     halo: usize,
-    /// The maximum number of generations by which rows may be late.
+    /// The maximum number of generations by which rows may be behind the band.
     max_late: usize,
     staging: Buffer<u32>,
 }
@@ -41,15 +41,15 @@ impl LateHalo {
         Ok(Self { life, halo, max_late, staging })
     }
 
-    /// Returns a function that converts the number of a halo row on the band's board to that on this board. The band
-    /// owns `rows` rows.
+    /// Returns a function that converts row numbers of the halo: from the band's board to this board. The band owns
+    /// `rows` rows.
     pub(super) fn halo_row(&self, rows: usize) -> impl Fn(usize) -> usize + use<> {
         let (halo, max_late) = (self.halo, self.max_late);
         move |at| if at < halo { at } else { at - rows + 2 * max_late }
     }
 
-    /// Copies the band's own rows that the late halo rows need for `late` generations. `generation` is the present
-    /// generation.
+    /// Copies the rows of the band that are needed to advance the late halo rows by `late` generations. `generation` is
+    /// the present generation.
     pub(super) fn copy_own_rows(&mut self, band: &Band, late: usize, generation: u64) -> Result<(), LifeError> {
         let Engine::Kernel(life) = &band.engine else { return Ok(()) };
         let (first, end) = (band.above, band.above + band.rows.len());

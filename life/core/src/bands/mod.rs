@@ -1,8 +1,8 @@
 //! A board in bands of rows, on several devices and ranks.
 //!
 //! Each band is a separate board with a halo: copies of its neighbours' rows above and below. Each generation makes one
-//! more row of the halo wrong, beginning with the outermost. After as many generations as the halo has rows, the rows
-//! are copied again. The number of halo rows affects only the time (`division.rs`).
+//! more row of the halo wrong, beginning with the outermost. When all rows of the halo are wrong, they are copied
+//! again. The number of halo rows affects only the time (`division.rs`).
 //!
 //! Some topologies join edges so that cells beyond the left and right edges belong to other bands. The halo of a band
 //! then has cells on all four sides, which are copied one by one.
@@ -118,7 +118,7 @@ impl fmt::Display for HaloTransport {
     }
 }
 
-/// Values with which a test overrides the values of the plan.
+/// Values that a test sets in place of the plan's values.
 #[derive(Clone, Copy, Default, Debug)]
 struct Overrides {
     /// The number of halo rows.
@@ -300,7 +300,7 @@ impl<'c> Bands<'c> {
         Ok((sums[0], sums[1]))
     }
 
-    /// Returns the sum over all ranks of each of `numbers`, modulo 2⁶⁴.
+    /// Adds up each of `numbers` over all ranks, modulo 2⁶⁴.
     fn sums(&self, numbers: &[u64]) -> Result<Vec<u64>, LifeError> {
         let mut sums = vec![0_u64; numbers.len()];
         for of_rank in gather(self.ranks, numbers)? {

@@ -26,8 +26,8 @@ pub(super) struct BandPlan {
     pub(super) division: Division,
     /// The number of generations after an exchange for which the bands' own rows stay correct.
     pub(super) halo: usize,
-    /// The maximum number of generations that bands run during an exchange. Halo rows arrive that many generations
-    /// late.
+    /// The maximum number of generations that bands run during an exchange. The halo rows that then arrive are behind
+    /// by as many generations.
     pub(super) late: usize,
     pub(super) halo_kind: HaloKind,
     pub(super) rung: Option<LifeRung>,
@@ -109,7 +109,7 @@ pub struct BandMemory {
     pub place: String,
     /// The device, or `None` for the host's cores.
     pub device: Option<Device>,
-    /// The number of bytes of the device's memory, or of the host's memory, that the band needs.
+    /// The number of bytes that the band needs in the device's memory or in the host's memory.
     pub bytes: u64,
 }
 

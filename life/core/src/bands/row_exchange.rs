@@ -23,7 +23,7 @@ use multi::ranks::Communicator;
 struct Piece {
     /// The rows, numbered as on the whole board.
     rows: Range<usize>,
-    /// The row of the other band's board to which the first row is copied.
+    /// The target of the first of `rows`: the number of a row on the other band's board.
     at: usize,
 }
 
@@ -37,9 +37,9 @@ pub(super) struct Link {
     /// The link through IPC, if the other end is a device of another rank and both devices can read each other's
     /// memory.
     direct: Option<IpcLink>,
-    /// The buffers of the rows to send (`outgoing`) and of the rows that arrive (`incoming`). The buffer of an end on
-    /// another rank is `None`.
+    /// The buffer for the rows to send, or `None` if another rank sends them.
     outgoing: Option<Staging>,
+    /// The buffer for the rows that arrive, or `None` if another rank receives them.
     incoming: Option<Staging>,
 }
 
@@ -126,8 +126,8 @@ pub(super) fn are_all_direct(division: &Division, halo: usize, peers: &PeerAcces
 }
 
 impl RowExchange {
-    /// Makes the links of `bands`, which are the bands of this rank. Halo rows may arrive up to `late` generations
-    /// late.
+    /// Makes the links of `bands`, which are the bands of this rank. Halo rows that arrive may be up to `late`
+    /// generations behind the band.
     pub(super) fn new(
         division: &Division,
         (halo, goes_around, late): (usize, bool, usize),

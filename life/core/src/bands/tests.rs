@@ -37,7 +37,7 @@ impl From<Option<usize>> for Overrides {
 }
 
 /// Returns the boards that the reference implementation computes from generation 1 on: one after each batch of
-/// generations, and one a generation after the last batch.
+/// generations, and a further one after one more generation.
 ///
 /// The boards are cached for all ranks, members and rungs.
 fn expected(text: &str, size: (usize, usize), batches: &[u64]) -> Arc<Vec<Board>> {

@@ -334,7 +334,7 @@ pub fn last_word_mask(width: usize) -> u32 {
     u32::MAX >> ((WORD_BITS - width % WORD_BITS) % WORD_BITS)
 }
 
-/// The number of words from which on a board is processed on several cores.
+/// A board with at least this number of words is processed on several cores.
 pub(super) const ALL_CORES: usize = 1 << 16;
 
 /// The maximum number of words that are read, written or packed at once: 64 MiB.
@@ -366,7 +366,8 @@ fn row_runs(row: &[u32]) -> impl Iterator<Item = (usize, usize)> + '_ {
     })
 }
 
-/// Returns the first column from `x` on whose bit is set in `word ^ flip`, or the number of columns in the words.
+/// Returns the first column from `x` on whose bit differs from the bits of `flip`, which are all 0 or all 1. Returns
+/// the number of columns in the words if there is no such column.
 #[inline]
 fn seek(row: &[u32], x: usize, flip: u32) -> usize {
     let mut index = x / WORD_BITS;

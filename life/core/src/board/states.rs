@@ -24,11 +24,11 @@ impl Board {
         1 + (u16::BITS - states.saturating_sub(2).leading_zeros()) as usize
     }
 
-    /// Makes a board of the words of its rows and the ages of its cells. `ages` has one vector per bit of the ages, the
-    /// lowest bit first.
+    /// Makes the board whose rows are `words` and whose cells have the `ages`. `ages` has one vector per bit of the
+    /// ages, the lowest bit first.
     ///
     /// # Errors
-    /// As for [`Board::from_words`], for the words and for each of the ages.
+    /// As for [`Board::from_words`], for `words` and for each vector of `ages`.
     pub fn from_words_and_ages(
         width: usize,
         height: usize,

@@ -72,8 +72,8 @@ impl Pattern {
     /// Makes an empty pattern with a box of this size. [`Pattern::push`] adds its cells.
     ///
     /// The pattern keeps one bit per cell of the box if that needs at most `budget` bytes, and a list of runs
-    /// otherwise. With the length of the parsed text as `budget`, the memory is proportional to that length, however
-    /// large the box is.
+    /// otherwise. If `budget` is the length of the parsed text, the memory is proportional to that length, even for a
+    /// very large box.
     pub fn with_budget(width: usize, height: usize, budget: usize) -> Self {
         let bytes = width.div_ceil(WORD_BITS).checked_mul(height).and_then(|words| words.checked_mul(size_of::<u32>()));
         let packed = bytes.filter(|&bytes| bytes <= budget).and_then(|_| Board::new(width, height).ok());

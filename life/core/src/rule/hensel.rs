@@ -5,7 +5,7 @@ use super::{CENTRE, MOORE};
 /// The letters for each count of neighbours from 0 to 4.
 const LETTERS: [&str; 5] = ["", "ce", "aceikn", "aceijknqry", "aceijknqrtwyz"];
 
-/// One neighbourhood for each of the letters. Each octal digit is a row of the neighbourhood.
+/// One neighbourhood for each letter of [`LETTERS`], in the same order. Each octal digit is a row of the neighbourhood.
 const SHAPES: [&[usize]; 5] = [
     &[],
     &[0o400, 0o200],

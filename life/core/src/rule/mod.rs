@@ -42,7 +42,7 @@ const CENTRE: usize = 1 << 4;
 
 /// The bits of the eight neighbours.
 const MOORE: usize = 0o757;
-/// The bits of the six hexagonal neighbours, which are those of the square grid without NE and SW.
+/// The bits of the six hexagonal neighbours: the eight neighbours except NE and SW.
 const HEXAGONAL: usize = 0o653;
 /// The bits of the four orthogonal neighbours.
 const VON_NEUMANN: usize = 0o252;
@@ -128,8 +128,8 @@ impl Rule {
         }
     }
 
-    /// Returns the counts of live neighbours for birth and for survival. Bit n stands for n live neighbours. Returns
-    /// `None` if the rule does not depend on the count of the eight neighbours alone.
+    /// Returns the counts of live neighbours for birth and for survival, as two masks in which bit n stands for n live
+    /// neighbours. Returns `None` if the rule does not depend on the count of the eight neighbours alone.
     pub fn totalistic(&self) -> Option<(u16, u16)> {
         self.counts(MOORE)
     }

@@ -10,7 +10,7 @@ const SUPPORTED: &str = "B3/S23 (and 23/3 or b3s23), Hensel's letters as in B2-a
 
 const NO_TABLES: &str = "rule tables and trees (.rule files) are not supported";
 
-/// The maximum length of a rule in bytes. A MAP of 86 digits with its states has 94.
+/// The maximum length of a rule in bytes. The longest MAP, with 86 digits and a number of states, has 94 bytes.
 const MAX_BYTES: usize = 500;
 
 impl FromStr for Rule {
@@ -57,7 +57,7 @@ fn named_or_written(text: &str) -> Result<Rule, RuleError> {
     written.map_err(|error| if is_word(text) { no_name() } else { error })
 }
 
-/// Returns true if `text` looks like a name: it begins with two letters and does not have two halves.
+/// Returns true if `text` looks like a name: it begins with two letters, contains no `/`, `_` or `,`, and is no MAP.
 fn is_word(text: &str) -> bool {
     text.chars().take(2).filter(|c| c.is_alphabetic()).count() == 2 && !text.contains(['/', '_', ',']) && !is_map(text)
 }

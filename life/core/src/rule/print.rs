@@ -29,7 +29,7 @@ impl fmt::Display for Rule {
     }
 }
 
-/// Returns the counts of birth and of survival if the rule depends on the count of `neighbours` alone.
+/// Returns the digits for birth and for survival if the rule depends only on how many of `neighbours` are alive.
 fn counted(rule: &Rule, neighbours: usize) -> Option<[String; 2]> {
     let (birth, survival) = rule.counts(neighbours)?;
     Some([birth, survival].map(|counts| (0..=8).filter(|n| counts >> n & 1 == 1).map(|n| n.to_string()).collect()))

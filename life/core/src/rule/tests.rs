@@ -144,9 +144,9 @@ fn maps_are_golly_s() {
     assert_eq!(rule(&text), Rule::of(|i| i & 0o060 != 0));
 }
 
-/// Checks the cell that each bit of an index into a `MAP` table stands for, from the highest bit on. The orders are
-/// those of Golly's `bgolly` for tables with one set bit and a board with one live cell. The orders for `/3` are those
-/// of its Generations algorithm, the others those of QuickLife and HashLife.
+/// Checks the cell that each bit of an index into a `MAP` table stands for, from the highest bit on. The orders come
+/// from runs of Golly's `bgolly` for tables with one set bit and a board with one live cell. For `/3`, `bgolly` ran its
+/// Generations algorithm, and otherwise QuickLife and HashLife.
 #[test]
 fn bits_of_maps_are_the_cells_that_they_are_for_golly() {
     const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

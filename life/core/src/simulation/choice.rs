@@ -79,7 +79,7 @@ pub fn check_topology(rung: LifeRung, topology: Topology) -> Result<(), LifeErro
     Err(refused(rung, topology.to_string(), offered))
 }
 
-/// Returns the error for a rung that does not support `asked`. `offered` says what the rung supports.
+/// Returns the error for a rung that does not support `asked`. `offered` describes what is supported.
 pub(super) fn refused(rung: LifeRung, asked: String, offered: &str) -> LifeError {
     capabilities::refused(rung.rung(), asked, offered.to_owned()).into()
 }
@@ -138,9 +138,9 @@ pub fn default_rung(
     }
 }
 
-/// Returns the kernels that [`LifeRung::Resident`] needs for B3/S23 on a torus: the kernel that advances the board, and
-/// those that make a soup and count its cells. The GPU need not be open, because its number of multiprocessors
-/// determines the kernels. Returns no kernels if the board is too large for the GPU's registers.
+/// Returns the kernels that [`LifeRung::Resident`] needs for B3/S23 on a torus: one that advances the board, one that
+/// makes a soup, and one that counts cells. The GPU need not be open: the function needs only its number of
+/// multiprocessors. Returns no kernels if the board is too large for the GPU's registers.
 pub fn resident_kernels((width, height): (usize, usize), multiprocessors: u32) -> Vec<&'static KernelInfo> {
     let others = [<life_soup as Kernel>::INFO, <life_population_words as Kernel>::INFO];
     let kernel = resident::ResidentPlan::kernel_for(width, height, multiprocessors as usize);

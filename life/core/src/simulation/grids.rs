@@ -43,7 +43,8 @@ pub(super) fn of_vectors(width: usize, height: usize) -> LaunchConfig {
     LaunchConfig::new((across as u32, down as u32, planes as u32), (VECTORS_PER_WARP as u32, VECTOR_WARPS))
 }
 
-/// Returns a launch configuration of one block with a thread per cell, rounded up to whole warps, up to 1024 threads.
+/// Returns a launch configuration of one block with one thread per cell, rounded up to whole warps, but at most 1024
+/// threads.
 pub(super) fn one_block(cells: usize) -> LaunchConfig {
     LaunchConfig::new(1, cells.next_multiple_of(32).min(1024) as u32)
 }

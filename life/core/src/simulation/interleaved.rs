@@ -14,7 +14,7 @@ use crate::error::LifeError;
 use crate::topology::Edges;
 use crate::{Rule, Topology};
 
-/// The number of extra rows that a strip computes to fill the pipeline.
+/// The number of extra rows that a strip computes before its pipeline of generations is full.
 const FILLING: usize = DEEPEST + 1;
 
 /// Returns the maximum number of rows of a strip if `rows` rows are divided into `strips` strips.
@@ -36,7 +36,7 @@ fn too_large(width: usize, height: usize) -> LifeError {
     refused(LifeRung::Streaming, format!("a board of {width}x{height}"), &offered)
 }
 
-/// Returns the maximum number of bytes of an interleaved board of this size, over all its layouts.
+/// Returns the number of bytes of an interleaved board of this size in the layout that needs the most.
 pub(super) fn bytes(width: usize, height: usize) -> u64 {
     let layouts = (0..=5).filter_map(|fold_bits| Interleaved::new(width, height, fold_bits));
     layouts.map(|layout| 4 * layout.words() as u64).max().unwrap_or(u64::MAX)
@@ -51,9 +51,10 @@ struct StreamingPlan {
 }
 
 impl StreamingPlan {
-    /// Returns the fastest plan for a device that runs `warps` warps at once. The cost has three parts: full rounds of
-    /// all warps, each of which lasts as long as a strip has rows; a partial last round, in which some warps are idle;
-    /// and margins, if they must be written. Among plans of equal cost, the one with the fewest tiles is taken.
+    /// Returns the fastest plan for a device that runs `warps` warps at once. The cost has three parts: the rounds in
+    /// which all warps run, a last round in which some warps are idle, and the margins, if they must be written. The
+    /// time of a round is proportional to the number of rows of a strip. Among plans of equal cost, the one with the
+    /// fewest tiles is taken.
     fn new(width: usize, height: usize, warps: usize) -> Option<Self> {
         let layouts = (0..=5).filter_map(|fold_bits| Interleaved::new(width, height, fold_bits));
         let plans = layouts.flat_map(|layout| {
@@ -71,7 +72,7 @@ impl StreamingPlan {
     }
 }
 
-/// Returns true if a torus of this size needs no written margins on `device`.
+/// Returns true if no kernel needs to write margins for a torus of this size on `device`.
 pub(super) fn has_whole_margins(device: &Device, (width, height): (usize, usize)) -> bool {
     let warps = (device.multiprocessors() * STREAMING_WARPS) as usize;
     StreamingPlan::new(width, height, warps).is_some_and(|plan| plan.layout.has_whole_margins())
@@ -91,7 +92,8 @@ pub(super) struct InterleavedCells {
     /// The rule's tables for launches that begin in an even and in an odd generation. `None` for Life, which needs no
     /// tables.
     tables: Option<[&'static [u8]; 2]>,
-    /// The counts of the rule for even and for odd generations. Births are the low 16 bits, survivals the high 16 bits.
+    /// The counts of neighbours for birth (the low 16 bits) and for survival (the high 16 bits), in even and in odd
+    /// generations.
     counts: [u32; 2],
     /// How the edges of the board are joined. `None` for a torus without a shift.
     joined: Option<JoinedEdges>,
@@ -244,7 +246,7 @@ impl InterleavedCells {
     }
 
     /// Enqueues one launch of at most `generations` generations from generation `from` on. Returns the number of
-    /// generations that the launch runs, because kernels exist only for some numbers.
+    /// generations that the launch runs, which may be lower: kernels exist only for some numbers.
     pub(super) fn advance(&mut self, queue: Queue<'_>, from: u64, generations: u64) -> Result<u64, Error> {
         let StreamingPlan { layout, strips } = self.plan;
         const DEEP: u64 = DEEPEST as u64;

@@ -61,9 +61,9 @@ enum WordKernel {
     Bitpacked,
     /// The kernel for boards whose rows consist of whole vectors.
     BitpackedVectors,
-    /// The kernels for rules that count neighbours (`Counts`) and for all rules (`Table`), with the tables of even and
-    /// of odd generations.
+    /// The kernel for rules that count neighbours, with the tables of even and of odd generations.
     Counts([&'static [u8]; 2]),
+    /// The kernel for all rules, with the tables of even and of odd generations.
     Table([&'static [u8]; 2]),
     Temporal,
     /// The kernel of the rung `resident`: its plan, and the words that its blocks publish to each other.
@@ -81,7 +81,7 @@ pub struct Simulation {
     rung: LifeRung,
     cells: Cells,
     total: Buffer<u64>,
-    /// A buffer for packed rows, once one was needed.
+    /// A buffer for packed rows, or `None` until it is first needed.
     staging: Option<Buffer<u32>>,
     /// The number of blocks that keeps the device busy.
     max_blocks: u32,
@@ -214,8 +214,8 @@ impl Simulation {
         self.generation = generation;
     }
 
-    /// Enqueues one launch of at most `generations` generations, after which `now` is the present board. Returns the
-    /// number of generations that the launch runs, and true if `now` and `next` were swapped.
+    /// Enqueues one launch of at most `generations` generations. Afterwards `now` is the present board. Returns the
+    /// number of generations that the launch runs, and a flag that is true if `now` and `next` were swapped.
     fn launch(&mut self, queue: Queue<'_>, generations: u64) -> Result<(u64, bool), Error> {
         let (width, height) = (self.width, self.height);
         let from = self.from.wrapping_add(self.generation);

@@ -33,7 +33,7 @@ impl Simulation {
         }
     }
 
-    /// Divides `rows` into parts that are small enough to be packed at once.
+    /// Divides `rows` into parts that are small enough for the buffer for packed rows.
     pub(super) fn chunks(&self, rows: Range<usize>) -> impl Iterator<Item = Range<usize>> + use<> {
         row_chunks(rows, self.words_of_row(true))
     }
@@ -208,7 +208,7 @@ impl Simulation {
         }
     }
 
-    /// Swaps the present board and the board before the last generation.
+    /// Swaps the present board and the previous one.
     pub(super) fn exchange_boards(&mut self) {
         for_buffers!(&mut self.cells, |now, next| std::mem::swap(now, next));
     }

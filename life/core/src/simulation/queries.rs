@@ -51,8 +51,8 @@ impl Simulation {
         Ok(life)
     }
 
-    /// Loads the kernels of a packed board together: those that advance it, count its cells and, if `is_soup` is true,
-    /// make the soup. Other kernels are loaded at their first launch.
+    /// Loads the kernels of a packed board together: the kernels that advance it and count its cells and, if `is_soup`
+    /// is true, the kernel that makes a soup. Other kernels are loaded at their first launch.
     pub(super) fn load(&mut self, is_soup: bool) -> Result<(), LifeError> {
         let (width, height, device) = (self.width, self.height, self.device.clone());
         device.load(|queue| {
@@ -69,7 +69,7 @@ impl Simulation {
         })
     }
 
-    /// Fills the board with rows of a soup that has `of` rows, from row `first` of the soup on. Row numbers wrap
+    /// Fills the board with the rows of a soup from row `first` on. The soup has `of` rows, and row numbers wrap
     /// around.
     pub(crate) fn make_soup(&mut self, first: usize, of: usize, density: f64, seed: u64) -> Result<(), LifeError> {
         let (width, height, max_blocks) = (self.width, self.height, self.max_blocks);
@@ -189,8 +189,8 @@ impl Simulation {
         Ok(hash_of_planes(&self.hash_of(0..self.height, 0)?))
     }
 
-    /// Returns the contribution of `rows` to the hash of each plane of a larger board, on which they begin at word
-    /// `first`.
+    /// Returns the contribution of `rows` to the hash of each plane of a larger board. On that board, the rows begin at
+    /// word `first`.
     pub(crate) fn hash_of(&mut self, rows: Range<usize>, first: usize) -> Result<Vec<u64>, LifeError> {
         let (max_blocks, words_of_row, begin) = (self.max_blocks, self.words_of_row(true), rows.start);
         if matches!(self.cells, Cells::TwoBit(_)) {

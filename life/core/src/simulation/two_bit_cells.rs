@@ -17,8 +17,8 @@ pub(super) struct TwoBitCells {
     pub(super) next: [Buffer<u32>; 2],
 }
 
-/// Returns the low and the high bits of a board's states. The ages of a [`Board`] are the states minus 1 of cells that
-/// are not dead.
+/// Returns the low and the high bits of a board's states. For a cell that is not dead, a [`Board`] stores the age,
+/// which is the state minus 1.
 pub(super) fn bits(board: &Board) -> [Vec<u32>; 2] {
     let age = |i: usize, word: usize| board.ages().get(i).map_or(0, |age| age[word]);
     let words = || board.words().iter().enumerate();

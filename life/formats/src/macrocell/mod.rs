@@ -34,7 +34,8 @@ const HEADER: &str = "[M2]";
 ///
 /// The tree needs at most 80 times the memory of the text. The function computes the bounding box and the memory of the
 /// cells before it allocates them. The cells need one bit for each cell of the box, or 24 bytes for each run of live
-/// cells in an 8×8 square, which is slower. The tree and the cells never need more than `limit` bytes.
+/// cells in an 8×8 square. The list of runs is slower than the bits. The tree and the cells never need more than
+/// `limit` bytes.
 ///
 /// # Errors
 /// [`FormatError::Refused`] for a text that does not begin with `[M2]`. [`FormatError::Malformed`] for a line that is

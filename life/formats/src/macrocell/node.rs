@@ -1,4 +1,4 @@
-//! Reads nodes of a macrocell tree, each of which is one line of the file.
+//! Reads the nodes of a macrocell tree. Each node is one line of the file.
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ pub(super) struct Node {
     pub(super) kind: Kind,
     /// The bounding box of the cells that are not dead, or `None` if all are dead.
     pub(super) extent: Option<Extent>,
-    /// The number of runs of live cells, counted separately in each row of a leaf. The number saturates.
+    /// The number of runs of live cells. A run lies within one row of one leaf. The number saturates.
     pub(super) runs: u64,
     /// The number of cells in states above 1. The number saturates.
     pub(super) others: u64,

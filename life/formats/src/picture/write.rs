@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::read::KEYWORD;
 use life::board::{Board, WORD_BITS};
 
-/// The maximum length in pixels to which the longer side of a small board is enlarged.
+/// The maximum number of pixels to which the longer side of a small board is enlarged.
 const SIDE: usize = 512;
 
 /// Returns the number of pixels along a cell's side: the largest number with which no side of the picture exceeds 512
@@ -95,7 +95,8 @@ pub struct Gif<W: Write> {
 
 impl<W: Write> Gif<W> {
     /// Starts a GIF of boards with `width` × `height` cells, enlarged by [`zoom`]. Each frame is shown for `delay`,
-    /// rounded down to a multiple of 10 ms, but for at least 20 ms, because viewers slow down shorter delays.
+    /// rounded down to a multiple of 10 ms, but for at least 20 ms. Viewers show frames with shorter delays more
+    /// slowly.
     ///
     /// # Errors
     /// If `out` fails. `InvalidInput` for a side of 0 cells, or of more than 65535, the limit of GIF.
@@ -249,7 +250,7 @@ mod tests {
         assert_eq!((error.kind(), out.len()), (ErrorKind::InvalidInput, 0));
     }
 
-    /// An output that accepts a number of bytes and then reports that the disk is full.
+    /// An output that accepts a certain number of bytes, and then fails as if the disk were full.
     struct Short(usize);
 
     impl Write for Short {

@@ -75,7 +75,7 @@ pub fn write_name(metadata: &Metadata, out: &mut (impl Write + ?Sized)) -> io::R
     }
 }
 
-/// Writes the rows of `board` with all dead cells, so that the pattern that is read back has the board's size.
+/// Writes the rows of `board`. All dead cells are written, so that a reader finds the board's size.
 ///
 /// # Errors
 /// If `out` fails.

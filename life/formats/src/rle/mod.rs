@@ -207,7 +207,7 @@ impl<'a, W: Write + ?Sized> Writer<'a, W> {
         Ok(Self { out, line: Vec::with_capacity(LINE + 1), has_states, rows: 0, y: 0, x: 0 })
     }
 
-    /// Writes the rows of `board`, which follow those written before.
+    /// Writes the rows of `board`. They follow the rows that were written before.
     ///
     /// # Errors
     /// If the output fails.
@@ -271,7 +271,7 @@ impl<'a, W: Write + ?Sized> Writer<'a, W> {
     }
 }
 
-/// Returns the two letters of a state above 0. The first letter is not written for states up to 24.
+/// Returns the two letters of a state above 0. For states up to 24, only the second letter is written.
 fn letters(state: u8) -> [u8; 2] {
     let (before, last) = ((state - 1) / 24, (state - 1) % 24);
     [b'o' + before, b'A' + last]

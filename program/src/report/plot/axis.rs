@@ -12,7 +12,7 @@ const MAX_MARKS: f64 = 12.0;
 /// An axis of a plot: its range and its marks.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Axis {
-    /// The values at the left or lower end of the axis and at its other end.
+    /// The values at both ends of the axis, the left or lower end first.
     pub ends: (f64, f64),
     /// The values that have a mark.
     pub marks: Vec<f64>,

@@ -13,15 +13,18 @@ use plotters::style::{Color, FontStyle, IntoFont, RGBColor, TRANSPARENT, TextSty
 use super::Drawn;
 use super::axis::Axis;
 
-/// The family under which the typeface is registered. An SVG names it, and the viewer chooses the typeface.
+/// The font family under which the typeface is registered. An SVG file names this family, and the viewer chooses a
+/// typeface.
 const FAMILY: &str = "sans-serif";
 
 const TEXT: RGBColor = RGBColor(34, 34, 34);
 const GRID: RGBColor = RGBColor(225, 225, 225);
 
-/// The heights of texts, in pixels.
+/// The height of the title's text, in pixels.
 const TITLE: i32 = 24;
+/// The height of the axes' labels, in pixels.
 const LABEL: i32 = 19;
+/// The height of the texts of marks and legends, in pixels.
 pub(super) const TICK: i32 = 17;
 
 const MARGIN: i32 = 16;
@@ -31,9 +34,11 @@ const LEGEND_LINE: i32 = TICK + 9;
 /// The height of the title at the top of a plot, in pixels.
 pub(super) const TOP: u32 = (2 * MARGIN + TITLE) as u32;
 
-/// The margin around a chart, and the space at its axes for marks and descriptions, in pixels.
+/// The margin around a chart, in pixels.
 pub(super) const CHART_MARGIN: u32 = 10;
+/// The height of the space below a chart for marks and the label, in pixels.
 pub(super) const X_LABELS: u32 = 60;
+/// The width of the space beside a chart for marks and the label, in pixels.
 const Y_LABELS: u32 = 88;
 
 /// Returns the height of a picture that has room for a legend with `names` names.

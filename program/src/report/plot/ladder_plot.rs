@@ -20,7 +20,7 @@ const STEPS: [RGBColor; 5] = [
     RGBColor(68, 8, 92),
 ];
 
-/// The colours of the references, which no rung has. Their lines are dashed.
+/// The colours of the reference lines, which are dashed. No rung has one of these colours.
 const REFERENCES: [RGBColor; 3] = [RGBColor(120, 120, 120), RGBColor(205, 40, 30), RGBColor(20, 20, 20)];
 
 /// A plot of rungs and references over the size of a problem, on an axis of powers of two.

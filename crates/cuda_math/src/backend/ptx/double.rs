@@ -17,8 +17,8 @@ pub fn product_f64(a: f64, b: f64) -> f64 {
     product
 }
 
-/// Returns the number with these upper and lower 32 bits. It uses assembly, because the compiler would turn changes of
-/// the upper bits into 64-bit additions.
+/// Returns the number with these upper and lower 32 bits. The function uses assembly, because the compiler would
+/// otherwise turn an addition to `high` into a 64-bit addition.
 #[inline(always)]
 pub fn from_words_f64(high: i32, low: i32) -> f64 {
     let x;

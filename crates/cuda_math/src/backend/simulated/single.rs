@@ -32,8 +32,8 @@ pub fn sqrt_normal(x: f32) -> f32 {
     backend::sqrt_f32(x)
 }
 
-/// Returns `1 / √x` if `x` is not subnormal. It rounds to `f64` first, which changes the final result for no operand
-/// (`tests/suites/mathematics.rs`).
+/// Returns `1 / √x` if `x` is not subnormal. The result is rounded to `f64` and then to `f32`. For every operand it is
+/// the same as with one rounding (`tests/suites/mathematics.rs`).
 pub fn rsqrt_not_subnormal(x: f32) -> f32 {
     (1.0 / backend::sqrt_f64(f64::from(x))) as f32
 }
@@ -53,7 +53,7 @@ pub fn recip_of_special(x: f32) -> f32 {
     1.0 / x
 }
 
-/// Returns the minimum, or the other operand if one is NaN.
+/// Returns the lesser of `a` and `b`. If one of them is NaN, returns the other.
 pub fn lesser_number(a: f32, b: f32) -> f32 {
     a.min(b)
 }

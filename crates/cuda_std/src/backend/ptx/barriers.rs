@@ -185,7 +185,7 @@ pub fn launch_dependents() {
 }
 
 /// Waits for the previous launches. `launch` searches a kernel's PTX for this instruction and lets only kernels that
-/// have it overlap.
+/// have it overlap with the previous launch.
 #[inline(always)]
 pub fn wait_for_dependencies() {
     #[cfg(target_feature = "sm_90")]

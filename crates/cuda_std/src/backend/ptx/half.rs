@@ -53,7 +53,7 @@ conversions! {
     f16_to_f32 u16 reg16 f32 reg32 "cvt.f32.f16";
 }
 
-/// Returns the `f16` nearest to `value`. NaN is a separate case, because only this conversion would keep bits of a NaN.
+/// Returns the `f16` nearest to `value`. NaN is a separate case, because the instruction would keep bits of the NaN.
 #[inline(always)]
 pub fn f16_from_f64(value: f64) -> u16 {
     if value.is_nan() { 0x7FFF } else { f16_from_number(value) }

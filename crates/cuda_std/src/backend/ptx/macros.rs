@@ -1,7 +1,7 @@
 //! The expansions of the crate's macros on a GPU.
 
-/// Emits a comment for `cuda_builder` if the architecture lacks the instructions of a part of this crate, which other
-/// code then replaces. The comment has the part's name and the first architecture with the instructions.
+/// Emits a comment for `cuda_builder`: the architecture lacks the instructions of a part of this crate, and other code
+/// replaces them. The comment has the part's name and the first architecture that has the instructions.
 macro_rules! fallback {
     ($part:literal $arch:literal) => {
         // SAFETY: emits only a comment.

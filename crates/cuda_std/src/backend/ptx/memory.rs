@@ -119,8 +119,8 @@ macro_rules! store {
     }};
 }
 
-/// Returns the bits of `raw` as a `To`. Both types are plain data. A call with types of different sizes is in a branch
-/// that is not executed.
+/// Returns the bits of `raw` as a `To`. Both types are plain data. Calls with types of different sizes occur only in
+/// branches that are never executed.
 ///
 /// # Safety
 /// If the call is executed, `To` must not be larger than `From`.

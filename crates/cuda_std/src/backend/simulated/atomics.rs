@@ -23,7 +23,7 @@ pub fn fence(scope: Scope) {
 
 pub use fence as fence_acquire_release;
 
-/// Determines the memory space of a generic pointer. Reports a fault if the memory is not valid for the use `what`.
+/// Returns `place` with a known memory space. Reports a fault if a generic pointer is not valid for the use `what`.
 #[inline(always)]
 #[track_caller]
 fn resolved<T>(place: Place<T>, what: Use) -> Place<T> {
@@ -76,13 +76,13 @@ pub unsafe fn atomic_update<T: Atomic>(update: Update, place: Place<T>, value: T
     old
 }
 
-/// Returns zero of the same sign for a subnormal `f32`, like GPUs' additions in global memory.
+/// Returns `value`, with a subnormal `f32` replaced by zero of the same sign, as GPUs' additions in global memory do.
 fn flushed<T: Atomic>(value: T) -> T {
     let single: f32 = bytemuck::cast(value);
     bytemuck::cast(if single.is_subnormal() { 0_f32.copysign(single) } else { single })
 }
 
-/// Returns the sum `value`, with the bits that GPUs return if it is NaN.
+/// Returns the sum `value`. If the sum is NaN, returns the NaN with the bits that GPUs return.
 fn with_gpu_nan<T: Atomic>(value: T) -> T {
     let single: f32 = bytemuck::cast(value);
     bytemuck::cast(if single.is_nan() { f32::from_bits(0x7FFF_FFFF) } else { single })

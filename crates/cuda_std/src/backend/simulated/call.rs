@@ -39,22 +39,22 @@ impl DeviceId {
         self.simulated
     }
 
-    /// Returns how many of a view's `len` elements code on the host can access: none for a GPU.
+    /// Returns the number of elements that host code can access in a view of `len` elements: 0 for a GPU.
     #[inline(always)]
     pub(crate) const fn bound(self, len: usize) -> usize {
         if self.simulated { len } else { 0 }
     }
 }
 
-/// A type that stands for a kernel. `#[kernel]` declares a type of the kernel's name beside the function. The type of a
-/// generic kernel has the kernel's generic parameters and is a `Kernel` for the arguments of its instances.
+/// A type that stands for a kernel. `#[kernel]` declares a type of the kernel's name beside the function. For a generic
+/// kernel, the type has the same generic parameters and implements `Kernel` for the arguments of each instance.
 ///
 /// `encode` and `run` are compiled once, in the crate that declares the kernel. Callers find them by the type.
 ///
 /// # Safety
-/// The PTX entry named by `INFO` must belong to the function of the type's name, with its arguments: a launch passes
-/// the parameters that `encode` appends to the entry. `encode` and `run` must take the same arguments. Only `#[kernel]`
-/// should implement it.
+/// The PTX entry named by `INFO` must belong to the function with the type's name and take its arguments: a launch
+/// passes to the entry the parameters that `encode` appends. `encode` and `run` must take the same arguments. Only
+/// `#[kernel]` should implement this trait.
 #[diagnostic::on_unimplemented(
     message = "there is no kernel `{Self}`",
     note = "a generic kernel can be called with the arguments that its `#[kernel(instances(…))]` lists"
@@ -78,7 +78,7 @@ pub unsafe trait Kernel {
     unsafe fn run(arguments: &Arguments<'_>, threads: Threads<'_>);
 }
 
-/// The memory regions that a call's parameters view.
+/// The memory regions to which the views in a call's parameters refer.
 #[derive(Clone, Debug)]
 pub struct Regions {
     /// The regions, at most one per parameter.
@@ -248,7 +248,7 @@ impl<'a> Call<'a> {
         self.info
     }
 
-    /// Returns the parameters of the PTX entry, with the devices and regions that they view.
+    /// Returns the parameters of the PTX entry, with the devices and memory regions of the views among them.
     pub fn params(&self) -> Params {
         let mut params = Params::new();
         self.encode(&mut params);

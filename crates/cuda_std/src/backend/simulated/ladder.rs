@@ -37,7 +37,7 @@ pub struct Rung {
 pub struct RungKernel {
     /// All entries of the kernel.
     pub entries: &'static [&'static KernelInfo],
-    /// The last generic arguments that this rung passes to the kernel, such as 4 for `unrolled_4`.
+    /// The trailing generic arguments of the kernel that the rung fixes, such as 4 for `unrolled_4`.
     pub arguments: &'static [ArgumentId],
 }
 

@@ -101,7 +101,7 @@ pub fn nanosleep(_nanos: u32) {
     thread::poll();
 }
 
-/// Returns no owner. The simulator does not use it: only PTX entries assemble views from their parts.
+/// Returns no owner. The simulator never calls this function: only PTX entries assemble views from their parts.
 pub fn kernel_owner() -> Owner {
     Owner::NONE
 }

@@ -20,8 +20,8 @@ const NON_BLOCKING: u32 = 1;
 /// The default stream, in which synchronous copies run.
 pub(in crate::cuda) const DEFAULT_STREAM: CUstream = ptr::null_mut();
 
-/// Declares functions that make one call of the driver each, all of them `unsafe` or none. A function declared with `->
-/// value: Type = start, call` returns `value`: it is `start` before the call, and the driver writes the result to it.
+/// Declares functions that each make one driver call. Either all of them are `unsafe` or none. A function declared with
+/// `-> value: Type = start, call` sets `value` to `start`, lets the driver write to it, and returns it.
 macro_rules! driver_calls {
     ($safety:tt $($(#[$doc:meta])* fn $name:ident $parameters:tt
         $(-> $value:ident: $Value:ty = $start:expr, $writes:ident $arguments:tt)? $(= $plain:ident $rest:tt)?;)*) => {
@@ -63,7 +63,7 @@ driver_calls! { []
 }
 
 driver_calls! { [unsafe]
-    /// Releases one reference to the primary context that `retain_context` took.
+    /// Releases a reference that `retain_context` took to the primary context.
     ///
     /// # Safety
     /// All users of the context must have references of their own.

@@ -5,7 +5,7 @@
 //! compiles no PTX, and runs two kernels that it knows by name. The operations of a stream are executed when a caller
 //! waits (`streams.rs`). A kernel named `fail` loses the context, as an illegal address does.
 //!
-//! Environment variables select the simulated GPU:
+//! Environment variables select the properties of the stand-in GPU:
 //!
 //! - `STAND_IN_VERSION`, `STAND_IN_CAPABILITY`, `STAND_IN_MULTIPROCESSORS`: properties that the driver reports;
 //!   `STAND_IN_OPEN`: the result of opening the GPU;
@@ -31,13 +31,13 @@ use streams::{Operation, Streams, run};
 mod streams;
 
 const MEMORY: usize = 1 << 30;
-/// The context of GPU 0; the contexts of other GPUs follow. A context's default stream has the same number.
+/// The number of GPU 0's context; other GPUs have the next numbers. A default stream has its context's number.
 const CONTEXT: usize = 0x40_0000;
 /// The maximum number of GPUs.
 const MAX_GPUS: usize = 8;
 /// The lowest number of a device's own stream, for which synchronous calls wait. Callers' streams have lower numbers.
 const FIRST_BLOCKING: usize = 0x57_0000;
-/// The offset of the kernels' address of page-locked memory from the host's address.
+/// The difference between the kernels' address and the host's address of the same page-locked memory.
 const MAPPED: u64 = 1 << 50;
 
 const INVALID_VALUE: i32 = 1;
@@ -344,6 +344,8 @@ functions! {
     }
 }
 
+/// Enqueues a launch of `function` in `stream`, or adds it to the graph that `stream` captures.
+///
 /// # Safety
 /// `parameters` must point to the addresses of the kernel's parameters.
 unsafe fn launch(

@@ -1,13 +1,14 @@
 //! The stand-in driver's streams. Operations of a stream are executed only when a caller waits for it, so that a
-//! missing wait is detected. In a default stream, whose number is that of its context, the last part of a copy of
-//! pageable memory is still to be executed when the copy returns.
+//! missing wait is detected. A copy of pageable memory returns before its last part is executed. That part is in the
+//! default stream, which has the number of its context.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use super::{CONTEXT, CURRENT, FIRST_BLOCKING, INVALID_HANDLE, INVALID_VALUE, NOT_READY, State, bytes_at, log};
 
-/// The times in milliseconds that a kernel and a copy take on the device.
+/// The time in milliseconds that a kernel takes on the device.
 const KERNEL_TIME: f32 = 1.5;
+/// The time in milliseconds that a copy takes on the device.
 const COPY_TIME: f32 = 1.0;
 
 #[derive(Default)]
@@ -46,8 +47,8 @@ pub enum Source {
 }
 
 impl Streams {
-    /// Returns a new stream's number. Streams for which no synchronous call waits have the numbers 1, 2, …; the others
-    /// are numbered from `FIRST_BLOCKING` on.
+    /// Creates a stream and returns its number. Streams for which no synchronous call waits have the numbers 1, 2, …;
+    /// the others are numbered from `FIRST_BLOCKING` on.
     pub fn create(&mut self, is_blocking: bool) -> usize {
         let number = if is_blocking { &mut self.next_blocking } else { &mut self.next };
         *number += 1;

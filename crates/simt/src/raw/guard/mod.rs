@@ -47,7 +47,8 @@ struct Unseen {
     array: usize,
 }
 
-/// A reported access: the thread as in [`Unseen`], the address and the number of bytes, and true for a write.
+/// A reported access: the thread as in [`Unseen`], the address and the number of bytes, and true if the access is a
+/// write.
 type Known = ((u64, u32), (usize, usize), bool);
 
 impl Unseen {
@@ -70,7 +71,7 @@ struct Guard {
     left: Cell<u32>,
     /// The pages that are open for one step of the processor, each as its address, or 0 for an unused entry.
     stepping: [Cell<usize>; PAGES],
-    /// The unreported accesses that `settle` has not noted yet. One instruction may access as many arrays.
+    /// The unreported accesses that `settle` has not noted yet. One instruction makes at most `PAGES` of them.
     unseen: [Cell<Option<Unseen>>; PAGES],
     /// The source sites that the launch has reached.
     places: RefCell<FxHashSet<usize>>,
@@ -178,8 +179,8 @@ pub(crate) fn report(block: &Block, (address, bytes): (usize, usize), is_written
 }
 
 impl Guard {
-    /// Turns the guard on. Returns false if a debugger traces the process, because it would stop at each fault. The
-    /// launch is then not guarded.
+    /// Turns the guard on. Returns false if a debugger traces the process, because the debugger would stop at each
+    /// fault. The launch is then not guarded.
     fn turn_on(&self) -> bool {
         if !self.is_on.replace(true) && closed::is_traced() {
             GUARD.set(ptr::null());

@@ -15,7 +15,8 @@ const MAX_RECORDS: usize = 1 << 20;
 #[derive(Default)]
 pub(crate) struct ReportedAccesses {
     granules: RefCell<FxHashSet<u64>>,
-    /// Accesses of too many granules: the thread, the address, the number of bytes, and true for a write.
+    /// The accesses to more than `MAX_SEPARATE` granules: the thread, the address, the number of bytes, and true if the
+    /// access is a write.
     long: RefCell<Vec<(u32, usize, usize, bool)>>,
     is_used: Cell<bool>,
 }

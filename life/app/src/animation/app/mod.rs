@@ -46,7 +46,7 @@ pub struct App {
     is_changed: bool,
     follows: bool,
     shows_map: bool,
-    /// True if the present mouse stroke makes cells alive, and false if it makes them dead.
+    /// True if the current mouse stroke makes cells alive, and false if it makes them dead.
     pen: bool,
     /// The prompt for a rule, or `None` while no prompt is open.
     pub prompt: Option<RulePrompt>,
@@ -246,7 +246,7 @@ impl App {
         self.dirty = false;
     }
 
-    /// Draws a map of the whole board with a border in the upper right corner, if there is room.
+    /// Draws a map of the whole board in the upper right corner of the screen, if there is room. The map has a border.
     fn draw_map(&self, frame: &mut Frame<'_>, area: Rect) {
         let size = (MAP.0.min(area.width.saturating_sub(2)), MAP.1.min(area.height.saturating_sub(2)));
         if size.0 == 0 || size.1 == 0 {
@@ -262,8 +262,8 @@ impl App {
         frame.render_widget(Picture { board: &self.shown.board, view, population: self.population }, inner);
     }
 
-    /// Returns the text of the status line in at most `columns` characters. Entries that do not fit are omitted as a
-    /// whole, because half a seed would be misleading.
+    /// Returns the text of the status line, at most `columns` characters long. An entry that does not fit is omitted
+    /// completely, because half a seed would be misleading.
     fn status(&self, columns: usize) -> String {
         let cells = self.shown.board.width() as f64 * self.shown.board.height() as f64;
         let rate = self.meter.rate();

@@ -14,8 +14,8 @@ pub struct Picture<'a> {
     pub board: &'a Board,
     /// The view of the board.
     pub view: View,
-    /// The number of live cells of the whole board. The share of live cells in a dot is compared with the average of
-    /// the whole board.
+    /// The number of live cells of the whole board. Each dot's share of live cells is compared with the share in the
+    /// whole board.
     pub population: u64,
 }
 
@@ -84,14 +84,14 @@ impl Picture<'_> {
         (alive, (width * height) as u64)
     }
 
-    /// Returns true if a dot has live cells, and a share of live cells that is not below the board's average.
+    /// Returns true if a dot has live cells, and its share of live cells is at least the board's average share.
     fn is_dense(&self, alive: u64, cells: u64) -> bool {
         let all = self.board.width() as u128 * self.board.height() as u128;
         alive > 0 && u128::from(alive) * all >= u128::from(self.population) * u128::from(cells)
     }
 
-    /// Returns the shade of grey for a dot. The brightest shade stands for twice the board's average share of live
-    /// cells, or for live cells only.
+    /// Returns the shade of grey for a dot. A dot has the brightest shade if all its cells are alive, or if its share
+    /// of live cells is at least twice the board's average share.
     fn shade(&self, (alive, cells): (u64, u64)) -> Color {
         const BLACK: u8 = 232;
         const DARKEST: f64 = 4.0;

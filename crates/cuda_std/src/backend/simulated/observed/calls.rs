@@ -1,9 +1,9 @@
 //! Calls of functions that receive pointers and slices.
 //!
-//! The name of a value's type decides how the value is searched for pointers. Methods cannot decide this, because the
-//! compiler need not know the type yet where the macro writes the call. The name shows everything about a pointer, a
-//! slice, a tuple or an array. It does not show the content of a structure. Pointers that become a part of a structure
-//! are therefore noted, and the structure's bytes are searched for them.
+//! The name of a value's type decides how the value is searched for pointers. Methods cannot decide this, because
+//! the compiler may infer the type only after the call that the macro writes. The name shows everything about a
+//! pointer, a slice, a tuple or an array. It does not show the content of a structure. The simulator therefore notes
+//! each pointer that becomes a part of a structure, and later searches the structure's bytes for the noted pointers.
 
 use core::any::type_name;
 use core::mem::MaybeUninit;
@@ -24,12 +24,12 @@ pub(super) enum Reach {
     Read,
     /// The value is a pointer or a slice for writing.
     Write,
-    /// The rest of the type's name, or the bytes, must be examined.
+    /// The start of the type's name does not show it: the rest, or the value's bytes, must be examined.
     Unknown,
 }
 
-/// Returns the kind of pointers in a value of a type with this name and size. The compiler evaluates the call. The
-/// function is not generic, so the program contains it once.
+/// Returns the kind of pointers in a value whose type has the name `name` and the size `bytes`. The optimiser evaluates
+/// the call. The function is not generic, so the program contains it once.
 #[inline(always)]
 pub(super) fn reach(name: &'static str, bytes: usize) -> Reach {
     if bytes < POINTER {
@@ -125,7 +125,7 @@ unsafe fn address<T>(value: At<*const T>) -> usize {
     unsafe { value.0.cast::<*const u8>().read() }.addr()
 }
 
-/// Returns the words of the `bytes` bytes at `start` that may contain pointers.
+/// Returns the aligned words among the `bytes` bytes at `start`. Only these words can contain pointers.
 ///
 /// # Safety
 /// The bytes must belong to a value that lives for `'a`.
@@ -140,7 +140,7 @@ unsafe fn words<'a>(start: *const u8, bytes: usize) -> &'a [MaybeUninit<usize>] 
     unsafe { core::slice::from_raw_parts(start.add(skipped).cast(), len) }
 }
 
-/// Reports that `callee` receives a value of a type with this name.
+/// Reports that `callee` receives a value whose type has the name `name`.
 ///
 /// # Safety
 /// The value must be the `bytes` bytes at `start`, or begin with them.
@@ -173,7 +173,7 @@ pub(super) unsafe fn escaped_unknown(
     raw::escaped_value(unsafe { words(start, bytes) }, is_shown, callee, at);
 }
 
-/// A call of a function that receives values. The report of the call begins when this value is created.
+/// A call whose arguments are being reported. Holds the source position of the call.
 #[derive(Clone, Copy, Debug)]
 pub struct Escaped(&'static Location<'static>);
 
@@ -202,8 +202,8 @@ impl Escaped {
         self
     }
 
-    /// Reports a call of the method `function` on the value at `value`. Methods of this name of slices and pointers are
-    /// observed; a user-defined type may have another method of the same name.
+    /// Reports that the method `function` is called on the value at `value`, if the value has a user-defined type. A
+    /// method of this name on a slice or a pointer is observed instead.
     #[inline(always)]
     pub fn other<T>(self, value: At<*const T>, function: &'static str) -> Self {
         if is_other(type_name::<T>()) && reach(type_name::<T>(), size_of::<T>()) == Reach::Unknown {
@@ -267,8 +267,8 @@ pub fn after<T>(escaped: Escaped, value: T) -> T {
     value
 }
 
-/// Reports the end of a call like [`after`]. The called function has the name `from_ptr`; those of `cuda_std`'s atomic
-/// types are observed.
+/// Reports the end of a call like [`after`], for a function named `from_ptr`. The functions of this name that
+/// `cuda_std`'s atomic types have are checked, and count as entered.
 #[inline(always)]
 pub fn after_from_ptr<T>(escaped: Escaped, value: T) -> T {
     if type_name::<T>().starts_with("&cuda_std::atomic::") {

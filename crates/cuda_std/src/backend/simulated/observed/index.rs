@@ -1,4 +1,4 @@
-//! The indices of slices, as the reports of accesses see them.
+//! The indices of slices, for the reports of accesses.
 
 use core::ops::{Bound, Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
 

@@ -7,7 +7,7 @@ use simt::raw::{self, Through};
 
 use super::Access;
 
-/// An iterator over the elements of a slice that reports the access to each element.
+/// An iterator over the elements of a slice. It reports the access to each element.
 #[derive(Clone, Debug)]
 pub struct Observed<I> {
     elements: I,

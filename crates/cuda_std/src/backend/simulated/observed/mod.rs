@@ -25,16 +25,16 @@ pub use pointers::Addressed;
 pub use probe::{OtherProbe, Probe, probe};
 pub use steps::{CallStep, LoopStep, NoStep, Plain, leave};
 
-/// The address of a variable or a value that is accessed.
+/// The address of a variable or a value, for reports of accesses to it.
 #[derive(Clone, Copy)]
 pub struct At<P>(pub P);
 
-/// A computed value whose accesses are reported when it is used.
+/// A computed value. Accesses through it are reported when it is used.
 pub struct Value<V>(pub V);
 
 /// The kind of memory that holds the elements of a place expression.
 pub trait Storage: Copy {
-    /// The kind of pointer by which the elements are reached, if accesses to them are reported.
+    /// The kind of pointer by which the elements are reached, or `None` if accesses to them are not reported.
     const THROUGH: Option<Through>;
 
     /// Returns true if accesses to the elements are reported.
@@ -185,13 +185,13 @@ pub trait OtherValue {
     /// The type of the value.
     type Inner;
 
-    /// Returns the value for an iteration.
+    /// Returns the value, over which a loop then iterates.
     fn each(self) -> Self::Inner;
 
-    /// Returns the value for a dereference.
+    /// Returns the value, which is then dereferenced.
     fn pointer(self, access: Access) -> Self::Inner;
 
-    /// Returns the value for an index.
+    /// Returns the value, which is then indexed.
     fn indexed<I: ?Sized>(self, index: &I, access: Access) -> Self::Inner;
 }
 
@@ -214,7 +214,7 @@ impl<V> OtherValue for Value<V> {
     }
 }
 
-/// Returns `value`. The first argument has already reported the accesses to it.
+/// Returns `value`. The evaluation of the first argument has already reported the accesses to `value`.
 #[inline(always)]
 pub fn then<T>(_told: (), value: T) -> T {
     value

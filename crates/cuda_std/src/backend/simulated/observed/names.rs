@@ -1,5 +1,5 @@
-//! The structure of a type as its name shows it. Generic functions use the name for types that the compiler infers only
-//! later and for which no trait can decide.
+//! The structure of a type, derived from its name. Generic functions use the name if the compiler infers the type too
+//! late for a choice by traits.
 
 /// The number of bytes of a pointer.
 pub(super) const POINTER: usize = size_of::<usize>();

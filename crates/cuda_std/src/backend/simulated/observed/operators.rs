@@ -1,7 +1,7 @@
-//! Operators of users' types, which may access memory through pointers and slices in their operands.
+//! Operators of user-defined types, which may access memory through pointers and slices in their operands.
 //!
-//! The macros write these calls around each operator whose operands may have a user's type. For all other types they
-//! are empty.
+//! The macros put calls of these functions around each operator that may have a user-defined operand or may compare
+//! slices. For operands of other types, the functions do nothing.
 
 use core::any::type_name;
 use core::marker::PhantomData;
@@ -15,7 +15,7 @@ use super::names::{POINTER, is_accessed, is_made, is_slice, slice_of_numbers};
 
 /// The types of an operator's operands.
 pub trait Operands {
-    /// Returns true if the operator may be a user's function, or may access the targets of pointers in an operand.
+    /// Returns true if the operator may be user-defined, or may access the targets of pointers in an operand.
     fn are_own(operator: &'static str) -> bool;
 }
 
@@ -45,7 +45,7 @@ fn is_comparison(operator: &'static str) -> bool {
     matches!(operator, "PartialEq" | "PartialOrd")
 }
 
-/// A slice on which a method is called, if `T` is one.
+/// The type of a method's receiver. Only a slice is considered: the method may access all its elements.
 #[derive(Clone, Copy, Debug)]
 pub struct Whole<T: ?Sized>(PhantomData<T>);
 
@@ -56,12 +56,12 @@ impl<P: Operands, T: ?Sized> Operands for (P, Whole<T>) {
     }
 }
 
-/// A compared value, which may be a slice whose accesses have not been reported.
+/// The type of a compared operand. It may be a slice, to which accesses are not reported elsewhere.
 #[derive(Clone, Copy, Debug)]
 pub struct Compared<T>(PhantomData<T>);
 
 impl<T> Compared<T> {
-    /// Returns true for a slice if its type's name does not show the size of its elements.
+    /// Returns true if `T` is a slice and its name does not show the size of the elements.
     #[inline]
     fn is_announced() -> bool {
         let name = type_name::<T>();
@@ -78,8 +78,8 @@ impl<P: Operands, T> Operands for (P, Compared<T>) {
 
 /// The trait of an operator, its position in the source, and the type of its first operand.
 ///
-/// The methods are generic in the operand's type alone, and not in the macros' closures. A kernel has hundreds of calls,
-/// and each closure would compile a copy.
+/// The methods are generic only in the operand's type, and take no closures of the macros. Otherwise each of a kernel's
+/// hundreds of calls would be compiled to a copy of its own.
 #[derive(Clone, Copy, Debug)]
 struct Head {
     name: &'static str,
@@ -88,7 +88,7 @@ struct Head {
 }
 
 impl Head {
-    /// Returns true if the checker follows pointers and the operator may use those in an operand of type `T`.
+    /// Returns true if the checker follows pointers and the operator may use pointers in an operand of type `T`.
     #[inline]
     fn follows<T: ?Sized>(&self) -> bool {
         is_own::<T>(self.name) && raw::is_followed()
@@ -113,7 +113,7 @@ impl Head {
         is_slice(type_name::<T>()) || self.follows::<T>()
     }
 
-    /// Reports the accesses of a comparison to its operand at `place`.
+    /// Reports the accesses that a comparison makes through its operand at `place`.
     #[inline(never)]
     fn compare<T>(&self, place: *const T) {
         let name = type_name::<T>();
@@ -135,7 +135,7 @@ impl Head {
     }
 }
 
-/// Returns the name of the type whose operator is applied, if `T` is a user's type.
+/// Returns the name of `T` if `T` is a user-defined type, whose own operator is then applied.
 #[inline]
 fn owner<T: ?Sized>() -> Option<&'static str> {
     let name = type_name::<T>();
@@ -143,7 +143,7 @@ fn owner<T: ?Sized>() -> Option<&'static str> {
     (is_other(name) && !is_made(name)).then_some(name)
 }
 
-/// The report of an operator, which is collected before the operator is applied.
+/// The report of an operator and its operands, made before the operator is applied.
 #[derive(Clone, Copy, Debug)]
 pub struct Operator<P> {
     head: Head,
@@ -175,7 +175,7 @@ impl<P> Operator<P> {
         self.with()
     }
 
-    /// Adds an operand of a comparison. If it is a slice, the accesses to its elements have not been reported.
+    /// Adds an operand of a comparison. If the operand is a slice, reports that the comparison reads its elements.
     #[inline(always)]
     pub fn compared<T>(self, place: impl FnOnce() -> *const T + Copy) -> Operator<(P, Compared<T>)> {
         if self.head.compares::<T>() {
@@ -212,7 +212,7 @@ impl<P> Operator<P> {
 }
 
 impl<P: Operands> Operator<P> {
-    /// Returns `value`, the operator's result, after a report of its end.
+    /// Reports that the operator has returned, and returns its result `value`.
     #[inline(always)]
     pub fn done<R>(self, value: R) -> R {
         if P::are_own(self.head.name) && raw::is_followed() {
@@ -242,7 +242,7 @@ pub fn tag<T: ?Sized>() -> Tag<T> {
 }
 
 impl<T: ?Sized> Tag<T> {
-    /// Returns `value` after a report that the operator of the trait `name` is applied to the target of `owner`.
+    /// Reports that the operator of the trait `name` is applied to the operand at `owner(&value)`, and returns `value`.
     #[inline(always)]
     #[track_caller]
     pub fn applied<V>(self, value: V, name: &'static str, owner: impl FnOnce(&V) -> *const T + Copy) -> V {
@@ -252,7 +252,7 @@ impl<T: ?Sized> Tag<T> {
 }
 
 impl<T> Tag<T> {
-    /// Returns the operand `value` after a report that the operator of the trait `name` is applied to it.
+    /// Reports that `value` is an operand of an operator of the trait `name`, and returns `value`.
     #[inline(always)]
     #[track_caller]
     pub fn operand(self, value: T, name: &'static str) -> T {
@@ -260,7 +260,7 @@ impl<T> Tag<T> {
         value
     }
 
-    /// Returns the operand `value` of a comparison after a report.
+    /// Reports that `value` is an operand of a comparison by the trait `name`, and returns `value`.
     #[inline(always)]
     #[track_caller]
     pub fn compared(self, value: T, name: &'static str) -> T {

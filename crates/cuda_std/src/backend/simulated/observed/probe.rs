@@ -1,5 +1,5 @@
-//! Decisions by the type of a place expression. They do not compute its address, which would check its indices once
-//! more.
+//! Decisions by the type of a place expression. They do not compute the place's address, because that would check its
+//! indices a second time.
 
 use core::marker::PhantomData;
 
@@ -17,7 +17,7 @@ pub fn probe<P: ?Sized>(_address: impl FnOnce() -> *const P) -> Probe<*const P> 
     Probe(PhantomData)
 }
 
-/// The methods for places of all types that have no methods of their own here.
+/// The methods of a [`Probe`] whose type has no inherent methods of these names.
 pub trait OtherProbe: Sized {
     /// Returns true if the storage of the elements depends on the address.
     #[inline(always)]
@@ -31,7 +31,7 @@ pub trait OtherProbe: Sized {
         Own
     }
 
-    /// Enters the enclosing loops before a call on a value of this type, which may contain a barrier.
+    /// Enters the enclosing loops before a method call on a value of this type, because the call may contain a barrier.
     #[inline(always)]
     fn in_loops(self, loops: &[&LoopStep]) -> Self {
         loops.iter().for_each(|step| step.enter());
@@ -45,7 +45,7 @@ pub trait OtherProbe: Sized {
         Step::new()
     }
 
-    /// Returns the step that a call adds to the call path if the call may end early.
+    /// Returns the step of a call that control may leave early, such as by `?`. The step ends when it is dropped.
     #[inline(always)]
     #[track_caller]
     fn guard(self) -> StepGuard {

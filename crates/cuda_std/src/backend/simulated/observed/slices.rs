@@ -76,7 +76,7 @@ macro_rules! methods {
     };
 }
 
-/// Defines the reports of the index operator of a reference to a slice.
+/// Defines the reports of indexing through a reference to a slice.
 macro_rules! indexed {
     () => {
         /// Returns the storage of `slice[index]`. Reports a read of the reference in `storage`.

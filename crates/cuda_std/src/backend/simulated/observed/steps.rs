@@ -8,7 +8,7 @@ use super::Probe;
 use crate::half::{bf16, bf16x2, f16, f16x2};
 use crate::{AsyncCopies, Constant, Global, GlobalMut, GlobalStatic, Shared, SharedStatic, atomic, thread};
 
-/// A type whose methods with names of std's or `cuda_std`'s methods contain no barrier.
+/// A type whose methods contain no barrier if they have the names of methods of std or `cuda_std`.
 pub trait Plain {}
 
 macro_rules! plain {
