@@ -7,8 +7,7 @@
 //! fills the margins of all these rows at once.
 //!
 //! The kernel is limited by logic: eight three-input operations per word and generation. At the top of a strip, the
-//! warp also computes rows of the strip above, so these are computed twice. There, a stage starts with the first row on
-//! which its result depends.
+//! warp also computes rows of the strip above. There, a stage starts with the first row on which its result depends.
 //!
 //! The start and the end of a launch leave multiprocessors idle. The warps of the next launch therefore take the places
 //! of those that have ended. They do all work that does not need the board, and wait.
@@ -32,7 +31,6 @@ const VECTORS_PER_ROW: usize = warp::SIZE as usize;
 
 /// The number of vectors of a row in the ring: those of the row, and the sources of its margins.
 const VECTORS: usize = VECTORS_PER_ROW + MARGIN_LANES;
-
 /// The number of vectors in half of the ring.
 const HALF: usize = ROWS * VECTORS;
 

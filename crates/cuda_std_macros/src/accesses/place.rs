@@ -208,8 +208,7 @@ pub fn is_simple(value: &Expr) -> bool {
 }
 
 impl Accesses {
-    /// Makes `place` safe to evaluate twice if possible, by computing some of its parts beforehand. `access` is the
-    /// kind of access to the place.
+    /// Computes parts of `place` beforehand, so that it may be evaluated twice. `access` is the kind of access to it.
     pub fn prepare(&mut self, place: &mut Expr, access: Access, bindings: &mut Bindings) -> Prepared {
         match place {
             Expr::Path(_) => Prepared::Known,
@@ -339,8 +338,7 @@ pub fn way(place: &Expr) -> TokenStream {
     }
 }
 
-/// Returns an `observed::At` with the address of `value`, which must be safe to evaluate twice. If `value` offsets a
-/// pointer, the simulator records the offset.
+/// Returns an `observed::At` with the address of `value`, which must be safe to evaluate twice.
 pub fn at(value: &Expr) -> TokenStream {
     let observed = observed();
     let address = address(&with_moves(value));
@@ -385,8 +383,7 @@ fn root(place: &Expr) -> &Expr {
     }
 }
 
-/// Returns `place` with each index that is a variable replaced by its clone. Otherwise a range in a variable would be
-/// moved.
+/// Returns `place` with a clone of each index that is a variable, so that a range is not moved.
 fn with_copied_indices(place: &Expr) -> Expr {
     struct Copy;
     impl VisitMut for Copy {

@@ -99,8 +99,7 @@ pub(super) struct Accesses {
     groups: Vec<Group>,
     /// The number of groups of accesses at which `add` removes redundant groups.
     limit: u32,
-    /// True if the set has only one access, which no thread can ever have in its past. Such an access subsumes all
-    /// others.
+    /// True if the set has one access, which no thread can have in its past. It subsumes all others.
     is_unpublished: bool,
 }
 
@@ -140,8 +139,7 @@ impl Accesses {
         self.groups.first()?.stamps().next()
     }
 
-    /// Adds `stamp` and returns true if it differs from the access added last only in its thread. Otherwise returns
-    /// false.
+    /// Adds `stamp` and returns true, if it differs from the access added last only in its thread.
     #[inline]
     pub(super) fn add_like_last(&mut self, stamp: &Stamp) -> bool {
         match self.groups.last_mut() {
@@ -220,8 +218,7 @@ impl Accesses {
         }
     }
 
-    /// Adds the access `stamp`, unless the set has an earlier access of the same thread. Every past that includes
-    /// `stamp` also includes the earlier access.
+    /// Adds `stamp`, unless the set has an earlier access of its thread, which every past with `stamp` includes, too.
     pub(super) fn add_first(&mut self, stamp: &Stamp, past: &Past<'_>) {
         if let Some(last) = self.groups.last()
             && past.is_unpublished(&last.stamp)
@@ -255,8 +252,7 @@ impl Write {
         Self { group: Group::new(stamp), observers: Accesses::default() }
     }
 
-    /// Adds `other` to this write and returns true, if the two differ only in their threads and no thread has read
-    /// them.
+    /// Adds `other` to this write and returns true, if they differ only in their threads and no thread has read them.
     fn add(&mut self, other: &Self) -> bool {
         let is_like = [&*self, other].iter().all(|write| write.observers.groups.is_empty())
             && self.group.stamp.is_like(&other.group.stamp);
@@ -277,10 +273,8 @@ impl Write {
         self.group.first_outside(past).filter(|_| !self.observers.has_inside(past))
     }
 
-    /// Returns true if `past` includes the write or an atomic read of its value. The write then happened before the
-    /// next access to its address by the thread of `past`. In PTX's terms, a write precedes an atomic read of its value
-    /// in observation order, and therefore the accesses after the read in causality order. This needs no fence, because
-    /// only one address is concerned.
+    /// Returns true if `past` includes the write or an atomic read of its value. In PTX's terms, a write precedes an
+    /// atomic read of its value in observation order, and therefore later accesses in causality order, without a fence.
     fn is_before(&self, past: &Past<'_>) -> bool {
         past.has_stamp(&self.group.stamp) || self.observers.has_inside(past)
     }

@@ -1,5 +1,4 @@
-//! A driver that replaces NVIDIA's on machines without a GPU: a library with the functions that `launch` calls. Host
-//! memory takes the place of a GPU's. The suites `gpu_*` compile the library to `libcuda.so.1`.
+//! The driver functions that `launch` calls, in host memory. The suites `gpu_*` compile them to `libcuda.so.1`.
 //!
 //! The stand-in driver checks the real driver's requirements (a current context, live memory, allowed shared memory),
 //! compiles no PTX, and runs two kernels that it knows by name. The operations of a stream are executed when a caller
@@ -13,8 +12,7 @@
 //! - `STAND_IN_STREAMS`: the number of streams that a caller can create;
 //! - `STAND_IN_WAIT`: the result of waiting for a stream other than a device's own;
 //! - `STAND_IN_WAIT_FOR_ALL`: the result of waiting for the context;
-//! - `STAND_IN_LOG`: prints the operations of streams on standard error, and at the end the objects that were not
-//!   freed;
+//! - `STAND_IN_LOG`: prints the operations of streams on standard error, and at the end the objects not freed;
 //! - `STAND_IN_COMPILES`: prints how many kernels are compiled together, and with which options.
 #![allow(non_snake_case, clippy::missing_safety_doc)]
 
@@ -27,7 +25,6 @@ use std::sync::{LazyLock, Mutex, MutexGuard};
 use graphs::Graphs;
 use libraries::compile;
 use streams::{Operation, Streams, run};
-
 mod streams;
 
 const MEMORY: usize = 1 << 30;
