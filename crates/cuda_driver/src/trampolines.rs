@@ -21,7 +21,7 @@ extern "C" fn not_initialized() -> i32 {
     CUDA_ERROR_NOT_INITIALIZED
 }
 
-/// The target of the slots of functions that the driver lacks.
+/// Takes the place of each function that the driver lacks, and returns the error for it.
 pub(crate) extern "C" fn not_supported() -> i32 {
     CUDA_ERROR_NOT_SUPPORTED
 }

@@ -94,8 +94,8 @@ pub(crate) trait Backend: Any + Ipc + Send + Sync {
     /// Sets the `bytes` bytes from `start` on to zero.
     ///
     /// # Safety
-    /// `start` must point to `bytes` bytes of this device's memory, which no other code accesses until they are zero.
-    /// The memory may be freed at any time after the call.
+    /// `start` must point to `bytes` bytes of this device's memory. No other code may access these bytes until they are
+    /// zero. The caller may free the memory as soon as the call returns.
     unsafe fn zero(&self, start: *mut u8, bytes: usize) -> Result<(), Error>;
 
     /// Copies a whole buffer of `bytes` bytes to another buffer on the device.

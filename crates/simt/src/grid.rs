@@ -172,7 +172,7 @@ impl<'a> Grid<'a> {
         self.slots.len()
     }
 
-    /// Returns true if blocks run one after the other, so that each has its turn from the start.
+    /// Returns true if one worker runs the blocks one after the other.
     pub(crate) fn is_sequential(&self) -> bool {
         self.workers() == 1
     }

@@ -49,7 +49,7 @@ fn advance<R: Logic>(rows: &mut Rows, below: Words, lane: Lane, is_odd: bool) ->
 
 /// One lane's part of the margins of [`ROWS`] rows: one vector of one row.
 struct Margin {
-    /// The position of the vector in memory for the first of the [`ROWS`] rows, relative to the tile's first vector.
+    /// The offset from the tile's first vector to the lane's vector in the first of the [`ROWS`] rows, in vectors.
     from: isize,
     /// The lane's row among the [`ROWS`] rows.
     row: i32,

@@ -70,7 +70,7 @@ pub const RESIDENT_MARGINS: [u32; 5] = [4, 8, 12, 16, 24];
 /// The approximate time that the resident kernel takes per generation and row of a thread, in nanoseconds, on an H200.
 pub const RESIDENT_ROW: usize = 60;
 
-/// The time that the resident kernel takes per generation in addition to that of the rows, in nanoseconds.
+/// The fixed time of the resident kernel per generation, in nanoseconds. The time of the rows is added to it.
 pub const RESIDENT_GENERATION: usize = 60;
 
 /// The time of the resident kernel for an exchange of margins, in nanoseconds.

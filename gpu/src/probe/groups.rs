@@ -28,7 +28,7 @@ pub(super) struct Groups<const UNROLL: usize> {
 }
 
 impl<const UNROLL: usize> Groups<UNROLL> {
-    /// Returns the groups of the calling thread in an array of `len` elements.
+    /// Divides an array of `len` elements into groups, and returns those that the calling thread accesses.
     #[inline(always)]
     pub fn new(len: usize) -> Self {
         let step = thread::block_dim_x() as usize;

@@ -4,8 +4,8 @@
 //! A thread has [`LOADS`] 16-byte loads in flight, and combines all its elements in registers before the block
 //! exchanges values. No second launch follows. Each block publishes its partial result ([`flagged_words`]). The grid's
 //! last block waits for these results and combines them. It combines them in block order, not in the order in which the
-//! blocks finish, so every run has the same result. Tickets behind fences, as in the sample below, would cost more. The
-//! operator must be commutative.
+//! blocks finish, so every run has the same result. The sample below instead executes a fence and then takes a ticket
+//! from an atomic counter, which costs more than these flags. The operator must be commutative.
 //!
 //! The kernel is limited by memory. With a small input, it is limited by the launch and by the latency of memory: first
 //! of the loads, then of the partial results on their way to the last block. For small inputs the host launches

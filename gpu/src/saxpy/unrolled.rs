@@ -5,9 +5,9 @@
 //! Whole spans need no bounds tests. Only the last span, which the end of the vectors cuts, tests each element. The
 //! kernel is limited by memory.
 //!
-//! Source: N. Wilt, "The CUDA Handbook", ch. 11, `saxpy_unrolled<n>`. The loop bound there, `N − n·threads` in unsigned
-//! numbers, underflows for vectors shorter than that. Its tail is a second loop that repeats the work. Here one loop
-//! runs up to the end and tests in each pass whether a whole span remains.
+//! Source: N. Wilt, "The CUDA Handbook", ch. 11, `saxpy_unrolled<n>`. The loop bound there, the unsigned
+//! `N − n·threads`, underflows if the vectors are shorter than `n·threads`. A second loop processes the tail, with a
+//! second copy of the loop's body. Here one loop runs up to the end. It tests in each pass whether a whole span remains.
 
 use cuda_std::{Global, GlobalMut, GpuFloat, kernel, thread};
 

@@ -35,8 +35,8 @@ pub fn saxpy_vectorised<T: Real, const V: usize>(a: T, x: Global<T>, y: GlobalMu
     rest::<T, V>(a, x, y, is_whole);
 }
 
-/// Processes the remainder in the last block: the vectors beyond one per thread, and the elements outside whole
-/// vectors. If `is_whole` is false, it processes all elements.
+/// Processes the elements that remain after each thread of the grid has processed one vector. If `is_whole` is false,
+/// all elements remain.
 ///
 /// This code is a separate function because most threads do not need it. Inlined, it makes small grids slower when the
 /// instruction caches are cold.

@@ -26,8 +26,8 @@
 //! The last rung has two kernels that take any size, and two more for some sizes:
 //!
 //! - [`transpose_vectorised()`] is for matrices whose rows, columns and addresses are multiples of 16 bytes.
-//! - [`transpose_unaligned()`] is for all other matrices. Each column begins at another position in a sector, and a
-//!   block stores, from each column, those rows whose elements fill whole sectors of *y*.
+//! - [`transpose_unaligned()`] is for all other matrices. The columns begin at different positions in a sector. From
+//!   each column, a block therefore stores only the rows that fill whole sectors of *y*.
 //! - [`transpose_gathered()`] is for large matrices of 1-byte and 2-byte elements.
 //! - [`transpose_plain()`] is for smaller matrices of 4-byte and 8-byte elements. It has three shapes; larger matrices
 //!   use larger ones.

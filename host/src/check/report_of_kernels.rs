@@ -192,7 +192,7 @@ impl Report {
         text.extend(self.warnings.iter().map(full));
         if let Some(redundant) = &self.redundant {
             text += &match redundant.len() {
-                0 => "\nhints: the deletion of every synchronisation is reported\n".to_owned(),
+                0 => "\nhints: none; if any one synchronisation is deleted, the check reports it\n".to_owned(),
                 many => format!("\nhints: synchronisations whose deletion no order reports: {many}\n"),
             };
             text.extend(redundant.iter().map(full));

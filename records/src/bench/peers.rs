@@ -15,8 +15,8 @@ pub const REMEDY: &str = "install the CUDA toolkit, and name its nvcc with --nvc
 /// The source of the library, in the workspace.
 const SOURCE: &str = "bench/peers/peers.cu";
 
-/// Builds the library of the peers for `arch` with `nvcc`, or with the first nvcc that is found. Returns `None` if none
-/// is found.
+/// Builds the library that calls NVIDIA's kernels (the peers) for `arch`. Uses the compiler `nvcc`, or the first nvcc
+/// found on this machine if `nvcc` is `None`. Returns `None` if there is no compiler.
 ///
 /// # Errors
 /// If the named compiler does not exist, or the library does not compile.

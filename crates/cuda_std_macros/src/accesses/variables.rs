@@ -26,7 +26,7 @@ pub struct Variables {
     typed: Vec<Ident>,
     /// All variables that are initialised in their declarations.
     given: Vec<Ident>,
-    /// Local arrays of a thread, each with the minimum number of its dimensions.
+    /// The local arrays of a thread. The number is how many dimensions the array has at least.
     arrays: Vec<(Ident, usize)>,
 }
 

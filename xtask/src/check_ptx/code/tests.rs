@@ -3,7 +3,7 @@
 use super::*;
 use crate::kernels;
 
-/// Returns the table of a source text.
+/// Parses `source` and returns the table of its kernels' attributes.
 fn table(source: &str) -> Table {
     Table::new(&kernels::kernels(&[(PathBuf::from("step.rs"), source.to_owned())]).unwrap())
 }
