@@ -7,7 +7,8 @@
 //!
 //! Source: N. Wilt, "The CUDA Handbook", ch. 11, `saxpy_unrolled<n>`. The loop bound there, the unsigned
 //! `N − n·threads`, underflows if the vectors are shorter than `n·threads`. A second loop processes the tail, with a
-//! second copy of the loop's body. Here one loop runs up to the end. It tests in each pass whether a whole span remains.
+//! second copy of the loop's body. Here one loop runs up to the end. It tests in each pass whether a whole span
+//! remains.
 
 use cuda_std::{Global, GlobalMut, GpuFloat, kernel, thread};
 

@@ -155,7 +155,7 @@ fn the_first_launches_of_a_kernel_and_configuration_are_taken() {
     assert_eq!(rows[1].differences(), Metric::ALL);
     let error = compare::rows(&case("c"), &[one(2, 4)], &profiled).unwrap_err().to_string();
     assert!(error.contains("makes 4 launches of k 2 × 256, but ncu profiled 3 of them"), "{error}");
-    assert!(error.ends_with("it profiled k 1 × 256, k 2 × 256, warm_up 9 × 256"), "{error}");
+    assert!(error.ends_with("all launches that ncu profiled: k 1 × 256, k 2 × 256, warm_up 9 × 256"), "{error}");
     assert!(compare::rows(&case("c"), &[], &profiled).is_err());
 }
 
