@@ -128,7 +128,7 @@ fn what_all_ranks_refuse_is_told_once() {
     assert_failed(&run(&["-n", "3", HOST, "reduce", "--n", "x"]), 2, &["rank 0 of 3: ", "--n"]);
     assert_failed(&run(&["-n", "2", HOST, "list"]), 2, &["host list runs as one process, and 2 were started"]);
     let output = run(&["-n", "2", HOST, "transpose", "--size", "9x5", "--device", "sim"]);
-    assert_failed(&output, 2, &["transpose", "one device, of one process"]);
+    assert_failed(&output, 2, &["transpose", "one device of one process"]);
 }
 
 #[test]
