@@ -3,8 +3,6 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::group_choice::number;
-
 /// The device to use, as a user types it: `auto`, `gpu`, `gpu:N` or `sim`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum DeviceChoice {
@@ -38,6 +36,11 @@ impl FromStr for DeviceChoice {
             _ => text.strip_prefix("gpu:").and_then(number).map(|ordinal| Self::Gpu(Some(ordinal))).ok_or_else(error),
         }
     }
+}
+
+/// Parses a number that consists of digits only; `parse` alone would accept "+1".
+pub(crate) fn number(text: &str) -> Option<u32> {
+    text.parse().ok().filter(|_| text.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 impl fmt::Display for DeviceChoice {

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::choice::DeviceChoice;
+use crate::choice::{DeviceChoice, number};
 
 /// The maximum number of simulated devices. A larger number is probably a typing error.
 const MAX_SIMULATED: u32 = 1024;
@@ -109,11 +109,6 @@ impl FromStr for GroupChoice {
             None => Ok(Self(Members::Gpus(ordinals))),
         }
     }
-}
-
-/// Parses a number that consists of digits only; `parse` alone would accept "+1".
-pub(crate) fn number(text: &str) -> Option<u32> {
-    text.parse().ok().filter(|_| text.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 impl fmt::Display for GroupChoice {
