@@ -94,7 +94,8 @@ impl Totals {
     pub fn add(&mut self, other: &Self) {
         self.global.add(&other.global);
         self.shared.add(&other.shared);
-        add_fields!(self, other: barriers warp_operations fences sectors_read sectors_written branches divergent_branches);
+        add_fields!(self, other: barriers warp_operations fences sectors_read sectors_written);
+        add_fields!(self, other: branches divergent_branches);
     }
 }
 

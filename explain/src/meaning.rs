@@ -101,15 +101,15 @@ fn of_shared(site: &AccessSite) -> String {
     let ways_text = format!("{}-way bank conflict", number(ways));
     if site.most_ways >= 32 && ways > 31.0 {
         return format!(
-            "{ways_text}: all lanes of a warp access words of one bank, and are served one after the other; rows longer \
-             by one element would spread a column over the banks"
+            "{ways_text}: all lanes of a warp access words of one bank, and are served one after the other; rows \
+             longer by one element would spread a column over the banks"
         );
     }
     let most = f64::from(site.most_ways);
     let at_most = if most > ways + 0.5 { format!(" on average, {} at most", number(most)) } else { String::new() };
     format!(
-        "{ways_text}{at_most}: lanes access different words of one bank, and are served one after the other; padding, or \
-         another order of the elements, would spread them over the banks"
+        "{ways_text}{at_most}: lanes access different words of one bank, and are served one after the other; padding, \
+         or another order of the elements, would spread them over the banks"
     )
 }
 

@@ -37,8 +37,8 @@ use crate::{DeviceCopy, Global, GlobalMut};
 #[diagnostic::on_unimplemented(
     message = "a kernel cannot take a `{Self}`",
     label = "not a kernel parameter",
-    note = "a kernel takes views (`Global<T>`, `GlobalMut<T>`), `&[T]`, `&T`, raw pointers, and `DeviceCopy` values: numbers, and \
-            types of your own with `#[derive(Clone, Copy, cuda_std::DeviceCopy)]`"
+    note = "a kernel takes views (`Global<T>`, `GlobalMut<T>`), `&[T]`, `&T`, raw pointers, and `DeviceCopy` values: \
+            numbers, and types of your own with `#[derive(Clone, Copy, cuda_std::DeviceCopy)]`"
 )]
 pub unsafe trait KernelParam: Sized {
     /// The type of the first PTX parameter: the value, or a view's pointer.

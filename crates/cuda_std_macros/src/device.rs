@@ -32,8 +32,8 @@ fn in_functions(
     let mut functions = Functions { change, result: Ok(()) };
     let item = match parse2::<Item>(item.clone()) {
         Ok(Item::Mod(ItemMod { content: None, semi, .. })) => {
-            let message = "`#[device]` cannot mark a module in another file: mark the functions or the `impl` blocks in \
-                           that file";
+            let message = "`#[device]` cannot mark a module in another file: mark the functions or the `impl` blocks \
+                           in that file";
             return Err(Error::new_spanned(semi, message));
         }
         Ok(mut item @ (Item::Fn(_) | Item::Impl(_) | Item::Mod(_) | Item::Trait(_))) => {

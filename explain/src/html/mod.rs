@@ -49,11 +49,11 @@ pub fn page(explanation: &Explanation) -> String {
 /// The paragraph of the page that explains its terms.
 const WORDS: &str = "\
 <h2>What the figures are</h2>
-<p class=\"quiet\">A request is one instruction of a warp: the accesses of its 32 lanes. Global memory moves sectors of 32
-bytes; the ideal is the fewest sectors that hold the bytes of a request. Shared memory has 32 banks. It takes a wavefront for
-each 128 bytes, and one more for each further word of one bank. Each sector that a launch reads or writes must move once: the
-time for that is the floor, and the kernel cannot be faster. The bytes moved are those of all sectors touched, as if there
-were no caches. All counts come from a simulator, which runs the kernel as it is written.</p>
+<p class=\"quiet\">A request is one instruction of a warp: the accesses of its 32 lanes. Global memory moves sectors of
+32 bytes; the ideal is the fewest sectors that hold the bytes of a request. Shared memory has 32 banks. It takes a
+wavefront for each 128 bytes, and one more for each further word of one bank. Each sector that a launch reads or writes
+must move once: the time for that is the floor, and the kernel cannot be faster. The bytes moved are those of all
+sectors touched, as if there were no caches. All counts come from a simulator, which runs the kernel as it is written.</p>
 ";
 
 /// Returns the CSS class for a share: `good`, `fair` or `bad`.

@@ -33,8 +33,8 @@ impl Bins {
         match EvenBins::new(count, lower, upper) {
             Some(even) => Ok(Self { count, lower, upper, even }),
             None => Err(AlgorithmError::from(BinsError(format!(
-                "a histogram cannot have {count} bins over {lower}..{upper}: use 1 to 65536 bins over a range that is not \
-                 empty and ends at 4294967296 or below"
+                "a histogram cannot have {count} bins over {lower}..{upper}: use 1 to 65536 bins over a range that is \
+                 not empty and ends at 4294967296 or below"
             )))),
         }
     }

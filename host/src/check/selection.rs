@@ -107,8 +107,8 @@ fn unknown(name: &str, families: &[Family], cases: &[Case]) -> String {
     known.truncate(SUGGESTIONS);
     algorithms.push("all");
     format!(
-        "no kernel, rung or algorithm is called '{name}': did you mean {}? Use an algorithm ({}), a rung of `host list`, or \
-         a kernel of `host list ALGORITHM`",
+        "no kernel, rung or algorithm is called '{name}': did you mean {}? Use an algorithm ({}), a rung of `host \
+         list`, or a kernel of `host list ALGORITHM`",
         alternatives(&known),
         alternatives(&algorithms)
     )

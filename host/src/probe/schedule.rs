@@ -98,7 +98,8 @@ impl ScheduleOptions {
         let lines = u64::from(blocks) * u64::from(threads.div_ceil(EVERY));
         if lines > MAX_LINES {
             let text = format!(
-                "--print: these threads print {lines} lines, and the driver keeps {MAX_LINES}: use fewer blocks or threads"
+                "--print: these threads print {lines} lines, and the driver keeps {MAX_LINES}: use fewer blocks or \
+                 threads"
             );
             return Err(UsageError(text).into());
         }

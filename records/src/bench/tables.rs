@@ -81,10 +81,10 @@ pub fn run(recording: &Recording, path: &str) -> String {
         format!(", {:.0} % of what memory clock and bus width allow ({datasheet:.0} GB/s)", 100.0 * copy / datasheet)
     });
     let text = format!(
-        "Measured on one {} ({}), {}: {}. The inputs are random values in device memory. Times are medians by device events, with \
-         caches flushed before each run, except for Life, whose generations follow each other. GB/s counts the bytes that the \
-         algorithm must read and write. The device's own copy reads and writes at {copy:.0} GB/s{share}. All points: \
-         [{path}]({path}).",
+        "Measured on one {} ({}), {}: {}. The inputs are random values in device memory. Times are medians by device \
+         events, with caches flushed before each run, except for Life, whose generations follow each other. GB/s \
+         counts the bytes that the algorithm must read and write. The device's own copy reads and writes at {copy:.0} \
+         GB/s{share}. All points: [{path}]({path}).",
         recording.device,
         recordings::machine(recording).join(", "),
         recording.date,
@@ -280,10 +280,10 @@ pub fn small(recording: &Recording) -> String {
     if has_series {
         let calls = recording.series_calls.map_or("many".to_owned(), |calls| calls.to_string());
         let remark = format!(
-            "The first columns have the time of one call with cold caches, by device events and by the host's clock from the \
-             launch to the end. A series is {calls} calls launched one after the other between two events, each on memory \
-             of its own that the caches do not hold. Its columns have the time of the series divided by the number of \
-             calls."
+            "The first columns have the time of one call with cold caches, by device events and by the host's clock \
+             from the launch to the end. A series is {calls} calls launched one after the other between two events, \
+             each on memory of its own that the caches do not hold. Its columns have the time of the series divided \
+             by the number of calls."
         );
         let _ = writeln!(text, "\n{}", units::wrapped(&remark, 0, COLUMNS));
     }

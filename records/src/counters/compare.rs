@@ -48,7 +48,8 @@ pub fn rows(case: &Case, simulated: &[Simulated], profiled: &[(Launch, Counts)])
         }
         ensure!(
             found == one.times,
-            "the simulator makes {} launches of {}, but ncu profiled {found} of them; all launches that ncu profiled: {}",
+            "the simulator makes {} launches of {}, but ncu profiled {found} of them; all launches that ncu profiled: \
+             {}",
             one.times,
             one.launch,
             kinds(profiled)

@@ -85,7 +85,8 @@ fn a_skipped_rebuild_is_a_finding_if_it_is_required() {
     let skipped: Vec<&Module> = modules.iter().collect();
     let lines = skips(&skipped, &["rustc 1.95.0", "rustc 1.94.0"]);
     let expected = [
-        "rebuild skipped: a.ptx, c.ptx would need rustc 1.96.0, LLVM 22.1.8; this machine has rustc 1.95.0; rustc 1.94.0",
+        "rebuild skipped: a.ptx, c.ptx would need rustc 1.96.0, LLVM 22.1.8; this machine has rustc 1.95.0; rustc \
+         1.94.0",
         "rebuild skipped: b.ptx would need rustc 1.97.0; this machine has rustc 1.95.0; rustc 1.94.0",
     ];
     assert_eq!(lines, expected);

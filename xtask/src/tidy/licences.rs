@@ -32,7 +32,8 @@ fn problem(package: &Package) -> Option<String> {
     match license {
         None => Some(format!("{name} {version} names no licence: use another crate")),
         Some(licence) if !is_allowed(licence) => Some(format!(
-            "{name} {version} has the licence `{licence}`: use another crate, or allow the licence here and in deny.toml"
+            "{name} {version} has the licence `{licence}`: use another crate, or allow the licence here and in \
+             deny.toml"
         )),
         Some(_) => None,
     }

@@ -84,8 +84,8 @@ macro_rules! shuffles {
         }
 
         #[doc = concat!(
-            "A [`", stringify!($within), "`] that also returns true if the source lane is in the segment. Otherwise the \
-             value is the caller's own."
+            "A [`", stringify!($within), "`] that also returns true if the source lane is in the segment. Otherwise \
+             the value is the caller's own."
         )]
         #[inline(always)]
         #[track_caller]

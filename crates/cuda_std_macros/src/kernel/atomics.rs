@@ -25,8 +25,8 @@ pub fn refused(name: &syn::Ident, ty: &Type) -> Option<Error> {
     let number = number.to_lowercase();
     NUMBERS.contains(&&*number).then(|| {
         let message = format!(
-            "a kernel cannot take a reference to `{atomic}`, because host buffers contain numbers: take `{name}: GlobalMut<{number}>`; \
-             `{name}.{method}(i)` has `{atomic}`'s methods"
+            "a kernel cannot take a reference to `{atomic}`, because host buffers contain numbers: take `{name}: \
+             GlobalMut<{number}>`; `{name}.{method}(i)` has `{atomic}`'s methods"
         );
         Error::new(ty.span(), message)
     })

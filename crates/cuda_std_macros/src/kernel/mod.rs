@@ -100,7 +100,8 @@ impl Parameter {
                 if reference.mutability.is_some() {
                     return Err(Error::new(
                         ty.span(),
-                        "a kernel cannot take this `&mut`, because all threads would share it: take a `GlobalMut<T>` or a `*mut T`",
+                        "a kernel cannot take this `&mut`, because all threads would share it: take a `GlobalMut<T>` \
+                         or a `*mut T`",
                     ));
                 }
                 match &*reference.elem {

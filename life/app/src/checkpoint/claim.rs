@@ -49,7 +49,8 @@ impl Claim {
                 let at = at.unwrap_or_default();
                 reject!(
                     "--checkpoint: '{shown}' is the checkpoint of another run{at}: \
-                     `host life {shown} --checkpoint {shown}` resumes that run; for a new run use another file, or replace this one with --overwrite"
+                     `host life {shown} --checkpoint {shown}` resumes that run; for a new run use another file, or \
+                     replace this one with --overwrite"
                 );
             }
         }

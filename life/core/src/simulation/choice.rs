@@ -94,8 +94,9 @@ pub(super) fn circuit(rung: LifeRung, rule: &Rule) -> Result<Circuit, LifeError>
         (Some(circuit @ Circuit::Counts(_)), LifeRung::Streaming) => Ok(circuit),
         (Some(Circuit::Conway), _) => Ok(Circuit::Conway),
         _ => {
-            let offered = "B3/S23; bitpacked has all rules of two states, and Generations rules of up to four states that count \
-                           neighbours; streaming has rules of two states that count neighbours; device cpu has all rules";
+            let offered = "B3/S23; bitpacked has all rules of two states, and Generations rules of up to four states \
+                           that count neighbours; streaming has rules of two states that count neighbours; device cpu \
+                           has all rules";
             Err(refused(rung, format!("the rule {rule}"), offered))
         }
     }

@@ -167,8 +167,8 @@ impl Table {
             };
             let instruction = if at.arch.is_some() { sass } else { ptx };
             seen.findings.push(format!(
-                "{at}: `#[kernel(wide(…))]` declares a {what} of 16 bytes (`{instruction}`), but the code has none; {remedy}, or \
-                 change the attribute"
+                "{at}: `#[kernel(wide(…))]` declares a {what} of 16 bytes (`{instruction}`), but the code has none; \
+                 {remedy}, or change the attribute"
             ));
         }
     }
