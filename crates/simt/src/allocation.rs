@@ -50,12 +50,12 @@ pub struct Allocation {
 
 // SAFETY: an allocation owns its memory as a `Vec` does, and only hands out raw pointers to it.
 unsafe impl Send for Allocation {}
-// SAFETY: an allocation only hands out raw pointers, and each access through them is `unsafe` with conditions of its
-// own.
+// SAFETY: an allocation only hands out raw pointers, and each access through them is `unsafe` and has its own
+// conditions.
 unsafe impl Sync for Allocation {}
 
 impl Allocation {
-    /// Allocates `bytes` bytes of simulated global memory; 0 is allowed.
+    /// Allocates `bytes` bytes of simulated global memory. `bytes` may be 0.
     ///
     /// # Errors
     /// [`OutOfMemory`] if all allocations of the process together would exceed [`capacity`], or if the system has no
@@ -72,7 +72,7 @@ impl Allocation {
         if bytes == 0 {
             return Ok(Self { start: NonNull::without_provenance(NO_BYTES), bytes, tracked: None });
         }
-        // SAFETY: the layout's size is at least two red zones, not 0.
+        // SAFETY: the layout's size is not 0, because it includes two red zones.
         match NonNull::new(unsafe { std::alloc::alloc(layout) }) {
             Some(base) => {
                 // SAFETY: the layout includes `REDZONE` bytes before the first byte.

@@ -58,7 +58,7 @@ impl Slot<'_> {
     #[inline]
     pub(crate) fn run_as<R>(&self, block: &Block, resume: impl FnOnce() -> R) -> R {
         self.0.set(block);
-        // Also if `resume` panics, so that no dangling pointer remains.
+        // Resets the slot even if `resume` panics, so that no dangling pointer remains.
         let _reset = OnDrop(|| self.0.set(ptr::null()));
         resume()
     }

@@ -33,7 +33,7 @@ pub(crate) type AccessAddress = (Option<u32>, usize);
 /// The atomic accesses that the launches of a run have made.
 #[derive(Debug, Default)]
 pub(crate) struct RunTrace {
-    /// The atomic accesses of each launch. A load that a thread repeats in a row is listed once.
+    /// The atomic accesses of each launch. Consecutive repetitions of a load by one thread are listed once.
     pub(crate) launches: Vec<Vec<Event>>,
     /// Hashes of pairs of a read and the write whose value it read. The same pair has the same hash in every run.
     pub(crate) reads: HashSet<u64>,

@@ -68,7 +68,7 @@ pub struct LaunchConfig {
     pub block: Dim3,
     /// The dynamic shared memory per block in bytes.
     pub shared_bytes: u32,
-    /// True if all blocks run at the same time, as a barrier of the whole grid requires.
+    /// True if all blocks run at the same time. A barrier of the whole grid requires this.
     pub is_cooperative: bool,
     /// The truth tables for the kernel's calls of `lop3_given`, in order.
     pub tables: &'static [u8],
@@ -98,7 +98,8 @@ setters! { LaunchConfig [const]
 
 /// The description of a kernel. `#[kernel]` writes one for each entry of the PTX.
 ///
-/// [`KernelInfo::new`] sets the fields that every kernel has. Each other field has a method of its name that sets it.
+/// [`KernelInfo::new`] sets the fields that every kernel has. For each other field, the method of the same name sets
+/// the field.
 /// ```
 /// # use simt::KernelInfo;
 /// static SUM: KernelInfo = KernelInfo::new("sum_f32", module_path!(), file!(), line!()).family("sum").max_threads(256);

@@ -2,7 +2,7 @@
 //!
 //! # Design
 //!
-//! On any number of cores, a launch has the result of running one block after another. Before a block first
+//! A launch has the same result on any number of cores: that of running one block after another. Before a block first
 //! synchronises through global memory, it waits for its turn, which comes when every earlier block has finished. A
 //! block that only polls passes its turn on.
 
@@ -25,7 +25,7 @@ use crate::source::{Line, SourceLocation};
 use crate::statics::{DeviceStatic, Statics};
 use crate::synchronisations::Synchronisations;
 
-/// The value that stands for the position of a worker that runs no block.
+/// The position of a worker that runs no block.
 const NOWHERE: u64 = u64::MAX;
 
 /// A launch that runs, and the state that its workers share.
@@ -113,9 +113,9 @@ impl<'a> Grid<'a> {
     pub(crate) fn take_notes(&mut self) -> Vec<Note> {
         let mut notes = self.escaped.take().map_or_else(Vec::new, |escaped| escaped.notes(self.kernel, self.regions));
         let warnings = mem::take(self.warnings.get_mut().unwrap_or_else(PoisonError::into_inner));
-        // An array for which there is a note already gets no second one.
+        // An array that already has a note gets no second one.
         let is_known = |name: Option<&str>, space| {
-            // An array in shared memory has no name in such a note.
+            // A note for an array in shared memory has no array name.
             let is_it = |array: Option<&str>| array == name || (array.is_none() && space == Space::Shared);
             notes.iter().any(|note| matches!(note.kind, NoteKind::NotChecked { array, .. } if is_it(array)))
         };

@@ -6,7 +6,7 @@ use std::str::FromStr;
 /// The maximum number of holds of a schedule.
 pub(crate) const MAX_HOLDS: usize = 4;
 
-/// A hold: the thread waits before its atomic access number `access`.
+/// A hold: the thread waits before its atomic access number `access` until no other thread can continue.
 ///
 /// Accesses are counted from 1. Consecutive loads by a thread at one line and address count once, because the number of
 /// polls depends on other threads.

@@ -33,7 +33,7 @@ const MAX_NESTED: u32 = 4;
 /// message and source line and prints nothing. Otherwise it calls the previous hook.
 pub(crate) fn install_hook(is_simulated: fn() -> bool) {
     static INSTALLED: Once = Once::new();
-    // The hook cannot be changed while this thread unwinds; a later launch installs it.
+    // The hook cannot be changed while this thread unwinds. A later launch installs it.
     if thread::panicking() {
         return;
     }
@@ -57,8 +57,8 @@ pub(crate) fn take_unfinished() -> Option<(String, SourceLocation)> {
     LAST.with(RefCell::take)
 }
 
-/// Makes std forget the panics of simulated threads that the simulator ended before they caught the panic. Without
-/// this, `thread::panicking()` would stay true, and unlocking a mutex would poison it.
+/// Makes std forget panics that were never caught, because the simulator ended the panicking thread. Otherwise
+/// `thread::panicking()` would stay true, and unlocking a mutex would poison it.
 pub(crate) fn end_unfinished() {
     IS_ENDING.set(true);
     for _ in 0..MAX_NESTED {

@@ -25,7 +25,7 @@ impl fmt::Display for Space {
     }
 }
 
-/// An array of a launch, which was passed for a parameter of the kernel. Reports write its elements as `x[3]`.
+/// An array that is passed to a launch for a parameter of the kernel. Reports write its elements as `x[3]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Region {
     /// The name of the kernel's parameter.
@@ -36,7 +36,7 @@ pub struct Region {
     pub bytes: usize,
     /// The size of an element of the array in bytes.
     pub element: usize,
-    /// `true` if the kernel may write the elements. A kernel must not write memory that is in no writable region.
+    /// `true` if the kernel may write the elements. A kernel may write only memory that is in a writable region.
     pub is_writable: bool,
 }
 

@@ -52,8 +52,8 @@ pub fn allocate_static(site: &'static Site, bytes: usize) -> u32 {
     allocate_array(site, 1, bytes)
 }
 
-/// Returns, like [`allocate_static`], the address of a static array of `len` elements of `element` bytes. Reports name
-/// these elements by index.
+/// Returns the address of a static array like [`allocate_static`], for `len` elements of `element` bytes each. Reports
+/// name these elements by index.
 #[track_caller]
 pub fn allocate_array(site: &'static Site, element: usize, len: usize) -> u32 {
     let block = expect_current("shared::allocate_array");
@@ -122,8 +122,9 @@ pub fn load_at<T: Pod>(address: u32, at: &'static Location<'static>) -> T {
     unsafe { pointer.read() }
 }
 
-/// Loads the value at `address` atomically, without ordering other accesses. A thread may call this repeatedly to wait
-/// for a write by another thread of its block: after some calls, it lets other threads run. Faults as [`load`] does.
+/// Loads the value at `address` atomically, without ordering other accesses. A thread may call this function repeatedly
+/// to wait for a write by another thread of its block. After some calls, the function lets other threads run. Faults as
+/// [`load`] does.
 #[track_caller]
 pub fn load_relaxed<T: Pod>(address: u32) -> T {
     load_relaxed_at(address, Location::caller())
@@ -135,8 +136,8 @@ pub fn load_relaxed_at<T: Pod>(address: u32, at: &'static Location<'static>) -> 
     load_atomic(address, MemoryOrder::Relaxed, at)
 }
 
-/// Loads the value at `address` like [`load_relaxed`]. All accesses before the [`store_release`] whose value it reads
-/// happen before all accesses after this load.
+/// Loads the value at `address` like [`load_relaxed`]. If the load reads the value of a [`store_release`], all accesses
+/// before that store happen before all accesses after this load.
 #[track_caller]
 pub fn load_acquire<T: Pod>(address: u32) -> T {
     load_atomic(address, MemoryOrder::AcquireRelease, Location::caller())
@@ -231,9 +232,9 @@ pub fn update<T: Pod>(address: u32, f: impl FnOnce(T) -> T) -> T {
     update_as(Access::Update(Scope::Device), address, f)
 }
 
-/// Updates the word of an `mbarrier` like [`update`], as an arrival of the thread. The arrival releases the thread's
-/// accesses before its last fence, and acquires nothing. `f` returns the new word, and true if this arrival ends a
-/// phase.
+/// Makes the calling thread arrive at an `mbarrier`, by an update of the barrier's word like [`update`]. The arrival
+/// releases the thread's accesses before its last fence, and acquires nothing. `f` returns the new word, and true if
+/// this arrival ends a phase.
 #[track_caller]
 pub fn arrive(address: u32, f: impl FnOnce(u64) -> (u64, bool)) -> u64 {
     let mut is_over = false;

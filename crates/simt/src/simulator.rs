@@ -151,7 +151,7 @@ impl Simulator {
     /// Returns the address of a static's memory, which is the same for the host and for kernels.
     ///
     /// # Errors
-    /// As for [`allocate`](Self::allocate), because the first call for a static allocates its memory.
+    /// The errors of [`allocate`](Self::allocate), because the first call for a static allocates its memory.
     pub fn static_address(&self, of: &'static DeviceStatic) -> Result<*mut u8, OutOfMemory> {
         self.statics.address(of, self.checks.map(|_| &self.memory))
     }
@@ -267,7 +267,7 @@ impl Simulator {
         let begun = Instant::now();
         let blocks = config.grid.count() as u64;
         let schedule = if self.profiles.is_some() { Schedule::Natural } else { self.schedule };
-        // A thread can only yield before an access that is observed.
+        // A thread can yield only before an access that the simulator observes.
         let is_watched = self.checks.is_some() || self.profiles.is_some() || schedule.is_preemptive();
         let pool = if blocks > 1 && !is_watched && !config.is_cooperative { self.pool() } else { None };
         let workers = pool.map_or(1, |pool| pool.current_num_threads() + 1);
@@ -299,7 +299,7 @@ impl Simulator {
             }
         };
         let (done, profile) = if std::thread::panicking() {
-            // A launch from a destructor during a panic: simulated threads cannot wait on an OS thread that unwinds.
+            // A destructor launches during a panic. Simulated threads cannot wait on an OS thread that unwinds.
             std::thread::scope(|scope| scope.spawn(run).join()).unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         } else {
             run()
@@ -387,6 +387,6 @@ setters! { Simulator []
     /// checked for races.
     fn with_profiles(profiles: Profiles) => profiles = Some(profiles);
     /// Sets the number of multiprocessors of the simulated device, by which the host plans launches. The speed of the
-    /// simulation does not depend on it.
+    /// simulation does not depend on this number.
     fn with_multiprocessors(multiprocessors: u32) => multiprocessors = Some(multiprocessors);
 }

@@ -60,7 +60,7 @@ impl Statics {
             return Ok(memory.as_ptr());
         }
         let mut all = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        // Another worker may have allocated it meanwhile.
+        // Another worker may have allocated the memory meanwhile.
         if let Some((memory, _)) = all.get(&key) {
             return Ok(memory.as_ptr());
         }
@@ -69,7 +69,7 @@ impl Statics {
             None => Allocation::new(of.bytes)?,
         };
         // SAFETY: the memory has `of.bytes` bytes and is not shared yet. `DeviceStatic::new` requires that the initial
-        // value has as many.
+        // value also has `of.bytes` bytes.
         unsafe { of.initial.copy_to_nonoverlapping(memory.as_ptr(), of.bytes) };
         memory.note_written(0, of.bytes);
         let address = memory.as_ptr();

@@ -61,7 +61,7 @@ impl Step {
     #[inline(never)]
     fn note(&self) {
         if let Some(block) = current() {
-            // SAFETY: the current thread has begun, and stays here meanwhile.
+            // SAFETY: the current thread has started, and stays in this function while the step is used.
             let outer = unsafe { block.call_paths.innermost(block.thread()) };
             if outer.is_some_and(|outer| self.is_noted_by_caller(outer)) {
                 return;

@@ -1,4 +1,5 @@
-//! Records the synchronisations that launches reach, and names the one that they leave out.
+//! Records the barriers, fences and other synchronisations that launches reach, and selects the one that launches leave
+//! out. Tests leave one out to check that this causes a fault.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -84,7 +84,8 @@ pub fn sync_grid() {
     expect_current("thread::sync_grid").synchronize_grid(Location::caller());
 }
 
-/// Waits until the previous launches have ended. In the simulator they always have.
+/// Waits until the previous launches have ended. In the simulator they have always ended already, so this call returns
+/// at once.
 ///
 /// In a checked launch it is a fault if the thread has accessed global memory before this call. It is also a fault if a
 /// thread accesses global memory without this call although another thread of its block has made it.
@@ -120,7 +121,7 @@ pub fn begin_unused<T>(value: T) -> T {
     value
 }
 
-/// Ends the marking that [`begin_unused`] has begun. `_unused` is the ignored result.
+/// Ends the marking of atomic updates that [`begin_unused`] began. `_unused` is the ignored result.
 #[inline(always)]
 pub fn end_unused<T>(_unused: T) {
     if is_watching() {
@@ -137,7 +138,7 @@ fn note_unused(is_unused: bool) {
 }
 
 /// Notes that the thread may be waiting for a write to global memory. After some calls, this function lets other
-/// threads run. The atomic loads and updates of [`memory`](crate::memory) do the same themselves.
+/// threads run. The atomic loads and updates of [`memory`](crate::memory) do this automatically.
 ///
 /// The thread also waits for its block's turn, as the [crate's documentation](crate) describes.
 #[track_caller]
@@ -153,8 +154,8 @@ pub fn note_work() {
 }
 
 /// Writes a message as a whole to the simulator's output. Messages of different blocks appear in the order of the
-/// blocks. A message that the output cannot take is lost. Outside of a kernel, the message goes to standard output, so
-/// that device code may print when a test calls it on the host.
+/// blocks. If the output fails, the message is lost. Outside of a kernel, the message goes to standard output, so that
+/// tests on the host can call device code that prints.
 pub fn print(args: fmt::Arguments<'_>) {
     let Some(block) = current() else {
         std::print!("{args}");

@@ -1,15 +1,16 @@
 //! The interface between the scheduler and a watcher. The checker and the profiler are the two watchers.
 //!
 //! A watched launch runs on one OS thread, so the watcher receives all notifications in the order in which memory
-//! really changes. It is notified immediately before each access, and no other thread runs in between.
+//! really changes. The watcher is notified immediately before each access. No other thread runs between the
+//! notification and the access.
 //!
 //! A watcher never runs or stops a thread. It returns a [`Next`], and the block then runs or stops threads.
 //!
 //! # Design
 //!
 //! The checker finds the errors of a launch, and the profiler counts its costs. A watcher is notified of each event
-//! before it happens. The watcher sees only the block's context: index, current thread and shared memory. It never
-//! calls the scheduler, so it can change the observed order only by its return values.
+//! before it happens. The watcher sees only the block's context: index, current thread and shared memory. The watcher
+//! never calls the scheduler, so it can change the order of threads only by its return values.
 
 use std::cell::Cell;
 
@@ -102,7 +103,7 @@ pub(crate) struct Touch {
     pub(crate) at: Line,
 }
 
-/// The instruction of a watcher to the block: what the block does next.
+/// The instruction that a watcher returns to the block, and that the block then follows.
 #[derive(Debug)]
 pub(crate) enum Next {
     /// Continue the current thread.
@@ -148,7 +149,8 @@ pub(crate) trait Watcher {
     /// Notifies the watcher that the thread continues after its pause.
     fn resume(&self, _block: &BlockContext) {}
 
-    /// Returns which threads may reach one line of a block barrier by different calls or in different loop iterations.
+    /// Returns the threads that may reach one line of a block barrier by different calls or in different loop
+    /// iterations.
     fn allowed_divergence(&self) -> BarrierDivergence {
         BarrierDivergence::Lanes
     }

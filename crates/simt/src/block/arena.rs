@@ -260,7 +260,7 @@ mod tests {
         assert_eq!(arena.region((&raw const site).cast(), array, 0).ok(), Some((32, 0)));
         let position =
             |name, start, bytes, index| Some(ArrayPosition { name: Some(name), of: None, start, bytes, index });
-        // The size of the access determines the element of dynamic memory.
+        // In unnamed dynamic memory, the accessed bytes count as one element.
         assert_eq!(arena.locate(16, 4), position(DYNAMIC, 0, 20, 4));
         assert_eq!(arena.locate(16, 2), position(DYNAMIC, 0, 20, 8));
         assert_eq!(arena.locate(20, 4), None, "the gap before the next multiple of 16");

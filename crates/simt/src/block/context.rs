@@ -1,4 +1,4 @@
-//! The part of a block that the watcher of a launch can access.
+//! The part of a block that the watcher of a launch (the checker or the profiler) can access.
 
 use std::cell::Cell;
 
@@ -21,7 +21,7 @@ pub(crate) struct BlockContext {
     pub(crate) unused: Unused,
 }
 
-/// One bit per thread, which is set if the thread ignores the values that its atomic updates return.
+/// One bit per thread. It is set while the thread ignores the values that its atomic updates return.
 #[derive(Default)]
 pub(crate) struct Unused([Cell<u32>; MAX_WARPS]);
 

@@ -70,7 +70,8 @@ pub(crate) struct Barrier {
 pub(crate) struct Counts {
     pub(crate) barriers: Cell<u64>,
     pub(crate) operations: Cell<u64>,
-    /// Counts every event that may let another thread continue: exits, barriers, warp operations, synchronising writes.
+    /// The number of events that may let another thread continue: exits, barriers, warp operations, synchronising
+    /// writes.
     pub(crate) progress: Cell<u64>,
 }
 
@@ -185,8 +186,7 @@ impl Block {
         Parts { arena: context.arena, furthest_polls, plain_loads, last_seen, rendezvous, call_paths }
     }
 
-    /// Resets this value for the block at `position` in the order in which the grid's blocks run. No thread is started
-    /// yet.
+    /// Resets this object for the block at `position` in the order of the grid's blocks. Starts no thread.
     pub(crate) fn begin(&self, position: u64) {
         let grid = self.grid();
         let (linear, index) = grid.block_at(position);

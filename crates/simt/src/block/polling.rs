@@ -1,4 +1,4 @@
-//! Recognises threads that poll, and stores one value per thread of a block.
+//! Recognises threads that poll, and defines `PerThread`, which stores one value per thread of a block.
 
 use std::cell::Cell;
 
@@ -60,7 +60,7 @@ impl PlainLoads {
 
 impl Repeated {
     /// Counts the load if it repeats the tracked load, and returns true if it was repeated often enough to be a poll.
-    /// Any other load replaces the tracked one if the thread has not repeated that one for a while.
+    /// Any other load replaces the tracked load if the thread has not repeated the tracked load for a while.
     #[cold]
     fn is_repeated_often(&self, address: usize, at: Line) -> bool {
         let is_same = self.address.get() == address && self.at.get().is_some_and(|line| std::ptr::eq(line, at));

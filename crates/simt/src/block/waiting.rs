@@ -69,7 +69,7 @@ impl Block {
         panicking
     }
 
-    /// Waits until all earlier blocks have finished. The current thread's later effects on other blocks are then in a
+    /// Waits until all earlier blocks have finished. Afterwards the thread's effects on other blocks are in a
     /// deterministic order.
     #[inline]
     pub(crate) fn take_turn(&self) {
@@ -84,7 +84,7 @@ impl Block {
             Ok(()) => self.has_turn.set(true),
             Err(_cancelled) => {
                 self.abandon();
-                // A thread that already unwinds continues without this order: the effects are not observed.
+                // A thread that already unwinds does not wait for its turn, because its effects are not observed.
                 if !self.is_unwinding() {
                     unwind();
                 }
@@ -172,13 +172,13 @@ impl Block {
         let pause = if self.preemption.draw() {
             Pause::Leaving
         } else {
-            // Chosen before the current thread becomes runnable.
+            // The next thread is chosen before the current one becomes runnable, so the two differ.
             let Some(next) = self.run_queue.pick() else { return };
             self.run_next(next);
             Pause::Waiting
         };
         self.run_queue.wake(thread.warp(), thread.bit());
-        // The count of polls is kept. Otherwise polling threads would run for ever.
+        // The count of polls survives the pause. Otherwise polling threads would run for ever.
         let polls_left = self.polls_left.get();
         self.suspend_as(pause);
         self.polls_left.set(polls_left);

@@ -1,4 +1,4 @@
-//! The part of a vector clock for the threads of one block.
+//! The part of a vector clock for the threads of one block. Each thread counts epochs, as the module `clock` describes.
 
 use std::rc::Rc;
 
@@ -91,7 +91,7 @@ impl BlockClock {
         }
         let mut mine = self.extras();
         if is_of_same_threads(mine, other.extras()) {
-            // No early exit, so that the compiler can compare several at a time.
+            // No early exit, so that the compiler can vectorise the comparisons.
             let pairs = mine.iter().zip(other.extras());
             return pairs.fold(true, |all, (own, known)| all & (known.epoch <= own.epoch.max(self.base)));
         }
@@ -118,7 +118,7 @@ impl BlockClock {
         self.merge(other);
     }
 
-    /// Does what [`join`](Self::join) does for two clocks of which neither includes the other.
+    /// Does what [`join`](Self::join) does, for two clocks that do not include each other.
     pub(super) fn merge(&mut self, other: &Self) {
         if other.base <= self.base && self.raise(other.extras()) {
             return;
@@ -130,8 +130,8 @@ impl BlockClock {
         *self = Self::new(self.block, base, &extras);
     }
 
-    /// Tries to add the epochs of `others` in place, which needs `extras` to list all their threads already. Returns
-    /// false if nothing was changed.
+    /// Tries to add the epochs of `others` in place. This is possible only if `extras` already lists all threads of
+    /// `others`. Returns false if nothing was changed.
     fn raise(&mut self, others: &[ThreadEpoch]) -> bool {
         let Extras::Many(mine) = &mut self.extras else { return false };
         let Some(mine) = Rc::get_mut(mine) else { return false };

@@ -62,7 +62,7 @@ impl VectorClocks {
     }
 
     fn join(&mut self, other: &Self) {
-        // If both sides have published all that they know, their clocks are joined only once.
+        // If both sides have published all that they know, `known` and `fenced` are equal and are joined only once.
         let is_known = |fenced: [&VectorClock; 2]| fenced[0].is_same(&self.known) && fenced[1].is_same(&other.known);
         let all_fenced = is_known([&self.fenced, &other.fenced]);
         let all_in_block = is_known([self.fenced_in_block(), other.fenced_in_block()]);
@@ -133,8 +133,8 @@ impl Default for Clocks {
 impl Clocks {
     /// Resets the clocks for the block with number `block` and `threads` threads.
     pub(super) fn begin(&mut self, block: u32, threads: u32) {
-        // Epochs continue from block to block, so that entries of the last block differ from this one's. Long
-        // before the numbers overflow, they start again.
+        // The numbers of epochs continue from block to block, so that old entries of an earlier block are never valid
+        // for this block. The numbers start again long before they overflow.
         if self.highest > u32::MAX / 2 {
             *self = Self::default();
         }
@@ -184,7 +184,8 @@ impl Clocks {
         self.highest += 1;
         self.base = self.highest;
         if self.has_own {
-            // Threads with their own clocks come first: they may know the same, and they know more than the others.
+            // Threads with their own clocks are joined first. They know more than the others, and may have equal
+            // clocks.
             let mut all = VectorClocks::default();
             for thread in 0..self.threads {
                 if self.has_own_vectors(thread) {
@@ -196,7 +197,8 @@ impl Clocks {
         }
     }
 
-    /// Adds to `all` the accesses that the threads of this block know. Call it directly after [`Self::barrier`].
+    /// Adds to `all` the accesses that the threads of this block know. Call this function directly after
+    /// [`Self::barrier`].
     pub(super) fn publish_all(&self, all: &mut VectorClock) {
         all.join(&self.common.known);
         all.join(&self.common.pending);
@@ -204,8 +206,8 @@ impl Clocks {
         all.add(BlockClock::new(self.block, self.base, &[]));
     }
 
-    /// Makes the block's threads know all accesses in `all`, which are those of the whole grid, as after a fence. Call
-    /// it directly after [`Self::barrier`].
+    /// Makes the block's threads know and publish all accesses in `all`, which are those of the whole grid. Call this
+    /// function directly after [`Self::barrier`].
     pub(super) fn learn_all(&mut self, all: &VectorClock) {
         self.common = VectorClocks { known: all.clone(), fenced: all.clone(), ..VectorClocks::default() };
     }
@@ -306,8 +308,8 @@ impl Clocks {
         self.vectors(thread).known.known_of_set(block, first, epoch)
     }
 
-    /// Returns true if an atomic read of `thread` read a value that publishes the access `earlier`, but `thread` has
-    /// not acquired it.
+    /// Returns true if `thread` has atomically read a value that publishes the access `earlier`, but has not acquired
+    /// that access.
     pub(super) fn is_pending(&self, thread: u32, earlier: &Stamp) -> bool {
         let VectorClocks { pending, pending_in_block, .. } = self.vectors(thread);
         let has = |clock: &VectorClock| earlier.epoch < clock.epoch(earlier.block, earlier.thread());
@@ -364,7 +366,8 @@ impl Clocks {
         snapshot.add(BlockClock::new(self.block, self.base, extras));
         snapshot.is_of(self.block, ThreadEpoch { thread, epoch });
         if self.has_own_vectors(thread) {
-            // The thread's clock may include this knowledge about its own block. It then records its owner.
+            // The thread keeps the snapshot as its clock, because the snapshot stores its owner. It may include the
+            // thread's own block.
             self.own[thread as usize].known = snapshot.clone();
         }
         snapshot

@@ -29,8 +29,8 @@ impl Dependencies {
         is_first
     }
 
-    /// Records that `thread` is about to access global memory. Returns false if it has not waited for the previous
-    /// launches although other threads of the block have.
+    /// Records that `thread` is about to access global memory. Returns false if the thread has not waited for the
+    /// previous launches, although other threads of the block have.
     #[inline(always)]
     pub(super) fn allow(&mut self, thread: Thread) -> bool {
         let (warp, bit) = (thread.warp() % MAX_WARPS, thread.bit());

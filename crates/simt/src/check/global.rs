@@ -27,7 +27,7 @@ struct Page {
     cells: Option<Cells>,
     /// The allocations in the page that had uninitialised bytes when the launch first accessed the page.
     fresh: Vec<Arc<Written>>,
-    /// States whether the launch may write all, some or none of the page's bytes.
+    /// The bytes of the page that the launch may write: all, some or none.
     writable: Writable,
 }
 
@@ -113,7 +113,7 @@ impl Global {
             None => Writable::All,
             Some(writable) if writable.iter().any(|&(first, last)| first <= start && end <= last) => Writable::All,
             Some(writable) if writable.iter().any(|&(first, last)| first < end && start < last) => Writable::Some,
-            // Memory in no region is reached through pointers.
+            // Memory outside of all regions can be accessed only through pointers. It counts as writable.
             Some(_) if !self.shown.iter().any(|&(first, last)| first < end && start < last) => Writable::All,
             Some(_) => Writable::None,
         };
@@ -154,7 +154,7 @@ impl Drop for Global {
         let used = self.pages.drain(..).filter_map(|page| page.cells.map(Cells::into_memory));
         spare.extend(used);
         spare.truncate(MAX_SPARE_PAGES);
-        // An OS thread that is about to end keeps nothing.
+        // If the OS thread is about to end, the pages are dropped.
         let _ending = SPARE.try_with(|retained| retained.set(spare));
     }
 }

@@ -1,9 +1,9 @@
 //! The earlier accesses to a few bytes that a later access could race with.
 //!
-//! The history drops an access once a later one subsumes it. A later access subsumes an earlier one that happened
-//! before it if every access that races with the earlier one also races with the later one. Every access is checked
-//! when it is made, so the last plain write subsumes all accesses before it. The history keeps the plain reads, atomic
-//! reads and atomic writes since that write in separate sets.
+//! A later access *subsumes* an earlier one if the earlier one happened before it and every access that races with the
+//! earlier one also races with the later one. The history drops an access once a later one subsumes it. Every access is
+//! checked when it is made, so the last plain write subsumes all accesses before it. The history keeps the plain reads,
+//! atomic reads and atomic writes since that write in separate sets.
 
 use super::clock::Clocks;
 use super::stamp::{SET, Stamp};
@@ -218,7 +218,7 @@ impl Accesses {
         }
     }
 
-    /// Adds `stamp`, unless the set has an earlier access of its thread, which every past with `stamp` includes, too.
+    /// Adds `stamp`, unless the set has an earlier access of its thread: every past with `stamp` includes that, too.
     pub(super) fn add_first(&mut self, stamp: &Stamp, past: &Past<'_>) {
         if let Some(last) = self.groups.last()
             && past.is_unpublished(&last.stamp)
@@ -375,7 +375,7 @@ impl Atomics {
 
     fn add_write(&mut self, stamp: &Stamp, past: &Past<'_>, reads: bool) {
         let last = self.last_write.replace(Write::new(*stamp)).filter(|last| !reads && !last.is_before(past));
-        // Now and not later: a thread that reads this write does not know all of this past.
+        // This must happen now: a thread that later reads this write does not know all of this past.
         self.writes.retain_mut(|write| write.keep_outside(past));
         if self.writes.len() >= MIN_TO_SEARCH.max(self.limit) {
             if let Some(unpublished) = self.writes.iter().position(|write| write.is_unpublished(past)) {

@@ -1,5 +1,5 @@
-//! Records for each thread the last atomic write of another thread whose value it has read: its last *message*. If a
-//! fence or a barrier is missing, the report of a race can then tell if the writer or the reader lacks it.
+//! Records the last *message* of each thread: the last atomic write by another thread whose value the thread has read.
+//! If a fence or a barrier is missing, the report of a race can then state whether the writer or the reader lacks it.
 
 use super::clock::Clocks;
 use super::stamp::Stamp;
@@ -61,7 +61,7 @@ impl Messages {
         };
         let others = || (0..self.last.len() as u32).filter(|&other| other != thread).filter_map(message_after);
         let is_other_block = earlier.block != clocks.block;
-        // Within a block a barrier is enough, unless warps communicate through one lane each.
+        // Within a block a barrier is enough, unless each warp communicates through one of its lanes.
         let is_for_warp = |reader| is_one_warp(reader, thread) && !is_one_warp(thread, earlier.thread());
         let is_for_others = |&(reader, Message { from, .. }): &(u32, Message)| {
             is_other_block || is_for_warp(reader) && is_one_warp(from.thread(), earlier.thread())

@@ -20,10 +20,10 @@
 //!   phase. A wait acquires these clocks.
 //! - Shuffles and votes order memory unless the check is strict. GPUs order it and programs rely on this, but CUDA's
 //!   documentation does not promise it. The kernels in `gpu` pass the default and the strict check.
-//! - The checker is tested in four ways. Tests leave out each barrier, warp synchronisation and fence of the kernels in
-//!   turn, selected by source line at run time, and the checker must notice its absence. The faulty kernels must be
-//!   reported at their lines. Some hundred small kernels must be classified correctly. Random programs are compared
-//!   with the definition above by brute force.
+//! - The checker is tested in four ways. Tests leave out each barrier, warp synchronisation and fence of the kernels,
+//!   one at a time, selected by source line at run time, and the checker must notice that it is missing. The checker
+//!   must report the faulty kernels at their lines. The checker must classify some hundred small kernels correctly. For
+//!   random programs, a brute-force search by the definition above must find the same races.
 
 mod block_clock;
 mod block_shadow;
@@ -197,8 +197,8 @@ impl Watcher for Checker {
         let finding = self.state.borrow_mut().touch(block, touch);
         match finding {
             Ok(()) => Next::Continue,
-            // The write may come from a thread that has not run yet. Nothing orders it before this read then, so that
-            // the two race, and the report names both.
+            // A thread that has not run yet may write these bytes. Nothing orders that write before this read, so the
+            // two race, and the report names both accesses.
             Err(Finding::Uninitialised { .. }) => Next::LetOthersRun,
             Err(race) => self.fault(block, touch, race),
         }
@@ -295,7 +295,7 @@ impl State {
         };
         if touch.access.is_atomic() {
             if is_first || !initial.is_empty() {
-                // Not the earlier `past`, which then stays in registers.
+                // A new `Past`, so that the compiler keeps the earlier `past` in registers.
                 let past = Past { clocks, publications: &self.publications, block: clocks.block, thread };
                 let access = (touch.address, is_first, uses(touch.access, is_unused));
                 let early = |with| Finding::Early(Conflict { with, address: touch.address });

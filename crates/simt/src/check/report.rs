@@ -34,7 +34,7 @@ impl Checker {
         let here = block.thread();
         let other = self.state.borrow().sites.get(with.site());
         let copy = if other.access.is_of_copy() { self.last_copy(block, address) } else { None };
-        // A copy is reported at its beginning.
+        // The report names the line at which the copy began.
         let there = copy.map_or(other, |copy| self.state.borrow().sites.get(copy.begin.site()));
         let overlap = if is_early { None } else { self.overlap(block, touch, address, other).map(Box::new) };
         let (_, other_block) = self.order.index_at(with.block.into(), self.grid);
@@ -171,7 +171,8 @@ fn after_copy(touch: &Touch, (with, other): (&Stamp, Site), copy: AsyncCopy, pas
     } else if touch.access.is_of_copy() && !is_after && is_same_line(touch.at, other.at) {
         Remedy::OneCopy
     } else if is_after || !touch.access.writes() && !copy.overwrites {
-        // The access cannot need the value before the copy.
+        // The access cannot need the old value, because the access follows the copy's beginning or the old value is
+        // uninitialised.
         Remedy::WaitForCopyAndBarrier
     } else {
         Remedy::EitherSideOfCopyByBarrier

@@ -23,8 +23,8 @@ pub(super) struct Site {
 /// The source sites at which the launch has accessed memory so far.
 pub(super) struct Sites {
     all: Vec<Site>,
-    /// For each site, the site at which a thread loaded from an address before it stored there at this site. Holds the
-    /// number of the load's site plus 1, or 0 if there was no such load.
+    /// For each site, the site at which a thread loaded from an address before it stored there at this site. Each
+    /// element is the number of the load's site plus 1, or 0 if there was no such load.
     loads: Vec<Cell<u32>>,
     numbers: FxHashMap<usize, u32>,
     recent: Box<[(usize, u32); RECENT]>,
@@ -70,7 +70,7 @@ impl Sites {
     #[cold]
     fn find(&mut self, key: usize, at: Line, access: Access, bytes: usize) -> u32 {
         let number = *self.numbers.entry(key).or_insert_with(|| {
-            // If there are more sites than numbers, the last number stands for the latest site.
+            // If there are more sites than numbers, the last number is reused for each new site.
             self.all.truncate(Stamp::SITES as usize - 1);
             self.all.push(Site { at, access, bytes });
             self.loads.resize(self.all.len(), Cell::new(0));

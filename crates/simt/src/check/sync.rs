@@ -1,14 +1,14 @@
 //! The rules by which atomics and fences order accesses of different threads: those of PTX's memory model, which agree
 //! with C++'s.
 //!
-//! Each address that atomics have written has a clock. An atomic write publishes the clock that its thread had at its
-//! last fence; a releasing write publishes its thread's current clock. An atomic update adds the published clock to the
-//! address's clock, because updates continue a release sequence. A store replaces the address's clock, except for the
-//! part that the same thread has released at this address before.
+//! Each address that atomics have written has a clock. A relaxed atomic write publishes the clock that its thread had
+//! at its last fence. A releasing write publishes its thread's current clock. An atomic update adds the published clock
+//! to the address's clock, because updates continue a release sequence. A store replaces the address's clock, except
+//! for the part that the same thread has released at this address before.
 //!
-//! A thread adds the address's clock to its own at once by an acquiring load. After any other atomic read, the thread
-//! does so at its next fence. A plain store publishes nothing. A fence or an atomic of block scope publishes only
-//! within its own block.
+//! An acquiring load adds the address's clock to the thread's clock at once. After any other atomic read, the thread's
+//! next fence adds it. A plain store publishes nothing. A fence or an atomic of block scope publishes only within its
+//! own block.
 
 use rustc_hash::FxHashMap;
 
@@ -21,7 +21,7 @@ use crate::watch::{Access, MemoryOrder};
 #[derive(Default)]
 pub(super) struct Publications {
     running: Vec<u32>,
-    /// For each block that has published accesses, an epoch: other threads can know the block's accesses before it.
+    /// For each block that has published accesses, the epoch before which other threads can know the block's accesses.
     published: FxHashMap<u32, u32>,
 }
 
@@ -155,7 +155,7 @@ impl Objects {
         }
     }
 
-    /// Records a plain store to `address`, to which atomics have been written before.
+    /// Records a plain store to `address`, which atomics have written before.
     pub(super) fn overwrite(&mut self, address: usize) {
         if let Some(object) = self.0.get_mut(&address) {
             object.holds = VectorClock::default();

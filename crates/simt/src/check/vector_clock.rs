@@ -5,10 +5,10 @@
 //! block's barriers bring all its threads to the same epoch. Threads with equal clocks share one, because clocks are
 //! copied far more often than they change.
 //!
-//! Joining two clocks takes time in proportion to both. But a thread that is ordered after the end of another thread's
-//! epoch knows all accesses that the other thread knew then. A published clock is therefore a [`Part`] that stores its
-//! owner. A single comparison with the owner's epoch decides if another clock includes the part. Parts that do not
-//! include each other are stored side by side, up to a limit.
+//! Joining two clocks takes time in proportion to their sizes. This is often unnecessary, because a thread that is
+//! ordered after the end of another thread's epoch knows all accesses that the other thread knew then. A published
+//! clock is therefore a [`Part`] that stores its owner. A single comparison with the owner's epoch decides if another
+//! clock includes the part. Parts that do not include each other are stored side by side, up to a limit.
 
 use std::rc::Rc;
 
@@ -32,8 +32,8 @@ struct Chunk {
 /// A part of a vector clock: the clocks of some blocks, and the owners of the part.
 #[derive(Clone, Debug, Default)]
 struct Part {
-    /// The owners: threads with their blocks and an epoch each. Before these epochs, the owners together knew all
-    /// accesses of the part. A clock that has all these epochs therefore includes the part. Empty if the owners are
+    /// The owners: threads, each with its block and an epoch. Together the owners knew all accesses of the part before
+    /// these epochs. A clock that has all these epochs therefore includes the part. The list is empty if the owners are
     /// unknown.
     of: Vec<(u32, ThreadEpoch)>,
     chunks: Vec<Chunk>,
@@ -148,9 +148,9 @@ impl VectorClock {
         part.add(clock);
     }
 
-    /// Sets the owner of the clock. The clock is exactly the accesses that `known.thread` of `block` knew when it ended
-    /// the epoch before `known.epoch`. Any other clock with this epoch got it from this clock, or from one that
-    /// includes this clock.
+    /// Sets the owner of the clock. The clock must consist of exactly the accesses that `known.thread` of `block` knew
+    /// when it ended the epoch before `known.epoch`. Any other clock with this epoch got it from this clock, or from
+    /// one that includes this clock.
     pub(super) fn is_of(&mut self, block: u32, known: ThreadEpoch) {
         let of = &mut Rc::make_mut(self.in_one_part()).of;
         of.clear();
@@ -189,8 +189,8 @@ impl VectorClock {
     fn in_one_part(&mut self) -> &mut Rc<Part> {
         let [first, others @ ..] = &mut self.0;
         let first = first.get_or_insert_default();
-        // The first part is the largest, because others were joined to it before. The small ones are joined with each
-        // other first.
+        // The first part is the largest, because other parts were joined to it before. The small parts are joined with
+        // each other first.
         let others = others.iter_mut().map_while(Option::take).reduce(|mut all, part| {
             Rc::make_mut(&mut all).join(&part);
             all
@@ -320,7 +320,7 @@ mod tests {
         assert!(joined.is_same(&second));
         joined.join(&first);
         assert!(joined.is_same(&second));
-        // Later than both.
+        // `third` is later than both.
         let third = snapshot(&joined, 0, 5);
         joined.join(&third);
         assert!(joined.is_same(&third) && epoch(&joined, 7, 9) == Some(5));

@@ -101,11 +101,12 @@ pub enum FaultKind {
         /// The index of the element in the array. Without an array it is the address: a host address in global memory,
         /// or an address in the block's shared memory.
         index: usize,
-        /// The asynchronous copy that writes the element and for which its thread has not waited.
+        /// The unfinished asynchronous copy that writes the element, if any. The thread that began the copy has not
+        /// waited for it.
         copy: Option<Box<CopyUnderWay>>,
     },
-    /// An access to global memory by a thread that has not waited for the previous launches, although other threads
-    /// have.
+    /// An access to global memory by a thread that has not waited for the previous launches, although other threads of
+    /// its block have waited for them.
     BeforeDependencies,
     /// Some threads of a block wait at a block barrier that other threads of the block never reach.
     BarrierNotReached {
@@ -169,9 +170,9 @@ pub enum FaultKind {
         /// The maximum number of bytes of the static arrays of a block.
         limit: usize,
     },
-    /// An invalid launch, which no device would run, for the reason in the text.
+    /// An invalid launch, which no device would run. The text states the reason.
     InvalidLaunch(String),
-    /// A launch that exceeds a limit of the simulator, which the text states. A GPU may run it.
+    /// A launch that exceeds a limit of the simulator. The text states the limit. A GPU may run the launch.
     SimulatorLimit(String),
     /// The host has no memory left for the stacks of suspended threads or for other needs of the launch.
     HostMemory(String),
@@ -202,7 +203,7 @@ impl fmt::Display for FaultKind {
         match self {
             Self::Panic(message) => write!(f, "panicked: {message}"),
             Self::OutOfBounds { space, array, element_type, index, len } => {
-                // An index that has wrapped around began below 0.
+                // An index that has wrapped around is printed as a negative number.
                 write!(f, "index {} is out of bounds of ", index.cast_signed())?;
                 match array {
                     Some(name) if is_of_source(name) => write!(f, "`{name}`{}, {space} memory", OfType(*element_type))?,

@@ -7,9 +7,9 @@ use crate::geometry::Dim3;
 use crate::region::{SharedPart, Space, fmt_element};
 use crate::source::SourceLocation;
 
-/// A data race: two accesses to the same bytes that nothing orders, of which at least one is a write. Either at least
-/// one is not atomic, or both are but their widths differ, or one has block scope and the other is made by another
-/// block.
+/// A data race: two accesses to the same bytes, at least one of them a write, that nothing orders. In addition, at
+/// least one access is not atomic, or both are atomic but have different widths, or one has block scope and the other
+/// comes from another block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Race {
@@ -17,8 +17,8 @@ pub struct Race {
     pub space: Space,
     /// The array element that both accesses touch.
     pub element: Element,
-    /// Two overlapping parts of dynamic shared memory that contain the element. The two accesses may have been made
-    /// through these parts.
+    /// Two overlapping parts of dynamic shared memory that contain the element, if any. The accesses may have been made
+    /// through these two parts.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub overlap: Option<Box<[SharedPart; 2]>>,
     /// The access that came second in this run. In another run it may come first.

@@ -26,41 +26,42 @@ pub enum Remedy {
     WiderScope,
     /// Atomics of one width for all accesses to these bytes.
     OneWidth,
-    /// A single thread that makes the store, which several threads make now.
+    /// A store by a single thread. Now several threads make the store.
     OneThread,
-    /// A release by the thread of the earlier access, before an atomic write that the later access's thread has read.
+    /// A release by the thread of the earlier access, before the atomic write whose value the thread of the later
+    /// access has read.
     Release,
     /// An acquire by the thread of the later access, after it has read the other thread's atomic write.
     Acquire,
     /// Both a release by the thread of the earlier access and an acquire by the thread of the later one.
     ReleaseAndAcquire,
-    /// A block barrier between the earlier access and the releasing write of another thread of its block.
+    /// A block barrier between the earlier access and the releasing write by another thread of the same block.
     BarrierBeforeRelease,
-    /// A warp synchronisation between the earlier access and the releasing write of another lane of its warp.
+    /// A warp synchronisation between the earlier access and the releasing write by another lane of the same warp.
     WarpBeforeRelease,
-    /// A block barrier between the acquiring read of another thread of the block and the later access.
+    /// A block barrier between the acquiring read by another thread of the block and the later access.
     BarrierAfterAcquire,
-    /// A warp synchronisation between the acquiring read of another lane of the warp and the later access.
+    /// A warp synchronisation between the acquiring read by another lane of the warp and the later access.
     WarpAfterAcquire,
     /// A commit of the asynchronous copy and a wait for it, by the thread that began it and now accesses its target.
     WaitForCopy,
     /// A commit of the asynchronous copy and a wait for it by the thread that began it, and then a block barrier before
     /// the access of the other thread.
     WaitForCopyAndBarrier,
-    /// A move of the access to before the asynchronous copy of the same thread, or to after the wait for the copy. Used
-    /// if the copy overwrites initialised memory.
+    /// A move of the access to a place before the same thread's asynchronous copy, or after the wait for the copy. This
+    /// is the remedy if the copy overwrites initialised memory.
     EitherSideOfCopy,
-    /// A move of an access to before another thread's asynchronous copy, or to after the wait for the copy, with a
-    /// block barrier in between.
+    /// A move of the access to a place before another thread's asynchronous copy, or after the wait for the copy. A
+    /// block barrier must separate the access from the copy or the wait.
     EitherSideOfCopyByBarrier,
-    /// A single thread that makes the asynchronous copy, which several threads make now.
+    /// An asynchronous copy by a single thread. Now several threads make the copy.
     OneCopy,
     /// Another offset for one of two overlapping parts of dynamic shared memory, or a block barrier between the two
     /// accesses.
     PartsApart,
     /// A barrier that all threads of the block reach, including those without work.
     BarrierForAll,
-    /// One barrier outside of the branches or loops in which threads reach different barriers now.
+    /// One barrier outside of the branches or loops. Now threads reach different barriers inside of them.
     OneBarrier,
     /// A mask of the warp operation that includes the calling lane.
     MaskWithCaller,

@@ -24,7 +24,8 @@ pub(super) fn settle(flow: &mut Flow, sites: &Sites) {
 /// The state of `settle` while it orders the nodes of a flow.
 pub(super) struct Sorter<'a> {
     pub(super) sites: &'a Sites,
-    /// For each node, the number of the last part that contained the node.
+    /// For each node, the number of the last part that contained the node. A part is a set of nodes to which `number`
+    /// gave a number.
     pub(super) members: Vec<u32>,
     pub(super) predecessors: Vec<Vec<Node>>,
     parts: u32,
@@ -65,7 +66,8 @@ impl Sorter<'_> {
         }
         let start = (self.position, flow.loops.len(), self.cuts.len());
         self.sort_body(flow, &all, &backs, (head, depth), around);
-        // A node that leads on in the loop and also back to its head forms an inner loop with the same head.
+        // A node with an edge to the loop's head and another edge inside the loop forms an inner loop with the same
+        // head.
         let continuing: Vec<Node> = self.inside(flow, part, |_, _| true).into_iter().map(|(from, _)| from).collect();
         let outer: Vec<_> = backs.iter().copied().filter(|(from, _)| !continuing.contains(from)).collect();
         if entries.len() <= 1 && !outer.is_empty() && outer.len() < backs.len() {

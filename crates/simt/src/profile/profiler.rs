@@ -192,8 +192,7 @@ impl State {
         if lanes != *live {
             return;
         }
-        // Lanes that have exited may have been further on, and may have made accesses that the others have not made
-        // yet.
+        // Exited lanes may have made accesses that the other lanes would only make later.
         self.replay(block, index, warp, lanes);
         if self.traces[index].warps[warp].unfinished() & lanes != 0 {
             self.replay(block, index, warp, 0);

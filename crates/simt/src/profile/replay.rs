@@ -109,7 +109,7 @@ impl<'a> Replay<'a> {
 
     fn run(mut self, open: u32, each: &mut impl FnMut(Step<'_>)) {
         let present = self.ready;
-        // The next node of an open lane is unknown.
+        // The replay ends when an open lane has no events left, because its next node is unknown.
         while self.ready != 0 && open & !self.ready == 0 {
             let (group, later) = self.earliest();
             self.run_group(group, later, each);
@@ -167,7 +167,7 @@ impl<'a> Replay<'a> {
                 bits(group).for_each(|lane| (self.ids[lane], self.last[lane]) = (id, now));
                 return;
             }
-            // Most lanes take one of two paths.
+            // Remembers the ids of two paths, because most lanes take one of two paths.
             let mut known = [None; 2];
             for lane in bits(group) {
                 self.last[lane] = now;

@@ -34,7 +34,7 @@ pub(super) struct Wavefronts {
     pub(super) count: u64,
     /// The number of wavefronts that the request would need without bank conflicts.
     pub(super) ideal: u64,
-    /// The maximum number of wavefronts of any group of lanes that is served together.
+    /// The maximum number of wavefronts of a group of lanes that the hardware serves together.
     pub(super) max_ways: u32,
 }
 

@@ -45,8 +45,8 @@ impl Lane {
         self.limit = self.events.len() + AHEAD;
     }
 
-    /// Returns true if the lane should let the other lanes catch up. Then raises the limit, so that the lane can
-    /// continue if they do not.
+    /// Returns true if the lane should let the other lanes catch up. In this case raises the limit, so that the lane
+    /// can continue if the other lanes do not catch up.
     pub(super) fn is_ahead(&mut self) -> bool {
         let is_ahead = self.events.len() >= self.limit;
         if is_ahead {

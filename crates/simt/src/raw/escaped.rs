@@ -88,7 +88,7 @@ pub fn returned(at: &'static Location<'static>) {
     {
         let state = &mut *escaped.state();
         let Some(begun) = state.begun.get_mut(&thread(block)) else { return };
-        // The call has one entry per argument. Calls after it have never returned.
+        // The call has one entry per argument. Later entries are calls that have never returned.
         let Some(first) = begun.iter().position(|call| is_same_line(call.at, at)) else { return };
         for call in begun.drain(first..) {
             if call.is_written {
@@ -101,8 +101,8 @@ pub fn returned(at: &'static Location<'static>) {
     }
 }
 
-/// Notes that the current thread has entered the marked function `name`. The thread's last call of a function of this
-/// name therefore needs no note.
+/// Notes that the current thread has entered the function `name`, which is marked as device code. The thread's last
+/// call of a function of this name therefore needs no note.
 #[inline]
 pub fn entered(name: &'static str) {
     if is_watching() {
@@ -110,8 +110,8 @@ pub fn entered(name: &'static str) {
     }
 }
 
-/// Notes, like [`entered`], that the thread has entered the function `name` of the type `of`. The call may also have
-/// been written as the operator of the trait `operator`.
+/// Notes, like [`entered`], that the thread has entered the method `name` of the type `of`. The source may call this
+/// method by the operator of the trait `operator`.
 #[inline]
 pub fn entered_operator(name: &'static str, operator: &'static str, of: &'static str) {
     if is_watching() {
@@ -127,7 +127,7 @@ fn settle(callee: Callee) {
         if let Some(begun) = state.begun.get_mut(&thread(block))
             && let Some(last) = begun.iter().rposition(|call| call.callee.is(&callee))
         {
-            // Each argument of the call has an entry.
+            // The call has one entry per argument.
             let at = begun[last].at;
             let marked = &mut state.marked;
             begun.retain(|call| {

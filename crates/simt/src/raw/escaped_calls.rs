@@ -21,9 +21,9 @@ pub(crate) struct Escaped {
 pub(super) struct State {
     /// The unfinished calls of each thread. The key is the position of the thread's block and the thread's index in it.
     pub(super) begun: HashMap<(u64, u32), Vec<Call>>,
-    /// The source sites at which marked functions are called.
+    /// The source sites of calls of functions that are marked as device code.
     pub(super) marked: HashSet<SiteAddress>,
-    /// The finished calls of functions that are not marked, one per source site.
+    /// The finished calls of unmarked functions, one per source site.
     pub(super) unmarked: Vec<Call>,
     /// The source sites of the unmarked calls.
     pub(super) unmarked_sites: HashSet<SiteAddress>,
@@ -49,7 +49,7 @@ impl From<&'static str> for Callee {
 }
 
 impl Callee {
-    /// Returns true if this callee may be the function `other`, which the thread has entered.
+    /// Returns true if this callee may be `other`, a function that the thread has entered.
     pub(super) fn is(&self, other: &Self) -> bool {
         let is_of = |type_name: &str, other: &str| without_references(type_name) == without_references(other);
         self.function == other.function

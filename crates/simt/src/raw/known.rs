@@ -27,7 +27,7 @@ struct Freed {
     layout: Layout,
 }
 
-// SAFETY: it owns the memory, which is not accessed any more.
+// SAFETY: the value owns the memory, which is not accessed any more.
 unsafe impl Send for Freed {}
 
 impl Drop for Freed {

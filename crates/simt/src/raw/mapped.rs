@@ -19,7 +19,7 @@ pub(super) fn is_mapped(address: usize, bytes: usize) -> bool {
         RECENT_PAGES.with(|recent| {
             let slot = &recent[page % RECENT];
             let is_known = slot.get() == page;
-            // The system ignores the address 0.
+            // The system call ignores a null pointer, so `is_readable` cannot test page 0.
             if page == 0 || (!is_known && !is_readable(page * PAGE)) {
                 return false;
             }
@@ -29,7 +29,7 @@ pub(super) fn is_mapped(address: usize, bytes: usize) -> bool {
     })
 }
 
-/// Returns true if the 8 bytes at `address`, a multiple of 8, can be read. It passes the address to a system call that
+/// Returns true if the 8 bytes at `address`, a multiple of 8, can be read. Passes the address to a system call that
 /// always fails, with the error `EFAULT` if the address cannot be read.
 #[cfg(target_os = "linux")]
 fn is_readable(address: usize) -> bool {

@@ -1,9 +1,9 @@
-//! Checks accesses through pointers and slices, of which the simulator knows only the address.
+//! Checks accesses through pointers and slices. The simulator knows only the address of such an access.
 //!
 //! A view stores its bounds, but the simulator must look up a pointer's address. It reports an access to memory of the
 //! launch, global or shared, to the watcher like an access through a view. An access to other memory of the process,
-//! such as a thread's own variables, is not reported. An access to unmapped memory is a fault. Nothing is checked
-//! outside of a kernel.
+//! such as a thread's own variables, is not reported. An access to unmapped memory is a fault. The simulator checks no
+//! access outside of a kernel.
 //!
 //! These functions only check and report accesses. The kernel itself makes each access, as a plain Rust access.
 

@@ -131,7 +131,7 @@ impl Drop for ColouredStack {
         } else {
             drop(stack);
         }
-        // Returned last, so that a thread that takes a stack of the budget finds this one spare.
+        // This comes last, so that the thread that takes a stack from the budget next finds the spare stack.
         STACKS.give_back(1);
     }
 }

@@ -48,7 +48,7 @@ pub(crate) const MAX_FIBRES: usize = 4096;
 /// The maximum number of fibres that an OS thread keeps for the next launch, if more than half of the process's stacks
 /// are in use.
 const MAX_FIBRES_WHEN_SCARCE: usize = 128;
-/// The number that stands for no fibre.
+/// The value of [`Resident::fibres`] for a thread without a fibre.
 const NONE: u32 = u32::MAX;
 
 /// The fibres and data structures of blocks that an OS thread reuses in its next launch.
@@ -92,7 +92,7 @@ impl Cache {
     }
 
     fn keep(self: Box<Self>) {
-        // An OS thread that is about to end keeps nothing.
+        // If the OS thread is about to end, the cache is dropped.
         let _ending = CACHE.try_with(|kept| kept.set(Some(self)));
     }
 }
@@ -351,7 +351,7 @@ impl Worker<'_> {
             let fibre = std::mem::replace(waiting, NONE);
             // A thread that catches its unwinding is unwound again wherever it waits next.
             while with_slot(|slot| slot.run_as(block, || pool.resume(fibre))) != Pause::Idle {}
-            // The block already has a fault.
+            // A trap here is ignored, because the block already has a fault.
             trap::take();
         }
         guard::end_block(block);

@@ -50,7 +50,7 @@ fn a_chain_is_fast_when_blocks_wait_for_earlier_ones() {
 fn all_blocks_may_wait_for_the_last() {
     for simulator in simulators() {
         let arrived = Array::<u32>::filled(1, 0);
-        // A barrier of the grid, twice.
+        // All threads of the grid wait for each other twice.
         simulator
             .launch(&KERNEL, LaunchConfig::new(30, 40), || {
                 for round in 1..=2 {

@@ -54,8 +54,8 @@ fn atomics_of_two_widths_race_where_they_overlap() {
     assert_eq!(remedies(add(8, 16, false)), [None; 8]);
 }
 
-/// Arrives at a barrier of 64 threads in the shared word at address 0. The word's upper half is the phase, its lower
-/// half the number of arrivals. Returns the phase before the arrival.
+/// Arrives at a barrier of 64 threads in the shared word at address 0. The word's upper half is the phase, and its
+/// lower half is the number of arrivals. Returns the phase before the arrival.
 fn arrive() -> u64 {
     fence_scoped(Scope::Block);
     let before = shared::arrive(0, |word| match word + 1 {

@@ -1,4 +1,4 @@
-//! Tests the orders in which blocks, warps and lanes run under the schedules, the hostile ones in particular.
+//! Tests the orders in which blocks, warps and lanes run under the schedules, particularly under the hostile ones.
 
 use crate::common;
 
@@ -249,7 +249,7 @@ fn blocks_take_turns() {
 
 #[test]
 fn blocks_that_take_turns_see_each_other_at_every_stage() {
-    // As in a scan with look-back: a block counts to 3 between its other accesses, and reads the previous block's
+    // As in a scan with look-back, each block counts to 3 between its other accesses, and reads the previous block's
     // count.
     let (blocks, mut seen) = (60, [0; 4]);
     let stages = Array::<u32>::filled(blocks, 0);
@@ -317,7 +317,7 @@ fn a_schedule_that_preempts_needs_no_checks_and_keeps_results() {
 
 #[test]
 fn threads_that_poll_let_others_run() {
-    // All threads but one poll, each with accesses in between; all others wait for the last block.
+    // All threads except one poll, each with accesses in between. All others wait for the last block.
     for simulator in hostile() {
         let flag = Array::<u32>::filled(1, 0);
         let noise = Array::<u32>::filled(1, 0);

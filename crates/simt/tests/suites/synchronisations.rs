@@ -228,7 +228,7 @@ fn an_omitted_synchronisation_orders_nothing() {
         let met = all.reached();
         assert_eq!((met.len(), met[0].1), (1, kind));
         let found = checked(Synchronisations::without(met[0].0.clone()), between);
-        // Synchronisations that still meet return the value that was written, but it is a race nevertheless.
+        // Some synchronisations still make threads wait, so the value is right, but the read is a race nevertheless.
         assert!(matches!(found, Err(FaultKind::Race(_))), "{kind:?}: {found:?}");
     }
 }

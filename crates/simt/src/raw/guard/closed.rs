@@ -21,7 +21,8 @@ pub(super) fn is_traced() -> bool {
 const MAX_CLOSED: usize = 256;
 
 /// The closed memory of all launches of the process. Each entry has the address of the first byte, or 0 if the entry is
-/// free, and the number of bytes. An OS thread that does not belong to the launch may also fault in this memory.
+/// free, and the number of bytes. The list covers the whole process, because an OS thread outside of the launch may
+/// also fault in this memory.
 static ALL: [[AtomicUsize; 2]; MAX_CLOSED] = [const { [AtomicUsize::new(0), AtomicUsize::new(0)] }; MAX_CLOSED];
 
 /// Memory that the guard can close: the pages of an array that was passed to a launch, or of a block's shared memory.

@@ -1,10 +1,11 @@
 //! Finds accesses to a launch's memory that the kernel's instrumentation does not report, by protecting the pages of
 //! this memory.
 //!
-//! Marked functions report their accesses through pointers and slices. In a checked launch of a kernel with pointers,
-//! the arrays of the launch and the block's shared memory are closed for short times. Each access to them then faults.
-//! If the thread has reported the access, the guard opens the page, lets the processor execute one instruction, and
-//! closes the page again. Any other access is noted, once per launch and array, and the array stays open from then on.
+//! Functions that are marked as device code report their accesses through pointers and slices. In a checked launch of a
+//! kernel with pointers, the guard closes the launch's arrays and the block's shared memory for short times. Each
+//! access to closed memory faults. If the thread has reported the access, the guard opens the page, lets the processor
+//! execute one instruction, and closes the page again. The guard notes any other access once per launch and array, and
+//! leaves the array open from then on.
 //!
 //! Such a fault takes microseconds. The guard therefore closes arrays only when the launch reaches a source site for
 //! the first time, and opens them again after a few accesses. This is enough to find unreported accesses that the code
@@ -67,11 +68,12 @@ struct Guard {
     has_arrays: Cell<bool>,
     /// True while the simulator itself accesses memory.
     is_own: Cell<bool>,
-    /// The number of further accesses that the guard examines. If it is 0, the arrays are open.
+    /// The number of further accesses that the guard examines. If this number is 0, the arrays are open.
     left: Cell<u32>,
-    /// The pages that are open for one step of the processor, each as its address, or 0 for an unused entry.
+    /// The addresses of the pages that are open for one step of the processor. An unused entry is 0.
     stepping: [Cell<usize>; PAGES],
-    /// The unreported accesses that `settle` has not noted yet. One instruction makes at most `PAGES` of them.
+    /// The unreported accesses for which `settle` has added no note yet. One instruction makes at most `PAGES` such
+    /// accesses.
     unseen: [Cell<Option<Unseen>>; PAGES],
     /// The source sites that the launch has reached.
     places: RefCell<FxHashSet<usize>>,
