@@ -2,14 +2,16 @@
 //!
 //! # Design
 //!
-//! This table is the only list of the functions: each row has a name, the arguments and the largest errors. The trait
-//! `GpuFloat`, its implementations for `f32` and `f64`, and the receivers of rewritten calls are generated from it.
+//! This table is the only list of the functions. Each row has a name, the arguments and the largest errors. Macros
+//! generate from it the trait `GpuFloat`, its implementations for `f32` and `f64`, and the receivers of rewritten
+//! calls.
 
 /// Calls the macro `$make` with the rows `name(arguments) -> result, error for f32, error for f64`. An error is the
-/// largest error of the function in units in the last place of the true value; 0 means correctly rounded. `F` is the
-/// float type.
+/// largest error of the function in units in the last place of the true value. An error of 0 means that the result is
+/// correctly rounded. `F` is the float type.
 ///
-/// The rows under `core` are methods that `core` has for both types. They return the same bits on every target.
+/// The rows under `core` are methods that `core` has for both types. These methods return the same bits on every
+/// target.
 macro_rules! float_functions {
     ($make:ident) => {
         $make! {

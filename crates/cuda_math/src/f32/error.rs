@@ -3,7 +3,8 @@
 use super::arithmetic::{fma, horner, mul, rcp_normal};
 use super::exponential::{exp_of_sum, exp_within};
 
-// The coefficients in this file are minimax with 24 bits each, from Sollya's `fpminimax`.
+// The polynomials in this file are minimax approximations. Their coefficients have 24 bits each, from Sollya's
+// `fpminimax`.
 
 /// Returns erf(x) for x from −1 to 1, with a relative error of 1.5e-9.
 #[inline(always)]

@@ -4,7 +4,8 @@ use super::arithmetic::{MAGIC, fma, horner, log_of_special, mul, rcp_normal, sqr
 use super::exponential::{half_exp_edge, half_exp_parts, polynomial_2, scale};
 use super::logarithm::ln_1p_plus;
 
-// The coefficients in this file are minimax for the relative error, with 24 bits each, from Sollya's `fpminimax`.
+// The polynomials in this file are minimax approximations for the relative error. Their coefficients have 24 bits each,
+// from Sollya's `fpminimax`.
 
 #[inline(always)]
 pub fn sinh(x: f32) -> f32 {
@@ -73,7 +74,7 @@ pub fn acosh(x: f32) -> f32 {
     let square = fma(t, t, t + t);
     let sum = t + sqrt_normal(if large { 1.0 } else { square });
     let result = ln_1p_plus(sum, if large { 1.0 } else { 0.0 });
-    // 0 and ∞ stay, and a negative number becomes NaN.
+    // The square root of 0 is 0, of ∞ is ∞, and of a negative number is NaN.
     let special = sqrt_of_special(t);
     if t.to_bits().wrapping_sub(1) < 0x7f7f_ffff { result } else { special }
 }
@@ -83,7 +84,7 @@ pub fn atanh(x: f32) -> f32 {
     let a = x.abs();
     let rest = 1.0 - a;
     let result = mul(ln_1p_plus(mul(a + a, rcp_normal(rest)), 0.0), 0.5);
-    // ∞ for 1, and NaN for larger magnitudes.
+    // `special` is ∞ for a magnitude of 1, and NaN for larger magnitudes.
     let special = -log_of_special(rest);
     (if a < 1.0 { result } else { special }).copysign(x)
 }

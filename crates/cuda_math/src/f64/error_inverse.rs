@@ -1,15 +1,15 @@
 //! The inverses of the error function, of its complement, and of the standard normal distribution.
 //!
-//! Between ±0.998, `erfinv(x) / x` is a polynomial in `ln(1 − x²)` (Giles). Beyond, a polynomial yields 7 digits, and
-//! one step of Halley's method with the error function yields the other digits. The polynomials interpolate at
-//! Chebyshev's points.
+//! Between −0.998 and 0.998, `erfinv(x) / x` is a polynomial in `ln(1 − x²)` (Giles). Outside of this range, a
+//! polynomial yields 7 digits, and one step of Halley's method with the error function yields the other digits. The
+//! polynomials interpolate at Chebyshev points.
 
 use super::arithmetic::{mul, mul_add, polynomial, with_sign};
 use super::error::{exp_of_square, scaled_complement};
 use super::logarithm::{ln, ln_1p, ln_of_normal};
 use crate::backend::sqrt_f64 as sqrt;
 
-/// Returns the inverse of `erf` at `x`. `complement` is 1 − x², at least [`CENTRAL`].
+/// Returns the inverse of `erf` at `x`. `complement` is 1 − x² and must be at least [`CENTRAL`].
 #[inline(always)]
 fn central(x: f64, complement: f64) -> f64 {
     let u = -2.75 - ln_of_normal(complement);

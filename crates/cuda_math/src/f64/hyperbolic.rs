@@ -1,6 +1,6 @@
 //! Hyperbolic functions and their inverses.
 //!
-//! The polynomials' coefficients are minimax among doubles for the relative error (Sollya's `fpminimax`).
+//! The polynomials are minimax approximations for the relative error, with `f64` coefficients (Sollya's `fpminimax`).
 
 use super::arithmetic::{divide_in_range, magnitude_high, mul, mul_add, polynomial, recip_in_range, with_sign};
 use super::exponential::half_exp;
