@@ -200,8 +200,8 @@ macro_rules! float_functions {
                 lgamma() -> F, 6, 4;
                 /// Returns [`lgamma`](Self::lgamma) and the gamma function's sign.
                 ln_gamma() -> (F, i32), 6, 4;
-                /// Returns the Bessel function of the first kind of order 0. The stated error holds for magnitudes up
-                /// to 8; beyond 8 the error is at most 2.2e-6 (f32) or 5e-12 (f64).
+                /// Returns the Bessel function of the first kind of order 0. The stated error applies to magnitudes up
+                /// to 8. Beyond 8 the error is at most 2.2e-6 (f32) or 5e-12 (f64).
                 j0() -> F, 9, 7;
                 /// Returns the Bessel function of the first kind of order 1. For its error see [`j0`](Self::j0).
                 j1() -> F, 9, 7;

@@ -3,9 +3,9 @@
 //! A [`Finding`] is a fault, a warning or a hint, with its threads and their source lines. [`sarif`] converts findings
 //! to a SARIF log.
 //!
-//! A simulator with [`collect`] as its reporter adds each fault, and each warning of a strict launch, to the file that
-//! the environment variable [`FILE`] names. The format is SARIF if the file's name ends in `.sarif`, and otherwise a
-//! JSON array of [`Finding`]s. Earlier findings stay in the file, so that the programs of one `cargo test` can share
+//! A simulator with [`collect`] as its reporter adds each fault, and each warning of a strict launch, to a file. The
+//! environment variable [`FILE`] names the file. The format is SARIF if the file's name ends in `.sarif`, and otherwise
+//! a JSON array of [`Finding`]s. Earlier findings stay in the file, so that the programs of one `cargo test` can share
 //! it. The reporter adds the same mistake only once.
 //!
 //! ```

@@ -24,7 +24,7 @@ pub(super) fn line(location: &SourceLocation) -> Option<String> {
 }
 
 fn read(file: &str) -> Option<String> {
-    // Tests run in their package's folder, which is below the workspace's.
+    // Tests run in their package's folder, which is below the workspace's folder.
     let here = env::current_dir().unwrap_or_default();
     here.ancestors().chain([Path::new(WORKSPACE)]).find_map(|folder| fs::read_to_string(folder.join(file)).ok())
 }

@@ -142,8 +142,8 @@ fn layout(bytes: usize, alignment: usize) -> Option<Layout> {
     Layout::from_size_align(bytes.checked_add(2 * REDZONE)?, alignment).ok()
 }
 
-/// Returns the maximum number of bytes of all allocations of the process: the machine's physical memory, or the limit
-/// of the process's control group if that is lower.
+/// Returns the maximum number of bytes of all allocations of the process together. This is the machine's physical
+/// memory, or the limit of the process's control group if that is lower.
 pub fn capacity() -> usize {
     static CAPACITY: OnceLock<usize> = OnceLock::new();
     *CAPACITY.get_or_init(|| {

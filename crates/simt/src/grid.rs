@@ -31,7 +31,7 @@ const NOWHERE: u64 = u64::MAX;
 /// A launch that runs, and the state that its workers share.
 ///
 /// Blocks have *positions* in the order in which the schedule runs them. Workers take positions one by one. Before a
-/// block makes a change that other blocks can see, it waits for its turn, which comes when no other worker is at an
+/// block makes a change that other blocks can see, it waits for its turn. The turn comes when no other worker is at an
 /// earlier position.
 ///
 /// A worker first takes a position and then publishes it. The position that other workers read is therefore never later
@@ -63,7 +63,8 @@ pub(crate) struct Grid<'a> {
     fault: Mutex<Option<(u64, Fault)>>,
 }
 
-/// The state of a worker. Each has its own cache lines, because every worker writes its state once per block.
+/// The state of a worker. Each `WorkerSlot` has its own cache lines, because every worker writes its state once per
+/// block.
 #[repr(align(128))]
 struct WorkerSlot {
     position: AtomicU64,

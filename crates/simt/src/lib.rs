@@ -27,11 +27,11 @@
 //! # How threads run
 //!
 //! The threads of a block run one at a time on one OS thread. Each thread runs until it waits at a block barrier, at a
-//! warp operation, or in a poll, which is a repeated load that waits for another thread's write. The lanes of a warp do
-//! not run in lock-step, as on devices since Volta (independent thread scheduling). At a warp operation, the lanes in
-//! the operation's mask wait for each other. Blocks are distributed over the simulator's workers.
+//! warp operation, or in a poll. To *poll* is to repeat a load until another thread has written the value. The lanes of
+//! a warp do not run in lock-step, as on devices since Volta (independent thread scheduling). At a warp operation, the
+//! lanes in the operation's mask wait for each other. Blocks are distributed over the simulator's workers.
 //!
-//! A thread has 128 KiB of stack. A stack overflow is a fault on Linux on x86-64 and AArch64; on other platforms it
+//! A thread has 128 KiB of stack. A stack overflow is a fault on Linux on x86-64 and AArch64. On other platforms it
 //! ends the process. A launch does not end if a thread loops for ever without waiting, polling or synchronising.
 //!
 //! # The order
@@ -40,8 +40,8 @@
 //! [`Schedule::Natural`] is the natural order, and [`Schedule::Random`] is a pseudo-random order of blocks, warps and
 //! lanes.
 //!
-//! The other schedules expose errors that these two may hide. Some start with the last block, warp and lane, some run
-//! one warp far ahead of all others or far behind, and some switch threads or blocks before accesses. A correctly
+//! The other schedules expose errors that these two may hide. One starts with the last block, warp and lane. Two run
+//! one warp far ahead of all others, or far behind. Two others switch threads or blocks before accesses. A correctly
 //! synchronised kernel has the same results under every schedule, unless it combines values by operations that do not
 //! commute, such as floating-point sums. [`Schedule::HOSTILE`] lists eight schedules for tests. With
 //! [`Schedule::Held`], some threads wait before an atomic access until no other thread can continue.
@@ -68,15 +68,15 @@
 //!
 //! # Faults
 //!
-//! A panic, an access out of bounds or to unmapped memory, a barrier that not all threads reach, and similar errors end
-//! the launch with a [`Fault`]. The fault names the kernel, block, thread and source line. Waiting threads are unwound,
-//! so that their values are dropped. The first launch installs a panic hook that keeps panics of kernels silent. It
-//! passes all other panics on to the previous hook.
+//! An error in a kernel ends the launch with a [`Fault`]. Examples are a panic, an access out of bounds or to unmapped
+//! memory, and a barrier that not all threads reach. The fault names the kernel, block, thread and source line. The
+//! simulator unwinds waiting threads, so that their values are dropped. The first launch installs a panic hook that
+//! keeps panics of kernels silent. It passes all other panics on to the previous hook.
 //!
 //! # Design
 //!
 //! This crate depends neither on `cuda_std` nor on a GPU. A fault always has the kernel's name, block, thread and
-//! source line. If code that the simulator cannot observe may access memory, the launch reports this in a note.
+//! source line. If code that the simulator cannot observe may access memory, a checked launch reports this in a note.
 //!
 //! The scheduler calls watchers, such as the checker and the profiler, only through the trait `Watcher`. A watcher
 //! never calls the scheduler.

@@ -13,7 +13,7 @@ impl MemoryMap {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds an allocation of `bytes` bytes at `start`, none of which is initialised.
+    /// Adds an allocation of `bytes` uninitialised bytes at `start`.
     pub(crate) fn add(&self, start: usize, bytes: usize) -> Arc<Written> {
         let written = Arc::new(Written::new(start, bytes));
         self.lock().insert(start, Arc::clone(&written));

@@ -70,8 +70,8 @@ pub(crate) fn end_unfinished() {
     IS_ENDING.set(false);
 }
 
-/// Decrements std's count of panics. Called in the panic hook, where std does not increment the count for a new panic,
-/// but decrements it when the panic is caught.
+/// Decrements std's count of panics. The panic hook calls this function, because in the hook std does not increment the
+/// count for a new panic, but decrements the count when that panic is caught.
 fn count_one_less() {
     let _caught = panic::catch_unwind(|| unwind());
 }

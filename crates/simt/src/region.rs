@@ -153,7 +153,7 @@ pub(crate) fn locate(regions: &[Region], address: usize) -> Option<ArrayPosition
 
 /// Returns the name of the region to which a view that begins at `start` belongs. This is a region that begins at
 /// `start`, or else a region that contains it. Returns the name of an empty region, or of a region that ends at
-/// `start`, only if it is unique.
+/// `start`, only if there is exactly one such region.
 pub(crate) fn name_of_view(regions: &[Region], start: usize) -> Option<&'static str> {
     let begins = |region: &&Region| region.start == start && region.bytes > 0;
     let contains = |region: &&Region| start.wrapping_sub(region.start) < region.bytes;

@@ -3,10 +3,10 @@
 //! # Design
 //!
 //! The checker finds a race under any order in which both accesses are made. Other errors show only under a particular
-//! order, for example an order in which a look-back finds an aggregate, a lock is taken, or an unusual block finishes
-//! last. The checks therefore run under the eight orders of `Schedule::HOSTILE`. Among them are the reverse order, one
-//! warp far ahead or far behind, a switch to another thread before every access, and several blocks in turns.
-//! `search.rs` derives further orders from the trace of atomic accesses that `director.rs` records.
+//! order. In such an order, for example, a look-back finds an aggregate, a lock is taken, or an unusual block finishes
+//! last. The checks therefore run under the eight orders of `Schedule::HOSTILE`. In these orders, for example, one warp
+//! runs far ahead or far behind, threads switch before every access, or several blocks take turns. `search.rs` derives
+//! further orders from the trace of atomic accesses that `director.rs` records.
 
 use std::fmt;
 use std::str::FromStr;

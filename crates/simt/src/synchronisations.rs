@@ -1,5 +1,5 @@
 //! Records the barriers, fences and other synchronisations that launches reach, and selects the one that launches leave
-//! out. Tests leave one out to check that this causes a fault.
+//! out. Tests leave one out to check that the omission causes a fault.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -54,8 +54,9 @@ impl SyncKind {
 
 /// The synchronisations that a simulator's launches have reached, and the synchronisation that they leave out, if any.
 ///
-/// A barrier, warp synchronisation or fence that is left out has no effect. A left-out synchronisation that returns a
-/// value (a counting barrier, a shuffle, a vote, a match or a reduction) still returns the value, but orders nothing.
+/// A barrier, warp synchronisation or fence that is left out has no effect. Some synchronisations return a value:
+/// counting barriers, shuffles, votes, matches and reductions. If one of these is left out, it still returns the value,
+/// but orders nothing.
 #[derive(Clone, Debug, Default)]
 pub struct Synchronisations(Arc<Inner>);
 

@@ -1,9 +1,9 @@
 //! The operations of a warp: synchronisation, exchange, votes, matches and reductions.
 //!
 //! Lanes do not run in lock-step. At each operation in this module, the lanes in `mask` that have not exited wait for
-//! each other. All these lanes must reach the same operation, at the same source line, with the same mask, and the
-//! caller must be in its own mask. Otherwise the launch ends with a fault. Only [`sync`] may be called at different
-//! lines, as on devices since sm_70.
+//! each other. All these lanes must reach the same operation, at the same source line, with the same mask. Each caller
+//! must be in its own mask. Otherwise the launch ends with a fault. Only [`sync`] may be called at different lines, as
+//! on devices since sm_70.
 
 use std::panic::Location;
 

@@ -25,7 +25,7 @@ fn quarter_turns(x: f32) -> u64 {
     let bits = x.to_bits();
     let mantissa = u64::from(bits & 0x007f_ffff | 0x0080_0000);
     // The position in `TWO_OVER_PI` of the bit of 2/π whose product with the mantissa's last bit is 2. The table begins
-    // with 32 zeros, and an exponent field of 150 stands for 2^0.
+    // with 32 zeros, and an exponent field of 150 means a last bit of 2^0.
     let first = ((bits >> 23 & 0xff) + 30).wrapping_sub(150);
     let (word, shift) = ((first >> 5) as usize, first & 31);
     let at = |i: usize| u64::from(TWO_OVER_PI[(word + i) & 7]);

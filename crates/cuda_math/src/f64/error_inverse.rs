@@ -37,7 +37,8 @@ fn tail(q: f64) -> f64 {
             polynomial!(v; 0.9791678599503192, -0.2718505891984053, -0.5995756847138708, 1.2755786375551486, -2.576966038669806, 7.926439896542372, -42.461882542942455, 253.4584766816135, -693.3142383705136),
         )
     };
-    // Halley's step for f(x) = ln erfc(x) − ln q: with c = e^(x²)·erfc(x), f′ = −2 / (√π·c) and f″ / f′ = −(2·x + f′).
+    // This is Halley's step for f(x) = ln erfc(x) − ln q. With c = e^(x²)·erfc(x), f′ = −2 / (√π·c) and f″ / f′ = −(2·x
+    // + f′).
     let scaled = scaled_complement(x);
     let slope = -core::f64::consts::FRAC_2_SQRT_PI / scaled;
     let step = ln_of_quotient(x, scaled, q, logarithm) / slope;

@@ -1,8 +1,9 @@
 //! The gamma function and its logarithm.
 //!
 //! From 10 on, the functions use Stirling's series `ln Γ(x) = (x − 1/2)·ln x − x + ln √(2π) + 1/(12·x) − 1/(360·x³) …`.
-//! They compute the large terms of the series as sums of two numbers. For a smaller `x` they evaluate the series at `x
-//! + 10`, with `Γ(x) = Γ(x + n) / (x·(x + 1)·…·(x + n − 1))`. For a negative `x` they use the reflection formula.
+//! They compute the large terms of the series as sums of two numbers. For a smaller `x` they evaluate the series at a
+//! number that is greater by 10, and use `Γ(x) = Γ(x + n) / (x·(x + 1)·…·(x + n − 1))`. For a negative `x` they use the
+//! reflection formula.
 
 use super::arithmetic::{mul, mul_add, polynomial, with_sign};
 use super::exponential::exp_corrected;

@@ -10,9 +10,9 @@ use super::arithmetic::{from_words, high, low, magnitude_high, mul, mul_add, wit
 use crate::backend::{rsqrt_estimate_f64 as rsqrt_estimate, sqrt_f64 as sqrt};
 use crate::f32::arithmetic as single;
 
-/// Returns two numbers, one of which is the correctly rounded `1 / √x`. `x` must be positive and normal, and the
-/// relative error of `estimate` at most 2^−18. The two numbers are neighbours for one argument in about 2^15, and equal
-/// for all others.
+/// Returns two candidates for the correctly rounded `1 / √x`. One or both are correct. `x` must be positive and normal,
+/// and the relative error of `estimate` at most 2^−18. The two numbers are neighbours for one argument in about 2^15,
+/// and equal for all others.
 ///
 /// The function performs one step of fourth order, with a factor known to 2^−51. The correctly rounded result does not
 /// depend on the estimate's bits, which differ between devices.

@@ -1,5 +1,5 @@
-//! Checks that the `f64` functions are within their stated errors of results by GNU MPFR, and that they return the
-//! right value at special arguments and at overflow and underflow.
+//! Checks that the errors of the `f64` functions are as stated, by results of GNU MPFR. Also checks the results at
+//! special arguments, at overflow and at underflow.
 
 use std::collections::HashMap;
 use std::f64::consts::{FRAC_PI_2, FRAC_PI_4, PI};

@@ -201,8 +201,8 @@ impl Arena {
         })
     }
 
-    /// Returns the name of the array that contains a view of `len` elements from `start` on, and the type of the
-    /// array's elements, each if known.
+    /// Returns the name and the element type of the array that contains a view of `len` elements from `start` on, each
+    /// if known.
     #[cold]
     pub(crate) fn array_of_view(&self, start: usize, len: usize) -> (Option<&'static str>, Option<&'static str>) {
         // If a launch has no dynamic memory, its view is empty and has the address of the first static array.

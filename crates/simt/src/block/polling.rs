@@ -79,7 +79,7 @@ impl Repeated {
     }
 }
 
-/// One value per thread of a block, initially the default. Resetting the values is free if none was set.
+/// A table with one value per thread of a block, initially `T::default()`. A reset costs nothing if no value was set.
 pub(crate) struct PerThread<T> {
     values: Box<[Cell<T>]>,
     is_used: Cell<bool>,

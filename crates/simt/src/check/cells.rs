@@ -1,4 +1,4 @@
-//! The cells of a page of shadow memory, each of which records the accesses to a few bytes.
+//! The cells of a page of shadow memory. Each cell records the accesses to a few bytes.
 
 use super::shadow::{Cell, Conflict, FRESH, HISTORY, Histories, NONE, Toucher};
 use super::stamp::Stamp;
@@ -79,7 +79,7 @@ impl Cells {
         Ok(())
     }
 
-    /// Divides each cell into smaller cells, each of which gets a copy of the history.
+    /// Divides each cell into smaller cells. Each smaller cell gets a copy of the history.
     fn split(&mut self, shift: u32, histories: &mut Histories) {
         let parts = 1 << (self.shift - shift);
         let mut cells = Vec::with_capacity(self.cells.len() * parts);

@@ -139,7 +139,7 @@ impl Accesses {
         self.groups.first()?.stamps().next()
     }
 
-    /// Adds `stamp` and returns true, if it differs from the access added last only in its thread.
+    /// If `stamp` differs from the access added last only in its thread, adds it and returns true.
     #[inline]
     pub(super) fn add_like_last(&mut self, stamp: &Stamp) -> bool {
         match self.groups.last_mut() {

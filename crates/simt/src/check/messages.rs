@@ -94,8 +94,8 @@ fn is_later(message: &Message, earlier: &Stamp) -> bool {
     message.from.block == earlier.block && message.from.epoch >= earlier.epoch
 }
 
-/// Returns a remedy if the writer of the message is not the thread that made `earlier` and did not synchronise with
-/// that thread before the write. `reader` is the thread that has read the message.
+/// Returns a remedy if the writer of the message did not synchronise with the thread that made `earlier` before the
+/// write. Returns `None` if the writer is that thread. `reader` is the thread that has read the message.
 fn before_release((reader, Message { from, .. }): (u32, Message), earlier: &Stamp, clocks: &Clocks) -> Option<Remedy> {
     // A barrier between the two would have ended the epoch, and the write would have released the earlier access.
     let is_released = clocks.latest_known(reader, from.block, from.thread()) >= from.epoch;

@@ -2,9 +2,9 @@
 //!
 //! Two accesses to one byte race if at least one is a write, at least one is not atomic, and neither happened before
 //! the other. The happens-before order follows from the barriers, warp operations, atomics and fences that the threads
-//! executed, never from the order in which the simulator ran them. A race is therefore found under any schedule, as
-//! long as both accesses are made. The checker compares every access with all earlier ones that could race with it. The
-//! order is exact, so every reported race is real.
+//! executed. It never follows from the order in which the simulator ran the threads. The checker therefore finds a race
+//! under any schedule in which both accesses are made. The checker compares every access with all earlier ones that
+//! could race with it. The order is exact, so every reported race is real.
 //!
 //! The modules `clock`, `block_clock` and `vector_clock` represent the happens-before order, and `sync` has the rules
 //! of atomics and fences. `messages` records the atomic writes that threads have read, and `initial` the first atomic
@@ -20,10 +20,10 @@
 //!   phase. A wait acquires these clocks.
 //! - Shuffles and votes order memory unless the check is strict. GPUs order it and programs rely on this, but CUDA's
 //!   documentation does not promise it. The kernels in `gpu` pass the default and the strict check.
-//! - The checker is tested in four ways. Tests leave out each barrier, warp synchronisation and fence of the kernels,
-//!   one at a time, selected by source line at run time, and the checker must notice that it is missing. The checker
-//!   must report the faulty kernels at their lines. The checker must classify some hundred small kernels correctly. For
-//!   random programs, a brute-force search by the definition above must find the same races.
+//! - The checker is tested in four ways. Tests leave out the barriers, warp synchronisations and fences of the kernels,
+//!   one at a time, selected by source line at run time. The checker must notice each omission. The checker must report
+//!   the faulty kernels at their lines. The checker must classify some hundred small kernels correctly. For random
+//!   programs, a brute-force search by the definition above must find the same races.
 
 mod block_clock;
 mod block_shadow;

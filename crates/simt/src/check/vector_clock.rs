@@ -5,10 +5,10 @@
 //! block's barriers bring all its threads to the same epoch. Threads with equal clocks share one, because clocks are
 //! copied far more often than they change.
 //!
-//! Joining two clocks takes time in proportion to their sizes. This is often unnecessary, because a thread that is
-//! ordered after the end of another thread's epoch knows all accesses that the other thread knew then. A published
-//! clock is therefore a [`Part`] that stores its owner. A single comparison with the owner's epoch decides if another
-//! clock includes the part. Parts that do not include each other are stored side by side, up to a limit.
+//! Joining two clocks takes time in proportion to their sizes. This is often unnecessary. A thread that is ordered
+//! after the end of another thread's epoch knows all accesses that the other thread knew then. A published clock is
+//! therefore a [`Part`] that stores its owner. A single comparison with the owner's epoch decides if another clock
+//! includes the part. Parts that do not include each other are stored side by side, up to a limit.
 
 use std::rc::Rc;
 

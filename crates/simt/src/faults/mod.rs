@@ -106,7 +106,7 @@ pub enum FaultKind {
         copy: Option<Box<CopyUnderWay>>,
     },
     /// An access to global memory by a thread that has not waited for the previous launches, although other threads of
-    /// its block have waited for them.
+    /// its block have.
     BeforeDependencies,
     /// Some threads of a block wait at a block barrier that other threads of the block never reach.
     BarrierNotReached {

@@ -7,9 +7,9 @@ use crate::geometry::Dim3;
 use crate::region::{SharedPart, Space, fmt_element};
 use crate::source::SourceLocation;
 
-/// A data race: two accesses to the same bytes, at least one of them a write, that nothing orders. In addition, at
-/// least one access is not atomic, or both are atomic but have different widths, or one has block scope and the other
-/// comes from another block.
+/// A data race: two accesses to the same bytes, at least one of them a write, that nothing orders. In addition, one of
+/// the following is true: an access is not atomic, the atomics have different widths, or an atomic has block scope and
+/// the other access comes from another block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Race {

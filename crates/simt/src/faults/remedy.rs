@@ -18,7 +18,7 @@ pub enum Remedy {
     BetweenBlocks,
     /// A barrier of the grid, or one of the changes of [`BetweenBlocks`](Self::BetweenBlocks).
     GridBarrier,
-    /// One atomic update instead of a load and a store by several threads.
+    /// An atomic update instead of a load and a store by several threads.
     AtomicUpdate,
     /// Initialisation of the memory by the host or by an earlier launch.
     InitialiseBefore,
@@ -45,8 +45,8 @@ pub enum Remedy {
     WarpAfterAcquire,
     /// A commit of the asynchronous copy and a wait for it, by the thread that began it and now accesses its target.
     WaitForCopy,
-    /// A commit of the asynchronous copy and a wait for it by the thread that began it, and then a block barrier before
-    /// the access of the other thread.
+    /// A commit of the asynchronous copy and a wait for it, both by the thread that began the copy. A block barrier
+    /// must then precede the access of the other thread.
     WaitForCopyAndBarrier,
     /// A move of the access to a place before the same thread's asynchronous copy, or after the wait for the copy. This
     /// is the remedy if the copy overwrites initialised memory.
@@ -61,7 +61,8 @@ pub enum Remedy {
     PartsApart,
     /// A barrier that all threads of the block reach, including those without work.
     BarrierForAll,
-    /// One barrier outside of the branches or loops. Now threads reach different barriers inside of them.
+    /// A single barrier outside of the branches or loops. Now threads reach different barriers inside of the branches
+    /// or loops.
     OneBarrier,
     /// A mask of the warp operation that includes the calling lane.
     MaskWithCaller,

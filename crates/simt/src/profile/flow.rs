@@ -2,15 +2,15 @@
 //! branch or a barrier in the source. The profiler reconstructs the flow from the steps of the kernel's lanes.
 //!
 //! On a device, the lanes of a diverged warp reconverge where their paths meet. The profiler must find out which
-//! accesses lanes make together. It therefore gives each event of a lane an [`EventId`], which consists of the
+//! accesses lanes make together. It therefore gives each event of a lane an [`EventId`]. The id consists of the
 //! iterations of the enclosing loops and the event's position in these loops. Lanes make an access together if they
 //! make it at the same node with the same id. Ids increase along every lane's trace, so the smallest id of all lanes is
 //! always the next event of the warp.
 //!
 //! The profiler finds loops in a graph whose edges are the steps that lanes made from one event to the next. Each
-//! strongly connected component of the graph is a loop. To find the inner loops of a component, the profiler removes
-//! the edges that lead back to the loop's head and repeats the search inside the component. (F. Bourdoncle, *Efficient
-//! chaotic iteration strategies with widenings*, 1993, calls this a weak topological order.)
+//! strongly connected component of the graph is a loop. To find the inner loops of a loop, the profiler removes the
+//! edges that lead back to its head, and repeats the search inside the component. (F. Bourdoncle, *Efficient chaotic
+//! iteration strategies with widenings*, 1993, calls this a weak topological order.)
 
 use super::site::Node;
 

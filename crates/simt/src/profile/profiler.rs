@@ -20,7 +20,7 @@ use crate::watch::{Access, Next, Touch, Watcher};
 /// The watcher that profiles one launch.
 ///
 /// Lanes of a warp run one after the other, each until it waits. The profiler combines the lanes' events when all lanes
-/// meet: at a block barrier, at an operation of all lanes of the warp, and when the last lane exits.
+/// meet at a block barrier or at an operation of the whole warp, and when the last lane exits.
 pub(crate) struct Profiler {
     kernel: &'static KernelInfo,
     config: LaunchConfig,

@@ -18,7 +18,7 @@ pub(super) struct Step<'a> {
 }
 
 /// Replays the events of a warp's lanes, and removes them. The lanes in the mask `open` will have further events, which
-/// are still unknown. Events whose order depends on these are kept.
+/// are still unknown. Events whose order depends on the unknown events are kept.
 pub(super) fn replay(
     lanes: &mut [Lane; LANES as usize],
     open: u32,
@@ -191,8 +191,8 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// Returns the id of the event that follows the event `id` at `node`, for a lane that goes to `to` by way of the
-    /// node `after`.
+    /// Returns the id of a lane's event at `to`, which follows the lane's event `id` at `node`. Between the two, the
+    /// lane is at the node `after`.
     fn step(&self, id: EventId, node: Node, after: Node, to: Node) -> EventId {
         self.flow.advance(self.leave(id, node, after), after, to)
     }

@@ -90,8 +90,8 @@ impl Request<'_> {
     ///
     /// A wavefront serves at most 128 bytes to lanes. A warp whose lanes access 8 bytes each is served in halves, and
     /// one whose lanes access 16 bytes each in quarters. Two adjacent halves or quarters are served together if this
-    /// needs fewer wavefronts and pairs of lanes have equal addresses: either all pairs of lanes `i` and `i ^ 1`, or
-    /// all pairs of lanes `i` and `i ^ 2`.
+    /// needs fewer wavefronts and pairs of lanes have equal addresses. These pairs are either all lanes `i` and `i ^
+    /// 1`, or all lanes `i` and `i ^ 2`.
     pub(super) fn wavefronts(&self, is_update: bool) -> Wavefronts {
         let mut total = Wavefronts { count: 0, ideal: 0, max_ways: 0 };
         let mut serve = |ways: u32| {
@@ -120,8 +120,8 @@ impl Request<'_> {
         total
     }
 
-    /// Returns true if each lane `i` of `lanes` has the same address as lane `i ^ 1`, or if each has the same address
-    /// as lane `i ^ 2`. Lanes whose partner is not in `lanes` are ignored.
+    /// Returns true if each lane `i` of `lanes` has the same address as lane `i ^ 1`. Also returns true if each has the
+    /// same address as lane `i ^ 2`. Lanes whose partner is not in `lanes` are ignored.
     fn is_paired(&self, lanes: u32) -> bool {
         [1, 2].into_iter().any(|distance| {
             bits(lanes).all(|lane| {

@@ -4,8 +4,8 @@ use super::flow::Iterations;
 use super::site::{Node, START};
 use crate::lanes::{LANES, MAX_WARPS};
 
-/// The number of events after which a lane lets the other lanes of its warp catch up, so that the profiler can count
-/// and drop events.
+/// The number of events after which a lane lets the other lanes of its warp catch up. The profiler can then count and
+/// drop events.
 const AHEAD: usize = 1024;
 
 /// An event of a lane: the lane has reached a node of the flow.

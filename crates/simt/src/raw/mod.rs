@@ -69,8 +69,8 @@ pub enum Through {
     Slice,
 }
 
-/// Checks an access that the current thread is about to make to `bytes` bytes at `address`, which must be aligned to
-/// `align`, and notifies the watcher. An invalid access is a fault at the caller's line.
+/// Checks an access that the current thread is about to make to `bytes` bytes at `address`, and notifies the watcher.
+/// The address must be a multiple of `align`. An invalid access is a fault at the caller's line.
 #[inline]
 #[track_caller]
 pub fn touch(address: usize, bytes: usize, align: usize, what: Use, through: Through) {

@@ -1,8 +1,8 @@
 //! Fibres: coroutines, each with a stack, on which simulated threads run.
 //!
-//! A fibre runs threads one after the other. A thread keeps its fibre only while it waits, and another fibre then
-//! continues with the next thread. A kernel without barriers therefore runs on one fibre, at the cost of one call per
-//! thread.
+//! A fibre runs threads one after the other. If a thread must wait, it keeps its fibre, and another fibre continues
+//! with the next thread. The threads of a kernel without barriers therefore all run on one fibre, at the cost of one
+//! call per thread.
 
 use std::io;
 use std::mem::ManuallyDrop;

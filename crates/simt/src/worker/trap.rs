@@ -117,7 +117,7 @@ mod handler {
         }
     }
 
-    /// Handles an access to memory that the guard has closed: lets the access execute in a single step, after which the
+    /// Handles an access to memory that the guard has closed. Lets the access execute in a single step, after which the
     /// guard closes the memory again. Returns false if the signal has another cause.
     ///
     /// # Safety

@@ -187,7 +187,7 @@ fn one_warp_and_one_lane_are_behind() {
 fn every_access_lets_another_thread_run() {
     for (threads, accesses) in [(2, 50), (32, 20), (100, 20), (1024, 5)] {
         let order = order_of_accesses(Schedule::EveryAccess(4), LaunchConfig::new(1, threads), accesses);
-        // The same thread runs twice in a row only if the others have exited, or if the other has just begun and yields
+        // A thread runs twice in a row only if the others have exited, or if the next one has just begun and yields
         // before its first access.
         assert!(changes(&order) > order.len() - order.len() / 8, "{threads} threads: {}", changes(&order));
         let warps: Vec<_> = order[..order.len() / 2].iter().map(|thread| thread / 32).collect();

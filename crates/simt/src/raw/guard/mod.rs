@@ -33,8 +33,8 @@ use crate::watch::is_watching;
 
 /// The number of accesses that the guard examines after the launch reaches a source site for the first time.
 const ACCESSES: u32 = 8;
-/// The maximum number of pages that one instruction accesses. It has up to two operands in memory, each of which may
-/// cross a page boundary.
+/// The maximum number of pages that one instruction accesses. An instruction has up to two operands in memory, and each
+/// may cross a page boundary.
 const PAGES: usize = 4;
 
 /// An access that the thread did not report.
