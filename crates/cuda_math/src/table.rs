@@ -53,7 +53,7 @@ macro_rules! float_functions {
                 round_ties_even() -> F, 0, 0;
                 /// C's name for [`round_ties_even`](Self::round_ties_even).
                 rint() -> F, 0, 0;
-                /// C's other name for [`round_ties_even`](Self::round_ties_even).
+                /// Another name in C for [`round_ties_even`](Self::round_ties_even).
                 nearbyint() -> F, 0, 0;
                 /// Returns [`round_ties_even`](Self::round_ties_even) as an integer. The conversion saturates and
                 /// returns 0 for NaN.
@@ -80,10 +80,10 @@ macro_rules! float_functions {
                 /// Returns [`remainder`](Self::remainder), and the three low bits of its quotient `n` with the sign of
                 /// `n`.
                 remquo(divisor: F) -> (F, i32), 0, 0;
-                /// Returns the whole number `n` such that `self − n·divisor` is [`rem_euclid`](Self::rem_euclid), like
+                /// Returns the whole number `n` such that `self − n·divisor` is [`rem_euclid`](Self::rem_euclid), as in
                 /// std.
                 div_euclid(divisor: F) -> F, 0, 0;
-                /// Returns the smallest nonnegative remainder, like std.
+                /// Returns the smallest nonnegative remainder, as in std.
                 rem_euclid(divisor: F) -> F, 0, 0;
 
                 /// Returns `self · 2^exponent`.

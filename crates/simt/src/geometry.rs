@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::argument::{ArgumentId, GenericArgument};
 
-/// An extent or an index in up to three dimensions. Unused dimensions of an extent are 1, those of an index are 0.
+/// An extent or an index in up to three dimensions. Unused dimensions are 1 in an extent and 0 in an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Dim3 {

@@ -68,7 +68,7 @@ pub(crate) struct Grid<'a> {
 #[repr(align(128))]
 struct WorkerSlot {
     position: AtomicU64,
-    /// The worker is busy if this is 0, and does not participate if it is `NOWHERE`. If it is `a + 1`, the worker's
+    /// 0 if the worker is busy, and `NOWHERE` if the worker does not participate. Otherwise `a + 1`, if the worker's
     /// blocks have made no progress since the counter `activity` was `a`.
     idle: AtomicU64,
 }
@@ -248,8 +248,8 @@ impl<'a> Grid<'a> {
         self.activity.load(Ordering::SeqCst)
     }
 
-    /// Ends a hold so that the held thread can continue. It is called when no block can continue. Returns false if no
-    /// thread is held.
+    /// Ends a hold so that the held thread can continue. A worker calls this function when no block can continue.
+    /// Returns false if no thread is held.
     pub(crate) fn end_hold(&self) -> bool {
         self.director.as_ref().is_some_and(Director::end_hold)
     }

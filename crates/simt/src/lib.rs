@@ -27,9 +27,10 @@
 //! # How threads run
 //!
 //! The threads of a block run one at a time on one OS thread. Each thread runs until it waits at a block barrier, at a
-//! warp operation, or in a poll. To *poll* is to repeat a load until another thread has written the value. The lanes of
-//! a warp do not run in lock-step, as on devices since Volta (independent thread scheduling). At a warp operation, the
-//! lanes in the operation's mask wait for each other. Blocks are distributed over the simulator's workers.
+//! warp operation, or in a poll. To *poll* is to repeat a load until another thread has written the value. As on
+//! devices since Volta (independent thread scheduling), the lanes of a warp do not run in lock-step. At a warp
+//! operation, the lanes in the operation's mask wait for each other. Blocks are distributed over the simulator's
+//! workers.
 //!
 //! A thread has 128 KiB of stack. A stack overflow is a fault on Linux on x86-64 and AArch64. On other platforms it
 //! ends the process. A launch does not end if a thread loops for ever without waiting, polling or synchronising.

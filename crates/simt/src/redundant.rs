@@ -1,4 +1,4 @@
-//! Finds synchronisations that a program does not need under the schedules that are tried.
+//! Finds synchronisations that a program does not need under any of the tried schedules.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -52,7 +52,7 @@ pub(crate) fn is_of_source(name: &str) -> bool {
     !name.contains(' ')
 }
 
-/// Displays the name of a type after the words "of type" and without module paths. Displays nothing if the type is
+/// Displays the words "of type" and then the name of a type without module paths. Displays nothing if the type is
 /// unknown.
 pub(crate) struct OfType(pub(crate) Option<&'static str>);
 

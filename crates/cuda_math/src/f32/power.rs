@@ -23,8 +23,8 @@ pub fn rsqrt(x: f32) -> f32 {
     if tiny { scaled } else { result }
 }
 
-/// Returns 1 / ∛|`x`| for a normal `x`, within 2^−16. A seed from the exponent's bits is within 4 %, and one
-/// fourth-order step improves it.
+/// Returns 1 / ∛|`x`| for a normal `x`, within 2^−16. The function takes a seed from the exponent's bits, within 4 %,
+/// and improves it by one fourth-order step.
 #[inline(always)]
 fn rcbrt_nearly(x: f32) -> f32 {
     let a = x.abs();
@@ -148,8 +148,8 @@ pub fn rnorm4d(x: f32, y: f32, z: f32, w: f32) -> f32 {
     rnorm([x, y, z, w])
 }
 
-/// Returns the logarithm to base 2 of the positive, normal number with these bits, plus `offset`. The result is the sum
-/// of two numbers, within 2^−30.
+/// Returns the logarithm to base 2 of the positive, normal number with the bits `bits`, plus `offset`. The result is a
+/// sum of two numbers with an error of at most 2^−30.
 #[inline(always)]
 fn log2_in_two(bits: u32, offset: f32) -> (f32, f32) {
     let exponent = bits.wrapping_sub(0x3f2a_aaab) & 0xff80_0000;
@@ -172,7 +172,7 @@ fn log2_in_two(bits: u32, offset: f32) -> (f32, f32) {
     (sum, low - (sum - high))
 }
 
-/// Returns (a · 2^`offset`)^(`y` + `y_low`), where a is the positive, normal number with these bits.
+/// Returns (a · 2^`offset`)^(`y` + `y_low`), where a is the positive, normal number with the bits `bits`.
 #[inline(always)]
 fn power(bits: u32, offset: f32, y: f32, y_low: f32) -> f32 {
     let (high, low) = log2_in_two(bits, offset);

@@ -6,7 +6,7 @@ use super::arena::Arena;
 use crate::geometry::Dim3;
 use crate::lanes::{Extent, MAX_WARPS, Thread};
 
-/// The part of a block that watchers can access, without the state of its execution.
+/// The part of a block that watchers can access. It does not include the block's scheduling state.
 pub(crate) struct BlockContext {
     pub(super) thread: Cell<Thread>,
     pub(super) index: Cell<Dim3>,

@@ -1,4 +1,4 @@
-//! Records the synchronisations that a block has reached, and which of them the run leaves out.
+//! Records the synchronisations that a block has reached, and whether the run leaves them out.
 
 use std::cell::RefCell;
 use std::ptr;

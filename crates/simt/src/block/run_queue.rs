@@ -59,8 +59,8 @@ impl Warp {
     }
 }
 
-/// The threads of a block that may run, as lane masks per warp, and the warp whose lanes run now. No operation loops
-/// over single threads.
+/// The threads of a block that may run, as lane masks per warp, and the warp whose lanes run now. No method loops over
+/// single threads.
 #[derive(Default)]
 pub(crate) struct RunQueue {
     chooser: Cell<Chooser>,

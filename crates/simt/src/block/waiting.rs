@@ -41,9 +41,9 @@ impl Block {
         }
     }
 
-    /// Lets the block's other threads run like [`Block::let_others_run`], because `watcher` has requested it. Notifies
-    /// the watcher when the thread pauses and when it resumes. The pause counts as progress, because the thread could
-    /// have continued.
+    /// Lets the block's other threads run like [`Block::let_others_run`], because `watcher` has requested a pause.
+    /// Notifies the watcher when the thread pauses and when it resumes. The pause counts as progress, because the
+    /// thread could have continued.
     #[cold]
     pub(crate) fn pause(&self, watcher: &dyn Watcher) {
         if self.is_unwinding() {

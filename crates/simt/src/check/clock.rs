@@ -2,12 +2,13 @@
 //! *knows* those accesses.
 //!
 //! Each thread counts epochs. A thread's epoch ends when the thread publishes its accesses. A block barrier moves all
-//! threads to a new epoch, the block's *base*: accesses of the block's threads in earlier epochs happened before the
-//! barrier. In the same way, an operation of all lanes of a warp gives the warp a base. Only operations of some lanes
-//! need an epoch for each pair of lanes.
+//! threads to a new epoch, the block's *base*. Accesses of the block's threads in epochs before the base happened
+//! before the barrier. In the same way, an operation of all lanes of a warp gives the warp a base. Only operations of
+//! some lanes need an epoch for each pair of lanes.
 //!
 //! [`VectorClocks`] hold the accesses that threads come to know by atomics and fences. After each barrier all threads
-//! of a block share the same vector clocks. A thread gets its own when it next executes an atomic or a fence.
+//! of a block share the same vector clocks. A thread gets its own vector clocks when it next executes an atomic or a
+//! fence.
 
 use super::block_clock::{BlockClock, ThreadEpoch};
 use super::stamp::{SET, Stamp};
@@ -25,15 +26,15 @@ type Pairs = [[u32; WIDTH]; WIDTH];
 /// Barriers and warp operations join all clocks of the threads that meet. The joined clocks include `fenced` and
 /// `pending`, because PTX has one order of all fences of a scope. A fence before a barrier therefore also orders
 /// another thread's atomic write after the barrier. A fence after a barrier also orders another thread's atomic read
-/// before it.
+/// before the barrier.
 #[derive(Clone, Debug, Default)]
 pub(super) struct VectorClocks {
     /// The accesses that happened before the thread's next access.
     pub(super) known: VectorClock,
     /// The value of `known` at the thread's last fence of device scope. The thread's atomic writes publish this clock.
     pub(super) fenced: VectorClock,
-    /// The value of `known` at a later fence of block scope. The thread's atomic writes publish this clock to their
-    /// block.
+    /// The value of `known` at the thread's last fence of block scope, if this fence is later than that of `fenced`.
+    /// The thread's atomic writes publish this clock to their block.
     pub(super) fenced_in_block: Option<VectorClock>,
     /// The clocks that the thread has read atomically but not yet acquired. These clocks join `known` at the next fence
     /// of device scope.
@@ -90,7 +91,7 @@ impl VectorClocks {
 struct Warp {
     /// The warp's base: all lanes of the warp know each other's accesses before this epoch.
     base: u32,
-    /// The epochs for pairs of lanes, if operations of only some lanes have been made.
+    /// The epochs for pairs of lanes, if some operations did not include all lanes of the warp.
     pairs: Option<Box<Pairs>>,
     /// The last epoch in which `pairs` was changed.
     pairs_until: u32,
@@ -106,7 +107,7 @@ pub(super) struct Clocks {
     base: u32,
     /// The latest epoch of any thread of the block.
     highest: u32,
-    /// Each thread's epoch, unless its warp's or block's base is later.
+    /// The epoch of each thread. If the base of the thread's warp or block is later, it replaces this epoch.
     epochs: Box<[u32; MAX_THREADS]>,
     warps: Box<[Warp; MAX_WARPS]>,
     common: VectorClocks,
@@ -253,8 +254,8 @@ impl Clocks {
         }
     }
 
-    /// Returns true if the accesses in `epoch` of `other`, a thread of the same block, happened before the next access
-    /// of `thread`.
+    /// Returns true if the accesses that `other`, a thread of the same block, made in `epoch` happened before the next
+    /// access of `thread`.
     #[inline]
     pub(super) fn has_seen(&self, thread: u32, other: u32, epoch: u32) -> bool {
         if thread == other || epoch < self.base {
@@ -274,8 +275,8 @@ impl Clocks {
         self.has_learnt(thread, self.block, other, epoch)
     }
 
-    /// Returns true if atomics and fences order the accesses of thread `other` of `block` in `epoch` before the next
-    /// access of `thread`.
+    /// Returns true if atomics and fences order the accesses that thread `other` of `block` made in `epoch` before the
+    /// next access of `thread`.
     pub(super) fn has_learnt(&self, thread: u32, block: u32, other: u32, epoch: u32) -> bool {
         epoch < self.vectors(thread).known.epoch(block, other)
     }

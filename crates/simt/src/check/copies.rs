@@ -1,6 +1,6 @@
 //! The asynchronous copies to a block's shared memory. A copy may write at any time from its beginning until its thread
-//! has waited for it. It therefore races with every access that is ordered neither before its beginning nor after this
-//! wait.
+//! has waited for it. An access therefore races with the copy, unless it is ordered before the copy's beginning or
+//! after this wait.
 //!
 //! # Design
 //!

@@ -55,7 +55,7 @@ impl Past<'_> {
     }
 }
 
-/// The threads of a set that made the same access in the same epoch.
+/// The threads of one set (see `stamp`) that made the same access in the same epoch.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Group {
     /// The access of any one of the threads.
@@ -122,13 +122,13 @@ impl Accesses {
         self.groups.first().filter(|_| self.is_unpublished).map(|group| group.stamp)
     }
 
-    /// Returns true if the group added last has an access by the thread of `stamp` in the same epoch.
+    /// Returns true if the group added last has an access by the thread of `stamp` in the epoch of `stamp`.
     #[inline]
     pub(super) fn is_last(&self, stamp: &Stamp) -> bool {
         self.groups.last().is_some_and(|last| last.stamp.is_of_set(stamp) && last.threads & stamp.bit() != 0)
     }
 
-    /// Returns an access of the set that the thread of `stamp` made in the same epoch.
+    /// Returns an access of the set that the thread of `stamp` made in the epoch of `stamp`.
     pub(super) fn of_same(&self, stamp: &Stamp) -> Option<Stamp> {
         let is_of = |group: &&Group| group.stamp.is_of_set(stamp) && group.threads & stamp.bit() != 0;
         self.groups.iter().find(is_of).map(|group| group.stamp)
@@ -252,7 +252,7 @@ impl Write {
         Self { group: Group::new(stamp), observers: Accesses::default() }
     }
 
-    /// Adds `other` to this write and returns true, if they differ only in their threads and no thread has read them.
+    /// If `other` differs from this write only in its threads and no thread has read either, adds it and returns true.
     fn add(&mut self, other: &Self) -> bool {
         let is_like = [&*self, other].iter().all(|write| write.observers.groups.is_empty())
             && self.group.stamp.is_like(&other.group.stamp);
@@ -274,7 +274,8 @@ impl Write {
     }
 
     /// Returns true if `past` includes the write or an atomic read of its value. In PTX's terms, a write precedes an
-    /// atomic read of its value in observation order, and therefore later accesses in causality order, without a fence.
+    /// atomic read of its value in observation order. Even without a fence, it precedes later accesses in causality
+    /// order.
     fn is_before(&self, past: &Past<'_>) -> bool {
         past.has_stamp(&self.group.stamp) || self.observers.has_inside(past)
     }

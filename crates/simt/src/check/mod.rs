@@ -6,20 +6,21 @@
 //! under any schedule in which both accesses are made. The checker compares every access with all earlier ones that
 //! could race with it. The order is exact, so every reported race is real.
 //!
-//! The modules `clock`, `block_clock` and `vector_clock` represent the happens-before order, and `sync` has the rules
-//! of atomics and fences. `messages` records the atomic writes that threads have read, and `initial` the first atomic
-//! writes to uninitialised memory. `stamp`, `history` and `shadow` record the accesses, `global` and `block_shadow`
-//! those to the two kinds of memory, and `copies` the asynchronous copies. `report` makes the faults.
+//! The modules `clock`, `block_clock` and `vector_clock` represent the happens-before order. `sync` has the rules of
+//! atomics and fences. `messages` records the atomic writes that threads have read. `initial` records the first atomic
+//! writes to uninitialised memory. `stamp`, `history` and `shadow` define how accesses are recorded. `global` records
+//! accesses to global memory, `block_shadow` records accesses to shared memory, and `copies` records asynchronous
+//! copies. `report` makes the faults.
 //!
 //! # Design
 //!
 //! - Atomics of different widths race with each other. An atomic or fence of block scope orders nothing for other
-//!   blocks, and such an atomic races with atomics of other blocks. Where one thread uses several scopes at one
-//!   address, its last atomic subsumes its earlier ones.
+//!   blocks, and such an atomic races with atomics of other blocks. If one thread uses several scopes at one address,
+//!   the checker keeps only the thread's last atomic there.
 //! - A barrier in shared memory (`mbarrier`) stores the clocks of the threads that arrived before the end of its last
 //!   phase. A wait acquires these clocks.
-//! - Shuffles and votes order memory unless the check is strict. GPUs order it and programs rely on this, but CUDA's
-//!   documentation does not promise it. The kernels in `gpu` pass the default and the strict check.
+//! - Shuffles and votes order memory unless the check is strict. GPUs give this order and programs rely on it, but
+//!   CUDA's documentation does not promise it. The kernels in `gpu` pass both the default check and the strict check.
 //! - The checker is tested in four ways. Tests leave out the barriers, warp synchronisations and fences of the kernels,
 //!   one at a time, selected by source line at run time. The checker must notice each omission. The checker must report
 //!   the faulty kernels at their lines. The checker must classify some hundred small kernels correctly. For random
@@ -73,15 +74,16 @@ use crate::watch::{Access, BarrierDivergence, MemoryOrder, Next, Touch, Watcher}
 /// Options of the checker, which makes a launch also report data races and reads of uninitialised memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Checks {
-    /// `true` if a shuffle or a vote orders the memory accesses of its lanes, as a warp synchronisation does. GPUs
-    /// order them and programs rely on this, but CUDA's documentation does not guarantee it.
+    /// `true` if a shuffle or a vote orders the memory accesses of its lanes, as a warp synchronisation does. GPUs give
+    /// this order and programs rely on it, but CUDA's documentation does not guarantee it.
     pub shuffles_order_memory: bool,
     /// `true` if the warps of a block may reach one line of a block barrier by different calls or in different loop
     /// iterations.
     ///
-    /// GPUs count warps at a barrier, but CUDA's documentation requires all threads of the block to reach the same one.
-    /// If this is `false`, a launch warns of such warps ([`NoteKind::WarpsApart`](crate::NoteKind::WarpsApart)) and
-    /// continues. The lanes of one warp must reach the barrier together in any case.
+    /// GPUs count warps at a barrier, but CUDA's documentation requires all threads of the block to reach the same
+    /// barrier. If this is `false`, a launch warns of such warps
+    /// ([`NoteKind::WarpsApart`](crate::NoteKind::WarpsApart)) and continues. The lanes of one warp must reach the
+    /// barrier together in any case.
     pub warps_may_part: bool,
 }
 

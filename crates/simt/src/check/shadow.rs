@@ -16,8 +16,8 @@ pub(super) const PLAIN: u32 = 1;
 const ATOMIC: u32 = 2;
 /// The tag of a history. The number of the history is stored in place of the block.
 pub(super) const HISTORY: u32 = 3;
-/// The tag of a plain read that no thread can ever have in its past. It subsumes all later reads, because a write that
-/// races with a later read also races with it.
+/// The tag of a plain read that no thread can ever have in its past. This read subsumes all later reads, because a
+/// write that races with a later read also races with this read.
 const UNPUBLISHED: u32 = 4;
 
 const EMPTY: Stamp = Stamp::new(0, 0, 0, 0, NONE);
@@ -338,8 +338,8 @@ impl Toucher<'_> {
         }
     }
 
-    /// Checks an atomic access against atomics that are not "morally strong" with it, in PTX's words. These are atomics
-    /// of another width, and atomics of other blocks if either access has block scope.
+    /// Checks an atomic access against atomics that are not "morally strong" with it, in PTX's words. Such atomics have
+    /// another width, or they come from another block and one of the two accesses has block scope.
     #[inline(always)]
     fn check_strength(&self, cell: &Cell, writes: bool) -> Result<(), Stamp> {
         if self.has_narrow || self.is_mixed { self.check_each_strength(cell, writes) } else { Ok(()) }

@@ -1,4 +1,4 @@
-//! Numbers source sites: a number takes less memory than the address of a location.
+//! Gives each source site a number, which takes less memory than the address of a `Location`.
 
 use std::cell::Cell;
 

@@ -40,7 +40,7 @@ impl Publications {
     }
 
     /// Returns true if `block` has ended without publishing its accesses in `epoch`. No other thread can ever be
-    /// ordered after them.
+    /// ordered after these accesses.
     pub(super) fn is_unpublished(&self, block: u32, epoch: u32) -> bool {
         !self.running.contains(&block) && self.published.get(&block).is_none_or(|&published| epoch >= published)
     }

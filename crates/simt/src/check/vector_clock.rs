@@ -2,13 +2,13 @@
 //!
 //! Each thread counts its epochs, and an access belongs to the epoch in which it is made. A vector clock has an epoch
 //! for each thread, and includes the thread's accesses in all *earlier* epochs. It is organised by blocks, because a
-//! block's barriers bring all its threads to the same epoch. Threads with equal clocks share one, because clocks are
-//! copied far more often than they change.
+//! block's barriers bring all its threads to the same epoch. Threads with equal clocks share one object, because clocks
+//! are copied far more often than they change.
 //!
 //! Joining two clocks takes time in proportion to their sizes. This is often unnecessary. A thread that is ordered
 //! after the end of another thread's epoch knows all accesses that the other thread knew then. A published clock is
-//! therefore a [`Part`] that stores its owner. A single comparison with the owner's epoch decides if another clock
-//! includes the part. Parts that do not include each other are stored side by side, up to a limit.
+//! therefore a [`Part`] that stores its owner, the publishing thread. A single comparison with the owner's epoch shows
+//! if another clock includes the part. Parts that do not include each other are stored side by side, up to a limit.
 
 use std::rc::Rc;
 
@@ -53,8 +53,8 @@ impl Part {
         self.block(block).map_or(0, |clock| clock.epoch(thread))
     }
 
-    /// Returns true if the owners of `other` prove that this part includes it. If false, this part may still include
-    /// it.
+    /// Returns true if the owners of `other` prove that this part includes `other`. If it returns false, this part may
+    /// still include `other`.
     fn has(&self, other: &Self) -> bool {
         !other.of.is_empty() && other.of.iter().all(|owner| self.knows(owner))
     }
@@ -113,7 +113,7 @@ impl VectorClock {
         self.0.iter().map_while(Option::as_ref)
     }
 
-    /// Returns true if both clocks are the same object. If false, they may still be equal.
+    /// Returns true if both clocks are the same object. If it returns false, the clocks may still be equal.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         self.0.iter().zip(&other.0).all(|pair| match pair {
             (None, None) => true,

@@ -66,8 +66,8 @@ pub enum Remedy {
     OneBarrier,
     /// A mask of the warp operation that includes the calling lane.
     MaskWithCaller,
-    /// A mask of only those lanes that reach the warp operation, or a place for the operation that all lanes of the
-    /// mask reach.
+    /// A mask of only those lanes that reach the warp operation, or a place in the source that all lanes of the mask
+    /// reach.
     #[cfg_attr(feature = "serde", serde(rename = "mask_of_those_who_come"))]
     MaskOfReachingLanes,
 }

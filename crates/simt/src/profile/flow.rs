@@ -146,7 +146,7 @@ impl Flow {
 }
 
 impl FlowNode {
-    /// Sets the depth of the loop that the edge from this node to `to` repeats.
+    /// Sets the field `repeats` of the edge from this node to `to`.
     pub(super) fn repeat(&mut self, to: Node, repeats: Option<u8>) {
         self.successors.iter_mut().filter(|edge| edge.to == to).for_each(|edge| edge.repeats = repeats);
     }

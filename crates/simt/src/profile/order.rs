@@ -24,8 +24,8 @@ pub(super) fn settle(flow: &mut Flow, sites: &Sites) {
 /// The state of `settle` while it orders the nodes of a flow.
 pub(super) struct Sorter<'a> {
     pub(super) sites: &'a Sites,
-    /// For each node, the number of the last part that contained the node. A part is a set of nodes to which `number`
-    /// gave a number.
+    /// For each node, the number of the last part that contained the node. A part is a set of nodes that `number` has
+    /// marked.
     pub(super) members: Vec<u32>,
     pub(super) predecessors: Vec<Vec<Node>>,
     parts: u32,
@@ -104,7 +104,8 @@ impl Sorter<'_> {
         }
     }
 
-    /// Returns the edges between nodes of `part` that repeat no loop found so far and for which `is_it` returns true.
+    /// Returns the edges between nodes of `part` for which `is_it` returns true. Leaves out the edges that repeat a
+    /// loop found so far.
     fn inside(&mut self, flow: &Flow, part: &[Node], is_it: impl Fn(Node, Node) -> bool) -> Vec<(Node, Node)> {
         let number = self.number(part);
         let edges = part.iter().flat_map(|&from| {

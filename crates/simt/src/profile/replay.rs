@@ -93,7 +93,7 @@ struct Replay<'a> {
     next: [usize; LANES as usize],
     /// The id of each lane's next event.
     ids: [EventId; LANES as usize],
-    /// The id of the event that each lane has made last.
+    /// The id of each lane's last event so far.
     last: [EventId; LANES as usize],
 }
 

@@ -88,10 +88,10 @@ impl Request<'_> {
     /// A wavefront serves one word of each bank to all lanes that request it. Updates of one word are served one after
     /// the other.
     ///
-    /// A wavefront serves at most 128 bytes to lanes. A warp whose lanes access 8 bytes each is served in halves, and
-    /// one whose lanes access 16 bytes each in quarters. Two adjacent halves or quarters are served together if this
-    /// needs fewer wavefronts and pairs of lanes have equal addresses. These pairs are either all lanes `i` and `i ^
-    /// 1`, or all lanes `i` and `i ^ 2`.
+    /// A wavefront serves at most 128 bytes to lanes. If each lane accesses 8 bytes, the hardware serves the warp in
+    /// halves. If each accesses 16 bytes, it serves the warp in quarters. Two adjacent halves or quarters are served
+    /// together if this needs fewer wavefronts and pairs of lanes have equal addresses. These pairs are either all
+    /// lanes `i` and `i ^ 1`, or all lanes `i` and `i ^ 2`.
     pub(super) fn wavefronts(&self, is_update: bool) -> Wavefronts {
         let mut total = Wavefronts { count: 0, ideal: 0, max_ways: 0 };
         let mut serve = |ways: u32| {

@@ -28,7 +28,7 @@ struct Sum {
     block: u64,
 }
 
-/// The stride that most requests of a site have, found by a majority vote.
+/// Finds the stride that most requests of a site have, by a majority vote.
 #[derive(Clone, Copy, Debug, Default)]
 struct Stride {
     candidate: Option<i64>,

@@ -56,7 +56,7 @@ pub(crate) fn note_live(start: usize, bytes: usize) {
 }
 
 /// Frees the allocation at `start`, whose memory with the zones begins at `base` and has the layout `layout`. If
-/// `is_kept` is true, the memory is returned to the system only later, so that it is not reused for a while.
+/// `is_kept` is true, this function returns the memory to the system only later, so that it is not reused for a while.
 ///
 /// # Safety
 /// The memory at `base` must have been allocated with `layout` and must not be used after this call.

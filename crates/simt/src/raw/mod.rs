@@ -1,9 +1,9 @@
 //! Checks accesses through pointers and slices. The simulator knows only the address of such an access.
 //!
-//! A view stores its bounds, but the simulator must look up a pointer's address. It reports an access to memory of the
-//! launch, global or shared, to the watcher like an access through a view. An access to other memory of the process,
-//! such as a thread's own variables, is not reported. An access to unmapped memory is a fault. The simulator checks no
-//! access outside of a kernel.
+//! A view stores its bounds, but the simulator must look up a pointer's address. If the address is in memory of the
+//! launch, global or shared, the simulator reports the access to the watcher like an access through a view. It does not
+//! report an access to other memory of the process, such as a thread's own variables. An access to unmapped memory is a
+//! fault. The simulator checks no access outside of a kernel.
 //!
 //! These functions only check and report accesses. The kernel itself makes each access, as a plain Rust access.
 

@@ -24,16 +24,16 @@ pub struct Note {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NoteKind {
-    /// Device code passes a pointer or a slice to a function that is not marked as device code. The accesses of this
-    /// function were not checked.
+    /// Device code passes a pointer or a slice to a function that is not marked as device code. The checker did not
+    /// check the accesses of this function.
     NotChecked {
         /// The name of the function, or of the trait if an operator is called.
         function: &'static str,
         /// The name of the array that is passed, if it has one.
         array: Option<&'static str>,
     },
-    /// Code outside of marked functions accesses memory through a pointer or a slice. The access was not reported to
-    /// the checker and therefore not checked.
+    /// Code that is not marked as device code accesses memory through a pointer or a slice. The checker was not
+    /// notified of the access and did not check it.
     Unseen {
         /// The memory space of the access.
         space: Space,

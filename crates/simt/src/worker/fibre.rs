@@ -185,7 +185,7 @@ impl Fibres {
     }
 
     /// Reserves stacks for `threads` threads of a helper, until the next [`shrink`](Self::shrink). Returns false if the
-    /// budget has not enough stacks left.
+    /// budget does not have enough stacks left.
     pub(crate) fn promise(&mut self, threads: usize) -> bool {
         let missing = threads.saturating_sub(self.fibres.len() + self.promised);
         let is_promised = STACKS.promise(missing);

@@ -29,8 +29,8 @@ use crate::schedule::Schedule;
 use crate::source::SourceLocation;
 use crate::watch::Watcher;
 
-/// After this many polls without progress a block counts as stalled: it waits for another block, which another OS
-/// thread may be running.
+/// After this many polls without progress a block counts as stalled, that is, waiting for another block. Another OS
+/// thread may be running that other block.
 const PATIENCE: u64 = 4096;
 /// Replaces [`PATIENCE`] if no other OS thread runs blocks. Only another block of this OS thread can then change the
 /// polled value.
@@ -193,8 +193,8 @@ impl Worker<'_> {
         self.cache.parts.extend(Rc::into_inner(resident.block).map(Block::into_parts));
     }
 
-    /// Runs each stalled block again, beginning with the one that stalled most recently, and retires those that end. In
-    /// a chain of blocks that each wait for a block that stalled later, all can end in one pass.
+    /// Runs each stalled block again, beginning with the one that stalled most recently, and retires those that end. If
+    /// each block of a chain waits for a block that stalled later, all blocks of the chain can end in one pass.
     fn retry(&mut self, stalled: &mut Vec<Resident>) {
         for index in (0..stalled.len()).rev() {
             if !matches!(self.run_alone(&mut stalled[index], 1), Outcome::Stalled) {

@@ -58,7 +58,7 @@ impl Unseen {
     }
 }
 
-/// The guard of one launch, which closes and opens its memory. The launch must run on one OS thread.
+/// The guard of one launch, which closes and opens the launch's memory. The launch must run on one OS thread.
 #[derive(Default)]
 struct Guard {
     /// True if the kernel has used pointers, so that the launch needs the guard.
