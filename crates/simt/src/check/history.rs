@@ -273,9 +273,8 @@ impl Write {
         self.group.first_outside(past).filter(|_| !self.observers.has_inside(past))
     }
 
-    /// Returns true if `past` includes the write or an atomic read of its value. In PTX's terms, a write precedes an
-    /// atomic read of its value in observation order. Even without a fence, it precedes later accesses in causality
-    /// order.
+    /// Returns true if `past` includes the write or an atomic read of its value. In PTX's terms, a write precedes such
+    /// a read in observation order. Even without a fence, it precedes later accesses in causality order.
     fn is_before(&self, past: &Past<'_>) -> bool {
         past.has_stamp(&self.group.stamp) || self.observers.has_inside(past)
     }
