@@ -84,7 +84,7 @@ impl Extent {
         let index = if x == self.threads {
             Dim3 { x: linear, y: 0, z: 0 }
         } else {
-            // Exact, because `linear · extent < 2²⁰` for up to 1024 threads.
+            // The quotients are exact, because `linear · extent < 2²⁰` for up to 1024 threads.
             let rows = (linear * self.inverse[0]) >> 20;
             let layers = (rows * self.inverse[1]) >> 20;
             Dim3 { x: linear - rows * x, y: rows - layers * y, z: layers }

@@ -188,7 +188,7 @@ mod tests {
 
     #[test]
     fn a_view_has_the_name_of_its_array_where_that_is_certain() {
-        // Two halves of a buffer, the whole of another, and an empty one.
+        // The regions are two halves of a buffer, a whole buffer, and an empty region.
         let mut regions =
             vec![region("low", 256, 8), region("high", 264, 8), region("x", 512, 8), region("none", 4, 0)];
         for (start, name) in [(256, "low"), (260, "low"), (264, "high"), (272, "high"), (520, "x"), (4, "none")] {

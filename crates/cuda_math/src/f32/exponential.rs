@@ -124,16 +124,16 @@ pub fn exp_m1(x: f32) -> f32 {
     let shifted = fma(x, LOG2_E, MAGIC);
     let shifted = if x.abs() < 0.41 { MAGIC } else { shifted };
     let r = rest(x, shifted);
-    // (e^r − 1 − r) / r² for r from −0.3475 to 0.41, within 3.3e-9.
+    // `q` approximates (e^r − 1 − r) / r² for r from −0.3475 to 0.41, within 3.3e-9.
     let q = horner!(r; 0.5, 0.166_666_69, 4.166_647e-2, 8.332_545e-3, 1.393_498_4e-3, 2.044_407e-4);
     let small = fma(mul(r, q), r, r);
     if x.abs() < 16.9 {
         // `power` is 2^n, made from the bits of 1.
         let power = scale(1.0, shifted);
-        // Keeps the sign of −0.
+        // `copysign` keeps the sign of −0.
         fma(power, small, power - 1.0).copysign(x)
     } else if x < 0.0 {
-        // −1 is within 0.8 ulp from here on.
+        // For a smaller `x`, the result −1 is within 0.8 ulp.
         -1.0
     } else {
         // From 16.98 on, 2^n − 1 would be rounded. The code therefore subtracts 1 / 2^n from e^r, whose other roundings

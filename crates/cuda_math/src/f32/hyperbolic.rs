@@ -57,7 +57,7 @@ const LARGE: f32 = 1_073_741_824.0;
 #[inline(always)]
 pub fn asinh(x: f32) -> f32 {
     let a = x.abs();
-    // e^asinh(a) − 1 = a + a² / (1 + √(1 + a²)). For large a, e^asinh(a) = 2a, with a negligible rest below one half.
+    // e^asinh(a) − 1 = a + a² / (1 + √(1 + a²)). For large a, e^asinh(a) is 2a plus a negligible rest below one half.
     let large = a >= LARGE;
     let square = mul(a, a);
     let square = if large { 1.0 } else { square };
@@ -68,7 +68,7 @@ pub fn asinh(x: f32) -> f32 {
 
 #[inline(always)]
 pub fn acosh(x: f32) -> f32 {
-    // e^acosh(1 + t) − 1 = t + √(t² + 2t). For large x, e^acosh(x) = 2x, with a negligible rest of 1.
+    // e^acosh(1 + t) − 1 = t + √(t² + 2t). For large x, e^acosh(x) is 2x up to a negligible difference.
     let large = x >= LARGE;
     let t = x - 1.0;
     let square = fma(t, t, t + t);

@@ -35,7 +35,7 @@ fn unless_special(x: f32, special: f32, result: f32) -> f32 {
 #[inline(always)]
 pub fn ln(x: f32) -> f32 {
     let (n, f, special) = split(x, TWO_THIRDS);
-    // (ln(1 + f) − f) / f² within 6e-8.
+    // `q` approximates (ln(1 + f) − f) / f² within 6e-8.
     let q = horner!(f;
         -0.5, 0.333_332_72, -0.249_998_18, 0.200_073_08, -0.166_801_4, 0.140_543_79, -0.121_832, 0.137_560_67, -0.129_154_2
     );
@@ -51,7 +51,7 @@ pub fn ln_1p_plus(x: f32, n: f32) -> f32 {
     let scaled = f32::from_bits(x.to_bits().wrapping_sub(exponent));
     let one = f32::from_bits(0x4080_0000_u32.wrapping_sub(exponent));
     let f = fma(one, 0.25, -1.0) + scaled;
-    // (ln(1 + f) − f) / f² within 6e-8.
+    // `q` approximates (ln(1 + f) − f) / f² within 6e-8.
     let q = horner!(f;
         -0.5, 0.333_333_9, -0.250_002_35, 0.199_940_85, -0.166_439_56, 0.144_214_62, -0.131_491_59, 0.108_010_87,
         -4.917_118e-2
@@ -71,7 +71,8 @@ pub fn log2(x: f32) -> f32 {
     // If the mantissa is from √½ to √2 and n is not 0, the sum is at least 1/2. The rounding of the product is then
     // small in comparison.
     let (n, f, special) = split(x, ROOT_OF_HALF);
-    // log2(1 + f) / f within 5e-9. The first coefficient is 1 / ln 2 = 1.442_695_02 + 1.93e-8.
+    // `LOG2_E` + q approximates log2(1 + f) / f within 5e-9. 1 / ln 2 is `LOG2_E` (1.442_695_02) plus the first
+    // coefficient.
     let q = horner!(f;
         1.925_963e-8, -0.721_347_33, 0.480_898_17, -0.360_698_64, 0.288_573_74, -0.239_570_95, 0.204_436_45, -0.191_294_39,
         0.187_409, -0.110_956_07
@@ -82,7 +83,7 @@ pub fn log2(x: f32) -> f32 {
 #[inline(always)]
 pub fn log10(x: f32) -> f32 {
     let (n, f, special) = split(x, TWO_THIRDS);
-    // log10(1 + f) / f within 1.1e-8.
+    // 0.434_294_5 + f·q approximates log10(1 + f) / f within 1.1e-8.
     let q = horner!(f;
         -0.217_147_26, 0.144_763_05, -0.108_570_86, 8.694_578e-2, -7.249_682e-2, 6.032_187_5e-2, -5.230_505e-2, 6.276_451e-2,
         -5.832_62e-2

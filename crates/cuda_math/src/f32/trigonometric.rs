@@ -151,7 +151,7 @@ fn reduce_turns(x: f32) -> (f32, u32) {
 #[inline(always)]
 fn within_quarter(r: f32) -> (f32, f32) {
     let s = mul(r, r);
-    // π as a sum of two parts.
+    // π is a sum of two parts here.
     let sin = fma(r, 3.141_592_7, mul(r, horner!(s; -8.742_278e-8, -5.167_707_4, 2.549_752, -0.588_921_6)));
     let cos = horner!(s; 1.0, -4.934_802, 4.058_698_7, -1.334_835_9, 0.229_745_3);
     (sin, cos)

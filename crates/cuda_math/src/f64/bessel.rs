@@ -137,7 +137,7 @@ pub fn y0(x: f64) -> f64 {
     if let Some(result) = second_kind_special(x) {
         result
     } else if x <= 2.0 {
-        // (2/π)·ln(x/z)·J0(x) + (x² − z²)·U(x²), for the zero z.
+        // The result is (2/π)·ln(x/z)·J0(x) + (x² − z²)·U(x²), for the zero z.
         const ZERO: [f64; 2] = [0.8935769662791675, 2.6596231539720385e-17];
         let v = from_zero(x, ZERO);
         let square = mul(x, x);
@@ -171,7 +171,7 @@ pub fn y1(x: f64) -> f64 {
     if let Some(result) = second_kind_special(x) {
         result
     } else if x <= 1.6 {
-        // (2/π)·(ln x·J1(x) − 1/x) + x·V(x²)
+        // The result is (2/π)·(ln x·J1(x) − 1/x) + x·V(x²).
         let square = mul(x, x);
         let entire = mul(
             x,

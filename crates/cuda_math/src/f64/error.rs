@@ -74,7 +74,7 @@ fn erfcx_far(x: f64) -> f64 {
     } else if x < 0.0 {
         f64::INFINITY
     } else {
-        // The first terms of 1 / (x·√π) · (1 − 1/(2·x²) + 3/(4·x⁴) − 15/(8·x⁶) …)
+        // The result has the first terms of 1 / (x·√π) · (1 − 1/(2·x²) + 3/(4·x⁴) − 15/(8·x⁶) …).
         let inverse = 1.0 / x;
         let square = mul(inverse, inverse);
         let beyond = mul(square, polynomial!(square; -0.5, 0.75, -1.875, 6.5625));

@@ -31,7 +31,7 @@ fn sum_of_doubles(a: Double, b: Double) -> Double {
 fn stirling(x: f64) -> f64 {
     let inverse = 1.0 / x;
     let square = mul(inverse, inverse);
-    // B(2k) / (2k·(2k − 1)), with the Bernoulli numbers B.
+    // The coefficients are B(2k) / (2k·(2k − 1)), with the Bernoulli numbers B.
     mul(
         inverse,
         polynomial!(square; 0.08333333333333333, -0.002777777777777778, 0.0007936507936507937, -0.0005952380952380953, 0.0008417508417508417, -0.0019175269175269176, 0.00641025641025641, -0.029550653594771242, 0.17964437236883057, -1.3924322169059011, 13.402864044168393),
@@ -165,7 +165,7 @@ fn lgamma_near_two(x: f64) -> f64 {
 #[inline(always)]
 fn lgamma_from_three(x: f64) -> f64 {
     if x < 10.0 {
-        // Γ(x) = (x − 1)·(x − 2)·…·Γ(x − n)
+        // The loop uses Γ(x) = (x − 1)·(x − 2)·…·Γ(x − n).
         let (mut x, mut factors) = (x - 1.0, x - 1.0);
         while x >= 3.0 {
             x -= 1.0;
@@ -202,7 +202,7 @@ pub fn lgamma(x: f64) -> f64 {
         if x > 0.0 {
             return high;
         }
-        // ln(π / |x·sin(πx)|) − ln Γ(|x|)
+        // The result is ln(π / |x·sin(πx)|) − ln Γ(|x|).
         let sine = mul(sinpi(x), x).abs();
         let (sine_high, sine_low) = ln_in_two_parts(sine, 0);
         let factor = sum_of_doubles((1.1447298858494002, 1.0265951162707826e-17), (-sine_high, -sine_low));

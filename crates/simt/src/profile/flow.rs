@@ -19,7 +19,7 @@ use super::site::Node;
 pub(super) const DEPTH: usize = 6;
 
 /// The id of a lane's event: the position and iteration of each enclosing loop, from the outermost to the innermost,
-/// and then the event's own position. The order of the ids is the order in which a warp makes the events.
+/// and then the event's own position. A warp makes its events in the order of their ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct EventId([u64; DEPTH + 1]);
 

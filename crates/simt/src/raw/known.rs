@@ -1,5 +1,5 @@
-//! A map of all simulated global memory of the process. It finds the memory of addresses outside of the arrays that
-//! were passed to a launch.
+//! A map of all simulated global memory of the process, which finds the allocation of any address. Launches use it for
+//! addresses outside of the arrays that were passed to them.
 
 use std::alloc::Layout;
 use std::collections::{BTreeMap, VecDeque};
@@ -7,14 +7,14 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The size in bytes of the unused zones before and after each allocation.
 pub(crate) const REDZONE: usize = 4096;
-/// The maximum number of bytes of freed memory that are not reused yet, so that later accesses to this memory are
-/// found.
+/// The maximum number of bytes of freed memory that the process does not reuse yet, so that the simulator finds later
+/// accesses to this memory.
 const MAX_FREED_BYTES: usize = 16 << 20;
 
 static MEMORY: Mutex<Memory> = Mutex::new(Memory { live: BTreeMap::new(), freed: VecDeque::new(), freed_bytes: 0 });
 
 struct Memory {
-    /// The length in bytes of each allocation by its address. The zones around it do not count.
+    /// The length in bytes of each allocation, without the zones around it. The key is the allocation's address.
     live: BTreeMap<usize, usize>,
     /// The freed memory that is not reused yet, the oldest first.
     freed: VecDeque<Freed>,

@@ -9,7 +9,7 @@ use super::fma_f64;
 #[inline(always)]
 pub fn product_f64(a: f64, b: f64) -> f64 {
     let product;
-    // SAFETY: arithmetic on registers.
+    // SAFETY: the instruction only computes with registers.
     unsafe {
         asm!("mul.rn.f64 {}, {}, {};", out(reg64) product, in(reg64) a, in(reg64) b,
             options(pure, nomem, nostack, preserves_flags));
@@ -22,7 +22,7 @@ pub fn product_f64(a: f64, b: f64) -> f64 {
 #[inline(always)]
 pub fn from_words_f64(high: i32, low: i32) -> f64 {
     let x;
-    // SAFETY: arithmetic on registers.
+    // SAFETY: the instruction only computes with registers.
     unsafe {
         asm!("mov.b64 {}, {{{}, {}}};", out(reg64) x, in(reg32) low, in(reg32) high,
             options(pure, nomem, nostack, preserves_flags));
@@ -64,7 +64,7 @@ pub fn sqrt_in_range_f64(x: f64) -> f64 {
 #[inline(always)]
 pub fn recip_estimate_f64(x: f64) -> f64 {
     let estimate;
-    // SAFETY: arithmetic on registers.
+    // SAFETY: the instruction only computes with registers.
     unsafe {
         asm!("rcp.approx.ftz.f64 {}, {};", out(reg64) estimate, in(reg64) x, options(pure, nomem, nostack, preserves_flags));
     }
@@ -75,7 +75,7 @@ pub fn recip_estimate_f64(x: f64) -> f64 {
 #[inline(always)]
 pub fn rsqrt_estimate_f64(x: f64) -> f64 {
     let estimate;
-    // SAFETY: arithmetic on registers.
+    // SAFETY: the instruction only computes with registers.
     unsafe {
         asm!("rsqrt.approx.ftz.f64 {}, {};", out(reg64) estimate, in(reg64) x, options(pure, nomem, nostack, preserves_flags));
     }
@@ -97,7 +97,7 @@ macro_rules! roundings {
     ($($name:ident = $intrinsic:ident;)*) => {$(
         #[inline(always)]
         pub fn $name(x: f64) -> f64 {
-            // SAFETY: arithmetic on registers.
+            // SAFETY: the instruction only computes with registers.
             unsafe { $intrinsic(x) }
         }
     )*};

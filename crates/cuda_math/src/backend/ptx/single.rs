@@ -10,7 +10,7 @@ macro_rules! instructions {
         #[inline(always)]
         pub fn $name($($argument: f32),*) -> f32 {
             let result: f32;
-            // SAFETY: arithmetic on registers.
+            // SAFETY: the instruction only computes with registers.
             unsafe {
                 asm!($text, out(reg32) result, $(in(reg32) $argument,)* options(pure, nomem, nostack, preserves_flags));
             }

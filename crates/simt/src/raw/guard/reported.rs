@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 
 use rustc_hash::FxHashSet;
 
-/// The number of bytes of a granule, the unit in which accesses are recorded.
+/// The number of bytes of a granule, which is the unit in which accesses are recorded.
 const GRANULE: usize = 4;
 /// The maximum number of granules of an access that is recorded granule by granule.
 const MAX_SEPARATE: usize = 64;
