@@ -5,8 +5,8 @@
 //! The trait `Backend` has all operations of a device. The GPU (`cuda/`) and the simulator (`simulated.rs`) implement
 //! it. The trait does not check addresses; `Buffer`, `Stream`, `Graph` and `Call` are the safe interfaces to it.
 //!
-//! No code above the trait depends on the kind of device, except for the reasons that `device.rs` lists. Without CUDA
-//! the crate still compiles, and opening a GPU returns an error.
+//! Code above the trait depends on the kind of device only for the reasons that `device.rs` lists. Without CUDA the
+//! crate still compiles, and opening a GPU returns an error.
 
 use std::any::{Any, TypeId};
 use std::ffi::c_void;
@@ -25,7 +25,8 @@ pub(crate) const HANDLE_BYTES: usize = 64;
 
 /// The operations of one device, which executes work in the order in which it is enqueued.
 ///
-/// Addresses are not checked: the caller guarantees that all memory belongs to this device and lives while it is used.
+/// The methods do not check addresses. The caller guarantees that all memory belongs to this device and lives while it
+/// is used.
 pub(crate) trait Backend: Any + Ipc + Send + Sync {
     /// Returns the device's name: "NVIDIA H200", or "simulator".
     fn name(&self) -> &str;
@@ -60,8 +61,8 @@ pub(crate) trait Backend: Any + Ipc + Send + Sync {
     /// Allocates `bytes` bytes, at least one, of device memory for kernels. The contents are unspecified.
     fn allocate(&self, bytes: usize) -> Result<Allocated, Error>;
 
-    /// Allocates memory like [`allocate`](Self::allocate), and also returns true if the memory is new. Otherwise the
-    /// memory has the contents that a workspace of the same type and size had when it was freed.
+    /// Allocates memory like [`allocate`](Self::allocate), and also returns true if the memory is new. If it is not
+    /// new, the memory has the contents that a workspace of the same type and size had when it was freed.
     fn allocate_workspace(&self, bytes: usize, _of: TypeId) -> Result<(Allocated, bool), Error> {
         Ok((self.allocate(bytes)?, true))
     }
@@ -110,8 +111,8 @@ pub(crate) trait Backend: Any + Ipc + Send + Sync {
     /// after the earlier work of this device, but not after the work of `source`.
     ///
     /// # Safety
-    /// As for [`copy`](Self::copy), except that `bytes` need not be a whole buffer and that the bytes at `from` must be
-    /// `source`'s. The memory may be freed once both devices [wait](Self::wait_for) for the copy.
+    /// The same conditions as for [`copy`](Self::copy), except that `bytes` need not be a whole buffer, and that `from`
+    /// must point to memory of `source`. The memory may be freed once both devices [wait](Self::wait_for) for the copy.
     unsafe fn copy_from(&self, to: *mut u8, source: &dyn Backend, from: *const u8, bytes: usize) -> Result<(), Error>;
 
     /// Records an event like [`record`](Self::record). The event has no time; it can only order work.
@@ -195,14 +196,14 @@ pub(crate) trait Ipc {
     /// order. If another process writes these bytes during the copy, the copied contents are unspecified.
     ///
     /// # Safety
-    /// As for [`Backend::copy`] for the bytes at `to`. `from` must point to `bytes` bytes of the opened memory.
+    /// `to` must meet the conditions of [`Backend::copy`]. `from` must point to `bytes` bytes of the opened memory.
     unsafe fn copy_opened(&self, to: *mut u8, from: *const u8, bytes: usize) -> Result<(), Error>;
 
     /// Makes an event for [`record_in`](Self::record_in) and returns it with its handle for other processes. The event
     /// is not recorded yet.
     fn shared_event(&self) -> Result<(BackendEvent, [u8; HANDLE_BYTES]), Error>;
 
-    /// Records `event`, which completes when everything enqueued so far, except in streams, is done.
+    /// Records `event`. The event completes when everything enqueued so far, except in streams, is done.
     ///
     /// # Safety
     /// `event` must be returned by [`shared_event`](Self::shared_event) of this device.
@@ -219,9 +220,9 @@ pub(crate) struct Opened {
     pub(crate) _owner: Box<dyn Send + Sync>,
 }
 
-// SAFETY: it only has a raw pointer, and each access through it is `unsafe` with conditions of its own.
+// SAFETY: the type has only a raw pointer, and each access through the pointer is `unsafe` with its own conditions.
 unsafe impl Send for Opened {}
-// SAFETY: it only has a raw pointer, and each access through it is `unsafe` with conditions of its own.
+// SAFETY: the type has only a raw pointer, and each access through the pointer is `unsafe` with its own conditions.
 unsafe impl Sync for Opened {}
 
 /// A stream in addition to the device's own one. The caller must call `finish` before dropping it.
@@ -272,8 +273,8 @@ pub(crate) trait BackendStream: Send + Sync {
     /// Waits for everything enqueued in this stream so far.
     fn synchronize(&self) -> Result<(), Error>;
 
-    /// Waits until the stream has no running work, even if this function then returns an error. The memory that the
-    /// stream used may be freed afterwards.
+    /// Waits until the stream has no running work, even if the result is an error. After this call, the memory that the
+    /// stream used may be freed.
     fn finish(&self) -> Result<(), Error>;
 }
 
@@ -304,9 +305,9 @@ pub(crate) struct Allocated {
     _owner: Box<dyn Send + Sync>,
 }
 
-// SAFETY: it only has raw pointers, and each access through them is `unsafe` with conditions of its own.
+// SAFETY: the type has only raw pointers, and each access through them is `unsafe` with its own conditions.
 unsafe impl Send for Allocated {}
-// SAFETY: it only has raw pointers, and each access through them is `unsafe` with conditions of its own.
+// SAFETY: the type has only raw pointers, and each access through them is `unsafe` with its own conditions.
 unsafe impl Sync for Allocated {}
 
 impl Allocated {

@@ -16,7 +16,7 @@ pub struct BareLaunch<'a> {
     executable: Box<dyn Executable>,
     /// Keeps the buffers of the call's views borrowed.
     borrows: PhantomData<Call<'a>>,
-    /// The last field, so that the device outlives the prepared launch.
+    /// The device. This is the last field, so that the device is dropped after the prepared launch.
     _device: Device,
 }
 

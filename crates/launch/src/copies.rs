@@ -3,7 +3,7 @@
 //! # Design
 //!
 //! The queue of the target waits for an event of the source's queue and then copies; the source's queue waits for an
-//! event of the copy. Every buffer thus keeps the rule that an operation runs after those enqueued before it. The
+//! event of the copy. Every operation on a buffer therefore runs after the operations that were enqueued before it. The
 //! copies of one exchange share these events. Peer access changes only the speed of a copy.
 
 use std::ops::Range;
@@ -23,9 +23,9 @@ pub(crate) struct PeerCopy<'d> {
     pub(crate) bytes: usize,
 }
 
-/// Enqueues all `copies`, in any order among themselves. They are ordered after the earlier and before the later work
-/// of their devices, except work in streams. On GPUs this returns at once. `location` is the source line of the call if
-/// other views of the memory may exist, otherwise `None`.
+/// Enqueues all `copies`, in an unspecified order. They run after the earlier work of their devices and before the
+/// later work, except work in streams. On GPUs this returns at once. `location` is the source line of the call if other
+/// views of the memory may exist, otherwise `None`.
 ///
 /// # Safety
 /// Each address must point to `bytes` bytes of its device's memory. A target must overlap no source and no other

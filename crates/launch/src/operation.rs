@@ -15,7 +15,7 @@ impl RecordedLaunch {
     /// Makes a launch of the kernel of `call` with the parameters `params`.
     ///
     /// # Safety
-    /// The result must only be launched while the memory that `call` views is borrowed again.
+    /// At each launch of the result, the memory to which the views of `call` point must be borrowed again.
     pub(crate) unsafe fn new(config: LaunchConfig, call: Call<'_>, params: Params) -> Self {
         // SAFETY: the caller guarantees that the memory is borrowed at each launch.
         Self { config, call: unsafe { call.unbound() }, params }

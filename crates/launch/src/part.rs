@@ -57,8 +57,8 @@ impl<'a, T: DeviceCopy> BufferPart<'a, T> {
         (Self::new(first), Self::new(self.view.part(middle, self.view.len() - middle)))
     }
 
-    /// Divides the part into parts of `len` elements (of 1 if `len` is 0), in order. The last part has the remaining
-    /// elements.
+    /// Divides the part into consecutive parts of `len` elements, or of 1 element if `len` is 0. The last part has the
+    /// remaining elements.
     pub fn chunks(self, len: usize) -> impl Iterator<Item = Self> {
         let mut rest = Some(self).filter(|part| !part.is_empty());
         iter::from_fn(move || {

@@ -39,7 +39,7 @@ impl Recorder {
             return Ok(());
         }
         backend.prepare(call.info(), config)?;
-        // SAFETY: only `Graph::launch` launches it, and only while the graph holds all memory of its views.
+        // SAFETY: only `Graph::launch` launches the result, and only while the graph holds all memory of its views.
         let launch = unsafe { RecordedLaunch::new(config, call, params) };
         self.work.borrow_mut().push(Operation::Launch(Box::new(launch)));
         Ok(())

@@ -18,10 +18,10 @@ use crate::view::{Region, View};
 /// A queue of copies and launches, made by [`Device::streams`] or [`Group::streams`](crate::Group::streams). The work
 /// of one stream runs in order; the work of several streams may run at the same time.
 ///
-/// Every call returns at once, except copies of host memory that is not page-locked
-/// ([`PinnedBuffer`](crate::PinnedBuffer)), which the driver copies through its own memory. The memory of a copy or
-/// kernel must therefore outlive the scope (`'scope`), at whose end all work is done. The simulator executes each call
-/// at once.
+/// On a GPU, every call returns before its work is done, so the memory that a copy or kernel uses must outlive the
+/// scope (`'scope`). At its end the scope waits for all work. Copies of host memory that is not page-locked
+/// ([`PinnedBuffer`](crate::PinnedBuffer)) are slower, because the driver copies it through memory of its own before
+/// the call returns. The simulator executes each call at once.
 ///
 /// Memory that a stream reads or writes cannot be freed or accessed before the scope has ended:
 ///
@@ -61,9 +61,9 @@ pub struct Stream<'scope, 'env: 'scope> {
     /// The devices of all streams in the scope.
     devices: &'scope [Device],
     stream: &'scope dyn BackendStream,
-    /// The index of the device in `devices`, and the index of the stream among those of this device.
+    /// The index of the device in `devices`, and the index of the stream among the streams of that device.
     number: (usize, usize),
-    /// This stream in the race checker, if the device checks streams.
+    /// The actor in the race checker that stands for this stream, or `None` if the device does not check streams.
     actor: Option<Actor>,
     /// Makes both lifetimes invariant, as they are in [`std::thread::Scope`].
     scope: PhantomData<&'scope mut &'scope ()>,
@@ -99,8 +99,8 @@ impl<'scope, 'env> Stream<'scope, 'env> {
     ///
     /// # Errors
     ///
-    /// [`Error::LengthMismatch`] unless `view` and `from` have the same length; [`Error::WrongDevice`] if `view` is of
-    /// another device's memory; [`Error::ContextLost`] when an earlier launch failed; [`Error::StreamRace`] if the
+    /// [`Error::LengthMismatch`] if `view` and `from` have different lengths; [`Error::WrongDevice`] if `view` points
+    /// to another device's memory; [`Error::ContextLost`] when an earlier launch failed; [`Error::StreamRace`] if the
     /// device checks streams and finds a race.
     #[track_caller]
     pub fn upload<T: Element>(&self, view: GlobalMut<'scope, T>, from: &'scope [T]) -> Result<(), Error> {
@@ -116,7 +116,7 @@ impl<'scope, 'env> Stream<'scope, 'env> {
     ///
     /// # Errors
     ///
-    /// As for [`upload`](Self::upload).
+    /// The same errors as [`upload`](Self::upload).
     #[track_caller]
     pub fn upload_part<T: Element>(
         &self,
@@ -131,7 +131,7 @@ impl<'scope, 'env> Stream<'scope, 'env> {
     ///
     /// # Errors
     ///
-    /// As for [`upload`](Self::upload).
+    /// The same errors as [`upload`](Self::upload).
     #[track_caller]
     pub fn download<T: Element>(&self, view: impl View<'scope, T>, into: &'scope mut [T]) -> Result<(), Error> {
         let Region { start, len, device } = view.region();
@@ -143,14 +143,14 @@ impl<'scope, 'env> Stream<'scope, 'env> {
     }
 
     /// Copies the elements of `from` to `to`, within the device or, in a scope of a [`Group`](crate::Group), between
-    /// this device and another member. One of the views must be of this device's memory. The copy is ordered only with
-    /// the work of this stream.
+    /// this device and another member. At least one of the views must point to this device's memory. The copy is
+    /// ordered only with the work of this stream.
     ///
     /// # Errors
     ///
-    /// [`Error::LengthMismatch`] unless both views have the same length; [`Error::Overlap`] if they overlap;
-    /// [`Error::WrongDevice`] if neither is of this device's memory, or one is of no member's; otherwise as for
-    /// [`upload`](Self::upload).
+    /// [`Error::LengthMismatch`] if the views have different lengths; [`Error::Overlap`] if they overlap;
+    /// [`Error::WrongDevice`] if neither view points to this device's memory, or if a view points outside the memory of
+    /// all members; otherwise the same errors as [`upload`](Self::upload).
     #[track_caller]
     pub fn copy<T: Element>(&self, to: GlobalMut<'scope, T>, from: impl View<'scope, T>) -> Result<(), Error> {
         let Region { start, len, device } = from.region();
@@ -171,11 +171,11 @@ impl<'scope, 'env> Stream<'scope, 'env> {
         }
     }
 
-    /// Enqueues a kernel: each thread of `config` runs `call` once.
+    /// Enqueues the kernel of `call`. Each thread of the grid that `config` describes runs the kernel once.
     ///
     /// # Errors
     ///
-    /// As for [`Device::launch`]; [`Error::StreamRace`] if the device checks streams and finds a race.
+    /// The same errors as [`Device::launch`]; [`Error::StreamRace`] if the device checks streams and finds a race.
     #[track_caller]
     pub fn launch(&self, config: LaunchConfig, call: Call<'scope>) -> Result<(), Error> {
         let mut params = Params::new();
@@ -236,8 +236,8 @@ impl<'scope, 'env> Stream<'scope, 'env> {
         Ok(())
     }
 
-    /// Reports accesses to the race checker, if the device checks streams. Each access has the range of bytes, the
-    /// operation, and `true` for a write.
+    /// Reports accesses to the race checker, if the device checks streams. Each access consists of the range of bytes,
+    /// the operation, and `true` for a write.
     #[track_caller]
     fn note(&self, accesses: &[(Range<usize>, StreamWork, bool)]) -> Result<(), Error> {
         let Some(actor) = self.actor else { return Ok(()) };

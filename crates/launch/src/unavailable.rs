@@ -2,7 +2,8 @@
 
 use crate::version::CudaVersion;
 
-/// The reason why a GPU cannot be used. `Debug` has the text of `Display`, because `main` and `unwrap` show it.
+/// The reason why a GPU cannot be used. `Debug` writes the text of `Display`, because `main` and `unwrap` print errors
+/// by `Debug`.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Unavailable {
@@ -21,7 +22,7 @@ pub enum Unavailable {
         /// The dynamic linker's message.
         reason: String,
     },
-    /// The driver's library lacks a function that every use needs.
+    /// The driver's library lacks a function that this crate always needs.
     #[error("{reason}")]
     IncompleteDriver {
         /// The reason, with the name of the function.

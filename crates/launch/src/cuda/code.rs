@@ -8,9 +8,9 @@
 //! # Design
 //!
 //! A context compiles one module at a time and does nothing else meanwhile, regardless of the number of calling
-//! threads. Code loaded by `cuLibraryLoadData` belongs to no context: the driver receives each kernel once per process,
-//! for all devices, and compiles several at once. While the driver starts, the PTX of the predicted kernels is
-//! extracted. The prediction assumes a GPU with 132 multiprocessors.
+//! threads. Code loaded by `cuLibraryLoadData` belongs to no context. The driver therefore receives each kernel once
+//! per process, for all devices, and compiles several kernels at once. While the driver starts, this module extracts
+//! the PTX of the kernels that it expects to need. It assumes a GPU with 132 multiprocessors.
 //!
 //! A wrong prediction of the kernels costs only time. A kernel that was not predicted is compiled at its launch. If the
 //! driver refuses a kernel here, the launch loads it again as a module of the context and gets an error with the
@@ -50,7 +50,7 @@ impl Compiled {
 /// The result of compiling a kernel, set when the driver has finished: `None` if there is no code.
 type Slot = Arc<OnceLock<Option<Compiled>>>;
 
-/// The slots of all kernels, by the address of the image and the kernel's name.
+/// Maps the address of an image and the name of a kernel to the kernel's slot.
 static SLOTS: Mutex<BTreeMap<(usize, &str), Slot>> = Mutex::new(BTreeMap::new());
 
 /// The number of multiprocessors that is assumed until the GPU is known: that of an H100 or H200.
@@ -117,8 +117,8 @@ impl Target {
 
     /// Compiles those of `kernels` that are not compiled yet and whose PTX can be extracted from their module. Launches
     /// with tables cannot use this code. Each kernel is compiled separately, so that it can be launched as soon as it
-    /// is ready. Several kernels are compiled at a time. Another thread may still be compiling some of them when this
-    /// returns.
+    /// is ready. Several kernels are compiled at the same time. When this function returns, another thread may still be
+    /// compiling some of them.
     pub(super) fn compile(&self, kernels: &[&'static KernelInfo]) {
         if !sys::has_libraries() {
             return;

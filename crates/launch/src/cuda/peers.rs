@@ -33,7 +33,8 @@ pub(super) fn enable(context: &Context, peer: &Context) -> Result<bool, Error> {
 /// context. The copy is enqueued in the own stream of `target`.
 ///
 /// # Safety
-/// As for [`copy_in`]. The memory may be freed once the own streams of both contexts wait for the copy.
+/// The same conditions as for [`copy_in`]. The memory may be freed once the own streams of both contexts wait for the
+/// copy.
 pub(super) unsafe fn copy_in_queue(
     (to, target): (*mut u8, &Context),
     (from, source): (*const u8, &Context),

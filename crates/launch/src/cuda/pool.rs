@@ -6,8 +6,8 @@
 //!
 //! # Design
 //!
-//! The blocks of a context are pooled by size. The memory and contents of a workspace (`Device::workspace`) serve only
-//! a later workspace of the same type and length. Flags in it need not be cleared again.
+//! The blocks of a context are pooled by size. The memory and contents of a workspace (`Device::workspace`) are reused
+//! only for a later workspace of the same type and length, which need not clear the flags in it again.
 
 use std::any::TypeId;
 use std::collections::HashMap;

@@ -1,10 +1,11 @@
-//! Copies large pageable memory to a GPU and back: several threads copy through page-locked memory.
+//! Copies large pageable memory to a GPU and back by several threads, through page-locked memory.
 //!
 //! The driver copies pageable memory with one thread, which is slower than the link.
 //!
 //! # Design
 //!
-//! Each thread has two chunks of page-locked memory. Only one copy at a time uses threads; the driver makes any others.
+//! Each thread has two chunks of page-locked memory. Only one copy at a time uses threads; the driver makes all other
+//! copies.
 
 use std::mem::MaybeUninit;
 use std::num::NonZero;

@@ -21,7 +21,7 @@ pub struct StreamRace {
 pub struct StreamAccess {
     /// The operation that accesses the memory.
     pub work: StreamWork,
-    /// The name of the kernel's parameter through which the memory is accessed, for a launch.
+    /// For a launch, the name of the kernel's parameter through which the memory is accessed.
     pub array: Option<&'static str>,
     /// `true` if the operation writes the memory.
     pub is_write: bool,

@@ -9,7 +9,7 @@ use cust::sys::{CUcontext, CUdevice, CUevent, CUfunction, CUgraph, CUgraphExec, 
 
 use super::{Code, Numbered};
 
-/// Flags of `cuEventCreate`: `CU_EVENT_DISABLE_TIMING` alone, and together with `CU_EVENT_INTERPROCESS`.
+/// Flags of `cuEventCreate`: `CU_EVENT_DISABLE_TIMING`, and the same flag together with `CU_EVENT_INTERPROCESS`.
 pub(in crate::cuda) const DISABLE_TIMING: u32 = 2;
 pub(in crate::cuda) const INTERPROCESS: u32 = DISABLE_TIMING | 4;
 

@@ -306,7 +306,7 @@ pub(super) unsafe fn synchronize(stream: CUstream) -> Result<(), Code> {
     }
     // SAFETY: the caller guarantees that the stream exists in the current context.
     let result = unsafe { call!(cuStreamSynchronize(stream)) };
-    // SAFETY: null stands for all output streams of the C library, through which the driver prints.
+    // SAFETY: a null pointer flushes all output streams of the C library, through which the driver prints.
     unsafe { fflush(ptr::null_mut()) };
     result
 }

@@ -43,7 +43,8 @@ type LaunchEx = unsafe extern "C" fn(*const Config, CUfunction, *mut *mut c_void
 /// this, the kernel starts after the previous launch.
 ///
 /// # Safety
-/// As for [`launch`]. In addition, the kernel must wait for the previous launch before it accesses memory.
+/// The same conditions as for [`launch`]. In addition, the kernel must wait for the previous launch before it accesses
+/// memory.
 pub(in crate::cuda) unsafe fn launch_overlapping(
     function: CUfunction,
     config: cuda_std::LaunchConfig,
