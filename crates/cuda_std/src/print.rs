@@ -12,8 +12,8 @@ pub const MAX_FORMAT: usize = 512;
 pub enum Piece {
     /// Literal text.
     Text(&'static str),
-    /// The next argument: C's flags, width and precision, and the conversion, if one is given: `x` or `X` for
-    /// hexadecimal, or `?` for Rust's `{:?}`.
+    /// The placeholder of the next argument. The fields are C's flags, width and precision, and the conversion if one
+    /// is given: `x` or `X` for hexadecimal, or `?` for Rust's `{:?}`.
     Argument(&'static str, Option<u8>),
 }
 
@@ -105,7 +105,7 @@ impl PrintArgument for &str {
     }
 }
 
-/// The replacement in a message for a value that a GPU cannot print.
+/// The replacement, in a message, for a value that a GPU cannot print.
 #[derive(Clone, Copy, Debug)]
 pub struct Unprintable;
 
@@ -114,7 +114,7 @@ pub struct Unprintable;
 pub struct Shown<'a, T: ?Sized>(pub &'a T);
 
 impl<T: PrintArgument> Shown<'_, T> {
-    /// Returns the value itself: a kernel can print it.
+    /// Returns the value itself, because a kernel can print it.
     #[inline(always)]
     pub fn shown(&self) -> T {
         *self.0

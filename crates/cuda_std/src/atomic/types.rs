@@ -6,7 +6,7 @@ use super::{AtomicRef, Ordering, Place, Scope};
 
 macro_rules! delegated {
     ($($name:ident($($argument:ident: $type:ty),*) $(-> $result:ty)?;)*) => {$(
-        /// See the method of the same name of [`AtomicRef`].
+        /// Does the same as [`AtomicRef`]'s method of this name.
         #[inline(always)]
         #[track_caller]
         pub fn $name(&self, $($argument: $type),*) $(-> $result)? {

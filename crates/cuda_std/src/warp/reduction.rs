@@ -19,7 +19,7 @@ macro_rules! reductions {
 }
 
 reductions! {
-    /// Returns the sum of the values of the lanes of `mask`. Wraps.
+    /// Returns the sum of the values of the lanes of `mask`. The sum wraps on overflow.
     reduce_add Add "__reduce_add_sync";
     /// Returns the minimum of the values of the lanes of `mask`.
     reduce_min Min "__reduce_min_sync";
@@ -33,7 +33,7 @@ reductions! {
     reduce_xor Xor "__reduce_xor_sync";
 }
 
-/// The operation of [`warp_reduce`].
+/// An operation for [`warp_reduce`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WarpReductionOp {
     /// The sum, [`reduce_add`].

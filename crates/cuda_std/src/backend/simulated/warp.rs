@@ -10,7 +10,7 @@ pub use simt::warp::{active_mask as activemask, ballot, sync as sync_warp};
 #[inline(always)]
 #[track_caller]
 pub fn shuffle_idx(mask: u32, value: u32, source: u32) -> u32 {
-    // A lane that does not take part has no value. An arbitrary one makes the mistake visible.
+    // A lane that does not take part has no value. An arbitrary value makes the mistake visible.
     warp::exchange(mask, value.into(), source).unwrap_or(0xDEAD_BEEF) as u32
 }
 

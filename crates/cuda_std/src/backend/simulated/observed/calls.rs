@@ -24,7 +24,8 @@ pub(super) enum Reach {
     Read,
     /// The value is a pointer or a slice for writing.
     Write,
-    /// The start of the type's name does not show it: the rest, or the value's bytes, must be examined.
+    /// The start of the type's name does not show the kind, so the rest of the name or the value's bytes must be
+    /// examined.
     Unknown,
 }
 
@@ -41,7 +42,7 @@ pub(super) fn reach(name: &'static str, bytes: usize) -> Reach {
         [b'*', b'm', ..] => Reach::Write,
         [b'&', b'[', ..] if is_wide => Reach::Read,
         [b'&', b'm', b'u', b't', b' ', b'[', ..] if is_wide => Reach::Write,
-        // References to references, or to types that may contain some.
+        // These names are references to references, or to types that may contain references.
         [b'&', b'&' | b'(', ..]
         | [b'&', b'[', b'&' | b'(', ..]
         | [b'&', b'm', b'u', b't', b' ', b'&' | b'(', ..]
@@ -173,7 +174,7 @@ pub(super) unsafe fn escaped_unknown(
     raw::escaped_value(unsafe { words(start, bytes) }, is_shown, callee, at);
 }
 
-/// A call whose arguments are being reported. Holds the source position of the call.
+/// The report of a call's arguments. It contains the source position of the call.
 #[derive(Clone, Copy, Debug)]
 pub struct Escaped(&'static Location<'static>);
 
@@ -223,7 +224,7 @@ impl Escaped {
     pub fn referred<T: ?Sized>(self, value: At<*const T>, function: &'static str) -> Self {
         let name = type_name::<T>();
         let is_sized = size_of::<&T>() == POINTER;
-        // Types that are known only by their methods are excluded.
+        // Dynamically sized types except slices are excluded.
         let is_slice = !is_sized && name.starts_with('[');
         if (is_sized || is_slice) && !name.starts_with("cuda_std::") && raw::is_followed() {
             let start = value.0.cast::<u8>();

@@ -1,6 +1,6 @@
 //! The reports that `#[kernel]` and `#[device]` put before accesses through pointers and slices.
 //!
-//! The macros do not know types. They write the same call for each dereference, index and method. For pointers and
+//! The macros do not know types, so they write the same call for each dereference, index and method. For pointers and
 //! slices the compiler selects an inherent method of the types here, which reports the access. For other types it
 //! selects the empty method of [`Other`] or [`OtherValue`].
 

@@ -1,5 +1,5 @@
-//! Decisions by the type of a place expression. They do not compute the place's address, because that would check its
-//! indices a second time.
+//! Functions that decide by the type of a place expression. They do not compute the place's address, because that would
+//! check its indices a second time.
 
 use core::marker::PhantomData;
 

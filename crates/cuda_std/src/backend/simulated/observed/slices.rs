@@ -55,8 +55,8 @@ macro_rules! methods {
         }
 
         /// Reports that a pattern reads the element `index`, which counts from the end if it is negative. The pattern
-        /// matches slices of `least` elements and, unless `is_exact`, longer ones. A part that `binds` a name may
-        /// borrow the element.
+        /// matches slices of `least` elements and, if `is_exact` is false, longer slices. A part that `binds` a name
+        /// may borrow the element.
         #[inline(always)]
         #[track_caller]
         pub fn matched(self, index: isize, least: usize, is_exact: bool, binds: bool) {
