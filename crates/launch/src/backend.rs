@@ -131,13 +131,14 @@ pub(crate) trait Backend: Any + Ipc + Send + Sync {
     /// Checks that `kernel` can be launched with `config`, and loads it if necessary.
     fn prepare(&self, kernel: &'static KernelInfo, config: LaunchConfig) -> Result<(), Error>;
 
-    /// Makes the device's context current and returns the driver's handle of its own stream, or null if there is none.
+    /// Makes the device's context current and returns the driver's handle of the device's own stream, or null if there
+    /// is no such stream.
     fn raw_stream(&self) -> Result<*mut c_void, Error> {
         Ok(ptr::null_mut())
     }
 
-    /// Compiles those of `kernels` that are not compiled yet. Launches with [tables](LaunchConfig::tables) cannot use
-    /// this code. Compiling kernels together is faster than compiling them one by one.
+    /// Compiles the kernels in `kernels` that are not compiled yet. Launches with [tables](LaunchConfig::tables) cannot
+    /// use this code. Compiling kernels together is faster than compiling them one by one.
     fn compile(&self, _kernels: &[&'static KernelInfo]) {}
 
     /// Launches the kernel of `call` with the parameters `params`.

@@ -147,7 +147,7 @@ impl<T: DeviceCopy> Buffer<T> {
         unsafe { self.memory.read_range(0..self.byte_len(), target.as_mut_ptr().cast()) }
     }
 
-    /// Replaces all elements with those of `data`. Waits for earlier launches.
+    /// Replaces all elements with the elements of `data`. Waits for earlier launches.
     ///
     /// # Errors
     ///
@@ -169,7 +169,7 @@ impl<T: DeviceCopy> Buffer<T> {
         self.memory.zero()
     }
 
-    /// Replaces all elements with those of `source`, by a copy within the device. On a GPU this returns at once.
+    /// Replaces all elements with the elements of `source`, by a copy within the device. On a GPU this returns at once.
     ///
     /// # Errors
     ///

@@ -1,5 +1,5 @@
-//! Runs host code repeatedly on checking devices: under many more schedules than the hostile ones, or with one
-//! synchronisation at a time left out.
+//! Runs host code repeatedly on checking devices. Each run uses another schedule, or leaves out one synchronisation of
+//! the kernels.
 
 use std::fmt;
 use std::time::{Duration, Instant};

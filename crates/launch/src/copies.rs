@@ -39,7 +39,7 @@ pub(crate) unsafe fn copy_all(
         let device = mixed.target.name().to_owned();
         return Err(Error::WrongDevice { what: "a copy between a GPU and the simulator".to_owned(), device });
     }
-    // The pairs of different devices that copy from one to the other, each pair once.
+    // The pairs of different devices between which elements are copied, each pair once.
     let mut pairs: Vec<(&Device, &Device)> = Vec::new();
     for &PeerCopy { target, source, .. } in copies {
         let is_known = pairs.iter().any(|(to, from)| to.id() == target.id() && from.id() == source.id());
@@ -57,7 +57,7 @@ pub(crate) unsafe fn copy_all(
     // SAFETY: both devices of each pair are GPUs or both are simulated, as checked at the start.
     let result = copied.and_then(|()| unsafe { wait_for_each(pairs.iter().map(|&(target, source)| (source, target))) });
     if result.is_err() {
-        // A device that does not wait for its copies must not continue before they are done.
+        // If the queues could not be made to wait for the copies, the host waits for them here.
         for (target, _) in pairs {
             let _ = target.synchronize();
         }

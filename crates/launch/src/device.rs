@@ -239,9 +239,9 @@ impl Device {
     /// In the simulator this function returns when the kernel has ended. On a GPU it returns at once, and the kernel
     /// runs after the earlier work. If the kernel fails on a GPU, a later call that waits returns the error.
     ///
-    /// The first launch of a kernel on a GPU waits until the driver has compiled that kernel, but not the others of its
-    /// module. [`load`](Self::load) and [`compile_beside`] compile kernels before they are launched. A kernel that uses
-    /// a `static`, or whose PTX has debugging information, is compiled with its whole module.
+    /// The first launch of a kernel on a GPU waits until the driver has compiled that kernel, but not the other kernels
+    /// of its module. [`load`](Self::load) and [`compile_beside`] compile kernels before they are launched. A kernel
+    /// that uses a `static`, or whose PTX has debugging information, is compiled with its whole module.
     ///
     /// # Errors
     ///

@@ -114,7 +114,7 @@ pub enum Error {
         LastLaunch(launch)
     )]
     ContextLost {
-        /// The last kernel launched. This is the one that failed, unless several were running.
+        /// The last kernel launched. If only one kernel was running, it is the kernel that failed.
         launch: Option<Launched>,
         /// The driver's error code.
         code: u32,
@@ -185,7 +185,7 @@ pub enum Error {
         /// The kind of access: "reads" or "writes".
         how: &'static str,
     },
-    /// No PTX was passed for this kernel, so that only the simulator can run it.
+    /// No PTX was passed for this kernel, so only the simulator can run it.
     #[error(
         "there is no PTX for kernel `{kernel}` of `{module}`: pass Device::open a PtxModule whose path is \
         `{module}` or a module that contains it"

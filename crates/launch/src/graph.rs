@@ -5,7 +5,7 @@
 //! `Device::record` takes the buffers, by value or by reference, and passes references to them to the closure. The
 //! closure can therefore pass a buffer to one kernel for writing and to the next kernel for reading.
 //!
-//! The memory behind a call's views is looked up when the call is recorded, and again at each launch of the graph,
+//! The graph looks up the memory behind a call's views when the call is recorded. It does so again at each launch,
 //! while the buffers are borrowed. The views therefore never dangle, although a recorded call has no lifetime. On a GPU
 //! the operations are captured after all their kernels are loaded; the simulator replays them.
 
@@ -122,7 +122,7 @@ impl Device {
     /// Compiles the kernels that `work` launches, without executing any of that work.
     ///
     /// A GPU's driver compiles a kernel at its first launch. This function compiles all kernels of `work` in parallel,
-    /// which is faster than one after the other. It is meant for programs that launch several kernels without a graph.
+    /// which takes less time. Call it in programs that launch several kernels without a graph.
     ///
     /// Kernels that use a `static`, and launches with [tables](cuda_std::LaunchConfig::tables), are still compiled at
     /// their first launch. Before CUDA 12.0, drivers compile every kernel at its first launch. If a kernel cannot be
@@ -198,8 +198,8 @@ impl Device {
         let executable = match work {
             work if work.is_empty() => None,
             // SAFETY: `Graph::launch` launches the work only while its memory is held, and keeps the device alive. The
-            // views in the calls and the buffers of fills and copies are of this device, and those of a copy do not
-            // overlap.
+            // views in the calls and the buffers of fills and copies are of this device, and the two buffers of a copy
+            // do not overlap.
             work => Some(unsafe { self.backend().graph(work) }?),
         };
         let scratch = held.into_memory();

@@ -154,7 +154,7 @@ impl Group {
     /// Returns a description of the devices in one line.
     ///
     /// Examples: "devices: GPU 0, NVIDIA H200, sm_90, 132 SMs, 139.7 GiB; GPU 1, …", or "devices: 4 × simulator on 2
-    /// cores". For a single device the description is that of [`Device::summary`].
+    /// cores". For a single device the result is the same as that of [`Device::summary`].
     pub fn summary(&self) -> String {
         let [first, others @ ..] = self.members() else { return String::new() };
         if others.is_empty() {

@@ -2,7 +2,6 @@
 //!
 //! One process makes memory ([`Device::ipc_buffer`]) or an event ([`Device::ipc_event`]), each with an [`IpcHandle`],
 //! and sends the handle's bytes to another process by any means. The other process opens the handles, copies from the
-//! and sends the handle's bytes to another process by any means. The other process opens the handles, copies from the
 //! memory and waits for the event. Only events order the two processes. Without events, one process may read bytes
 //! while the other writes them.
 //!
@@ -11,7 +10,8 @@
 //! # Design
 //!
 //! Shared memory is freed only when its owner calls [`IpcBuffer::free`], because no process can find out whether
-//! another process has the memory open. A GPU opens memory of other processes only, never of its own process.
+//! another process has the memory open. The GPU back end can open memory of other processes only, not of its own
+//! process.
 
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;

@@ -112,9 +112,9 @@
 //!
 //! # Several devices
 //!
-//! A [`Group`] is a set of devices that work together: all GPUs (`gpu:all`), some (`gpu:0,2`), or simulated ones, each
-//! with its own memory (`sim:4`). A kernel is launched on each [member](Group::members) with views of that member's
-//! memory; views of another member's memory are an error.
+//! A [`Group`] is a set of devices that work together: all GPUs (`gpu:all`), some GPUs (`gpu:0,2`), or simulated
+//! devices, each with its own memory (`sim:4`). A kernel is launched on each [member](Group::members) with views of
+//! that member's memory; the launch returns an error if a view points to another member's memory.
 //!
 //! Copies between members ([`Buffer::copy_range_from`], [`Group::copy_all`]) go directly from GPU to GPU if possible.
 //! They run after the earlier work of both members and before their later work. A [`SplitBuffer`] divides its elements
@@ -225,8 +225,8 @@
 //! [`check_thoroughly`] tries more schedules, for kernels whose blocks or warps wait for each other.
 //! [`check_thoroughly_strict`] does the same with the strict checks.
 //!
-//! A run with checks takes about ten times as long as one without, so use [`DeviceChoice::Sim`] for large inputs. To
-//! choose the schedule or the checks, make the device from a [`Simulator`]:
+//! A run with checks takes about ten times as long as a run without them, so use [`DeviceChoice::Sim`] for large
+//! inputs. To choose the schedule or the checks, make the device from a [`Simulator`]:
 //!
 //! ```
 //! use launch::{Checks, Device, Schedule, Simulator};

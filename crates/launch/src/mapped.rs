@@ -83,8 +83,8 @@ impl<T: DeviceCopy> MappedBuffer<T> {
     /// [`Error::ContextLost`] when an earlier launch failed.
     pub fn as_slice(&self) -> Result<&[T], Error> {
         self.device().synchronize()?;
-        // SAFETY: the memory has `len` aligned and initialised elements. No kernel writes them: earlier ones have
-        // ended, and another would need a view that borrows `self` mutably.
+        // SAFETY: the memory has `len` aligned and initialised elements. No kernel writes them: earlier kernels have
+        // ended, and another kernel would need a view that borrows `self` mutably.
         Ok(unsafe { slice::from_raw_parts(self.memory.pointer().as_ptr(), self.len) })
     }
 
@@ -95,8 +95,8 @@ impl<T: DeviceCopy> MappedBuffer<T> {
     /// The same errors as [`as_slice`](Self::as_slice).
     pub fn as_mut_slice(&mut self) -> Result<&mut [T], Error> {
         self.device().synchronize()?;
-        // SAFETY: the memory has `len` aligned and initialised elements. No kernel accesses them: earlier ones have
-        // ended, and another would need a view that borrows `self`.
+        // SAFETY: the memory has `len` aligned and initialised elements. No kernel accesses them: earlier kernels have
+        // ended, and another kernel would need a view that borrows `self`.
         Ok(unsafe { slice::from_raw_parts_mut(self.memory.pointer().as_ptr(), self.len) })
     }
 }

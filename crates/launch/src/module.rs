@@ -23,7 +23,7 @@ pub struct PtxModule {
     pub images: &'static [PtxImage],
 }
 
-/// The PTX of one module for one architecture and all later ones.
+/// The PTX of one module for one architecture and all later architectures.
 #[derive(Clone, Copy, Debug)]
 pub struct PtxImage {
     /// The architecture: 70 for `sm_70`.

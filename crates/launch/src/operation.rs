@@ -40,7 +40,7 @@ pub(crate) enum Operation {
 
 // SAFETY: the pointers are used only while the memory behind them is held.
 unsafe impl Send for Operation {}
-// SAFETY: the pointers are used only in `unsafe` functions, whose callers hold the memory behind them.
+// SAFETY: the pointers are used only in `unsafe` functions, whose callers guarantee that the memory behind them lives.
 unsafe impl Sync for Operation {}
 
 impl Operation {

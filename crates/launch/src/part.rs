@@ -3,8 +3,8 @@
 //! # Design
 //!
 //! `Stream::upload_part` fills memory and returns a read-only view of it, so it takes a `BufferPart`, not a
-//! `GlobalMut`. A kernel may hold the returned `Global` as `&[T]`, whose elements no other code may write. A part
-//! therefore cannot be copied.
+//! `GlobalMut`. A kernel may hold the returned `Global` as `&[T]`, whose elements no other code may write. A part is
+//! therefore not `Copy`.
 
 use std::iter;
 

@@ -31,8 +31,8 @@ struct Item<'t> {
 /// Returns a PTX text with these kernels alone: the module's directives, the kernels, and what they refer to, in the
 /// module's order.
 ///
-/// Returns `None` if a kernel needs the rest of its module, because it uses a static, which all kernels share, or
-/// because the module has debugging information. Also returns `None` if the text cannot be parsed.
+/// Returns `None` if a kernel needs the rest of its module. It does if the kernel uses a static, which all kernels
+/// share, or if the module has debugging information. Also returns `None` if the text cannot be parsed.
 pub(crate) fn entries_alone(module: &str, entries: &[&str]) -> Option<String> {
     let items = items(module)?;
     // A function may be declared before it is defined; both are kept.

@@ -45,7 +45,7 @@ impl Group {
     /// `work` is a list with one element per member, in order: the streams of that member.
     ///
     /// A stream can [wait](Stream::wait) for events of every member, and can [copy](Stream::copy) between its member's
-    /// memory and that of another.
+    /// memory and the memory of another member.
     ///
     /// The [crate's documentation](crate#several-devices) has an example.
     ///

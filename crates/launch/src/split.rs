@@ -143,7 +143,7 @@ impl<T: DeviceCopy> SplitBuffer<T> {
         &mut self.parts
     }
 
-    /// Replaces the elements with those of `data`; halos do not change. Waits for earlier launches.
+    /// Replaces the elements with the elements of `data`; halos do not change. Waits for earlier launches.
     ///
     /// # Errors
     ///
@@ -214,7 +214,8 @@ impl<T: DeviceCopy> SplitBuffer<T> {
                     pieces.push((part, part.halo + element - part.range.start, at + done, piece));
                     piece
                 }
-                // Beyond an end: the elements before the first one, or all that are left.
+                // These elements are beyond an end: those before the first element, or all remaining elements after the
+                // last.
                 None if wanted < 0 => wanted.unsigned_abs().min(len - done),
                 None => len - done,
             };

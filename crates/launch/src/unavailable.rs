@@ -43,7 +43,7 @@ pub enum Unavailable {
     /// The driver works but lists no GPU.
     #[error("the NVIDIA driver finds no GPU")]
     NoGpu,
-    /// There are GPUs, but none with this ordinal.
+    /// There are GPUs, but no GPU has this ordinal.
     #[error("there is no GPU {ordinal}: the driver finds {count}, counted from 0")]
     NoSuchGpu {
         /// The ordinal that was chosen.

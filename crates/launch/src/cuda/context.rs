@@ -45,7 +45,7 @@ impl Context {
         // `cust` hides the cause if it cannot retain the context, so the driver is called directly first.
         sys::retain_context(device.as_raw())?;
         let context = cust::context::Context::new(device);
-        // SAFETY: this releases the reference that `retain_context` took; `context` has one of its own. If releasing
+        // SAFETY: this releases the reference that `retain_context` took; `context` has another reference. If releasing
         // fails, the context only lives longer.
         let _ = unsafe { sys::release_context(device.as_raw()) };
         let context = context?;

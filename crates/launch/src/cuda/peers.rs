@@ -30,11 +30,10 @@ pub(super) fn enable(context: &Context, peer: &Context) -> Result<bool, Error> {
 }
 
 /// Copies `bytes` bytes, at least one, from memory of the context `source` to memory of `target`, which may be the same
-/// context. The copy is enqueued in the own stream of `target`.
+/// context. The copy is enqueued in the own stream of the device of `target`.
 ///
 /// # Safety
-/// The same conditions as for [`copy_in`]. The memory may be freed once the own streams of both contexts wait for the
-/// copy.
+/// The same conditions as for [`copy_in`]. The memory may be freed once both devices' own streams wait for the copy.
 pub(super) unsafe fn copy_in_queue(
     (to, target): (*mut u8, &Context),
     (from, source): (*const u8, &Context),

@@ -12,8 +12,8 @@ use super::{Actor, StreamAccess, is_known_to_write, note_that_it_writes};
 use crate::backend::BackendStream;
 use crate::error::Error;
 
-/// Checks the accesses of a launch to `regions`, and calls `launch` if none races with earlier work. Afterwards the
-/// checker records which regions the launch has written.
+/// Checks the accesses of a launch to `regions`, and calls `launch` if no access races with earlier work. Afterwards
+/// the checker records which regions the launch has written.
 ///
 /// # Safety
 /// The regions must be memory of the device of `actor`.

@@ -25,8 +25,8 @@ pub struct StreamAccess {
     pub array: Option<&'static str>,
     /// `true` if the operation writes the memory.
     pub is_write: bool,
-    /// The index of the device in its group, and the index of the stream among those of the device. `None` if the work
-    /// was enqueued on the device itself.
+    /// The index of the device in its group, and the index of the stream among the streams of the device. `None` if the
+    /// work was enqueued on the device itself.
     pub stream: Option<(usize, usize)>,
     /// The source line that enqueued the work.
     pub location: &'static Location<'static>,

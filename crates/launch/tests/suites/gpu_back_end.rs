@@ -276,7 +276,7 @@ fn an_old_driver() {
     });
 }
 
-/// Returns a folder with a library that has the driver's name but none of its functions.
+/// Returns a folder with a library that has the driver's name but lacks the driver's functions.
 fn empty_driver_folder() -> PathBuf {
     let folder = new_folder("empty");
     let source = folder.join("driver.rs");

@@ -219,8 +219,8 @@ fn static_shared_memory_has_the_limit_of_a_gpu() -> Result<(), Error> {
     Ok(())
 }
 
-/// Rotates the elements of a block through static or dynamic shared memory. The barrier is left out unless `is_faulty`
-/// is 0.
+/// Rotates the elements of a block through static or dynamic shared memory. The kernel executes the barrier only if
+/// `is_faulty` is 0.
 #[kernel]
 pub fn rotate(x: Global<u32>, is_faulty: u32, y: GlobalMut<u32>) {
     let mut tile = shared_array![u32; 64];

@@ -256,7 +256,7 @@ fn exchange(group: &Group, without: Option<usize>) -> Result<Vec<u32>, Error> {
     let mut is_there = || edges.next() != without;
     let (mut here, mut there) = (first.zeroed::<u32>(34)?, second.zeroed::<u32>(34)?);
     let mut sums = (first.zeroed::<u32>(1)?, second.zeroed::<u32>(1)?);
-    // 32 elements, and the halo for the last two elements of the other part.
+    // Each member has 32 elements, and a halo for the last two elements of the other part.
     let (here_view, there_view, sum_views) =
         (here.view_mut(), there.view_mut(), (sums.0.view_mut(), sums.1.view_mut()));
     group.streams(2, |streams| {

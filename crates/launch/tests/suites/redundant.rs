@@ -56,7 +56,8 @@ fn message(y: GlobalMut<u32>) {
     }
 }
 
-/// Checks in thread 0 that all threads counted before the barrier. No accesses race; only the result shows a fault.
+/// Checks in thread 0 that all threads counted before the barrier. Without the barrier no accesses race, but the result
+/// is wrong.
 #[kernel]
 fn first_and_second(y: GlobalMut<u32>) {
     let i = thread::thread_idx_x() as usize;

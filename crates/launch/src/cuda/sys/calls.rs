@@ -20,8 +20,9 @@ const NON_BLOCKING: u32 = 1;
 /// The default stream, in which synchronous copies run.
 pub(in crate::cuda) const DEFAULT_STREAM: CUstream = ptr::null_mut();
 
-/// Declares functions that each make one driver call. Either all of them are `unsafe` or none. A function declared with
-/// `-> value: Type = start, call` sets `value` to `start`, lets the driver write to it, and returns it.
+/// Declares functions that each make one driver call. In one use of the macro, either all functions are `unsafe` or
+/// none is. A function declared with `-> value: Type = start, call` sets `value` to `start`, lets the driver write to
+/// it, and returns it.
 macro_rules! driver_calls {
     ($safety:tt $($(#[$doc:meta])* fn $name:ident $parameters:tt
         $(-> $value:ident: $Value:ty = $start:expr, $writes:ident $arguments:tt)? $(= $plain:ident $rest:tt)?;)*) => {
@@ -66,7 +67,7 @@ driver_calls! { [unsafe]
     /// Releases a reference that `retain_context` took to the primary context.
     ///
     /// # Safety
-    /// All users of the context must have references of their own.
+    /// Each user of the context must have another reference.
     fn release_context(device: CUdevice) = cuDevicePrimaryCtxRelease_v2(device);
 
     /// Frees memory that [`allocate`] returned in the same context, after all earlier launches are done.
@@ -99,16 +100,16 @@ driver_calls! { [unsafe]
     /// Copies `bytes` bytes, at least one, to the device in `stream`.
     ///
     /// # Safety
-    /// Until the copy is done, `address` must point to `bytes` bytes of the current context's memory, and `source` must
-    /// be valid for reads of that size and must not change.
+    /// Until the copy is done, `address` must point to `bytes` bytes of the current context's memory. Until then,
+    /// `source` must be valid for reads of that size and must not change.
     fn copy_to_device_in(stream: CUstream, address: u64, source: *const u8, bytes: usize) =
         cuMemcpyHtoDAsync_v2(address, source.cast(), bytes, stream);
 
     /// Copies `bytes` bytes, at least one, to the host in `stream`.
     ///
     /// # Safety
-    /// Until the copy is done, `address` must point to `bytes` bytes of the current context's memory, and `target` must
-    /// be valid for writes of that size and must not be accessed by other code.
+    /// Until the copy is done, `address` must point to `bytes` bytes of the current context's memory. Until then,
+    /// `target` must be valid for writes of that size, and no other code may access it.
     fn copy_to_host_in(stream: CUstream, target: *mut u8, address: u64, bytes: usize) =
         cuMemcpyDtoHAsync_v2(target.cast(), address, bytes, stream);
 

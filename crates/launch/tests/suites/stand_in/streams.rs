@@ -48,7 +48,7 @@ pub enum Source {
 
 impl Streams {
     /// Creates a stream and returns its number. Streams for which no synchronous call waits have the numbers 1, 2, …;
-    /// the others are numbered from `FIRST_BLOCKING` on.
+    /// the other streams have numbers from `FIRST_BLOCKING` on.
     pub fn create(&mut self, is_blocking: bool) -> usize {
         let number = if is_blocking { &mut self.next_blocking } else { &mut self.next };
         *number += 1;
