@@ -5,9 +5,9 @@
 //! From sm_80 on, an asynchronous copy is `cp.async`. For older GPUs it is a load and a store. The target features of
 //! the compilation decide between them.
 //!
-//! In the simulator, the destination of an asynchronous copy counts as written from the start of the copy, and as
-//! uninitialised for readers until the wait. The value arrives at the wait. The checks therefore report a kernel that
-//! reads the destination too early or that overwrites elements which other threads still read.
+//! In the simulator, the destination of an asynchronous copy counts as written from the start of the copy. Readers see
+//! it as uninitialised until the wait. The value arrives at the wait. The checks therefore report a kernel that reads
+//! the destination too early or that overwrites elements which other threads still read.
 
 use crate::{Element, Global, GlobalMut, Shared, backend};
 

@@ -58,9 +58,9 @@ pub fn funnel_shift_right_clamped(low: u32, high: u32, shift: u32) -> u32 {
     backend::funnel_shift_right_clamped(low, high, shift)
 }
 
-/// Returns a word of four bytes, each of which four bits of `selector` select from the eight bytes of `b:a`. The lower
-/// three of these bits are the byte's number, counted from the lowest byte of `a`. If the fourth bit is set, the byte
-/// is replaced by eight copies of its sign bit.
+/// Returns a word of four bytes that `selector` selects from the eight bytes of `b:a`. For each byte, the lower three
+/// of four bits of `selector` are the byte's number, counted from the lowest byte of `a`. If the fourth bit is set, the
+/// byte is replaced by eight copies of its sign bit.
 #[doc(alias = "__byte_perm")]
 #[inline(always)]
 pub fn byte_permute(a: u32, b: u32, selector: u32) -> u32 {

@@ -36,12 +36,12 @@ use crate::backend;
 /// ```
 ///
 /// A type is plain if it has 1, 2, 4, 8 or 16 bytes, no padding, and no invalid bit pattern. A plain value is loaded
-/// and stored in one access, and every other value number by number; padding is never read or written. If two threads
-/// access a value that is not plain without an order, a load may therefore return fields of two values. A type's safety
-/// must not depend on unmixed fields.
+/// and stored in one access, and every other value number by number; padding is never read or written. If the accesses
+/// of two threads to a value that is not plain are unordered, a load may therefore return fields of two different
+/// values. The safety of such a type must not depend on fields that belong to one value.
 ///
 /// Without `#[repr(C)]`, the compiler orders the fields of structs and tuples. Such elements may be in a buffer only if
-/// the compilers of the program and of the PTX use the same order, as compilers of one release do.
+/// the compilers of the program and of the PTX use the same order. Compilers of one release do.
 ///
 /// A type with references or with a destructor does not compile:
 ///

@@ -9,7 +9,7 @@ use crate::atomic::{Atomic, Place, Scope};
 use crate::backend::{self, Owner};
 use crate::{DeviceCopy, Element};
 
-/// A read-only view of `len` elements in global memory. No thread writes them while the kernel runs.
+/// A read-only view of `len` elements in global memory. No thread may write these elements while the kernel runs.
 ///
 /// A kernel receives the view as a pointer and a length.
 pub struct Global<'a, T> {
@@ -51,8 +51,8 @@ impl<T> Copy for GlobalMut<'_, T> {}
 unsafe impl<T: DeviceCopy> Send for Global<'_, T> {}
 // SAFETY: the view only reads elements, which are `Sync`.
 unsafe impl<T: DeviceCopy> Sync for Global<'_, T> {}
-// SAFETY: several threads may access the view at once (plain accesses on a GPU, atomic ones in the simulator), and the
-// elements are plain data.
+// SAFETY: several threads may access the view at once, by plain accesses on a GPU and by atomic accesses in the
+// simulator. The elements are plain data.
 unsafe impl<T: DeviceCopy> Send for GlobalMut<'_, T> {}
 // SAFETY: several threads may access the view at once, and the elements are plain data.
 unsafe impl<T: DeviceCopy> Sync for GlobalMut<'_, T> {}
@@ -180,7 +180,8 @@ macro_rules! common_methods {
 
         /// Prefetches the 128 bytes around element `index`, if it exists, to the L2 cache (`prefetch.global.L2`).
         ///
-        /// No thread waits for the prefetch, and results do not depend on it. It does nothing in the simulator.
+        /// No thread waits for the prefetch, and results do not depend on it. In the simulator, this method does
+        /// nothing.
         #[inline(always)]
         pub fn prefetch(&self, index: usize) {
             if index < self.len() {

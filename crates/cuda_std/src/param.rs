@@ -56,8 +56,8 @@ pub unsafe trait KernelParam: Sized {
 /// A value that the host passes to a kernel.
 ///
 /// # Safety
-/// `encode` must append one parameter for `Head`, and one for `Tail` unless that is `()`. It must record the device of
-/// each pointer and the memory that the value views. `For` must differ from the type only in lifetimes.
+/// `encode` must append one parameter for `Head`, and one for `Tail` if `Tail` is not `()`. It must record the device
+/// of each pointer and the memory to which the value refers. `For` must differ from the type only in lifetimes.
 #[diagnostic::on_unimplemented(
     message = "a kernel cannot be passed a `{Self}`",
     label = "not a kernel parameter",

@@ -1,8 +1,8 @@
 //! `print!`, `println!` and the messages of assertions, from a kernel.
 //!
 //! On a GPU the driver's `vprintf` formats the message. [`println!`](crate::println) translates Rust's format string to
-//! C's at compile time, by the types of the arguments. Every argument is passed as 8 bytes, and a string as the address
-//! of a zero-terminated copy.
+//! a C format string at compile time, according to the types of the arguments. Every argument is passed as 8 bytes. A
+//! string is passed as the address of a zero-terminated copy.
 
 /// The longest C format string, in bytes.
 pub const MAX_FORMAT: usize = 512;
@@ -229,7 +229,7 @@ const fn push_argument(text: &mut Text, flags: &str, kind: Kind, conversion: Opt
     }
     text.push(b'%');
     if matches!(kind, Kind::Text | Kind::Word) && !flags.is_empty() {
-        // Rust aligns NaN and infinity to the left of their width.
+        // Rust left-aligns NaN and infinity within their width.
         text.push(b'-');
     }
     text.push_str(flags);

@@ -136,7 +136,8 @@ pub fn block_size() -> u32 {
     block_dim_x() * block_dim_y() * block_dim_z()
 }
 
-/// Waits until every thread of the block has arrived. Afterwards each thread sees all earlier writes of the others.
+/// Waits until every thread of the block has arrived. Afterwards each thread sees all earlier writes of the other
+/// threads.
 ///
 /// Every thread of the block must reach the same barrier. The simulator reports a barrier that some threads never
 /// reach.

@@ -3,8 +3,8 @@
 use super::Scope;
 use crate::backend;
 
-/// Orders this thread's earlier accesses to global and shared memory before its later ones, as seen by every thread of
-/// the device (`fence.sc.gpu`).
+/// Orders this thread's earlier accesses to global and shared memory before its later accesses, for every thread of the
+/// device (`fence.sc.gpu`).
 #[doc(alias = "__threadfence")]
 #[inline(always)]
 #[track_caller]

@@ -205,21 +205,21 @@ macro_rules! of_bits {
                 AtomicRef::new(self.place.cast(), self.scope)
             }
 
-            /// Replaces the float's bits by their bitwise and with those of `value`. Returns the previous value.
+            /// Replaces the float's bits by their bitwise and with the bits of `value`. Returns the previous value.
             #[inline(always)]
             #[track_caller]
             pub fn fetch_and(&self, value: $float, order: Ordering) -> $float {
                 $float::from_bits(self.bits().fetch_and(value.to_bits(), order))
             }
 
-            /// Replaces the float's bits by their bitwise or with those of `value`. Returns the previous value.
+            /// Replaces the float's bits by their bitwise or with the bits of `value`. Returns the previous value.
             #[inline(always)]
             #[track_caller]
             pub fn fetch_or(&self, value: $float, order: Ordering) -> $float {
                 $float::from_bits(self.bits().fetch_or(value.to_bits(), order))
             }
 
-            /// Replaces the float's bits by their bitwise exclusive or with those of `value`. Returns the previous
+            /// Replaces the float's bits by their bitwise exclusive or with the bits of `value`. Returns the previous
             /// value.
             #[inline(always)]
             #[track_caller]

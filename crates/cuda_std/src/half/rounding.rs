@@ -6,7 +6,8 @@
 //! `f64` represents the product of two 16-bit floats exactly. A sum in `f64` is rounded to odd. Rounding this sum to 16
 //! bits then returns the same result as a single rounding. NaNs have the bits that GPUs return.
 
-/// A 16-bit format with `fraction` bits for the fraction, one for the sign, and the others for the exponent.
+/// A 16-bit format with `fraction` bits for the fraction, one bit for the sign, and the remaining bits for the
+/// exponent.
 #[derive(Clone, Copy)]
 pub struct Format {
     fraction: u32,

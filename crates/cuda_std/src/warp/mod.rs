@@ -45,7 +45,7 @@ pub fn activemask() -> u32 {
     backend::activemask()
 }
 
-/// Waits for the lanes of `mask`. Afterwards each of these lanes sees all earlier writes of the others.
+/// Waits for the lanes of `mask`. Afterwards each of these lanes sees all earlier writes of the other lanes.
 #[doc(alias = "__syncwarp")]
 #[inline(always)]
 #[track_caller]

@@ -3,7 +3,7 @@
 use super::{SIZE, lane_id};
 use crate::{Element, backend};
 
-/// How a shuffle selects the source lane.
+/// The way in which a shuffle selects the source lane.
 #[derive(Clone, Copy)]
 enum Mode {
     Idx,

@@ -24,7 +24,7 @@ fn module(name: &str) -> String {
 
 const MODULES: [&str; 8] = ["atomic", "barrier", "bits", "grid", "half", "machine", "thread", "warp"];
 
-/// Returns the parts of `text` that stand between backticks.
+/// Returns the parts of `text` that are between backticks.
 fn quoted(text: &str) -> impl Iterator<Item = &str> {
     text.split('`').skip(1).step_by(2)
 }

@@ -53,9 +53,9 @@ impl DeviceId {
 /// `encode` and `run` are compiled once, in the crate that declares the kernel. Callers find them by the type.
 ///
 /// # Safety
-/// The PTX entry named by `INFO` must belong to the function with the type's name and take its arguments, because a
-/// launch passes to the entry the parameters that `encode` appends. `encode` and `run` must take the same arguments.
-/// Only `#[kernel]` should implement this trait.
+/// The PTX entry named by `INFO` must belong to the function with the type's name and must take its arguments. A launch
+/// passes to the entry the parameters that `encode` appends. `encode` and `run` must take the same arguments. Only
+/// `#[kernel]` should implement this trait.
 #[diagnostic::on_unimplemented(
     message = "there is no kernel `{Self}`",
     note = "a generic kernel can be called with the arguments that its `#[kernel(instances(…))]` lists"

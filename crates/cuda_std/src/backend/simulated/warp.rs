@@ -110,7 +110,8 @@ pub fn reduce<T: AtomicInteger>(update: Update, mask: u32, value: T) -> T {
         Update::Xor => Reduction::Xor,
         _ => Reduction::Add,
     };
-    // The simulator compares unsigned numbers. Flipping the sign bit keeps the order of signed ones.
+    // The simulator compares unsigned numbers. With the sign bits flipped, signed numbers have the same order as
+    // unsigned ones.
     let is_compared = matches!(update, Update::Min | Update::Max);
     match T::TYPE {
         AtomicType::I32 if is_compared => {

@@ -170,7 +170,7 @@ pub(super) unsafe fn escaped_unknown(
         let look = |index| unsafe { escaped_unknown(element, (start.add(index * POINTER), POINTER), callee, at) };
         return (0..len).for_each(look);
     }
-    // SAFETY: the caller guarantees the value, which does not change meanwhile.
+    // SAFETY: the caller guarantees that the value exists, and it does not change during the call.
     raw::escaped_value(unsafe { words(start, bytes) }, is_shown, callee, at);
 }
 

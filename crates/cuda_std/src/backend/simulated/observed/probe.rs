@@ -82,7 +82,7 @@ macro_rules! slices {
 slices! { &[T] &mut [T] }
 
 impl<T> Probe<*const [T]> {
-    /// Returns the storage of the elements of a slice, which is that of the slice.
+    /// Returns the storage of the elements of a slice, which is the storage of the slice.
     #[inline(always)]
     pub fn passed<W: Storage>(self, storage: W) -> W {
         storage
@@ -90,7 +90,7 @@ impl<T> Probe<*const [T]> {
 }
 
 impl<T, const N: usize> Probe<*const [T; N]> {
-    /// Returns the storage of the elements of an array, which is that of the array.
+    /// Returns the storage of the elements of an array, which is the storage of the array.
     #[inline(always)]
     pub fn passed<W: Storage>(self, storage: W) -> W {
         storage

@@ -161,7 +161,7 @@ impl<T> At<*const [T]> {
 }
 
 impl<T, const N: usize> At<*const [T; N]> {
-    /// Returns the storage of `array[index]`, which is that of the array.
+    /// Returns the storage of `array[index]`, which is the storage of the array.
     #[inline(always)]
     pub fn indexed<W: Storage, I: ?Sized>(self, storage: W, _index: &I) -> W {
         storage
