@@ -200,8 +200,8 @@ pub(crate) trait Ipc {
     /// `to` must meet the conditions of [`Backend::copy`]. `from` must point to `bytes` bytes of the opened memory.
     unsafe fn copy_opened(&self, to: *mut u8, from: *const u8, bytes: usize) -> Result<(), Error>;
 
-    /// Makes an event for [`record_in`](Self::record_in) and returns it with its handle for other processes. The event
-    /// is not recorded yet.
+    /// Creates an event for [`record_in`](Self::record_in) and returns it with its handle for other processes. The
+    /// event is not recorded yet.
     fn shared_event(&self) -> Result<(BackendEvent, [u8; HANDLE_BYTES]), Error>;
 
     /// Records `event`. The event completes when everything enqueued so far, except in streams, is done.
@@ -312,7 +312,7 @@ unsafe impl Send for Allocated {}
 unsafe impl Sync for Allocated {}
 
 impl Allocated {
-    /// Makes a value for memory at these addresses. Dropping `owner` must free the memory.
+    /// Creates a value for memory at these addresses. Dropping `owner` must free the memory.
     pub(crate) fn new(
         on_device: Option<*mut u8>,
         on_host: Option<NonNull<u8>>,
@@ -329,7 +329,7 @@ pub(crate) struct BackendEvent {
 }
 
 impl BackendEvent {
-    /// Makes a value for the event with this number. Dropping `owner` must release the event.
+    /// Creates a value for the event with this number. Dropping `owner` must release the event.
     pub(crate) fn new(number: u64, owner: impl Send + Sync + 'static) -> Self {
         Self { number, _owner: Box::new(owner) }
     }

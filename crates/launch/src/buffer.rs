@@ -158,8 +158,8 @@ impl<T: DeviceCopy> Buffer<T> {
         self.memory.write_at(0, bytes_of(data))
     }
 
-    /// Sets every byte of the buffer to zero. The call does not compile if zero bytes are not a valid `T`. On a GPU
-    /// this returns at once.
+    /// Sets every byte of the buffer to zero. The call does not compile if zero bytes are not a valid `T`. On a GPU the
+    /// call returns at once.
     ///
     /// # Errors
     ///
@@ -169,7 +169,8 @@ impl<T: DeviceCopy> Buffer<T> {
         self.memory.zero()
     }
 
-    /// Replaces all elements with the elements of `source`, by a copy within the device. On a GPU this returns at once.
+    /// Replaces all elements with the elements of `source`, by a copy within the device. On a GPU the call returns at
+    /// once.
     ///
     /// # Errors
     ///
@@ -184,8 +185,8 @@ impl<T: DeviceCopy> Buffer<T> {
     /// device of the same kind.
     ///
     /// The copy runs after the earlier work of both devices and before their later work, except work in streams. On
-    /// GPUs this returns at once. The bytes are copied directly if both GPUs are members of a [`Group`](crate::Group)
-    /// and can access each other's memory, otherwise through host memory.
+    /// GPUs the call returns at once. The bytes are copied directly if both GPUs are members of a
+    /// [`Group`](crate::Group) and can access each other's memory, otherwise through host memory.
     ///
     /// ```
     /// use launch::Group;
@@ -212,7 +213,7 @@ impl<T: DeviceCopy> Buffer<T> {
     }
 
     /// Copies the elements `range` of this buffer to the elements that start at index `at`. The two ranges must not
-    /// overlap. On a GPU this returns at once.
+    /// overlap. On a GPU the call returns at once.
     ///
     /// # Errors
     ///

@@ -24,8 +24,8 @@ pub(crate) struct PeerCopy<'d> {
 }
 
 /// Enqueues all `copies`, in an unspecified order. They run after the earlier work of their devices and before the
-/// later work, except work in streams. On GPUs this returns at once. `location` is the source line of the call if other
-/// views of the memory may exist, otherwise `None`.
+/// later work, except work in streams. On GPUs the call returns at once. `location` is the source line of the call if
+/// other views of the memory may exist, otherwise `None`.
 ///
 /// # Safety
 /// Each address must point to `bytes` bytes of its device's memory. A target must overlap no source and no other

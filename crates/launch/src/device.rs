@@ -73,9 +73,9 @@ pub fn gpus() -> Result<Vec<Gpu>, Unavailable> {
 /// The closure `kernels` receives a number of multiprocessors and returns the kernels to compile for a GPU with that
 /// number. [`Device::kernels_of`] lists the kernels of any work, on the simulator too.
 ///
-/// While the driver initialises, this function calls `kernels` with 132 and extracts the PTX of the returned kernels.
-/// If the GPU has another number of multiprocessors, it calls `kernels` again. Without a driver, it never calls
-/// `kernels`. If a kernel cannot be compiled, its launch returns the error.
+/// While the driver initialises, this function calls `kernels` with 132 multiprocessors and extracts the PTX of the
+/// returned kernels. If the GPU has another number of multiprocessors, it calls `kernels` again. Without a driver, it
+/// never calls `kernels`. If a kernel cannot be compiled, its launch returns the error.
 pub fn compile_beside<T>(
     choice: DeviceChoice,
     modules: &'static [PtxModule],

@@ -208,7 +208,7 @@ impl Device {
 }
 
 impl<R: Resources> Graph<R> {
-    /// Enqueues the recorded work, in order, after the earlier work of the device. On a GPU this returns at once.
+    /// Enqueues the recorded work, in order, after the earlier work of the device. On a GPU the call returns at once.
     ///
     /// # Errors
     ///

@@ -66,7 +66,7 @@ impl Group {
         Self::of(members)
     }
 
-    /// Makes a group of the devices `members`.
+    /// Creates a group of the devices `members`.
     ///
     /// # Errors
     ///
@@ -108,7 +108,7 @@ impl Group {
     /// point to the memory of any member.
     ///
     /// The copies run after the earlier work of these members and before their later work, except work in streams. On
-    /// GPUs this returns at once. One call is faster than several calls of
+    /// GPUs the call returns at once. One call is faster than several calls of
     /// [`Buffer::copy_range_from`](crate::Buffer::copy_range_from), each of which waits for the previous one.
     ///
     /// ```

@@ -148,7 +148,7 @@ impl IpcEvent {
 
 impl OpenedEvent {
     /// Makes all later work of the device, except in streams, wait for the other process's last record of the event. On
-    /// a GPU this returns at once.
+    /// a GPU the call returns at once.
     ///
     /// # Errors
     ///
@@ -164,7 +164,8 @@ impl<T: Element> Buffer<T> {
     /// opened `source`.
     ///
     /// The copy runs after the earlier work of the device and before its later work, except work in streams. On a GPU
-    /// this returns at once. If the other process writes the elements meanwhile, the copied elements are unspecified.
+    /// the call returns at once. If the other process writes the elements meanwhile, the copied elements are
+    /// unspecified.
     ///
     /// # Errors
     ///

@@ -39,13 +39,13 @@ type OwnText = Option<Arc<str>>;
 const HEAD: u64 = 4096;
 
 impl PtxImage {
-    /// Makes an image from the PTX `text`.
+    /// Creates an image from the PTX `text`.
     pub const fn new(arch: u32, text: &'static str) -> Self {
         Self { arch, bytes: text.as_bytes(), is_deflated: false }
     }
 
-    /// Makes an image from PTX compressed by DEFLATE (RFC 1951), for programs with much PTX. If the bytes are invalid,
-    /// the driver gets the text up to the error.
+    /// Creates an image from PTX compressed by DEFLATE (RFC 1951), for programs with much PTX. If the bytes are
+    /// invalid, the driver gets the text up to the error.
     pub const fn deflated(arch: u32, bytes: &'static [u8]) -> Self {
         Self { arch, bytes, is_deflated: true }
     }

@@ -12,7 +12,7 @@ pub(crate) struct RecordedLaunch {
 }
 
 impl RecordedLaunch {
-    /// Makes a launch of the kernel of `call` with the parameters `params`.
+    /// Creates a launch of the kernel of `call` with the parameters `params`.
     ///
     /// # Safety
     /// At each launch of the result, the memory to which the views of `call` point must be borrowed again.

@@ -20,7 +20,7 @@ pub struct BufferPart<'a, T> {
 }
 
 impl<'a, T: DeviceCopy> BufferPart<'a, T> {
-    /// Makes a part of the elements of `view`, which must be the only view of them for `'a`.
+    /// Creates a part of the elements of `view`, which must be the only view of them for `'a`.
     pub(crate) fn new(view: GlobalMut<'a, T>) -> Self {
         Self { view }
     }

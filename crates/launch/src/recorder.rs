@@ -19,7 +19,7 @@ pub(crate) struct Recorder {
 }
 
 impl Recorder {
-    /// Makes a recorder that records kernels only.
+    /// Creates a recorder that records kernels only.
     pub(crate) fn of_kernels() -> Self {
         Self { kernels: Some(RefCell::default()), ..Self::default() }
     }

@@ -56,7 +56,7 @@ pub struct Held<'s> {
 }
 
 impl<'s> Held<'s> {
-    /// Makes an empty list for buffers of `device`. The list reuses the storage of `memory`.
+    /// Creates an empty list for buffers of `device`. The list reuses the storage of `memory`.
     pub(crate) fn new(device: DeviceId, mut memory: Vec<HeldMemory>) -> Self {
         memory.clear();
         Self { device, memory, borrows: PhantomData }

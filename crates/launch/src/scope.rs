@@ -1,4 +1,4 @@
-//! Scopes, at whose end all work of their streams is done.
+//! Scopes for streams. At the end of a scope, all work of its streams is done.
 //!
 //! # Design
 //!

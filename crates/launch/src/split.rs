@@ -173,7 +173,7 @@ impl<T: DeviceCopy> SplitBuffer<T> {
     }
 
     /// Copies the current elements of each part to its neighbours' halos. The copies run after the earlier work of the
-    /// members and before their later work, except work in streams. On GPUs this returns at once.
+    /// members and before their later work, except work in streams. On GPUs the call returns at once.
     ///
     /// # Errors
     ///

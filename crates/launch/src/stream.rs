@@ -71,7 +71,7 @@ pub struct Stream<'scope, 'env: 'scope> {
 }
 
 impl<'scope, 'env> Stream<'scope, 'env> {
-    /// Makes the handle of stream `number` of the device with index `member` in `devices`.
+    /// Creates the handle of stream `number` of the device with index `member` in `devices`.
     pub(crate) fn new(
         devices: &'scope [Device],
         member: usize,

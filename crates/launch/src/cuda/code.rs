@@ -117,9 +117,9 @@ impl Target {
     }
 
     /// Compiles the kernels in `kernels` that are not compiled yet and whose PTX can be extracted from their module.
-    /// Launches with tables cannot use this code. Each kernel is compiled separately, so that it can be launched as
-    /// soon as it is ready. Several kernels are compiled at the same time. When this function returns, another thread
-    /// may still be compiling some of them.
+    /// Launches with tables cannot use this code. Each kernel is compiled separately, so that it can be launched before
+    /// the other kernels are ready. Several kernels are compiled at the same time. When this function returns, another
+    /// thread may still be compiling some of them.
     pub(super) fn compile(&self, kernels: &[&'static KernelInfo]) {
         if !sys::has_libraries() {
             return;

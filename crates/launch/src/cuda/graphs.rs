@@ -36,7 +36,7 @@ impl Drop for Captured {
 }
 
 impl GpuGraph {
-    /// Makes a graph that executes the operations `work` in order.
+    /// Creates a graph that executes the operations `work` in order.
     ///
     /// # Safety
     /// The same conditions as for [`Backend::graph`](crate::backend::Backend::graph).

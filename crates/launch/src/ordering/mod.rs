@@ -74,7 +74,7 @@ impl Registry {
 }
 
 impl Actor {
-    /// Makes an actor for a new stream.
+    /// Creates an actor for a new stream.
     pub(crate) fn begin_stream() -> Self {
         registry().open_streams += 1;
         Self::begin()
@@ -91,7 +91,7 @@ impl Actor {
         registry().open_streams > 0
     }
 
-    /// Makes a new actor.
+    /// Creates a new actor.
     pub(crate) fn begin() -> Self {
         let mut registry = registry();
         registry.next += 1;

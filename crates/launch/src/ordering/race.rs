@@ -46,7 +46,7 @@ pub enum StreamWork {
 }
 
 impl StreamAccess {
-    /// Makes an access by `work`. The caller sets the accessed array and the kind of access afterwards.
+    /// Creates an access by `work`. The caller sets the accessed array and the kind of access afterwards.
     pub(crate) fn new(work: StreamWork, stream: Option<(usize, usize)>, location: &'static Location<'static>) -> Self {
         Self { work, array: None, is_write: false, stream, location }
     }
