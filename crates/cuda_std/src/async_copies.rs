@@ -168,7 +168,7 @@ impl AsyncCopies {
         unsafe { self.0.begin(from.as_ptr().add(index * N).cast(), to.address_of(slot)) }
     }
 
-    /// Makes a group of the copies begun since the last `commit`. If no copy was begun, the group is empty.
+    /// Creates a group of the copies begun since the last `commit`. If no copy was begun, the group is empty.
     #[inline(always)]
     pub fn commit(&mut self) {
         self.0.commit();

@@ -2,8 +2,8 @@
 //!
 //! # Design
 //!
-//! [`DeviceCopy`] states where the numbers of a type are, whether every bit pattern is a valid value, and whether a
-//! value of all zero bytes is valid. Host and device copy an element number by number with the same code. A blanket
+//! [`DeviceCopy`] states which bytes of a type contain numbers. It also states whether every bit pattern, or at least a
+//! value of all zero bytes, is valid. Host and device copy an element number by number with the same code. A blanket
 //! implementation for `bytemuck::Pod` would exclude `bool` and tuples. Casts and vectors need the subtrait `Element`,
 //! whose types are also `Pod`.
 

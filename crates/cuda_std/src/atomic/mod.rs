@@ -309,17 +309,17 @@ macro_rules! number_methods {
 macro_rules! integer_methods {
     () => {
         update_method! {
-            /// Replaces element `index` by its bitwise and with `value`. Returns the previous value.
+            /// Replaces element `index` by its bitwise AND with `value`. Returns the previous value.
             #[doc(alias = "atomicAnd")]
             atomic_and And
         }
         update_method! {
-            /// Replaces element `index` by its bitwise or with `value`. Returns the previous value.
+            /// Replaces element `index` by its bitwise OR with `value`. Returns the previous value.
             #[doc(alias = "atomicOr")]
             atomic_or Or
         }
         update_method! {
-            /// Replaces element `index` by its bitwise exclusive or with `value`. Returns the previous value.
+            /// Replaces element `index` by its bitwise XOR with `value`. Returns the previous value.
             #[doc(alias = "atomicXor")]
             atomic_xor Xor
         }

@@ -177,11 +177,11 @@ impl<T: AtomicNumber> AtomicRef<'_, T> {
 
 impl<T: AtomicInteger> AtomicRef<'_, T> {
     updates! {
-        /// Replaces the number by its bitwise and with `value`. Returns the previous value.
+        /// Replaces the number by its bitwise AND with `value`. Returns the previous value.
         fetch_and(value: T) And;
-        /// Replaces the number by its bitwise or with `value`. Returns the previous value.
+        /// Replaces the number by its bitwise OR with `value`. Returns the previous value.
         fetch_or(value: T) Or;
-        /// Replaces the number by its bitwise exclusive or with `value`. Returns the previous value.
+        /// Replaces the number by its bitwise XOR with `value`. Returns the previous value.
         fetch_xor(value: T) Xor;
     }
 }
@@ -205,22 +205,21 @@ macro_rules! of_bits {
                 AtomicRef::new(self.place.cast(), self.scope)
             }
 
-            /// Replaces the float's bits by their bitwise and with the bits of `value`. Returns the previous value.
+            /// Replaces the float's bits by their bitwise AND with the bits of `value`. Returns the previous value.
             #[inline(always)]
             #[track_caller]
             pub fn fetch_and(&self, value: $float, order: Ordering) -> $float {
                 $float::from_bits(self.bits().fetch_and(value.to_bits(), order))
             }
 
-            /// Replaces the float's bits by their bitwise or with the bits of `value`. Returns the previous value.
+            /// Replaces the float's bits by their bitwise OR with the bits of `value`. Returns the previous value.
             #[inline(always)]
             #[track_caller]
             pub fn fetch_or(&self, value: $float, order: Ordering) -> $float {
                 $float::from_bits(self.bits().fetch_or(value.to_bits(), order))
             }
 
-            /// Replaces the float's bits by their bitwise exclusive or with the bits of `value`. Returns the previous
-            /// value.
+            /// Replaces the float's bits by their bitwise XOR with the bits of `value`. Returns the previous value.
             #[inline(always)]
             #[track_caller]
             pub fn fetch_xor(&self, value: $float, order: Ordering) -> $float {

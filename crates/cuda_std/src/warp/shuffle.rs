@@ -104,7 +104,7 @@ shuffles! {
     /// Returns the value of the lane whose index is `delta` (0 to 31) higher, or the caller's own value if there is no
     /// such lane.
     shuffle_down shuffle_down_within warp_shuffle_down Down delta "__shfl_down_sync"
-    /// Returns the value of the lane whose index is the caller's index exclusive or `lanes` (0 to 31).
+    /// Returns the value of the lane whose index is the caller's index XOR `lanes` (0 to 31).
     shuffle_xor shuffle_xor_within warp_shuffle_xor Xor lanes "__shfl_xor_sync"
 }
 

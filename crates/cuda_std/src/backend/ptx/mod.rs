@@ -235,8 +235,8 @@ pub fn out_of_bounds_shared(_view: u32, _index: usize, _len: usize) -> ! {
     trap()
 }
 
-/// Passes a message to the driver, which prints it when the host next synchronises. [`println!`](crate::println) uses
-/// it.
+/// Passes a message to the driver, which prints it when the host next synchronises. [`println!`](crate::println) calls
+/// this function.
 #[inline(always)]
 pub fn print<P: Pieces, A: PrintArguments>(_pieces: P, arguments: A) {
     arguments.with_words(|words| {

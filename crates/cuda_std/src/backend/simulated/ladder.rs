@@ -11,7 +11,7 @@ use std::string::String;
 
 use simt::{ArgumentId, KernelInfo};
 
-/// A rung of a ladder: one way to compute an algorithm's result, with one kernel or several.
+/// A rung of a ladder: one way to compute an algorithm's result, by one or several kernels.
 ///
 /// Two values are equal if they are the same rung of the same ladder.
 #[derive(Debug)]

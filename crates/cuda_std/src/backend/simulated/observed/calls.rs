@@ -30,7 +30,7 @@ pub(super) enum Reach {
 }
 
 /// Returns the kind of pointers in a value whose type has the name `name` and the size `bytes`. The optimiser evaluates
-/// the call. The function is not generic, so the program contains it once.
+/// the call at compile time. The function is not generic, so the program contains it only once.
 #[inline(always)]
 pub(super) fn reach(name: &'static str, bytes: usize) -> Reach {
     if bytes < POINTER {

@@ -120,7 +120,7 @@ impl Head {
         if !is_slice(name) {
             return self.hand(place);
         }
-        // SAFETY: the operand is a slice by its name.
+        // SAFETY: the name of the operand's type shows that it is a slice.
         let slice = unsafe { place.cast::<*const [()]>().read() };
         let start = slice.cast::<u8>().addr();
         match slice_of_numbers(name) {
