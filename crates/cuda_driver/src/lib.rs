@@ -13,8 +13,8 @@
 //! | otherwise | the driver's result |
 //!
 //! `cust_raw` passes `-lcuda` to the linker. The linker finds an empty archive in the folder that `CUDA_LIBRARY_PATH`
-//! names in `.cargo/config.toml`. It then finds the functions in this crate, whose object file is linked because the
-//! program uses [`load`]. The symbols are hidden, so shared libraries still see the driver's own functions.
+//! names in `.cargo/config.toml`. The linker then finds the functions in this crate. Their object file is linked
+//! because the program uses [`load`]. The symbols are hidden, so shared libraries still see the driver's own functions.
 //!
 //! This crate supports Linux on x86-64 and AArch64. On other platforms it builds, and [`load`] returns
 //! [`LoadError::UnsupportedPlatform`].
