@@ -11,7 +11,7 @@ fn build(folder: &Path) -> Output {
     cargo.env("CARGO_TARGET_DIR", folder.join("target")).output().unwrap()
 }
 
-/// Makes a project in `folder` whose build script uses this crate with `features`.
+/// Creates a project in `folder` whose build script uses this crate with `features`.
 fn make_project(folder: &Path, features: &str) {
     let manifest = format!(
         "[package]\nname = \"mine\"\nedition = \"2024\"\n\n[workspace]\n\n[build-dependencies]\ncuda_stub = {{ path = {:?}, features = [{features}] }}\n",
