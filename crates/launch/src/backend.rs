@@ -121,7 +121,7 @@ pub(crate) trait Backend: Any + Ipc + Send + Sync {
     /// Makes all later work of this device, except in streams, wait for `event`.
     ///
     /// # Safety
-    /// `event` must be of this device or of another of the same kind.
+    /// `event` must belong to this device or to another device of the same kind.
     unsafe fn wait_for(&self, event: &BackendEvent) -> Result<(), Error>;
 
     /// Gives this device direct access to the memory of `other`, which must be of the same kind. Returns false if the
@@ -144,7 +144,7 @@ pub(crate) trait Backend: Any + Ipc + Send + Sync {
     /// Launches the kernel of `call` with the parameters `params`.
     ///
     /// # Safety
-    /// The views in `call` must be of this device's memory, which may be freed at any time after the call.
+    /// The views in `call` must point to this device's memory, which may be freed at any time after the call.
     unsafe fn launch(&self, config: LaunchConfig, call: &Call<'_>, params: &Params) -> Result<(), Error>;
 
     /// Prepares a launch, so that executing it needs only the driver's launch call.
@@ -169,7 +169,7 @@ pub(crate) trait Backend: Any + Ipc + Send + Sync {
     /// Waits for both events and returns the time between them, or zero if `to` completed first.
     ///
     /// # Safety
-    /// Both events must be of this device.
+    /// Both events must belong to this device.
     unsafe fn elapsed(&self, from: &BackendEvent, to: &BackendEvent) -> Result<Duration, Error>;
 
     /// Returns true if this device checks for races between streams.
@@ -259,7 +259,7 @@ pub(crate) trait BackendStream: Send + Sync {
     /// Launches the kernel of `call` with the parameters `params` in this stream.
     ///
     /// # Safety
-    /// The views in `call` must be of this device's memory, which must live until the kernel has ended.
+    /// The views in `call` must point to this device's memory, which must live until the kernel has ended.
     unsafe fn launch(&self, config: LaunchConfig, call: &Call<'_>, params: &Params) -> Result<(), Error>;
 
     /// Records an event that completes when everything enqueued in the stream so far is done.
@@ -268,7 +268,7 @@ pub(crate) trait BackendStream: Send + Sync {
     /// Makes all later work of the stream wait for `event`.
     ///
     /// # Safety
-    /// `event` must be of this device or of another of the same kind.
+    /// `event` must belong to this device or to another device of the same kind.
     unsafe fn wait(&self, event: &BackendEvent) -> Result<(), Error>;
 
     /// Waits for everything enqueued in this stream so far.

@@ -101,7 +101,7 @@ fn note_accesses(copies: &[PeerCopy<'_>], location: Option<&'static Location<'st
 /// Makes the first device of each pair wait for the earlier work of the second.
 ///
 /// # Safety
-/// Both devices of a pair must be of the same kind.
+/// Either both devices of a pair are GPUs, or both are simulated.
 unsafe fn wait_for_each<'d>(pairs: impl Iterator<Item = (&'d Device, &'d Device)>) -> Result<(), Error> {
     let mut events: Vec<(&Device, BackendEvent, Option<Clock>)> = Vec::new();
     let pairs: Vec<_> = pairs.collect();

@@ -45,7 +45,7 @@ struct Inner<B: ?Sized> {
     id: DeviceId,
     /// The reason why this device is not a GPU, if `Auto` chose the simulator.
     note: Option<String>,
-    /// The actor in the race checker that stands for the device's own queue, or `None` if the device does not check
+    /// The actor in the race checker that represents the device's own queue, or `None` if the device does not check
     /// streams.
     queue: Option<Actor>,
     backend: B,
@@ -170,7 +170,7 @@ impl Device {
         &self.0.backend
     }
 
-    /// Returns the actor in the race checker that stands for the device's own queue, or `None` if the device does not
+    /// Returns the actor in the race checker that represents the device's own queue, or `None` if the device does not
     /// check streams.
     pub(crate) fn queue_actor(&self) -> Option<Actor> {
         self.0.queue
@@ -258,14 +258,14 @@ impl Device {
         let mut params = Params::new();
         self.encode(config, &call, &mut params)?;
         let launch = || {
-            // SAFETY: `encode` has checked that every view in the call is of this device's memory.
+            // SAFETY: `encode` has checked that every view in the call points to this device's memory.
             unsafe { self.backend().launch(config, &call, &params) }
         };
         match self.0.queue {
             Some(queue) if Actor::are_streams_open() => {
                 let stream_access = StreamAccess::new(StreamWork::Launch(call.info()), None, Location::caller());
                 let reader = self.backend().streams(1)?;
-                // SAFETY: `encode` has checked that every region is of this device's memory.
+                // SAFETY: `encode` has checked that every region is in this device's memory.
                 unsafe { ordering::launch(queue, &*reader[0], stream_access, params.regions().as_slice(), launch) }
             }
             _ => launch(),

@@ -198,8 +198,8 @@ impl Device {
         let executable = match work {
             work if work.is_empty() => None,
             // SAFETY: `Graph::launch` launches the work only while its memory is held, and keeps the device alive. The
-            // views in the calls and the buffers of fills and copies are of this device, and the two buffers of a copy
-            // do not overlap.
+            // views in the calls and the buffers of fills and copies are in this device's memory, and the two buffers
+            // of a copy do not overlap.
             work => Some(unsafe { self.backend().graph(work) }?),
         };
         let scratch = held.into_memory();

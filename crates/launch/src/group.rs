@@ -146,7 +146,7 @@ impl Group {
             }
         }
         check_overlap(&peer_copies)?;
-        // SAFETY: the views are of these devices' memories, and `check_overlap` has checked that no target overlaps a
+        // SAFETY: the views point to these devices' memories, and `check_overlap` has checked that no target overlaps a
         // view.
         unsafe { copy_all(&peer_copies, Some(Location::caller())) }
     }

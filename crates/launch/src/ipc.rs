@@ -107,7 +107,7 @@ impl Device {
     /// # Errors
     ///
     /// [`Error::Driver`] if the driver cannot open the buffer; [`Error::NotSupported`] in the simulator, if the buffer
-    /// is of another process.
+    /// belongs to another process.
     pub fn open_ipc_buffer<T: Element>(&self, handle: &IpcHandle) -> Result<OpenedBuffer<T>, Error> {
         let memory = self.backend().open_memory(&handle.0)?;
         Ok(OpenedBuffer { memory, elements: PhantomData, device: self.clone() })

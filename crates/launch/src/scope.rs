@@ -97,7 +97,7 @@ struct OpenStreams<'d> {
 
 struct OpenStream<'d> {
     stream: Box<dyn BackendStream + 'd>,
-    /// The actor in the race checker that stands for this stream, or `None` if its device does not check streams.
+    /// The actor in the race checker that represents this stream, or `None` if its device does not check streams.
     actor: Option<Actor>,
 }
 

@@ -63,7 +63,7 @@ pub struct Stream<'scope, 'env: 'scope> {
     stream: &'scope dyn BackendStream,
     /// The index of the device in `devices`, and the index of the stream among the streams of that device.
     number: (usize, usize),
-    /// The actor in the race checker that stands for this stream, or `None` if the device does not check streams.
+    /// The actor in the race checker that represents this stream, or `None` if the device does not check streams.
     actor: Option<Actor>,
     /// Makes both lifetimes invariant, as they are in [`std::thread::Scope`].
     scope: PhantomData<&'scope mut &'scope ()>,
@@ -106,8 +106,9 @@ impl<'scope, 'env> Stream<'scope, 'env> {
     pub fn upload<T: Element>(&self, view: GlobalMut<'scope, T>, from: &'scope [T]) -> Result<(), Error> {
         self.check("upload", view.len(), from.len(), view.device())?;
         self.note(&[(bytes_at(view.as_ptr().cast(), size_of_val(from)), StreamWork::Upload, true)])?;
-        // SAFETY: `check` has checked that the view is of this device's memory and has as many elements as `from`; it
-        // is aligned. Both live for `'scope`, which ends after the copy, and `from` is borrowed.
+        // SAFETY: `check` has checked that the view points to this device's memory and has as many elements as `from`.
+        // The view is aligned. The view and `from` live for `'scope`, which ends after the copy, and `from` is
+        // borrowed.
         unsafe { self.stream.upload(view.as_ptr().cast(), from.as_ptr().cast(), size_of_val(from), size_of::<T>()) }
     }
 
@@ -137,8 +138,9 @@ impl<'scope, 'env> Stream<'scope, 'env> {
         let Region { start, len, device } = view.region();
         self.check("download", len, into.len(), device)?;
         self.note(&[(bytes_at(start, size_of_val(into)), StreamWork::Download, false)])?;
-        // SAFETY: `check` has checked that the view is of this device's memory and has as many elements as `into`; it
-        // is aligned. Both live for `'scope`, which ends after the copy, and `into` is borrowed mutably.
+        // SAFETY: `check` has checked that the view points to this device's memory and has as many elements as `into`.
+        // The view is aligned. The view and `into` live for `'scope`, which ends after the copy, and `into` is borrowed
+        // mutably.
         unsafe { self.stream.download(into.as_mut_ptr().cast(), start, size_of_val(into), size_of::<T>()) }
     }
 
@@ -163,7 +165,7 @@ impl<'scope, 'env> Stream<'scope, 'env> {
             return Err(Error::Overlap);
         }
         self.note(&[(read, StreamWork::Copy, false), (written, StreamWork::Copy, true)])?;
-        // SAFETY: the views are of these devices' memories, have the same length, are aligned, and do not overlap, as
+        // SAFETY: the views point to these devices' memories, have the same length, are aligned, and do not overlap, as
         // checked above. They live for `'scope`, which ends after the copy.
         unsafe {
             let (to, element) = (to.as_ptr().cast(), size_of::<T>());
@@ -181,7 +183,7 @@ impl<'scope, 'env> Stream<'scope, 'env> {
         let mut params = Params::new();
         self.device.encode(config, &call, &mut params)?;
         let launch = || {
-            // SAFETY: `encode` has checked that every view in the call is of this device's memory. The views stay
+            // SAFETY: `encode` has checked that every view in the call points to this device's memory. The views stay
             // borrowed for `'scope`, which ends after the kernel.
             unsafe { self.stream.launch(config, &call, &params) }
         };
@@ -190,7 +192,7 @@ impl<'scope, 'env> Stream<'scope, 'env> {
             Some(actor) => {
                 let work = StreamWork::Launch(call.info());
                 let stream_access = StreamAccess::new(work, Some(self.number), Location::caller());
-                // SAFETY: `encode` has checked that every region is of this device's memory.
+                // SAFETY: `encode` has checked that every region is in this device's memory.
                 unsafe { ordering::launch(actor, self.stream, stream_access, params.regions().as_slice(), launch) }
             }
         }
@@ -206,16 +208,16 @@ impl<'scope, 'env> Stream<'scope, 'env> {
         Ok(Event { event, clock, device: self.device.clone() })
     }
 
-    /// Makes all later work of this stream wait for `event`. The event may be of any stream of this device or, in a
-    /// scope of a [`Group`](crate::Group), of any member. The host does not wait.
+    /// Makes all later work of this stream wait for `event`. The event may belong to any stream of this device or, in a
+    /// scope of a [`Group`](crate::Group), to a stream of any member. The host does not wait.
     ///
     /// # Errors
     ///
-    /// [`Error::WrongDevice`] if the event is of a device outside the scope; [`Error::ContextLost`] when an earlier
-    /// launch failed.
+    /// [`Error::WrongDevice`] if the event belongs to a device outside the scope; [`Error::ContextLost`] when an
+    /// earlier launch failed.
     pub fn wait(&self, event: &Event) -> Result<(), Error> {
         event.check_device(self.devices)?;
-        // SAFETY: the event is of a device of the scope, and all its devices are of one kind.
+        // SAFETY: the event belongs to a device of the scope, and all its devices are of one kind.
         unsafe { self.stream.wait(&event.event) }?;
         if let (Some(actor), Some(clock)) = (self.actor, &event.clock) {
             actor.wait(clock);

@@ -183,7 +183,7 @@ impl Backend for GpuDevice {
     }
 
     unsafe fn wait_for(&self, event: &BackendEvent) -> Result<(), Error> {
-        // SAFETY: `Backend::wait_for` requires an event of this back end; the stream is of this context.
+        // SAFETY: `Backend::wait_for` requires an event of this back end; the stream belongs to this context.
         unsafe { events::wait(&self.context, self.context.stream(), event) }
     }
 

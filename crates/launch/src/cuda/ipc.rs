@@ -62,7 +62,7 @@ impl Ipc for GpuDevice {
 
     unsafe fn record_in(&self, event: &BackendEvent) -> Result<(), Error> {
         self.context.enter()?;
-        // SAFETY: `Ipc::record_in` requires an event of this device; the stream is of the same context.
+        // SAFETY: `Ipc::record_in` requires an event of this device; the stream belongs to the same context.
         unsafe { sys::record_event(raw(event), self.context.stream()) }
             .map_err(|code| self.context.error(code, || "record an event".to_owned(), ""))
     }

@@ -63,8 +63,8 @@ impl Drop for DeviceMemory {
             if self.context.pool.keep(self.size, self.address, max) {
                 return;
             }
-            // SAFETY: the memory is of this context and was not freed before, and `self` was its only owner. The driver
-            // waits for launches that use it before it frees.
+            // SAFETY: the memory belongs to this context and was not freed before, and `self` was its only owner. The
+            // driver waits for launches that use it before it frees.
             let _ = unsafe { sys::free(self.address) };
         }
     }

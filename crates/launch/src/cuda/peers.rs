@@ -50,8 +50,8 @@ pub(super) unsafe fn copy_in_queue(
         .map_err(|code| target.error(code, || format!("copy {bytes} bytes"), ""))
 }
 
-/// Copies `bytes` bytes, at least one, of `source` to `target` in `stream`. The stream must be of one of the two
-/// contexts, and that context must be current.
+/// Copies `bytes` bytes, at least one, from memory of `source` to memory of `target` in `stream`. The stream must
+/// belong to one of the two contexts, and that context must be current.
 ///
 /// # Safety
 /// Until the copy is done, each address must point to `bytes` bytes of its context's memory, without overlap.

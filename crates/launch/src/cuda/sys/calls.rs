@@ -113,8 +113,8 @@ driver_calls! { [unsafe]
     fn copy_to_host_in(stream: CUstream, target: *mut u8, address: u64, bytes: usize) =
         cuMemcpyDtoHAsync_v2(target.cast(), address, bytes, stream);
 
-    /// Copies `bytes` bytes, at least one, in `stream` from memory of one context to memory of another or the same. The
-    /// stream must be of one of these contexts, and that context must be current.
+    /// Copies `bytes` bytes, at least one, in `stream` from memory of one context to memory of the same or another
+    /// context. The stream must belong to one of these contexts, and that context must be current.
     ///
     /// # Safety
     /// Until the copy is done, each address must point to `bytes` bytes of its context's memory, without overlap.
@@ -162,11 +162,11 @@ driver_calls! { [unsafe]
     /// Destroys the stream `stream`.
     ///
     /// # Safety
-    /// `stream` must be of the current context and must not be used afterwards.
+    /// `stream` must belong to the current context and must not be used afterwards.
     fn destroy_stream(stream: CUstream) = cuStreamDestroy_v2(stream);
 
-    /// Makes the later work of `stream` wait for `event`. The stream must be of the current context; the event may be
-    /// of any context.
+    /// Makes the later work of `stream` wait for `event`. The stream must belong to the current context; the event may
+    /// belong to any context.
     ///
     /// # Safety
     /// `stream` and `event` must exist.
@@ -175,7 +175,7 @@ driver_calls! { [unsafe]
     /// Destroys the event `event`. Streams that wait for it continue to wait.
     ///
     /// # Safety
-    /// `event` must be of the current context and must not be used afterwards.
+    /// `event` must belong to the current context and must not be used afterwards.
     fn destroy_event(event: CUevent) = cuEventDestroy_v2(event);
 
     /// Records the event `event` in `stream`.
@@ -213,14 +213,14 @@ driver_calls! { [unsafe]
     /// one, because the driver may load modules during the capture.
     ///
     /// # Safety
-    /// `stream` must be of the current context.
+    /// `stream` must belong to the current context.
     fn begin_capture(stream: CUstream) =
         cuStreamBeginCapture_v2(stream, sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED);
 
     /// Ends the capture of `stream` and returns the graph of the work since [`begin_capture`].
     ///
     /// # Safety
-    /// `stream` must be of the current context.
+    /// `stream` must belong to the current context.
     fn end_capture(stream: CUstream) -> graph: CUgraph = ptr::null_mut(), cuStreamEndCapture(stream, &mut graph);
 
     /// Instantiates the captured graph `graph`, so that it can be launched.

@@ -121,7 +121,7 @@ macro_rules! call {
 }
 
 /// Returns a driver function of type `$Function` that `cust_raw` does not declare, or `None` if the driver does not
-/// have it. Drivers have the function from `$version` on: 11080 stands for CUDA 11.8.
+/// have it. Drivers have the function from `$version` on: 11080 means CUDA 11.8.
 macro_rules! driver_function {
     ($name:literal, $version:expr, $Function:ty) => {{
         static FUNCTION: std::sync::OnceLock<Option<$Function>> = std::sync::OnceLock::new();
