@@ -53,7 +53,7 @@ impl Format {
         let rest = significand & ((1 << shift) - 1);
         let half = 1_u64 << (shift - 1);
         let rounded = kept + (rest > half || rest == half && kept & 1 == 1) as u64;
-        // The leading one of a normal number adds to the exponent, like a carry from the rounding.
+        // The leading 1 bit of a normal number adds to the exponent, like a carry from the rounding.
         let base = if exponent <= 0 { 0 } else { ((exponent - 1) as u64) << self.fraction };
         let infinity = self.infinity();
         if base + rounded >= infinity as u64 { sign | infinity } else { sign | (base + rounded) as u16 }

@@ -38,8 +38,8 @@ fn reads_hidden(x: &[u32], y: *mut u32) {
 fn writes_hidden(x: &[u32], y: *mut u32) {
     let i = thread::index_1d() as usize;
     hidden_write(y as usize, i, x[i]);
-    // Memory counts as written if a function that is not checked may have written it.
-    // SAFETY: the tests pass the address of a buffer with enough elements.
+    // Memory counts as written if a function that is not checked may have written it. SAFETY: the tests pass the
+    // address of a buffer with enough elements.
     let value = unsafe { *y.add(i) };
     seen_write(y, i, value + 1);
 }
