@@ -32,11 +32,9 @@ const MEMORY: usize = 1 << 30;
 const CONTEXT: usize = 0x40_0000;
 /// The maximum number of GPUs.
 const MAX_GPUS: usize = 8;
-/// The lowest number of a device's own stream. Synchronous calls wait for such streams. Callers' streams have lower
-/// numbers.
+/// The lowest number of a device's own stream. Synchronous calls wait for it. Callers' streams have lower numbers.
 const FIRST_BLOCKING: usize = 0x57_0000;
-/// The difference between the address that kernels use for page-locked memory and the host's address of the same
-/// memory.
+/// The difference between the address of page-locked memory for kernels and its address for the host.
 const MAPPED: u64 = 1 << 50;
 
 const INVALID_VALUE: i32 = 1;
