@@ -113,16 +113,15 @@ macro_rules! common_methods {
             self.owner
         }
 
-        /// Returns elements `start..start + len` as a view that counts them from 0. Both the host and kernels may call
-        /// this method.
+        /// Returns elements `start..start + len` as a view that counts them from 0. Host and kernels may call this
+        /// method.
         ///
         /// A part that exceeds the view is out of bounds: a fault in the simulator, a trap on a GPU, and a panic on the
         /// host.
         #[inline(always)]
         #[track_caller]
         pub fn part(self, start: usize, len: usize) -> Self {
-            // The check uses the full length also on the host, which may divide a GPU's view without accessing its
-            // elements.
+            // Uses the full length also on the host, which may divide a GPU's view without accessing its elements.
             if start > self.len || len > self.len - start {
                 backend::out_of_bounds_global(
                     self.pointer as usize,
@@ -180,8 +179,7 @@ macro_rules! common_methods {
 
         /// Prefetches the 128 bytes around element `index`, if it exists, to the L2 cache (`prefetch.global.L2`).
         ///
-        /// No thread waits for the prefetch, and results do not depend on it. In the simulator, this method does
-        /// nothing.
+        /// No thread waits for the prefetch, and results do not depend on it. The simulator does not prefetch.
         #[inline(always)]
         pub fn prefetch(&self, index: usize) {
             if index < self.len() {
