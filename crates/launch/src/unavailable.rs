@@ -57,7 +57,7 @@ pub enum Unavailable {
         /// The path of the kernels' module.
         module: &'static str,
     },
-    /// The GPU is older than the oldest one that the program's kernels were built for.
+    /// The GPU is older than the oldest architecture that the program's kernels were built for.
     #[error("{name} has compute capability {}.{}, and the kernels need {}.{}", have.0, have.1, need.0, need.1)]
     TooOldGpu {
         /// The GPU's name.

@@ -18,7 +18,7 @@ fn neighbour(y: GlobalMut<u32>) {
     warp::sync_warp(u32::MAX); // redundant: warp synchronisation
 }
 
-/// Has two barriers, one of which is redundant. Without both barriers there is a race.
+/// Has two barriers, one of which is redundant. If both barriers are removed, there is a race.
 #[kernel]
 fn twice(y: GlobalMut<u32>) {
     let i = thread::thread_idx_x() as usize;

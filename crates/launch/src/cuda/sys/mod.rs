@@ -182,7 +182,7 @@ pub(super) fn device_attribute(device: CUdevice, attribute: DeviceAttribute) -> 
     Ok(u32::try_from(value).unwrap_or(0))
 }
 
-/// Takes a reference to the device's primary context, which is created if necessary.
+/// Increments the reference count of the device's primary context. The driver creates the context if necessary.
 pub(super) fn retain_context(device: CUdevice) -> Result<(), Code> {
     let mut context = ptr::null_mut();
     // SAFETY: the function writes one pointer.
