@@ -41,7 +41,7 @@ use crate::backend;
 /// values. The safety of such a type must not depend on fields that belong to one value.
 ///
 /// Without `#[repr(C)]`, the compiler orders the fields of structs and tuples. Such elements may be in a buffer only if
-/// the compilers of the program and of the PTX use the same order. Compilers of one release do.
+/// the compilers of the program and of the PTX use the same order. Compilers of the same release use the same order.
 ///
 /// A type with references or with a destructor does not compile:
 ///

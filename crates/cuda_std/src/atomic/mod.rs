@@ -266,7 +266,7 @@ macro_rules! atomic_methods {
             unsafe { backend::atomic_store(self.place(index), value, true, Scope::Device) }
         }
 
-        /// Sets element `index` atomically (`st.relaxed.gpu`). Another thread can poll it with
+        /// Sets element `index` atomically (`st.relaxed.gpu`). Another thread can poll the element with
         /// [`load_relaxed`](Self::load_relaxed). The store orders no other access.
         #[inline(always)]
         #[track_caller]

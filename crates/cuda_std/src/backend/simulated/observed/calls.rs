@@ -268,8 +268,8 @@ pub fn after<T>(escaped: Escaped, value: T) -> T {
     value
 }
 
-/// Reports the end of a call like [`after`], for a function named `from_ptr`. The functions of this name that
-/// `cuda_std`'s atomic types have are checked, and count as entered.
+/// Reports the end of a call like [`after`], for a function named `from_ptr`. For `cuda_std`'s atomic types, the
+/// simulator checks the accesses of this function and counts the call as entered.
 #[inline(always)]
 pub fn after_from_ptr<T>(escaped: Escaped, value: T) -> T {
     if type_name::<T>().starts_with("&cuda_std::atomic::") {

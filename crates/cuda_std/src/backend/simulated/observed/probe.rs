@@ -45,7 +45,8 @@ pub trait OtherProbe: Sized {
         Step::new()
     }
 
-    /// Returns the step of a call that control may leave early, such as by `?`. The step ends when it is dropped.
+    /// Returns the step of a call from which control may return early, such as by `?`. The step ends when the value is
+    /// dropped.
     #[inline(always)]
     #[track_caller]
     fn guard(self) -> StepGuard {
