@@ -1,5 +1,5 @@
-//! The types of the crate glam as elements, fields and parameters. With glam's scalar implementation they have CUDA's
-//! alignments on the GPU and on the host.
+//! The types of the crate glam as elements, fields and parameters. The crate uses glam's scalar implementation, so that
+//! these types have CUDA's alignments on the GPU and on the host.
 
 use crate::DeviceCopy;
 

@@ -1,7 +1,7 @@
 //! Global memory: typed views of device buffers.
 //!
-//! Each access has a checked method, and an unchecked one that is `unsafe`. The simulator checks both. A failed check
-//! traps on a GPU. On the host, the view of a GPU's memory has a length but no accessible elements.
+//! Each access has a checked method, and an unchecked one that is `unsafe`. The simulator checks both. On a GPU, a
+//! failed check traps. On the host, the view of a GPU's memory has a length but no accessible elements.
 
 use core::marker::PhantomData;
 
@@ -9,7 +9,7 @@ use crate::atomic::{Atomic, Place, Scope};
 use crate::backend::{self, Owner};
 use crate::{DeviceCopy, Element};
 
-/// A read-only view of `len` elements in global memory. No thread writes them while the kernel runs.
+/// A read-only view of `len` elements in global memory. No thread may write these elements while the kernel runs.
 ///
 /// A kernel receives the view as a pointer and a length.
 pub struct Global<'a, T> {
@@ -51,8 +51,8 @@ impl<T> Copy for GlobalMut<'_, T> {}
 unsafe impl<T: DeviceCopy> Send for Global<'_, T> {}
 // SAFETY: the view only reads elements, which are `Sync`.
 unsafe impl<T: DeviceCopy> Sync for Global<'_, T> {}
-// SAFETY: several threads may access the view at once (plain accesses on a GPU, atomic ones in the simulator), and the
-// elements are plain data.
+// SAFETY: several threads may access the view at once, by plain accesses on a GPU and by atomic accesses in the
+// simulator. The elements are plain data.
 unsafe impl<T: DeviceCopy> Send for GlobalMut<'_, T> {}
 // SAFETY: several threads may access the view at once, and the elements are plain data.
 unsafe impl<T: DeviceCopy> Sync for GlobalMut<'_, T> {}
@@ -63,9 +63,9 @@ macro_rules! common_methods {
         /// Creates a view of the `len` elements at `pointer` in the memory of `owner`.
         ///
         /// # Safety
-        /// `pointer` must be aligned for an element, and to the element's size if that is 2, 4, 8 or 16 bytes. In the
-        /// memory of `owner` it must be valid for `len` elements during `'a`. Every element that is read must hold a
-        /// valid value.
+        /// `pointer` must be aligned for an element, and also to the element's size if that size is 2, 4, 8 or 16
+        /// bytes. In the memory of `owner`, `pointer` must be valid for `len` elements during `'a`. Every element that
+        /// is read must be a valid value.
         #[inline(always)]
         pub unsafe fn from_raw_parts(pointer: $pointer, len: usize, owner: Owner) -> Self {
             Self { pointer, len, owner, elements: PhantomData }
@@ -113,14 +113,15 @@ macro_rules! common_methods {
             self.owner
         }
 
-        /// Returns elements `start..start + len` as a view that counts them from 0. Works on the host and in a kernel.
+        /// Returns elements `start..start + len` as a view that counts them from 0. Host and kernels may call this
+        /// method.
         ///
         /// A part that exceeds the view is out of bounds: a fault in the simulator, a trap on a GPU, and a panic on the
         /// host.
         #[inline(always)]
         #[track_caller]
         pub fn part(self, start: usize, len: usize) -> Self {
-            // The full length also on the host, which may divide a GPU's view without accessing its elements.
+            // Uses the full length also on the host, which may divide a GPU's view without accessing its elements.
             if start > self.len || len > self.len - start {
                 backend::out_of_bounds_global(
                     self.pointer as usize,
@@ -128,7 +129,7 @@ macro_rules! common_methods {
                     self.len,
                 );
             }
-            // On the host the pointer may belong to a GPU and be outside of every Rust allocation.
+            // On the host, the pointer may belong to a GPU and point outside of every Rust allocation.
             Self { pointer: self.pointer.wrapping_add(start), len, owner: self.owner, elements: PhantomData }
         }
 
@@ -141,7 +142,7 @@ macro_rules! common_methods {
             unsafe { backend::global_load(self.pointer.add(index)) }
         }
 
-        /// Loads element `index`, unchecked on a GPU.
+        /// Loads element `index`. On a GPU the index is not checked.
         ///
         /// # Safety
         /// `index` must be below [`len`](Self::len).
@@ -164,10 +165,10 @@ macro_rules! common_methods {
         }
 
         /// Loads element `index` by a volatile access (`ld.volatile.global`): the compiler neither reuses an earlier
-        /// value nor removes the load. An element with several numbers takes several loads.
+        /// value nor removes the load. An element that consists of several numbers takes several loads.
         ///
-        /// The access orders no other accesses. Like two [`GlobalMut::load_relaxed`], two volatile accesses do not race
-        /// with each other.
+        /// The access orders no other accesses. Two volatile accesses do not race with each other, and neither do two
+        /// calls of [`GlobalMut::load_relaxed`].
         #[inline(always)]
         #[track_caller]
         pub fn load_volatile(&self, index: usize) -> T {
@@ -178,7 +179,7 @@ macro_rules! common_methods {
 
         /// Prefetches the 128 bytes around element `index`, if it exists, to the L2 cache (`prefetch.global.L2`).
         ///
-        /// No thread waits for the prefetch, and results do not depend on it. It does nothing in the simulator.
+        /// No thread waits for the prefetch, and results do not depend on it. The simulator does not prefetch.
         #[inline(always)]
         pub fn prefetch(&self, index: usize) {
             if index < self.len() {
@@ -272,8 +273,8 @@ impl<'a, T: DeviceCopy> Global<'a, T> {
         unsafe { backend::global_load_readonly(self.pointer.add(index)) }
     }
 
-    /// Returns the elements as a slice, for functions over slices. In kernels and in functions under
-    /// [`device`](macro@crate::device), the simulator checks accesses through it.
+    /// Returns the elements as a slice, for functions that take slices. In kernels and in functions under
+    /// [`device`](macro@crate::device), the simulator checks accesses through the slice.
     ///
     /// # Safety
     /// Call this method only in a kernel that runs on the device of the memory.
@@ -288,13 +289,13 @@ impl<'a, T: DeviceCopy> Global<'a, T> {
 impl<'a, T: DeviceCopy> GlobalMut<'a, T> {
     common_methods!(GlobalMut *mut T);
 
-    /// Returns the elements as a mutable slice, for functions over slices. In kernels and in functions under
-    /// [`device`](macro@crate::device), the simulator checks accesses through it.
+    /// Returns the elements as a mutable slice, for functions that take slices. In kernels and in functions under
+    /// [`device`](macro@crate::device), the simulator checks accesses through the slice.
     ///
     /// # Safety
     /// Call this method only in a kernel that runs on the device of the memory. Several threads may have such slices of
-    /// the same elements, as in Rust-CUDA's kernels. No two threads may then access the same element, unless their
-    /// accesses are ordered like accesses through the view.
+    /// the same elements, as in Rust-CUDA's kernels. Two threads may access the same element only if their accesses are
+    /// ordered, as for accesses through the view.
     #[inline(always)]
     #[allow(clippy::mut_from_ref, reason = "the view does not own the memory")]
     pub unsafe fn as_mut_slice(&self) -> &'a mut [T] {
@@ -312,7 +313,7 @@ impl<'a, T: DeviceCopy> GlobalMut<'a, T> {
         unsafe { backend::global_store(self.pointer.add(index), value) }
     }
 
-    /// Sets element `index`, unchecked on a GPU.
+    /// Sets element `index`. On a GPU the index is not checked.
     ///
     /// # Safety
     /// `index` must be below [`len`](Self::len).
@@ -325,7 +326,7 @@ impl<'a, T: DeviceCopy> GlobalMut<'a, T> {
     }
 
     /// Sets element `index` by a volatile access (`st.volatile.global`): the compiler neither removes the store nor
-    /// merges it with another one. An element with several numbers takes several stores. See
+    /// merges it with another one. An element that consists of several numbers takes several stores. See
     /// [`load_volatile`](Self::load_volatile).
     #[inline(always)]
     #[track_caller]

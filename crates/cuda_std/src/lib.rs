@@ -17,10 +17,11 @@
 //! # fn main() {}
 //! ```
 //!
-//! For the GPU, this is an entry of the PTX module; its views arrive as a pointer and a length. For the host, `scale(a,
-//! x, y)` creates a typed [`Call`], which a device of the crate `launch` runs on a GPU or in the simulator.
+//! For the GPU, the kernel becomes an entry of the PTX module, whose views are passed as a pointer and a length. For
+//! the host, `scale(a, x, y)` creates a typed [`Call`], which a device of the crate `launch` runs on a GPU or in the
+//! simulator.
 //!
-//! Items that Rust-CUDA's `cuda_std` also has bear the same names here. Other names follow common usage.
+//! Items that Rust-CUDA's `cuda_std` also has have the same names here. Other names follow common usage.
 #![no_std]
 #![cfg_attr(target_arch = "nvptx64", feature(asm_experimental_arch, link_llvm_intrinsics, stdarch_nvptx))]
 #![cfg_attr(target_arch = "nvptx64", allow(internal_features))]
@@ -63,7 +64,7 @@ pub use cuda_std_macros::{
 };
 pub use device_copy::{DeviceCopy, Plain};
 pub use float::{norm, rnorm};
-/// The release of the crate glam whose types are elements of buffers here.
+/// The crate glam, in the release whose types can be elements of buffers.
 #[cfg(feature = "glam")]
 pub use glam;
 pub use global::{Global, GlobalMut};
@@ -71,12 +72,13 @@ pub use half::{bf16, bf16x2, f16, f16x2};
 pub use param::{Argument, KernelParam, MAX_PARAM_BYTES, MAX_PARAMS, Params};
 pub use shared::{Shared, dynamic_shared};
 pub use statics::{Constant, GlobalStatic, SharedStatic};
-/// The crate vek, re-exported for Rust-CUDA's sources. Its types are not elements of buffers; those of glam are.
+/// The crate vek, re-exported for Rust-CUDA's sources. Its types cannot be elements of buffers, but those of [`glam`]
+/// can.
 #[cfg(feature = "vek")]
 pub use vek;
 
 /// Returns `value`, but hides it from the compiler's optimiser. The compiler then cannot merge its computation with
-/// that of its operands or its uses. Costs no instruction. Affects elements of 4 and 8 bytes only.
+/// that of its operands or its uses. The call costs no instruction, and affects only elements of 4 and 8 bytes.
 #[inline(always)]
 pub fn opaque<T: Element>(value: T) -> T {
     backend::opaque(value)
@@ -84,7 +86,7 @@ pub fn opaque<T: Element>(value: T) -> T {
 
 /// Returns the 64-bit product of `a` and `b`, computed by one instruction (`mul.wide.u32`).
 ///
-/// `u64::from(a) * u64::from(b)` gives the same result. If one factor is constant in a loop, however, the compiler
+/// `u64::from(a) * u64::from(b)` returns the same result. If one factor is constant in a loop, however, the compiler
 /// widens it to 64 bits before the loop and then multiplies two 64-bit numbers.
 #[inline(always)]
 pub fn multiply_wide(a: u32, b: u32) -> u64 {
@@ -148,8 +150,8 @@ macro_rules! kernels {
     };
 }
 
-/// Plain data: a type that is [`DeviceCopy`] without padding or invalid bit patterns. A view of such elements can be
-/// cast, and several of them can be loaded as one vector.
+/// Plain data: a type that is [`DeviceCopy`] and has no padding and no invalid bit patterns. A view of such elements
+/// can be cast, and one access can load several of them as a vector.
 pub trait Element: bytemuck::Pod + DeviceCopy {}
 
 impl<T: bytemuck::Pod + DeviceCopy> Element for T {}

@@ -2,11 +2,11 @@
 //!
 //! # Design
 //!
-//! A handle is a 32-bit address in the block's shared memory, not a Rust pointer: LLVM would access memory behind a
+//! A handle is a 32-bit address in the block's shared memory and not a Rust pointer. LLVM would access memory behind a
 //! pointer by generic loads and stores, which are slower. `global_asm!` declares the arrays.
 //!
-//! Each access's `asm!` has the option `nomem`, because LLVM does not know this memory. It lacks the option `pure`, so
-//! accesses keep their order.
+//! Each access's `asm!` has the option `nomem`, because LLVM does not know this memory. The `asm!` lacks the option
+//! `pure`, so accesses keep their order.
 
 use core::marker::PhantomData;
 
@@ -15,8 +15,8 @@ use crate::{DeviceCopy, Element, backend};
 
 /// An array in the block's shared memory.
 ///
-/// A handle is an address and a length and can be copied; the array lives as long as the block. The array's contents
-/// are unspecified until a thread writes them. [`load`](Self::load) and [`store`](Self::store) check the index: a bad
+/// This handle contains an address and a length, and can be copied. The array lives as long as the block. Its contents
+/// are unspecified until a thread writes them. [`load`](Self::load) and [`store`](Self::store) check the index. A bad
 /// index is a fault with its source line in the simulator and a trap on a GPU. If two threads access an element and one
 /// of them writes, a barrier must order the accesses, or they must be atomic. Otherwise the value read is unspecified.
 pub struct Shared<T> {
@@ -38,7 +38,7 @@ impl<T: DeviceCopy> Shared<T> {
     ///
     /// # Safety
     /// The `len` elements at `address` must be in the block's shared memory. `address` must be aligned for an element,
-    /// and to the element's size if that is 2, 4, 8 or 16 bytes.
+    /// and also to the element's size if that size is 2, 4, 8 or 16 bytes.
     #[inline(always)]
     pub unsafe fn from_raw_parts(address: u32, len: u32) -> Self {
         Self { address, len, elements: PhantomData }
@@ -66,7 +66,7 @@ impl<T: DeviceCopy> Shared<T> {
         Self { address: self.address_of(start), len: len as u32, elements: PhantomData }
     }
 
-    /// Returns the same array as [`part`](Self::part), but without checks on a GPU.
+    /// Returns elements `start..start + len` like [`part`](Self::part), but without checks on a GPU.
     ///
     /// # Safety
     /// `start + len` must be at most [`len`](Self::len).
@@ -96,7 +96,7 @@ impl<T: DeviceCopy> Shared<T> {
     }
 
     /// Returns the address of element `index`, like `as_mut_ptr().add(index)`. In Rust-CUDA, a `shared_array!` is a
-    /// pointer, so its kernels call this method.
+    /// pointer, so kernels written for Rust-CUDA call this method.
     ///
     /// # Safety
     /// `index` must be at most [`len`](Self::len).
@@ -115,7 +115,7 @@ impl<T: DeviceCopy> Shared<T> {
     where
         T: Element,
     {
-        // If the size is a divisor of the element's size, an aligned array is aligned to it, too.
+        // If `U`'s size divides the element's size, an aligned array is also aligned for `U`.
         if !size_of::<T>().is_multiple_of(size_of::<U>()) {
             backend::check_vec_alignment(self.address as usize, size_of::<U>());
         }
@@ -123,8 +123,8 @@ impl<T: DeviceCopy> Shared<T> {
         Shared { address: self.address, len: len as u32, elements: PhantomData }
     }
 
-    /// Loads element `index`. Ends the kernel if the bits are not a valid `T`, which happens only with uninitialised
-    /// memory.
+    /// Loads element `index`. The kernel ends with an error if the bits are not a valid `T`, which happens only with
+    /// uninitialised memory.
     #[inline(always)]
     #[track_caller]
     pub fn load(self, index: usize) -> T {
@@ -142,7 +142,7 @@ impl<T: DeviceCopy> Shared<T> {
         unsafe { value.shared_store(self.address_of(index)) }
     }
 
-    /// Loads element `index`, unchecked on a GPU.
+    /// Loads element `index`. On a GPU the index is not checked.
     ///
     /// # Safety
     /// `index` must be below [`len`](Self::len).
@@ -154,7 +154,7 @@ impl<T: DeviceCopy> Shared<T> {
         unsafe { T::shared_load(self.address_of(index)) }
     }
 
-    /// Loads element `index` by a volatile access (`ld.volatile.shared`): see [`crate::Global::load_volatile`].
+    /// Loads element `index` by a volatile access (`ld.volatile.shared`), like [`crate::Global::load_volatile`].
     #[inline(always)]
     #[track_caller]
     pub fn load_volatile(self, index: usize) -> T {
@@ -163,7 +163,7 @@ impl<T: DeviceCopy> Shared<T> {
         unsafe { backend::shared_load_numbers_volatile(self.address_of(index)) }
     }
 
-    /// Sets element `index` by a volatile access (`st.volatile.shared`): see [`crate::GlobalMut::store_volatile`].
+    /// Sets element `index` by a volatile access (`st.volatile.shared`), like [`crate::GlobalMut::store_volatile`].
     #[inline(always)]
     #[track_caller]
     pub fn store_volatile(self, index: usize, value: T) {
@@ -172,7 +172,7 @@ impl<T: DeviceCopy> Shared<T> {
         unsafe { backend::shared_store_numbers_volatile(self.address_of(index), value) }
     }
 
-    /// Sets element `index`, unchecked on a GPU.
+    /// Sets element `index`. On a GPU the index is not checked.
     ///
     /// # Safety
     /// `index` must be below [`len`](Self::len).
@@ -192,7 +192,7 @@ impl<T: DeviceCopy> Shared<T> {
         Place::Shared(self.address_of(index))
     }
 
-    /// Returns the same address as [`place`](Self::place), but without checks on a GPU.
+    /// Returns the address of element `index` like [`place`](Self::place), but without checks on a GPU.
     ///
     /// # Safety
     /// `index` must be below [`len`](Self::len).

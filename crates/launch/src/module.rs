@@ -11,7 +11,7 @@ use crate::ptx;
 use crate::unavailable::Unavailable;
 use crate::version::CudaVersion;
 
-/// The PTX of the kernels of one Rust module and of the modules inside it.
+/// The PTX of the kernels of one Rust module and of the modules nested in it.
 #[derive(Clone, Copy, Debug)]
 pub struct PtxModule {
     /// The path of the Rust module, as `module_path!()` returns it: `"gpu::life"`. A kernel belongs to the `PtxModule`
@@ -23,7 +23,7 @@ pub struct PtxModule {
     pub images: &'static [PtxImage],
 }
 
-/// The PTX of one module for one architecture and all later ones.
+/// The PTX of one module for one architecture and all later architectures.
 #[derive(Clone, Copy, Debug)]
 pub struct PtxImage {
     /// The architecture: 70 for `sm_70`.
@@ -35,17 +35,17 @@ pub struct PtxImage {
 /// The PTX of one entry alone, or `None` if it needs the rest of its module.
 type OwnText = Option<Arc<str>>;
 
-/// The number of bytes at the start of an image that contain its version and its target.
+/// The number of bytes at the start of an image's PTX that are searched for the PTX version and the compiler.
 const HEAD: u64 = 4096;
 
 impl PtxImage {
-    /// Makes an image from the PTX `text`.
+    /// Creates an image from the PTX `text`.
     pub const fn new(arch: u32, text: &'static str) -> Self {
         Self { arch, bytes: text.as_bytes(), is_deflated: false }
     }
 
-    /// Makes an image from PTX compressed by DEFLATE (RFC 1951), for programs with much PTX. If the bytes are invalid,
-    /// the driver gets the text up to the error.
+    /// Creates an image from PTX compressed by DEFLATE (RFC 1951), for programs with much PTX. If the bytes are
+    /// invalid, the driver gets the text up to the error.
     pub const fn deflated(arch: u32, bytes: &'static [u8]) -> Self {
         Self { arch, bytes, is_deflated: true }
     }
@@ -79,7 +79,7 @@ impl PtxImage {
         entries.iter().map(|&entry| own.get(&key(entry)).cloned().flatten()).collect()
     }
 
-    /// Returns about the first `max` bytes of the image's PTX.
+    /// Returns the image's PTX, or about the first `max` bytes if the image is compressed.
     fn read(&self, max: u64) -> Cow<'static, str> {
         if !self.is_deflated {
             return String::from_utf8_lossy(self.bytes);
@@ -90,13 +90,13 @@ impl PtxImage {
         String::from_utf8(text).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()).into()
     }
 
-    /// Finds the first line in the image's head that begins with `word`, and returns the rest of that line.
+    /// Finds the first line at the start of the image's PTX that begins with `word`, and returns the rest of that line.
     fn stated(&self, word: &str) -> Option<String> {
         let head = self.read(HEAD);
         head.lines().find_map(|line| line.trim_start().strip_prefix(word)).map(|rest| rest.trim().to_owned())
     }
 
-    /// Returns the compiler that made the PTX, if a comment in its head names it.
+    /// Returns the compiler that made the PTX, if a comment at the start of the PTX names it.
     pub fn compiler(&self) -> Option<String> {
         self.stated("// compiler: ")
     }
@@ -151,8 +151,8 @@ impl PtxModule {
         images
     }
 
-    /// Checks that the GPU `name`, of this capability and with a driver for CUDA `driver`, can run an image of this
-    /// module.
+    /// Checks that the GPU `name` can run an image of this module. `capability` is the GPU's compute capability, and
+    /// `driver` is the CUDA version that its driver supports.
     pub(crate) fn check(&self, name: &str, capability: (u32, u32), driver: CudaVersion) -> Result<(), Unavailable> {
         if self.images.is_empty() {
             return Err(Unavailable::NotBuilt { module: self.path });

@@ -1,7 +1,7 @@
 //! Extracts single kernels from a module's PTX, and inserts tables into it.
 //!
-//! The driver compiles all kernels of a module before it returns one, at 10 to 180 ms each. It therefore receives only
-//! the requested kernels and what they use.
+//! The driver compiles all kernels of a module before it returns one of them, and each takes 10 to 180 ms. This crate
+//! therefore passes it only the requested kernels and what they use.
 //!
 //! # Design
 //!
@@ -31,8 +31,8 @@ struct Item<'t> {
 /// Returns a PTX text with these kernels alone: the module's directives, the kernels, and what they refer to, in the
 /// module's order.
 ///
-/// Returns `None` if a kernel needs the rest of its module. It does if it uses a static, which all kernels share, or if
-/// the module has debugging information. Returns `None` also if the text cannot be parsed.
+/// Returns `None` if a kernel needs the rest of its module. It does if the kernel uses a static, which all kernels
+/// share, or if the module has debugging information. Also returns `None` if the text cannot be parsed.
 pub(crate) fn entries_alone(module: &str, entries: &[&str]) -> Option<String> {
     let items = items(module)?;
     // A function may be declared before it is defined; both are kept.
@@ -60,7 +60,8 @@ pub(crate) fn entries_alone(module: &str, entries: &[&str]) -> Option<String> {
     Some(used.flat_map(|(item, _)| [item.text, "\n"]).collect())
 }
 
-/// Returns true if the kernel `text` itself waits for the previous launches. Such a kernel may start while they run.
+/// Returns true if the code of the kernel `text` waits for the previous launches. Such a kernel may start while they
+/// run.
 pub(crate) fn waits_for_dependencies(text: &str) -> bool {
     text.contains("griddepcontrol.wait")
 }
@@ -158,8 +159,8 @@ fn is_word(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '%')
 }
 
-/// Returns the words of `text`, including those in comments and strings. A superfluous word at most keeps an item that
-/// no kernel needs.
+/// Returns the words of `text`, including those in comments and strings. At worst, a superfluous word keeps an item
+/// that no kernel needs.
 fn words(text: &str) -> impl Iterator<Item = Range<usize>> {
     let mut at = 0;
     std::iter::from_fn(move || {

@@ -1,9 +1,9 @@
 //! Atomic operations on elements of global and shared memory.
 //!
-//! The methods of views, such as [`GlobalMut::atomic_add`], are atomic for all threads of the device and relaxed: they
-//! order no other access. To publish other writes, store with [`GlobalMut::store_release`] and read with
-//! [`GlobalMut::load_acquire`], or put a [`fence`] in between. To publish a single word, [`GlobalMut::store_relaxed`]
-//! and [`GlobalMut::load_relaxed`] are enough.
+//! The methods of views, such as [`GlobalMut::atomic_add`], are atomic for all threads of the device. They are relaxed,
+//! which means that they order no other access. To publish other writes, store with [`GlobalMut::store_release`] and
+//! read with [`GlobalMut::load_acquire`], or put a [`fence`] between the accesses. To publish a single word,
+//! [`GlobalMut::store_relaxed`] and [`GlobalMut::load_relaxed`] are enough.
 //!
 //! For another scope or order, [`GlobalMut::atomic`], [`GlobalMut::block_atomic`] and [`GlobalMut::system_atomic`]
 //! return an [`AtomicRef`] to an element. [`AtomicU32`], [`BlockAtomicF32`] and others are atomic types for statics and
@@ -34,7 +34,7 @@ pub enum Scope {
     System,
 }
 
-/// The address of an atomic operation, with its memory space.
+/// The address on which an atomic operation works, with its memory space.
 #[doc(hidden)]
 #[derive(Clone, Copy)]
 pub enum Place<T> {
@@ -257,7 +257,8 @@ macro_rules! atomic_methods {
             unsafe { backend::atomic_load(self.place(index), true, Scope::Device) }
         }
 
-        /// Sets element `index` after all earlier writes of this thread (`st.release.gpu`).
+        /// Sets element `index` so that a thread that acquires the new value sees all earlier writes of this thread
+        /// (`st.release.gpu`).
         #[inline(always)]
         #[track_caller]
         pub fn store_release(&self, index: usize, value: T) {
@@ -265,7 +266,7 @@ macro_rules! atomic_methods {
             unsafe { backend::atomic_store(self.place(index), value, true, Scope::Device) }
         }
 
-        /// Sets element `index` atomically (`st.relaxed.gpu`). Another thread can poll it with
+        /// Sets element `index` atomically (`st.relaxed.gpu`). Another thread can poll the element with
         /// [`load_relaxed`](Self::load_relaxed). The store orders no other access.
         #[inline(always)]
         #[track_caller]
@@ -308,17 +309,17 @@ macro_rules! number_methods {
 macro_rules! integer_methods {
     () => {
         update_method! {
-            /// Replaces element `index` by its bitwise and with `value`. Returns the previous value.
+            /// Replaces element `index` by its bitwise AND with `value`. Returns the previous value.
             #[doc(alias = "atomicAnd")]
             atomic_and And
         }
         update_method! {
-            /// Replaces element `index` by its bitwise or with `value`. Returns the previous value.
+            /// Replaces element `index` by its bitwise OR with `value`. Returns the previous value.
             #[doc(alias = "atomicOr")]
             atomic_or Or
         }
         update_method! {
-            /// Replaces element `index` by its bitwise exclusive or with `value`. Returns the previous value.
+            /// Replaces element `index` by its bitwise XOR with `value`. Returns the previous value.
             #[doc(alias = "atomicXor")]
             atomic_xor Xor
         }
@@ -355,8 +356,8 @@ impl<'a, T: Atomic> GlobalMut<'a, T> {
 impl<T: Atomic> Shared<T> {
     atomic_methods!('static);
 
-    /// Adds `value` to element `index` like [`atomic_add`](Self::atomic_add), unchecked on a GPU. Returns nothing,
-    /// which allows a cheaper instruction.
+    /// Adds `value` to element `index` like [`atomic_add`](Self::atomic_add), but does not check the index on a GPU. It
+    /// does not return the previous value, which allows a cheaper instruction.
     ///
     /// # Safety
     /// `index` must be below [`len`](Self::len).

@@ -1,4 +1,4 @@
-//! All tests of the functions that kernels call, in one program so that it is linked only once.
+//! All tests of the functions that kernels call, in one program, which is linked only once.
 
 mod call_paths;
 mod common;

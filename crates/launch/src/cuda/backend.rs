@@ -42,7 +42,7 @@ impl Backend for GpuDevice {
         let Gpu { name, compute_capability, memory_bytes, .. } = &self.context.gpu;
         let properties = || {
             let read = |attribute| sys::device_attribute(self.context.device.as_raw(), attribute);
-            // A newer driver may no longer report this value, and returns 0.
+            // A newer driver may no longer report this value and then returns 0.
             let mhz = |attribute| read(attribute).map(|khz| Some(khz / 1000).filter(|&mhz| mhz > 0));
             Ok(Properties {
                 name: name.clone(),
@@ -183,7 +183,7 @@ impl Backend for GpuDevice {
     }
 
     unsafe fn wait_for(&self, event: &BackendEvent) -> Result<(), Error> {
-        // SAFETY: `Backend::wait_for` requires an event of this back end; the stream is of this context.
+        // SAFETY: `Backend::wait_for` requires an event of this back end; the stream belongs to this context.
         unsafe { events::wait(&self.context, self.context.stream(), event) }
     }
 

@@ -2,15 +2,15 @@
 //!
 //! A library of the driver needs no context. A kernel can therefore be compiled before or while a context is made, and
 //! while copies and launches run. Drivers support this from CUDA 12.0 on. With an older driver, or if a kernel does not
-//! compile, this module has no code for the kernel. The launch then loads the kernel as a module of its context and
-//! returns the error.
+//! compile, this module has no code for the kernel. The launch then loads the kernel as a module of its context, and
+//! returns the error if the driver cannot compile it.
 //!
 //! # Design
 //!
 //! A context compiles one module at a time and does nothing else meanwhile, regardless of the number of calling
-//! threads. Code loaded by `cuLibraryLoadData` belongs to no context: the driver receives each kernel once per process,
-//! for all devices, and compiles several at once. While the driver starts, the PTX of the predicted kernels is
-//! extracted. The prediction assumes a GPU with 132 multiprocessors.
+//! threads. Code loaded by `cuLibraryLoadData` belongs to no context. The driver therefore receives each kernel once
+//! per process, for all devices, and compiles several kernels at once. While the driver starts, this module extracts
+//! the PTX of the kernels that it expects to need. It assumes a GPU with 132 multiprocessors.
 //!
 //! A wrong prediction of the kernels costs only time. A kernel that was not predicted is compiled at its launch. If the
 //! driver refuses a kernel here, the launch loads it again as a module of the context and gets an error with the
@@ -50,10 +50,10 @@ impl Compiled {
 /// The result of compiling a kernel, set when the driver has finished: `None` if there is no code.
 type Slot = Arc<OnceLock<Option<Compiled>>>;
 
-/// The slots of all kernels, by the address of the image and the kernel's name.
+/// Maps the address of an image and the name of a kernel to the kernel's slot.
 static SLOTS: Mutex<BTreeMap<(usize, &str), Slot>> = Mutex::new(BTreeMap::new());
 
-/// The number of multiprocessors that is assumed until the GPU is known: that of an H100 or H200.
+/// The number of multiprocessors of an H100 or H200, which is assumed until the GPU is known.
 const GUESSED_MULTIPROCESSORS: u32 = 132;
 
 /// Compiles the kernels that `kernels` returns for the GPU's number of multiprocessors, if the GPU can run the modules.
@@ -61,7 +61,7 @@ pub(crate) fn compile(ordinal: u32, known: &'static [PtxModule], kernels: impl F
     if cuda_driver::load().is_err() {
         return;
     }
-    // The driver takes longer to initialise than it takes to extract the PTX of these kernels from all images.
+    // This thread extracts the PTX from all images while the driver initialises, which takes longer.
     let images_of = |module| module::find(known, module).map_or(&[][..], |place| known[place].images);
     let guessed = kernels(GUESSED_MULTIPROCESSORS);
     let places = guessed.iter().flat_map(|kernel| images_of(kernel.module).iter().map(|image| (image, kernel.name)));
@@ -88,7 +88,8 @@ fn by_image(
     images.into_values()
 }
 
-/// Returns the compiled code of `kernel`, or `None` if there is none. Compiles the kernel if necessary.
+/// Returns the compiled code of `kernel`, after compiling the kernel if necessary. Returns `None` if the kernel cannot
+/// be compiled separately.
 pub(super) fn of(target: &Target, kernel: &'static KernelInfo) -> Option<Compiled> {
     target.compile(&[kernel]);
     let slots = SLOTS.lock().unwrap_or_else(PoisonError::into_inner);
@@ -115,10 +116,10 @@ impl Target {
         images.into_iter().find(|image| image.needs().is_none_or(|need| need <= self.driver))
     }
 
-    /// Compiles those of `kernels` that are not compiled yet and whose PTX can be extracted from their module. Launches
-    /// with tables cannot use this code. Each kernel is compiled separately, so that it can be launched as soon as it
-    /// is ready. Several kernels are compiled at a time. Another thread may still be compiling some of them when this
-    /// returns.
+    /// Compiles the kernels in `kernels` that are not compiled yet and whose PTX can be extracted from their module.
+    /// Launches with tables cannot use this code. Each kernel is compiled separately, so that it can be launched before
+    /// the other kernels are ready. Several kernels are compiled at the same time. When this function returns, another
+    /// thread may still be compiling some of them.
     pub(super) fn compile(&self, kernels: &[&'static KernelInfo]) {
         if !sys::has_libraries() {
             return;
@@ -141,7 +142,7 @@ impl Target {
         };
         thread::scope(|scope| {
             for _ in 1..threads {
-                // If a thread cannot be started, the others do its work.
+                // If a thread cannot be started, the other threads do its work.
                 let _ = thread::Builder::new().spawn_scoped(scope, work);
             }
             work();

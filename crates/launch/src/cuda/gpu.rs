@@ -102,9 +102,9 @@ impl GpuDevice {
 
     /// Launches `kernel` with `params` in `stream`.
     ///
-    /// # Safety
-    /// `params` must be the kernel's parameters. The memory of their views must be this device's and live until the
-    /// kernel has ended; freeing it waits for kernels in the device's own stream. `stream` must be of this device.
+    /// `params` must be the kernel's parameters. The memory of their views must belong to this device and must live
+    /// until the kernel has ended. Freeing such memory waits for kernels in the device's own stream. `stream` must
+    /// belong to this device.
     #[inline]
     pub(super) unsafe fn launch_in(
         &self,
@@ -124,8 +124,8 @@ impl GpuDevice {
     /// kernel that calls `griddepcontrol.wait` may start before the previous kernel has ended.
     ///
     /// # Safety
-    /// As for [`launch_in`](Self::launch_in). For a captured launch, these conditions must hold at each launch of the
-    /// graph. The context must be current.
+    /// The same conditions as for [`launch_in`](Self::launch_in). For a captured launch, these conditions must hold at
+    /// each launch of the graph. The context must be current.
     #[inline]
     pub(super) unsafe fn enqueue(
         &self,

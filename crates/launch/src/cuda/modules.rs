@@ -156,7 +156,8 @@ impl Modules {
         // The lock is not held while the driver compiles.
         let (module, kernel) = self.load(wanted)?;
         let mut modules = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
-        // If another thread has loaded the kernel meanwhile, its module is kept and this one is dropped.
+        // If another thread has loaded the kernel meanwhile, the module of that thread is kept, and `module` is
+        // dropped.
         if let Some(loaded) = self.kernels.find(kernel.key) {
             return Ok(loaded);
         }
@@ -289,8 +290,8 @@ impl Modules {
     }
 }
 
-/// Returns the properties that a launch needs of the loaded kernel `function`. `text` is the PTX of this kernel alone,
-/// or empty if the whole module was loaded.
+/// Reads from the driver the properties of the loaded kernel `function` that a launch needs. `text` is the PTX of this
+/// kernel alone, or empty if the whole module was loaded.
 fn describe(wanted: Wanted<'_>, function: CUfunction, text: &str) -> Result<LoadedKernel, Error> {
     let Wanted { context, kernel, tables } = wanted;
     let read = |attribute| {

@@ -1,4 +1,4 @@
-//! Tests which kernels the driver compiles, and when, if each kernel can be compiled on its own.
+//! Tests which kernels the driver compiles, and when, if it can compile each kernel separately.
 
 use std::sync::mpsc;
 use std::time::Duration;
@@ -15,7 +15,7 @@ const TEXT: &str =
 fn kernels_are_compiled_once_and_each_by_itself() {
     const NAME: &str = "gpu_compiling::kernels_are_compiled_once_and_each_by_itself";
     for (version, compiles) in [
-        // Before CUDA 12 a module of the context is compiled, with options for its messages.
+        // Before CUDA 12.0, the driver compiles a module of the context, with options for its messages.
         ("11080", "compiles 1, [5, 6]"),
         ("12090", "compiles 1, []"),
         ("13000", "compiles 1, []"),
@@ -45,7 +45,7 @@ fn kernels_are_compiled_once_and_each_by_itself() {
 #[test]
 fn kernels_are_compiled_while_a_gpu_is_opened() {
     const NAME: &str = "gpu_compiling::kernels_are_compiled_while_a_gpu_is_opened";
-    // A GPU that differs from the guessed one, and one that equals it.
+    // The first GPU differs from the assumed one, and the second equals it.
     for multiprocessors in ["4", "132"] {
         let environment = [("STAND_IN_COMPILES", "1"), ("STAND_IN_MULTIPROCESSORS", multiprocessors)];
         let log = with_driver(NAME, &environment, || {
@@ -60,7 +60,7 @@ fn kernels_are_compiled_while_a_gpu_is_opened() {
                 device.launch(config(), saxpy(2.0, x.view(), y.view_mut()))?;
                 y.download()
             };
-            // This runs in a process of its own, and reads from the environment which of the two GPUs it has.
+            // This runs in a separate process, which reads from the environment which of the two GPUs it has.
             let is_guessed = std::env::var("STAND_IN_MULTIPROCESSORS").as_deref() == Ok("132");
             let told = if is_guessed { &[132][..] } else { &[132, 4] };
             let beside = || {
@@ -72,9 +72,10 @@ fn kernels_are_compiled_while_a_gpu_is_opened() {
             };
             drop(compile_beside(DeviceChoice::Gpu(None), MODULES, kernels, beside)?);
             assert_eq!(asked.try_recv().ok(), None, "called again");
-            // The code can be used in any context.
+            // The compiled code can be used in any context.
             assert_eq!((once()?, once()?), (vec![12.0], vec![12.0]));
-            // For a GPU that is not there only the guess is computed; for the simulator nothing is.
+            // Without a GPU, only the kernels of the assumed GPU are computed. For the simulator, no kernels are
+            // computed.
             let guess = |multiprocessors| {
                 assert_eq!(multiprocessors, 132);
                 vec![saxpy::INFO]

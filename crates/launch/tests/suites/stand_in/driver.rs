@@ -32,9 +32,9 @@ const MEMORY: usize = 1 << 30;
 const CONTEXT: usize = 0x40_0000;
 /// The maximum number of GPUs.
 const MAX_GPUS: usize = 8;
-/// The lowest number of a device's own stream, for which synchronous calls wait. Callers' streams have lower numbers.
+/// The lowest number of a device's own stream. Synchronous calls wait for it. Callers' streams have lower numbers.
 const FIRST_BLOCKING: usize = 0x57_0000;
-/// The difference between the kernels' address and the host's address of the same page-locked memory.
+/// The difference between the address of page-locked memory for kernels and its address for the host.
 const MAPPED: u64 = 1 << 50;
 
 const INVALID_VALUE: i32 = 1;
@@ -55,9 +55,9 @@ struct State {
     peers: Vec<(usize, usize)>,
     /// The result that every call returns after the context was lost, or 0 before.
     lost: i32,
-    /// The allocated memory, each piece with its context.
+    /// The allocated memory, by address. Each piece is stored with its context.
     memory: HashMap<u64, (Box<[u8]>, usize)>,
-    /// The page-locked memory, each piece with its flags.
+    /// The page-locked memory, by address. Each piece is stored with its flags.
     page_locked: HashMap<usize, (&'static mut [u8], u32)>,
     modules: HashMap<usize, String>,
     functions: HashMap<usize, Function>,
@@ -129,7 +129,7 @@ fn log(line: &str) {
     }
 }
 
-/// Returns the `len` bytes from `address` on, of an allocation or of mapped page-locked memory.
+/// Returns the `len` bytes that start at `address`, in an allocation or in mapped page-locked memory.
 fn bytes_at(state: &mut State, address: u64, len: usize) -> Result<&mut [u8], i32> {
     if address >= MAPPED {
         let host = (address - MAPPED) as usize;
@@ -218,7 +218,7 @@ functions! {
             let (memory, page_locked) = (state.memory.len(), state.page_locked.len());
             assert!(state.lost != 0 || state.graphs.count() == 0, "a graph is left over");
             log(&format!("left: memory {memory}, page-locked {page_locked}, streams {streams}, events {events}"));
-            // Objects that belong to no context stay.
+            // Objects that belong to no context are kept.
             let State { libraries, kernels, next, .. } = mem::take(&mut *state);
             *state = State { libraries, kernels, next, ..State::default() };
         }
