@@ -83,8 +83,8 @@ impl Vector<4> for Avx2 {
     }
 }
 
-/// Computes a logic operation of three inputs, which `TABLE` describes. The result for the bits a, b, c is bit 4a + 2b
-/// + c of `TABLE`.
+/// Computes the logic operation of three inputs that `TABLE` describes. The result for the bits a, b and c is bit
+/// 4a + 2b + c of `TABLE`.
 #[inline(always)]
 fn lut<const TABLE: i32>(a: Avx512, b: Avx512, c: Avx512) -> Avx512 {
     // SAFETY: a value exists only on processors that have AVX-512F.
