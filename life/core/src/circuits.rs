@@ -39,8 +39,8 @@ pub enum Circuit {
 }
 
 impl Circuit {
-    /// Returns the circuit of `rule`. Returns `None` if no kernel supports the rule: rules of more than four states,
-    /// and rules of three or four states that depend on more than the number of live neighbours.
+    /// Returns the circuit of `rule`, or `None` if no kernel supports the rule. No kernel supports rules of more than
+    /// four states. Rules of three or four states are supported only if they depend on the number of live neighbours.
     pub fn of(rule: &Rule) -> Option<Self> {
         if *rule == Rule::LIFE {
             return Some(Self::Conway);

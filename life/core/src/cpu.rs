@@ -25,8 +25,9 @@ impl CpuSimulation {
         Self::with(board, &Rule::LIFE, Topology::TORUS, 0)
     }
 
-    /// Makes a simulation that begins with `board`, which is generation `from`. Whether `from` is even or odd matters
-    /// only for rules with births without neighbours ([`Rule::phases`]).
+    /// Makes a simulation that begins with `board`, which is generation `from`. For rules with births without
+    /// neighbours, even and odd generations differ ([`Rule::phases`]). For all other rules, `from` has no effect on the
+    /// cells.
     ///
     /// # Errors
     /// [`LifeError::CpuMemory`] if the host has too little memory.

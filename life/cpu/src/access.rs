@@ -80,8 +80,8 @@ impl Automaton {
     }
 
     /// Returns the maximum number of generations between two copies of a halo. The halo must be wide enough, and must
-    /// be copied as `topology` joins the edges. The result is 1 in two cases: the topology has corners where fewer than
-    /// four quarters of the board meet, or it reflects cells and the rule is not symmetric.
+    /// be copied as `topology` joins the edges. The result is 1 if the topology has corners where fewer than four
+    /// quarters of the board meet. It is also 1 if the topology reflects cells and the rule is not symmetric.
     pub fn depth_beyond(rule: &Rule, topology: Topology) -> usize {
         if margins::is_singular(topology) { 1 } else { margins::depth(rule, topology) }
     }

@@ -4,8 +4,8 @@
 //! is not dead, and further words with the bits of the cells' ages. A live cell has age 0. The engine's vectors instead
 //! store one bit for each live cell and, for each dying cell, the number of generations until it is dead.
 
-/// Returns the number of bits that can count the generations until a dying cell is dead, of which there are at most
-/// `states` - 2.
+/// Returns the number of bits that can count the generations until a dying cell is dead. There are at most `states` - 2
+/// such generations.
 pub fn planes(states: u16) -> usize {
     (u16::BITS - states.saturating_sub(2).leading_zeros()) as usize
 }

@@ -154,8 +154,8 @@ impl Next for Counts {
     }
 }
 
-/// The logic of any table. It is a tree with seven levels, each of which selects by one of the nine cells. Each of the
-/// 128 leaves is a table of the other two cells. Only 16 such tables exist, and the leaves share them.
+/// The logic of any table. It is a tree with seven levels. Each level selects by one of the nine cells. Each of the 128
+/// leaves is a table of the other two cells. Only 16 such tables exist, and the leaves share them.
 pub struct Table([u8; 128]);
 
 impl Table {
@@ -193,7 +193,7 @@ impl Next for Table {
         let (s, r) = (below[1], below[2]);
         let (none, all) = (s.filled(0), s.filled(u64::MAX));
         let (no_s, no_r, both, odd) = (all.and_not(s), all.and_not(r), s.and(r), s.xor(r));
-        // Bit 2s + r of an index is the table's bit for two cells: s is the cell below, and r is the cell below to the
+        // Bit 2s + r of an index belongs to two cells with states s and r: the cell below, and the cell below to the
         // right.
         let low = [
             none,

@@ -90,8 +90,8 @@ impl Topology {
         }
     }
 
-    /// Returns the column and row of the cell that is seen at column `x` and row `y`, which may be beyond the edges of
-    /// a `width` × `height` board. Returns `None` beyond an edge that is not joined, where cells are dead.
+    /// Returns the column and row of the cell that is seen at column `x` and row `y` of a `width` × `height` board. The
+    /// position may be beyond the edges. Returns `None` beyond an edge that is not joined, where cells are dead.
     ///
     /// Fewer than four quarters of the board meet at the corners of a cross-surface and of a sphere. Positions
     /// diagonally beyond such a corner belong to no cell. For them, the result is the corner cell.

@@ -1,5 +1,5 @@
-//! Tests three groups of remedies: for a thread that communicates on behalf of its block or warp, for several threads
-//! that update one element, and for a grid.
+//! Tests remedies for three cases: a thread communicates on behalf of its block or warp, several threads update one
+//! element, or a whole grid must synchronise.
 
 use cuda_std::atomic::Ordering;
 use cuda_std::{GlobalMut, grid, kernel, shared_array, thread, warp};

@@ -240,8 +240,8 @@ fn any_grid_that_covers_the_matrix_gives_the_same_in_the_last_rung() {
     check(false, Size { width: 263, height: 259 });
 }
 
-/// Tests the last rung on two kinds of matrices: those with a column of many tiles, of which the last is partial, and
-/// those with tiles that touch no edge.
+/// Tests the last rung on matrices with many tiles in a column, the last of which is partial. Also tests matrices with
+/// tiles that touch no edge.
 #[test]
 fn the_last_rung_covers_tall_and_wide_matrices() {
     fn check<T: Bits>(device: &Device, turns: &Turns) {

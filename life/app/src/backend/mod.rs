@@ -31,7 +31,7 @@ pub enum Backend {
     Cpu(Universe),
     /// A kernel on a device.
     Kernel(Device, LifeRung, Universe),
-    /// Several devices or ranks, each of which advances a band of the board.
+    /// Several devices or ranks. Each of them advances a band of the board.
     Team(Team),
 }
 

@@ -17,9 +17,9 @@ type Phase = (CellSet, (i32, i32));
 /// Returns the apgcodes of the objects in `cells`. Returns `None` if `cells` never occurs again, neither at the same
 /// position nor moved.
 ///
-/// Two cells belong to one object if they touch, if the birth or survival of one of them depends on the other, or if
-/// one of them keeps a neighbour of the other dead. Each object would develop in the same way without the other
-/// objects.
+/// Two cells belong to one object in three cases: if they touch, if the birth or survival of one of them depends on the
+/// other, or if one of them keeps a neighbour of the other dead. Each object would develop in the same way without the
+/// other objects.
 pub fn identify(cells: &CellSet) -> Option<Vec<String>> {
     let (phases, moved) = phases(cells)?;
     let parts = separate(&phases, moved);

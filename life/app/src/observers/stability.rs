@@ -11,8 +11,8 @@
 //!
 //! The intervals influence when the search notices a period, but not the result, because the run returns to the
 //! generation at which a board first occurred again. If the run has a last generation, the search computes hashes at
-//! fixed generations. Whether it finds a period before the last generation then does not depend on the speed of the
-//! machine.
+//! fixed generations. In that case the speed of the machine does not influence whether the search finds a period in
+//! time.
 
 use std::collections::HashMap;
 use std::fmt;

@@ -76,9 +76,9 @@ pub(super) enum HaloKind {
 }
 
 impl HaloKind {
-    /// Returns the kind of halo for bands on the host's cores. Bands exchange whole rows if two conditions are met: the
-    /// topology copies rows unchanged across the upper and lower edges, and cells beyond the left and right edges
-    /// belong to the same band.
+    /// Returns the kind of halo for bands on the host's cores. Bands exchange whole rows if the topology copies rows
+    /// unchanged across the upper and lower edges. In addition, all cells beyond the left and right edges must belong
+    /// to the same band. Otherwise bands exchange single cells.
     pub(super) fn on_cores(topology: Topology) -> Self {
         match topology {
             Topology::Torus { across: 0, down: 0 } => Self::Rows { goes_around: true, topology },

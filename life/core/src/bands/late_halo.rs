@@ -14,8 +14,8 @@ use super::band::{Band, Engine};
 use crate::error::LifeError;
 use crate::{LifeRung, Simulation};
 
-/// A board that contains, from top to bottom, the halo rows above a band, copies of the band's first and last rows, and
-/// the halo rows below the band.
+/// A board of three parts, from top to bottom: the halo rows above a band, copies of the band's first and last rows,
+/// and the halo rows below the band.
 pub(super) struct LateHalo {
     pub(super) life: Simulation,
     /// The number of halo rows on each side of the band.

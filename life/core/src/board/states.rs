@@ -58,8 +58,8 @@ impl Board {
         [&self.words].into_iter().chain(&self.ages).map(|words| &words[..])
     }
 
-    /// Returns the state of the cell in column `x` of row `y`: 0 if it is dead, 1 if it is alive, and a higher state if
-    /// it is dying.
+    /// Returns the state of the cell in column `x` of row `y`. The state is 0 for a dead cell, 1 for a live cell, and
+    /// higher for a dying cell.
     ///
     /// # Panics
     /// If the cell is outside the board.

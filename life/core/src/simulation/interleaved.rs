@@ -52,10 +52,10 @@ struct StreamingPlan {
 }
 
 impl StreamingPlan {
-    /// Returns the fastest plan for a device that runs `warps` warps at once. The cost has three parts: the rounds in
-    /// which all warps run, a last round in which some warps are idle, and the writing of margins, if the layout needs
-    /// it. The time of a round is proportional to the number of rows of a strip. Among plans of equal cost, the plan
-    /// with the fewest tiles is chosen.
+    /// Returns the fastest plan for a device that runs `warps` warps at once. The cost of a plan has three parts:
+    /// rounds in which all warps run, a last round in which some warps are idle, and the writing of margins if the
+    /// layout needs it. The time of a round is proportional to the number of rows of a strip. Among plans of equal
+    /// cost, the plan with the fewest tiles is chosen.
     fn new(width: usize, height: usize, warps: usize) -> Option<Self> {
         let layouts = (0..=5).filter_map(|fold_bits| Interleaved::new(width, height, fold_bits));
         let plans = layouts.flat_map(|layout| {
@@ -247,8 +247,8 @@ impl InterleavedCells {
         self.device.launch(linear(self.now.len(), self.max_blocks), call)
     }
 
-    /// Enqueues one launch of at most `generations` generations, of which the first is generation `from`. Returns the
-    /// number of generations that the launch runs. It may be lower, because kernels exist only for some numbers.
+    /// Enqueues one launch of at most `generations` generations, beginning with generation `from`. Returns the number
+    /// of generations that the launch runs. It may be lower, because kernels exist only for some numbers.
     pub(super) fn advance(&mut self, queue: Queue<'_>, from: u64, generations: u64) -> Result<u64, Error> {
         let StreamingPlan { layout, strips } = self.plan;
         const DEEP: u64 = DEEPEST as u64;

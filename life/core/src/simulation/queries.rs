@@ -14,8 +14,8 @@ use crate::error::LifeError;
 use crate::soup::{Soup, rows_of_soup};
 use crate::{Board, Rule};
 
-/// Returns the number of bytes of device memory that a [`Simulation`] needs: for two boards, for a buffer of packed
-/// rows or of a packed soup, and for the words that the blocks of [`LifeRung::Resident`] publish.
+/// Returns the number of bytes of device memory that a [`Simulation`] needs. The memory is for two boards, for a buffer
+/// of packed rows or of a packed soup, and for the words that the blocks of [`LifeRung::Resident`] publish.
 pub fn device_bytes(rung: LifeRung, (width, height): (usize, usize)) -> u64 {
     let words = (width.div_ceil(CELLS_PER_WORD) as u64).saturating_mul(4).saturating_mul(height as u64);
     let staging = words.saturating_mul(2).min(STAGING_BYTES);
@@ -63,7 +63,7 @@ impl Simulation {
             if is_soup {
                 queue.launch(one, kernels::life_soup(now.view_mut(), width, height, 0, height, 0, 0))?;
             }
-            // These calls execute nothing. The second call swaps the buffers back.
+            // These two calls only load kernels and execute nothing. The second call swaps the buffers back.
             self.launch(queue, 1)?;
             self.launch(queue, 1)?;
             Ok(())

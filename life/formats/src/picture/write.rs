@@ -67,8 +67,8 @@ pub fn write_png_in_parts<E: From<io::Error>>(
     Ok(writer.finish().map_err(png_error)?)
 }
 
-/// Replaces the content of `row` by `width` pixels that show the cells in `words`. A byte has eight pixels, of which
-/// the leftmost is the highest bit.
+/// Replaces the content of `row` by `width` pixels that show the cells in `words`. A byte contains eight pixels. The
+/// leftmost pixel is the highest bit.
 fn pack_row(words: &[u32], width: usize, zoom: usize, row: &mut Vec<u8>) {
     row.clear();
     if zoom == 1 {
