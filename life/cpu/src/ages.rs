@@ -10,9 +10,9 @@ pub fn planes(states: u16) -> usize {
     (u16::BITS - states.saturating_sub(2).leading_zeros()) as usize
 }
 
-/// Converts `bits`. On entry, the first words mark the cells that are not dead, and the others contain the bits of
-/// their ages. On return, the first words mark the live cells, and the others count the generations until a dying cell
-/// is dead. A cell whose age is too high for `states` states becomes dead.
+/// Converts `bits`. On entry, the first vector marks the cells that are not dead, and the other vectors contain the
+/// bits of their ages. On return, the first vector marks the live cells, and the others count the generations until a
+/// dying cell is dead. A cell whose age is too high for `states` states becomes dead.
 pub fn ages_to_generations_left(states: u16, bits: &mut Vec<Vec<u32>>) {
     bits.resize(1 + planes(states), Vec::new());
     let words = bits[0].len();

@@ -31,7 +31,7 @@ pub struct Grid<const N: usize> {
     logic: [Logic; 2],
     /// The maximum number of generations per pass.
     depth: usize,
-    /// The vectors of all planes, ordered by strip, then by row, by plane and by index.
+    /// The vectors of all bit planes, ordered by strip, then by row, by bit plane and by index.
     now: Vec<Block<N>>,
     next: Vec<Block<N>>,
     /// The margin cells of each strip.
@@ -145,7 +145,7 @@ impl<const N: usize> Grid<N> {
         Ok((words, all))
     }
 
-    /// Copies one plane of row `y` to `words`, which must be 0 on entry.
+    /// Copies one bit plane of row `y` to `words`, which must be 0 on entry.
     pub fn gather_row(&self, y: usize, plane: usize, words: &mut [u32]) {
         for strip in 0..self.layout.strips {
             self.layout.gather(self.plane(self.row(strip, y), plane), self.layout.columns(strip), words);
@@ -205,7 +205,7 @@ impl<const N: usize> Grid<N> {
         &cells[begin..begin + self.stride()]
     }
 
-    /// Returns a mask of the cells of a row that are not dead. Such a cell has a set bit in at least one plane.
+    /// Returns a mask of the cells of a row that are not dead. Such a cell has a set bit in at least one bit plane.
     fn not_dead<'c>(&self, cells: &'c [Block<N>], strip: usize, y: usize) -> Cow<'c, [Block<N>]> {
         let (alive, older) = self.row_of(cells, strip, y).split_at(self.layout.vectors);
         let mut all = Cow::Borrowed(alive);
@@ -217,7 +217,7 @@ impl<const N: usize> Grid<N> {
         all
     }
 
-    /// Returns one plane of a row.
+    /// Returns one bit plane of a row.
     pub fn plane<'r>(&self, row: &'r [Block<N>], plane: usize) -> &'r [Block<N>] {
         &row[plane * self.layout.vectors..][..self.layout.vectors]
     }
@@ -226,7 +226,7 @@ impl<const N: usize> Grid<N> {
         &mut row[plane * self.layout.vectors..][..self.layout.vectors]
     }
 
-    /// Returns the bit of the cell in column `x` of row `y` in one plane.
+    /// Returns the bit of the cell in column `x` of row `y` in one bit plane.
     pub fn cell(&self, x: usize, y: usize, plane: usize) -> u64 {
         let (strip, position) = self.layout.position(x);
         position.get(self.plane(self.row(strip, y), plane))

@@ -1,4 +1,5 @@
-//! Cases of atomic updates. An atomic update protects the element that it updates, but orders no other access.
+//! Tests the checker on atomic updates. An atomic update protects the element that it updates, but orders no other
+//! access.
 
 use cuda_std::{GlobalMut, fence, kernel, shared_array, thread, warp};
 use launch::LaunchConfig;

@@ -1,5 +1,5 @@
-//! Cases of call paths to a barrier line. A call path consists of the calls and the loop iterations by which the lanes
-//! of a warp reach the barrier.
+//! Tests the checker on call paths to a barrier line. A call path consists of the calls and the loop iterations by
+//! which the lanes of a warp reach the barrier.
 
 use cuda_std::{GlobalMut, kernel, thread};
 use launch::LaunchConfig;

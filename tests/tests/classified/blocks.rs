@@ -1,4 +1,4 @@
-//! Cases of barriers and shared memory within a block.
+//! Tests the checker on barriers and shared memory within a block.
 
 use cuda_std::{Global, GlobalMut, dynamic_shared, kernel, shared_array, thread};
 use launch::LaunchConfig;

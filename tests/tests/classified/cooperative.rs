@@ -1,5 +1,5 @@
-//! Cases of the grid's barrier, and of memory that kernels access without an argument: constant memory and statics in
-//! global memory.
+//! Tests the checker on the grid's barrier, and on memory that kernels access without an argument: constant memory and
+//! statics in global memory.
 
 use cuda_std::{GlobalMut, address_space, grid, kernel, thread};
 use launch::LaunchConfig;

@@ -1,5 +1,5 @@
-//! Cases of asynchronous copies. The thread that copies sees the values after its wait. Other threads see them only
-//! after an additional barrier.
+//! Tests the checker on asynchronous copies. The thread that copies sees the values after its wait. Other threads see
+//! them only after an additional barrier.
 
 use cuda_std::{AsyncCopies, GlobalMut, kernel, shared_array, thread};
 use launch::LaunchConfig;

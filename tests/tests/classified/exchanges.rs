@@ -1,5 +1,5 @@
-//! Cases of atomic exchanges on uninitialised memory. If the result of an exchange is unused, the exchange initialises
-//! the element. If the result is used, the exchange reads the element.
+//! Tests the checker on atomic exchanges on uninitialised memory. If the result of an exchange is unused, the exchange
+//! initialises the element. If the result is used, the exchange reads the element.
 
 use cuda_std::atomic::Ordering;
 use cuda_std::{GlobalMut, kernel, shared_array, thread};

@@ -1,4 +1,4 @@
-//! Cases of messages between blocks. A message is a value, with a flag that signals that the value is present.
+//! Tests the checker on messages between blocks. A message is a value, with a flag that signals its presence.
 
 use cuda_std::{GlobalMut, fence, kernel, shared_array, thread};
 use launch::LaunchConfig;

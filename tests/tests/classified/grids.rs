@@ -1,5 +1,5 @@
-//! Cases of three kinds: elements that several blocks access, the order between launches, and accesses that a block
-//! barrier does not order.
+//! Tests the checker on elements that several blocks access, on the order between launches, and on accesses that a
+//! block barrier does not order.
 
 use cuda_std::{Global, GlobalMut, kernel, thread};
 use launch::LaunchConfig;

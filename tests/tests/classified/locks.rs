@@ -1,6 +1,5 @@
-//! Cases of spin locks. The accesses of one critical section happen before those of the next if two conditions are met:
-//! taking the lock is an acquire, and returning it is a release. Atomic accesses with a memory order, or fences, can
-//! provide both.
+//! Tests the checker on spin locks. If taking the lock is an acquire and returning it is a release, the accesses of one
+//! critical section happen before those of the next. Atomic accesses with a memory order, or fences, can provide both.
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
 

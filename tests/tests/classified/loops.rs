@@ -1,4 +1,4 @@
-//! Cases of barriers in loops: trees, alternating buffers and reused tiles.
+//! Tests the checker on barriers in loops: trees, alternating buffers and reused tiles.
 
 use cuda_std::{GlobalMut, kernel, shared_array, thread};
 use launch::LaunchConfig;

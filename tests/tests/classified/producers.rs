@@ -1,5 +1,5 @@
-//! Cases of warps that produce data for other warps. They use barriers in shared memory, and atomics of several scopes
-//! and widths.
+//! Tests the checker on warps that produce data for other warps. These warps use barriers in shared memory, and atomics
+//! of several scopes and widths.
 
 use std::sync::atomic::Ordering::Relaxed;
 

@@ -1,4 +1,5 @@
-//! Cases of scopes. Two fences or two atomics synchronise only if the scope of each includes the thread of the other.
+//! Tests the checker on scopes. Two fences or two atomics synchronise only if the scope of each includes the thread of
+//! the other.
 
 use cuda_std::{GlobalMut, fence, fence_block, fence_system, kernel, thread, warp};
 use launch::LaunchConfig;

@@ -1,5 +1,5 @@
-//! Cases of accesses to bytes and half-words of one word, and of vector accesses next to scalar accesses. Accesses
-//! conflict only if they overlap by at least one byte.
+//! Tests the checker on accesses to bytes and half-words of one word, and on vector accesses next to scalar accesses.
+//! Accesses conflict only if they overlap by at least one byte.
 
 use cuda_std::{GlobalMut, kernel, shared_array, thread, warp};
 use launch::LaunchConfig;

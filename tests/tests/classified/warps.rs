@@ -1,4 +1,4 @@
-//! Cases of warp synchronisations, shuffles and votes, and of their masks.
+//! Tests the checker on warp synchronisations, shuffles and votes, and on their masks.
 
 use cuda_std::{GlobalMut, kernel, shared_array, thread, warp};
 use launch::LaunchConfig;

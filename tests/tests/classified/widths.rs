@@ -1,4 +1,4 @@
-//! Cases of accesses of different widths. They conflict if they overlap by at least one byte.
+//! Tests the checker on accesses of different widths. Such accesses conflict if they overlap by at least one byte.
 
 use cuda_std::{Global, GlobalMut, Shared, kernel, shared_array, thread};
 use launch::LaunchConfig;

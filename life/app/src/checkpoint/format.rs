@@ -184,7 +184,7 @@ pub fn read_header(input: &mut impl Read, length: u64) -> anyhow::Result<(Header
 pub struct Body<R> {
     input: R,
     width: usize,
-    /// The number of words per plane that have been read so far.
+    /// The number of words per bit plane that have been read so far.
     words: usize,
     hashes: Vec<u64>,
     expected: u64,

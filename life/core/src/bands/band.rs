@@ -110,8 +110,8 @@ impl Band {
         }
     }
 
-    /// Returns one number for each plane (one bit of every cell's state): what the band's rows add to the whole board's
-    /// hash of that plane.
+    /// Returns one number for each bit plane (one bit of every cell's state): what the band's rows add to the whole
+    /// board's hash of that bit plane.
     pub(super) fn hash(&mut self) -> Result<Vec<u64>, LifeError> {
         let (local, words_per_row) = (self.local(&self.rows), self.width.div_ceil(WORD_BITS));
         if let Engine::Kernel(life) = &mut self.engine {

@@ -92,11 +92,11 @@ impl HaloKind {
     pub(super) const BY_KERNELS: Self = Self::Rows { goes_around: true, topology: Topology::TORUS };
 }
 
-/// The number of generations that a kernel runs per launch. On a device, the number of rows of a halo is a multiple of
-/// it.
+/// The number of generations that a kernel runs per launch. On a device, the height of a halo in rows is a multiple of
+/// this constant.
 const OF_KERNELS: usize = 24;
-/// The number of generations that the host's cores run per pass. On the host, the number of rows of a halo is a
-/// multiple of it.
+/// The number of generations that the host's cores run per pass. On the host, the height of a halo in rows is a
+/// multiple of this constant.
 pub(super) const OF_CORES: usize = 16;
 
 /// The estimated time in seconds for one generation of one cell on a GPU.

@@ -22,7 +22,7 @@ pub fn hash_of_words_from(first: usize, words: &[u32]) -> u64 {
     in_parts(words.len(), of).into_iter().fold(0, u64::wrapping_add)
 }
 
-/// Adds the contribution of `rows` to each of `hashes`: the hashes of the planes of a larger board. On that board,
+/// Adds the contribution of `rows` to each of `hashes`: the hashes of the bit planes of a larger board. On that board,
 /// `rows` begins at word `first`.
 pub(crate) fn add_hash(hashes: &mut Vec<u64>, rows: &Board, first: usize) {
     hashes.resize(1 + rows.ages.len(), 0);
@@ -31,8 +31,8 @@ pub(crate) fn add_hash(hashes: &mut Vec<u64>, rows: &Board, first: usize) {
     }
 }
 
-/// Combines the hashes of a board's planes into its [`Board::hash`]. The first plane contains the words, and each
-/// further plane one bit of the ages.
+/// Combines the hashes of a board's bit planes into its [`Board::hash`]. The first bit plane contains the words, and
+/// each further bit plane one bit of the ages.
 pub fn hash_of_planes(hashes: &[u64]) -> u64 {
     hashes.iter().fold(0, |all: u64, hash| all.rotate_left(7) ^ hash)
 }

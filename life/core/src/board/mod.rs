@@ -334,7 +334,7 @@ pub fn last_word_mask(width: usize) -> u32 {
     u32::MAX >> ((WORD_BITS - width % WORD_BITS) % WORD_BITS)
 }
 
-/// The number of words from which on a board is processed on several cores.
+/// The minimum number of words of a board that is processed on several cores.
 pub(super) const ALL_CORES: usize = 1 << 16;
 
 /// The maximum number of words that are read, written or packed at once: 64 MiB.

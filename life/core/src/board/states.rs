@@ -53,7 +53,7 @@ impl Board {
         &self.ages
     }
 
-    /// Returns the words of each plane: first those of [`Board::words`], then those of each bit of [`Board::ages`].
+    /// Returns the words of each bit plane: first those of [`Board::words`], then those of each bit of [`Board::ages`].
     pub(crate) fn planes_of_words(&self) -> impl Iterator<Item = &[u32]> {
         [&self.words].into_iter().chain(&self.ages).map(|words| &words[..])
     }

@@ -14,7 +14,7 @@ pub(super) fn linear(items: usize, max_blocks: u32) -> LaunchConfig {
     LaunchConfig::new(blocks as u32, THREADS)
 }
 
-/// Returns the number of blocks of [`THREADS`] threads that the device can run at once.
+/// Returns the maximum number of blocks of [`THREADS`] threads for one launch. This number keeps the device busy.
 pub(super) fn max_blocks(device: &Device) -> u32 {
     device.multiprocessors().saturating_mul(BLOCKS_PER_MULTIPROCESSOR)
 }

@@ -39,7 +39,7 @@ enum Cells {
     TwoBit(TwoBitCells),
 }
 
-/// Evaluates `$action` once for each plane, with the buffers of the present board and of the next board.
+/// Evaluates `$action` once for each bit plane, with the buffers of the present board and of the next board.
 macro_rules! for_buffers {
     ($cells:expr, |$now:ident, $next:ident| $action:expr) => {
         match $cells {
@@ -84,7 +84,7 @@ pub struct Simulation {
     total: Buffer<u64>,
     /// A buffer for packed rows, or `None` until it is first needed.
     staging: Option<Buffer<u32>>,
-    /// The number of blocks that the device can run at once.
+    /// The maximum number of blocks for one launch, which is enough to keep the device busy.
     max_blocks: u32,
 }
 

@@ -26,7 +26,7 @@ impl Simulation {
         self.width.div_ceil(CELLS_PER_WORD)
     }
 
-    /// Returns the number of words of a row, summed over all planes. The row is packed or in the device's layout.
+    /// Returns the number of words of a row, summed over all bit planes. The row is packed or in the device's layout.
     pub(crate) fn words_of_row(&self, is_packed: bool) -> usize {
         match self.row_layout().filter(|_| !is_packed) {
             Some((words, _)) => words,
@@ -39,7 +39,7 @@ impl Simulation {
         row_chunks(rows, self.words_of_row(true))
     }
 
-    /// Packs `rows` into `words`, plane by plane. The first packed word is at index `at`.
+    /// Packs `rows` into `words`, one bit plane after the other. The first packed word is at index `at`.
     pub(crate) fn gather(&self, rows: Range<usize>, words: &mut Buffer<u32>, at: usize) -> Result<(), Error> {
         let (width, words_per_row) = (self.width, self.words_per_row());
         let len = rows.len() * words_per_row;

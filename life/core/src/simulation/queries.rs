@@ -190,8 +190,8 @@ impl Simulation {
         Ok(hash_of_planes(&self.hash_of(0..self.height, 0)?))
     }
 
-    /// Returns the contribution of `rows` to the hash of each plane of a larger board, on which the rows begin at word
-    /// `first`.
+    /// Returns the contribution of `rows` to the hash of each bit plane of a larger board, on which the rows begin at
+    /// word `first`.
     pub(crate) fn hash_of(&mut self, rows: Range<usize>, first: usize) -> Result<Vec<u64>, LifeError> {
         let (max_blocks, words_of_row, begin) = (self.max_blocks, self.words_of_row(true), rows.start);
         if matches!(self.cells, Cells::TwoBit(_)) {

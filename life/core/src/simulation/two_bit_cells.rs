@@ -26,7 +26,7 @@ pub(super) fn bits(board: &Board) -> [Vec<u32>; 2] {
 }
 
 impl TwoBitCells {
-    /// Makes a board of dead cells with `words` words per plane.
+    /// Makes a board of dead cells with `words` words per bit plane.
     pub(super) fn dead(device: &Device, tables: &'static [u8], states: u32, words: usize) -> Result<Self, Error> {
         let now = [device.zeroed(words)?, device.zeroed(words)?];
         Ok(Self { tables, states, now, next: [device.alloc(words)?, device.alloc(words)?] })
