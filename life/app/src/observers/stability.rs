@@ -9,10 +9,10 @@
 //! In a universe in which the board grows, two boards are considered the same if all cells have moved by the same
 //! distance. A spaceship is therefore periodic.
 //!
-//! The intervals influence when the search notices a period, but not the result, because the run returns to the
-//! generation at which a board first occurred again. If the run has a last generation, the search computes hashes at
-//! fixed generations. In that case the speed of the machine does not influence whether the search finds a period in
-//! time.
+//! The intervals influence when the search notices a period. They do not influence the result, because the run returns
+//! to the generation at which a board first occurred again. If the run has a last generation, the search computes
+//! hashes at fixed generations. In that case the speed of the machine does not influence whether the search finds a
+//! period in time.
 
 use std::collections::HashMap;
 use std::fmt;

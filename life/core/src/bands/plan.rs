@@ -24,7 +24,7 @@ pub(super) struct BandShape {
 /// The division of a board into bands, the size of their halos, and their rung.
 pub(super) struct BandPlan {
     pub(super) division: Division,
-    /// The number of generations after an exchange for which the bands' own rows stay correct.
+    /// The number of generations that the bands can run after an exchange before their own rows become wrong.
     pub(super) halo: usize,
     /// The maximum number of generations that bands run during an exchange. Halo rows that arrive after the exchange
     /// are behind by that many generations.

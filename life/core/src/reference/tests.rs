@@ -142,8 +142,8 @@ fn a_glider_on_a_klein_bottle_comes_back_mirrored() {
     assert_eq!(after(&klein, 160).population(), 5);
 }
 
-/// Checks that a spaceship on a cross-surface is reflected after it crosses an edge once, and as at the start after it
-/// crosses an edge again.
+/// Checks that a spaceship on a cross-surface is reflected when it crosses an edge. When it crosses an edge again, it
+/// must have its first orientation.
 #[test]
 fn a_spaceship_on_a_cross_surface_comes_back_after_two_rounds() {
     let rows = [".o..o", "o....", "o...o", "oooo."];

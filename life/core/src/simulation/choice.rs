@@ -30,7 +30,7 @@ pub fn generations_per_launch(rung: LifeRung) -> u64 {
 /// Checks that the rung supports the rule on a board of `width` × `height` cells on this device.
 ///
 /// # Errors
-/// [`LifeError::Algorithm`] as for [`check_rule`], and if the board is too large:
+/// [`LifeError::Algorithm`] in the same cases as [`check_rule`], and if the board is too large. The limits are:
 ///
 /// - for [`LifeRung::Shared`], two boards must fit a block's shared memory;
 /// - for [`LifeRung::Resident`], the board must fit the device's registers;
