@@ -106,8 +106,8 @@ impl Bands<'_> {
         Ok(BandsCopy(self.bands.iter().map(|band| band.read(&band.rows)).collect::<Result<_, _>>()?))
     }
 
-    /// Replaces the rows of this rank by those of `copy`, which [`copy`](Self::copy) must have returned for the same
-    /// division into bands.
+    /// Replaces the rows of this rank by the copied rows. `copy` must be a result of [`Bands::copy`](Self::copy) for
+    /// the same division into bands.
     ///
     /// # Errors
     /// If the copy has another size, or a device fails.
