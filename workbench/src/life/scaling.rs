@@ -1,4 +1,5 @@
-//! The measurements of Life on teams of devices. The board repeats a small board, which serves as the reference.
+//! The measurements of Life on teams of devices. The board consists of copies of a small board. The small board is
+//! advanced alone, as the reference.
 
 use std::ops::Range;
 
@@ -13,7 +14,7 @@ use multi::team::Team;
 
 /// Returns the measurements of Life on teams of devices.
 pub(super) fn measurements() -> Vec<ScalingMeasurement> {
-    // The memory per cell is that of two boards of one bit per cell, with margins and halos.
+    // Each cell takes the memory of one bit in each of two boards, with margins and halos.
     let life = ScalingMeasurement::new("cells", 0.0, 0.3, |team, n| Life::prepare(team, n));
     vec![ScalingMeasurement { whole: cells, ..life }]
 }

@@ -62,7 +62,7 @@ pub struct WrongElement {
     expected: f32,
 }
 
-/// Checks that `found` equals the reference, which repeats itself every 256 elements.
+/// Checks that `found` equals the reference, which has a period of 256 elements.
 ///
 /// # Errors
 /// [`WrongElement`] for the first wrong element.

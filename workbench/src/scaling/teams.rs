@@ -24,8 +24,8 @@ use crate::catalogue;
 use crate::reduce::reference as reduced;
 use crate::scan::reference::scan as scanned;
 
-/// The lengths of the tested vectors: 0, numbers below the number of members, and numbers that none of 2, 3, 4 and 7
-/// divides.
+/// The lengths of the tested vectors: 0, numbers below the number of members, and numbers that are not multiples of 2,
+/// 3, 4 or 7.
 const SIZES: [usize; 6] = [0, 1, 2, 5, 1009, 10_007];
 
 /// Returns the random bits of element `index`.

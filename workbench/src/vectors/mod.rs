@@ -43,7 +43,7 @@ pub(crate) fn wrong_type(number: NumberType) -> WorkbenchError {
 pub(crate) struct Layouts {
     pub(crate) x: Layout,
     pub(crate) y: Layout,
-    /// For each element of x, the number of elements that a run must read or write.
+    /// The number of elements that a run must read or write, per element of x.
     pub(crate) accesses: u64,
 }
 
