@@ -211,7 +211,7 @@ mod tests {
             recording.rows.retain(|row| row.peer.is_none() || row.size != size);
             recording.rows.push(MeasuredPoint { median_us: theirs, ..row("reduce", None, size, 4 * size, 1.0) });
         }
-        // A point of another variant, and one of a size that ours does not have.
+        // Adds a point of another variant, and a point of a size at which no rung was measured.
         recording.rows.push(MeasuredPoint { variant: Some("other".into()), ..row("reduce", None, 1024, 1, 1.0) });
         recording.rows.push(MeasuredPoint { median_us: 1.0, ..row("reduce", None, 2048, 1, 1.0) });
         let plot = beside_peers(&recording);

@@ -36,7 +36,7 @@ pub fn print(text: &str) -> anyhow::Result<()> {
 /// Prints `value` on standard output as one JSON object.
 ///
 /// # Errors
-/// As [`print()`].
+/// The errors of [`print()`].
 pub fn print_json(value: &impl Serialize) -> anyhow::Result<()> {
     print(&serde_json::to_string_pretty(value).context("cannot express the result as JSON")?)
 }
@@ -44,7 +44,7 @@ pub fn print_json(value: &impl Serialize) -> anyhow::Result<()> {
 /// Prints `value` as JSON if `json` is true, and `text` otherwise.
 ///
 /// # Errors
-/// As [`print()`].
+/// The errors of [`print()`].
 pub fn print_either(json: bool, value: &impl Serialize, text: &str) -> anyhow::Result<()> {
     if json { print_json(value) } else { print(text) }
 }
