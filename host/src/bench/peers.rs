@@ -1,10 +1,10 @@
-//! Measures NVIDIA's libraries on the memory of our rungs. The library of `bench/peers/` calls them.
+//! Measures NVIDIA's libraries on the memory of our rungs, through the library of `bench/peers/`, which calls them.
 //!
 //! # Design
 //!
-//! This process loads the library of `bench/peers/`. Its calls use the memory and the stream of the last rung, and take
-//! turns with its runs. In another process the times of the same kernels differed by up to 0.1 µs for small inputs and
-//! by up to 2 % for large ones, depending on where their buffers lay.
+//! This process loads the library of `bench/peers/`. The library's calls use the memory and the stream of the last
+//! rung, and alternate with the rung's runs. In another process the times of the same kernels differed by up to 0.1 µs
+//! for small inputs and by up to 2 % for large ones, depending on the addresses of their buffers.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::path::Path;
@@ -20,7 +20,7 @@ use workbench::bench::{PeersAbout, Sweep};
 /// The remedy if the library of `bench/peers/` is missing.
 const REMEDY: &str = "cargo xtask bench --build makes it, on a machine with nvcc and a GPU";
 
-/// The types of the library's functions, as `bench/peers/peers.cu` declares them.
+/// A type of the library's functions, as `bench/peers/peers.cu` declares them.
 type Say = unsafe extern "C" fn() -> *const c_char;
 type Open = unsafe extern "C" fn(*const c_char, *const c_char, usize, usize, *mut c_void) -> *mut c_void;
 type Name = unsafe extern "C" fn(*const c_void) -> *const c_char;
@@ -44,9 +44,9 @@ impl Peers {
     /// Loads the library at `path`.
     ///
     /// # Errors
-    /// If the library cannot be loaded, or is another one.
+    /// If the library cannot be loaded, or is not the library of `bench/peers/`.
     pub fn load(path: &Path) -> anyhow::Result<Self> {
-        // The loader would look for a bare name in its own folders.
+        // The loader would search its own folders for a name without a folder.
         let file = std::path::absolute(path).with_context(|| format!("cannot find '{}'", path.display()))?;
         let load = || -> Result<_, libloading::Error> {
             // SAFETY: `--peers` names the library of `bench/peers/`, whose functions have these types and which runs no
@@ -144,7 +144,6 @@ impl Drop for Peer {
 
 /// Copies a text that ends with a zero; returns `None` for null.
 fn text(text: *const c_char) -> Option<String> {
-    // SAFETY: `text` is what a function of the library returned: null, or a text that ends with a zero and is not yet
-    // freed.
+    // SAFETY: a function of the library returned `text`: null, or a text that ends with a zero and is not yet freed.
     (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
 }
