@@ -1,8 +1,8 @@
 //! `mutate-barriers`: deletes each block barrier, warp synchronisation and fence of the kernels, one at a time, and
 //! tests that the simulator's checks report each deletion.
 //!
-//! The cases of the kernels run without each synchronisation that they reach. The task also reads all synchronisations
-//! from the sources, and reports those that no case reaches.
+//! For each synchronisation that the kernels' cases reach, the task runs these cases without it. The task also reads
+//! all synchronisations from the sources, and reports those that no case reaches.
 
 use std::collections::{BTreeMap, BTreeSet};
 
