@@ -143,7 +143,7 @@ struct Tests {
 impl Tests {
     fn of(path: &str, text: &str) -> Result<Tests> {
         let mut tests = Tests::default();
-        // Most files have none and need not be parsed.
+        // Most files have no such items and need not be parsed.
         if text.contains("cfg(test") || text.contains("cfg(all(test") {
             tests.visit_file(&syn::parse_file(text).with_context(|| format!("cannot parse {path}"))?);
         }

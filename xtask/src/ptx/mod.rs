@@ -233,10 +233,11 @@ fn instructions(body: &str, start: usize) -> Vec<Instruction> {
             for character in text.chars().chain(std::iter::once('\n')) {
                 let is_first = statement.trim().is_empty();
                 match character {
-                    // A brace at the start of a statement is that of a scope. Other braces enclose vectors.
+                    // A brace at the start of a statement opens or closes a scope. Other braces enclose vectors.
                     '{' | '}' if is_first => statement.clear(),
                     ';' => found.extend(instruction(&std::mem::take(&mut statement), first_line)),
-                    // A label. A colon in an instruction is doubled (`.shared::cta`) or follows an operand.
+                    // The colon ends a label. In an instruction, a colon is doubled (`.shared::cta`) or follows an
+                    // operand.
                     ':' if is_label(&statement) => statement.clear(),
                     _ => {
                         if is_first {

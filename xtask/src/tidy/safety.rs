@@ -65,7 +65,7 @@ mod tests {
     fn an_unsafe_impl_needs_an_argument() {
         assert_eq!(lines("//! A.\n/// Docs.\nunsafe impl Send for A {}\n"), [3]);
         assert_eq!(lines("//! A.\n// SAFETY: A is a number.\nunsafe impl Send for A {}\n"), NONE);
-        // One argument does not serve two.
+        // One SAFETY comment does not cover two impls.
         assert_eq!(lines("//! A.\n// SAFETY: A.\nunsafe impl Send for A {}\nunsafe impl Sync for A {}\n"), [4]);
     }
 
