@@ -1,9 +1,9 @@
 //! Makes a body report its accesses through pointers and slices to the simulator.
 //!
 //! The macro does not know types. It puts a report before each possible access: a dereference, an index or a method
-//! with certain names. If the type is neither a pointer nor a slice, `cuda_std`'s module `observed` makes the report an
-//! empty function. The access itself is not changed. If a report needs a value that must not be evaluated twice, the
-//! macro stores the value in a variable first. It keeps Rust's order of evaluation.
+//! with certain names. A report is a call of a function in `cuda_std`'s module `observed`. If the type is neither a
+//! pointer nor a slice, the function is empty. The access itself is not changed. If a report needs a value that must
+//! not be evaluated twice, the macro stores the value in a variable first. The macro keeps Rust's order of evaluation.
 
 mod around;
 mod calls;
@@ -128,7 +128,8 @@ impl Accesses {
         }
     }
 
-    /// Returns the reports to make before `place` is borrowed or written in place, or `None` if there are none.
+    /// Returns the code that reports how `place` is accessed, to be run before `place` is borrowed or written. Returns
+    /// `None` if there is nothing to report.
     fn reach(&mut self, place: &mut Expr, access: Access, bindings: &mut Bindings) -> Option<TokenStream> {
         (self.prepare(place, access, bindings) == Prepared::Known).then(|| self.tell(place, access))
     }
@@ -233,7 +234,7 @@ impl Accesses {
         (!around.is_empty()).then(|| around.around(Expr::ForLoop(repeat.clone())))
     }
 
-    /// Makes an iteration over `elements` report its accesses if they are a slice.
+    /// Makes a loop over `elements` report its accesses if `elements` is a slice.
     fn iterate_over(&mut self, elements: &mut Expr, span: Span) {
         self.has_told = true;
         let observed = observed();
@@ -250,7 +251,7 @@ impl Accesses {
         match &local.pat {
             Pat::Ident(name) if name.by_ref.is_none() && name.subpat.is_none() => {}
             Pat::Type(typed) if matches!(&*typed.pat, Pat::Ident(name) if name.by_ref.is_none()) => {}
-            // The pattern reads nothing.
+            // The pattern `_` reads nothing.
             Pat::Wild(_) if is_place(&init.expr) && !place::computes(&init.expr) => return None,
             pattern => {
                 self.lead_to(&mut init.expr, around);
@@ -285,7 +286,7 @@ impl VisitMut for Accesses {
                 _ => self.operate(binary),
             },
             Expr::Reference(reference) => self.borrow(reference),
-            // Taking an address is no access.
+            // Taking an address does not access memory.
             Expr::RawAddr(address) => {
                 self.leave(&mut address.expr);
                 None
@@ -365,7 +366,7 @@ impl VisitMut for Accesses {
             block.stmts.extend(statements(std::mem::take(&mut self.tags)));
             block.stmts.extend(statements(before));
             if let Some(told) = told {
-                // In a block, because a `let` declares variables in its scope.
+                // The reports are in a block, so that their `let`s declare no variables in this scope.
                 block.stmts.push(Stmt::Expr(expression(quote!({ #told })), None));
             }
             block.stmts.push(statement);
@@ -384,7 +385,7 @@ impl VisitMut for Accesses {
     }
 
     fn visit_item_mut(&mut self, item: &mut Item) {
-        // A function within a function is device code, too.
+        // A function within a function is also device code.
         if let Item::Fn(function) = item
             && function.sig.constness.is_none()
         {

@@ -73,7 +73,7 @@ impl VisitMut for Rewrite {
         }
         if is_cores && let Some(last) = call.path.segments.last() {
             let name = &last.ident;
-            // At its place in the source, which the message names.
+            // The path keeps the source position of the call, because the message names this position.
             if let Ok(path) = parse2(quote_spanned!(call.path.span()=> ::cuda_std::#name)) {
                 call.path = path;
             }

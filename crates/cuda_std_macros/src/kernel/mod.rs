@@ -146,7 +146,7 @@ impl Parameter {
         match self.mutable_elements() {
             None => {
                 let refers = matches!(ty, Type::Reference(reference) if !matches!(*reference.elem, Type::Slice(_)));
-                // At the parameter's line.
+                // The statement has the line of the parameter.
                 let tell =
                     refers.then(|| quote_spanned!(ty.span()=> ::cuda_std::__private::observed::referred(#name);));
                 (quote!(#mutability #name: #ty), tell)
@@ -288,7 +288,8 @@ fn device(function: &ItemFn, options: &Options, parameters: &[Parameter], instan
         let aliases = instance.aliases(&sig.generics);
         let entry = entry(function, &instance.entry, quote!(pub), options, parameters);
         let module = &instance.name;
-        // A module, so that items in the body, such as shared arrays, know the parameters' types.
+        // The entry is in a module with the aliases, so that items in the body, such as shared arrays, can use the
+        // generic parameters.
         quote! {
             #(#conditions)*
             #[doc(hidden)]
@@ -300,7 +301,7 @@ fn device(function: &ItemFn, options: &Options, parameters: &[Parameter], instan
             }
         }
     });
-    // The item that an import of the kernel refers to.
+    // An import of the kernel refers to this item.
     let item = if has_name_of_module(name) { quote!(const #name: () = ();) } else { quote!(enum #name {}) };
     quote! {
         #(#modules)*
