@@ -46,7 +46,7 @@ impl Options {
     pub(crate) fn code_generation(&self) -> Vec<OsString> {
         let choices = [
             (self.fma, "-Cllvm-args=-nvptx-fma-level=2"),
-            // 2 ulp over the whole range, as nvcc's `-prec-div=false`.
+            // This allows an error of 2 ulp over the whole range, as nvcc's `-prec-div=false` does.
             (self.fast_div, "-Cllvm-args=-nvptx-prec-divf32=1"),
             (self.fast_sqrt, "-Cllvm-args=-nvptx-prec-sqrtf32=0"),
         ];
