@@ -111,7 +111,7 @@ pub enum Purpose {
     Explain,
 }
 
-/// A kernel that is not a rung but can be launched and explained by itself.
+/// A kernel that is not a rung but can be launched and explained separately.
 pub struct Other {
     /// The kernel's name, which differs from the names of all rungs.
     pub name: &'static str,

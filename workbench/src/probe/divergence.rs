@@ -7,7 +7,7 @@ use thiserror::Error;
 /// The number of threads per block.
 pub const BLOCK: u32 = 256;
 
-/// The index whose parity decides the branch that a thread takes.
+/// The index whose parity decides which branch a thread takes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Decision {
     /// The index of the thread.
