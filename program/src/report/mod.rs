@@ -49,7 +49,7 @@ pub fn print_either(json: bool, value: &impl Serialize, text: &str) -> anyhow::R
     if json { print_json(value) } else { print(text) }
 }
 
-/// Prints a remark on standard error. A closed standard error is no failure. Only the first rank prints.
+/// Prints a remark on standard error. A closed standard error is not an error. Only the first rank prints.
 pub fn note(text: &str) {
     if ranks::is_first() {
         let _ = writeln!(io::stderr().lock(), "{text}");

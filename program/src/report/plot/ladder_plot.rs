@@ -1,4 +1,4 @@
-//! Draws the plot of a ladder: a line for each rung over the size of the problem, beside references.
+//! Draws the plot of a ladder: a line for each rung over the size of the problem, and lines for comparison.
 
 use std::cmp::Ordering;
 
