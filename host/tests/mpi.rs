@@ -171,7 +171,7 @@ fn children(parent: u32) -> Vec<i32> {
     processes.filter(|&process| status(process).is_some_and(|(_, by)| by == parent)).collect()
 }
 
-/// Returns true if a process exists and is no zombie.
+/// Returns true if a process exists and is not a zombie.
 fn is_running(process: i32) -> bool {
     status(process).is_some_and(|(state, _)| state != "Z")
 }

@@ -219,7 +219,7 @@ impl Meter {
     }
 
     /// Returns the number of inputs of `bytes` bytes among which a series rotates. Together the inputs are at least
-    /// four times as large as the L2 cache, so that no cache still holds an input when it is used again.
+    /// four times as large as the L2 cache. No cache therefore still holds an input when it is used again.
     pub fn turns(&self, bytes: u64) -> usize {
         let enough = (2 * self.flush_bytes()).div_ceil(bytes.max(1));
         self.limits.calls.max(usize::try_from(enough).unwrap_or(usize::MAX))

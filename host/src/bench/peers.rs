@@ -89,7 +89,7 @@ impl Peers {
         };
         let (name, variant) = (CString::new(name)?, CString::new(sweep.variant.unwrap_or_default())?);
         let stream = device.raw_stream()?;
-        // SAFETY: both texts end with a zero and outlive the call; the stream is that of a device whose context is
+        // SAFETY: both texts end with a zero and outlive the call. The stream belongs to a device whose context is
         // current. `Peer` closes the result.
         let peer = unsafe { (self.open)(name.as_ptr(), variant.as_ptr(), width, height, stream) };
         let peer = NonNull::new(peer).ok_or_else(|| self.failure())?;

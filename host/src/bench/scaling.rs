@@ -30,7 +30,7 @@ pub struct Scaling {
     pub members: usize,
     /// The number of processes.
     pub ranks: usize,
-    /// True if the devices are simulated. Their times are then those of one CPU, which they share.
+    /// True if the devices are simulated. They then share one CPU, and the times are CPU times.
     pub simulated: bool,
     /// The driver's version; without `nvidia-smi`, the CUDA version that the driver supports.
     pub driver: Option<String>,

@@ -54,7 +54,7 @@ fn copy_speeds(team: &Team<'_>, bytes: u64) -> anyhow::Result<f64> {
     Ok(all.iter().filter_map(|bytes| Some(f64::from_le_bytes(bytes.as_slice().try_into().ok()?))).sum())
 }
 
-/// Returns the median time of several runs of `work`. The time of a run is that of the slowest rank. The caller must
+/// Returns the median time of several runs of `work`. A run ends when the slowest rank has finished it. The caller must
 /// run `work` once before, to warm up.
 ///
 /// # Errors

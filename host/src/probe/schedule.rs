@@ -31,7 +31,7 @@ const THREADS: u32 = 512;
 /// The number of blocks without --print, as a fraction of the blocks that the GPU can run concurrently.
 const WAVES: (u32, u32) = (5, 2);
 
-/// The number of blocks that the table lists per multiprocessor.
+/// The maximum number of blocks that the table lists per multiprocessor.
 const LISTED: usize = 8;
 
 /// The number of colours of bars.

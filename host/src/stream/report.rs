@@ -99,7 +99,8 @@ impl Runs {
 }
 
 impl Report {
-    /// Returns the plot of a run's time over the number of streams or chunks, beside the least time of the link.
+    /// Returns the plot of a run's time over the number of streams or chunks, with the least time of the link for
+    /// comparison.
     pub fn plot(&self) -> LinePlot {
         let series = |name: &str, seconds: fn(&Measurement) -> f64| Series {
             name: name.to_owned(),

@@ -139,7 +139,7 @@ fn the_acorn_grows() {
 
 #[test]
 fn neighbours_count_with_multiplicity() {
-    // One cell is its own eight neighbours.
+    // On a torus of one cell, the cell is all eight of its neighbours.
     assert_eq!(step(&[1], 1, 1), [0]);
     assert_eq!(step(&[0], 1, 1), [0]);
     // In one column, a cell counts itself twice, and the cells above and below it three times each.
