@@ -73,7 +73,7 @@ impl Expected {
         Ok(true)
     }
 
-    /// Returns these requirements combined with those of a group of instances.
+    /// Returns these requirements combined with the requirements of a group of instances.
     pub(super) fn with(&self, of_group: &Expected) -> Expected {
         let wide = [&self.wide[..], &of_group.wide].concat();
         Expected { wide, allowed: [&self.allowed[..], &of_group.allowed].concat() }

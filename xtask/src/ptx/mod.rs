@@ -175,7 +175,7 @@ fn without_comments(text: &str) -> String {
 }
 
 /// Returns the declarations of a module. Each has a line number, the text before the body, and the body if there is
-/// one. The number is that of the line in which the body begins, or else of the line in which the declaration ends.
+/// one. The line number is where the body begins or, without a body, where the declaration ends.
 ///
 /// In the compiler's output, a directive such as `.target` ends at the end of the line, a variable at a semicolon, and
 /// a function at a brace.
