@@ -194,7 +194,7 @@ impl Accesses {
         Some(quote!(#observed::after(#calling #told, ());))
     }
 
-    /// Returns an expression that makes the reports `told` and then evaluates `call`, a call of the method `name`. The
+    /// Returns an expression that runs the reports `told` and then evaluates `call`, a call of the method `name`. The
     /// reports are for a receiver that is a slice or a pointer. If the receiver has another type, the generated code
     /// inspects it for pointers instead.
     pub fn call_perhaps_other(

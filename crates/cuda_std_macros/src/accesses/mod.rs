@@ -86,7 +86,7 @@ fn expression(tokens: TokenStream) -> Expr {
     parse2(tokens.clone()).unwrap_or(Expr::Verbatim(tokens))
 }
 
-/// Returns an expression that makes the reports `told` and then evaluates `value`.
+/// Returns an expression that runs the reports `told` and then evaluates `value`.
 fn then(told: &TokenStream, value: TokenStream, span: Span) -> TokenStream {
     quote_spanned!(span=> ::cuda_std::__private::observed::then({ #told }, #value))
 }
@@ -178,7 +178,7 @@ impl Accesses {
         }
     }
 
-    /// Returns an expression that evaluates `right`, makes the reports `told`, and then executes the assignment that
+    /// Returns an expression that evaluates `right`, runs the reports `told`, and then executes the assignment that
     /// `assign` generates. Returns `None` if there are no reports.
     fn after(
         &mut self,
@@ -241,8 +241,8 @@ impl Accesses {
         *elements = expression(quote_spanned!(span=> #observed::Value(#elements).each()));
     }
 
-    /// Returns the reports to make before a `let` whose pattern takes the value apart or borrows from it. Adds the code
-    /// for the operators in the value to `around`.
+    /// Returns the code that reports the accesses of a `let` whose pattern takes the value apart or borrows from it.
+    /// The code runs before the `let`. Adds the code for the operators in the value to `around`.
     fn bind(&mut self, local: &mut Local, around: &mut Around) -> Option<TokenStream> {
         let init = local.init.as_mut()?;
         if let Some((_, otherwise)) = &mut init.diverge {

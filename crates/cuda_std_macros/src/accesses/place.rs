@@ -320,7 +320,8 @@ pub fn way(place: &Expr) -> TokenStream {
             if !is_place(&index.expr) {
                 return quote_spanned!(place.span()=> { let #name = #base; #indexed });
             }
-            // The address is computed only if it is needed. For example, an array within a thread's own array needs none.
+            // The address is computed only if it is needed. An array within a thread's own array needs none, for
+            // example.
             let probe = quote!(#observed::probe(|| #base_address));
             quote_spanned!(place.span()=> {
                 let #name = #base;

@@ -183,8 +183,8 @@ impl Variables {
         }
     }
 
-    /// Returns true if `value` is a variable that contains no pointers, or a part of such a variable, and `value` is
-    /// neither a slice nor an array.
+    /// Returns true if `value` is a variable that contains no pointers, or a part of such a variable. Returns false for
+    /// slices and arrays.
     pub fn is_one_number(&self, value: &Expr) -> bool {
         let (mut inner, mut indices) = (value, 0);
         while let Expr::Index(index) = without_parentheses(inner) {

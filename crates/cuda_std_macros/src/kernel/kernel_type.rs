@@ -45,8 +45,8 @@ fn is_named_after(name: &Ident, file: &Path) -> bool {
     module.is_some_and(|module| name == module.to_string_lossy().as_ref())
 }
 
-/// Returns true if `source` contains the kernel in an inline module of the kernel's name. No other kernel can be meant,
-/// because a crate has only one kernel of each name.
+/// Returns true if `source` contains the kernel in an inline module of the kernel's name. The kernel in that module is
+/// not another one, because a crate has only one kernel of each name.
 pub fn has_module_in(name: &Ident, source: &str) -> bool {
     fn any(name: &Ident, items: &[Item], is_named: bool) -> bool {
         items.iter().any(|item| match item {

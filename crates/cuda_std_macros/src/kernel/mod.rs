@@ -86,9 +86,9 @@ impl Parameter {
         Ok(Self { name: pattern.ident.clone(), mutability: pattern.mutability, ty: (*typed.ty).clone() })
     }
 
-    /// Returns the type that the host passes for this parameter, and the expression that converts it for the body. For
-    /// a slice, a reference or a raw pointer, which Rust-CUDA's kernels take, the host passes a view of a buffer, so
-    /// that the simulator knows the memory. The view for a reference has one element. All borrows have the lifetime
+    /// Returns the type that the host passes for this parameter, and the expression that converts it for the body. A
+    /// kernel may take a slice, a reference or a raw pointer, as in Rust-CUDA. The host then passes a view of a buffer,
+    /// so that the simulator knows the memory. The view for a reference has one element. All borrows have the lifetime
     /// `'call`.
     fn on_host(&self, generics: &Generics) -> syn::Result<(TokenStream, TokenStream)> {
         let Self { name, ty, .. } = self;
