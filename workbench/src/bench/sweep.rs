@@ -106,8 +106,8 @@ impl Sweep {
         let bytes = number.parse().map_or(1, NumberType::bytes);
         let (rungs, each) = if is_ladder { (Rungs::All, algorithm.rungs().len()) } else { (Rungs::Last, 1) };
         let shapes = scope.shapes(sizes, bytes);
-        // The device does not affect the engine's speed. Its sizes are small only in a quick run in the simulator,
-        // which should take seconds.
+        // The device does not affect the engine's speed. The engine's sizes are small only in a quick run in the
+        // simulator, which should take seconds.
         let engine_scope = Scope { simulated: scope.simulated && scope.quick, ..scope };
         let engine_shapes = if algorithm.has_engine() { engine_scope.shapes(sizes, bytes) } else { Vec::new() };
         let subject = Subject::Algorithm(algorithm);
