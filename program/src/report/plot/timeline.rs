@@ -86,7 +86,7 @@ impl Picture for Timeline {
         let rest = frame::draw(area, &self.title, &legend)?;
         let time = Axis::linear(self.bars.iter().flat_map(|bar| [bar.begin, bar.end]));
         let rows = self.rows() as usize;
-        // Only as many rows as there is room for have a name.
+        // If there is no room for all names, only every n-th row has a name.
         let every = (frame::TICK as u32 + 3).div_ceil(self.row_height()).max(1) as usize;
         let named = (0..rows).step_by(every).map(|row| row as f64 + 0.5).collect();
         let places = Axis { ends: (rows as f64, 0.0), marks: named };
