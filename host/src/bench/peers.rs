@@ -3,8 +3,8 @@
 //! # Design
 //!
 //! This process loads the library of `bench/peers/`. The library's calls use the memory and the stream of the last
-//! rung, and alternate with the rung's runs. In another process the times of the same kernels differed by up to 0.1 µs
-//! for small inputs and by up to 2 % for large ones, depending on the addresses of their buffers.
+//! rung, and alternate with the rung's runs. In another process the times of the same kernels differed, depending on
+//! the addresses of their buffers: by up to 0.1 µs for small inputs and by up to 2 % for large ones.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::path::Path;
@@ -20,7 +20,8 @@ use workbench::bench::{PeersAbout, Sweep};
 /// The remedy if the library of `bench/peers/` is missing.
 const REMEDY: &str = "cargo xtask bench --build makes it, on a machine with nvcc and a GPU";
 
-/// A type of the library's functions, as `bench/peers/peers.cu` declares them.
+/// The type of a function that returns a text. `bench/peers/peers.cu` declares the functions of this and the next
+/// types.
 type Say = unsafe extern "C" fn() -> *const c_char;
 type Open = unsafe extern "C" fn(*const c_char, *const c_char, usize, usize, *mut c_void) -> *mut c_void;
 type Name = unsafe extern "C" fn(*const c_void) -> *const c_char;
@@ -123,8 +124,8 @@ impl Peer {
     /// If the library fails.
     ///
     /// # Safety
-    /// `x` and `y` must be the addresses of the input and the output, of the size that the peer was opened for, until
-    /// the call has finished on the device.
+    /// `x` and `y` must be the addresses of the input and the output. Both must have the size for which the peer was
+    /// opened, and must stay valid until the call has finished on the device.
     pub unsafe fn call(&self, [x, y]: [usize; 2]) -> anyhow::Result<()> {
         let (x, y) = (std::ptr::with_exposed_provenance_mut(x), std::ptr::with_exposed_provenance_mut(y));
         // SAFETY: the peer is open; the caller guarantees the memory at `x` and `y`.

@@ -222,7 +222,8 @@ fn a_file_goes_in_and_comes_out() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     fs::write(path("glider.rle"), GLIDER).unwrap();
-    // A glider returns to its place in 16 columns after 4·16 generations. In 16 columns and 12 rows it needs 4·48.
+    // On 16 columns, a glider returns to its column after 4·16 generations. On 16 columns and 12 rows, it returns to
+    // its place after 4·48 generations.
     let first = json(&[
         "life",
         &path("glider.rle"),

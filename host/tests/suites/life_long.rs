@@ -284,7 +284,7 @@ fn no_file_is_written_over_another() {
     }
     assert_eq!(fs::read_to_string(&pattern).unwrap(), "bo$2bo$3o!");
     assert!(!Path::new(&other).exists() && !Path::new(&stats).exists());
-    // A checkpoint is resumed into itself.
+    // The run resumes a checkpoint, and writes the next one to the same file.
     for generations in ["3", "6"] {
         let input = if generations == "3" { &pattern } else { &other };
         let object = json_of(&[input, "--generations", generations, "--checkpoint", &other, "--device", "cpu"]);
