@@ -43,8 +43,8 @@ pub fn run(workspace: &Workspace) -> Result<()> {
     Ok(())
 }
 
-/// Returns a line for each synchronisation that no case reaches, for each deletion that is not reported, and for each
-/// entry of `redundant` that is not needed.
+/// Returns a line for each synchronisation that no case reaches, and for each deletion that is not reported. Also
+/// returns a line for each entry of `redundant` that is not needed.
 fn findings(sites: &BTreeSet<SyncSite>, mutations: &[MutationEntry], redundant: &[Redundant]) -> Vec<String> {
     let mut findings = Vec::new();
     let met: BTreeSet<(&str, usize)> = mutations.iter().map(|one| (one.file.as_str(), one.line as usize)).collect();
