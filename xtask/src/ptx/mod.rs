@@ -177,8 +177,8 @@ fn without_comments(text: &str) -> String {
 /// Returns the declarations of a module. Each has a line number, the text before the body, and the body if there is
 /// one. The line number is where the body begins or, without a body, where the declaration ends.
 ///
-/// In the compiler's output, a directive such as `.target` ends at the end of the line, a variable at a semicolon, and
-/// a function at a brace.
+/// In the compiler's output, a directive such as `.target` ends at the end of the line. A variable ends at a semicolon,
+/// and a function at a brace.
 fn top_level(text: &str) -> Vec<(usize, String, Option<String>)> {
     let mut found = Vec::new();
     let mut statement = String::new();
