@@ -96,7 +96,7 @@ impl CallPaths {
         self.is_in_branch = before;
     }
 
-    /// Visits the body of a loop, which does not count as code in a branch, even if the loop is in one.
+    /// Visits the body of a loop. The body does not count as code in a branch, even if the loop is in a branch.
     fn repeat(&mut self, visit: impl FnOnce(&mut Self)) {
         let before = std::mem::replace(&mut self.is_in_branch, false);
         visit(self);
