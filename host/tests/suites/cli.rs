@@ -222,8 +222,7 @@ fn a_file_goes_in_and_comes_out() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     fs::write(path("glider.rle"), GLIDER).unwrap();
-    // On 16 columns, a glider returns to its column after 4·16 generations. On 16 columns and 12 rows, it returns to
-    // its place after 4·48 generations.
+    // A glider returns to its column, of 16, after 4·16 generations. It returns to its row, of 12, as well after 4·48.
     let first = json(&[
         "life",
         &path("glider.rle"),
