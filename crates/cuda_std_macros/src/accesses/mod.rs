@@ -128,8 +128,7 @@ impl Accesses {
         }
     }
 
-    /// Returns the code that reports how `place` is accessed, to be run before `place` is borrowed or written. Returns
-    /// `None` if there is nothing to report.
+    /// Returns the code that reports `access` to `place` in advance; `None` if `place` must not be evaluated twice.
     fn reach(&mut self, place: &mut Expr, access: Access, bindings: &mut Bindings) -> Option<TokenStream> {
         (self.prepare(place, access, bindings) == Prepared::Known).then(|| self.tell(place, access))
     }

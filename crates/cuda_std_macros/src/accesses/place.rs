@@ -56,8 +56,7 @@ impl Bindings {
     /// Returns `inner` with the variables in scope.
     pub fn around(self, inner: TokenStream) -> TokenStream {
         let nest = |inner, (name, value): (Ident, Expr)| {
-            // The `match` is in parentheses, because otherwise a statement could end after it. The span of the
-            // parentheses hides them from lints.
+            // Without parentheses, a statement could end after the `match`. Their span hides them from lints.
             let value = scrutinee(&value);
             let nested = quote!(match #value { #name => #inner });
             let mut group = Group::new(Delimiter::Parenthesis, nested);
@@ -209,8 +208,7 @@ pub fn is_simple(value: &Expr) -> bool {
 }
 
 impl Accesses {
-    /// Computes parts of `place` before the access, so that `place` may be evaluated twice. `access` is the kind of the
-    /// access.
+    /// Computes parts of `place` before an access of the kind `access`, so that `place` may be evaluated twice.
     pub fn prepare(&mut self, place: &mut Expr, access: Access, bindings: &mut Bindings) -> Prepared {
         match place {
             Expr::Path(_) => Prepared::Known,
@@ -270,7 +268,7 @@ impl Accesses {
         }
     }
 
-    /// Keeps `place` unchanged, and visits the expressions in it.
+    /// Keeps `place` unchanged, and visits only the expressions in it.
     pub fn leave(&mut self, place: &mut Expr) {
         match place {
             Expr::Paren(inner) => self.leave(&mut inner.expr),
@@ -320,8 +318,7 @@ pub fn way(place: &Expr) -> TokenStream {
             if !is_place(&index.expr) {
                 return quote_spanned!(place.span()=> { let #name = #base; #indexed });
             }
-            // The address is computed only if it is needed. An array within a thread's own array needs none, for
-            // example.
+            // No address is computed if none is needed, for example for an array within a thread's own array.
             let probe = quote!(#observed::probe(|| #base_address));
             quote_spanned!(place.span()=> {
                 let #name = #base;
