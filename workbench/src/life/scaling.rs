@@ -97,7 +97,7 @@ impl SplitWork for Life<'_> {
         let Self { bands: Some(bands), is_first, tile, .. } = self else { return Ok(deviation) };
         let (width, height) = bands.size();
         bands.put::<WorkbenchError>(|rows| rows_of(tile, width, rows))?;
-        // This number of generations includes exchanges, also before a halo is used up.
+        // These generations need several exchanges of halos, also before a halo is used up.
         let generations = 2 * bands.halo() as u64 + 7;
         bands.advance(generations)?;
         let mut expected = CpuSimulation::new(tile)?;
