@@ -97,7 +97,7 @@ fn small_inputs_and_life_have_their_tables() {
     let sum = cells(&text, "sum f32, `grid_stride` | 2^16");
     assert_eq!(sum[2..], ["3.5 µs", "8.8 µs, CUB", "2.50 ×", "8.0 µs", "16.0 µs", "2.50", "5.00", "2.00 ×"]);
     assert_eq!(cells(&text, "one call").len(), sum.len());
-    // Saxpy was not measured in a series, so these cells are empty.
+    // Saxpy was not measured in a series, so these cells have a dash.
     assert_eq!(cells(&text, "saxpy f32, `vectorised` | 2^16")[7..], ["–", "–", "–"]);
     assert!(text.replace('\n', " ").contains("A series is 64 calls"), "{text}");
     assert!(text.lines().filter(|line| !line.starts_with('|')).all(|line| line.chars().count() <= 120), "{text}");
