@@ -8,7 +8,7 @@ use anyhow::Result;
 use super::Finding;
 use crate::workspace::{Metadata, Package};
 
-/// The crates of the project, each with the crates that it may use. A crate may also use all crates that these may use.
+/// The crates of the project, each with the crates that it may use. A crate may also use what these may use.
 const ALLOWED: &[(&str, &[&str])] = &[
     ("simt", &[]),
     ("cuda_std_macros", &[]),
