@@ -58,8 +58,8 @@ const SIMULATED_KERNEL: &[Pass] = &[
 ];
 
 /// Passes for the simulator only, after [`SIMULATED_KERNEL`]. The pass for accesses follows the pass for call paths and
-/// leaves the wrapped calls unchanged. It precedes the pass for branches, which changes conditions: the pass for
-/// accesses recognises only their original form.
+/// leaves the wrapped calls unchanged. It precedes the pass for branches, because it does not recognise the conditions
+/// that the pass for branches has changed.
 const SIMULATOR: &[Pass] = &[
     // Exchanges whose results the source does not use are marked.
     pass!("host-unused", |_, body| unused::tell(body)),

@@ -181,7 +181,8 @@ fn free(value: &Expr) -> Option<&Expr> {
     }
 }
 
-/// Returns true if `place` consists of a call and of fields, simple indices and dereferences of the call's result.
+/// Returns true if `place` consists of a call, and of fields, simple indices and dereferences of the result of the
+/// call.
 fn lends(place: &Expr) -> bool {
     match place {
         Expr::Paren(inner) => lends(&inner.expr),

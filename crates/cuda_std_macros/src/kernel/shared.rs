@@ -154,7 +154,7 @@ impl Items {
     }
 }
 
-/// Puts `fn` into each `shared_array!` that uses one of these names, which marks the array as local to the function.
+/// Puts `fn` into each `shared_array!` that uses one of these names. The `fn` marks the array as local to the function.
 struct LocalArrays(HashSet<Ident>);
 
 impl VisitMut for LocalArrays {
