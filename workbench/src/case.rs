@@ -88,7 +88,7 @@ macro_rules! from {
             fn from(error: $error) -> Self {
                 match error.into() {
                     WorkbenchError::Algorithm(AlgorithmError::Launch(error)) => Self::Launch(error),
-                    // Only a kernel can have set bits beyond the board's width.
+                    // Bits beyond the board's width can only come from a faulty kernel.
                     WorkbenchError::Life(LifeError::Words(error)) => Self::Wrong(error.to_string()),
                     other => Self::Impossible(other.to_string()),
                 }

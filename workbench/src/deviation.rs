@@ -3,8 +3,8 @@
 //! # Design
 //!
 //! A bound limits the rounding error of a correct result. A kernel that loses a small element may stay within the
-//! bound. The suites therefore also sum integers, and floats whose sums do not round. The references of reduce and scan
-//! derive their bounds.
+//! bound. The suites therefore also sum integers, and floats whose sums do not round. The modules of the references of
+//! reduce and scan explain their bounds.
 
 use std::fmt;
 
@@ -55,8 +55,8 @@ impl Deviation {
         self.of_bound = if of_bound.is_nan() { f64::INFINITY } else { self.of_bound.max(of_bound) };
     }
 
-    /// Returns the deviation of `found` from `expected(0)`, `expected(1)`, …, computed on all cores. Elements must be
-    /// equal; 0 equals −0.
+    /// Returns the deviation of `found` from `expected(0)`, `expected(1)`, …, computed on all cores. Each element must
+    /// equal the expected value; 0 equals −0.
     pub fn of_exact<T: PartialEq + fmt::Display + Copy + Sync>(
         found: &[T],
         expected: impl Fn(usize) -> T + Sync,

@@ -178,7 +178,7 @@ fn packages_of(environment: &Path) -> Vec<PathBuf> {
 /// Returns the architectures in the help of ptxas. Names that end in a letter are left out, because their code runs on
 /// one architecture only.
 fn known_archs(help: &str) -> Vec<Arch> {
-    // The values are quoted. The prose also mentions other names.
+    // The help puts its values in quotes. The prose also mentions other names.
     let quoted = help.split('\'').skip(1).step_by(2).filter(|word| word.starts_with("sm_"));
     let mut archs: Vec<Arch> = quoted.filter_map(|word| word.parse().ok()).collect();
     archs.sort();

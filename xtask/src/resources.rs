@@ -174,7 +174,7 @@ fn run_by(modules: &[Module], arch: Arch) -> impl Iterator<Item = &Module> {
 }
 
 /// Returns the assemblies to run: for each architecture its assembler and each module that its GPUs run. The largest
-/// modules come first, so that no core assembles a large one alone at the end.
+/// modules come first, so that no core is still busy with a large module when the others have finished.
 pub fn assemblies<'a>(
     modules: &'a [Module],
     by_arch: &BTreeMap<Arch, &'a Ptxas>,

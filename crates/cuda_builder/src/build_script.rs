@@ -2,9 +2,9 @@
 //!
 //! # Design
 //!
-//! A project's own PTX is built by its build script and is not checked in. In it the compiler contracts multiplications
-//! and additions, as nvcc does. The PTX of the crate `gpu` is built without contraction, so that a GPU and the
-//! simulator return the same bits.
+//! The PTX of a user's project is built by the project's build script and is not checked in. In this PTX the compiler
+//! contracts multiplications and additions, as nvcc does. The PTX of the crate `gpu` is built without contraction, so
+//! that a GPU and the simulator return the same bits.
 
 use std::path::{Path, PathBuf};
 

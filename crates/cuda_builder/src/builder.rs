@@ -52,9 +52,9 @@ pub struct CudaBuilder {
 pub struct BuildOutput {
     /// The text of the PTX module.
     pub ptx: String,
-    /// The file with the PTX module: that of [`CudaBuilder::copy_to`], or a file under the target folder.
+    /// The file of the PTX module: the file that [`CudaBuilder::copy_to`] sets, or a file under the target folder.
     pub path: PathBuf,
-    /// The compiler's version, as it stands in the header of the PTX.
+    /// The compiler's version, as in the header of the PTX.
     pub compiler: String,
     /// Every source file of the module, including those of dependencies in the same workspace.
     pub sources: Vec<PathBuf>,

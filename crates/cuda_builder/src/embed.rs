@@ -47,7 +47,7 @@ impl CudaBuilder {
     fn try_embed(self) -> Result<(), BuildError> {
         let variable = |name: &'static str| std::env::var_os(name).ok_or(BuildError::NoBuildScript(name));
         let out = PathBuf::from(variable("OUT_DIR")?);
-        // This is the compiler of the build script. There may be no compiler of PTX.
+        // This is the compiler of the build script. The machine may have no compiler that can build PTX.
         let (cargo, rustc) = (variable("CARGO")?, variable("RUSTC")?);
         let package = Package::read(&Package::manifest(&self.krate)?, Path::new(&cargo), Path::new(&rustc))?;
         for call in package.root.parent().map(std_floats::calls).unwrap_or_default() {

@@ -114,8 +114,8 @@ impl fmt::Display for CargoFailure {
     }
 }
 
-/// LLVM's message for an operation that calls a library function on other targets. It names neither the operation nor
-/// the line.
+/// LLVM's message for an operation that calls a library function on other targets. The message names neither the
+/// operation nor the line.
 const NO_LIBRARY: &str = "LLVM ERROR: unsupported library call operation";
 
 /// The operations that cause LLVM's message, and the code to write instead.

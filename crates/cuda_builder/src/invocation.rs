@@ -138,15 +138,16 @@ impl Invocation<'_> {
             "opt-level = 3".to_owned(),
             "lto = \"fat\"".to_owned(),
             "codegen-units = 1".to_owned(),
-            // Flags set the panic strategy. The value in the project's profile would give it a `core` of its own.
+            // Flags set the panic strategy. A value from the project's profile would require a separate `core` for the
+            // project.
             "panic = \"unwind\"".to_owned(),
             "incremental = false".to_owned(),
             format!("debug = {}", if self.options.line_info { "\"line-directives-only\"" } else { "false" }),
-            // Functions of `core` are optimised with the kernel that calls them. Optimising them before gives the same
-            // PTX later.
+            // Functions of `core` are optimised together with the kernel that calls them. Optimising them beforehand
+            // gives the same PTX, but takes longer.
             "package.core.opt-level = 0".to_owned(),
             "package.compiler_builtins.opt-level = 0".to_owned(),
-            // Builds with and without source lines share one `core`, whose lines are not needed.
+            // Builds with and without source lines share one `core`, which needs no source lines.
             "package.core.debug = false".to_owned(),
             "package.compiler_builtins.debug = false".to_owned(),
             format!("debug-assertions = {checks}"),
@@ -163,7 +164,7 @@ impl Invocation<'_> {
     fn rustflags(&self) -> OsString {
         let mut flags: Vec<OsString> = vec![format!("-Ctarget-cpu={}", self.options.arch).into()];
         flags.extend(self.options.arch.ptx_feature().map(|feature| format!("-Ctarget-feature={feature}").into()));
-        // As in Rust-CUDA's compiler: every capability up to that of the target.
+        // These are the capabilities up to the target's, as in Rust-CUDA's compiler.
         let older = self.known.iter().filter(|&&arch| arch <= self.options.arch);
         flags.extend(older.map(|arch| format!("--cfg=target_feature=\"compute_{}\"", arch.number()).into()));
         flags.push("-Aexplicit_builtin_cfgs_in_flags".into());

@@ -41,12 +41,12 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Returns the arguments for the last compilation, which generates the code of all crates. They are not passed to
-    /// the other compilations: `core` would be compiled once for each combination of arguments.
+    /// Returns the arguments for the last compilation, which generates the code of all crates. The other compilations
+    /// do not get these arguments, because `core` would then be compiled once for each combination of arguments.
     pub(crate) fn code_generation(&self) -> Vec<OsString> {
         let choices = [
             (self.fma, "-Cllvm-args=-nvptx-fma-level=2"),
-            // 2 ulp over the whole range, as nvcc's `-prec-div=false`.
+            // This allows an error of 2 ulp over the whole range, as nvcc's `-prec-div=false` does.
             (self.fast_div, "-Cllvm-args=-nvptx-prec-divf32=1"),
             (self.fast_sqrt, "-Cllvm-args=-nvptx-prec-sqrtf32=0"),
         ];

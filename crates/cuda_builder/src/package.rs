@@ -81,7 +81,7 @@ impl Package {
         })
     }
 
-    /// Returns which of `#![no_std]` and `features` the library's root file lacks.
+    /// Returns those of `#![no_std]` and `features` that the library's root file lacks.
     pub(crate) fn missing<'f>(&self, features: &[&'f str]) -> Result<Missing<'f>, BuildError> {
         let root = std::fs::read_to_string(&self.root).map_err(BuildError::io("read", &self.root))?;
         // Invalid Rust is left to the compiler to report.

@@ -1,10 +1,10 @@
 //! Finds calls of float functions that reach std on the host but another function on a GPU.
 //!
-//! `cuda_std`'s attributes replace such calls in the functions that they mark. They cannot resolve `F::exp(x)`, where
-//! `F` is an alias of a float type. In any other function, `x.exp()` is std's method wherever std exists, whatever
-//! traits are in scope. This module ignores functions that round exactly (`sqrt`, `floor`), because their results are
-//! the same on the host and a GPU. It does not know types: if a generic function calls a method, it counts as a method
-//! of a trait.
+//! `cuda_std`'s attributes replace such calls in the functions that they mark. The attributes cannot resolve
+//! `F::exp(x)`, where `F` is an alias of a float type. In any other function, `x.exp()` is std's method wherever std
+//! exists, whatever traits are in scope. This module ignores functions that round exactly (`sqrt`, `floor`), because
+//! their results are the same on the host and a GPU. It does not know types. It therefore assumes that a method call in
+//! a generic function is a call of a trait's method.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -47,8 +47,8 @@ impl fmt::Display for Call {
     }
 }
 
-/// Returns the calls in the Rust files in `folder` and its subfolders. Files that cannot be read or parsed are skipped:
-/// the compiler reports them.
+/// Returns the calls in the Rust files in `folder` and its subfolders. Files that cannot be read or parsed are skipped,
+/// because the compiler reports them.
 pub(crate) fn calls(folder: &Path) -> Vec<Call> {
     let mut files = Vec::new();
     collect(folder, &mut files);
@@ -150,7 +150,7 @@ impl Search<'_> {
             Around::Nothing => return,
             Around::DeviceCode if !is_by_alias => return,
             Around::DeviceCode => None,
-            // An attribute would not help.
+            // An attribute would not help if the call is through an alias.
             Around::Function(name) => (!is_by_alias).then(|| name.clone()),
         };
         let name = method.to_string();
@@ -176,7 +176,7 @@ impl<'ast> Visit<'ast> for Search<'_> {
     }
 
     fn visit_item_trait(&mut self, item: &'ast syn::ItemTrait) {
-        // The calls in an unmarked trait's methods are mostly on its implementors.
+        // Most calls in an unmarked trait's methods have a receiver of an implementing type, not a float.
         if is_device_code(&item.attrs) {
             self.within(&item.attrs, |search| visit::visit_item_trait(search, item));
         }
@@ -214,7 +214,7 @@ impl<'ast> Visit<'ast> for Search<'_> {
     fn visit_macro(&mut self, call: &'ast syn::Macro) {
         let arguments = Punctuated::<syn::Expr, syn::Token![,]>::parse_terminated.parse2(call.tokens.clone());
         for argument in arguments.iter().flatten() {
-            // The parsed arguments do not live as long as the file, so they need a search of their own.
+            // The parsed arguments do not live as long as the file, so they need a separate search.
             let mut within =
                 Search { path: self.path, aliases: self.aliases, around: self.around.clone(), calls: vec![] };
             within.visit_expr(argument);

@@ -46,7 +46,7 @@ fn in_functions(
             return Err(Error::new_spanned(other, message));
         }
         Err(_) => {
-            // A method is no item of its own, because it may have `self`.
+            // A method cannot be parsed as an item, because it may have `self`.
             let mut function: ImplItemFn = parse2(item)?;
             functions.visit_impl_item_fn_mut(&mut function);
             quote!(#function)

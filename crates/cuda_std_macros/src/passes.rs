@@ -37,9 +37,9 @@ macro_rules! pass {
 
 /// Passes for the GPU and the simulator.
 const SHARED: &[Pass] = &[
-    // `print!` and `println!` become this crate's.
+    // `print!` and `println!` become the macros of `cuda_std`.
     pass!("prints", |_, body| asserts::rewrite_prints(body)),
-    // `x.exp()` becomes a call of `GpuFloat`, so that both compute the same bits.
+    // `x.exp()` becomes a call of `GpuFloat`, so that a GPU and the simulator compute the same bits.
     pass!("floats", |_, body| floats::rewrite(body)),
     // Statics in shared memory become arrays of the block, accessed like views.
     Pass { name: "shared", rewrite: |_, body| shared::rewrite(body) },
@@ -47,7 +47,7 @@ const SHARED: &[Pass] = &[
 
 /// Passes for the GPU only, after [`SHARED`].
 const GPU: &[Pass] = &[
-    // Assertions print and trap; the simulator keeps core's, whose panics it reports.
+    // Assertions print a message and trap. The simulator keeps core's assertions, and reports their panics.
     pass!("gpu-assertions", |_, body| asserts::rewrite(body)),
 ];
 
@@ -58,8 +58,8 @@ const SIMULATED_KERNEL: &[Pass] = &[
 ];
 
 /// Passes for the simulator only, after [`SIMULATED_KERNEL`]. The pass for accesses follows the pass for call paths and
-/// leaves the wrapped calls unchanged. It precedes the pass for branches, which changes conditions: the pass for
-/// accesses recognises only their original form.
+/// leaves the wrapped calls unchanged. It precedes the pass for branches, because it does not recognise the conditions
+/// that the pass for branches has changed.
 const SIMULATOR: &[Pass] = &[
     // Exchanges whose results the source does not use are marked.
     pass!("host-unused", |_, body| unused::tell(body)),

@@ -19,7 +19,7 @@ pub fn expand(attribute: TokenStream, item: TokenStream) -> syn::Result<TokenStr
         value => (quote!(#value), quote!(1)),
     };
     let name = ident.unraw().to_string();
-    // The same symbol for the host, which finds the static by it.
+    // The host finds the static by this symbol, which must be the same on both sides.
     let symbol = format!("cuda_std_static_{name}");
     match space {
         AddressSpace::Shared => {

@@ -79,7 +79,8 @@ fn check_empty(folder: &Path) -> anyhow::Result<bool> {
     }
 }
 
-/// Returns the path of the checkout that has the crates: `asked`, or the one that this program was built from.
+/// Returns the path of the checkout that contains the crates: `asked`, or the checkout from which this program was
+/// built.
 fn checkout(asked: Option<PathBuf>) -> Result<String, UsageError> {
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).parent().map(Path::to_owned).unwrap_or_default();
     let checkout = asked.unwrap_or(own);

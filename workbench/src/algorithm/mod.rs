@@ -5,11 +5,12 @@
 //!
 //! # Design
 //!
-//! The program uses only these four traits, so it has no list of algorithms. A problem selects the functions for its
-//! element type once, when it is created.
+//! The program reaches all algorithms through these four traits, so that its commands name no algorithm. A problem
+//! selects the functions for its element type once, when it is created.
 //!
-//! The references are simple, and compute floats with higher precision. A benchmark marks the rows of the default rung.
-//! The targets of that rung are in the algorithm's `measurements()`, so a new rung needs no change in the tables.
+//! The reference implementations run on the CPU. They are simple, and compute floats with higher precision than the
+//! kernels. A benchmark marks the rows of the default rung. The targets of that rung are in the algorithm's
+//! `measurements()`, so a new rung needs no change in the tables.
 
 use cuda_std::{KernelInfo, Ladder, Rung};
 use launch::{Device, Held, Queue, Resources};
@@ -72,7 +73,7 @@ pub trait Algorithm: Send + Sync {
         Unit::Elements
     }
 
-    /// Returns true if `_rung` names a baseline, which the other rungs are compared with, and not a step of the ladder.
+    /// Returns true if `_rung` names a baseline for comparison, and false if it names a step of the ladder.
     fn is_yardstick(&self, _rung: &str) -> bool {
         false
     }
@@ -80,13 +81,13 @@ pub trait Algorithm: Send + Sync {
     /// Returns the measurements that a benchmark makes of the algorithm.
     fn measurements(&self) -> Vec<Measurement>;
 
-    /// Returns the measurements that a benchmark makes of the default rung on several devices. Returns none if the
-    /// algorithm runs on one device only.
+    /// Returns the measurements that a benchmark makes of the default rung on several devices. Returns an empty list if
+    /// the algorithm runs on one device only.
     fn scaling_measurements(&self) -> Vec<ScalingMeasurement> {
         Vec::new()
     }
 
-    /// Returns true if the algorithm has a CPU engine, which a benchmark measures beside the rungs.
+    /// Returns true if the algorithm has a CPU engine, which a benchmark measures in addition to the rungs.
     fn has_engine(&self) -> bool {
         false
     }
@@ -110,7 +111,7 @@ pub enum Purpose {
     Explain,
 }
 
-/// A kernel that is not a rung but can be launched and explained by itself.
+/// A kernel that is not a rung but can be launched and explained separately.
 pub struct Other {
     /// The kernel's name, which differs from the names of all rungs.
     pub name: &'static str,
@@ -146,7 +147,7 @@ pub trait Problem: Send + Sync {
     /// Returns the problem's properties, such as size, type and operator, with their names in JSON.
     fn facts(&self) -> Vec<(&'static str, Fact)>;
 
-    /// Returns a further detail beside size, type and operator, such as "inclusive".
+    /// Returns a detail in addition to size, type and operator, such as "inclusive".
     fn detail(&self) -> Option<String> {
         None
     }
@@ -154,7 +155,7 @@ pub trait Problem: Send + Sync {
     /// Returns the number of elements or cell updates. Figures per element are totals divided by this number.
     fn elements(&self) -> u64;
 
-    /// Returns the number of bytes that any run must read and write.
+    /// Returns the number of bytes that every run must at least read and write.
     fn bytes(&self) -> u64;
 
     /// Returns the number of bytes of device memory for the inputs, the outputs and the largest temporary storage of

@@ -15,7 +15,7 @@ pub struct ProblemOption {
     pub value: &'static str,
     /// The help text of the option, in a line.
     pub help: &'static str,
-    /// The value of the option if it is not set.
+    /// The value of the option if the user does not set it.
     pub default: &'static str,
     /// Checks a value. The error says which values are allowed.
     pub check: fn(&str) -> Result<(), String>,

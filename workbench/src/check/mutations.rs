@@ -2,9 +2,9 @@
 //! that is needed.
 //!
 //! Some barriers, warp synchronisations and fences can be left out without a report. They are redundant, or the checks
-//! do not see their purpose, or no case needs them. Shuffles and votes are never left out, because they carry values. A
-//! check without [`Checks::shuffles_order_memory`](simt::Checks) shows that no kernel relies on them to order memory
-//! accesses.
+//! do not see their purpose, or no case needs them. Shuffles and votes are never left out, because they pass values
+//! between lanes. A run in which [`Checks::shuffles_order_memory`](simt::Checks) is false shows that no kernel relies
+//! on shuffles or votes to order memory accesses.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -61,7 +61,7 @@ pub fn redundant(cases: &[Case], settings: &Settings, progress: &impl Progress) 
     Ok(run(cases, settings, progress)?.into_iter().filter_map(hint).collect())
 }
 
-/// Returns each left-out synchronisation with the report of its absence, if there is one.
+/// Returns each synchronisation that was left out, with the report of its absence if a check reported it.
 fn run<'a>(
     cases: &'a [Case],
     settings: &Settings,
@@ -90,7 +90,7 @@ fn deletions<'a>(cases: &'a [Case], settings: &Settings) -> Result<Vec<Deletion<
     let met: Vec<_> = cases.par_iter().map(met_by).collect::<Result<_, FailingCase>>()?;
     let mut deletions: BTreeMap<(SiteKey, &'static str), Deletion<'a>> = BTreeMap::new();
     for (case, met) in met {
-        // Only the tested kernel of a case synchronises, and it is the first.
+        // Only the first kernel of a case, the tested one, synchronises.
         let Some(&kernel) = case.kernels().first() else { continue };
         for (location, kind) in met.into_iter().filter(|(_, kind)| kind.is_for_order()) {
             let place = (location.file.clone(), location.line, location.column);

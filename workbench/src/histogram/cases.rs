@@ -76,8 +76,8 @@ fn replicated_bytes(stage: &Stage) -> Result<(), CaseError> {
     replicated::<u8>(stage, Bins::even(100, 3, 250)?, (VALUES, MAX_REPLICAS), 1, |bits| bits as u8)
 }
 
-/// Checks the last rung in a grid of 2 x `rows` blocks of 64 threads, on a view that begins with the second key.
-/// Launches it twice with the same state.
+/// Checks the kernel of the last rung in a grid of 2 x `rows` blocks of 64 threads, on a view that begins with the
+/// second key. Launches the kernel twice with the same state.
 fn replicated<K: Key>(
     stage: &Stage,
     bins: Bins,

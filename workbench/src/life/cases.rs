@@ -260,7 +260,8 @@ fn words_wrap(stage: &Stage) -> Result<(), CaseError> {
     equal("the population", &total.download()?, &[expected.population()])
 }
 
-/// Copies rows of one board to another. The rows lie above, below and across the border between two folds.
+/// Copies rows of one board to another. Some rows are above the border between two folds, some below it, and some on
+/// both sides.
 fn rows_as_they_lie(stage: &Stage) -> Result<(), CaseError> {
     let (device, width) = (&stage.device, 300);
     for (height, other_height, rows, first) in [(40, 44, 3..17, 20), (41, 40, 0..9, 31), (40, 40, 15..25, 3)] {

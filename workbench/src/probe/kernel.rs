@@ -5,15 +5,15 @@ use std::fmt;
 /// A kernel that measures the bandwidth of global memory.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum BandwidthKernel {
-    /// Read one array.
+    /// Reads one array.
     Read,
-    /// Write one array.
+    /// Writes one array.
     Write,
-    /// Read one array and write another: several loads, then as many stores.
+    /// Reads one array and writes another, with several loads and then as many stores.
     Copy,
-    /// Read two arrays and write a third.
+    /// Reads two arrays and writes a third.
     Copy2,
-    /// Read one array and write another, each element stored before the next is loaded.
+    /// Reads one array and writes another. Each element is stored before the next is loaded.
     CopyAlternating,
 }
 
@@ -54,8 +54,8 @@ impl BandwidthKernel {
         }
     }
 
-    /// Returns the number of blocks to launch for data that needs `needed` blocks, on a GPU that holds `at_once` blocks
-    /// at a time.
+    /// Returns the number of blocks to launch for data that needs `needed` blocks. The GPU can run `at_once` blocks of
+    /// the kernel concurrently.
     ///
     /// A kernel that only reads gets at most `at_once` blocks, whose threads combine many elements each. A kernel that
     /// writes gets `needed` blocks, because it is faster with them.

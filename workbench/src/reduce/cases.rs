@@ -14,8 +14,9 @@ use gridstride::capabilities;
 use gridstride::numbers::Number;
 use gridstride::reduce::{Plan, ReduceElement, ReduceRung, Reducer};
 
-/// Launches that no plan for few elements has, each as the numbers of blocks, of threads per block, and of elements per
-/// segment. Their blocks have several tiles, a partial last tile, half a warp, or no elements.
+/// Launches that plans for few elements never choose. Each consists of the number of blocks, the number of threads per
+/// block, and the number of elements per segment. Their blocks have several tiles, a partial last tile, half a warp, or
+/// no elements.
 const SEGMENTS: [(u32, u32, u32); 4] = [(3, 64, 2003), (2, 256, 4300), (4, 16, 300), (3, 32, 4000)];
 
 /// The kernel of the grid-stride rung for small inputs.

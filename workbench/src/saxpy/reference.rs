@@ -20,7 +20,7 @@ pub trait Reference: SaxpyElement {
 }
 
 impl Reference for f32 {
-    // 2⁻¹⁴⁹.
+    // This is 2⁻¹⁴⁹.
     const SUBNORMAL_STEP: f64 = f32::from_bits(1) as f64;
 
     fn exact(a: Self, x: Self, y: Self) -> f64 {

@@ -24,15 +24,15 @@ pub struct ScalingMeasurement {
     pub number: &'static str,
     /// The number of bytes per element that a run must read and write.
     pub bytes: f64,
-    /// The number of bytes of device memory per element.
+    /// The number of bytes of device memory that a run needs per element.
     pub memory: f64,
     /// The largest number of elements per member.
     pub max_elements: usize,
-    /// Takes the number of members, and returns the share of the elements that the largest member has.
+    /// A function that returns the largest member's share of the elements. Its argument is the number of members.
     pub share: fn(usize) -> f64,
-    /// Returns the largest supported number of elements that does not exceed the argument.
+    /// A function that returns the largest supported number of elements that does not exceed its argument.
     pub whole: fn(usize) -> usize,
-    /// Prepares the work on a team of devices.
+    /// A function that prepares the work on a team of devices.
     pub prepare: Prepare,
 }
 

@@ -35,7 +35,7 @@ pub struct Subject {
     pub idea: &'static str,
     /// The names of the kernel functions that are shown. The subject may launch further kernels.
     pub families: &'static [&'static str],
-    /// True if the algorithm's name selects the subject too; otherwise only the subject's own name selects it.
+    /// True if the algorithm's name also selects the subject, false if only the subject's own name selects it.
     pub is_rung: bool,
     /// Runs the subject as the algorithm's command does.
     pub run: Box<RunOnDevice>,

@@ -80,7 +80,7 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     println!("code: {} kernels, {} findings", code.kernels(), code.findings.len());
     findings.extend(code.findings);
     findings.extend(resources::check(workspace, &modules, &table)?);
-    // Printed last, where a user sees them.
+    // Warnings are printed last, where a user sees them.
     for warning in warnings(skipped, options.require_rebuild, &mut findings) {
         eprintln!("WARNING: {warning}");
     }
@@ -90,8 +90,8 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     bail!("gpu/ptx is not in order:\n  {}", findings.join("\n  "))
 }
 
-/// Reads the modules and compares the recorded hashes with those of the sources and texts. Returns the modules, and the
-/// files of the modules that were not built from the present sources.
+/// Reads the modules, and compares the hashes of the sources and texts with the recorded hashes. Returns the modules,
+/// and the files of the modules that were not built from the present sources.
 fn check_sources(
     workspace: &Workspace,
     algorithms: &Algorithms,

@@ -38,7 +38,7 @@ impl Report {
         Report { families, ..Report::default() }
     }
 
-    /// Adds the kernels of a module that was built for `module` and assembled for `arch`.
+    /// Adds the kernels of a module that was built for the architecture `module` and assembled for `arch`.
     pub fn add(&mut self, module: Arch, arch: Arch, assembled: &Assembled) {
         for function in assembled.functions.iter().filter(|function| function.is_kernel) {
             let name = self.families.get(&function.name).unwrap_or(&function.name).clone();

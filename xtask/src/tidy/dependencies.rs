@@ -8,7 +8,7 @@ use anyhow::Result;
 use super::Finding;
 use crate::workspace::{Metadata, Package};
 
-/// The crates of the project, each with the crates that it may use. A crate may also use all crates that these may use.
+/// The crates of the project, each with the crates that it may use. A crate may also use what these may use.
 const ALLOWED: &[(&str, &[&str])] = &[
     ("simt", &[]),
     ("cuda_std_macros", &[]),
@@ -125,7 +125,7 @@ mod tests {
     #[test]
     fn the_allowed_way_has_no_findings() {
         assert_eq!(findings("host", &[("gpu", true), ("launch", true), ("anyhow", false)]), []);
-        // What an allowed crate uses is allowed.
+        // A crate may use the crates that its allowed crates use.
         assert_eq!(findings("tests", &[("simt", true), ("launch", true)]), []);
         assert_eq!(findings("launch", &[("cust", false)]), []);
     }

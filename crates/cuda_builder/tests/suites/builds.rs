@@ -112,7 +112,7 @@ fn builds_the_sample_kernels() {
     let lock = fs::read(sample.join("Cargo.lock")).unwrap();
     let builder = |krate: &Path, target: &Path| builder(&toolchain, krate, target);
 
-    // The default features, release, copied to the caller's path.
+    // This build has the default features and the release settings, and is copied to the caller's path.
     let out = here.join("out/scale.ptx");
     let target = here.join("target");
     let scale = builder(&sample, &target).copy_to(&out).build().unwrap_or_else(|error| panic!("{error}"));
@@ -133,7 +133,8 @@ fn builds_the_sample_kernels() {
     assert!(!scale.ptx.contains("call"), "{}", scale.ptx);
     assert!(!scale.ptx.contains(".loc"), "{}", scale.ptx);
 
-    // Another feature, with a dependency whose symbols are mangled: the same text in any folder.
+    // This build has another feature and a dependency whose symbols are mangled. Its text must be the same in any
+    // folder.
     let text = fill(&toolchain, &sample, &target);
     assert!(text.contains(".entry fill") && !text.contains(".entry scale"), "{text}");
     assert!(text.contains("5table6square"), "{text}");
@@ -150,8 +151,8 @@ fn builds_the_sample_kernels() {
     assert!(!lines.contains(&*here.to_string_lossy()), "{lines}");
     assert!(!lines.contains(".target sm_70, debug"), "{lines}");
 
-    // The capabilities that Rust-CUDA's kernels test for, up to the architecture, and a feature by `cargo`'s own
-    // arguments.
+    // This build sets the capabilities that Rust-CUDA's kernels test for, up to the architecture. It enables a feature
+    // by an argument for `cargo`.
     let by_arguments = builder(&sample, &target).default_features(false).build_args(&["--features", "floats"]);
     let ptx = by_arguments.build().unwrap_or_else(|error| panic!("{error}")).ptx;
     let writes = |number: f32| ptx.contains(&format!(", {};", number.to_bits()));
@@ -167,7 +168,8 @@ fn builds_the_sample_kernels() {
 
     assert_eq!(fs::read(sample.join("Cargo.lock")).unwrap(), lock);
 
-    // A project whose crates have the same names and paths: each is built with its own sources, which are older here.
+    // In the twin, crates of the same names and paths have other, older sources. Each project is built with its own
+    // sources.
     let twin = scratch("twin");
     copy(&fixture(), &twin);
     let dependency = twin.join("table/src/lib.rs");
@@ -178,7 +180,7 @@ fn builds_the_sample_kernels() {
     assert_eq!(fill(&toolchain, &sample, &target), text);
     assert_eq!(self::cores(&target), cores);
 
-    // The same text in any folder. The compiled `core` moves along and is not compiled again.
+    // The text is the same in any folder. The compiled `core` moves with the folder and is not compiled again.
     let there = scratch("quite/another place");
     let moved = there.join("sample of another name");
     copy(&fixture(), &moved);
@@ -186,7 +188,7 @@ fn builds_the_sample_kernels() {
     fs::rename(&target, there.join("target")).unwrap();
     assert_eq!(fill(&toolchain, &moved, &there.join("target")), text);
 
-    // A dependency that is new since the lock file was written, as `table` would be here.
+    // The dependency `table` is missing from this lock file, as if it had been added after the file was written.
     fs::write(moved.join("Cargo.lock"), "version = 4\n").unwrap();
     let locked = builder(&moved, &there.join("target")).locked(true).build().unwrap_err().to_string();
     assert!(locked.contains("Cargo.lock") || locked.contains("lock file"), "{locked}");

@@ -29,16 +29,16 @@ fn types_and_memory_are_the_instructions_that_they_say() {
         }
     };
 
-    // An element is one access per number of it, and none for its padding.
+    // An element has one access for each of its numbers, and none for its padding.
     has("rotate", &["ld.global.b32", "st.global.b32"]);
     assert_eq!(entry(ptx, "rotate").matches("ld.global").count(), 3);
     assert_eq!(entry(ptx, "exchange").matches("ld.global").count(), 7);
     has("exchange", &["ld.global.b8", "st.shared.u8", "st.shared.u32", "ld.shared.u32"]);
-    // A struct by value is a parameter in one piece, a reference a pointer.
+    // A struct passed by value is one parameter. A reference becomes a pointer.
     has("many", &[".b8 many_param_0[808]", "ld.param.b64", ".param .align 16 .b8"]);
     has("of_reference", &[".param .u64 .ptr", "ld.global.b32"]);
     has("volatile", &["ld.volatile.global", "st.volatile.global", "ld.volatile.shared", "st.volatile.shared"]);
-    // Arrays of a function's own length are declared, each once.
+    // An array whose length is local to a function is declared once.
     has("lengths_32", &["st.shared.u64", "ld.shared.u32"]);
     for bytes in [35 * 8, 67 * 8, 32 * 4, 64 * 4, 32 * 8, 64 * 8] {
         assert!(ptx.contains(&format!("[{bytes}];")), "an array of {bytes} bytes in {ptx}");
@@ -48,7 +48,7 @@ fn types_and_memory_are_the_instructions_that_they_say() {
     has("weigh", &["ld.const.u32", "ld.const.u8", "ld.const.u64", "atom.relaxed.gpu.global.add.u32"]);
     assert!(ptx.contains(".const .align 4 .b8 cuda_std_static_WEIGHTS[12] = {"), "{ptx}");
     assert!(ptx.contains(".global .align 4 .b8 cuda_std_static_COUNTS[8] = {5};"), "{ptx}");
-    // No kernel has local memory but the one whose assertion puts a message together.
+    // Only the kernel whose assertion composes a message has local memory.
     let has_local = |entry: &&str| entry.contains(".local .align");
     let local: Vec<_> = ptx.split(".visible .entry ").skip(1).filter(has_local).collect();
     assert!(matches!(local[..], [entry] if entry.starts_with("statics_of_a_kernel(")), "{local:?}");

@@ -17,10 +17,10 @@ enum Accessed {
     Pointee(Access),
     /// The target of the pointer, which may be unaligned.
     Unaligned(Access),
-    /// Elements from the pointer on, as many as the last argument says.
+    /// The elements from the pointer on. The last argument is their number.
     Many(Access),
-    /// Elements from the pointer on, as many as the last argument says, and the same number from the other pointer on.
-    /// The other pointer is the argument before the last.
+    /// The elements from the pointer on, and the same number of elements from another pointer on. The last argument is
+    /// the number, and the argument before it is the other pointer.
     Copied(Access),
     /// The targets of both pointers.
     Both(Access),
@@ -94,7 +94,7 @@ pub fn moves(method: &Ident) -> bool {
     matches!(name.strip_prefix("byte_").unwrap_or(name), "add" | "sub" | "offset")
 }
 
-/// Returns `call`, which offsets a pointer, wrapped such that the simulator records the offset.
+/// Returns the call `call`, which offsets a pointer, wrapped such that the simulator records the offset.
 pub fn note_move(call: &ExprMethodCall) -> Expr {
     let before = at(&call.receiver);
     expression(quote_spanned!(call.span()=> #before.moved(#call)))
@@ -219,7 +219,7 @@ impl Accesses {
     /// Returns the statements that report the accesses of a call with these arguments.
     fn used(&mut self, value: &Expr, arguments: &[&Expr], accessed: Accessed, span: proc_macro2::Span) -> TokenStream {
         self.has_told = true;
-        // A place is not a moved pointer.
+        // A place is not the result of a call that offsets a pointer.
         let of = |value: &Expr| match is_place(value) {
             true => {
                 let (observed, address) = (observed(), address(value));

@@ -56,7 +56,7 @@ impl Bindings {
     /// Returns `inner` with the variables in scope.
     pub fn around(self, inner: TokenStream) -> TokenStream {
         let nest = |inner, (name, value): (Ident, Expr)| {
-            // In parentheses, because otherwise a statement could end after it. Their span hides them from lints.
+            // Without parentheses, a statement could end after the `match`. Their span hides them from lints.
             let value = scrutinee(&value);
             let nested = quote!(match #value { #name => #inner });
             let mut group = Group::new(Delimiter::Parenthesis, nested);
@@ -89,7 +89,7 @@ pub fn scrutinee(value: &Expr) -> TokenStream {
     if has_structure(value) { quote!((#value)) } else { quote!(#value) }
 }
 
-/// Returns the call of the source if `call` is the wrapper that the pass for call paths has put around it.
+/// Returns the call in the source if `call` is the wrapper that the pass for call paths has put around that call.
 pub fn left_call(call: &ExprCall) -> Option<&Expr> {
     match &*call.func {
         Expr::Path(path) if path.path.segments.len() == 4 && path.path.segments[3].ident == "leave" => call.args.last(),
@@ -208,7 +208,7 @@ pub fn is_simple(value: &Expr) -> bool {
 }
 
 impl Accesses {
-    /// Computes parts of `place` beforehand, so that it may be evaluated twice. `access` is the kind of access to it.
+    /// Computes parts of `place` before an access of the kind `access`, so that `place` may be evaluated twice.
     pub fn prepare(&mut self, place: &mut Expr, access: Access, bindings: &mut Bindings) -> Prepared {
         match place {
             Expr::Path(_) => Prepared::Known,
@@ -268,7 +268,7 @@ impl Accesses {
         }
     }
 
-    /// Keeps `place` unchanged and visits only the expressions in it.
+    /// Keeps `place` unchanged, and visits only the expressions in it.
     pub fn leave(&mut self, place: &mut Expr) {
         match place {
             Expr::Paren(inner) => self.leave(&mut inner.expr),
@@ -318,7 +318,7 @@ pub fn way(place: &Expr) -> TokenStream {
             if !is_place(&index.expr) {
                 return quote_spanned!(place.span()=> { let #name = #base; #indexed });
             }
-            // For an array in an array of the thread, for example, no address is computed.
+            // No address is computed if none is needed, for example for an array within a thread's own array.
             let probe = quote!(#observed::probe(|| #base_address));
             quote_spanned!(place.span()=> {
                 let #name = #base;
@@ -367,7 +367,7 @@ pub fn address(place: &Expr) -> TokenStream {
             if name.starts_with(char::is_uppercase) { quote!(&raw const *&#place) } else { quote!(&raw const #place) }
         }
         _ if is_place(&place) => quote!(&raw const #place),
-        // It may also be a function or a constant.
+        // The place may also be a function or a constant.
         _ => quote!(&raw const *&(#place)),
     }
 }

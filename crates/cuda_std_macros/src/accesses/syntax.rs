@@ -21,7 +21,8 @@ pub fn makes_variant(call: &ExprCall) -> bool {
     matches!(without_parentheses(&call.func), Expr::Path(path) if last_name(&path.path).is_some_and(|name| is_type_s(&name)))
 }
 
-/// Returns true if `value` is a borrow that already reports its access, such as `&x[1..]` after the pass.
+/// Returns true if `value` is a borrow that already contains the report of its access, such as `&x[1..]` after the
+/// pass.
 pub fn is_told(value: &Expr) -> bool {
     let Expr::Call(call) = value else { return false };
     matches!(call.args.last(), Some(Expr::Reference(_)))

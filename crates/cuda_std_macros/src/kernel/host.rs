@@ -133,7 +133,7 @@ pub fn host(
     })
 }
 
-/// Returns true for a lint attribute such as `#[allow(…)]`, which applies to the kernel's body.
+/// Returns true for a lint attribute such as `#[allow(…)]`, which must apply to the kernel's body.
 fn is_lint_level(attribute: &Attribute) -> bool {
     ["allow", "warn", "deny", "forbid", "expect"].iter().any(|level| attribute.path().is_ident(level))
 }

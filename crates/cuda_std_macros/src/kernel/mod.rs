@@ -86,9 +86,9 @@ impl Parameter {
         Ok(Self { name: pattern.ident.clone(), mutability: pattern.mutability, ty: (*typed.ty).clone() })
     }
 
-    /// Returns the type that the host passes for this parameter, and the expression that converts it for the body. For
-    /// a slice, a reference or a raw pointer, which Rust-CUDA's kernels take, the host passes a view of a buffer, so
-    /// that the simulator knows the memory. The view for a reference has one element. All borrows have the lifetime
+    /// Returns the type that the host passes for this parameter, and the expression that converts it for the body. A
+    /// kernel may take a slice, a reference or a raw pointer, as in Rust-CUDA. The host then passes a view of a buffer,
+    /// so that the simulator knows the memory. The view for a reference has one element. All borrows have the lifetime
     /// `'call`.
     fn on_host(&self, generics: &Generics) -> syn::Result<(TokenStream, TokenStream)> {
         let Self { name, ty, .. } = self;
@@ -146,7 +146,7 @@ impl Parameter {
         match self.mutable_elements() {
             None => {
                 let refers = matches!(ty, Type::Reference(reference) if !matches!(*reference.elem, Type::Slice(_)));
-                // At the parameter's line.
+                // The statement has the line of the parameter.
                 let tell =
                     refers.then(|| quote_spanned!(ty.span()=> ::cuda_std::__private::observed::referred(#name);));
                 (quote!(#mutability #name: #ty), tell)
@@ -288,7 +288,8 @@ fn device(function: &ItemFn, options: &Options, parameters: &[Parameter], instan
         let aliases = instance.aliases(&sig.generics);
         let entry = entry(function, &instance.entry, quote!(pub), options, parameters);
         let module = &instance.name;
-        // A module, so that items in the body, such as shared arrays, know the parameters' types.
+        // The entry is in a module with the aliases, so that items in the body, such as shared arrays, can use the
+        // generic parameters.
         quote! {
             #(#conditions)*
             #[doc(hidden)]
@@ -300,7 +301,7 @@ fn device(function: &ItemFn, options: &Options, parameters: &[Parameter], instan
             }
         }
     });
-    // The item that an import of the kernel refers to.
+    // An import of the kernel refers to this item.
     let item = if has_name_of_module(name) { quote!(const #name: () = ();) } else { quote!(enum #name {}) };
     quote! {
         #(#modules)*

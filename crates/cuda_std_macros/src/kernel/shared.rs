@@ -50,7 +50,7 @@ impl VisitMut for DynamicParts {
         visit_mut::visit_local_mut(self, variable);
     }
 
-    // Names end with their block, and a closure has its own.
+    // A name is forgotten at the end of its block. A closure has separate names.
 
     fn visit_block_mut(&mut self, block: &mut Block) {
         let before = self.variables.clone();
@@ -70,7 +70,7 @@ impl DynamicParts {
     fn name(&mut self, pattern: &Pat, value: &mut Expr) {
         match (pattern, value) {
             (Pat::Type(typed), value) => self.name(&typed.pat, value),
-            // Otherwise `..` stands for any number of parts.
+            // If the lengths differ, the pattern has a `..` that stands for any number of parts.
             (Pat::Tuple(pattern), Expr::Tuple(value)) if pattern.elems.len() == value.elems.len() => {
                 pattern.elems.iter().zip(&mut value.elems).for_each(|(pattern, value)| self.name(pattern, value));
             }
@@ -154,7 +154,7 @@ impl Items {
     }
 }
 
-/// Puts `fn` into each `shared_array!` that uses one of these names, which marks the array as local to the function.
+/// Puts `fn` into each `shared_array!` that uses one of these names. The `fn` marks the array as local to the function.
 struct LocalArrays(HashSet<Ident>);
 
 impl VisitMut for LocalArrays {
@@ -337,6 +337,6 @@ impl VisitMut for Uses<'_> {
         visit_mut::visit_stmt_mut(self, statement);
     }
 
-    // Another function does not know the pointer, which is a compile error.
+    // A nested function cannot use the pointer, so the compiler rejects a use of the static there.
     fn visit_item_mut(&mut self, _item: &mut Item) {}
 }
