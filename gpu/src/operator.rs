@@ -7,10 +7,10 @@ use cuda_std::{DeviceCopy, Element, GpuFloat};
 
 /// An associative operation on `T` with an identity: a monoid.
 ///
-/// The operation must satisfy `combine(a, combine(b, c)) = combine(combine(a, b), c)` and
-/// `combine(IDENTITY, a) = combine(a, IDENTITY) = a`. The sum and the product of floats satisfy this up to rounding.
-/// The operation need not be commutative if [`COMMUTATIVE`](Self::COMMUTATIVE) is false: callers then pass the earlier
-/// element as `a`.
+/// The operation must satisfy `combine(a, combine(b, c)) = combine(combine(a, b), c)` and `combine(IDENTITY, a) =
+/// combine(a, IDENTITY) = a`. The sum and the product of floats satisfy this up to rounding. If
+/// [`COMMUTATIVE`](Self::COMMUTATIVE) is false, the operation may depend on the order of its operands. Callers then
+/// pass the earlier element as `a`.
 pub trait Operator<T>: Copy + Send + Sync + 'static {
     /// The identity: combining it with any value returns that value.
     const IDENTITY: T;
@@ -25,7 +25,7 @@ pub trait Operator<T>: Copy + Send + Sync + 'static {
     fn combine(a: T, b: T) -> T;
 }
 
-/// The operator `O` with its operands exchanged: the first argument becomes the right operand.
+/// The operator `O` with exchanged operands: `Reversed::combine(a, b)` returns `O::combine(b, a)`.
 #[derive(Clone, Copy)]
 pub struct Reversed<O>(PhantomData<O>);
 
@@ -38,12 +38,12 @@ impl<T, O: Operator<T>> Operator<T> for Reversed<O> {
     }
 }
 
-/// `a + b`. Integers wrap. A sum of floats starts from +0, so the sum of no elements is +0. The sum of a single −0 may
-/// be either zero.
+/// The sum `a + b`. Integers wrap. A sum of floats starts from +0, so the sum of no elements is +0. The sum of a single
+/// −0 may be +0 or −0.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Sum;
 
-/// `a · b`. Integers wrap.
+/// The product `a · b`. Integers wrap.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Product;
 
@@ -57,7 +57,8 @@ pub struct Min;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Max;
 
-/// Implements operators on a type, each with its identity and its function. A flag `IS_TERNARY` is set to true.
+/// Implements operators for a type. Each entry gives the operator, its identity and its function. The optional word
+/// `IS_TERNARY` sets [`Operator::IS_TERNARY`] to true.
 macro_rules! operators {
     ($type:ident: $($operator:ident, $identity:expr, $combine:expr $(, $flag:ident)?;)*) => {$(
         impl Operator<$type> for $operator {
@@ -122,8 +123,8 @@ unsafe impl cuda_std::Zeroable for Affine {}
 // SAFETY: the fields are two `u32` without padding, and any bits are a valid `u32`.
 unsafe impl cuda_std::Pod for Affine {}
 
-/// Composition of maps, first `a`, then `b`. It is associative and not commutative. A scan with it solves the linear
-/// recurrence `x[i + 1] = factor[i]·x[i] + offset[i]`.
+/// The composition of two maps, which applies `a` first and then `b`. It is associative and not commutative. A scan
+/// with it solves the linear recurrence `x[i + 1] = factor[i]·x[i] + offset[i]`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Compose;
 

@@ -1,5 +1,5 @@
-//! Results computed on the device, without a copy of the board: the hash of a packed board, and the births and deaths
-//! between two boards.
+//! Results that the device computes, so that the host need not copy the board: the hash of a packed board, and the
+//! numbers of births and deaths between two boards.
 
 use cuda_std::{Global, GlobalMut, kernel, thread, warp};
 
@@ -17,10 +17,10 @@ pub(super) fn add_to_total(value: u64, total: GlobalMut<u64>, index: usize) {
 }
 
 /// Returns the contribution of word number `index` to the hash of a board. The hash is the sum of the contributions of
-/// all words. Different boards have different hashes, except for one pair of boards in 2⁶⁴.
+/// all words. Two different boards have the same hash with a probability of about 2⁻⁶⁴.
 #[inline(always)]
 pub fn hash_of_word(index: usize, word: u32) -> u64 {
-    // A word without live cells adds nothing, so the live words alone determine the hash.
+    // A word without live cells contributes 0, so only words with live cells determine the hash.
     if word == 0 { 0 } else { mix(mix(index as u64).wrapping_add(word as u64)) }
 }
 

@@ -1,4 +1,5 @@
-//! Probes: kernels that measure the machine. Their results have no other use.
+//! Probes: kernels that measure properties of a device, such as its bandwidth. The values that they compute have no
+//! other use.
 //!
 //! | kernel | measures | source |
 //! |---|---|---|
