@@ -120,7 +120,7 @@ fn offered_types(rung: &Rung) -> String {
     groups.iter().map(text).collect::<Vec<_>>().join("; ")
 }
 
-/// Returns the element types that at least one of `rungs` is built for.
+/// Returns the element types for which at least one of `rungs` is built.
 pub fn types(rungs: &[Rung]) -> Vec<NumberType> {
     let is_built = |number: &&NumberType| rungs.iter().any(|rung| rung.entry(&[number.id()]).is_some());
     NumberType::ALL.iter().filter(is_built).copied().collect()

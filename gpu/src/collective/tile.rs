@@ -1,4 +1,4 @@
-//! A tile in the registers of a block: load, scan, store.
+//! Functions that load, scan and store a tile in the registers of a block.
 //!
 //! Each warp owns a contiguous part of the tile. The part is divided into chunks of 32 vectors of 16 bytes, and each
 //! lane has one vector of every chunk. The accesses of a warp therefore cover whole cache lines, and the addresses of a

@@ -5,7 +5,7 @@
 //!
 //! Fault: without that barrier ([`life_in_place()`]), a cell may count neighbours of the next generation. With the
 //! barrier ([`life_in_place_blocks()`]), the same happens in a grid of several blocks, because a barrier synchronises
-//! one block only.
+//! only the threads of one block.
 //!
 //! The correct [`life_global()`](crate::life::life_global()) writes to a second board, which the next launch reads. The
 //! correct [`life_block()`](crate::life::life_block()) has two boards and only one block.

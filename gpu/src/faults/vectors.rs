@@ -1,4 +1,4 @@
-//! 16-byte accesses to a view that does not start at a multiple of 16 bytes.
+//! A kernel with 16-byte accesses to a view that does not start at a multiple of 16 bytes.
 //!
 //! Fault: the address of a vector access must be a multiple of its size. A buffer always starts at a multiple of 16
 //! bytes, but a part of a buffer may not. A GPU aborts the launch, with an error that names no line.

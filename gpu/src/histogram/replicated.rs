@@ -91,7 +91,7 @@ pub fn histogram_replicated<K: Key>(
     let tiles = (vectors.len() / tile) as u32;
     let (block, blocks) = (thread::block_idx_x(), thread::grid_dim_x());
 
-    // The first loads are in flight during the set-up.
+    // The first loads start here, so that they overlap with the set-up of the counters.
     let mut next = [[0; 4]; VECTORS];
     if block < tiles {
         // SAFETY: tile `block` is a whole tile.

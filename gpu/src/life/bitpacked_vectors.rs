@@ -88,7 +88,7 @@ impl Column {
     /// Loads the additional word, before or after the warp's vectors, in the row that starts at vector `start`.
     ///
     /// # Safety
-    /// The contract of [`load`](Self::load) applies.
+    /// The caller must satisfy the contract of [`load`](Self::load).
     #[inline(always)]
     unsafe fn load_beside(&self, cells: &Global<u32>, start: usize) -> u32 {
         // SAFETY: by this function's contract, `start` begins a row, and the word is in that row.

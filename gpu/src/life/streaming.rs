@@ -58,9 +58,9 @@ struct Margin {
     from: isize,
     /// The number of the lane's row among the [`ROWS`] rows.
     row: i32,
-    /// The position in a half of the ring of the vector from which the margin is copied.
+    /// The source of the margin: the position of a vector in a half of the ring.
     copied: usize,
-    /// The position in a half of the ring of the vector that receives the margin.
+    /// The destination of the margin: the position of a vector in a half of the ring.
     to: usize,
     /// A mask of the bits that are copied to the margin, at their positions after the rotation by `up`.
     mask: u32,
@@ -70,8 +70,8 @@ struct Margin {
 
 impl Margin {
     /// Returns the part of the margins that lane `lane` fills in tile `tile`. `lane` must be below [`ROWS`] ×
-    /// [`MARGIN_LANES`]. If `IS_ENDLESS`, the margin beyond the board's edges comes from the opposite side of the
-    /// torus, in [whole vectors](Interleaved::has_whole_margins). Otherwise the margin keeps its old values.
+    /// [`MARGIN_LANES`]. If `IS_ENDLESS` is true, the margin beyond the board's edges comes from the opposite side of
+    /// the torus, in [whole vectors](Interleaved::has_whole_margins). Otherwise the margin keeps its old values.
     #[inline(always)]
     fn new<const IS_ENDLESS: bool>(lane: usize, tile: u32, board: &Interleaved) -> Self {
         let (row, which) = (lane / MARGIN_LANES, lane % MARGIN_LANES);
@@ -163,8 +163,8 @@ impl Strip {
     /// Starts the copies of [`ROWS`] rows, from row `row` on, to the half of the ring that starts at `half`.
     ///
     /// # Safety
-    /// The rows must be in the memory of `cells`, or within one fold's height of it if `IS_ENDLESS`. `half` must be 0
-    /// or [`HALF`].
+    /// The rows must be in the memory of `cells`, or within one fold's height of it if `IS_ENDLESS` is true. `half`
+    /// must be 0 or [`HALF`].
     #[inline(always)]
     unsafe fn copy<const IS_ENDLESS: bool>(&self, copies: &mut AsyncCopies, cells: Global<u32>, row: i32, half: usize) {
         let lane = warp::lane_id() as usize;
@@ -219,7 +219,7 @@ impl Strip {
     /// Waits for the copies of [`ROWS`] rows from `row` on, and fills in the margins of these rows.
     ///
     /// # Safety
-    /// The contract of [`copy`](Self::copy) applies.
+    /// The caller must satisfy the contract of [`copy`](Self::copy).
     #[inline(always)]
     unsafe fn arrive<const IS_ENDLESS: bool>(&self, copies: &mut AsyncCopies, row: i32, half: usize) {
         copies.wait::<1>();
@@ -396,7 +396,7 @@ fn strip_of<const IS_ENDLESS: bool>(cells: &Global<u32>, next: &GlobalMut<u32>, 
 /// Advances this warp's strip by `DEPTH` generations of rule `R`, on a board without dead edges.
 ///
 /// # Safety
-/// The contract of [`Strip::pass`] applies.
+/// The caller must satisfy the contract of [`Strip::pass`].
 #[inline(always)]
 unsafe fn stream<const DEPTH: usize, const IS_ENDLESS: bool, R: Logic>(
     cells: Global<u32>,

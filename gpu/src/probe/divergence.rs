@@ -51,7 +51,7 @@ pub fn by_warp(i: usize) -> usize {
     i / warp::SIZE as usize
 }
 
-/// Runs different paths in even and odd threads, so that every warp executes both. Launch at least one thread per
+/// Runs different paths in even and odd threads, so that every warp executes both paths. Launch at least one thread per
 /// element.
 #[kernel(max_threads = 256)]
 pub fn divergence_by_thread(rounds: u32, y: GlobalMut<f32>) {
@@ -62,8 +62,8 @@ pub fn divergence_by_thread(rounds: u32, y: GlobalMut<f32>) {
     }
 }
 
-/// Runs different paths in even and odd warps, so that every warp executes one. Launch at least one thread per element,
-/// in blocks of whole warps.
+/// Runs different paths in even and odd warps, so that every warp executes only one path. Launch at least one thread
+/// per element, in blocks of whole warps.
 #[kernel(max_threads = 256)]
 pub fn divergence_by_warp(rounds: u32, y: GlobalMut<f32>) {
     let i = thread::index_1d();

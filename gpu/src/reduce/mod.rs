@@ -73,8 +73,8 @@ fn assert_block() {
 cuda_std::ladder! {
     /// The sum, product, minimum or maximum of *n* elements, or their combination by any associative operator.
     pub enum ReduceRung: reduce {
-        /// Returns the call of a rung whose blocks write one partial result each: block *b* combines the elements
-        /// `segment·b..segment·(b + 1)` of `x` into `y[b]`.
+        /// Returns the kernel call of a rung whose blocks write one partial result each. Block *b* combines the
+        /// elements `segment·b..segment·(b + 1)` of `x` into `y[b]`.
         pub fn step<'call, T: Element, O: Operator<T>>(segment: u32, x: Global<'call, T>, y: GlobalMut<'call, T>) {
             /// A tree over neighbours in shared memory; keeps the order of the elements.
             neighboured,

@@ -38,9 +38,9 @@ pub const fn tile_elements(v: usize) -> usize {
 
 /// Combines all elements of `x` into `y[0]` in one launch, in 16-byte loads. The operator must be commutative.
 ///
-/// `V` elements must be 16 bytes. Launch a one-dimensional grid of blocks of [`ONE_TILE_BLOCK`] threads. The grid must
-/// have at least one block, and one block for every [`tile_elements`] elements. `partials` must have [`words`] elements
-/// per block except the last. They must be 0 before the launch, and the kernel leaves them 0.
+/// `V` must be the number of elements in 16 bytes. Launch a one-dimensional grid of blocks of [`ONE_TILE_BLOCK`]
+/// threads. The grid must have at least one block, and one block for every [`tile_elements`] elements. `partials` must
+/// have [`words`] elements per block except the last. They must be 0 before the launch, and the kernel leaves them 0.
 #[kernel(
     max_threads = 256,
     instances(T = [f32, i32, u32], O = [Sum, Product, Min, Max], V = [4]),

@@ -34,7 +34,8 @@ use cuda_std::{Argument, Element, Global, GlobalMut, GpuFloat, KernelParam};
 cuda_std::ladder! {
     /// Computes `y = a·x + y`: the smallest complete example.
     pub enum SaxpyRung: saxpy {
-        /// Returns the call of any rung except the last. The last rung's vector length depends on the element type.
+        /// Returns the kernel call of any rung except the last. The vector length of the last rung depends on the
+        /// element type.
         pub fn call<'call, T: Real>(a: T, x: Global<'call, T>, y: GlobalMut<'call, T>) {
             /// One thread per element; the grid grows with the length.
             monolithic,

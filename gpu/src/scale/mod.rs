@@ -24,7 +24,7 @@ use crate::operator::{Operator, Product};
 cuda_std::ladder! {
     /// Computes `y = s·x`: the first kernel of a textbook.
     pub enum ScaleRung: scale {
-        /// Returns the call of any rung.
+        /// Returns the kernel call of any rung.
         pub fn call<'call, T: Scalable>(s: T, x: Global<'call, T>, y: GlobalMut<'call, T>) {
             /// One thread per element, in a single block.
             one_block,

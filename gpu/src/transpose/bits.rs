@@ -1,4 +1,4 @@
-//! The element types by their width, and the packing of several elements into one word.
+//! The trait [`Bits`]: element types of a fixed width, and the packing of several elements into one word.
 
 use cuda_std::Element;
 use cuda_std::warp::Shuffle;

@@ -54,7 +54,8 @@ use cuda_std::{Element, Global, GlobalMut, thread};
 cuda_std::ladder! {
     /// The transpose of a matrix with elements of 1, 2, 4 or 8 bytes.
     pub enum TransposeRung: transpose {
-        /// Returns the call of any rung. The call of the last rung is for a matrix of whole vectors.
+        /// Returns the kernel call of any rung. For the last rung, rows, columns and addresses must be multiples of 16
+        /// bytes.
         pub fn call<'call, T: Bits>(x: Global<'call, T>, y: GlobalMut<'call, T>, width: usize, height: usize) {
             /// No transpose: the textbook's blocks copy x, the baseline.
             copy,

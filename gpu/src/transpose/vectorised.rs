@@ -36,7 +36,7 @@ const PATCH_LINES: usize = LANES / PATCH;
 /// The largest number of rows of words, and of vectors, that a thread has in flight, over all element types.
 const MAX: usize = 8;
 
-/// Constants that follow from the size of an element and the shape of its tile.
+/// Constants that follow from the size of an element and the shape of a tile.
 trait Layout: Bits {
     const COLUMNS: usize = Self::ALIGNED.columns;
     const ROWS: usize = Self::ALIGNED.rows;

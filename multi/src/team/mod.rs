@@ -1,4 +1,4 @@
-//! Teams: the devices of all ranks, over which vectors are split.
+//! Teams: a team consists of the devices of all ranks (processes, as in MPI). Vectors are split over these devices.
 //!
 //! A [`Team`] consists of the devices of all ranks, in order: those of rank 0, then those of rank 1, and so on. A rank
 //! is a process, as in MPI. Each device is a *member* of the team. Each member has a *segment* of a vector in a

@@ -17,11 +17,12 @@ const ALL: u8 = 0x80;
 
 /// Masks of the bits that are not beyond a dead edge, for one lane's words in one tile.
 pub(in super::super) struct Dead {
-    /// The mask of the columns that are not beyond a dead edge.
+    /// The mask for columns. The bit of a column is 0 if it is beyond a dead edge, else 1.
     columns: Words,
-    /// The mask of the folds in which a row above the first row of a fold is not beyond a dead edge.
+    /// The mask for rows above the first row of the folds. The bits of a fold are 0 if these rows are beyond a dead
+    /// edge, else 1.
     above: u32,
-    /// The mask of the folds in which a row from `end` on is not beyond a dead edge.
+    /// The mask for rows from `end` on. The bits of a fold are 0 if these rows are beyond a dead edge, else 1.
     below: u32,
     /// The number of rows of the last fold.
     end: i32,
@@ -55,7 +56,7 @@ impl Dead {
         }
     }
 
-    /// Returns a mask of the folds in which row `row` is not beyond a dead edge.
+    /// Returns the mask for row `row` of the folds. The bits of a fold are 0 if this row is beyond a dead edge, else 1.
     #[inline(always)]
     pub(in super::super) fn folds(&self, row: i32) -> u32 {
         let kept = if row < 0 { self.above } else { u32::MAX };

@@ -90,7 +90,8 @@ impl Sums {
     }
 }
 
-/// A row, the words beside it, its sums, and the sums of the row above.
+/// One lane's words of a row, the words to the left and right of these, the sums of the row, and the sums of the row
+/// above.
 #[derive(Clone, Copy, Default)]
 pub struct Rows {
     pub(in super::super) above: Sums,

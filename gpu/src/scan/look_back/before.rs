@@ -50,18 +50,19 @@ impl<'a, T: Element> Before<'a, T> {
     /// a prefix, which ends the search.
     ///
     /// # Safety
-    /// The contract of [`combine`](Self::combine) applies: all tiles before the block's own must have words.
+    /// The caller must satisfy the contract of [`combine`](Self::combine): all tiles before the block's tile must have
+    /// words.
     #[inline(always)]
     unsafe fn combine_rows<O: Operator<T>>(&mut self, all: &mut RowReduce<T, O>) -> bool {
         // All loads come first, so that they overlap.
         unroll!(ROW in Self::ROWS => {
-            // SAFETY: by this function's contract, all tiles before the block's own have words.
+            // SAFETY: by this function's contract, all tiles before the block's tile have words.
             self.rows[ROW] = unsafe { self.glance(ROW) };
         });
         let mut is_done = false;
         unroll!(ROW in Self::ROWS => {
             if !is_done {
-                // SAFETY: by this function's contract, all tiles before the block's own have words.
+                // SAFETY: by this function's contract, all tiles before the block's tile have words.
                 let (flag, value) = unsafe { self.wait_for(ROW, O::IDENTITY) };
                 let prefixes = warp::ballot(warp::FULL_MASK, flag == PREFIX);
                 all.prepend(if warp::lane_id() > prefixes.trailing_zeros() { O::IDENTITY } else { value });
@@ -74,7 +75,8 @@ impl<'a, T: Element> Before<'a, T> {
     /// Loads the lane's state in a row. Returns zeros if the row has no tile for the lane.
     ///
     /// # Safety
-    /// The contract of [`combine`](Self::combine) applies: all tiles before the block's own must have words.
+    /// The caller must satisfy the contract of [`combine`](Self::combine): all tiles before the block's tile must have
+    /// words.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     unsafe fn glance(&self, row: usize) -> [u64; 4] {
         match usize::try_from(self.tile - (row * LANES) as i32) {
@@ -88,7 +90,8 @@ impl<'a, T: Element> Before<'a, T> {
     /// as a published prefix with the operator's `identity`.
     ///
     /// # Safety
-    /// The contract of [`combine`](Self::combine) applies: all tiles before the block's own must have words.
+    /// The caller must satisfy the contract of [`combine`](Self::combine): all tiles before the block's tile must have
+    /// words.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     unsafe fn wait_for(&mut self, row: usize, identity: T) -> (u32, T) {
         if self.tile < (row * LANES) as i32 {
@@ -98,7 +101,7 @@ impl<'a, T: Element> Before<'a, T> {
             if let Some(state) = self.states.published(self.rows[row]) {
                 return state;
             }
-            // SAFETY: by this function's contract, all tiles before the block's own have words.
+            // SAFETY: by this function's contract, all tiles before the block's tile have words.
             self.rows[row] = unsafe { self.glance(row) };
         }
     }

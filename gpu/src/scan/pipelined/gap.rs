@@ -44,7 +44,8 @@ impl<'a, T: Element> Gap<'a, T> {
     /// Loads the states of the lane's tiles in the next rows.
     ///
     /// # Safety
-    /// The contract of [`look`](Self::look) applies: all tiles of the gap and the spare tiles must have words.
+    /// The caller must satisfy the contract of [`look`](Self::look): all tiles of the gap and the spare tiles must have
+    /// words.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     unsafe fn look_again(&mut self) {
         // The loads have no branches between them, so that they overlap.
@@ -73,7 +74,7 @@ impl<'a, T: Element> Gap<'a, T> {
         self.tiles > (row * LANES) as u32
     }
 
-    /// Returns true if all loaded states of this lane are published.
+    /// Returns true if the loaded states of all tiles of this lane were already published.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn is_complete(&self) -> bool {
         let mut is_complete = true;

@@ -69,13 +69,13 @@ const NO_TILE: u32 = u32::MAX;
 
 /// Writes the scan of `head_x` followed by `x` to `head_y` and `y` in one pass, by persistent blocks.
 ///
-/// `V` elements must be 16 bytes. The heads are the elements before the first cache line of `y`, at most 32 and
-/// possibly none ([`head_of`](super::head_of)). All blocks read `head_x`. `exclusive` must be 0 for the inclusive scan
-/// and 1 for the exclusive scan. `y` must be as long as `x`, and `head_y` as long as `head_x`. `states` must have
-/// [`state_words`](super::state_words) elements, zero before the first launch. Between launches the host must not
-/// change them. Launches with the same `states` must have the same total length of `head_y` and `y`, and run one after
-/// the other. Launch any number of blocks of [`PIPELINED_THREADS`] threads, with [`RING_BYTES`](super::RING_BYTES) of
-/// dynamic shared memory.
+/// `V` must be the number of elements in 16 bytes. The heads are the elements before the first cache line of `y`, at
+/// most 32 and possibly none ([`head_of`](super::head_of)). All blocks read `head_x`. `exclusive` must be 0 for the
+/// inclusive scan and 1 for the exclusive scan. `y` must be as long as `x`, and `head_y` as long as `head_x`. `states`
+/// must have [`state_words`](super::state_words) elements, zero before the first launch. Between launches the host must
+/// not change them. Launches with the same `states` must have the same total length of `head_y` and `y`, and run one
+/// after the other. Launch any number of blocks of [`PIPELINED_THREADS`] threads, with
+/// [`RING_BYTES`](super::RING_BYTES) of dynamic shared memory.
 #[kernel(
     max_threads = 288,
     min_blocks = 2,

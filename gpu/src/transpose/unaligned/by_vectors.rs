@@ -17,7 +17,7 @@ use super::{Bits, LANES, Layout, MAX, OCTET, Parts, Tile, Transpose, lane_and_wa
 /// The number of columns in which a warp stores at once.
 const WARP_COLUMNS: usize = (LANES / OCTET) as usize;
 
-/// Constants that follow from the size of an element and the shape of its tile.
+/// Constants that follow from the size of an element and the shape of a tile.
 pub(super) trait VectorLayout: Bits {
     /// The number of vectors of a row that a block loads.
     const ROW_VECTORS: usize = Self::UNALIGNED.row_bytes / size_of::<Self::Vector>();
@@ -49,10 +49,10 @@ pub(super) trait VectorLayout: Bits {
 impl<T: Bits> VectorLayout for T {}
 
 impl<T: Bits> Tile<T> {
-    /// Loads the tile in vectors.
+    /// Loads the tile into shared memory, one vector per access.
     ///
     /// # Safety
-    /// The contract of [`load`](Self::load) applies.
+    /// The caller must satisfy the contract of [`load`](Self::load).
     #[inline(always)]
     pub(super) unsafe fn load_vectors<const FULL: bool>(&self, x: Global<T>) {
         let x = Parts::<T, T::Vector>::new(x);
@@ -115,7 +115,7 @@ impl<T: Bits> Tile<T> {
     /// Stores the columns of the tile.
     ///
     /// # Safety
-    /// The contract of [`store`](Self::store) applies.
+    /// The caller must satisfy the contract of [`store`](Self::store).
     #[inline(always)]
     pub(super) unsafe fn store_from_vectors<const FULL: bool>(&self, y: &Transpose<T>) {
         let (lane, warp) = lane_and_warp::<T>();

@@ -10,7 +10,7 @@ use cuda_std::{Global, Zeroable, warp};
 
 use super::{Bits, LANES, Layout, MAX, OCTET, Parts, Tile, Transpose, lane_and_warp, rotated};
 
-/// Constants that follow from the size of an element and the shape of its tile.
+/// Constants that follow from the size of an element and the shape of a tile.
 pub(super) trait WordLayout: Bits {
     /// The number of pieces of a row. A piece has one word per lane.
     const PIECES: usize = Self::UNALIGNED.row_bytes / (LANES as usize * size_of::<Self::Word>());
@@ -42,10 +42,10 @@ pub(super) trait WordLayout: Bits {
 impl<T: Bits> WordLayout for T {}
 
 impl<T: Bits> Tile<T> {
-    /// Loads the tile in words.
+    /// Loads the tile into shared memory, one word per access.
     ///
     /// # Safety
-    /// The contract of [`load`](Self::load) applies.
+    /// The caller must satisfy the contract of [`load`](Self::load).
     #[inline(always)]
     pub(super) unsafe fn load_words<const FULL: bool>(&self, x: Global<T>) {
         let x = Parts::<T, T::Word>::new(x);
@@ -72,7 +72,7 @@ impl<T: Bits> Tile<T> {
     /// words, and for each row the position in its first word at which the row starts.
     ///
     /// # Safety
-    /// The contract of [`load`](Self::load) applies.
+    /// The caller must satisfy the contract of [`load`](Self::load).
     #[inline(always)]
     unsafe fn load_rows<const FULL: bool>(&self, x: &Parts<T, T::Word>, i: usize) -> ([T::Word; 4], [u32; 4]) {
         let (lane, _) = lane_and_warp::<T>();
@@ -142,7 +142,7 @@ impl<T: Bits> Tile<T> {
     /// Stores the columns of the tile.
     ///
     /// # Safety
-    /// The contract of [`store`](Self::store) applies.
+    /// The caller must satisfy the contract of [`store`](Self::store).
     #[inline(always)]
     pub(super) unsafe fn store_from_words<const FULL: bool>(&self, y: &Transpose<T>) {
         let (lane, warp) = lane_and_warp::<T>();

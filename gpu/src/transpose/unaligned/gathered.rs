@@ -28,7 +28,7 @@ use crate::transpose::tuning::{self, UnalignedShape};
 /// The length of arrays in registers: no thread has more vectors in flight, and no vector has more elements.
 const MAX: usize = 16;
 
-/// Constants that follow from the size of an element and the shape of its tile.
+/// Constants that follow from the size of an element and the shape of a tile.
 trait GatheredLayout: Bits {
     const SHAPE: UnalignedShape = tuning::gathered(size_of::<Self>());
     const THREADS: usize = Self::SHAPE.threads;
@@ -92,8 +92,8 @@ impl<T: Bits> Tile<T> {
     /// Loads the tile into shared memory.
     ///
     /// # Safety
-    /// `x` must contain the matrix. If `FULL`, the matrix must contain the tile's rows and columns, one row before them
-    /// and one row after them.
+    /// `x` must contain the matrix. If `FULL` is true, the matrix must contain the tile's rows and columns, one row
+    /// before them and one row after them.
     #[inline(always)]
     unsafe fn load_gathered<const FULL: bool>(&self, x: Global<T>) {
         let x = Parts::<T, T::Vector>::new(x);
@@ -124,8 +124,8 @@ impl<T: Bits> Tile<T> {
         for i in 0..T::LOADS {
             let index = first.wrapping_add(i * step);
             if FULL || (is_inside(i) & (index < x.whole.len())) {
-                // SAFETY: if `FULL`, by this function's contract `x` has a row before the tile and a row after it.
-                // Otherwise the comparison has checked the index.
+                // SAFETY: if `FULL` is true, by this function's contract `x` has a row before the tile and a row after
+                // it. Otherwise the comparison has checked the index.
                 loaded[i] = unsafe { x.whole.load_unchecked(index) };
             }
         }

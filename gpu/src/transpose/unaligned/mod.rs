@@ -40,7 +40,7 @@ const OCTET: u32 = 8;
 /// The largest number of words or vectors that a thread has in flight, over all element types.
 const MAX: usize = 8;
 
-/// Constants that follow from the size of an element and the shape of its tile.
+/// Constants that follow from the size of an element and the shape of a tile.
 trait Layout: VectorLayout + WordLayout {
     const THREADS: usize = Self::UNALIGNED.threads;
     const WARPS: usize = Self::THREADS / LANES as usize;
@@ -111,7 +111,8 @@ impl<'a, T: Element, U: Element> Parts<'a, T, U> {
         ((index + self.lead) / Self::PER, ((index + self.lead) % Self::PER) as u32)
     }
 
-    /// Returns the index in `whole` of `U` number `number`. Before `whole`, the result wraps.
+    /// Returns the index of `U` number `number` in `whole`. If this `U` starts before `whole`, the result wraps to a
+    /// large number.
     #[inline(always)]
     fn index(&self, number: usize) -> usize {
         number.wrapping_sub(self.lead.div_ceil(Self::PER))
@@ -180,8 +181,8 @@ impl<T: Bits> Tile<T> {
     /// Loads the tile into shared memory.
     ///
     /// # Safety
-    /// `x` must contain the matrix. If `FULL`, the matrix must contain the tile's rows and columns, one row before them
-    /// and one row after them.
+    /// `x` must contain the matrix. If `FULL` is true, the matrix must contain the tile's rows and columns, one row
+    /// before them and one row after them.
     #[inline(always)]
     unsafe fn load<const FULL: bool>(&self, x: Global<T>) {
         // SAFETY: both called functions have the same contract as this function.
@@ -191,7 +192,8 @@ impl<T: Bits> Tile<T> {
     /// Stores the columns of the tile.
     ///
     /// # Safety
-    /// `y` must have room for the transpose. If `FULL`, all elements that the tile stores must be in the matrix.
+    /// `y` must have room for the transpose. If `FULL` is true, all elements that the tile stores must be in the
+    /// matrix.
     #[inline(always)]
     unsafe fn store<const FULL: bool>(&self, y: GlobalMut<T>) {
         let y = Transpose::new(y);
@@ -219,8 +221,8 @@ impl<T: Bits> Tile<T> {
     /// index in shared memory of the column's element in row `row`.
     ///
     /// # Safety
-    /// The contract of [`store`](Self::store) applies. `vector` must be one of the tile's vectors, and `place` must
-    /// return positions in the tile.
+    /// The caller must satisfy the contract of [`store`](Self::store). `vector` must be one of the tile's vectors, and
+    /// `place` must return positions in the tile.
     #[inline(always)]
     unsafe fn store_part<const FULL: bool>(
         &self,
