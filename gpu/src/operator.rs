@@ -12,13 +12,13 @@ use cuda_std::{DeviceCopy, Element, GpuFloat};
 /// [`COMMUTATIVE`](Self::COMMUTATIVE) is false, the operation may depend on the order of its operands. Callers then
 /// pass the earlier element as `a`.
 pub trait Operator<T>: Copy + Send + Sync + 'static {
-    /// The identity: combining it with any value returns that value.
+    /// The identity, whose combination with any value is that value.
     const IDENTITY: T;
 
     /// True if `combine(a, b) = combine(b, a)` for all `a` and `b`.
     const COMMUTATIVE: bool;
 
-    /// True if GPUs have one instruction that combines three operands.
+    /// True if GPUs have a single instruction that combines three operands.
     const IS_TERNARY: bool = false;
 
     /// Returns `a` combined with `b`, in this order.
@@ -47,13 +47,13 @@ pub struct Sum;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Product;
 
-/// The lesser of two values. A NaN loses against any number, as in `iter().copied().fold(f32::INFINITY, f32::min)`. The
-/// minimum of no elements, or of NaNs only, is +∞. −0 is less than +0.
+/// The lesser of two values. For a NaN and a number, the result is the number, as for `f32::min`. The minimum of no
+/// elements, or of NaNs only, is +∞. −0 is less than +0.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Min;
 
-/// The greater of two values. A NaN loses against any number. The maximum of no elements, or of NaNs only, is −∞. +0 is
-/// greater than −0.
+/// The greater of two values. For a NaN and a number, the result is the number, as for `f32::max`. The maximum of no
+/// elements, or of NaNs only, is −∞. +0 is greater than −0.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Max;
 

@@ -78,7 +78,8 @@ fn name_in(ladder: &[Rung], id: ArgumentId) -> &'static str {
     declared.into_iter().find(|argument| argument.id == id).map_or("another type", |argument| argument.name)
 }
 
-/// Returns the error [`AlgorithmError::NotBuilt`] for a rung that is not built for `requested` but for `offered`.
+/// Returns the error [`AlgorithmError::NotBuilt`], which says that `rung` is built for `offered` and not for
+/// `requested`.
 pub fn refused(rung: &Rung, requested: String, offered: String) -> AlgorithmError {
     AlgorithmError::NotBuilt { algorithm: rung.algorithm, rung: rung.name, requested, offered }
 }

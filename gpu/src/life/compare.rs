@@ -36,9 +36,9 @@ pub fn life_hash_words(words: Global<u32>, total: GlobalMut<u64>, first: usize) 
     add_to_total(hash, total, 0);
 }
 
-/// Counts births and deaths between two packed boards. Adds the number of cells alive only in `now` to `total[0]`, and
-/// the number of cells alive only in `before` to `total[1]`. Launch a one-dimensional grid with up to 8 whole warps per
-/// block.
+/// Counts births and deaths between two packed boards. Adds the number of cells that are alive only in `now` to
+/// `total[0]`, and the number of cells that are alive only in `before` to `total[1]`. Launch a one-dimensional grid
+/// with up to 8 whole warps per block.
 #[kernel(max_threads = 256)]
 pub fn life_changes_words(before: Global<u32>, now: Global<u32>, total: GlobalMut<u64>) {
     assert!(thread::block_size().is_multiple_of(warp::SIZE) && before.len() == now.len());

@@ -11,7 +11,7 @@
 //! | [`life_resident()`] | the same, all tiles at once; neighbouring tiles exchange margins: one launch | latencies; the registers of all multiprocessors |
 //! | [`life_streaming()`] | interleaved bits, a warp walks down a strip of rows, generations are pipeline stages in registers | logic: eight operations per word |
 //!
-//! Three layouts of a board exist. The first three kernels store a cell as a byte (0 or 1), in row-major order. The
+//! A board has one of three layouts. The first three kernels store a cell as a byte (0 or 1), in row-major order. The
 //! next four store 32 cells of a row in a word, with the leftmost cell in bit 0. Each row starts at a new word, and the
 //! bits beyond its end are 0. [`life_pack()`] and [`life_unpack()`] convert between these two layouts.
 //! [`life_population_cells()`] and [`life_population_words()`] count live cells. The last kernel stores interleaved

@@ -360,9 +360,9 @@ pub fn life_streaming<const DEPTH: usize, R: Logic>(cells: Global<u32>, next: Gl
     unsafe { stream::<DEPTH, false, R>(cells, next, &board) };
 }
 
-/// Advances a torus by six generations, like [`life_streaming()`]. The margins must be [whole
-/// vectors](Interleaved::has_whole_margins): the kernel loads them from the opposite side, so no other kernel writes
-/// them first.
+/// Does the same as [`life_streaming()`] for a torus and six generations. The margins must be [whole
+/// vectors](Interleaved::has_whole_margins). The kernel loads them from the opposite side of the torus, so no other
+/// kernel has to write them first.
 #[kernel(max_threads = 32, min_blocks = 8, instances(R = [Conway, Given]), wide(stores))]
 pub fn life_streaming_torus<R: Logic>(cells: Global<u32>, next: GlobalMut<u32>, board: Interleaved) {
     assert!(board.has_whole_margins());
@@ -370,9 +370,9 @@ pub fn life_streaming_torus<R: Logic>(cells: Global<u32>, next: GlobalMut<u32>, 
     unsafe { stream::<DEEPEST, true, R>(cells, next, &board) };
 }
 
-/// Advances a board with dead edges by six generations, like [`life_streaming()`]. `surface` says which edges are dead.
-/// A kernel must have written the margins for this `surface`. Strips that do not touch a dead edge execute the same
-/// code, because two pipelines in one kernel would exceed the instruction cache of a multiprocessor.
+/// Does the same as [`life_streaming()`] for a board with dead edges and six generations. `surface` says which edges
+/// are dead. A kernel must have written the margins for this `surface`. Strips that do not touch a dead edge execute
+/// the same code, because two pipelines in one kernel would exceed the instruction cache of a multiprocessor.
 #[kernel(max_threads = 32, min_blocks = 8, instances(R = [Conway, Given]), wide(stores))]
 pub fn life_streaming_plane<R: Logic>(cells: Global<u32>, next: GlobalMut<u32>, board: Interleaved, surface: Surface) {
     let strip = strip_of::<false>(&cells, &next, &board);

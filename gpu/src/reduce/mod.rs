@@ -88,7 +88,7 @@ cuda_std::ladder! {
             unrolled_8 = unrolled::reduce_unrolled<8>,
             /// One warp combines the last 64 elements of a block's tree, without block barriers.
             unrolled_last_warp,
-            /// The code spells out each step of the tree.
+            /// The tree has no loop: the code contains each step separately.
             completely_unrolled,
             /// Lanes exchange registers; keeps the order of the elements.
             shuffle,

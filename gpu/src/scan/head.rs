@@ -1,5 +1,5 @@
 //! Scans of views that begin at any address. The *head* consists of the elements before the first whole cache line of
-//! `y`. The tiles follow the head.
+//! `y`. The first tile starts after the head.
 //!
 //! If `x` and `y` have the same offset within a 16-byte vector, the first tile starts at the first cache line of `y`.
 //! The kernel then moves all tiles in 16-byte accesses, as for aligned views. The combination of the head's elements is

@@ -53,7 +53,7 @@ cuda_std::ladder! {
         naive_block,
         /// In step k, each element is combined with the one 2ᵏ before it, over any length, one launch per step.
         naive = scan_naive_step,
-        /// Up and down a tree over any length, one launch per level.
+        /// An up-sweep and a down-sweep over a tree, for any length, with one launch per level.
         work_efficient = scan_shifted_copy + scan_up_sweep + scan_down_sweep,
         /// One pass: a tile looks back at the values that earlier tiles have published.
         look_back,

@@ -166,7 +166,7 @@ impl<T: Bits> Tile<T> {
     }
 
     /// Returns the indices of the words of `column` in shared memory, for the rows of one vector from row `row` of the
-    /// tile on. The array index of each word is the position of its row in its group of rows.
+    /// tile on. Entry *i* of the array belongs to the row at position *i* in its group of rows.
     #[inline(always)]
     fn word_places(&self, column: u32, row: u32) -> [u32; 4] {
         let words = T::WORDS as u32;

@@ -6,11 +6,11 @@
 //! row's shift. Rows form groups of as many rows as a vector has elements. One vector of padding follows each group.
 //! Rows at the same position in their groups have the same shift at any width.
 //!
-//! A thread gathers the elements of its vector in the order of these positions, whatever the first row of its vector
-//! is. All lanes of a warp then read rows with the same shift. The eight lanes of an octet read from consecutive
-//! groups, whose banks are one vector apart, and the octets read neighbouring columns. The thread then rotates the
-//! vector in registers to the right order. It computes the positions of the elements only once, because its columns are
-//! whole sectors of *y* apart.
+//! A thread gathers the elements of its vector in the order of the rows' positions in their groups, whatever the first
+//! row of the vector is. All lanes of a warp then read rows with the same shift. The eight lanes of an octet read from
+//! consecutive groups, whose banks are one vector apart, and the octets read neighbouring columns. The thread then
+//! rotates the vector in registers to the right order. It computes the positions of the elements only once, because its
+//! columns are whole sectors of *y* apart.
 //!
 //! [`transpose_unaligned()`](super::transpose_unaligned()) loads words. Here a load has four times as many bytes, tiles
 //! have 40 KiB, and there are no shuffles. Blocks have few threads, so a thread has registers for ten vectors in
@@ -212,7 +212,7 @@ impl<T: Bits> Tile<T> {
     }
 
     /// Returns the indices of the elements of `column` in shared memory, for the rows of one vector from row `row` of
-    /// the tile on. The array index of each element is the position of its row in its group of rows.
+    /// the tile on. Entry *i* of the array belongs to the row at position *i* in its group of rows.
     #[inline(always)]
     fn places(&self, column: u32, row: u32) -> [u32; MAX] {
         let per_vector = T::PER_VECTOR as u32;

@@ -85,7 +85,7 @@ pub const fn unaligned_tile_columns<T: Bits>(width: usize) -> usize {
 struct Parts<'a, T, U> {
     elements: Global<'a, T>,
     whole: Global<'a, U>,
-    /// The distance in elements from the last `U` boundary at or before the matrix to the first element of the matrix.
+    /// The position of the first element of the matrix in its aligned `U`, in elements.
     lead: usize,
 }
 
@@ -131,8 +131,7 @@ impl<'a, T: Element, U: Element> Parts<'a, T, U> {
 struct Transpose<'a, T: Bits> {
     elements: GlobalMut<'a, T>,
     vectors: GlobalMut<'a, T::Vector>,
-    /// The distance in elements from the last multiple of the stores' alignment at or before the matrix to its first
-    /// element.
+    /// The offset of the first element from a multiple of the stores' alignment, in elements.
     lead: usize,
     /// The number of elements before the first whole vector.
     skipped: usize,
@@ -171,7 +170,7 @@ struct Tile<T: Bits> {
     width: usize,
     /// The height of the matrix.
     height: usize,
-    /// The distance in elements from the last vector boundary at or before the tile's first element to that element.
+    /// The position of the tile's first element in its aligned vector, in elements.
     shift: u32,
     /// The rows of the tile in shared memory.
     words: Shared<T::Word>,
