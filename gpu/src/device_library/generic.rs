@@ -4,8 +4,8 @@ use cuda_std::{Global, GlobalMut, kernel, machine, shared_array, thread};
 
 use crate::operator::{Affine, Compose, Max, Operator, Sum};
 
-/// Writes the elements of block *b*, combined from left to right, to `y[b]`. Each thread has `N` elements. Launch
-/// blocks of 64 threads.
+/// Combines the elements of block *b* from left to right and writes the result to `y[b]`. Each thread has `N` elements.
+/// Launch blocks of 64 threads.
 #[kernel(
     max_threads = 64,
     instances(T = [f32, i64], O = [Sum, Max], N = [1, 3]),

@@ -1,4 +1,4 @@
-//! Views of buffers as the integers that the transpose kernels move.
+//! Views that treat the elements of a buffer as integers, which the transpose kernels move.
 
 use cuda_std::{Global, GlobalMut};
 use launch::{Buffer, Element};
@@ -9,8 +9,9 @@ use launch::{Buffer, Element};
 /// `T` and `U` must have the same size.
 pub unsafe fn view<T: Element, U: Element>(x: &Buffer<T>) -> Global<'_, U> {
     let view = x.view();
-    // SAFETY: the result has as many elements of the same size in the same memory, for the same lifetime. A buffer
-    // begins at a multiple of every element's size. Any bits are a valid `U`, which is plain data.
+    // SAFETY: the result has the same number of elements of the same size, in the same memory and for the same
+    // lifetime. The address of a buffer is a multiple of the size of every element type. `U` is plain data, so all bit
+    // patterns are valid.
     unsafe { Global::from_raw_parts(view.as_ptr().cast(), view.len(), view.device()) }
 }
 
@@ -20,7 +21,8 @@ pub unsafe fn view<T: Element, U: Element>(x: &Buffer<T>) -> Global<'_, U> {
 /// `T` and `U` must have the same size.
 pub unsafe fn view_mut<T: Element, U: Element>(y: &mut Buffer<T>) -> GlobalMut<'_, U> {
     let view = y.view_mut();
-    // SAFETY: the result has as many elements of the same size in the same memory, which `view` borrows mutably. A
-    // buffer begins at a multiple of every element's size. Any bits are a valid `T`, which is plain data.
+    // SAFETY: the result has the same number of elements of the same size, in the same memory, which `view` borrows
+    // mutably. The address of a buffer is a multiple of the size of every element type. `T` is plain data, so all bit
+    // patterns are valid.
     unsafe { GlobalMut::from_raw_parts(view.as_ptr().cast(), view.len(), view.device()) }
 }
