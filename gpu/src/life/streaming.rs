@@ -30,9 +30,7 @@ const MARGIN_LANES: usize = 4;
 
 /// The number of vectors of a row in memory.
 const VECTORS_PER_ROW: usize = warp::SIZE as usize;
-
-/// The number of vectors that a row takes in the ring: the vectors of the row, and the vectors from which its margins
-/// are copied.
+/// The number of vectors of a row in the ring: its own, and those from which its margins are copied.
 const VECTORS: usize = VECTORS_PER_ROW + MARGIN_LANES;
 /// The number of vectors in half of the ring.
 const HALF: usize = ROWS * VECTORS;
@@ -40,8 +38,7 @@ const HALF: usize = ROWS * VECTORS;
 /// The number that must divide the number of rows in a strip.
 pub const ROWS_TOGETHER: usize = 2;
 
-/// Executes one pipeline stage: takes the row below the row in `rows`, and returns the next generation of the row in
-/// `rows`.
+/// Executes one pipeline stage: takes the row below `rows.row`, and returns the next generation of `rows.row`.
 #[inline(always)]
 fn advance<R: Logic>(rows: &mut Rows, below: Words, lane: Lane, is_odd: bool) -> Words {
     let beside = lane.beside(below);
@@ -53,8 +50,7 @@ fn advance<R: Logic>(rows: &mut Rows, below: Words, lane: Lane, is_odd: bool) ->
 
 /// The part of the margins of [`ROWS`] rows that one lane fills: one vector of one row.
 struct Margin {
-    /// The offset in memory from the tile's first vector to the source of the margin, for the first of the [`ROWS`]
-    /// rows, in vectors.
+    /// The offset in vectors from the tile's first vector to the source of the margin, for the first of the rows.
     from: isize,
     /// The number of the lane's row among the [`ROWS`] rows.
     row: i32,
@@ -136,8 +132,7 @@ struct Strip {
 }
 
 impl Strip {
-    /// Returns strip number `strip` of the `strips` strips in tile `tile`. The shared array must have twice [`HALF`]
-    /// vectors.
+    /// Returns strip `strip` of `strips` strips in tile `tile`. The shared array must have twice [`HALF`] vectors.
     #[inline(always)]
     fn new<const IS_ENDLESS: bool>(
         board: &Interleaved,
@@ -246,8 +241,8 @@ impl Strip {
         }
     }
 
-    /// Advances the strip by `DEPTH` generations of rule `R`, from `cells` to `next`. If `IS_ENDLESS` is false, a
-    /// kernel must have written the margins of `cells`.
+    /// Advances the strip by `DEPTH` generations of rule `R`, from `cells` to `next`. The margins of `cells` must be
+    /// written, or `IS_ENDLESS` true.
     ///
     /// # Safety
     /// `cells` and `next` must be whole boards.
@@ -309,8 +304,7 @@ impl Strip {
             // SAFETY: `half` is 0 or `HALF`, and the rows are those of the oldest pending copy.
             unsafe { self.arrive::<IS_ENDLESS>(&mut copies, row, half) };
             unroll!(I in ROWS => {
-                // The loop may end only after `ROWS_TOGETHER` rows. If it could end after each row, the compiler would
-                // not interleave the instructions of different rows.
+                // If the loop could end after each row, the compiler would not interleave instructions of two rows.
                 if I > 0 && I.is_multiple_of(ROWS_TOGETHER) && I == left {
                     break 'rows;
                 }
@@ -319,8 +313,7 @@ impl Strip {
                 let entering = if HAS_DEAD { dead.folds(row + I as i32) } else { u32::MAX };
                 unroll!(STAGE in DEPTH => {
                     words = advance::<R>(&mut stages[STAGE], words, beside, STAGE % 2 == 1);
-                    // The last stage needs no mask, because the margins are written again before the next launch reads
-                    // them.
+                    // The last stage needs no mask, because margins are written again before they are read.
                     if HAS_DEAD && STAGE + 1 < DEPTH {
                         words = dead.kept(words, folds[STAGE]);
                     }
@@ -343,8 +336,7 @@ impl Strip {
     }
 }
 
-/// Advances the interleaved board `cells` by `DEPTH` generations of rule `R`, in registers, and writes the result to
-/// `next`.
+/// Advances the interleaved board `cells` by `DEPTH` generations of rule `R` to `next`, in registers.
 ///
 /// [`life_edges()`](super::life_edges()) must have written the margins of `cells`. Launch blocks of one warp: one block
 /// per tile along x, and one block per strip of rows along y.
@@ -361,8 +353,7 @@ pub fn life_streaming<const DEPTH: usize, R: Logic>(cells: Global<u32>, next: Gl
 }
 
 /// Does the same as [`life_streaming()`] for a torus and six generations. The margins must be [whole
-/// vectors](Interleaved::has_whole_margins). The kernel loads them from the opposite side of the torus, so no other
-/// kernel has to write them first.
+/// vectors](Interleaved::has_whole_margins). The kernel loads them from the opposite side: no kernel writes them first.
 #[kernel(max_threads = 32, min_blocks = 8, instances(R = [Conway, Given]), wide(stores))]
 pub fn life_streaming_torus<R: Logic>(cells: Global<u32>, next: GlobalMut<u32>, board: Interleaved) {
     assert!(board.has_whole_margins());
@@ -378,7 +369,7 @@ pub fn life_streaming_plane<R: Logic>(cells: Global<u32>, next: GlobalMut<u32>, 
     let strip = strip_of::<false>(&cells, &next, &board);
     let dead = Dead::new(&board, &surface, thread::block_idx_x(), warp::lane_id());
     let lane = Lane::new(warp::lane_id());
-    // SAFETY: `strip_of` has checked that both are whole boards.
+    // SAFETY: `strip_of` checks that both are whole boards.
     unsafe { strip.pass::<DEEPEST, false, true, R>(cells, next, lane, &dead) };
 }
 

@@ -92,7 +92,8 @@ impl Simulation {
     /// Copies `board` to `device`. The simulation will advance it by `rung`.
     ///
     /// # Errors
-    /// Fails in the same cases as [`check_on`]. Also returns [`LifeError::Algorithm`] if the device has too little memory.
+    /// Fails in the same cases as [`check_on`]. Also returns [`LifeError::Algorithm`] if the device has too little
+    /// memory.
     pub fn new(device: &Device, rung: LifeRung, board: &Board) -> Result<Self, LifeError> {
         Self::with_rule(device, rung, board, &Rule::LIFE, 0)
     }
