@@ -128,8 +128,8 @@ impl Summary {
         }
         match (before.shared_ways, self.shared_ways) {
             (None, Some(_)) => match ways(self) {
-                Some(ways) => add(2.0, format!("goes through shared memory, with {}-way bank conflicts", number(ways))),
-                None => add(2.0, "goes through shared memory, without bank conflicts".into()),
+                Some(ways) => add(2.0, format!("uses shared memory, with {}-way bank conflicts", number(ways))),
+                None => add(2.0, "uses shared memory, without bank conflicts".into()),
             },
             (Some(_), None) => add(2.0, "does without shared memory".into()),
             (Some(then), Some(now)) if is_other(then, now, 1.1) => {

@@ -30,7 +30,7 @@ macro_rules! names {
                 match self { $(Self::$variant => ArgumentId::of::<$type>()),+ }
             }
 
-            /// Returns the value whose Rust type has the [`ArgumentId`] `id`, or `None` if no value has.
+            /// Returns the value whose Rust type has the [`ArgumentId`] `id`, or `None` if there is no such value.
             pub fn of(id: ArgumentId) -> Option<Self> {
                 Self::ALL.iter().copied().find(|value| value.id() == id)
             }

@@ -82,7 +82,8 @@ impl Device {
         self.backend().write_static(info, bytes)
     }
 
-    /// Returns the elements of the static `of` on this device. Waits for the earlier launches, except those in streams.
+    /// Returns the elements of a kernel's static variable `of` on this device. Waits for the earlier launches, except
+    /// those in streams.
     ///
     /// # Errors
     ///

@@ -34,8 +34,8 @@ const NOWHERE: u64 = u64::MAX;
 /// block makes a change that other blocks can see, it waits for its turn. The turn comes when no other worker is at an
 /// earlier position.
 ///
-/// A worker first takes a position and then publishes it. The position that other workers read is therefore never later
-/// than the position of the block that this worker runs.
+/// A worker first takes a position and then publishes it. Until it has published the new position, other workers read
+/// its old one, which is lower.
 pub(crate) struct Grid<'a> {
     pub(crate) kernel: &'static KernelInfo,
     pub(crate) config: LaunchConfig,

@@ -23,8 +23,9 @@ pub type Items<T, const V: usize, const C: usize> = [[T; V]; C];
 
 // The loops over the chunks have small bodies, so LLVM unrolls them and the items stay in registers.
 
-/// Returns a thread's items of the first `chunks` chunks of a tile, loaded from `x`. `first` is the index of the
-/// thread's first vector in `x`. Items beyond the end of `x`, and items of later chunks, are set to `identity`.
+/// Loads the calling thread's items of a tile from `x` and returns them. Loads the first `chunks` chunks only. `first`
+/// is the index of the thread's first vector in `x`. Items beyond the end of `x`, and items of later chunks, are set to
+/// `identity`.
 ///
 /// # Safety
 /// If `is_whole` is true, `x` must start at a multiple of 16 bytes and contain the vectors `first + 32·chunk` of all

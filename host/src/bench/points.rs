@@ -141,7 +141,7 @@ impl Bench {
     pub(super) fn leave_out(&mut self, reason: &WorkbenchError) {
         self.note(match reason {
             WorkbenchError::Algorithm(AlgorithmError::NotBuilt { algorithm, rung, offered, .. }) => {
-                format!("{algorithm} {rung} beyond what it offers: {offered}")
+                format!("{algorithm} {rung} is not built for this; it is built for {offered}")
             }
             reason => reason.to_string(),
         });

@@ -72,7 +72,7 @@ impl Pattern {
         }
     }
 
-    /// Returns the indices in `part` of the elements that `n` threads access.
+    /// Returns the indices of the elements that `n` threads access, if they are in `part`.
     fn places(self, step: usize, n: usize, part: &Range<usize>) -> impl Iterator<Item = usize> {
         let (first, end, step) = match self {
             Self::Offset => (part.start.max(step), n.saturating_add(step), 1),

@@ -127,7 +127,8 @@ impl Counts {
         Some(Self(std::array::from_fn(pair)))
     }
 
-    /// Returns the next states of cells whose count is in pair `i`. `one` contains the lowest bit of each count.
+    /// Returns the next states of cells that have `2·i` or `2·i + 1` neighbours. `one` has the lowest bit of each
+    /// count.
     #[inline(always)]
     fn pair<V: Vector<N>, const N: usize>(&self, i: usize, one: V, cell: V) -> V {
         let [a, b, d, e] = self.0[i];

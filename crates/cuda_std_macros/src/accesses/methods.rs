@@ -17,10 +17,10 @@ enum Accessed {
     Pointee(Access),
     /// The target of the pointer, which may be unaligned.
     Unaligned(Access),
-    /// The elements from the pointer on. The last argument is their number.
+    /// Several elements, of which the pointer has the first. The call's last argument is their number.
     Many(Access),
-    /// The elements from the pointer on, and the same number of elements from another pointer on. The last argument is
-    /// the number, and the argument before it is the other pointer.
+    /// Several elements each of two arrays. The pointer has the first element of one array, and the argument before the
+    /// last has the first element of the other. The last argument is the number of elements.
     Copied(Access),
     /// The targets of both pointers.
     Both(Access),

@@ -106,7 +106,8 @@ impl BlockClock {
         })
     }
 
-    /// Adds the accesses that `other`, a clock of the same block, includes.
+    /// Joins `other` into this clock: afterwards this clock is after every access that `other` is after. Both are
+    /// clocks of the same block.
     pub(super) fn join(&mut self, other: &Self) {
         if self.has(other) {
             return;

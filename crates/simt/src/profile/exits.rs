@@ -63,8 +63,8 @@ impl Exits<'_> {
         &self.flow.nodes[node as usize].successors
     }
 
-    /// Returns the node that lanes reach when the loop's own test ends the loop. Returns the outer `None` if there are
-    /// several such nodes or none, and the inner `None` if the node is not in `later`. If the simulator observes the
+    /// Returns the node that lanes reach when the loop's own test ends the loop. Returns `None` if there is not exactly
+    /// one such node, and `Some(None)` if [`target`](Self::target) does not find it. If the simulator observes the
     /// test, the test is the head of the loop, and lanes leave the loop when the test fails. Otherwise lanes leave from
     /// a node that is not a branch.
     #[expect(clippy::option_option, reason = "if it is known, and if it is later in the same enclosing loops")]

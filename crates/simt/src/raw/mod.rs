@@ -63,9 +63,9 @@ impl Use {
 /// The way in which a kernel obtained the address of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Through {
-    /// From a raw pointer, which may have been offset beyond the bounds of its buffer.
+    /// The address comes from a raw pointer, which may point outside its buffer.
     Pointer,
-    /// From a slice, whose bounds have been checked.
+    /// The address comes from an indexed slice. The index has been checked against the bounds.
     Slice,
 }
 

@@ -104,8 +104,8 @@ struct ColouredStack {
 }
 
 impl ColouredStack {
-    /// The difference in bytes between the starts of consecutive stacks within their pages. It is larger than the
-    /// frames of a thread that waits at a barrier.
+    /// The number of bytes by which each stack starts lower in its page than the stack before it. A thread that waits
+    /// at a barrier uses fewer bytes of stack.
     const STEP: usize = 7 * 64;
     const PAGE: usize = 4096;
 

@@ -22,7 +22,7 @@ pub(super) trait WordLayout: Bits {
     const USED_COLUMNS: usize = Self::PIECES * Self::PIECE_COLUMNS;
     /// The number of rows of words in a tile. A row of words contains [`PER_WORD`](Bits::PER_WORD) rows of elements.
     const WORD_ROWS: usize = Self::UNALIGNED.rows / Self::PER_WORD;
-    /// The number of column positions in a row of words, including unused ones.
+    /// The number of columns for which a row of words has room. Some of them stay unused.
     const PLACES: usize = Self::PIECES * Self::PER_WORD * LANES as usize;
     /// The distance between two rows of words, in words.
     const PITCH: usize = Self::PLACES + 1;
