@@ -188,8 +188,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Prints the times of `kernel` with `threads` threads, without and with checks. Its arguments are an array to read and
-/// an array to write.
+/// Prints the times of `kernel` with `threads` threads, without and with checks. `kernel` reads its first argument and
+/// writes its second.
 fn measure(name: &str, threads: u32, kernel: impl Fn(&Array, &Array) + Sync) -> Result<(), Box<dyn std::error::Error>> {
     let one = Simulator::new().with_workers(NonZeroUsize::MIN);
     let unchecked = median(&one, threads, &kernel)?;

@@ -21,7 +21,7 @@ const PATTERN: u8 = 0xA5;
 /// The capacity of simulated global memory in bytes if the machine's memory size is unknown.
 const DEFAULT_CAPACITY: usize = 8 << 30;
 
-/// The address of every allocation of zero bytes, which is a multiple of [`ALIGNMENT`].
+/// The address of every allocation of zero bytes. The address is a multiple of [`ALIGNMENT`].
 const NO_BYTES: NonZeroUsize = NonZeroUsize::new(ALIGNMENT).unwrap();
 
 /// The number of bytes in use by all allocations of the process.
@@ -86,7 +86,7 @@ impl Allocation {
         }
     }
 
-    /// Allocates `bytes` bytes like [`new`](Self::new), and makes `map` record which of them are initialised. The
+    /// Allocates `bytes` bytes like [`new`](Self::new). `map` records which of these bytes are initialised. The
     /// allocation shares no page with other memory.
     pub(crate) fn tracked(bytes: usize, map: &MemoryMap) -> Result<Self, OutOfMemory> {
         let mut allocation = Self::aligned(bytes, PAGE)?;

@@ -1,5 +1,5 @@
-//! The call paths of a block's threads: the calls and loops that each thread is in. These steps are linked values on
-//! the threads' stacks, and the block has a pointer to the innermost step of each thread.
+//! The call paths of a block's threads. A *step* of a path is a call or a loop that the thread is in. The steps are
+//! linked values on the threads' stacks, and the block has a pointer to the innermost step of each thread.
 //!
 //! # Design
 //!

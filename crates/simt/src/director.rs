@@ -18,7 +18,7 @@ const MAX_OF_THREAD: u32 = 64;
 /// An atomic access that a thread of a launch has made or is about to make.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Event {
-    /// The thread that makes the access, and the number of the access among the thread's atomic accesses.
+    /// The thread that makes the access, and the number of the access, counted over the thread's atomic accesses.
     pub(crate) hold: Hold,
     /// The address accessed. It can be compared only within one launch of one run, because addresses differ between
     /// runs.
@@ -27,7 +27,7 @@ pub(crate) struct Event {
     pub(crate) at: Line,
 }
 
-/// An address, with the block's number if it is in shared memory.
+/// An address, with the number of the block if the address is in shared memory.
 pub(crate) type AccessAddress = (Option<u32>, usize);
 
 /// The atomic accesses that the launches of a run have made.
@@ -35,7 +35,7 @@ pub(crate) type AccessAddress = (Option<u32>, usize);
 pub(crate) struct RunTrace {
     /// The atomic accesses of each launch. Consecutive repetitions of a load by one thread are listed once.
     pub(crate) launches: Vec<Vec<Event>>,
-    /// Hashes of pairs of a read and the write whose value it read. The same pair has the same hash in every run.
+    /// Hashes of pairs: a read, and the write whose value it read. The same pair has the same hash in every run.
     pub(crate) reads: HashSet<u64>,
     /// Coarser hashes of the same pairs, mainly of the two source lines and the distance of the two blocks. Different
     /// pairs may have the same hash.
@@ -52,7 +52,8 @@ impl Trace {
     }
 }
 
-/// Holds threads of one launch before atomic accesses and records its trace. The launch must run on one OS thread.
+/// Holds threads of a launch before atomic accesses, and records the launch's trace. The launch must run on one OS
+/// thread.
 pub(crate) struct Director {
     holds: Vec<Hold>,
     trace: Option<Trace>,
@@ -132,7 +133,7 @@ impl Director {
         first != 0
     }
 
-    /// Adds the access that the thread of `arrival` is about to make to the trace.
+    /// Adds to the trace the access that the thread of `arrival` is about to make.
     pub(crate) fn note(&self, arrival: &Arrival, access: Access) {
         if self.trace.is_none() {
             return;

@@ -134,8 +134,8 @@ pub struct KernelInfo {
 }
 
 impl KernelInfo {
-    /// Describes the kernel with entry `name` in the PTX. `module`, `file` and `line` are its position in the source,
-    /// as `module_path!()`, `file!()` and `line!()` return them.
+    /// Describes the kernel whose entry in the PTX is `name`. `module`, `file` and `line` are the kernel's position in
+    /// the source, as `module_path!()`, `file!()` and `line!()` return them.
     pub const fn new(name: &'static str, module: &'static str, file: &'static str, line: u32) -> Self {
         Self {
             name,

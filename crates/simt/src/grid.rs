@@ -2,9 +2,9 @@
 //!
 //! # Design
 //!
-//! A launch has the same result on any number of cores: that of running one block after another. Before a block first
-//! synchronises through global memory, it waits for its turn, which comes when every earlier block has finished. A
-//! block that only polls passes its turn on.
+//! A launch on any number of cores has the same result as a launch that runs one block after another. Before a block
+//! first synchronises through global memory, it waits for its turn, which comes when every earlier block has finished.
+//! A block that only polls passes its turn on.
 
 use std::mem;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -44,7 +44,7 @@ pub(crate) struct Grid<'a> {
     pub(crate) schedule: Schedule,
     pub(crate) synchronisations: Option<&'a Synchronisations>,
     pub(crate) director: Option<Director>,
-    /// The kernel's statics, and the map that records their initialised bytes, if there is one.
+    /// The kernel's static variables, and the map that records their initialised bytes, if there is such a map.
     pub(crate) statics: Option<(&'a Statics, Option<&'a MemoryMap>)>,
     /// In a checked launch, the calls that pass pointers to functions whose accesses the simulator does not observe.
     pub(crate) escaped: Option<Escaped>,
@@ -68,8 +68,8 @@ pub(crate) struct Grid<'a> {
 #[repr(align(128))]
 struct WorkerSlot {
     position: AtomicU64,
-    /// 0 if the worker is busy, and `NOWHERE` if the worker does not participate. Otherwise `a + 1`, if the worker's
-    /// blocks have made no progress since the counter `activity` was `a`.
+    /// 0 if the worker is busy, and `NOWHERE` if the worker does not participate. Otherwise `a + 1`: the worker's
+    /// blocks have made no progress since the counter `activity` had the value `a`.
     idle: AtomicU64,
 }
 
@@ -110,7 +110,7 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// Removes and returns the launch's notes, which are warnings that are not faults.
+    /// Removes and returns the launch's notes. A note is a warning that is not a fault.
     pub(crate) fn take_notes(&mut self) -> Vec<Note> {
         let mut notes = self.escaped.take().map_or_else(Vec::new, |escaped| escaped.notes(self.kernel, self.regions));
         let warnings = mem::take(self.warnings.get_mut().unwrap_or_else(PoisonError::into_inner));
@@ -129,7 +129,7 @@ impl<'a> Grid<'a> {
         notes
     }
 
-    /// Adds a warning about the line `at`, or about the kernel if the line is unknown. Each line gets at most one
+    /// Adds a warning about the source line `at`, or about the kernel if `at` is `None`. Each line gets at most one
     /// warning of each kind.
     pub(crate) fn warn(&self, at: Option<Line>, kind: NoteKind) {
         let KernelInfo { file, line, .. } = *self.kernel;
@@ -144,7 +144,7 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// Returns the address of the static's memory on the simulated device.
+    /// Returns the address of the memory of the static variable `of` on the simulated device.
     pub(crate) fn static_address(&self, of: &'static DeviceStatic) -> Result<*mut u8, OutOfMemory> {
         match self.statics {
             Some((statics, map)) => statics.address(of, map),
@@ -152,7 +152,7 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// Returns the statics that the launch can access, with their memory.
+    /// Returns the static variables that the launch can access, with their memory.
     pub(crate) fn statics(&self) -> Option<&Statics> {
         self.statics.map(|(statics, _)| statics)
     }
@@ -178,7 +178,7 @@ impl<'a> Grid<'a> {
         self.workers() == 1
     }
 
-    /// Returns the linear index of the block at `position`, and its index in three dimensions.
+    /// Returns the linear index of the block at `position`, and the block's index in three dimensions.
     pub(crate) fn block_at(&self, position: u64) -> (u64, Dim3) {
         self.order.index_at(position, self.config.grid)
     }
@@ -254,8 +254,9 @@ impl<'a> Grid<'a> {
         self.director.as_ref().is_some_and(Director::end_hold)
     }
 
-    /// Notes that all blocks of `worker` are stalled, and that none could continue since [`Grid::activity`] returned
-    /// `activity`. If this is true for all workers, no block will ever continue: see [`Grid::has_no_progress`].
+    /// Notes that all blocks of `worker` are stalled. No block of the worker could continue since [`Grid::activity`]
+    /// returned `activity`. If the same is true for all workers, no block will ever continue: see
+    /// [`Grid::has_no_progress`].
     pub(crate) fn note_idle(&self, worker: usize, activity: u64) {
         let mark = activity + 1;
         self.slots[worker].idle.store(mark, Ordering::SeqCst);

@@ -10,7 +10,7 @@ pub(crate) const MAX_THREADS: usize = 1024;
 pub(crate) const MAX_WARPS: usize = MAX_THREADS / LANES as usize;
 
 /// A thread of a block: its linear index, in which `x` varies fastest, and its three-dimensional index, with 16 bits
-/// per number. Both are in one word, because the scheduler reads and writes the current thread very often.
+/// per number. Both indices are in one word, because the scheduler reads and writes the current thread very often.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Thread(u64);
 

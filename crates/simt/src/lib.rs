@@ -37,9 +37,9 @@
 //!
 //! # The order
 //!
-//! A [`Schedule`] is the order in which blocks, warps and lanes run. Its name and seed determine it completely.
-//! [`Schedule::Natural`] is the natural order, and [`Schedule::Random`] is a pseudo-random order of blocks, warps and
-//! lanes.
+//! A [`Schedule`] is the order in which blocks, warps and lanes run. The schedule's name and seed determine the order
+//! completely. [`Schedule::Natural`] is the natural order, and [`Schedule::Random`] is a pseudo-random order of blocks,
+//! warps and lanes.
 //!
 //! The other schedules expose errors that these two may hide. One starts with the last block, warp and lane. Two run
 //! one warp far ahead of all others, or far behind. Two others switch threads or blocks before accesses. A correctly
@@ -72,7 +72,7 @@
 //! An error in a kernel ends the launch with a [`Fault`]. Examples are a panic, an access out of bounds or to unmapped
 //! memory, and a barrier that not all threads reach. The fault names the kernel, block, thread and source line. The
 //! simulator unwinds waiting threads, so that their values are dropped. The first launch installs a panic hook that
-//! keeps panics of kernels silent. It passes all other panics on to the previous hook.
+//! keeps panics of kernels silent. The hook passes all other panics on to the previous hook.
 //!
 //! # Design
 //!
@@ -95,8 +95,8 @@ macro_rules! debug_as_display {
     };
 }
 
-/// Defines methods of `$Type` that each set a field and return the changed value. With `[const]` they are `const`
-/// functions.
+/// Defines methods of `$Type`. Each method sets a field and returns the changed value. With `[const]` the methods are
+/// `const` functions.
 macro_rules! setters {
     ($Type:ident $const:tt $($(#[$doc:meta])* fn $name:ident($parameter:ident: $Parameter:ty) => $field:ident = $value:expr;)*) => {
         impl $Type {$(setters! { @one $const [$(#[$doc])*] $name($parameter: $Parameter) => $field = $value })*}

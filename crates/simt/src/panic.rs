@@ -52,12 +52,12 @@ pub(crate) fn install_hook(is_simulated: fn() -> bool) {
 }
 
 /// Removes and returns the message and location of the last panic of a simulated thread on this OS thread. Returns
-/// `None` if they were removed before.
+/// `None` if an earlier call removed them.
 pub(crate) fn take_unfinished() -> Option<(String, SourceLocation)> {
     LAST.with(RefCell::take)
 }
 
-/// Makes std forget panics that were never caught, because the simulator ended the panicking thread. Otherwise
+/// Makes std forget the panics of a thread that the simulator ended before they were caught. Otherwise
 /// `thread::panicking()` would stay true, and unlocking a mutex would poison it.
 pub(crate) fn end_unfinished() {
     IS_ENDING.set(true);
@@ -70,8 +70,8 @@ pub(crate) fn end_unfinished() {
     IS_ENDING.set(false);
 }
 
-/// Decrements std's count of panics. The panic hook calls this function, because in the hook std does not increment the
-/// count for a new panic, but decrements the count when that panic is caught.
+/// Decrements std's count of panics, by a panic that this function catches itself. The panic hook calls this function.
+/// In the hook std does not count a new panic, but still decrements the count when the panic is caught.
 fn count_one_less() {
     let _caught = panic::catch_unwind(|| unwind());
 }

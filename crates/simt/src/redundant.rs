@@ -70,7 +70,7 @@ pub fn redundant_synchronisations<T: PartialEq, E>(
     Ok(redundant.map(|(location, kind)| Redundant { location, kind }).collect())
 }
 
-/// Leaves out the synchronisation at `location` and calls `run` under each of `schedules` until it returns a value.
+/// Leaves out the synchronisation at `location` and calls `run` under each of `schedules` until `run` returns a value.
 /// Returns the schedule and this value.
 pub fn first_to_notice<R>(
     simulator: &Simulator,

@@ -41,7 +41,7 @@ pub struct Region {
 }
 
 impl Region {
-    /// Returns the position of `address` in this array, or `None` if it is outside of the array.
+    /// Returns the position of `address` in this array, or `None` if `address` is outside of the array.
     pub(crate) fn position_of(&self, address: usize) -> Option<ArrayPosition> {
         ArrayPosition::find(Some(self.name), (self.start, self.bytes), self.element, address)
     }
@@ -132,8 +132,8 @@ impl ArrayPosition {
         Some((self.name?, self.index))
     }
 
-    /// Returns the position of `address` in the array of `bytes` bytes at `start`, or `None` if it is outside of the
-    /// array.
+    /// Returns the position of `address` in the array of `bytes` bytes at `start`. Returns `None` if `address` is
+    /// outside of the array.
     pub(crate) fn find(
         name: Option<&'static str>,
         (start, bytes): (usize, usize),

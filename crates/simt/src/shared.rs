@@ -20,8 +20,8 @@ use crate::region::{ArrayPosition, Space};
 use crate::source::Line;
 use crate::watch::{Access, MemoryOrder, Touch, is_watching};
 
-/// A source site that declares a static shared array. Each site must be a separate `static`, whose address identifies
-/// the array.
+/// A source site that declares a static shared array. Each site must be a separate `static`, because the address of the
+/// `static` identifies the array.
 #[derive(Debug)]
 pub struct Site {
     /// The name that reports use for the array, if it has one.
@@ -46,7 +46,7 @@ impl Site {
 /// Returns the address of the static array of `bytes` bytes that `site` declares. All threads of a block get the same
 /// address.
 ///
-/// If a site is used with several sizes, it has one array per size. Exceeding a block's shared memory is a fault.
+/// A site that is used with several sizes has one array per size. Exceeding a block's shared memory is a fault.
 #[track_caller]
 pub fn allocate_static(site: &'static Site, bytes: usize) -> u32 {
     allocate_array(site, 1, bytes)
@@ -97,7 +97,8 @@ pub fn name_dynamic<T>(name: &'static str, address: u32, len: usize) {
     block.context.arena.name_dynamic(ArrayInfo { name: Some(name), element, bytes: element * len, of }, address);
 }
 
-/// Returns the shared address of the byte that `pointer` points to, if it is in shared memory of the caller's block.
+/// Returns the shared address of the byte that `pointer` points to, or `None` if the byte is not in the block's shared
+/// memory.
 pub fn address_of(pointer: *const u8) -> Option<u32> {
     let arena = &current()?.context.arena;
     let offset = pointer.addr().checked_sub(arena.base().addr())?;

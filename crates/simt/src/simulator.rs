@@ -141,17 +141,17 @@ impl Simulator {
         }
     }
 
-    /// Makes the simulator use separate memory for the statics of kernel crates, with their initial values. Without
-    /// this, a clone shares this memory with the original.
+    /// Makes the simulator use separate memory for the static variables of kernel crates, with their initial values.
+    /// Without this, a clone shares this memory with the original.
     #[must_use]
     pub fn with_own_statics(self) -> Self {
         Self { statics: Statics::default(), ..self }
     }
 
-    /// Returns the address of a static's memory, which is the same for the host and for kernels.
+    /// Returns the address of the memory of the static variable `of`. The host and the kernels use the same address.
     ///
     /// # Errors
-    /// The errors of [`allocate`](Self::allocate), because the first call for a static allocates its memory.
+    /// The errors of [`allocate`](Self::allocate), because the first call for a static variable allocates its memory.
     pub fn static_address(&self, of: &'static DeviceStatic) -> Result<*mut u8, OutOfMemory> {
         self.statics.address(of, self.checks.map(|_| &self.memory))
     }
@@ -371,8 +371,8 @@ setters! { Simulator []
     /// Sets the order in which blocks, warps and lanes run. Under a schedule in which threads yield before accesses,
     /// launches run on the OS thread that launches them, and are much slower.
     fn with_schedule(schedule: Schedule) => schedule = schedule;
-    /// Records the synchronisations that launches reach in `synchronisations`. Makes launches leave out the
-    /// synchronisation that `synchronisations` names, if it names one.
+    /// Records in `synchronisations` the synchronisations that launches reach. If `synchronisations` names a
+    /// synchronisation to leave out, launches skip it.
     fn with_synchronisations(synchronisations: Synchronisations) => synchronisations = Some(synchronisations);
     /// Records each launch that ends without a fault in `log`.
     fn with_log(log: LaunchLog) => log = Some(log);

@@ -93,7 +93,8 @@ impl Step {
 pub struct StepGuard(Step);
 
 impl StepGuard {
-    /// Makes a step for the call or the loop at the caller's source line, which is left when the guard is dropped.
+    /// Makes a step for the call or the loop at the caller's source line. The thread leaves the step when the guard is
+    /// dropped.
     #[inline(always)]
     #[track_caller]
     #[expect(clippy::new_without_default, reason = "a step is its caller's")]

@@ -38,9 +38,9 @@ queries! {
     fn block_dim() -> Dim3 = |block| block.context.extent.dim;
     /// Returns the extent of the grid, in blocks.
     fn grid_dim() -> Dim3 = |block| block.grid().config.grid;
-    /// Returns the thread's lane in its warp, from 0 to 31.
+    /// Returns the number of the thread's lane in its warp, from 0 to 31.
     fn lane_id() -> u32 = |block| block.thread().lane();
-    /// Returns the thread's warp in its block.
+    /// Returns the number of the thread's warp in its block.
     fn warp_id() -> u32 = |block| block.thread().warp() as u32;
 }
 
@@ -84,8 +84,8 @@ pub fn sync_grid() {
     expect_current("thread::sync_grid").synchronize_grid(Location::caller());
 }
 
-/// Waits until the previous launches have ended. In the simulator they have always ended already, so this call returns
-/// at once.
+/// Waits until the previous launches have ended. In the simulator, the previous launches have always ended, so this
+/// call returns at once.
 ///
 /// In a checked launch it is a fault if the thread has accessed global memory before this call. It is also a fault if a
 /// thread accesses global memory without this call although another thread of its block has made it.
@@ -148,7 +148,7 @@ pub fn poll() {
     block.poll(Location::caller());
 }
 
-/// Notes that the thread makes progress, so that its polls so far do not count as waiting.
+/// Notes that the thread makes progress. The polls that the thread has made so far then do not count as waiting.
 pub fn note_work() {
     expect_current("thread::note_work").note_progress();
 }

@@ -57,8 +57,8 @@ pub fn reduce(mask: u32, value: u64, reduction: Reduction) -> u64 {
     expect_current("warp::reduce").meet(request).unwrap_or_default()
 }
 
-/// Returns the mask of lanes that run together with the caller. It has only the caller's bit, because simulated lanes
-/// do not run in lock-step. GPUs may return any set that contains the caller, so a kernel must not rely on more.
+/// Returns the mask of lanes that run together with the caller. The mask has only the caller's bit, because simulated
+/// lanes do not run in lock-step. GPUs may return any set that contains the caller, so a kernel must not rely on more.
 #[inline(always)]
 #[track_caller]
 pub fn active_mask() -> u32 {

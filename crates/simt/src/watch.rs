@@ -29,7 +29,7 @@ pub(crate) enum Access {
     Load,
     /// A plain store.
     Store,
-    /// The beginning of an asynchronous copy. The contents of its target are unspecified until the copy ends.
+    /// The beginning of an asynchronous copy. The contents of the copy's target are unspecified until the copy ends.
     Discard,
     /// The end of an asynchronous copy for which the thread has waited: a store of the copied values.
     Fill,
@@ -85,10 +85,10 @@ pub(crate) enum MemoryOrder {
     /// The access orders no other access.
     Relaxed,
     /// The access is a releasing store or an acquiring load. All accesses before the store happen before all accesses
-    /// after a load that acquires its value.
+    /// after an acquiring load of the stored value.
     AcquireRelease,
-    /// The access is a load of an `mbarrier`. It acquires from the threads that arrived before the barrier's last phase
-    /// ended, and not from threads that arrived later.
+    /// The access is a load of an `mbarrier`. The load acquires from the threads that arrived before the barrier's last
+    /// phase ended, and not from threads that arrived later.
     Phase,
 }
 
@@ -136,8 +136,8 @@ pub(crate) trait Watcher {
         Next::Continue
     }
 
-    /// Notifies the watcher that the thread executes a branch, and takes it if `_is_taken` is true. Called only in
-    /// launches with [`EventMask::Everything`].
+    /// Notifies the watcher that the thread executes a branch. The thread takes the branch if `_is_taken` is true.
+    /// Called only in launches with [`EventMask::Everything`].
     fn branch(&self, _block: &BlockContext, _is_taken: bool, _at: Line) -> Next {
         Next::Continue
     }

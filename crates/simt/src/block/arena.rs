@@ -33,8 +33,8 @@ pub(crate) struct ArrayInfo {
 }
 
 impl ArrayInfo {
-    /// Returns the position of `address` in this array, which begins at `start`, or `None` if `address` is outside of
-    /// it.
+    /// Returns the position of `address` in this array, which begins at `start`. Returns `None` if `address` is outside
+    /// of the array.
     fn position(&self, start: usize, address: usize) -> Option<ArrayPosition> {
         let position = ArrayPosition::find(self.name, (start, self.bytes), self.element, address)?;
         Some(ArrayPosition { of: self.of, ..position })
@@ -54,7 +54,8 @@ struct Region {
 #[derive(Default)]
 pub(crate) struct Arena {
     bytes: OnceCell<Box<[UnsafeCell<MaybeUninit<Page>>]>>,
-    /// The number of bytes of shared memory allocated so far. Accesses beyond them are faults.
+    /// The number of bytes of shared memory allocated so far. An access to an address at or above this number is a
+    /// fault.
     len: Cell<usize>,
     dynamic: Cell<u32>,
     pattern: Cell<u8>,
@@ -110,8 +111,8 @@ impl Arena {
         parts.iter().filter_map(position).min_by_key(|position| position.bytes)
     }
 
-    /// Returns two parts of dynamic memory with different names that contain `address`. Prefers two parts that overlap
-    /// without one containing the other.
+    /// Returns two named arrays in dynamic memory that have different names and both contain `address`. Prefers two
+    /// arrays that overlap without one containing the other.
     #[cold]
     pub(crate) fn overlap(&self, address: usize) -> Option<[SharedPart; 2]> {
         let parts = self.dynamic_parts.borrow();
@@ -188,8 +189,8 @@ impl Arena {
         })
     }
 
-    /// Returns the array that contains `address` and the size of its elements. Dynamic memory counts as one array of
-    /// bytes.
+    /// Returns the array that contains `address`, and the size of the array's elements. Dynamic memory counts as one
+    /// array of bytes.
     #[cold]
     pub(crate) fn array_at(&self, address: usize) -> Option<(ArrayPosition, usize)> {
         let dynamic = ArrayPosition::find(Some(DYNAMIC), (0, self.dynamic.get() as usize), 1, address)
@@ -201,8 +202,8 @@ impl Arena {
         })
     }
 
-    /// Returns the name and the element type of the array that contains a view of `len` elements from `start` on, each
-    /// if known.
+    /// Returns the array that contains a view of `len` elements from `start` on: the array's name, if it has one, and
+    /// its element type, if known.
     #[cold]
     pub(crate) fn array_of_view(&self, start: usize, len: usize) -> (Option<&'static str>, Option<&'static str>) {
         // If a launch has no dynamic memory, its view is empty and has the address of the first static array.
@@ -224,7 +225,7 @@ impl Arena {
         position.map_or((None, None), |position| (position.name, position.of))
     }
 
-    /// Allocates `bytes` more bytes of shared memory, which must fit, and returns their address.
+    /// Allocates `bytes` more bytes of shared memory and returns their address. The caller must check that they fit.
     fn extend(&self, bytes: usize) -> usize {
         let start = self.len.get().next_multiple_of(ALIGNMENT);
         self.len.set(start + bytes);

@@ -58,9 +58,9 @@ impl Block {
         true
     }
 
-    /// Compares the call path of `thread` to the barrier at `at` with that of the threads that already wait there. If
-    /// the two differ, reports a fault or a warning. On a GPU, all lanes of a warp execute one barrier instruction
-    /// together.
+    /// Compares the call path by which `thread` reached the barrier at `at` with the call path of the threads that
+    /// already wait there. If the two paths differ, reports a fault or a warning. On a GPU, all lanes of a warp execute
+    /// one barrier instruction together.
     fn check_call_path(&self, thread: Thread, at: Line) {
         let Some(allowed) = self.watcher().map(Watcher::allowed_divergence) else { return };
         let waiting = self.run_queue.warp_of(thread).at_barrier.get();

@@ -113,7 +113,7 @@ pub(crate) struct Block {
     last_poll: Cell<Option<(Line, Thread)>>,
     /// The calls and loops that each thread is in.
     pub(crate) call_paths: CallPaths,
-    /// The pointers of the block's threads that point outside of the buffers from which they were made.
+    /// The pointers that the block's threads have offset beyond the bounds of their buffers.
     pub(crate) strays: Strays,
     /// The pointers that the block's threads have stored in values whose types do not show that they contain pointers.
     pub(crate) retained: Retained,
@@ -267,7 +267,8 @@ impl Block {
         self.next.set(Some(linear));
     }
 
-    /// Starts the thread `linear`, which must not be started yet, and makes it the current one.
+    /// Starts the thread with the linear index `linear` and makes it the current one. The thread must not be started
+    /// yet.
     #[inline]
     pub(crate) fn start(&self, linear: u32) {
         let thread = self.context.extent.thread(linear);
@@ -276,8 +277,8 @@ impl Block {
         self.polls_left.set(self.polls_in_a_row.get());
     }
 
-    /// Notes that the current thread has returned. If the next thread is not started yet, makes it the current one and
-    /// returns true, so that this fibre can run it.
+    /// Notes that the current thread has returned. If the next thread is not started yet, makes the next thread the
+    /// current one and returns true, so that this fibre can run it.
     #[inline]
     pub(crate) fn exit_and_start_next(&self) -> bool {
         if self.is_abandoned.get() {
@@ -337,8 +338,8 @@ impl Block {
         self.last_seen.get(thread)
     }
 
-    /// Returns true if this run leaves out the synchronisation at `at`. The first call also records that the launch has
-    /// reached the synchronisation.
+    /// Returns true if the launch must skip the synchronisation at `at`, as a test has requested. The first call also
+    /// records that the launch has reached the synchronisation.
     #[inline(always)]
     pub(crate) fn leaves_out(&self, kind: SyncKind, at: Line) -> bool {
         self.records_synchronisations && self.look_up(kind, at)

@@ -47,7 +47,8 @@ impl PlainLoads {
         }
     }
 
-    /// Returns true if `thread` has made the load from `address` at `at` so often that it counts as a poll.
+    /// Returns true if `thread` has repeated the load from `address` at line `at` often enough that it counts as a
+    /// poll.
     #[inline(always)]
     pub(crate) fn is_poll(&self, thread: Thread, address: usize, at: Line) -> bool {
         let repeated = &self.repeated[thread.linear() as usize % MAX_THREADS];

@@ -6,9 +6,9 @@ use super::polling::POLLS_IN_A_ROW;
 use crate::order::Chooser;
 use crate::schedule::Schedule;
 
-/// Under a schedule in which blocks take turns, a thread yields after a random number of accesses below `2^MAX_SCALE`.
-/// All orders of magnitude are equally likely, so that a thread yields sometimes soon and sometimes late. The average
-/// is about 26 accesses.
+/// Under a schedule in which blocks take turns, a thread yields after a random number of accesses, fewer than
+/// `2^MAX_SCALE`. All orders of magnitude of this number are equally likely, so a thread yields sometimes soon and
+/// sometimes late. The average is about 26 accesses.
 const MAX_SCALE: u32 = 7;
 /// One of every `BLOCK_SHARE` preemptions switches to another block. The others switch to another thread of the block.
 const BLOCK_SHARE: u32 = 4;

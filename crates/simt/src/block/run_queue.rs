@@ -124,8 +124,8 @@ impl RunQueue {
         &self.warps[thread.warp()]
     }
 
-    /// Removes the next thread to run from the pending ones and returns its number. Usually picks lanes of the current
-    /// warp as long as any of them is pending.
+    /// Chooses the next thread to run, removes it from the pending threads and returns its number. Usually chooses
+    /// lanes of the current warp as long as one of these lanes is pending.
     #[inline]
     pub(crate) fn pick(&self) -> Option<u32> {
         if self.preference.get() != Preference::First {
@@ -168,7 +168,7 @@ impl RunQueue {
         Some(self.take(warp, lane))
     }
 
-    /// Removes `lane` of `warp`, which must be pending, from the pending lanes and returns the number of its thread.
+    /// Removes `lane` from the pending lanes of `warp` and returns the number of its thread. The lane must be pending.
     #[inline]
     fn take(&self, warp: usize, lane: u32) -> u32 {
         let rest = self.warps[warp].pending.get() & !(1 << lane);
@@ -185,7 +185,7 @@ impl RunQueue {
         self.choose_warp_of(self.pending.get());
     }
 
-    /// Makes one of the warps of the mask `warps`, which must not be 0, the current one.
+    /// Makes one of the warps in the mask `warps` the current warp. The mask must not be 0.
     #[inline]
     fn choose_warp_of(&self, warps: u32) {
         let mut chooser = self.chooser.get();

@@ -69,8 +69,8 @@ impl Block {
         panicking
     }
 
-    /// Waits until all earlier blocks have finished. Afterwards the thread's effects on other blocks are in a
-    /// deterministic order.
+    /// Waits until all earlier blocks have finished. Other blocks then see the thread's writes in a deterministic
+    /// order.
     #[inline]
     pub(crate) fn take_turn(&self) {
         if !self.has_turn.get() {
@@ -148,8 +148,8 @@ impl Block {
         }
     }
 
-    /// Waits before an atomic access if the schedule holds the thread there, and records the access if the launch is
-    /// traced.
+    /// Makes the thread wait before an atomic access if the schedule has a hold for this access. Records the access if
+    /// the launch is traced.
     pub(crate) fn wait_at_hold(&self, touch: &Touch) {
         let grid = self.grid();
         let Some(director) = &grid.director else { return };

@@ -30,7 +30,7 @@ pub(super) struct BlockClock {
 }
 
 impl BlockClock {
-    /// Makes the clock of `block` in which all threads have epoch `base` except those in `extras`, ordered by thread.
+    /// Makes the clock of `block`. All threads have the epoch `base`, except those in `extras`, ordered by thread.
     pub(super) fn new(block: u32, base: u32, extras: &[ThreadEpoch]) -> Self {
         let extras = match extras {
             [] => Extras::None,
@@ -106,8 +106,7 @@ impl BlockClock {
         })
     }
 
-    /// Joins `other` into this clock: afterwards this clock is after every access that `other` is after. Both are
-    /// clocks of the same block.
+    /// Adds to this clock every access that `other` includes. `other` must be a clock of the same block.
     pub(super) fn join(&mut self, other: &Self) {
         if self.has(other) {
             return;
@@ -131,8 +130,8 @@ impl BlockClock {
         *self = Self::new(self.block, base, &extras);
     }
 
-    /// Tries to add the epochs of `others` in place. This is possible only if `extras` already lists all threads of
-    /// `others`. Returns false if nothing was changed.
+    /// Tries to raise, in place, the epochs of the threads in `others`. This is possible only if `extras` already lists
+    /// all these threads. Otherwise changes nothing and returns false.
     fn raise(&mut self, others: &[ThreadEpoch]) -> bool {
         let Extras::Many(mine) = &mut self.extras else { return false };
         let Some(mine) = Rc::get_mut(mine) else { return false };

@@ -34,8 +34,8 @@ impl Cells {
         (cell.write.tag() != NONE).then_some(cell.write)
     }
 
-    /// Checks and records `access` to `bytes` bytes of the page, from its byte `first` on. This byte has the address
-    /// `address`.
+    /// Checks and records `access` to `bytes` bytes of the page. `first` is the offset of the first byte in the page,
+    /// and `address` is the address of this byte.
     #[inline]
     pub(super) fn touch(
         &mut self,

@@ -20,8 +20,8 @@ const WIDTH: usize = LANES as usize;
 /// An epoch for each pair of lanes of a warp: lane `a` knows the accesses of lane `b` before the epoch `pairs[a][b]`.
 type Pairs = [[u32; WIDTH]; WIDTH];
 
-/// The vector clocks of a thread: the accesses that the thread knows by atomics and fences, and the accesses that it
-/// publishes by them.
+/// The vector clocks of a thread: the accesses that the thread knows, and the accesses that the thread publishes, by
+/// atomics and fences.
 ///
 /// Barriers and warp operations join all clocks of the threads that meet. The joined clocks include `fenced` and
 /// `pending`, because PTX has one order of all fences of a scope. A fence before a barrier therefore also orders
@@ -33,8 +33,8 @@ pub(super) struct VectorClocks {
     pub(super) known: VectorClock,
     /// The value of `known` at the thread's last fence of device scope. The thread's atomic writes publish this clock.
     pub(super) fenced: VectorClock,
-    /// The value of `known` at the thread's last fence of block scope, if this fence is later than that of `fenced`.
-    /// The thread's atomic writes publish this clock to their block.
+    /// The value of `known` at the thread's last fence of block scope, if no fence of device scope followed. The
+    /// thread's atomic writes publish this clock to their block.
     pub(super) fenced_in_block: Option<VectorClock>,
     /// The clocks that the thread has read atomically but not yet acquired. These clocks join `known` at the next fence
     /// of device scope.
@@ -50,7 +50,8 @@ pub(super) struct VectorClocks {
 #[derive(Clone, Debug)]
 pub(super) struct LastRead {
     pub(super) address: usize,
-    /// The clocks published at the address: first those for all threads of the device, then those for the block.
+    /// The clocks published at the address: first the clock for all threads of the device, then the clock for the
+    /// block.
     pub(super) held: [VectorClock; 2],
     /// True if the thread has acquired the clocks in `held`.
     pub(super) is_known: bool,
@@ -107,7 +108,8 @@ pub(super) struct Clocks {
     base: u32,
     /// The latest epoch of any thread of the block.
     highest: u32,
-    /// The epoch of each thread. If the base of the thread's warp or block is later, it replaces this epoch.
+    /// The epoch of each thread, unless the base of the thread's warp or block is later. That base is then the thread's
+    /// epoch.
     epochs: Box<[u32; MAX_THREADS]>,
     warps: Box<[Warp; MAX_WARPS]>,
     common: VectorClocks,
@@ -207,8 +209,8 @@ impl Clocks {
         all.add(BlockClock::new(self.block, self.base, &[]));
     }
 
-    /// Makes the block's threads know and publish all accesses in `all`, which are those of the whole grid. Call this
-    /// function directly after [`Self::barrier`].
+    /// Makes the block's threads know and publish `all`, the accesses of the whole grid. Call this function directly
+    /// after [`Self::barrier`].
     pub(super) fn learn_all(&mut self, all: &VectorClock) {
         self.common = VectorClocks { known: all.clone(), fenced: all.clone(), ..VectorClocks::default() };
     }
@@ -346,7 +348,7 @@ impl Clocks {
         &mut self.own[thread as usize]
     }
 
-    /// Ends the epoch of `thread`, and returns the clock of all accesses that it knows, including its own.
+    /// Ends the epoch of `thread`. Returns the clock of all accesses that the thread knows, including its own.
     pub(super) fn snapshot(&mut self, thread: u32) -> VectorClock {
         let epoch = self.advance(thread);
         let mut extras = Vec::new();

@@ -1,6 +1,6 @@
-//! The asynchronous copies to a block's shared memory. A copy may write at any time from its beginning until its thread
-//! has waited for it. An access therefore races with the copy, unless it is ordered before the copy's beginning or
-//! after this wait.
+//! The asynchronous copies to a block's shared memory. A copy may write at any time until the thread that began the
+//! copy has waited for its end. An access must therefore be ordered before the start of the copy or after this wait.
+//! Any other access races with the copy.
 //!
 //! # Design
 //!

@@ -2,9 +2,9 @@
 //!
 //! # Design
 //!
-//! A kernel whose PTX contains `griddepcontrol.wait` may begin while the launch before it still runs. Its threads must
-//! execute that instruction before they access global memory. The simulator itself runs one launch after the other, so
-//! this module only records which threads have waited.
+//! A kernel whose PTX contains `griddepcontrol.wait` may begin while the launch before it still runs. The kernel's
+//! threads must execute that instruction before they access global memory. The simulator itself runs one launch after
+//! the other, so this module only records which threads have waited.
 
 use crate::lanes::{MAX_WARPS, Thread};
 

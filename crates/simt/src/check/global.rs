@@ -13,7 +13,7 @@ use crate::watch::Touch;
 
 /// The size of a page of shadowed global memory in bytes.
 const PAGE: usize = 4096;
-/// The number of recently accessed pages that are found without a search, by the lowest bits of their numbers.
+/// The size of a cache of recently accessed pages. The lowest bits of a page's number are its index in the cache.
 const RECENT: usize = 64;
 /// The maximum number of pages of shadow memory that an OS thread keeps for later launches.
 const MAX_SPARE_PAGES: usize = 2048;

@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 use super::history::{Accesses, Past};
 use super::stamp::Stamp;
 
-/// The first atomic writes to each address whose first write was atomic. None of these writes is ordered after another.
+/// For each address whose first write was atomic, the first atomic writes. None of them is ordered after another.
 #[derive(Default)]
 pub(super) struct Initial(FxHashMap<usize, Accesses>);
 

@@ -122,7 +122,8 @@ pub(crate) struct Checker {
     /// The order in which the blocks of the grid run.
     order: BlockOrder,
     regions: Vec<Region>,
-    /// The statics of the launch, because `regions` lacks those whose memory is allocated during the launch.
+    /// The static variables of the launch. `regions` lacks a static variable whose memory is allocated during the
+    /// launch.
     statics: Option<Statics>,
     state: RefCell<State>,
 }

@@ -64,8 +64,8 @@ impl Checker {
         if is_early { FaultKind::EarlyRead(race) } else { FaultKind::Race(race) }
     }
 
-    /// Returns the remedy that would order the access `touch` after the earlier access `with`, which was made at
-    /// `other`.
+    /// Returns the remedy that would order the access `touch` after the earlier access `with`. `other` is the source
+    /// site of the earlier access.
     fn remedy(
         &self,
         block: &BlockContext,
@@ -108,8 +108,8 @@ impl Checker {
         self.between(block, with, between_blocks)
     }
 
-    /// Returns the remedy that orders the current thread after the thread of `with`. If that thread is in another
-    /// block, this is `between_blocks`.
+    /// Returns the remedy that orders the current thread after the thread that made the access `with`. Returns
+    /// `between_blocks` if that thread is in another block.
     fn between(&self, block: &BlockContext, with: &Stamp, between_blocks: Remedy) -> Remedy {
         if with.block == number(block) {
             Remedy::in_block(block.thread().linear(), with.thread())
@@ -162,8 +162,8 @@ impl Checker {
     }
 }
 
-/// Returns the remedy that orders the access `touch` after the asynchronous `copy`. The access `with` at `other` is the
-/// beginning or the end of the copy.
+/// Returns the remedy that orders the access `touch` after the asynchronous `copy`. `with` is the access that begins or
+/// ends the copy, and `other` is its source site.
 fn after_copy(touch: &Touch, (with, other): (&Stamp, Site), copy: AsyncCopy, past: &Past<'_>) -> Remedy {
     let (is_own, is_after) = (with.thread() == past.thread, past.has_stamp(&copy.begin));
     if is_own {

@@ -8,7 +8,7 @@ use super::stamp::Stamp;
 use crate::source::Line;
 use crate::watch::Access;
 
-/// The number of recently used sites that are found without a search.
+/// The size of a cache of recently used sites, by hash key.
 const RECENT: usize = 256;
 
 /// A source site and the kind of access that is made there.
@@ -23,7 +23,7 @@ pub(super) struct Site {
 /// The source sites at which the launch has accessed memory so far.
 pub(super) struct Sites {
     all: Vec<Site>,
-    /// For each site, the site at which a thread loaded from an address before it stored there at this site. Each
+    /// For each site that stores to an address: the site at which the same thread loaded from this address before. Each
     /// element is the number of the load's site plus 1, or 0 if there was no such load.
     loads: Vec<Cell<u32>>,
     numbers: FxHashMap<usize, u32>,
@@ -40,8 +40,8 @@ impl Sites {
         self.all[number as usize]
     }
 
-    /// Records that a thread stores, at site number `store`, to an address from which it has loaded at site number
-    /// `load`.
+    /// Records that a thread stores to an address from which it has loaded before. `store` and `load` are the numbers
+    /// of the two source sites.
     #[inline]
     pub(super) fn note_update(&self, store: u32, load: u32) {
         if let Some(noted) = self.loads.get(store as usize) {
@@ -49,7 +49,7 @@ impl Sites {
         }
     }
 
-    /// Returns true if a thread has stored, at the site `store`, to an address from which it had loaded at the site
+    /// Returns true if a thread has stored at the site `store` to an address from which it had loaded at the site
     /// `load`.
     pub(super) fn is_update(&self, store: Site, load: Site) -> bool {
         let number = |site: Site| self.numbers.get(&key(site.at, site.access, site.bytes)).copied();

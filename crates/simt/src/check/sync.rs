@@ -1,10 +1,10 @@
-//! The rules by which atomics and fences order accesses of different threads: those of PTX's memory model, which agree
-//! with C++'s.
+//! The rules by which atomics and fences order accesses of different threads. These are the rules of PTX's memory
+//! model, which agree with the rules of C++.
 //!
 //! Each address that atomics have written has a clock. A relaxed atomic write publishes the clock that its thread had
 //! at its last fence. A releasing write publishes its thread's current clock. An atomic update adds the published clock
-//! to the address's clock, because updates continue a release sequence. A store replaces the address's clock, except
-//! for the part that the same thread has released at this address before.
+//! to the address's clock, because updates continue a release sequence. A store replaces the address's clock, but keeps
+//! the clock that the same thread has released at this address before.
 //!
 //! An acquiring load adds the address's clock to the thread's clock at once. After any other atomic read, the thread's
 //! next fence adds it. A plain store publishes nothing. A fence or an atomic of block scope publishes only within its
@@ -21,7 +21,8 @@ use crate::watch::{Access, MemoryOrder};
 #[derive(Default)]
 pub(super) struct Publications {
     running: Vec<u32>,
-    /// For each block that has published accesses, the epoch before which other threads can know the block's accesses.
+    /// For each block that has published accesses, an epoch. Other threads can know the block's accesses before this
+    /// epoch.
     published: FxHashMap<u32, u32>,
 }
 
@@ -62,13 +63,13 @@ fn key(block: u32, thread: u32) -> u64 {
 struct Object {
     /// The clock that a thread acquires by reading the address.
     holds: VectorClock,
-    /// The clock that threads of the last writer's block acquire, if it is greater than `holds`.
+    /// The clock that threads of the last writer's block acquire, if it includes more accesses than `holds`.
     holds_for_block: Option<VectorClock>,
     /// The block of the thread that last wrote the address atomically.
     writer: u32,
     /// If the address is an `mbarrier`, the joined clocks of the threads that arrived before the end of its last phase.
     phase: VectorClock,
-    /// The clock that each thread has released at the address, by the key of its block and thread.
+    /// The clock that each thread has released at the address. The key stands for the thread's block and the thread.
     released: FxHashMap<u64, Released>,
 }
 
@@ -77,13 +78,13 @@ impl Object {
         if self.released.is_empty() { None } else { self.released.get(&key(block, thread)) }
     }
 
-    /// Returns the clock that a thread of `block` acquires from writes of that block to the address.
+    /// Returns the clock that a thread of `block` acquires, or `None` if the last writer is in another block.
     fn holds_for(&self, block: u32) -> Option<&VectorClock> {
         (self.writer == block).then(|| self.holds_for_block.as_ref().unwrap_or(&self.holds))
     }
 
-    /// Records an atomic store of `scope` by `thread`, whose clocks are in `clocks`. Returns the clock that the store
-    /// publishes to other blocks.
+    /// Records an atomic store by `thread` with the scope `scope`. `clocks` are the clocks of the thread's block.
+    /// Returns the clock that the store publishes to other blocks.
     fn store(&mut self, clocks: &mut Clocks, thread: u32, order: MemoryOrder, scope: Scope) -> &VectorClock {
         let block = clocks.block;
         let (released, wide) = match order {
@@ -116,7 +117,7 @@ impl Object {
         &self.holds
     }
 
-    /// Records an atomic update of `scope` by `thread`, whose clocks are in `clocks`.
+    /// Records an atomic update by `thread` with the scope `scope`. `clocks` are the clocks of the thread's block.
     fn update(&mut self, clocks: &Clocks, thread: u32, scope: Scope) {
         let block = clocks.block;
         let vectors = clocks.vectors(thread);
@@ -236,8 +237,8 @@ impl Objects {
     }
 }
 
-/// Makes `thread` read the clocks `held` at `address`: the one for the device and the one for its block. The load has
-/// `scope` and is acquiring if `acquires` is true, otherwise relaxed.
+/// Makes `thread` read the two clocks at `address`: first the clock for the device, then the clock for its block. The
+/// load has the scope `scope`. It is acquiring if `acquires` is true, otherwise relaxed.
 fn read(held: [&VectorClock; 2], clocks: &mut Clocks, thread: u32, address: usize, (acquires, scope): (bool, Scope)) {
     let is_same = |last: &LastRead| last.held.iter().zip(held).all(|(last, now)| last.is_same(now));
     let last = clocks.vectors(thread).last_read.as_ref().filter(|last| last.address == address);

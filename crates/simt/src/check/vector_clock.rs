@@ -1,14 +1,14 @@
 //! Vector clocks, which represent the accesses of all threads that happened before a thread's next access.
 //!
 //! Each thread counts its epochs, and an access belongs to the epoch in which it is made. A vector clock has an epoch
-//! for each thread, and includes the thread's accesses in all *earlier* epochs. It is organised by blocks, because a
-//! block's barriers bring all its threads to the same epoch. Threads with equal clocks share one object, because clocks
-//! are copied far more often than they change.
+//! for each thread, and includes the thread's accesses in all *earlier* epochs. The clock is organised by blocks,
+//! because a block's barriers bring all threads of the block to the same epoch. Threads with equal clocks share one
+//! object, because clocks are copied far more often than they change.
 //!
-//! Joining two clocks takes time in proportion to their sizes. This is often unnecessary. A thread that is ordered
-//! after the end of another thread's epoch knows all accesses that the other thread knew then. A published clock is
-//! therefore a [`Part`] that stores its owner, the publishing thread. A single comparison with the owner's epoch shows
-//! if another clock includes the part. Parts that do not include each other are stored side by side, up to a limit.
+//! Joining two clocks takes time in proportion to their sizes. This is often unnecessary. A published clock is a
+//! [`Part`] that stores its *owner*, the publishing thread, and the owner's epoch. A thread that is ordered after the
+//! end of this epoch knows all accesses that the owner knew then. A single comparison with the epoch therefore shows if
+//! another clock includes the part. Parts that do not include each other are stored side by side, up to a limit.
 
 use std::rc::Rc;
 
@@ -48,13 +48,13 @@ impl Part {
     }
 
     /// Returns the epoch of `thread` of `block`: this part includes the thread's accesses in all earlier epochs.
-    /// Returns 0 if it includes none.
+    /// Returns 0 if this part includes no access of the thread.
     fn epoch(&self, block: u32, thread: u32) -> u32 {
         self.block(block).map_or(0, |clock| clock.epoch(thread))
     }
 
-    /// Returns true if the owners of `other` prove that this part includes `other`. If it returns false, this part may
-    /// still include `other`.
+    /// Returns true if the owners of `other` prove that this part includes `other`. If the result is false, this part
+    /// may still include `other`.
     fn has(&self, other: &Self) -> bool {
         !other.of.is_empty() && other.of.iter().all(|owner| self.knows(owner))
     }
@@ -77,7 +77,7 @@ impl Part {
         }
     }
 
-    /// Adds the accesses that `other` includes to this part.
+    /// Adds to this part the accesses that `other` includes.
     fn join(&mut self, other: &Self) {
         if self.of.is_empty() || other.of.is_empty() {
             self.of.clear();
@@ -113,7 +113,7 @@ impl VectorClock {
         self.0.iter().map_while(Option::as_ref)
     }
 
-    /// Returns true if both clocks are the same object. If it returns false, the clocks may still be equal.
+    /// Returns true if both clocks are the same object. If the result is false, the clocks may still be equal.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         self.0.iter().zip(&other.0).all(|pair| match pair {
             (None, None) => true,
@@ -123,7 +123,7 @@ impl VectorClock {
     }
 
     /// Returns the epoch of `thread` of `block`: the clock includes the thread's accesses in all earlier epochs.
-    /// Returns 0 if it includes none.
+    /// Returns 0 if the clock includes no access of the thread.
     #[inline]
     pub(super) fn epoch(&self, block: u32, thread: u32) -> u32 {
         self.parts().map(|part| part.epoch(block, thread)).fold(0, u32::max)
@@ -141,23 +141,23 @@ impl VectorClock {
         self.parts().filter_map(|part| part.block(block)).map(BlockClock::highest).max()
     }
 
-    /// Adds the accesses of one block that `clock` includes.
+    /// Adds the accesses that `clock`, the clock of one block, includes.
     pub(super) fn add(&mut self, clock: BlockClock) {
         let part = Rc::make_mut(self.in_one_part());
         part.of.clear();
         part.add(clock);
     }
 
-    /// Sets the owner of the clock. The clock must consist of exactly the accesses that `known.thread` of `block` knew
-    /// when it ended the epoch before `known.epoch`. Any other clock with this epoch got it from this clock, or from
-    /// one that includes this clock.
+    /// Sets the owner of the clock. The clock must consist of exactly the accesses that the thread `known.thread` of
+    /// `block` knew when it ended the epoch before `known.epoch`. Any other clock with this epoch is a copy of this
+    /// clock, or of one that includes this clock.
     pub(super) fn is_of(&mut self, block: u32, known: ThreadEpoch) {
         let of = &mut Rc::make_mut(self.in_one_part()).of;
         of.clear();
         of.push((block, known));
     }
 
-    /// Adds the accesses that `other` includes to this clock.
+    /// Adds to this clock the accesses that `other` includes.
     pub(super) fn join(&mut self, other: &Self) {
         if self.is_empty() {
             self.clone_from(other);
@@ -208,7 +208,7 @@ fn find(clocks: &[BlockClock], block: u32) -> Result<usize, usize> {
     clocks.binary_search_by_key(&block, |clock| clock.block)
 }
 
-/// Adds the accesses that `others` include to `mine`. Both lists are ordered by block.
+/// Adds to `mine` the accesses that `others` include. Both lists are ordered by block.
 fn join_chunks(mine: &mut Rc<Vec<BlockClock>>, others: &Rc<Vec<BlockClock>>) {
     let has_all = |all: &[BlockClock], others: &[BlockClock]| {
         others.iter().all(|clock| find(all, clock.block).is_ok_and(|index| all[index].has(clock)))
@@ -253,8 +253,8 @@ mod tests {
         clock.highest(block).map(|_| clock.epoch(block, thread))
     }
 
-    /// Returns the clock that thread `thread` of block 3 publishes at the start of its epoch `epoch`, if it knows the
-    /// accesses in `known`.
+    /// Returns the clock that thread `thread` of block 3 publishes at the start of its epoch `epoch`. Before that, the
+    /// thread knows the accesses in `known`.
     fn snapshot(known: &VectorClock, thread: u32, epoch: u32) -> VectorClock {
         let mut clock = known.clone();
         clock.add(BlockClock::new(3, 1, &[ThreadEpoch { thread, epoch }]));

@@ -7,7 +7,7 @@ use crate::geometry::Dim3;
 use crate::region::{SharedPart, Space, fmt_element};
 use crate::source::SourceLocation;
 
-/// A data race: two accesses to the same bytes, at least one of them a write, that nothing orders. In addition, one of
+/// A data race: two accesses to the same bytes that nothing orders, at least one of them a write. In addition, one of
 /// the following is true: an access is not atomic, the atomics have different widths, or an atomic has block scope and
 /// the other access comes from another block.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub struct Race {
     /// through these two parts.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub overlap: Option<Box<[SharedPart; 2]>>,
-    /// The access that came second in this run. In another run it may come first.
+    /// The access that came second in this run. In another run this access may come first.
     pub here: RaceSide,
     /// The access that came first in this run.
     pub there: RaceSide,
@@ -37,7 +37,7 @@ pub struct Element {
     pub array: Option<&'static str>,
     /// The type of the array's elements, if the array is a part of dynamic shared memory.
     pub element_type: Option<&'static str>,
-    /// The element's index in the array. Without an array it equals `address`.
+    /// The element's index in the array. If `array` is `None`, this equals `address`.
     pub index: usize,
     /// The address of the first byte that both accesses touch: a host address in global memory, or an address in the
     /// block's shared memory.

@@ -43,9 +43,10 @@ pub enum Remedy {
     BarrierAfterAcquire,
     /// A warp synchronisation between the acquiring read by another lane of the warp and the later access.
     WarpAfterAcquire,
-    /// A commit of the asynchronous copy and a wait for it, by the thread that began it and now accesses its target.
+    /// A commit of the asynchronous copy and a wait for the copy. One thread begins the copy and later accesses its
+    /// target; this thread must do both.
     WaitForCopy,
-    /// A commit of the asynchronous copy and a wait for it, both by the thread that began the copy. A block barrier
+    /// A commit of the asynchronous copy and a wait for the copy, both by the thread that began it. A block barrier
     /// must then precede the access of the other thread.
     WaitForCopyAndBarrier,
     /// A move of the access to a place before the same thread's asynchronous copy, or after the wait for the copy. This
@@ -73,7 +74,7 @@ pub enum Remedy {
 }
 
 impl Remedy {
-    /// Returns the remedy that orders two threads of a block, which are given by their linear indices.
+    /// Returns the remedy that orders two threads of a block. `thread` and `other` are their linear indices.
     pub(crate) fn in_block(thread: u32, other: u32) -> Self {
         if thread / LANES == other / LANES { Self::WarpSynchronisation } else { Self::BlockBarrier }
     }

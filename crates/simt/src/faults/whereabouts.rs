@@ -11,7 +11,7 @@ use crate::source::SourceLocation;
 pub struct Whereabouts {
     /// The thread's index in its block.
     pub thread: Dim3,
-    /// The activity of the thread, which is the reason why it does not run.
+    /// The state of the thread: exited, waiting or polling.
     pub activity: Activity,
     /// The source line at which the thread waits, if known. For a thread that has exited, this is the line of its last
     /// memory access or wait, which only checked launches record.

@@ -23,8 +23,8 @@ struct Exits<'a> {
 }
 
 impl Sorter<'_> {
-    /// Removes from `later` the components on the exit paths of the loop `part`, whose head is `head`. Returns the
-    /// nodes of these components.
+    /// Removes from `later` the components on the exit paths of a loop, and returns the nodes of these components.
+    /// `part` has the loop's nodes, and `head` is the loop's head.
     pub(super) fn exit_nodes(
         &mut self,
         flow: &Flow,

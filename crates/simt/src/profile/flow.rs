@@ -33,8 +33,8 @@ pub(super) type Iterations = Vec<(Node, u32)>;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Edge {
     pub(super) to: Node,
-    /// If this edge begins the next iteration of a loop, the nesting depth of that loop, which is 0 for an outermost
-    /// loop. `None` if the edge repeats no loop.
+    /// The nesting depth of a loop if this edge begins the loop's next iteration. The depth of an outermost loop is 0.
+    /// `None` if the edge repeats no loop.
     pub(super) repeats: Option<u8>,
 }
 
@@ -88,8 +88,8 @@ impl Flow {
         }
     }
 
-    /// Returns the id of an event at `node` in the iterations `iterations`. A loop that is not listed is in its first
-    /// iteration.
+    /// Returns the id of an event at `node`. `iterations` lists the iterations of the loops around `node`. A loop that
+    /// is not listed is in its first iteration.
     pub(super) fn id(&self, node: Node, iterations: &Iterations) -> EventId {
         let node = &self.nodes[node as usize];
         let mut id = EventId::ZERO;
@@ -109,8 +109,8 @@ impl Flow {
         loops.iter().zip(id.0).map(|(&around, level)| (self.loops[around as usize].head, level as u32)).collect()
     }
 
-    /// Returns the id of a lane's event at `to`, which directly follows the lane's event with the id `id` at `from`.
-    /// The caller must have noted the step from `from` to `to`.
+    /// Returns the id of a lane's event at `to`. The event directly follows the lane's event at `from`, whose id is
+    /// `id`. The caller must have noted the step from `from` to `to`.
     pub(super) fn advance(&self, id: EventId, from: Node, to: Node) -> EventId {
         let (before, after) = (&self.nodes[from as usize], &self.nodes[to as usize]);
         let repeats = before.successors.iter().find(|edge| edge.to == to).and_then(|edge| edge.repeats);

@@ -52,7 +52,8 @@ impl Sorter<'_> {
         }
     }
 
-    /// Assigns positions to the nodes of the loop `part`, whose head is `head`, and of its exits `exit_nodes`.
+    /// Assigns positions to the nodes of the loop `part` and then to the nodes `exit_nodes` of its exits. `head` is the
+    /// loop's head.
     fn sort_loop(&mut self, flow: &mut Flow, part: &[Node], head: Node, exit_nodes: &[Node], around: &mut Vec<u32>) {
         let all = [part, exit_nodes].concat();
         let depth = around.len().min(DEPTH - 1) as u8;
@@ -130,7 +131,7 @@ impl Sorter<'_> {
         self.parts
     }
 
-    /// Returns the head of the loop `part`: its entry, or the first entry in the source if it has several.
+    /// Returns the head of the loop `part`: the loop's entry, or of several entries the first in the source.
     fn head(&mut self, part: &[Node]) -> Node {
         let entries = self.entries(part);
         let first = entries.into_iter().reduce(|a, b| if self.sites.is_before(b, a) { b } else { a });

@@ -139,8 +139,8 @@ impl<'a> Replay<'a> {
         (group, later)
     }
 
-    /// Replays the lanes of `group`, whose next events have the same id. Stops when they diverge, when one of them has
-    /// no event left, or when their id reaches `later`.
+    /// Replays the lanes of `group`, whose next events have the same id. Stops when the lanes diverge, when one of them
+    /// has no event left, or when their id reaches `later`.
     fn run_group(&mut self, group: u32, later: Option<EventId>, each: &mut impl FnMut(Step<'_>)) {
         let first = group.trailing_zeros() as usize % self.next.len();
         let mut id = self.ids[first];
@@ -191,8 +191,8 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// Returns the id of a lane's event at `to`, which follows the lane's event `id` at `node`. Between the two, the
-    /// lane is at the node `after`.
+    /// Returns the id of a lane's event at `to`. The event follows the lane's event at `node`, whose id is `id`.
+    /// Between the two events, the lane is at the node `after`.
     fn step(&self, id: EventId, node: Node, after: Node, to: Node) -> EventId {
         self.flow.advance(self.leave(id, node, after), after, to)
     }

@@ -10,7 +10,7 @@ const BANKS: usize = 32;
 const WORD: u64 = 4;
 
 /// A memory request: the accesses of a warp's lanes by one instruction. Each access has `bytes` bytes and is aligned to
-/// its size.
+/// this size.
 #[derive(Clone, Copy)]
 pub(super) struct Request<'a> {
     pub(super) lanes: u32,

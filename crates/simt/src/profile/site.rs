@@ -68,7 +68,7 @@ pub(super) struct Sites {
     /// The node of each operation at each source position. A position may have several `Location`s, one per instance of
     /// a generic function.
     by_position: HashMap<(&'static str, u32, u32, Step), Node>,
-    /// A cache of recent look-ups, by the address of their `Location`.
+    /// A cache of recent look-ups. The index in the cache comes from the address of the `Location`.
     recent: Box<[Recent]>,
 }
 

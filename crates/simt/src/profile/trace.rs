@@ -16,7 +16,7 @@ pub(super) struct Event {
     pub(super) value: u64,
 }
 
-/// The events of a lane that the profiler has not yet combined with those of other lanes.
+/// The events of a lane that the profiler has not yet combined with the events of other lanes.
 #[derive(Debug, Default)]
 pub(super) struct Lane {
     pub(super) events: Vec<Event>,

@@ -47,8 +47,8 @@ fn begin((block, escaped): (&Block, &Escaped), call: Call) {
 
 /// Notes that the current thread calls `callee` at `at` with a value that consists of `words`.
 ///
-/// `is_written` is `None` if the value's type does not show that it contains pointers. Then only words that were
-/// reported as [`retained`] count. Otherwise every word that is an address of the launch's memory counts, and
+/// `is_written` is `None` if the type of the value does not show that the value contains pointers. Then only words that
+/// were reported as [`retained`] count. Otherwise every word that is an address of the launch's memory counts, and
 /// `is_written` is true if the function may write through the pointers.
 #[cold]
 pub fn escaped_value(
@@ -110,8 +110,8 @@ pub fn entered(name: &'static str) {
     }
 }
 
-/// Notes, like [`entered`], that the thread has entered the method `name` of the type `of`. The source may call this
-/// method by the operator of the trait `operator`.
+/// Notes, like [`entered`], that the thread has entered the method `name`. The parameter `of` is the type of the
+/// method. The source may call this method by the operator of the trait `operator`.
 #[inline]
 pub fn entered_operator(name: &'static str, operator: &'static str, of: &'static str) {
     if is_watching() {

@@ -1,4 +1,4 @@
-//! The calls of a launch by which device code passes pointers to functions that are not marked as device code.
+//! The calls by which device code passes pointers to functions that are not marked as device code.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -10,7 +10,7 @@ use crate::source::Line;
 
 use super::notes::{Note, NoteKind};
 
-/// The calls of a checked launch by which device code passes pointers to functions.
+/// The calls by which device code passes pointers to functions, in a checked launch.
 #[derive(Debug)]
 pub(crate) struct Escaped {
     memory: MemoryMap,
@@ -19,7 +19,8 @@ pub(crate) struct Escaped {
 
 #[derive(Debug, Default)]
 pub(super) struct State {
-    /// The unfinished calls of each thread. The key is the position of the thread's block and the thread's index in it.
+    /// The unfinished calls of each thread. The key is the position of the thread's block, and the thread's index in
+    /// the block.
     pub(super) begun: HashMap<(u64, u32), Vec<Call>>,
     /// The source sites of calls of functions that are marked as device code.
     pub(super) marked: HashSet<SiteAddress>,
@@ -32,7 +33,7 @@ pub(super) struct State {
 /// The address of a `Location`, which identifies a source site.
 pub(super) type SiteAddress = usize;
 
-/// The function that a call calls.
+/// The function that is called.
 #[derive(Clone, Copy, Debug)]
 pub struct Callee {
     /// The name of the function. For an operator, this is the name of its trait.

@@ -75,7 +75,7 @@ pub(crate) unsafe fn retire(start: usize, base: *mut u8, layout: Layout, is_kept
     }
 }
 
-/// Returns the memory to which `address` belongs, if it is known.
+/// Returns the kind of memory to which `address` belongs, if known.
 pub(super) fn look_up(address: usize) -> Option<Known> {
     let memory = memory();
     let before = memory.live.range(..=address.saturating_add(REDZONE)).next_back();

@@ -97,5 +97,5 @@ impl fmt::Display for Note {
 }
 
 /// The list in which a simulator collects the notes of its launches, one per launch and source site. Without such a
-/// list, it prints each note to standard error.
+/// list, the simulator prints each note to standard error.
 pub type Notes = Log<Note>;

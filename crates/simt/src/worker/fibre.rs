@@ -104,8 +104,8 @@ struct ColouredStack {
 }
 
 impl ColouredStack {
-    /// The number of bytes by which each stack starts lower in its page than the stack before it. A thread that waits
-    /// at a barrier uses fewer bytes of stack.
+    /// The number of bytes by which each stack starts lower in its page than the stack before. A thread that waits at a
+    /// barrier uses fewer bytes of stack.
     const STEP: usize = 7 * 64;
     const PAGE: usize = 4096;
 

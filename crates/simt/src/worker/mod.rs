@@ -245,7 +245,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Runs the block like [`Worker::advance`], but continues it when it yields to another block.
+    /// Runs the block like [`Worker::advance`], but continues the block when it yields to another block.
     pub(crate) fn run_alone(&mut self, resident: &mut Resident, patience: u64) -> Outcome {
         loop {
             match self.advance(resident, patience) {

@@ -77,8 +77,8 @@ impl Stacks {
         self.taken.fetch_sub(count, Ordering::Relaxed);
     }
 
-    /// Returns the number of idle stacks that an OS thread may keep for the next launch. It is `many` if at most half
-    /// of the budget is taken, `few` if some stacks are left for helpers, and otherwise 0.
+    /// Returns the number of idle stacks that an OS thread may keep for the next launch. The number is `many` if at
+    /// most half of the budget is taken, `few` if some stacks are left for helpers, and otherwise 0.
     pub(crate) fn keepable(&self, many: usize, few: usize) -> usize {
         match self.taken.load(Ordering::Relaxed) {
             taken if taken <= self.half() => many,

@@ -30,7 +30,7 @@ pub(crate) enum Trap {
 pub(super) struct Trappable(RefCell<Vec<CoroutineTrapHandler<()>>>);
 
 impl Trappable {
-    /// Sets the fibre number `number`, which must be the number of an existing fibre or the next number.
+    /// Sets the fibre with the number `number`. This must be the number of an existing fibre, or the next number.
     pub(super) fn set(&self, number: usize, fibre: CoroutineTrapHandler<()>) {
         let mut fibres = self.0.borrow_mut();
         match fibres.get_mut(number) {
@@ -245,7 +245,7 @@ mod handler {
         unsafe { (*context).uc_mcontext.gregs[libc::REG_ERR as usize] & WRITES != 0 }
     }
 
-    /// Makes the processor raise SIGTRAP after each instruction if `is_on` is true, and stops this if it is false.
+    /// Switches single-stepping on or off. If `is_on` is true, the processor raises SIGTRAP after each instruction.
     ///
     /// # Safety
     /// `context` must be the context that the system passes to a signal handler.

@@ -116,7 +116,7 @@ impl<T: Pod> Array<T> {
     }
 }
 
-/// A list that threads append to in the order in which they run.
+/// A list to which threads append, in the order in which the threads run.
 #[derive(Default)]
 pub struct Trace(Mutex<Vec<usize>>);
 

@@ -1,4 +1,5 @@
-//! Tests the checker with random programs. It must find the races that a plain definition of happens-before gives.
+//! Tests the checker with random programs. The checker must find the races that a plain definition of happens-before
+//! gives.
 //!
 //! Each program records its events. From this record, the test computes for each event the set of all events that
 //! happened before it. The checker must report exactly the first race by this definition, or none if there is none.

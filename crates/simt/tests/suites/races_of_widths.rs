@@ -5,8 +5,8 @@ use simt::{Checks, FaultKind, LaunchConfig, Remedy, Schedule, Simulator, shared,
 
 use crate::common::KERNEL;
 
-/// Runs `kernel` in a block of two warps under each hostile schedule. Returns the remedy of the race that each launch
-/// reports, or `None` if it reports none.
+/// Runs `kernel` in a block of two warps under each hostile schedule. Returns for each launch the remedy of the race
+/// that the launch reports, or `None` if it reports no race.
 fn remedies(kernel: impl Fn() + Sync) -> Vec<Option<Remedy>> {
     let config = LaunchConfig::new(1, 64).shared_bytes(512);
     let launch = |schedule| {

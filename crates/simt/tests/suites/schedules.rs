@@ -28,7 +28,7 @@ impl Log {
 }
 
 /// Returns the threads of a launch in the order of their accesses. Each thread makes `accesses` accesses and is listed
-/// once for each.
+/// once per access.
 fn order_of_accesses(schedule: Schedule, config: LaunchConfig, accesses: usize) -> Vec<usize> {
     let (log, array) = (Log::default(), Array::<u32>::filled(1, 0));
     scheduled(schedule)

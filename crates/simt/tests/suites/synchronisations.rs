@@ -14,8 +14,8 @@ const THREADS: u32 = 96;
 
 const FIRST_LINE: u32 = line!() + 6;
 
-/// Executes six kinds of synchronisation, one per source line from `FIRST_LINE` on. Returns the results of those that
-/// have a result.
+/// Executes six kinds of synchronisation, one per source line from `FIRST_LINE` on. Returns the results of the kinds
+/// that have a result.
 #[rustfmt::skip]
 fn one_of_each() -> (u32, Option<u64>, u32) {
     thread::sync_threads();

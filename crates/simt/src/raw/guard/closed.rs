@@ -1,4 +1,4 @@
-//! Closed memory: pages that are protected, so that every access to them faults.
+//! Closed memory: protected pages. Every access to these pages faults.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -42,7 +42,7 @@ const PAGES: usize = 4;
 struct Unseen {
     address: usize,
     is_written: bool,
-    /// The position of the thread's block and the thread's linear index in it.
+    /// The position of the thread's block, and the thread's linear index in the block.
     thread: (u64, u32),
     at: Option<Line>,
     array: usize,
@@ -84,7 +84,7 @@ thread_local! {
     static GUARD: Cell<*const Guard> = const { Cell::new(ptr::null()) };
 }
 
-/// Returns the guard of the launch that the calling OS thread runs, if it is guarded.
+/// Returns the guard of the launch that the calling OS thread runs, or `None` if the launch is not guarded.
 #[inline(always)]
 fn guard<'a>() -> Option<&'a Guard> {
     // SAFETY: `guarded` resets the pointer before it drops the guard.
@@ -92,7 +92,7 @@ fn guard<'a>() -> Option<&'a Guard> {
 }
 
 /// Calls `run`, which must run the launch `grid` on the calling OS thread. Guards the launch if the platform supports
-/// it.
+/// guards.
 pub(crate) fn guarded<R>(grid: &Grid<'_>, run: impl FnOnce() -> R) -> R {
     let guard = Guard::default();
     let guarding = OnDrop(|| {
@@ -147,8 +147,8 @@ pub(super) fn leave_open(block: &Block, address: usize) {
     }
 }
 
-/// Runs `access`, in which the simulator itself accesses memory. The guard does not count these accesses as the
-/// kernel's.
+/// Runs `access`, in which the simulator itself accesses memory. The guard does not count these accesses as accesses of
+/// the kernel.
 pub(crate) fn exempt<R>(access: impl FnOnce() -> R) -> R {
     let Some(guard) = guard() else { return access() };
     guard.is_own.set(true);

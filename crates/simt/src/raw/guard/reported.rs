@@ -8,7 +8,7 @@ use rustc_hash::FxHashSet;
 const GRANULE: usize = 4;
 /// The maximum number of granules of an access that is recorded granule by granule.
 const MAX_SEPARATE: usize = 64;
-/// The maximum number of records. When a list reaches it, all earlier records of the list are dropped.
+/// The maximum number of records in a list. When a list reaches this number, all its earlier records are dropped.
 const MAX_RECORDS: usize = 1 << 20;
 
 /// The accesses that the threads of a block have reported while the launch is guarded.
