@@ -1,5 +1,5 @@
-//! The project's CUDA kernels. This crate contains only device code. Each algorithm has a folder. Each *rung*, one
-//! version of the algorithm from the textbook's to the fastest, has a file in it.
+//! The project's CUDA kernels. This crate contains only device code. Each algorithm has a folder with one file per
+//! *rung*. A rung is a version of the algorithm: the first is the textbook's, and the last is the fastest.
 //!
 //! # Design
 //!

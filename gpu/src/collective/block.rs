@@ -36,7 +36,7 @@ pub fn block_reduce<T: Element, O: Operator<T>>(aggregates: Shared<T>, value: T)
 /// Does the same as [`block_reduce`] for a block of exactly `WARPS` full warps. It does not test the block's size.
 /// `WARPS` must be a power of two and a multiple of `V`.
 ///
-/// One thread combines the aggregates of the warps. It groups them in the same pairs as the shuffles of
+/// One thread combines the aggregates of the warps. The thread combines them in the same pairs as the shuffles of
 /// [`block_reduce`] do, so the result is equal. It loads `V` aggregates per access. These loads are independent of each
 /// other, whereas each step of a shuffle reduction waits for the previous step.
 #[inline(always)]

@@ -41,8 +41,8 @@ pub unsafe fn peek_unchecked<T: Element>(place: GlobalMut<u64>, first: usize) ->
     words
 }
 
-/// Returns the flag and the value in `words` if all words have the same flag and `counts(flag)` is true. Otherwise
-/// returns `None`.
+/// Returns the flag and the value in `words`. Returns `None` if the words have different flags, or if `counts(flag)` is
+/// false because the caller does not accept this flag.
 #[inline(always)]
 pub fn decode<T: Element>(words: [u64; 4], counts: impl Fn(u32) -> bool) -> Option<(u32, T)> {
     let (flag, mut pieces) = ((words[0] >> 32) as u32, [0; 4]);

@@ -164,8 +164,9 @@ fn settled<T: Element, O: Operator<T>>(item: T, zero: u32) -> T {
     item
 }
 
-/// Stores a thread's items of the first `chunks` chunks in `y`, each combined with `prefix` as the left operand.
-/// `first` is the index of the thread's first vector in `y`. Items beyond the end of `y` are not stored.
+/// Stores a thread's items in `y`, each combined with `prefix` as the left operand. Stores the items of the first
+/// `chunks` chunks only. `first` is the index of the thread's first vector in `y`. Items beyond the end of `y` are not
+/// stored.
 ///
 /// # Safety
 /// If `is_whole` is true, `y` must start at a multiple of 16 bytes and contain the vectors `first + 32·chunk` of all

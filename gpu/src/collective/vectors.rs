@@ -14,8 +14,8 @@ pub const fn is_aligned<T, const V: usize>(address: usize) -> bool {
     address.is_multiple_of(V * size_of::<T>())
 }
 
-/// Returns elements `V·index..V·index + V` of `x`. If `is_aligned` is true, it loads them in one access; otherwise it
-/// loads them one by one.
+/// Returns elements `V·index..V·index + V` of `x`. If `is_aligned` is true, this function loads the elements in one
+/// access, otherwise one by one.
 ///
 /// # Safety
 /// `x` must contain these elements. If `is_aligned` is true, `x` must start at a multiple of the vector's size.

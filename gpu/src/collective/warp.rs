@@ -30,7 +30,7 @@ pub fn warp_reduce<T: Element, O: Operator<T>>(lanes: u32, mut value: T) -> T {
     value
 }
 
-/// A reduction of several rows of values, which are added one row at a time. Each row has one value per lane.
+/// A reduction of several rows of values. The caller adds one row at a time, which has one value per lane.
 ///
 /// If the operator is commutative, each lane combines its own values, and the lanes shuffle once at the end. Otherwise
 /// the warp reduces each row across its lanes before it combines the next row.

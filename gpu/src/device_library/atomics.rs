@@ -48,8 +48,8 @@ pub fn atomics_float(single: GlobalMut<f32>, double: GlobalMut<f64>) {
     double.atomic_add(0, 0.5);
 }
 
-/// Writes the 64-bit product `x[i]·factor` to `products[i]`. It also adds the number of products whose upper 32-bit
-/// half exceeds the lower to `counts[1]`, and the number of the other products to `counts[0]`. Launch any grid.
+/// Writes the 64-bit product `x[i]·factor` to `products[i]`. Adds to `counts[1]` the number of products whose upper
+/// half exceeds their lower half, and to `counts[0]` the number of all other products. Launch any grid.
 #[kernel(max_threads = 1024)]
 pub fn wide_products(factor: u32, x: Global<u32>, products: GlobalMut<u64>, counts: GlobalMut<u32>) {
     let local = shared_array![u32; 2];
@@ -71,7 +71,7 @@ pub fn wide_products(factor: u32, x: Global<u32>, products: GlobalMut<u64>, coun
 }
 
 /// Passes a sum from block to block. The block with ticket *t* waits for the block with ticket *t − 1*, adds *t* and
-/// publishes the sum. It uses a release store and an acquire load.
+/// publishes the sum, by a release store that the next block reads with an acquire load.
 ///
 /// `ticket[0]` and `flags` (one element per block) must be 0. `sums` (one element per block) may have any values.
 #[kernel(max_threads = 1024)]

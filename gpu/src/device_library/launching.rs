@@ -2,8 +2,8 @@
 
 use cuda_std::{Global, GlobalMut, grid, kernel, thread, warp};
 
-/// Writes the thread index, block index, lane and warp of thread `i` to eight elements of `out` from `out[8·i]` on.
-/// Grid and blocks may be three-dimensional.
+/// In thread `i`, writes the thread index, block index, lane and warp to the eight elements of `out` from `out[8·i]`
+/// on. Grid and blocks may be three-dimensional.
 #[kernel(max_threads = 1024)]
 pub fn coordinates(out: GlobalMut<u32>) {
     let in_block = thread::index_in_block();
@@ -53,7 +53,7 @@ pub unsafe fn add_slices(a: &[f32], b: &[f32], c: *mut f32) {
     }
 }
 
-/// Prints one line per thread, with the three numbers in different formats.
+/// Prints one line per thread, with `small`, `large` and `real` in different formats.
 #[kernel(
     max_threads = 1024,
     allow(
@@ -66,7 +66,7 @@ pub fn print_numbers(small: i32, large: u64, real: f32) {
     println!("thread {i} of 100%: {} {:08x} {:.3}", small, large, real);
 }
 
-/// Stores to element `index` of `out` in thread `culprit`, even if `index` is out of bounds.
+/// In thread `culprit`, stores to element `index` of `out`, even if `index` is out of bounds.
 #[kernel(max_threads = 1024)]
 pub fn store_at(out: GlobalMut<u32>, index: usize, culprit: usize) {
     if thread::index_1d() == culprit {

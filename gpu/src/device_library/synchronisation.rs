@@ -26,8 +26,8 @@ pub fn block_sum(x: Global<f64>, sums: GlobalMut<f64>) {
     }
 }
 
-/// Writes the number of even elements of each block to `counts`, and each block's part of `x` in reverse order to
-/// `reversed`. The counting barrier orders the accesses to shared memory. Launch blocks of up to 256 threads.
+/// For each block *b*, writes the number of its even elements to `counts[b]`, and its elements of `x` to `reversed` in
+/// reverse order. The counting barrier orders the accesses to shared memory. Launch blocks of up to 256 threads.
 #[kernel(max_threads = 256)]
 pub fn count_even(x: Global<u32>, counts: GlobalMut<u32>, reversed: GlobalMut<u32>) {
     let tile = shared_array![u32; BLOCK];
@@ -41,7 +41,7 @@ pub fn count_even(x: Global<u32>, counts: GlobalMut<u32>, reversed: GlobalMut<u3
     }
 }
 
-/// Writes the results of five shuffles in lane `i` of a full warp to `out[5·i..]`.
+/// In lane `i` of a full warp, writes the results of five shuffles to `out[5·i..]`.
 #[kernel(max_threads = 1024)]
 pub fn shuffles(x: Global<u64>, out: GlobalMut<u64>) {
     let i = thread::index_1d();
@@ -57,7 +57,7 @@ pub fn shuffles(x: Global<u64>, out: GlobalMut<u64>) {
     }
 }
 
-/// Writes the results of the warp votes in thread `i` to `out[5·i..]`: ballot, any, all, and the mask. The fifth
+/// In thread `i`, writes the results of the warp votes to `out[5·i..]`: ballot, any, all, and the mask. The fifth
 /// element is the value that the previous lane stored in shared memory; lane 0 reads the value of the last lane. The
 /// last warp may be partial. Launch blocks of up to 256 threads.
 #[kernel(max_threads = 256)]

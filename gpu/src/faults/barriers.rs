@@ -33,8 +33,8 @@ pub fn barrier_in_branch(x: Global<u32>, y: GlobalMut<u32>) {
     y.store(i, x.load(i).wrapping_add(above));
 }
 
-/// Writes the value of the opposite thread of the block to `y[i]`, with one barrier per branch instead of one for all
-/// threads. Launch one block of an even number of threads, at most 128.
+/// In thread `i`, writes the value of the opposite thread of the block to `y[i]`. Each branch has its own barrier,
+/// instead of one for all threads. Launch one block of an even number of threads, at most 128.
 #[kernel(max_threads = 128)]
 pub fn barriers_of_branches(x: Global<u32>, y: GlobalMut<u32>) {
     let tile = shared_array![u32; TILE];
@@ -55,8 +55,8 @@ fn end_phase() {
     thread::sync_threads();
 }
 
-/// Writes `y[i] = i` in all threads except the first, which writes 1. Each branch calls a function with a barrier.
-/// Launch one block of at most 128 threads.
+/// Writes `y[i] = i` in all threads except the first, which writes `y[0] = 1`. Each branch calls a function with a
+/// barrier. Launch one block of at most 128 threads.
 #[kernel(max_threads = 128)]
 pub fn barrier_of_two_calls(y: GlobalMut<u32>) {
     let i = thread::thread_idx_x() as usize;
@@ -69,7 +69,7 @@ pub fn barrier_of_two_calls(y: GlobalMut<u32>) {
     }
 }
 
-/// Writes the number of rounds in which the thread was active to `y[i]`. Launch one block of at most 128 threads.
+/// Writes to `y[i]` the number of rounds in which thread `i` was active. Launch one block of at most 128 threads.
 #[kernel(max_threads = 128)]
 pub fn barrier_skipped(y: GlobalMut<u32>) {
     let i = thread::thread_idx_x() as usize;

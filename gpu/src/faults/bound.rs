@@ -18,9 +18,9 @@ use cuda_std::{Global, GlobalMut, GpuFloat, kernel, thread};
 /// The number of elements of each vector that a thread loads before it computes the first result.
 pub const UNROLL: usize = 4;
 
-/// Computes `y = a·x + y` with the loop and the tail of the book. The kernel reads vectors shorter than a span out of
-/// bounds. For longer vectors, the last elements of the result are wrong. A span is [`UNROLL`] elements per thread of
-/// the grid.
+/// Computes `y = a·x + y` with the loop and the tail of the book. For vectors shorter than a span, the kernel reads out
+/// of bounds. For longer vectors, the last elements of the result are wrong. A span is [`UNROLL`] elements per thread
+/// of the grid.
 #[kernel(max_threads = 512)]
 pub fn bound_wraps(a: f32, x: Global<f32>, y: GlobalMut<f32>) {
     saxpy_below(x.len().wrapping_sub(span()), a, x, y);

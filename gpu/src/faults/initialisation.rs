@@ -14,7 +14,7 @@ const BUSY: u32 = 1;
 /// The state in which the value is ready.
 const READY: u32 = 2;
 
-/// Writes the value that the first block computes to `y[b]` in each block *b*, with a race. `state[0]` must be 0.
+/// In each block *b*, writes to `y[b]` the value that the first block computes, with a race. `state[0]` must be 0.
 /// `value[0]` may have any value.
 #[kernel]
 pub fn double_checked(state: GlobalMut<u32>, value: GlobalMut<u32>, y: GlobalMut<u32>) {

@@ -20,13 +20,13 @@ pub struct EvenBins {
     last: u32,
     /// The number of times that *d* and *R* are doubled, from 0 to 31; see [`EvenBins`].
     shift: u32,
-    /// The lower 32 bits of the multiplier *M* of [`EvenBins`], which is below 2⁵⁰.
+    /// The lower 32 bits of the multiplier *M* of [`EvenBins`]. *M* is below 2⁵⁰.
     low: u32,
     /// The upper 32 bits of the multiplier *M*.
     high: u32,
 }
 
-/// The bit position of the shift in the 64-bit word that it shares with the multiplier *M*.
+/// The bit position of `shift` in a 64-bit word that contains `shift` and the multiplier *M*.
 const SHIFT_AT: u32 = 58;
 
 impl EvenBins {
@@ -58,7 +58,7 @@ impl EvenBins {
         Some(Self { lower, last, shift, low: multiplier as u32, high: (multiplier >> 32) as u32 })
     }
 
-    /// Returns the bin of `key`, and true if the key is in the range. If it is false, the bin is an arbitrary number.
+    /// Returns the bin of `key`, and true if the key is in the range. Otherwise the bin is an arbitrary number.
     #[inline(always)]
     pub(super) fn find(self, key: u32) -> (u32, bool) {
         let offset = key.wrapping_sub(self.lower);
@@ -67,7 +67,7 @@ impl EvenBins {
         ((product >> 32) as u32, offset <= self.last)
     }
 
-    /// Returns the bin of `key`, or `None` if it is outside the range.
+    /// Returns the bin of `key`, or `None` if the key is outside the range.
     #[inline(always)]
     pub fn of(self, key: u32) -> Option<u32> {
         let (bin, is_inside) = self.find(key);

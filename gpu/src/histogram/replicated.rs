@@ -51,7 +51,7 @@ type Vector = [u32; 4];
 /// Counts the keys per bin in several copies of each counter: writes the number of keys in bin `b` to `counts[b]`,
 /// whatever its old value is. `counts` must have one element per bin of `bins`.
 ///
-/// The blocks with `blockIdx.y` = *y* count the `segment` bins from `segment·y` on, in `replicas` copies. `replicas`
+/// The blocks with `blockIdx.y` = *y* count the bins `segment·y..segment·y + segment`, in `replicas` copies. `replicas`
 /// must be a power of two up to [`MAX_REPLICAS`]. A block needs four bytes of dynamic shared memory per bin and copy.
 /// The grid must have enough blocks along y for all bins, and may have any number along x. For keys of one byte, which
 /// are counted by value, the grid must have one block along y, `segment` must be [`VALUES`], and `replicas` must be
@@ -175,8 +175,8 @@ unsafe fn load(vectors: Global<Vector>, number: u32) -> [Vector; VECTORS] {
     loaded
 }
 
-/// The counters of a block in shared memory, and the part to which the calling thread adds. The copies of each counter
-/// are adjacent.
+/// The counters of a block in shared memory, and the copies of these counters to which the calling thread adds. The
+/// copies of each counter are adjacent.
 struct Counters<K> {
     words: Shared<u32>,
     bins: EvenBins,
@@ -235,8 +235,8 @@ impl<K: Key> Counters<K> {
         }
     }
 
-    /// Counts the keys outside whole tiles: the vectors from `first` on, which are at most one tile, and the keys
-    /// before and after all vectors.
+    /// Counts the keys outside whole tiles: the keys in the vectors from index `first` on, which are at most one tile,
+    /// and the keys before and after all vectors.
     #[inline(always)]
     fn count_rest(&self, keys: Global<K>, before: usize, vectors: Global<Vector>, first: usize) {
         for i in thread::block_stride(vectors.len() - first) {

@@ -9,12 +9,12 @@ pub const BLOCK: u32 = 1024;
 pub const BLOCKS_PER_MULTIPROCESSOR: u32 = 2;
 
 /// The number of 16-byte vectors that a thread of [`histogram_replicated`](super::histogram_replicated()) loads while
-/// it counts as many earlier vectors. The kernel contains this many calls, one per vector, so a change of this number
-/// needs a change there.
+/// it counts as many earlier vectors. The kernel's source has one call of `count` per vector, so it must change with
+/// this number.
 pub const VECTORS: usize = 4;
 
 /// The largest number of counters, including copies, in a block of
-/// [`histogram_replicated`](super::histogram_replicated()). They take 32 KiB.
+/// [`histogram_replicated`](super::histogram_replicated()). These counters take 32 KiB.
 pub const MAX_REPLICATED: u32 = 8192;
 
 /// The launch shape of [`histogram_replicated`](super::histogram_replicated()).
@@ -30,5 +30,6 @@ pub struct Shape {
 /// ends.
 pub(super) const BYTES: Shape = Shape { threads: 512, blocks_per_multiprocessor: 2 };
 
-/// The launch shape for keys of 32 bits: one block per multiprocessor, which uses all its shared memory.
+/// The launch shape for keys of 32 bits: one block per multiprocessor, which uses all shared memory of the
+/// multiprocessor.
 pub(super) const WORDS: Shape = Shape { threads: 1024, blocks_per_multiprocessor: 1 };

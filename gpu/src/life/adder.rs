@@ -20,7 +20,7 @@ pub(super) trait Circuit {
 /// Conway's rule, B3/S23, as a circuit.
 pub(super) struct Conway;
 
-/// The cells of one word in one row, and their sums with the neighbours to the left and right.
+/// The cells of one word in one row, and the sum of each cell with its left and right neighbours.
 #[derive(Clone, Copy)]
 pub(super) struct Row {
     /// The cells of the word.
@@ -65,7 +65,7 @@ pub(super) struct Counts;
 /// state for the inputs `a = ones`, `b = carry` and `c = twos`.
 pub const COUNT_TABLES: usize = 4;
 
-/// A word, and the sum of each of its cells with the neighbours to the left and right, in two binary digits.
+/// A word, and the sum of each of its cells with the cell's left and right neighbours, in two binary digits.
 #[derive(Clone, Copy)]
 pub(super) struct Sums {
     alive: u32,

@@ -57,7 +57,7 @@ impl Column {
         }
     }
 
-    /// Loads this column's word of the row that starts at word `start` of the board, with its neighbouring words.
+    /// Loads a word and its two neighbours: this column's word in the row that starts at word `start` of the board.
     ///
     /// # Safety
     /// `start` must be the first word of a row of the board.

@@ -14,8 +14,8 @@
 //!
 //! # Design
 //!
-//! The kernel serves boards whose width is a multiple of 128. It loads all rows of a thread before the first shuffle.
-//! It has no loop over strips, because the loop's constants would need registers that the rows need.
+//! The kernel serves boards whose width is a multiple of 128. A thread loads all its rows before the first shuffle. The
+//! kernel has no loop over strips, because the loop's constants would need registers that the rows need.
 
 use cuda_std::{Global, GlobalMut, kernel, thread, unroll, warp};
 
@@ -35,7 +35,7 @@ const THREADS: u32 = VECTOR_WARPS * warp::SIZE;
 /// The number of words per vector.
 const WORDS: usize = 4;
 
-/// The number of rows that a thread loads: its own, the one above and the one below.
+/// The number of rows that a thread loads: its own rows, the row above them and the row below them.
 const LOADED: usize = VECTOR_ROWS + 2;
 
 /// The position of the vector that a thread processes.
@@ -45,7 +45,7 @@ struct Column {
     first: u32,
     /// A mask with all bits set in the warp's last lane, and no bit set in the other lanes.
     last: u32,
-    /// The index of the vector in its row.
+    /// The index of the thread's vector in its row.
     vector: usize,
     /// The index of the additional word that this lane may load: in lane 0 the word before the warp's vectors, in other
     /// lanes the word after them.
@@ -73,7 +73,7 @@ impl Column {
         self.first | self.last != 0
     }
 
-    /// Loads this column's vector of the row that starts at vector `start` of the board.
+    /// Loads a vector: this column's vector in the row that starts at vector `start` of the board.
     ///
     /// # Safety
     /// `start` must be the first vector of a row of the board, and the board must start at a multiple of a vector's

@@ -53,9 +53,9 @@ pub fn on_board(bits: u64, pair_in_row: usize, width: usize) -> u64 {
     if left < 64 { bits & ((1 << left) - 1) } else { bits }
 }
 
-/// Fills `words` with `rows` rows of random cells: those from row `first` on of a packed board of `width` × `height`
-/// cells. Row 0 follows the last row. Each cell is alive with probability `threshold` / 2⁶⁴. Launch a one-dimensional
-/// grid with up to 256 threads per block.
+/// Fills `words` with `rows` rows of random cells. These are the rows from row `first` on of a packed board of `width`
+/// × `height` cells. Row 0 follows the last row. Each cell is alive with probability `threshold` / 2⁶⁴. Launch a
+/// one-dimensional grid with up to 256 threads per block.
 #[kernel(max_threads = 256)]
 pub fn life_soup(
     words: GlobalMut<u32>,

@@ -12,7 +12,7 @@
 //! warp's own rows.
 //!
 //! At the start and the end of a launch, multiprocessors are idle. The warps of the next launch therefore start as soon
-//! as warps of this launch end. They do all work that does not need the board, and then wait for this launch.
+//! as warps of this launch end. The new warps do all work that does not need the board, and then wait for this launch.
 //!
 //! If the margins of a torus are whole vectors, [`life_streaming_torus()`] loads them from the opposite side of the
 //! board. Otherwise [`life_edges()`](super::life_edges()) must write the margins first. If all cells beyond an edge are
@@ -241,8 +241,8 @@ impl Strip {
         }
     }
 
-    /// Advances the strip by `DEPTH` generations of rule `R`, from `cells` to `next`. The margins of `cells` must be
-    /// written, or `IS_ENDLESS` true.
+    /// Advances the strip by `DEPTH` generations of rule `R`, from `cells` to `next`. The margins of `cells` must have
+    /// been written, unless `IS_ENDLESS` is true.
     ///
     /// # Safety
     /// `cells` and `next` must be whole boards.

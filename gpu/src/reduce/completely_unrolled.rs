@@ -41,7 +41,7 @@ fn combine_halves_unrolled<T: Element, O: Operator<T>>(shared: Shared<T>, value:
 }
 
 /// Executes one step of the tree if the block is large enough for it: each thread below `STRIDE` combines its element
-/// with the one `STRIDE` above.
+/// with the element `STRIDE` positions above.
 #[inline(always)]
 fn step<T: Element, O: Operator<T>, const STRIDE: usize>(shared: Shared<T>, mut value: T) -> T {
     let thread = thread::thread_idx_x() as usize;

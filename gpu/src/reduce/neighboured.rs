@@ -1,10 +1,10 @@
 //! Neighboured: a tree in shared memory. First, every second thread combines its element with its neighbour's element.
 //! Then every fourth thread combines the results of two pairs, and so on.
 //!
-//! This is the textbook's first version. The kernel is limited by divergence. In the first steps, every warp has active
-//! lanes, fewer in each step, but takes as long as a full warp. The tree keeps the order of the elements, so the
-//! operator may be any associative one. After the step of stride *s*, thread *t* holds the combination of `x[t..t +
-//! 2·s]`.
+//! This is the first version in the textbook named below. The kernel is limited by divergence. In the first steps,
+//! every warp has active lanes, fewer in each step, but takes as long as a full warp. The tree keeps the order of the
+//! elements, so the operator may be any associative one. After the step of stride *s*, thread *t* holds the combination
+//! of `x[t..t + 2·s]`.
 //!
 //! Source: `reduceNeighbored` of "Professional CUDA C Programming", which works in place in global memory; Harris's
 //! kernel 1.

@@ -35,7 +35,7 @@ pub fn reduce_shuffle<T: Element, O: Operator<T>>(segment: u32, x: Global<T>, y:
     }
 }
 
-/// Returns one value per lane. Combined in lane order, these values are the combination of the warp's rows of the tile.
+/// Returns one value per lane. The values of all lanes, combined in lane order, are the result for the warp's rows.
 #[inline(always)]
 fn combine_rows<T: Element, O: Operator<T>>(tile: Tile<T>) -> T {
     let (thread, lanes) = (thread::thread_idx_x(), thread::block_dim_x().min(warp::SIZE));

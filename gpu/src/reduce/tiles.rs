@@ -46,8 +46,8 @@ impl<T: Element> Tile<'_, T> {
         all
     }
 
-    /// Returns the combination of up to `N` elements of the tile for the calling thread. Their distance is the number
-    /// of threads per block, so neighbouring threads read neighbouring elements.
+    /// Returns the combination of up to `N` elements of the tile for the calling thread. These elements are one block
+    /// width apart, so neighbouring threads read neighbouring elements.
     #[inline(always)]
     pub(super) fn combine_blocks<O: Operator<T>, const N: usize>(self) -> T {
         self.combine::<O, N>(thread::thread_idx_x() as usize, thread::block_dim_x() as usize)

@@ -1,5 +1,5 @@
-//! Unrolled: each thread first combines `N` elements as it loads them. Their distance is the number of threads per
-//! block. A tree then combines the results of the threads.
+//! Unrolled: each thread first combines `N` elements as it loads them. These elements are one block width apart. A tree
+//! then combines the results of the threads.
 //!
 //! A thread has `N` independent loads in flight, and every thread combines elements. Per element, there are only 1/`N`
 //! as many barriers and blocks as with one element per thread. The operator must be commutative, as for the tree over

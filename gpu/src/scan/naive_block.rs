@@ -1,9 +1,9 @@
 //! Naive, in one block: Hillis and Steele's scan in shared memory, with two buffers that are swapped after each step.
 //!
-//! In step *k*, each element is combined with the one 2ᵏ before it. After ⌈log₂ n⌉ steps, each element holds its
-//! prefix. The kernel in Tuomanen's book works in place with one barrier per step. It has a race: a thread may
-//! overwrite its element before the thread 2ᵏ further on has read the element. Here a step reads one buffer and writes
-//! the other, so one barrier per step is enough.
+//! In step *k*, each element is combined with the element 2ᵏ positions before it. After ⌈log₂ n⌉ steps, each element
+//! holds its prefix. The kernel in Tuomanen's book works in place with one barrier per step. That kernel has a race: a
+//! thread may overwrite its element before the thread 2ᵏ further on has read the element. Here a step reads one buffer
+//! and writes the other, so one barrier per step is enough.
 //!
 //! The kernel has a single block, so n is at most 1024. Its n log₂ n operations limit its speed.
 //!

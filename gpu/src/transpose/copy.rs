@@ -1,5 +1,5 @@
-//! Copy: the baseline, a copy of the matrix without transposing it. It has the same blocks and reads as the textbook's
-//! transposes.
+//! Copy: the baseline, a copy of the matrix without transposing it. The shape of its blocks and the order of its loads
+//! are the same as in the transposes of Harris 2013.
 //!
 //! Each thread loads its four elements before it stores the first. The compiler could not do this reordering, because a
 //! store might change an element that is loaded later. The kernel is limited by memory. Source: `copy` of Harris 2013,

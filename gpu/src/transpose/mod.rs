@@ -27,8 +27,8 @@
 //! The last rung consists of four kernels:
 //!
 //! - [`transpose_vectorised()`] is for matrices whose rows, columns and addresses are multiples of 16 bytes.
-//! - [`transpose_unaligned()`] is for all other matrices. Their columns begin at different positions in a 32-byte
-//!   sector. A block therefore stores, in each column, only the rows that fill whole sectors of *y*.
+//! - [`transpose_unaligned()`] is for all other matrices. Columns of these matrices begin at different positions in a
+//!   32-byte sector. A block therefore stores, in each column, only the rows that fill whole sectors of *y*.
 //! - [`transpose_gathered()`] is for large matrices of 1-byte and 2-byte elements.
 //! - [`transpose_plain()`] is for smaller matrices of 4-byte and 8-byte elements. It has three tile shapes; larger
 //!   matrices use larger tiles.

@@ -1,8 +1,8 @@
 //! Tuning constants: the shapes of tiles and blocks. The code does not compile if the threads of a block cannot share a
 //! tile evenly. The attribute of a kernel repeats its `max_threads` as a literal.
 
-/// The number of rows, and of columns, of a tile in all rungs except the last. It is also their number of threads per
-/// block along x.
+/// The number of rows, and of columns, of a tile, and the number of threads per block along x, in all rungs except the
+/// last.
 pub const TILE: usize = 32;
 
 /// The number of threads per block along y, for all rungs except the last. Each thread processes several rows of the

@@ -85,8 +85,8 @@ struct Tile<T: Bits> {
 }
 
 impl<T: Bits> Tile<T> {
-    /// Returns the position of this thread's vector in the first patch of its warp: the vector along the line, and the
-    /// line. `patches` is the number of adjacent patches.
+    /// Returns the position of this thread's vector in its warp's first patch: the number of the vector in its line,
+    /// and the number of the line. `patches` is the number of adjacent patches.
     #[inline(always)]
     fn place(patches: usize) -> (usize, usize) {
         // In a block of `THREADS` threads, the remainder never changes the value. It lets the compiler see the bound.

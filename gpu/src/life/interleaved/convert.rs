@@ -33,7 +33,7 @@ pub fn life_interleave(words: Global<u32>, cells: GlobalMut<u32>, board: Interle
 }
 
 /// Replaces `rows` rows of the interleaved board `cells`, from row `first` on, with the packed rows in `words`. No two
-/// of these rows may share words of `cells`. They share no words if `rows` is at most 1, if `rows` is less than
+/// of the replaced rows may share words of `cells`. Rows share no words if `rows` is at most 1, if `rows` is less than
 /// [`Interleaved::rows`], or if the board has one fold. Launch a one-dimensional grid with up to 256 threads per block.
 #[kernel(max_threads = 256)]
 pub fn life_interleave_rows(words: Global<u32>, cells: GlobalMut<u32>, board: Interleaved, first: usize, rows: usize) {
@@ -82,9 +82,9 @@ impl Interleaved {
         self.tiles() as usize * TILE_WORDS as usize
     }
 
-    /// Returns the place on the board of word `i` of a copy of the rows from `first` on. The result is the index of the
-    /// board's word, a mask of the bits of the copy that are cells, and the number of bits by which they are shifted in
-    /// the board's word.
+    /// Returns the position on the board of word `i` of a copy that starts at row `first`. The result is the index of
+    /// the board's word, a mask of the bits of the copy that are cells, and the number of bits by which these cells are
+    /// shifted in the board's word.
     #[inline(always)]
     fn in_rows(&self, first: usize, i: usize) -> (usize, u32, u32) {
         let (y, in_row) = (i / self.words_in_row(), i % self.words_in_row());

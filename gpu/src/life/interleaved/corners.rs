@@ -11,8 +11,8 @@ use cuda_std::{Global, GlobalMut, grid, kernel, shared_array, thread};
 use super::super::tuning::DEEPEST;
 use super::{Interleaved, Surface};
 
-/// The number of rows, and of columns, of the small board. After [`DEEPEST`] generations, the outer half of them is
-/// still correct; the inner half is not.
+/// The number of rows, and of columns, of the small board. After [`DEEPEST`] generations, the outer half of the rows
+/// and columns is still correct; the inner half is not.
 pub const CORNERS_SIDE: u32 = 4 * DEEPEST as u32;
 
 /// The number of threads in the block: one per cell of the small board.

@@ -1,4 +1,4 @@
-//! Masks that keep cells dead beyond the edges of a bounded plane. They are needed because a launch advances the
+//! Masks that keep cells dead beyond the edges of a bounded plane. The masks are needed because a launch advances the
 //! margins together with the cells.
 //!
 //! # Design
@@ -17,7 +17,7 @@ const ALL: u8 = 0x80;
 
 /// Masks of the bits that are not beyond a dead edge, for one lane's words in one tile.
 pub(in super::super) struct Dead {
-    /// The mask for columns. The bit of a column is 0 if it is beyond a dead edge, else 1.
+    /// The mask for columns. The bit of a column is 0 if the column is beyond a dead edge, else 1.
     columns: Words,
     /// The mask for rows above the first row of the folds. The bits of a fold are 0 if these rows are beyond a dead
     /// edge, else 1.

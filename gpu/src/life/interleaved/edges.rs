@@ -34,8 +34,8 @@ const MARGIN_WORDS: u32 = 2 * MARGIN;
 impl Interleaved {
     /// Returns true if [`life_streaming_torus()`](super::super::life_streaming_torus()) can load its margins from the
     /// opposite side of the board. For this, the margins must be whole vectors that share no word with the other side
-    /// of the tile. All folds must have the same height, a multiple of `ROWS_TOGETHER` rows. They must also have all
-    /// rows that a strip loads above and below itself.
+    /// of the tile. All folds must have the same height, a multiple of `ROWS_TOGETHER` rows. Each fold must have at
+    /// least as many rows as a strip loads above and below itself.
     pub const fn has_whole_margins(&self) -> bool {
         let (last, height) = (self.end_of(self.tiles() - 1), self.height());
         let is_apart = (last + WORDS as u32) % TILE_WORDS > MARGIN;
@@ -157,7 +157,7 @@ impl Interleaved {
     }
 }
 
-/// Writes the margins of a board whose edges are joined according to `surface`. It writes the same words as
+/// Writes the margins of a board whose edges are joined according to `surface`. This kernel writes the same words as
 /// [`life_edges()`], but looks up each cell beyond the edges separately.
 // Without `min_blocks`, ptxas uses too few registers on some architectures and spills.
 #[kernel(max_threads = 128, min_blocks = 8)]

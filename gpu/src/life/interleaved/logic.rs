@@ -1,5 +1,5 @@
-//! The computation of one generation for interleaved words. It takes eight operations with three inputs per word for
-//! Life, and thirteen for any other rule that counts neighbours.
+//! The computation of one generation for interleaved words. A generation takes eight operations with three inputs per
+//! word for Life, and thirteen for any other rule that counts neighbours.
 //!
 //! The sum of three cells of a row (left, centre, right) has two binary digits, and each digit takes one operation.
 //! These sums are used for three rows. The other six operations combine the sums of the rows above and below with the
@@ -69,7 +69,7 @@ fn neighbours(row: Words, beside: [u32; 2], k: usize) -> [u32; 2] {
     [if k == 0 { beside[0] } else { row[k - 1] }, if k + 1 == WORDS { beside[1] } else { row[(k + 1) % WORDS] }]
 }
 
-/// The sums of each cell of a row with its two neighbours.
+/// The sum of each cell of a row with its two neighbours.
 #[derive(Clone, Copy, Default)]
 pub struct Sums {
     odd: Words,
@@ -135,7 +135,7 @@ impl Logic for Conway {
 #[derive(Clone, Copy)]
 pub struct Given;
 
-/// The truth table of a selection: it takes the bit of the second input if the first is 1, else the bit of the third.
+/// The truth table of a selection: the result is the second input if the first input is 1, else the third input.
 const CHOICE: u8 = 0xca;
 
 /// Selects the result of one of four tables, according to the centre cell and `four`.

@@ -1,5 +1,5 @@
-//! The layout of boards for the fastest kernels, with interleaved bits: the words before and after a word contain the
-//! left and right neighbours of its cells.
+//! The layout of boards for the fastest kernels, with interleaved bits: the left and right neighbours of a word's cells
+//! are in the words before and after the word.
 //!
 //! A board is divided along x into tiles of [`TILE_WORDS`] words. Its rows are divided into
 //! [`folds`](Interleaved::folds): parts of nearly equal height that share the same words. Each fold owns 32 / folds
@@ -189,8 +189,8 @@ impl Interleaved {
         cells.load_relaxed(index) >> bit & 1 != 0
     }
 
-    /// Returns the number in the tile of the first column after the columns that the tile owns: its right margin begins
-    /// there.
+    /// Returns the number, in the tile, of the first column after the columns that the tile owns. The tile's right
+    /// margin begins there.
     #[inline(always)]
     pub(super) const fn end_of(&self, tile: u32) -> u32 {
         MARGIN + if tile + 1 == self.tiles { self.width - tile * self.inner() } else { self.inner() }

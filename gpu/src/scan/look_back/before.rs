@@ -19,8 +19,8 @@ pub(super) struct Before<'a, T> {
 }
 
 impl<'a, T: Element> Before<'a, T> {
-    /// The number of rows that a warp loads at once. It is halved if a state has several words, which take more
-    /// registers.
+    /// The number of rows that a warp loads at once. The number is halved if a state has several words, because these
+    /// need more registers.
     const ROWS: usize = if T::WORDS == 1 { LOOK_BACK_ROWS } else { LOOK_BACK_ROWS / 2 };
 
     /// Returns the prefix of `tile` in lane 0: the combination of all elements before the tile. All lanes of a full

@@ -1,4 +1,4 @@
-//! The gap: the tiles between two consecutive tiles of one block, whose aggregates other blocks publish.
+//! The gap: the tiles between two consecutive tiles of one block. Other blocks publish the aggregates of these tiles.
 
 use cuda_std::warp::{self, Shuffle};
 use cuda_std::{Element, unroll};
@@ -23,8 +23,8 @@ pub(super) struct Gap<'a, T> {
 }
 
 impl<'a, T: Element> Gap<'a, T> {
-    /// The number of rows that a warp loads at once. It is halved if a state has several words, which take more
-    /// registers.
+    /// The number of rows that a warp loads at once. The number is halved if a state has several words, because these
+    /// need more registers.
     const ROWS: usize = if T::WORDS == 1 { GAP_ROWS } else { GAP_ROWS.div_ceil(2) };
 
     /// Returns the gap of the tiles `first..end`, and starts to load the states of the first rows.

@@ -12,9 +12,9 @@
 //!
 //! A block needs the sums of other blocks two rounds after their publication, so it seldom has to wait for them.
 //!
-//! No block publishes a prefix. A block knows the prefix up to the end of its previous tile. It combines this prefix
-//! with the sums of the tiles between its previous tile and its next, of which every other block has one. A tile
-//! therefore never waits for the prefix of another tile.
+//! No block publishes a prefix. A block knows the prefix up to the end of its previous tile. Between this tile and the
+//! block's next tile, every other block has one tile. The block combines the prefix with the sums of these tiles. A
+//! tile therefore never waits for the prefix of another tile.
 //!
 //! Forward progress: only blocks that have started get tiles; they form the [`team`]. In each round, a block publishes
 //! the sum of one tile and scans the tile that it summed two rounds earlier. It waits only for the sums of tiles before

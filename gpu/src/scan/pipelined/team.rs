@@ -4,7 +4,7 @@
 //! With *t* blocks in the team, a block takes every *t*-th tile. It therefore knows all its tiles and need not draw
 //! them one by one. A block of the team may safely wait for the other blocks of the team, because all of them have
 //! started and stay on their multiprocessors until they end. A block may start too late for the team, because other
-//! work occupies the multiprocessors. It has no tiles.
+//! work occupies the multiprocessors. Such a block gets no tiles.
 
 use cuda_std::GlobalMut;
 

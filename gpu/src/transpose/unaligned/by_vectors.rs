@@ -1,14 +1,14 @@
 //! Elements of 4 and 8 bytes: the kernel loads rows in aligned 16-byte vectors and keeps them unchanged in shared
 //! memory.
 //!
-//! A row may therefore start at any word of its first vector, which shifts the words of its columns in shared memory.
-//! The threads take this shift into account when they gather the words of a column.
+//! The first element of a row may therefore be at any word of its vector. This shifts the words of the row's columns in
+//! shared memory. The threads take this shift into account when they gather the words of a column.
 //!
 //! Rows form groups of as many rows as a vector has words. One vector of padding follows each group. Rows at the same
-//! position in their groups have the same shift. All threads gather their words in the order of these positions,
-//! whatever the first row of their vector is. The eight lanes of an octet then read from consecutive groups, whose
-//! banks are one vector apart, and the octets of a warp read neighbouring columns. There are no bank conflicts at any
-//! width.
+//! position in their groups have the same shift. Each thread gathers the words of its vector in the order of these
+//! positions, at whatever position the vector's first row is. The eight lanes of an octet then read from consecutive
+//! groups, whose banks are one vector apart, and the octets of a warp read neighbouring columns. There are no bank
+//! conflicts at any width.
 
 use cuda_std::{Global, Zeroable};
 
@@ -21,7 +21,7 @@ const WARP_COLUMNS: usize = (LANES / OCTET) as usize;
 pub(super) trait VectorLayout: Bits {
     /// The number of vectors of a row that a block loads.
     const ROW_VECTORS: usize = Self::UNALIGNED.row_bytes / size_of::<Self::Vector>();
-    /// The number of columns that these vectors contain for every alignment of the row.
+    /// The number of columns that the loaded vectors of a row contain completely, whatever the row's alignment is.
     const HELD_COLUMNS: usize = (Self::ROW_VECTORS - 1) * Self::WORDS + 1;
     /// The distance between two groups of rows, in vectors.
     const GROUP: usize = Self::WORDS * Self::ROW_VECTORS + 1;
@@ -157,7 +157,7 @@ impl<T: Bits> Tile<T> {
         }
     }
 
-    /// Returns the index of the word of `column` in row `row` of the tile in shared memory.
+    /// Returns the index in shared memory of the word of `column` in row `row` of the tile.
     #[inline(always)]
     fn word_place(&self, column: u32, row: u32) -> u32 {
         let words = T::WORDS as u32;
@@ -165,8 +165,8 @@ impl<T: Bits> Tile<T> {
         (row / words * T::GROUP as u32 + row % words * T::ROW_VECTORS as u32) * words + shift + column
     }
 
-    /// Returns the indices of the words of `column` in shared memory, for the rows of one vector from row `row` of the
-    /// tile on. Entry *i* of the array belongs to the row at position *i* in its group of rows.
+    /// Returns the indices in shared memory of the words of `column` in the rows of one vector, which starts at row
+    /// `row` of the tile. Entry *i* of the array belongs to the row at position *i* in its group of rows.
     #[inline(always)]
     fn word_places(&self, column: u32, row: u32) -> [u32; 4] {
         let words = T::WORDS as u32;

@@ -14,7 +14,7 @@ use super::{Bits, LANES, Layout, MAX, OCTET, Parts, Tile, Transpose, lane_and_wa
 pub(super) trait WordLayout: Bits {
     /// The number of pieces of a row. A piece has one word per lane.
     const PIECES: usize = Self::UNALIGNED.row_bytes / (LANES as usize * size_of::<Self::Word>());
-    /// The number of whole words in a piece after the shift, for every alignment of its first column.
+    /// The number of words in a piece that are whole after the shift, whatever the alignment of its first column is.
     const PIECE_WORDS: usize = LANES as usize - 1;
     /// The number of columns in a piece.
     const PIECE_COLUMNS: usize = Self::PIECE_WORDS * Self::PER_WORD;
@@ -22,13 +22,13 @@ pub(super) trait WordLayout: Bits {
     const USED_COLUMNS: usize = Self::PIECES * Self::PIECE_COLUMNS;
     /// The number of rows of words in a tile. A row of words contains [`PER_WORD`](Bits::PER_WORD) rows of elements.
     const WORD_ROWS: usize = Self::UNALIGNED.rows / Self::PER_WORD;
-    /// The number of columns for which a row of words has room. Some of them stay unused.
+    /// The number of columns for which a row of words has room. Some of these columns stay unused.
     const PLACES: usize = Self::PIECES * Self::PER_WORD * LANES as usize;
     /// The distance between two rows of words, in words.
     const PITCH: usize = Self::PLACES + 1;
     /// The number of words that a block keeps in shared memory.
     const KEPT_WORDS: usize = Self::WORD_ROWS * Self::PITCH;
-    /// The number of pieces of rows of words that a warp loads.
+    /// The number of pieces that a warp loads: one per step, from one row of words.
     const WORD_LOADS: usize = Self::PIECES * Self::WORD_ROWS / Self::WARPS;
     /// The number of vectors that a thread stores.
     const WORD_STORES: usize = Self::PLACES * Self::OCTETS / (Self::THREADS / OCTET as usize);
@@ -168,8 +168,8 @@ impl<T: Bits> Tile<T> {
         }
     }
 
-    /// Returns the vector of the column at position `place` that starts at row `row` of the tile. `octet` must be the
-    /// number of the thread's octet in its warp.
+    /// Returns a vector of the column at position `place`: the vector that starts at row `row` of the tile. `octet`
+    /// must be the number of the thread's octet in its warp.
     ///
     /// # Safety
     /// `place` must be a column position of the tile, and the rows of the vector must be in the tile.

@@ -6,11 +6,11 @@
 //! row's shift. Rows form groups of as many rows as a vector has elements. One vector of padding follows each group.
 //! Rows at the same position in their groups have the same shift at any width.
 //!
-//! A thread gathers the elements of its vector in the order of the rows' positions in their groups, whatever the first
-//! row of the vector is. All lanes of a warp then read rows with the same shift. The eight lanes of an octet read from
-//! consecutive groups, whose banks are one vector apart, and the octets read neighbouring columns. The thread then
-//! rotates the vector in registers to the right order. It computes the positions of the elements only once, because its
-//! columns are whole sectors of *y* apart.
+//! A thread gathers the elements of its vector in the order of the rows' positions in their groups, at whatever
+//! position the vector's first row is. All lanes of a warp then read rows with the same shift. The eight lanes of an
+//! octet read from consecutive groups, whose banks are one vector apart, and the octets read neighbouring columns. The
+//! thread then rotates the vector in registers to the right order. The thread computes the positions of the elements
+//! only once, because its columns are whole sectors of *y* apart.
 //!
 //! [`transpose_unaligned()`](super::transpose_unaligned()) loads words. Here a load has four times as many bytes, tiles
 //! have 40 KiB, and there are no shuffles. Blocks have few threads, so a thread has registers for ten vectors in
@@ -42,7 +42,7 @@ trait GatheredLayout: Bits {
     const COLUMN_VECTORS: usize = Self::ROWS / Self::PER_VECTOR;
     /// The number of vectors of a row that a block loads.
     const ROW_VECTORS: usize = Self::SHAPE.row_bytes / size_of::<Self::Vector>();
-    /// The number of columns that these vectors contain for every alignment of the row.
+    /// The number of columns that the loaded vectors of a row contain completely, whatever the row's alignment is.
     const COLUMNS: usize = (Self::ROW_VECTORS - 1) * Self::PER_VECTOR + 1;
     /// The distance between two groups of rows, in vectors.
     const GROUP: usize = Self::PER_VECTOR * Self::ROW_VECTORS + 1;
@@ -55,8 +55,8 @@ trait GatheredLayout: Bits {
     /// The distance between two consecutive columns in which a thread stores, in columns.
     const COLUMN_STEP: usize = Self::THREADS / Self::COLUMN_VECTORS;
 
-    /// True if the threads share the tile evenly, its parts are whole vectors, and an octet stores a column. In
-    /// addition, some values must be equal in all steps of a thread, because the code computes them only once.
+    /// True if the threads share the tile evenly in whole vectors, and an octet stores a column. In addition, some
+    /// values must be equal in all steps of a thread, because the code computes them only once.
     const IS_EVEN: bool = Self::ROW_STEP * Self::ROW_VECTORS == Self::THREADS
         && Self::LOADS * Self::ROW_STEP == Self::LOADED_ROWS
         && Self::ROW_STEP.is_multiple_of(Self::PER_VECTOR)
@@ -202,7 +202,7 @@ impl<T: Bits> Tile<T> {
         }
     }
 
-    /// Returns the index of the element of `column` in row `row` of the tile in shared memory.
+    /// Returns the index in shared memory of the element of `column` in row `row` of the tile.
     #[inline(always)]
     fn place(&self, column: u32, row: u32) -> u32 {
         let (per_vector, row_vectors) = (T::PER_VECTOR as u32, <T as GatheredLayout>::ROW_VECTORS as u32);
@@ -211,8 +211,8 @@ impl<T: Bits> Tile<T> {
         (group + row % per_vector * row_vectors) * per_vector + shift + column
     }
 
-    /// Returns the indices of the elements of `column` in shared memory, for the rows of one vector from row `row` of
-    /// the tile on. Entry *i* of the array belongs to the row at position *i* in its group of rows.
+    /// Returns the indices in shared memory of the elements of `column` in the rows of one vector, which starts at row
+    /// `row` of the tile. Entry *i* of the array belongs to the row at position *i* in its group of rows.
     #[inline(always)]
     fn places(&self, column: u32, row: u32) -> [u32; MAX] {
         let per_vector = T::PER_VECTOR as u32;

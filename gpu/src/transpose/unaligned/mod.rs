@@ -33,8 +33,8 @@ pub use gathered::{gathered_tile_columns, gathered_tile_rows, transpose_gathered
 
 const LANES: u32 = 32;
 
-/// The number of threads in an octet. The threads of an octet together store 128 bytes of a column. Their loads from
-/// shared memory use every fourth bank.
+/// The number of threads in an octet. The threads of an octet together store 128 bytes of a column. The loads of these
+/// threads from shared memory use every fourth bank.
 const OCTET: u32 = 8;
 
 /// The largest number of words or vectors that a thread has in flight, over all element types.
@@ -60,7 +60,7 @@ trait Layout: VectorLayout + WordLayout {
     /// The number of words in shared memory.
     const KEPT: usize = if Self::IS_BY_VECTORS { Self::HELD_WORDS } else { Self::KEPT_WORDS };
 
-    /// True if the threads share the tile evenly, and its parts are whole words and vectors.
+    /// True if the threads share the tile evenly, in whole words and vectors.
     const IS_EVEN: bool = (if Self::IS_BY_VECTORS { Self::ARE_VECTORS_SHARED } else { Self::ARE_WORDS_SHARED })
         && Self::ALIGNMENT.is_power_of_two()
         && Self::ALIGNMENT.is_multiple_of(Self::PER_VECTOR)
@@ -85,12 +85,12 @@ pub const fn unaligned_tile_columns<T: Bits>(width: usize) -> usize {
 struct Parts<'a, T, U> {
     elements: Global<'a, T>,
     whole: Global<'a, U>,
-    /// The position of the first element of the matrix in its aligned `U`, in elements.
+    /// The position of the matrix's first element in the aligned unit that contains it, in elements.
     lead: usize,
 }
 
 impl<'a, T: Element, U: Element> Parts<'a, T, U> {
-    /// The number of elements per `U`.
+    /// The number of elements in a unit of type `U`.
     const PER: usize = size_of::<U>() / size_of::<T>();
 
     #[inline(always)]
@@ -104,21 +104,21 @@ impl<'a, T: Element, U: Element> Parts<'a, T, U> {
         Self { elements, whole, lead }
     }
 
-    /// Returns the number of the `U` that contains element `index`, and the position of the element in this `U`. `U`
+    /// Returns the number of the unit that contains element `index`, and the position of the element in this unit. Unit
     /// number 0 contains the first element of the matrix.
     #[inline(always)]
     fn place(&self, index: usize) -> (usize, u32) {
         ((index + self.lead) / Self::PER, ((index + self.lead) % Self::PER) as u32)
     }
 
-    /// Returns the index of `U` number `number` in `whole`. If this `U` starts before `whole`, the result wraps to a
+    /// Returns the index in `whole` of unit number `number`. If this unit starts before `whole`, the result wraps to a
     /// large number.
     #[inline(always)]
     fn index(&self, number: usize) -> usize {
         number.wrapping_sub(self.lead.div_ceil(Self::PER))
     }
 
-    /// Returns the element at position `place` of `U` number `number`, or `None` if it is outside the matrix.
+    /// Returns the element at position `place` of unit number `number`, or `None` if it is outside the matrix.
     #[inline(always)]
     fn element(&self, number: usize, place: usize) -> Option<T> {
         let index = (number * Self::PER + place).wrapping_sub(self.lead);
@@ -131,7 +131,7 @@ impl<'a, T: Element, U: Element> Parts<'a, T, U> {
 struct Transpose<'a, T: Bits> {
     elements: GlobalMut<'a, T>,
     vectors: GlobalMut<'a, T::Vector>,
-    /// The offset of the first element from a multiple of the stores' alignment, in elements.
+    /// The offset of the first element, in elements, from the last multiple of the stores' alignment before it.
     lead: usize,
     /// The number of elements before the first whole vector.
     skipped: usize,
@@ -170,7 +170,7 @@ struct Tile<T: Bits> {
     width: usize,
     /// The height of the matrix.
     height: usize,
-    /// The position of the tile's first element in its aligned vector, in elements.
+    /// The position of the tile's first element in the aligned vector that contains this element, in elements.
     shift: u32,
     /// The rows of the tile in shared memory.
     words: Shared<T::Word>,
@@ -202,8 +202,8 @@ impl<T: Bits> Tile<T> {
         }
     }
 
-    /// Returns where vector number `vector` of `column` starts, among the vectors that the block stores. The result is
-    /// the row in the tile, and the index of the first element in `y`.
+    /// Returns where a vector that the block stores starts: vector number `vector` of `column`. The result is the
+    /// vector's first row in the tile, and the index of its first element in `y`.
     #[inline(always)]
     fn begin(&self, y: &Transpose<T>, column: u32, vector: u32) -> (u32, usize) {
         let first = (self.column + column as usize) * self.height;
@@ -213,8 +213,8 @@ impl<T: Bits> Tile<T> {
         (row, first.wrapping_add(self.row).wrapping_add(row as usize))
     }
 
-    /// Stores vector number `vector` of `column`, among the vectors that the block stores. At an edge of the matrix, it
-    /// stores only the elements inside the matrix, one by one.
+    /// Stores vector number `vector` of the vectors that the block stores in `column`. At an edge of the matrix, this
+    /// function stores only the elements inside the matrix, one by one.
     ///
     /// `gather(row)` must return the column's vector that starts at row `row` of the tile. `place(row)` must return the
     /// index in shared memory of the column's element in row `row`.
