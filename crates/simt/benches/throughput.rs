@@ -95,7 +95,7 @@ fn arrive(simulator: &Simulator, threads: u32) -> Result<f64, simt::Fault> {
     Ok((stats.barriers * u64::from(threads)) as f64 / start.elapsed().as_secs_f64())
 }
 
-/// Returns the number of lanes per second that exchange a value with their neighbour.
+/// Returns the number of lanes per second that exchange a value with their neighbouring lane.
 fn exchange(simulator: &Simulator) -> Result<f64, simt::Fault> {
     let start = Instant::now();
     let stats = simulator.launch(&KERNEL, LaunchConfig::new(BLOCKS, 256_u32), || {

@@ -54,7 +54,7 @@ pub(crate) fn with_slot<R>(f: impl FnOnce(&Slot<'_>) -> R) -> R {
 }
 
 impl Slot<'_> {
-    /// Runs `resume`, which resumes a fibre of `block`, with `block` as the current one.
+    /// Runs `resume`, which resumes a fibre of `block`, with `block` as the current block.
     #[inline]
     pub(crate) fn run_as<R>(&self, block: &Block, resume: impl FnOnce() -> R) -> R {
         self.0.set(block);

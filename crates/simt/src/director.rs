@@ -20,8 +20,8 @@ const MAX_OF_THREAD: u32 = 64;
 pub(crate) struct Event {
     /// The thread that makes the access, and the number of the access, counted over the thread's atomic accesses.
     pub(crate) hold: Hold,
-    /// The address accessed. It can be compared only within one launch of one run, because addresses differ between
-    /// runs.
+    /// The address of the access. Addresses can be compared only within one launch of one run, because they differ
+    /// between runs.
     pub(crate) address: AccessAddress,
     pub(crate) writes: bool,
     pub(crate) at: Line,
@@ -77,7 +77,7 @@ struct State {
 #[derive(Default)]
 struct Progress {
     accesses: u32,
-    /// The address and the line of the thread's last atomic access, if it was a load.
+    /// The address and the line of the thread's last atomic access, if that access was a load.
     polled: Option<(AccessAddress, Line)>,
 }
 

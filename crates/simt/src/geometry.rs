@@ -22,7 +22,7 @@ impl Dim3 {
         Self { x, y, z }
     }
 
-    /// Returns the number of elements of an extent, `x·y·z`. It cannot overflow for extents that CUDA allows.
+    /// Returns the number of elements of an extent, `x·y·z`. The result cannot overflow for extents that CUDA allows.
     pub const fn count(self) -> u128 {
         self.x as u128 * self.y as u128 * self.z as u128
     }
@@ -110,7 +110,7 @@ setters! { LaunchConfig [const]
 pub struct KernelInfo {
     /// The entry's name in the PTX.
     pub name: &'static str,
-    /// The name of the kernel's Rust function, which all instances of a generic kernel share. By default it is the
+    /// The name of the kernel's Rust function, which all instances of a generic kernel share. By default this is the
     /// entry's name.
     pub family: &'static str,
     /// The first paragraph of the kernel's documentation as one line. May be empty.

@@ -2,8 +2,8 @@
 //!
 //! Values have 1, 2, 4, 8 or 16 bytes and are aligned to their size. Other sizes do not compile, and a misaligned
 //! access is a fault. No access is a data race in Rust's sense, because all accesses are atomic on the host. An access
-//! of 16 bytes is two atomic accesses of 8 bytes. The functions also work outside of a kernel. There they panic where a
-//! kernel would fault.
+//! of 16 bytes is two atomic accesses of 8 bytes. Outside of a kernel the functions also work, but panic where a kernel
+//! would fault.
 
 use std::panic::Location;
 use std::sync::atomic::{self, AtomicU32, AtomicU64, Ordering};

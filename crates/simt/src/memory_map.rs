@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A map from addresses to the allocations of a simulator that checks launches, with their initialised bytes.
+/// The allocations of a simulator that checks launches, by address. Each allocation records its initialised bytes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct MemoryMap(Arc<Mutex<BTreeMap<usize, Arc<Written>>>>);
 

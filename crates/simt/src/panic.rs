@@ -30,7 +30,7 @@ thread_local! {
 const MAX_NESTED: u32 = 4;
 
 /// Installs the process-wide panic hook on the first call. If `is_simulated` returns true, the hook records the panic's
-/// message and source line and prints nothing. Otherwise it calls the previous hook.
+/// message and source line and prints nothing. Otherwise the hook calls the previous hook.
 pub(crate) fn install_hook(is_simulated: fn() -> bool) {
     static INSTALLED: Once = Once::new();
     // The hook cannot be changed while this thread unwinds. A later launch installs it.

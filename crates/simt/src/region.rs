@@ -146,7 +146,7 @@ impl ArrayPosition {
     }
 }
 
-/// Returns the position of `address` in the first of `regions` that contains it.
+/// Returns the position of `address` in the first of `regions` that contains `address`.
 pub(crate) fn locate(regions: &[Region], address: usize) -> Option<ArrayPosition> {
     regions.iter().find_map(|region| region.position_of(address))
 }

@@ -13,7 +13,7 @@ use std::str::FromStr;
 
 use crate::holds::{Hold, Holds};
 
-/// The order in which blocks, warps and lanes run. The name and seed of a schedule determine it completely.
+/// The order in which blocks, warps and lanes run. The name and seed of a schedule determine the order completely.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Schedule {
@@ -112,7 +112,7 @@ pub struct ScheduleTextError(String);
 
 crate::debug_as_display!(ScheduleTextError);
 
-/// Parses a schedule in the format of [`Display`](fmt::Display). If the seed is left out, it is 1.
+/// Parses a schedule in the format of [`Display`](fmt::Display). If the text has no seed, the seed is 1.
 impl FromStr for Schedule {
     type Err = ScheduleTextError;
 

@@ -83,7 +83,8 @@ pub fn dynamic() -> (u32, u32) {
     expect_current("shared::dynamic").context.arena.dynamic()
 }
 
-/// Returns the host pointer to the shared address `address`. The simulator does not observe accesses through it.
+/// Returns the host pointer to the shared address `address`. The simulator does not observe accesses through this
+/// pointer.
 #[track_caller]
 pub fn pointer(address: u32) -> *mut u8 {
     expect_current("shared::pointer").context.arena.base().wrapping_add(address as usize)
@@ -188,7 +189,7 @@ pub fn discard(address: u32) {
 }
 
 /// Ends an asynchronous copy by storing `value` at `address`. The thread must have begun the copy by [`discard`] and
-/// have waited for it.
+/// have waited for the copy.
 #[track_caller]
 pub fn fill(address: u32, value: u128) {
     let block = expect_current("shared::fill");

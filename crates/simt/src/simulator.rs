@@ -183,8 +183,8 @@ impl Simulator {
         self.memory.overlapping(start, bytes).iter().all(|written| written.is_all_set(start, bytes))
     }
 
-    /// Returns the number of OS threads that run blocks. A launch may use fewer if there are not enough stacks for
-    /// large blocks.
+    /// Returns the number of OS threads that run blocks. A launch may use fewer OS threads if there are not enough
+    /// stacks for large blocks.
     pub fn workers(&self) -> usize {
         self.workers
     }
@@ -217,9 +217,9 @@ impl Simulator {
         self.launch_on(kernel, config, &[], body)
     }
 
-    /// Launches a kernel like [`launch`](Self::launch), with `regions` as the arrays that are passed to it. Reports use
-    /// the names of the regions, and checks treat memory that is in no writable region as read-only. If `regions` is
-    /// empty, reports name no arrays and all memory counts as writable.
+    /// Launches a kernel like [`launch`](Self::launch), with `regions` as the arrays that are passed to the kernel.
+    /// Reports use the names of the regions, and checks treat memory that is in no writable region as read-only. If
+    /// `regions` is empty, reports name no arrays and all memory counts as writable.
     ///
     /// # Errors
     /// The errors of [`launch`](Self::launch).

@@ -1,5 +1,5 @@
-//! Records the barriers, fences and other synchronisations that launches reach, and selects the one that launches leave
-//! out. Tests leave one out to check that the omission causes a fault.
+//! Records the barriers, fences and other synchronisations that launches reach, and selects one that launches leave
+//! out. A test leaves out a synchronisation to check that the omission causes a fault.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};

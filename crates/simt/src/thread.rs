@@ -88,7 +88,7 @@ pub fn sync_grid() {
 /// call returns at once.
 ///
 /// In a checked launch it is a fault if the thread has accessed global memory before this call. It is also a fault if a
-/// thread accesses global memory without this call although another thread of its block has made it.
+/// thread accesses global memory without this call, although another thread of its block has made the call.
 #[inline(always)]
 #[track_caller]
 pub fn wait_for_dependencies() {

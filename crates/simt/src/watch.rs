@@ -173,7 +173,7 @@ pub(crate) trait Watcher {
     /// Notifies the watcher that the thread executes a fence of `scope`.
     fn fence(&self, block: &BlockContext, scope: Scope);
 
-    /// Notifies the watcher that the thread waits for the previous launches. In the simulator they have always ended.
+    /// Notifies the watcher that the thread waits for the previous launches, which have always ended in the simulator.
     fn dependencies(&self, _block: &BlockContext) -> Next {
         Next::Continue
     }

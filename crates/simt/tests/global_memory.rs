@@ -8,8 +8,8 @@ use common::{Array, KERNEL, global_index, simulator, simulators};
 use simt::memory::{self, Allocation, OutOfMemory, Scope};
 use simt::{FaultKind, LaunchConfig, Space};
 
-/// A lock by which the tests of this file that allocate run one at a time, because the amount of allocated memory is
-/// counted per process.
+/// A lock for the tests of this file that allocate. These tests run one at a time, because the amount of allocated
+/// memory is counted per process.
 static ACCOUNT: Mutex<()> = Mutex::new(());
 
 #[test]

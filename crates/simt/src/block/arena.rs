@@ -104,7 +104,7 @@ impl Arena {
         }
     }
 
-    /// Returns the position of `address` in the smallest named array of dynamic memory that contains it.
+    /// Returns the position of `address` in the smallest named array of dynamic memory that contains `address`.
     fn locate_part(&self, address: usize) -> Option<ArrayPosition> {
         let parts = self.dynamic_parts.borrow();
         let position = |(array, start): &(ArrayInfo, usize)| array.position(*start, address);

@@ -48,8 +48,8 @@ pub(crate) enum Pause {
     Idle,
 }
 
-/// A function that runs a block's threads one after the other, beginning with the current thread. It returns when no
-/// thread is left to start or the next thread is a suspended one.
+/// A function that runs a block's threads one after the other, beginning with the current thread. The function returns
+/// when no thread is left to start, or when the next thread to run is a suspended one.
 pub(crate) type Entry<'a> = dyn Fn(&Block) + Sync + 'a;
 
 /// The state of the block barrier.
@@ -134,7 +134,7 @@ pub(crate) struct Block {
 }
 
 impl Block {
-    /// Makes a block of `grid`. The caller must start it with [`Block::begin`].
+    /// Makes a block of `grid`. The caller must start the block with [`Block::begin`].
     ///
     /// # Safety
     /// `grid`, `entry` and `watcher` must outlive every use of the block.

@@ -60,8 +60,8 @@ impl PlainLoads {
 }
 
 impl Repeated {
-    /// Counts the load if it repeats the tracked load, and returns true if it was repeated often enough to be a poll.
-    /// Any other load replaces the tracked load if the thread has not repeated the tracked load for a while.
+    /// Counts a load that repeats the tracked load, and returns true if the tracked load was repeated often enough to
+    /// be a poll. Any other load replaces the tracked load if the thread has not repeated the tracked load for a while.
     #[cold]
     fn is_repeated_often(&self, address: usize, at: Line) -> bool {
         let is_same = self.address.get() == address && self.at.get().is_some_and(|line| std::ptr::eq(line, at));

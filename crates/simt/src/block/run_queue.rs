@@ -6,8 +6,8 @@ use crate::lanes::{LANES, MAX_WARPS, Thread};
 use crate::order::{Chooser, scramble};
 use crate::schedule::Schedule;
 
-/// The states of a warp's lanes, one bit per lane. A lane that does not run is pending, at a barrier, at an operation,
-/// polling or exited.
+/// The states of a warp's lanes, one bit per lane. A lane that does not run is in one of these states: pending, at a
+/// barrier, at an operation, polling or exited.
 #[derive(Default)]
 pub(crate) struct Warp {
     /// Lanes that may run, because they are not started yet or were woken.
@@ -26,15 +26,17 @@ pub(crate) struct Warp {
 /// The rule by which the scheduler chooses the next thread of a block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Preference {
-    /// Chooses the first lane of the current warp that may run. If the warp has none, the first warp that has one
-    /// becomes current.
+    /// Chooses the first lane of the current warp that may run. If no lane of the warp may run, the first warp with
+    /// such a lane becomes current.
     #[default]
     First,
     /// Chooses a random lane of the current warp. If none of its lanes may run, a random warp becomes current.
     OneWarp,
-    /// Chooses like `OneWarp`, but the chosen warp, and in each warp the chosen lane, always runs before all others.
+    /// Chooses like `OneWarp`, but one chosen warp always runs before all other warps, and in each warp one chosen lane
+    /// runs before all other lanes.
     Ahead,
-    /// Chooses like `OneWarp`, but the chosen warp, and in each warp the chosen lane, runs only when no other may run.
+    /// Chooses like `OneWarp`, but one chosen warp runs only when no other warp may run, and in each warp one chosen
+    /// lane runs only when no other lane may run.
     Behind,
     /// Chooses a random lane of any warp.
     AnyWarp,

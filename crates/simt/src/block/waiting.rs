@@ -136,8 +136,8 @@ impl Block {
         self.suspend();
     }
 
-    /// Lets another thread run before an access at `at`, if the schedule requires it. Must not be called while the
-    /// thread panics.
+    /// Lets another thread run before an access at the source line `at`, if the schedule requires this switch. Must not
+    /// be called while the thread panics.
     #[inline]
     pub(crate) fn preempt(&self, at: Line) {
         self.last_seen.set(self.thread(), Some(at));

@@ -118,7 +118,7 @@ impl BlockClock {
         self.merge(other);
     }
 
-    /// Does what [`join`](Self::join) does, for two clocks that do not include each other.
+    /// Joins two clocks like [`join`](Self::join) if neither clock includes the other.
     pub(super) fn merge(&mut self, other: &Self) {
         if other.base <= self.base && self.raise(other.extras()) {
             return;

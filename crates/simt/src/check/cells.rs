@@ -16,7 +16,7 @@ pub(super) struct Cells {
 }
 
 impl Cells {
-    /// Makes the cells of a page of `bytes` bytes whose first access has `width` bytes. Reuses the memory of `cells`.
+    /// Makes the cells of a page of `bytes` bytes, for a first access of `width` bytes. Reuses the memory of `cells`.
     pub(super) fn new(bytes: usize, width: usize, mut cells: Vec<Cell>) -> Self {
         let shift = width.trailing_zeros();
         cells.clear();

@@ -174,7 +174,7 @@ impl Clocks {
     }
 
     /// Ends the epoch of `thread` and returns the next one. A thread that learns of the new epoch knows all accesses of
-    /// `thread` before it.
+    /// `thread` before that epoch.
     pub(super) fn advance(&mut self, thread: u32) -> u32 {
         let next = self.epoch(thread) + 1;
         self.epochs[thread as usize % MAX_THREADS] = next;
@@ -256,8 +256,8 @@ impl Clocks {
         }
     }
 
-    /// Returns true if the accesses that `other`, a thread of the same block, made in `epoch` happened before the next
-    /// access of `thread`.
+    /// Returns true if the accesses of the thread `other` of this block in `epoch` happened before the next access of
+    /// `thread`.
     #[inline]
     pub(super) fn has_seen(&self, thread: u32, other: u32, epoch: u32) -> bool {
         if thread == other || epoch < self.base {
@@ -277,8 +277,8 @@ impl Clocks {
         self.has_learnt(thread, self.block, other, epoch)
     }
 
-    /// Returns true if atomics and fences order the accesses that thread `other` of `block` made in `epoch` before the
-    /// next access of `thread`.
+    /// Returns true if, because of atomics and fences, the accesses of the thread `other` of `block` in `epoch`
+    /// happened before the next access of `thread`.
     pub(super) fn has_learnt(&self, thread: u32, block: u32, other: u32, epoch: u32) -> bool {
         epoch < self.vectors(thread).known.epoch(block, other)
     }

@@ -42,7 +42,7 @@ impl AsyncCopies {
         if self.last.is_empty() { None } else { self.last.get(&(address / BYTES)).copied() }
     }
 
-    /// Returns the copy to the aligned 16 bytes that contain `address`, if its thread has not waited for it yet.
+    /// Returns the copy to the aligned 16 bytes that contain `address`, if the copy is still under way.
     pub(super) fn under_way(&self, address: usize) -> Option<AsyncCopy> {
         self.at(address).filter(|copy| copy.is_under_way)
     }

@@ -161,7 +161,7 @@ impl Accesses {
         self.groups.iter().any(|group| past.inside(group) != 0)
     }
 
-    /// Adds the access `stamp`. May remove accesses in its `past`, because `stamp` subsumes them.
+    /// Adds the access `stamp`. May remove accesses in `past`, which is the past of `stamp`: `stamp` subsumes them.
     #[inline]
     pub(super) fn add(&mut self, stamp: &Stamp, past: &Past<'_>) {
         match self.groups.last_mut() {
@@ -297,7 +297,7 @@ pub(super) struct History {
 #[derive(Clone, Debug, Default)]
 struct Atomics {
     reads: Accesses,
-    /// The last atomic write. It subsumes the writes that its thread knew or has read.
+    /// The last atomic write. This write subsumes the writes that its thread knew or has read.
     last_write: Option<Write>,
     /// The atomic writes that `last_write` does not subsume.
     writes: Vec<Write>,
@@ -321,13 +321,13 @@ impl History {
         self.atomics.as_ref().is_some_and(|atomics| atomics.last_write.is_some())
     }
 
-    /// Returns an atomic write that is not in `past`, with which a plain access would race.
+    /// Returns an atomic write that would race with a plain access, because the write is not in `past`.
     #[inline]
     pub(super) fn atomic_write_outside(&self, past: &Past<'_>) -> Option<Stamp> {
         self.atomics.as_ref().and_then(|atomics| atomics.write_outside(past))
     }
 
-    /// Returns an atomic read that is not in `past`, with which a plain write would race.
+    /// Returns an atomic read that would race with a plain write, because the read is not in `past`.
     pub(super) fn atomic_read_outside(&self, past: &Past<'_>) -> Option<Stamp> {
         self.atomics.as_ref().and_then(|atomics| atomics.reads.first_outside(past))
     }

@@ -107,7 +107,7 @@ pub(super) struct Toucher<'a> {
     pub(super) is_mixed: bool,
     /// True if the kernel ignores the value that an atomic update returns.
     pub(super) is_unused: bool,
-    /// If this access is atomic, set to the atomic write whose value it reads.
+    /// The atomic write whose value this access reads. Set only if this access is atomic.
     pub(super) found: Option<Stamp>,
     /// Set to true if this access is an atomic write and the first write to any of its bytes.
     pub(super) initialises: bool,

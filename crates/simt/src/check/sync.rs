@@ -7,8 +7,8 @@
 //! the clock that the same thread has released at this address before.
 //!
 //! An acquiring load adds the address's clock to the thread's clock at once. After any other atomic read, the thread's
-//! next fence adds it. A plain store publishes nothing. A fence or an atomic of block scope publishes only within its
-//! own block.
+//! next fence adds the address's clock. A plain store publishes nothing. A fence or an atomic of block scope publishes
+//! only within its own block.
 
 use rustc_hash::FxHashMap;
 
@@ -165,14 +165,14 @@ impl Objects {
         }
     }
 
-    /// Records the end of a phase of the `mbarrier` at `address`, at which threads of `block` arrive.
+    /// Records the end of a phase of the `mbarrier` at `address`, which is a barrier for threads of `block`.
     pub(super) fn end_phase(&mut self, address: usize, block: u32) {
         if let Some(object) = self.0.get_mut(&address) {
             object.phase = object.holds_for(block).cloned().unwrap_or_default();
         }
     }
 
-    /// Updates the clocks of `thread` and of `address` for the atomic `access` of that thread to that address.
+    /// Updates the clocks of `thread` and of `address`, because `thread` makes the atomic access `access` to `address`.
     #[inline]
     pub(super) fn order(
         &mut self,

@@ -202,7 +202,7 @@ impl VectorClock {
     }
 }
 
-/// Returns the index of `block` in `clocks`, or as an error the index at which to insert it.
+/// Returns the index of `block` in `clocks`. The error is the index at which to insert `block`.
 #[inline]
 fn find(clocks: &[BlockClock], block: u32) -> Result<usize, usize> {
     clocks.binary_search_by_key(&block, |clock| clock.block)

@@ -52,8 +52,8 @@ impl Sorter<'_> {
 }
 
 impl Exits<'_> {
-    /// Returns the target of `edge` if it is one of the later nodes in the same enclosing loops. Returns `None` for the
-    /// end of the kernel and for the heads of these loops.
+    /// Returns the target of `edge` if the target is one of the later nodes in the same enclosing loops. Returns `None`
+    /// for the end of the kernel and for the heads of these loops.
     fn target(&self, edge: &Edge) -> Option<Node> {
         let is_later = edge.repeats.is_none() && self.sorter.members[edge.to as usize] == self.number;
         (is_later && edge.to != END).then_some(edge.to)
@@ -64,9 +64,9 @@ impl Exits<'_> {
     }
 
     /// Returns the node that lanes reach when the loop's own test ends the loop. Returns `None` if there is not exactly
-    /// one such node, and `Some(None)` if [`target`](Self::target) does not find it. If the simulator observes the
-    /// test, the test is the head of the loop, and lanes leave the loop when the test fails. Otherwise lanes leave from
-    /// a node that is not a branch.
+    /// one such node, and `Some(None)` if [`target`](Self::target) does not find the node. If the simulator observes
+    /// the test, the test is the head of the loop, and lanes leave the loop when the test fails. Otherwise lanes leave
+    /// from a node that is not a branch.
     #[expect(clippy::option_option, reason = "if it is known, and if it is later in the same enclosing loops")]
     fn regular(&self, head: Node) -> Option<Option<Node>> {
         let step = |node| self.sorter.sites.get(node).map(|site| site.step);

@@ -81,7 +81,7 @@ impl Sorter<'_> {
         }
     }
 
-    /// Assigns positions to the nodes of the loop `part`. The edges `backs` lead back to its beginning.
+    /// Assigns positions to the nodes of the loop `part`. The edges `backs` lead back to the beginning of the loop.
     fn sort_body(
         &mut self,
         flow: &mut Flow,
@@ -116,7 +116,7 @@ impl Sorter<'_> {
         edges.filter(|&(from, to)| self.members[to as usize] == number && is_it(from, to)).collect()
     }
 
-    /// Returns the nodes of `part` that an edge from outside of `part` leads to.
+    /// Returns the nodes of `part` to which an edge from outside of `part` leads.
     fn entries(&mut self, part: &[Node]) -> Vec<Node> {
         let number = self.number(part);
         let is_inside = |node: Node| self.members[node as usize] == number;

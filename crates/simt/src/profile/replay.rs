@@ -197,7 +197,7 @@ impl<'a> Replay<'a> {
         self.flow.advance(self.leave(id, node, after), after, to)
     }
 
-    /// Returns the id of a lane at the node `after`, which stands for the outcome of the event `id` at `node`.
+    /// Returns the id of a lane after the event `id` at `node`. The node `after` stands for the event's outcome.
     fn leave(&self, id: EventId, node: Node, after: Node) -> EventId {
         if after == node { id } else { self.flow.advance(id, node, after) }
     }

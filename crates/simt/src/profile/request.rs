@@ -34,7 +34,7 @@ pub(super) struct Wavefronts {
     pub(super) count: u64,
     /// The number of wavefronts that the request would need without bank conflicts.
     pub(super) ideal: u64,
-    /// The maximum number of wavefronts of a group of lanes that the hardware serves together.
+    /// The maximum number of wavefronts that a group of lanes needs. The hardware serves the lanes of a group together.
     pub(super) max_ways: u32,
 }
 
@@ -131,8 +131,8 @@ impl Request<'_> {
         })
     }
 
-    /// Returns the number of wavefronts that serve `lanes` together. It is the maximum number of words requested from
-    /// one bank.
+    /// Returns the number of wavefronts that serve `lanes` together. This is the maximum number of words that the lanes
+    /// request from one bank.
     fn ways(&self, lanes: u32, is_update: bool) -> u32 {
         // Lanes that are served together request at most 8 bytes, or 16 if each word is requested twice.
         let mut words = [0; 2 * LANES as usize];

@@ -19,8 +19,8 @@ pub(super) enum Step {
 }
 
 impl Step {
-    /// Returns the number of nodes that the operation has in the kernel's flow. A branch has one for itself and one for
-    /// each outcome.
+    /// Returns the number of nodes that the operation has in the kernel's flow. A branch has one node for itself and
+    /// one node for each outcome.
     fn nodes(self) -> u32 {
         if self == Self::Branch { 3 } else { 1 }
     }

@@ -195,7 +195,7 @@ impl Sum {
     }
 }
 
-/// Returns the array at `address` in global memory. If several overlap, returns the first that permits the access.
+/// Returns the array at `address` in global memory. If arrays overlap, returns the first that permits the access.
 fn global(regions: &[Region], kind: AccessKind, address: u64) -> Option<ArrayPosition> {
     let mut arrays = regions.iter().filter(|region| kind == AccessKind::Load || region.is_writable);
     arrays.find_map(|region| region.position_of(usize::try_from(address).ok()?))

@@ -12,7 +12,7 @@ const AHEAD: usize = 1024;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Event {
     pub(super) node: Node,
-    /// The address if the event is an access. For a branch, 1 if the lane takes it, otherwise 0.
+    /// The address if the event is an access. For a branch, 1 if the lane takes the branch, otherwise 0.
     pub(super) value: u64,
 }
 

@@ -27,7 +27,7 @@ fn thread(block: &Block) -> (u64, u32) {
 }
 
 /// Notes that the current thread calls `function` at `at` with a pointer or a slice at `address`. `is_written` is true
-/// if the function may write through it.
+/// if the function may write through this pointer or slice.
 #[cold]
 pub fn escaped(address: usize, function: &'static str, is_written: bool, at: &'static Location<'static>) {
     if let Some((block, escaped)) = checked() {

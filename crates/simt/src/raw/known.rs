@@ -1,5 +1,5 @@
-//! A map of all simulated global memory of the process, which finds the allocation of any address. Launches use it for
-//! addresses outside of the arrays that were passed to them.
+//! A map of all simulated global memory of the process, which finds the allocation of any address. Launches use the map
+//! for addresses outside of the arrays that were passed to them.
 
 use std::alloc::Layout;
 use std::collections::{BTreeMap, VecDeque};

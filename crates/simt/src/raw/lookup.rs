@@ -37,7 +37,7 @@ impl Buffer {
         Some(Self { space: Space::Shared, array, start, bytes, element })
     }
 
-    /// Returns the fault of an access to `bytes` bytes at `address` that is not completely inside of this buffer.
+    /// Returns the fault of an access to `bytes` bytes at `address`, some of which are outside of this buffer.
     fn fault(&self, address: usize, bytes: usize) -> FaultKind {
         let &Self { space, array, start, element, .. } = self;
         let len = self.bytes / element;
@@ -102,7 +102,7 @@ fn misaligned(block: &Block, address: usize, align: usize) -> Box<FaultKind> {
     Box::new(FaultKind::Misaligned { space, element: position.map(Box::new), address, size: align })
 }
 
-/// Does what [`find`] does, for an address outside of the memory that was passed to the launch.
+/// Finds the memory like [`find`], for an address outside of the memory that was passed to the launch.
 fn elsewhere(block: &Block, address: usize, bytes: usize) -> Result<Option<(Space, usize)>, Box<FaultKind>> {
     let arena = &block.context.arena;
     let offset = address.wrapping_sub(arena.base().addr());

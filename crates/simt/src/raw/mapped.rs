@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 /// A lower bound of the page size in bytes.
 const PAGE: usize = 4096;
-/// The number of mapped pages that a cache remembers, by the lowest bits of the page number.
+/// The size of a cache of mapped pages. The lowest bits of a page's number are its index in the cache.
 const RECENT: usize = 64;
 
 thread_local! {

@@ -1,9 +1,9 @@
 //! Checks accesses through pointers and slices. The simulator knows only the address of such an access.
 //!
 //! A view stores its bounds, but the simulator must look up a pointer's address. If the address is in memory of the
-//! launch, global or shared, the simulator reports the access to the watcher like an access through a view. It does not
-//! report an access to other memory of the process, such as a thread's own variables. An access to unmapped memory is a
-//! fault. The simulator checks no access outside of a kernel.
+//! launch, global or shared, the simulator reports the access to the watcher like an access through a view. The
+//! simulator does not report an access to other memory of the process, such as a thread's own variables. An access to
+//! unmapped memory is a fault. The simulator checks no access outside of a kernel.
 //!
 //! These functions only check and report accesses. The kernel itself makes each access, as a plain Rust access.
 
@@ -103,7 +103,7 @@ pub fn touch_at(
 
 /// Reports that the current thread may read `value` (its address, size and alignment) through a reference that was
 /// passed to the kernel. Later reads through this reference are not reported. If `value` has more than 64 bytes, only a
-/// block's first thread reports it.
+/// block's first thread reports the read.
 #[inline]
 #[track_caller]
 pub fn referred(value: (usize, usize, usize)) {
@@ -118,8 +118,8 @@ pub fn referred(value: (usize, usize, usize)) {
     }
 }
 
-/// Checks an atomic access through a raw pointer like [`touch`], but does not notify the watcher, because the atomic
-/// access itself does that.
+/// Checks an atomic access through a raw pointer like [`touch`], but does not notify the watcher. The atomic access
+/// itself notifies the watcher.
 #[track_caller]
 pub fn check_atomic(address: usize, bytes: usize, what: Use) {
     if let Some(block) = current()

@@ -8,7 +8,7 @@ use crate::launch_log::Log;
 use crate::region::Space;
 use crate::source::SourceLocation;
 
-/// A warning of a checked launch about a source site, which is not a fault.
+/// A note: a warning of a checked launch about a source site. A note is not a fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Note {

@@ -193,8 +193,8 @@ impl Worker<'_> {
         self.cache.parts.extend(Rc::into_inner(resident.block).map(Block::into_parts));
     }
 
-    /// Runs each stalled block again, beginning with the one that stalled most recently, and retires those that end. If
-    /// each block of a chain waits for a block that stalled later, all blocks of the chain can end in one pass.
+    /// Runs each stalled block again, beginning with the block that stalled most recently, and retires the blocks that
+    /// end. If each block of a chain waits for a block that stalled later, all blocks of the chain can end in one call.
     fn retry(&mut self, stalled: &mut Vec<Resident>) {
         for index in (0..stalled.len()).rev() {
             if !matches!(self.run_alone(&mut stalled[index], 1), Outcome::Stalled) {

@@ -2,10 +2,10 @@
 //!
 //! # Design
 //!
-//! The system limits the memory mappings of a process, and each stack takes two of them. Helper threads may take stacks
-//! only until three quarters of the budget are in use. A helper takes its stacks before it joins a launch, and does not
-//! join if it gets none. The last quarter is for OS threads that launch. Simultaneous launches therefore never fail
-//! because helpers have taken all stacks.
+//! The system limits the memory mappings of a process, and each stack takes two mappings. Helper threads may take
+//! stacks only until three quarters of the budget are in use. A helper takes its stacks before it joins a launch, and
+//! does not join if it gets none. The last quarter is for OS threads that launch. Simultaneous launches therefore never
+//! fail because helpers have taken all stacks.
 
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -245,8 +245,8 @@ impl Guard {
     }
 
     /// Handles an access to closed memory at `address`. If the thread has reported the access, opens the memory for one
-    /// step of the processor, after which [`step`](Self::step) closes it again. Returns true if the processor must
-    /// single-step next, and `None` if this guard has not closed the memory.
+    /// step of the processor, after which [`step`](Self::step) closes the memory again. Returns true if the processor
+    /// must single-step next, and `None` if this guard has not closed the memory.
     ///
     /// The signal handler calls this function, so it must not allocate or block.
     fn allow_access(&self, block: &Block, address: usize, is_written: bool) -> Option<bool> {
@@ -299,7 +299,7 @@ impl Guard {
 }
 
 /// Handles a fault at `address` for the signal handler. Returns the result of [`Guard::allow_access`]. If a launch of
-/// another OS thread has closed the memory, opens it and returns false.
+/// another OS thread has closed the memory, opens the memory and returns false.
 pub(crate) fn allow_access(address: usize, is_written: bool) -> Option<bool> {
     let own = guard().zip(current()).and_then(|(guard, block)| guard.allow_access(block, address, is_written));
     own.or_else(|| open_foreign(address).then_some(false))
