@@ -54,7 +54,7 @@ pub fn decode<T: Element>(words: [u64; 4], counts: impl Fn(u32) -> bool) -> Opti
     is_whole.then(|| (flag, T::from_words(pieces)))
 }
 
-/// Waits until another block has published a value in the words from index `first` on. Returns its flag and value.
+/// Waits until another block has published a value in the words from index `first` on. Returns the flag and the value.
 #[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub fn wait_for<T: Element>(place: GlobalMut<u64>, first: usize) -> (u32, T) {
     // This one check replaces a check in each poll, so the polls are faster.

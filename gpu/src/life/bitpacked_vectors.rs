@@ -23,7 +23,7 @@ use super::CELLS_PER_WORD;
 use super::adder::{Circuit, Conway, Row};
 use super::tuning::{VECTOR_ROWS, VECTOR_WARPS};
 
-/// The number of cells per vector. The width of a board must be a multiple of it.
+/// The number of cells per vector. The width of a board must be a multiple of this number.
 pub const CELLS_PER_VECTOR: usize = WORDS * CELLS_PER_WORD;
 
 /// The number of vectors along x that a warp advances.
@@ -67,7 +67,7 @@ impl Column {
         Self { first: bits(lane == 0), last: bits(lane == warp::SIZE - 1), vector, beside }
     }
 
-    /// Returns true if a neighbour of this lane's vector is in no lane of the warp, so that the lane must load it.
+    /// Returns true if this lane must load a neighbouring word, because no lane of the warp has this word.
     #[inline(always)]
     fn is_edge(&self) -> bool {
         self.first | self.last != 0

@@ -15,7 +15,7 @@ use super::bitpacked::{Column, Words, advance, strips};
 use super::tuning::{AGES_AHEAD, ROWS_AHEAD, ROWS_PER_THREAD};
 use crate::collective::LANES;
 
-/// Computes one generation by any rule that counts live neighbours. In all other respects, it is the same as
+/// Computes one generation by any rule that counts live neighbours. In all other respects, the kernel is the same as
 /// [`life_bitpacked()`](super::life_bitpacked()). The rule is given as [`COUNT_TABLES`](super::COUNT_TABLES) tables.
 #[kernel(
     max_threads = 256,
@@ -25,7 +25,7 @@ pub fn life_counts(cells: Global<u32>, next: GlobalMut<u32>, width: usize, heigh
     advance!(Counts, cells, next, width, height);
 }
 
-/// Computes one generation by any rule of two states. In all other respects, it is the same as
+/// Computes one generation by any rule of two states. In all other respects, the kernel is the same as
 /// [`life_bitpacked()`](super::life_bitpacked()). The rule is given as [`TABLES`](super::TABLES) tables.
 #[kernel(
     max_threads = 256,

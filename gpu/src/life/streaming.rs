@@ -30,7 +30,7 @@ const MARGIN_LANES: usize = 4;
 
 /// The number of vectors of a row in memory.
 const VECTORS_PER_ROW: usize = warp::SIZE as usize;
-/// The number of vectors of a row in the ring: its own, and those from which its margins are copied.
+/// The number of vectors of a row in the ring: the row's own vectors, and the sources of its margins.
 const VECTORS: usize = VECTORS_PER_ROW + MARGIN_LANES;
 /// The number of vectors in half of the ring.
 const HALF: usize = ROWS * VECTORS;

@@ -71,7 +71,7 @@ pub const RESIDENT_MARGINS: [u32; 5] = [4, 8, 12, 16, 24];
 /// The approximate time of the resident kernel per generation, for each row of a thread, in nanoseconds, on an H200.
 pub const RESIDENT_ROW: usize = 60;
 
-/// The fixed time of the resident kernel per generation, in nanoseconds. The time of the rows is added to it.
+/// The fixed time of the resident kernel per generation, in nanoseconds. The time of the rows is added to this time.
 pub const RESIDENT_GENERATION: usize = 60;
 
 /// The approximate time of the resident kernel for one exchange of margins, in nanoseconds.

@@ -1,5 +1,5 @@
 //! Warp divergence: two kernels with the same two paths. In one kernel, the lanes of a warp take different paths; in
-//! the other, whole warps do.
+//! the other, whole warps take different paths.
 //!
 //! The lanes of a warp share an instruction stream. If they take both paths of a branch, the warp executes one path
 //! after the other. A branch on which all lanes of a warp agree costs nothing extra. Each path is a chain of dependent

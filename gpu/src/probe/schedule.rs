@@ -35,7 +35,7 @@ pub fn schedule_print(every: u32) {
 }
 
 /// Records each warp's multiprocessor, slot, start and end. Every warp is busy for `cycles` cycles. Launch a
-/// one-dimensional grid. `records` has [`RECORD`] words per warp, starting with those of block 0.
+/// one-dimensional grid. `records` has [`RECORD`] words per warp, starting with the warps of block 0.
 #[kernel(max_threads = 1024)]
 pub fn schedule_record(cycles: u64, records: GlobalMut<u64>) {
     let begin = machine::global_timer();

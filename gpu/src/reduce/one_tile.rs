@@ -103,7 +103,7 @@ fn combine_tile<T: Element, O: Operator<T>, const V: usize>(x: Global<T>, partia
     combine_rows::<T, O, V>(rows)
 }
 
-/// In the last block, prefetches the words in which the other blocks publish their results into the L2 cache. In other
+/// In the last block, prefetches into the L2 cache the words in which the other blocks publish their results. In other
 /// blocks, does nothing.
 #[inline(always)]
 fn prefetch_partials<T: Element>(partials: GlobalMut<u64>) {

@@ -14,7 +14,7 @@ pub(super) struct Tile<'a, T> {
 }
 
 impl<T: Element> Tile<'_, T> {
-    /// Returns element `offset` of the tile, or the identity if it is beyond the end of the segment.
+    /// Returns element `offset` of the tile, or the identity if this element is beyond the end of the segment.
     #[inline(always)]
     pub(super) fn element<O: Operator<T>>(self, offset: usize) -> T {
         let Self { x, start, end } = self;
@@ -22,8 +22,8 @@ impl<T: Element> Tile<'_, T> {
         if start + offset < end { unsafe { x.load_unchecked(start + offset) } } else { O::IDENTITY }
     }
 
-    /// Returns the combination of `N` elements of the tile, `first`, `first + step` and so on, from left to right. At
-    /// the end of the segment there may be fewer elements.
+    /// Returns the combination of `N` elements of the tile, at offsets `first`, `first + step` and so on, from left to
+    /// right. At the end of the segment there may be fewer elements.
     #[inline(always)]
     pub(super) fn combine<O: Operator<T>, const N: usize>(self, first: usize, step: usize) -> T {
         let Self { x, start, end } = self;

@@ -52,7 +52,7 @@ fn combine_halves_but_last<T: Element, O: Operator<T>>(shared: Shared<T>, mut va
 }
 
 /// Combines the first 64 elements of `shared` in the first warp and returns the result in thread 0. If the block has
-/// fewer than 64 threads, it combines one element per thread.
+/// fewer than 64 threads, combines one element per thread.
 ///
 /// `value` must be the calling thread's element of `shared`. The block must execute a barrier after the stores to
 /// `shared` and before this call.
@@ -71,7 +71,7 @@ pub(super) fn combine_last_warp<T: Element, O: Operator<T>>(shared: Shared<T>, v
 }
 
 /// Executes one step of the tree if the block has enough threads: each lane below `STRIDE` combines its element with
-/// the element `STRIDE` above. Afterwards, the results are visible to the whole warp.
+/// the element `STRIDE` positions above. Afterwards, the results are visible to the whole warp.
 #[inline(always)]
 fn step_in_warp<T: Element, O: Operator<T>, const STRIDE: usize>(shared: Shared<T>, mut value: T) -> T {
     let thread = thread::thread_idx_x() as usize;

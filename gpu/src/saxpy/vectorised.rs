@@ -40,8 +40,8 @@ pub fn saxpy_vectorised<T: Real, const V: usize>(a: T, x: Global<T>, y: GlobalMu
 /// Processes the elements that remain after each thread of the grid has processed one vector. If `is_whole` is false,
 /// all elements remain.
 ///
-/// This code is a separate function because most threads do not need it. Inlined, it makes small grids slower when the
-/// instruction caches are cold.
+/// This code is a separate function because most threads do not need it. If it is inlined, small grids are slower when
+/// the instruction caches are cold.
 #[inline(never)]
 fn rest<T: Real, const V: usize>(a: T, x: Global<T>, y: GlobalMut<T>, is_whole: bool) {
     assert!(x.len() == y.len());

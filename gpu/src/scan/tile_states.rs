@@ -45,8 +45,8 @@ pub const fn first_word<T: Shuffle>(tile: usize) -> usize {
     STATES + tile * T::WORDS
 }
 
-/// The number of unused states after the state of the last tile. Because of them, a warp that reads many states at once
-/// need not test which of these belong to tiles.
+/// The number of unused states after the state of the last tile. With these states, a warp that reads many states at
+/// once need not test which states belong to tiles.
 pub(super) const SPARE: usize = GAP_ROWS * LANES;
 
 /// Returns the number of 64-bit words for the ticket and the states of `tiles` tiles.

@@ -15,7 +15,7 @@ pub const WARPS: usize = (THREADS / warp::SIZE) as usize;
 pub const CHUNKS: usize = 8;
 
 /// The largest input in bytes for which the threads of the look-back scan load half as many vectors as usual. The tiles
-/// are then smaller, so more multiprocessors have work. Each still has at most one tile.
+/// are then smaller, so more multiprocessors have work. Each multiprocessor still has at most one tile.
 pub const SMALL: usize = 1 << 20;
 
 /// The largest input in bytes for which the threads of the look-back scan load a quarter as many vectors as usual.

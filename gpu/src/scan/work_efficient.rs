@@ -21,7 +21,7 @@ use cuda_std::{Element, Global, GlobalMut, kernel, thread};
 use super::shifted;
 use crate::operator::{Operator, Sum};
 
-/// Copies `x` to `y`, shifted up: `y[i] = x[i − shift]`, or the identity if `i` is below `shift`. The sweeps work on
+/// Copies `x` to `y`, shifted up: `y[i]` is `x[i − shift]`, or the identity if `i` is below `shift`. The sweeps work on
 /// this copy.
 ///
 /// `y` must be as long as `x`. Launch a one-dimensional grid with up to 256 threads per block.
@@ -67,8 +67,8 @@ pub const fn down_sweep_nodes(n: usize, width: usize) -> usize {
     (n / width).saturating_sub(1) / 2
 }
 
-/// Stores the combination of `y[i − width]` and `y[i]` in `y[i]`. There is no race within a level, because no thread
-/// writes the elements at `i − width`.
+/// Combines `y[i − width]` with `y[i]` and stores the result in `y[i]`. There is no race within a level, because no
+/// thread writes the elements at `i − width`.
 #[inline(always)]
 fn combine_into<T: Element, O: Operator<T>>(y: GlobalMut<T>, i: usize, width: usize) {
     y.store(i, O::combine(y.load(i - width), y.load(i)));

@@ -104,7 +104,7 @@ fn tile_of_block() -> (usize, usize) {
     (thread::block_idx_x() as usize, z * thread::grid_dim_y() as usize + y)
 }
 
-/// Returns the thread's column in the tile, and the row of its first element.
+/// Returns the column of the thread's elements in the tile, and the row of the first of these elements.
 #[inline(always)]
 fn place_in_tile() -> (usize, usize) {
     // In a block of 32 × 8 threads, the remainders never change the values. They let the compiler see the bounds, so
@@ -130,8 +130,8 @@ impl Strip {
         Self { column: tile_column * TILE + tx, row: tile_row * TILE + ty, width, height }
     }
 
-    /// Returns the strip of the thread in the mirrored row of threads: the last row for the first, the second-to-last
-    /// row for the second, and so on. The column is the same.
+    /// Returns the strip of the thread at the same column in the mirrored row of threads. The last row mirrors the
+    /// first, the second-to-last row mirrors the second, and so on.
     #[inline(always)]
     fn mirrored(self) -> Self {
         let (_, ty) = place_in_tile();

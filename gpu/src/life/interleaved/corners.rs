@@ -23,7 +23,7 @@ const CELLS: usize = CORNERS_THREADS as usize;
 /// The offsets of the eight neighbours of a cell.
 const NEIGHBOURS: [(i32, i32); 8] = [(-1, -1), (0, -1), (1, -1), (-1, 0), (1, 0), (-1, 1), (0, 1), (1, 1)];
 
-/// Returns the column or row of the large board for column or row `i` of the small board, at the same distance from the
+/// Converts column or row `i` of the small board to the column or row of the large board at the same distance from the
 /// nearer edge. `length` is the width or height of the large board.
 #[inline(always)]
 fn far(i: u32, length: u32) -> u32 {
@@ -34,9 +34,9 @@ fn far(i: u32, length: u32) -> u32 {
 /// `generations` generations after `cells`, and `generations` must be at most [`DEEPEST`]. Neither side of the board
 /// may be shorter than [`CORNERS_SIDE`]. Launch one block of [`CORNERS_THREADS`] threads.
 ///
-/// `rule[0]` is the rule of the first, third, fifth generation, and `rule[1]` that of the second, fourth, sixth. In a
-/// rule, bit *n* is set if a dead cell with *n* live neighbours is born. Bit 16 + *n* is set if a live cell with *n*
-/// live neighbours survives.
+/// `rule[0]` is the rule of the first, third, fifth generation, and `rule[1]` is the rule of the second, fourth, sixth.
+/// In a rule, bit *n* is set if a dead cell with *n* live neighbours is born. Bit 16 + *n* is set if a live cell with
+/// *n* live neighbours survives.
 #[kernel(max_threads = 576)]
 pub fn life_corners(
     cells: Global<u32>,

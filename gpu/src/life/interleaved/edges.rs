@@ -102,8 +102,8 @@ impl Beyond {
     }
 }
 
-/// Writes the margins of a torus, whose edges are joined without a shift, to `cells`. Launch a one-dimensional grid
-/// with up to 128 threads per block.
+/// Writes to `cells` the margins of a torus whose edges are joined without a shift. Launch a one-dimensional grid with
+/// up to 128 threads per block.
 ///
 /// A word of a margin may also contain cells that other threads read. All accesses are therefore relaxed atomics, and a
 /// store does not change these cells.

@@ -48,8 +48,8 @@ use super::CELLS_PER_WORD;
 /// The number of words in a row of a tile: four words, one vector, for each lane of a warp.
 pub const TILE_WORDS: u32 = 128;
 
-/// The width of a margin: the number of columns on each side of a tile, and of rows above and below a fold, that are
-/// copies of other cells.
+/// The width of a margin. This many columns on each side of a tile, and rows above and below a fold, are copies of
+/// other cells.
 pub const MARGIN: u32 = 8;
 
 /// The number of rows that a tile has in memory above the rows of the folds.
@@ -222,7 +222,7 @@ impl Interleaved {
         cells
     }
 
-    /// Returns the tile, row and word of the word at index `index` in memory.
+    /// Returns the tile, the row, and the position in the row of the word at index `index` in memory.
     #[inline(always)]
     fn place_of(&self, index: usize) -> (u32, i32, u32) {
         let (row, word) = (index / TILE_WORDS as usize, index % TILE_WORDS as usize);

@@ -95,7 +95,7 @@ impl<T: Bits> Tile<T> {
         }
     }
 
-    /// Returns vector `number`, with zeros for its elements outside the matrix.
+    /// Returns vector `number`. Elements of the vector that are outside the matrix are zero.
     #[inline(always)]
     fn vector_at_edge(x: &Parts<T, T::Vector>, number: usize) -> T::Vector {
         let index = x.index(number);

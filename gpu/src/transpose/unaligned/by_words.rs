@@ -69,7 +69,7 @@ impl<T: Bits> Tile<T> {
     }
 
     /// Loads the lane's words for the warp's `i`-th step: one word from each row of a row of words. Returns these
-    /// words, and for each row the position in its first word at which the row starts.
+    /// words. For each row, also returns the position in the row's first word at which the row starts.
     ///
     /// # Safety
     /// The caller must satisfy the contract of [`load`](Self::load).
@@ -122,7 +122,7 @@ impl<T: Bits> Tile<T> {
         (number % T::PIECES, number / T::PIECES)
     }
 
-    /// Returns word `number`, with zeros for its elements outside the matrix.
+    /// Returns word `number`. Elements of the word that are outside the matrix are zero.
     #[inline(always)]
     fn word_at_edge(x: &Parts<T, T::Word>, number: usize) -> T::Word {
         let index = x.index(number);

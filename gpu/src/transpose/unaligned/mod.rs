@@ -276,8 +276,8 @@ fn lane_and_warp<T: Bits>() -> (u32, u32) {
     (thread % LANES, thread / LANES)
 }
 
-/// Writes the transpose of `x` to `y`. The stores have 16 bytes, and those of a column start at a sector boundary. The
-/// loads have 16 bytes or one word. `x` has `height` rows of `width` elements. The views may begin at any element.
+/// Writes the transpose of `x` to `y`. The stores have 16 bytes, and the stores of a column start at a sector boundary.
+/// The loads have 16 bytes or one word. `x` has `height` rows of `width` elements. The views may begin at any element.
 /// Launch one block of [`UNALIGNED.threads`](super::UnalignedShape) threads per tile. The grid has
 /// [`unaligned_tile_rows`] blocks along x and [`unaligned_tile_columns`] along y and z.
 #[kernel(
