@@ -314,7 +314,7 @@ impl Block {
         }
     }
 
-    /// Makes the lanes of `warp` that have completed an operation runnable.
+    /// Makes the lanes in `completed` runnable. These are lanes of `warp` whose operation is complete.
     pub(crate) fn complete_operation(&self, warp: usize, completed: CompletedGroup) {
         let CompletedGroup { lanes, operation, at } = completed;
         self.counts.operations.set(self.counts.operations.get() + 1);

@@ -31,7 +31,7 @@ impl Initial {
         }
     }
 
-    /// Returns true if no first atomic writes are recorded.
+    /// Returns true if no atomic writes to uninitialised memory are recorded.
     #[inline(always)]
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -41,7 +41,8 @@ impl Initial {
     /// write, and `uses` is true if the kernel uses the value that the access reads.
     ///
     /// # Errors
-    /// One of the first writes, if the kernel uses the value read and the read is ordered after none of these writes.
+    /// One of the first atomic writes, if the kernel uses the value read and the read is ordered after none of these
+    /// writes.
     #[inline(never)]
     pub(super) fn follow(
         &mut self,

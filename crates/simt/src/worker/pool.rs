@@ -62,7 +62,7 @@ impl Invitation {
         drop(leaving);
     }
 
-    /// Closes the gate, waits until all helpers have left, and returns the sum of their counts.
+    /// Closes the gate, waits until all helpers have left, and returns the sum of the helpers' counts.
     fn close(&self) -> Done {
         let mut gate = self.gate();
         gate.is_closed = true;

@@ -96,7 +96,7 @@ fn take(start: usize) -> Option<&'static [AtomicUsize; 2]> {
     ALL.iter().find(|slot| slot[0].compare_exchange(0, start, Ordering::SeqCst, Ordering::SeqCst).is_ok())
 }
 
-/// If a launch has closed the page of `address`, opens the page and returns true. Otherwise returns false. The signal
+/// Opens the page of `address` and returns true, if a launch has closed this page. Otherwise returns false. The signal
 /// handler calls this function.
 pub(crate) fn open_foreign(address: usize) -> bool {
     let is_closed = ALL.iter().any(|[start, bytes]| {
