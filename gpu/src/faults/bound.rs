@@ -8,7 +8,7 @@
 //!
 //! The tail is processed [`UNROLL`] times, because two nested loops use the same counter. The same thread processes an
 //! element each time, so there is no race. In the book, the result is in a separate array, so the repetition costs only
-//! time. Here the result overwrites `y`, so it is wrong. Only a comparison with a reference shows this.
+//! time. Here the result overwrites `y`, so the result is wrong. Only a comparison with a reference shows this.
 //!
 //! [`saxpy_unrolled()`](crate::saxpy::saxpy_unrolled()) is correct: it has one loop up to the end, which tests in each
 //! pass whether a whole span of the block remains.

@@ -25,8 +25,8 @@ pub(super) struct Groups<const UNROLL: usize> {
     end_of_whole: usize,
     /// The number of elements in the array.
     len: usize,
-    /// The distance between two elements of a thread in a group, in elements. It equals the number of threads per
-    /// block.
+    /// The distance between two elements of a thread in a group, in elements. This distance equals the number of
+    /// threads per block.
     pub step: usize,
 }
 

@@ -138,7 +138,7 @@ impl Strip {
         Self { row: self.row - ty + (BLOCK_ROWS - 1 - ty), ..self }
     }
 
-    /// Loads all elements of the strip and returns them. It skips positions outside the matrix.
+    /// Loads and returns all elements of the strip. Skips positions outside the matrix.
     ///
     /// # Safety
     /// `x` must have `width * height` elements.
@@ -156,7 +156,7 @@ impl Strip {
         })
     }
 
-    /// Stores the strip's elements. It skips positions outside the matrix.
+    /// Stores the strip's elements. Skips positions outside the matrix.
     ///
     /// # Safety
     /// `y` must have `width * height` elements.
