@@ -14,7 +14,7 @@ fn build(folder: &Path) -> Output {
 /// Makes a project in `folder` whose build script uses this crate with `features`.
 fn make_project(folder: &Path, features: &str) {
     let manifest = format!(
-        "[package]\nname = \"mine\"\nedition = \"2024\"\n\n[workspace]\n\n[build-dependencies]\ncuda_stub = {{ path = {:?}, features = [{features}] }}\n",
+        "[package]\nname = \"mine\"\nedition = \"2024\"\n\n[workspace]\n\n[build-dependencies]\ncuda_stub = {{ package = \"gridstride-cuda-stub\", path = {:?}, features = [{features}] }}\n",
         env!("CARGO_MANIFEST_DIR")
     );
     fs::write(folder.join("Cargo.toml"), manifest).unwrap();

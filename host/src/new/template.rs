@@ -109,19 +109,20 @@ mod tests {
     fn names_and_places_are_replaced() {
         let path = Crates::Path("C:\\our \"own\"".to_owned());
         for (crates, place) in [
-            (Crates::Path("/checkout".to_owned()), "{ path = \"/checkout/crates/cuda_std\" }"),
-            (path, "{ path = \"C:\\\\our \\\"own\\\"/crates/cuda_std\" }"),
-            (Crates::Git("https://host/g".to_owned()), "{ git = \"https://host/g\" }"),
+            (Crates::Path("/checkout".to_owned()), "path = \"/checkout/crates/cuda_std\""),
+            (path, "path = \"C:\\\\our \\\"own\\\"/crates/cuda_std\""),
+            (Crates::Git("https://host/g".to_owned()), "git = \"https://host/g\""),
         ] {
             let files = files("mine", &crates);
             let text = |path: &str| &files.iter().find(|(file, _)| *file == path).unwrap().1;
-            assert!(
-                text("kernels/Cargo.toml").contains(&format!("cuda_std = {place}")),
-                "{}",
-                text("kernels/Cargo.toml")
-            );
-            let launch = place.replace("cuda_std", "launch");
-            assert!(text("Cargo.toml").contains(&format!("launch = {launch}")), "{}", text("Cargo.toml"));
+            for (path, krate, package) in [
+                ("kernels/Cargo.toml", "cuda_std", "gridstride-cuda-std"),
+                ("Cargo.toml", "launch", "gridstride-launch"),
+            ] {
+                let place = place.replace("cuda_std", krate);
+                let line = format!("{krate} = {{ package = \"{package}\", {place} }}\n");
+                assert!(text(path).contains(&line), "{}", text(path));
+            }
             assert!(text("ci.sh").contains("-p mine -p mine-kernels"), "{}", text("ci.sh"));
             assert!(text("src/main.rs").contains("include_ptx!(\"mine_kernels\")"), "{}", text("src/main.rs"));
             for (path, text) in &files {
