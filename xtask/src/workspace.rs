@@ -42,6 +42,8 @@ pub struct Package {
     pub name: String,
     /// The version of the package.
     pub version: String,
+    /// The registries to which the package may be published; `None` for any.
+    pub publish: Option<Vec<String>>,
     /// The licence as an SPDX expression.
     pub license: Option<String>,
     /// The registry or repository of the package; `None` for a local folder.

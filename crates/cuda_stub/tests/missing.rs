@@ -18,7 +18,7 @@ fn make_project(folder: &Path, features: &str) {
         env!("CARGO_MANIFEST_DIR")
     );
     fs::write(folder.join("Cargo.toml"), manifest).unwrap();
-    fs::write(folder.join("build.rs"), "fn main() { cuda_stub::announce_archive() }\n").unwrap();
+    fs::write(folder.join("build.rs"), "fn main() -> std::io::Result<()> { cuda_stub::announce_archive() }\n").unwrap();
     fs::create_dir(folder.join("src")).unwrap();
     fs::write(folder.join("src/main.rs"), "fn main() {}\n").unwrap();
 }
