@@ -58,7 +58,7 @@ address() {
     # The sanitizer does not know the stacks of simulated threads, so it must not check for use after return.
     env RUSTC_BOOTSTRAP=1 RUSTFLAGS=-Zsanitizer=address RUSTDOCFLAGS=-Zsanitizer=address \
         ASAN_OPTIONS=detect_leaks=0:detect_stack_use_after_return=0 CARGO_PROFILE_DEV_DEBUG=line-tables-only \
-        cargo test --target "$host" --target-dir target/asan -p cuda_std -p launch --lib --locked
+        cargo test --target "$host" --target-dir target/asan -p gridstride-cuda-std -p gridstride-launch --lib --locked
 }
 
 # Debian's compiler also checks the workspace.
@@ -87,7 +87,7 @@ platforms() {
     for target in aarch64-unknown-linux-gnu aarch64-apple-darwin; do
         [ -d "$(rustc --print sysroot)/lib/rustlib/$target" ] || continue
         found=yes
-        cargo check --locked --target $target -p simt -p launch -p gridstride || return
+        cargo check --locked --target $target -p gridstride-simt -p gridstride-launch -p gridstride || return
     done
     [ -n "$found" ] || return 77
 }

@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 
 fn main() -> io::Result<()> {
     ptx_embed::compress(&["probe"])?;
-    let folder = Path::new(&variable("CARGO_MANIFEST_DIR")?).join("../gpu/src").canonicalize()?;
+    let gpu = ptx_embed::gpu()?;
+    println!("cargo::rustc-env=GPU_RESOURCES={}", gpu.join("ptx/resources.tsv").display());
+    let folder = gpu.join("src");
     println!("cargo::rerun-if-changed={}", folder.display());
     let mut files = Vec::new();
     collect(&folder, &mut files)?;
@@ -20,11 +22,7 @@ fn main() -> io::Result<()> {
         let _ = writeln!(list, "    ({:?}, include_str!({:?})),", format!("gpu/src/{name}"), file);
     }
     list.push_str("]\n");
-    fs::write(Path::new(&variable("OUT_DIR")?).join("kernel_sources.rs"), list)
-}
-
-fn variable(name: &str) -> io::Result<String> {
-    env::var(name).map_err(io::Error::other)
+    fs::write(Path::new(&env::var("OUT_DIR").map_err(io::Error::other)?).join("kernel_sources.rs"), list)
 }
 
 /// Adds the Rust files in `folder` and in all folders below it to `files`.

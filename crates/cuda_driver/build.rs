@@ -1,5 +1,5 @@
 //! Tells the linker where to find an empty `libcuda.a`, because `cust` links with `-lcuda`.
 
-fn main() {
-    cuda_stub::announce_archive();
+fn main() -> std::io::Result<()> {
+    cuda_stub::announce_archive()
 }

@@ -44,8 +44,9 @@ impl Sources {
 
     fn find(&self, file: &str) -> Option<(&str, &str)> {
         let file = file.replace('\\', "/");
-        let is_it =
+        let is_below =
             |path: &str| file.strip_suffix(path).is_some_and(|before| before.is_empty() || before.ends_with('/'));
+        let is_it = |path: &str| is_below(path) || is_in_package(&file, path);
         self.files.iter().find(|(path, _)| is_it(path)).map(|(path, text)| (&**path, &**text))
     }
 
@@ -78,6 +79,15 @@ impl Sources {
     }
 }
 
+/// Returns true if `file` is `path` in an unpacked package: `gpu/src/a.rs` may stand in `…/gridstride-gpu-0.2.0/src/a.rs`.
+fn is_in_package(file: &str, path: &str) -> bool {
+    let Some((package, below)) = path.split_once('/') else { return false };
+    let folder = file.strip_suffix(below).and_then(|before| before.strip_suffix('/')?.rsplit('/').next());
+    folder.and_then(|folder| folder.rsplit_once('-')).is_some_and(|(name, _)| {
+        name.strip_suffix(package).is_some_and(|before| before.is_empty() || before.ends_with('-'))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -98,6 +108,8 @@ mod tests {
         let shown = Some("gpu/src/scan/naive.rs".to_owned());
         assert_eq!(path("gpu/src/scan/naive.rs"), shown);
         assert_eq!(path("/home/anyone/gpu/src/scan/naive.rs"), shown);
+        assert_eq!(path("/registry/gridstride-gpu-0.2.0/src/scan/naive.rs"), shown);
+        assert_eq!(path("/registry/mygpu-0.2.0/src/scan/naive.rs"), None);
         assert_eq!(path(r"C:\kernels\gpu\src\scan\naive.rs"), shown);
         assert_eq!(path("mygpu/src/scan/naive.rs"), None);
         assert_eq!(sources.line("gpu/src/scan/naive.rs", 0), None);

@@ -73,7 +73,9 @@ pub fn one_alone(command: &str) -> Result<(), UsageError> {
     match communicator().size() {
         1 => Ok(()),
         size => {
-            Err(UsageError(format!("host {command} runs as one process, and {size} were started: leave out mpirun")))
+            let program = units::program();
+            let text = format!("{program} {command} runs as one process, and {size} were started: leave out mpirun");
+            Err(UsageError(text))
         }
     }
 }

@@ -13,7 +13,7 @@ use anyhow::{Context, Result};
 use sha2::{Digest, Sha256};
 
 use crate::syntax;
-use crate::workspace::{Algorithms, Metadata, NEVER_BUILT, Workspace};
+use crate::workspace::{Algorithms, GPU_PACKAGE, Metadata, NEVER_BUILT, Workspace};
 
 /// The files of `cuda_builder` that affect the text of every module.
 const BUILDER: &[&str] = &[
@@ -77,7 +77,7 @@ pub fn files(workspace: &Workspace, algorithms: &Algorithms, algorithm: &str) ->
 /// Returns the folders of the kernel crate and of the local packages that it uses on a GPU.
 fn device_packages(metadata: &Metadata) -> BTreeSet<PathBuf> {
     let mut folders = BTreeSet::new();
-    let mut open = vec!["gpu"];
+    let mut open = vec![GPU_PACKAGE];
     while let Some(name) = open.pop() {
         let Some(package) = metadata.packages.iter().find(|package| package.name == name) else { continue };
         if let Some(folder) = Path::new(&package.manifest_path).parent()

@@ -14,6 +14,9 @@ pub const BASELINE: Arch = Arch::Sm70;
 /// The manifest of the kernel crate, which lists the modules.
 pub const GPU_MANIFEST: &str = "gpu/Cargo.toml";
 
+/// The package of the kernel crate.
+pub const GPU_PACKAGE: &str = "gridstride-gpu";
+
 /// The features of the kernel crate that have no PTX module. Their kernels run only in tests of the simulator.
 pub const NEVER_BUILT: [&str; 1] = ["faults"];
 
@@ -39,6 +42,8 @@ pub struct Package {
     pub name: String,
     /// The version of the package.
     pub version: String,
+    /// The registries to which the package may be published; `None` for any.
+    pub publish: Option<Vec<String>>,
     /// The licence as an SPDX expression.
     pub license: Option<String>,
     /// The registry or repository of the package; `None` for a local folder.
@@ -75,6 +80,11 @@ pub struct Dependency {
     pub kind: Option<String>,
     /// The condition on the target for which the dependency is needed.
     pub target: Option<String>,
+}
+
+/// Returns the name of a package's library: `cuda_std` for `gridstride-cuda-std`.
+pub fn crate_name(package: &str) -> String {
+    package.strip_prefix("gridstride-").map_or_else(|| package.to_owned(), |name| name.replace('-', "_"))
 }
 
 impl Metadata {
@@ -158,8 +168,8 @@ pub struct Algorithms {
 
 impl Algorithms {
     fn from_metadata(metadata: &Metadata) -> Result<Algorithms> {
-        let gpu =
-            metadata.packages.iter().find(|package| package.name == "gpu").context("there is no package `gpu`")?;
+        let gpu = metadata.packages.iter().find(|package| package.name == GPU_PACKAGE);
+        let gpu = gpu.with_context(|| format!("there is no package `{GPU_PACKAGE}`"))?;
         let mut features = gpu.features.clone();
         features.retain(|name, _| !NEVER_BUILT.contains(&name.as_str()));
         for (name, list) in &features {
@@ -170,7 +180,7 @@ impl Algorithms {
         features.remove("default");
         ensure!(
             !features.is_empty(),
-            "the package `gpu` has no feature other than `default`: there is nothing to build"
+            "the package `{GPU_PACKAGE}` has no feature other than `default`: there is nothing to build"
         );
         let mut archs = BTreeMap::new();
         for (arch, names) in gpu.metadata.iter().flat_map(|tables| &tables.ptx) {
@@ -244,8 +254,8 @@ mod tests {
     fn of(features: &[(&str, &[&str])]) -> Result<Algorithms> {
         let owned =
             |&(name, list): &(&str, &[&str])| (name.to_owned(), list.iter().map(|&one| one.to_owned()).collect());
-        let gpu =
-            Package { name: "gpu".to_owned(), features: features.iter().map(owned).collect(), ..Package::default() };
+        let features = features.iter().map(owned).collect();
+        let gpu = Package { name: GPU_PACKAGE.to_owned(), features, ..Package::default() };
         Algorithms::from_metadata(&Metadata { packages: vec![gpu], ..Metadata::default() })
     }
 
@@ -266,7 +276,7 @@ mod tests {
             let ptx = BTreeMap::from([(arch.to_owned(), vec![name.to_owned()])]);
             let features = BTreeMap::from(["life", "scan"].map(|name| (name.to_owned(), Vec::new())));
             let metadata = Some(Tables { ptx });
-            let gpu = Package { name: "gpu".to_owned(), features, metadata, ..Package::default() };
+            let gpu = Package { name: GPU_PACKAGE.to_owned(), features, metadata, ..Package::default() };
             Algorithms::from_metadata(&Metadata { packages: vec![gpu], ..Metadata::default() })
         };
         let algorithms = with("sm_90", "life").unwrap();

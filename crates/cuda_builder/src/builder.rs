@@ -175,7 +175,7 @@ impl CudaBuilder {
         let header = Header {
             compiler: toolchain.version().to_owned(),
             arch: self.options.arch,
-            krate: package.name.clone(),
+            krate: package.library.clone(),
             features: self.options.features.clone(),
             sources: self.sources.clone(),
             text: None,

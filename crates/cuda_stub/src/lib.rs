@@ -9,9 +9,18 @@
 //! order, which puts the check among the first ten units of a build. A crate that only builds PTX does not link. The
 //! build script therefore checks only if the feature `linking` is on, which `launch` and `cuda_driver` enable.
 
-/// Tells `cargo` the folder of an empty `libcuda.a`, with which the linker satisfies `-lcuda`. A toolkit's folders may
-/// lack such an archive.
-pub fn announce_archive() {
+use std::path::PathBuf;
+use std::{env, fs};
+
+/// Writes an empty `libcuda.a` to `OUT_DIR`, with which the linker satisfies `-lcuda`, and tells `cargo` the folder. A
+/// toolkit's own folders may lack such an archive.
+///
+/// # Errors
+/// If the file cannot be written.
+pub fn announce_archive() -> std::io::Result<()> {
+    let folder = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
+    fs::write(folder.join("libcuda.a"), "!<arch>\n")?;
     println!("cargo::rerun-if-changed=build.rs");
-    println!("cargo::rustc-link-search=native={}", concat!(env!("CARGO_MANIFEST_DIR"), "/../cuda_driver/stub/lib64"));
+    println!("cargo::rustc-link-search=native={}", folder.display());
+    Ok(())
 }

@@ -14,11 +14,11 @@ fn build(folder: &Path) -> Output {
 /// Creates a project in `folder` whose build script uses this crate with `features`.
 fn make_project(folder: &Path, features: &str) {
     let manifest = format!(
-        "[package]\nname = \"mine\"\nedition = \"2024\"\n\n[workspace]\n\n[build-dependencies]\ncuda_stub = {{ path = {:?}, features = [{features}] }}\n",
+        "[package]\nname = \"mine\"\nedition = \"2024\"\n\n[workspace]\n\n[build-dependencies]\ncuda_stub = {{ package = \"gridstride-cuda-stub\", path = {:?}, features = [{features}] }}\n",
         env!("CARGO_MANIFEST_DIR")
     );
     fs::write(folder.join("Cargo.toml"), manifest).unwrap();
-    fs::write(folder.join("build.rs"), "fn main() { cuda_stub::announce_archive() }\n").unwrap();
+    fs::write(folder.join("build.rs"), "fn main() -> std::io::Result<()> { cuda_stub::announce_archive() }\n").unwrap();
     fs::create_dir(folder.join("src")).unwrap();
     fs::write(folder.join("src/main.rs"), "fn main() {}\n").unwrap();
 }

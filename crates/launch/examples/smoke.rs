@@ -2,7 +2,7 @@
 //! runs one kernel that works and one that fails.
 //!
 //! ```text
-//! cargo run -p launch --example smoke -- [auto|gpu|gpu:N|sim]
+//! cargo run -p gridstride-launch --example smoke -- [auto|gpu|gpu:N|sim]
 //! ```
 
 use std::error::Error;

@@ -9,15 +9,26 @@ use std::{env, fs, io};
 use flate2::Compression;
 use flate2::write::DeflateEncoder;
 
+/// Returns the folder of the kernels' package, `gpu`, which has the PTX and the sources.
+///
+/// # Errors
+/// If the caller is no build script of a crate that depends on `gpu`.
+pub fn gpu() -> io::Result<PathBuf> {
+    let folder = env::var_os("DEP_GRIDSTRIDE_GPU_FOLDER").map(PathBuf::from);
+    folder.ok_or_else(|| {
+        io::Error::other("DEP_GRIDSTRIDE_GPU_FOLDER is not set: call this from a build script of a crate that uses gpu")
+    })
+}
+
 /// Compresses the PTX of each module with DEFLATE into `OUT_DIR`, for every architecture that the module was built for.
 /// Also writes `<module>.rs` to this folder: the list of the module's images, in the form that `launch::PtxModule`
 /// takes.
 ///
 /// # Errors
-/// If a file cannot be read or written, a module has no PTX, or `OUT_DIR` is not set because no build script is
-/// running.
+/// If a file cannot be read or written, a module has no PTX, or the caller is no build script of a crate that
+/// depends on `gpu`.
 pub fn compress(modules: &[&str]) -> io::Result<()> {
-    let gpu = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../gpu");
+    let gpu = gpu()?;
     let out = env::var_os("OUT_DIR")
         .map(PathBuf::from)
         .ok_or_else(|| io::Error::other("OUT_DIR is not set: call this from a build script"))?;

@@ -1,7 +1,7 @@
 //! Measures the cost of the checks for races: how much longer typical kernels take with checks than without, on one
 //! worker.
 //!
-//! `cargo bench -p simt --bench checking` prints the median times of several runs.
+//! `cargo bench -p gridstride-simt --bench checking` prints the median times of several runs.
 
 use std::hint::black_box;
 use std::num::NonZeroUsize;

@@ -1,6 +1,6 @@
 //! Measures the cost of profiling: the time of some kernels with the profiler, divided by their time without.
 //!
-//! `cargo bench -p simt --bench profile_cost` prints both times and their ratio.
+//! `cargo bench -p gridstride-simt --bench profile_cost` prints both times and their ratio.
 
 use std::num::NonZeroUsize;
 use std::sync::LazyLock;

@@ -1,7 +1,7 @@
 //! Measures the simulator's speed: threads, barrier arrivals and warp operations per second, and the cost of a launch.
 //!
-//! `cargo bench -p simt --bench throughput` prints the medians of several runs, for one worker and for one worker per
-//! core.
+//! `cargo bench -p gridstride-simt --bench throughput` prints the medians of several runs, for one worker and for one
+//! worker per core.
 
 use std::hint::black_box;
 use std::num::NonZeroUsize;

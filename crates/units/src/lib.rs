@@ -12,6 +12,14 @@ mod table;
 #[cfg(feature = "table")]
 pub use table::table;
 
+/// Returns the name of the program for messages that show a command: `gridstride` if it was started by this name, and
+/// otherwise `host`.
+pub fn program() -> &'static str {
+    let name = std::env::args_os().next().map(std::path::PathBuf::from);
+    let is_installed = name.is_some_and(|name| name.file_stem().is_some_and(|stem| stem == "gridstride"));
+    if is_installed { "gridstride" } else { "host" }
+}
+
 /// Returns a number with commas between groups of three digits: `1,234,567`.
 pub fn grouped(number: u64) -> String {
     let digits = number.to_string();

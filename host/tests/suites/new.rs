@@ -35,7 +35,8 @@ fn a_project_is_made_and_the_next_steps_are_said() {
     assert!(manifest.contains("name = \"mine\""), "{manifest}");
     // The project depends on the crates of this checkout.
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().canonicalize().unwrap();
-    assert!(manifest.contains(&format!("launch = {{ path = \"{}/crates/launch\" }}", root.display())), "{manifest}");
+    let source = format!("launch = {{ package = \"gridstride-launch\", path = \"{}/crates/launch\" }}", root.display());
+    assert!(manifest.contains(&source), "{manifest}");
     // The folder does not have the private mode of a temporary one.
     #[cfg(unix)]
     {
@@ -85,7 +86,7 @@ fn an_empty_folder_is_filled() {
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     assert_eq!(names(&folder), TOP);
     let manifest = fs::read_to_string(folder.join("kernels/Cargo.toml")).unwrap();
-    assert!(manifest.contains("cuda_std = { git = \"https://host/gridstride\" }"), "{manifest}");
+    assert!(manifest.contains("package = \"gridstride-cuda-std\", git = \"https://host/gridstride\""), "{manifest}");
 }
 
 #[test]

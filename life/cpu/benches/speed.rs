@@ -1,6 +1,6 @@
-//! Measures the cell updates per second of each instruction set, by size, rule and topology. Run it with `cargo bench
-//! -p life_cpu --bench speed [PART]`. With PART, only the cases whose names contain PART are measured.
-//! `RAYON_NUM_THREADS` sets the number of threads.
+//! Measures the cell updates per second of each instruction set, by size, rule and topology:
+//! `cargo bench -p gridstride-life-cpu --bench speed [PART]`. With PART, measures only the cases whose names contain
+//! it. `RAYON_NUM_THREADS` sets the number of threads.
 
 use std::time::Instant;
 

@@ -20,7 +20,8 @@ pub fn read(path: &Path) -> anyhow::Result<Recording> {
     let shown = path.display();
     let text = fs::read_to_string(path).with_context(|| format!("cannot read '{shown}'"))?;
     serde_json::from_str(&text).with_context(|| {
-        format!("'{shown}' is not a recording of `host bench --json`: measure again, or name another file")
+        let program = units::program();
+        format!("'{shown}' is not a recording of `{program} bench --json`: measure again, or name another file")
     })
 }
 

@@ -167,6 +167,7 @@ fn revision(root: &Path) -> Result<String> {
         "gridstride",
         "workbench",
         "program",
+        "cli",
         "host",
         "crates",
     ])?;

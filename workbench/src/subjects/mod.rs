@@ -271,8 +271,9 @@ fn unknown(name: &str) -> String {
     let list: Vec<String> =
         algorithms.iter().map(|(algorithm, rungs)| format!("{algorithm} ({})", rungs.join(", "))).collect();
     format!(
-        "there is no algorithm, rung or kernel '{name}': use {}, or a kernel's name as `host list` shows it",
-        list.join("; ")
+        "there is no algorithm, rung or kernel '{name}': use {}, or a kernel's name as `{} list` shows it",
+        list.join("; "),
+        units::program()
     )
 }
 

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use explain::Resources;
 
-const TEXT: &str = include_str!("../../../gpu/ptx/resources.tsv");
+const TEXT: &str = include_str!(env!("GPU_RESOURCES"));
 
 /// Returns the resources of a kernel, or `None` if the table does not have them. `kernel` is the name in the PTX, and
 /// `arch` is an architecture, such as 90 for sm_90.

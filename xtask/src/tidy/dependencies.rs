@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::Result;
 
 use super::Finding;
-use crate::workspace::{Metadata, Package};
+use crate::workspace::{Metadata, Package, crate_name};
 
 /// The crates of the project, each with the crates that it may use. A crate may also use what these may use.
 const ALLOWED: &[(&str, &[&str])] = &[
@@ -30,7 +30,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("workbench", &["life", "explain"]),
     ("program", &["workbench"]),
     ("life_app", &["program", "life_formats"]),
-    ("host", &["life_app"]),
+    ("cli", &["life_app"]),
+    ("host", &["cli"]),
     ("tests", &["life_formats", "workbench"]),
     ("examples", &["life"]),
     ("cuda_builder", &["cuda_stub"]),
@@ -56,15 +57,16 @@ pub(super) fn check(metadata: &Metadata, root: &Path, read: impl Fn(&str) -> Res
             let line = dependency.map_or(1, |dependency| line_of(&text, dependency));
             findings.push(Finding { path: path.replace('\\', "/"), line, message });
         };
-        let Some(allowed) = reachable(name) else {
+        let name = crate_name(name);
+        let Some(allowed) = reachable(&name) else {
             finding(None, format!("`{name}` is not on the map: add it to ARCHITECTURE.md and to tidy's list"));
             continue;
         };
         for dependency in dependencies {
-            let used = dependency.name.as_str();
-            let written = dependency.rename.as_deref().unwrap_or(used);
+            let used = crate_name(&dependency.name);
+            let written = dependency.rename.as_deref().unwrap_or(&used);
             let ours = dependency.path.is_some();
-            if ours && !allowed.contains(used) {
+            if ours && !allowed.contains(used.as_str()) {
                 finding(Some(written), format!("`{name}` must not depend on `{used}`: see the map in ARCHITECTURE.md"));
             }
             if let Some((_, owner)) = EXCLUSIVE.iter().find(|(outside, owner)| *outside == used && *owner != name) {

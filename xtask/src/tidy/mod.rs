@@ -14,6 +14,7 @@ use crate::syntax::{self, Token};
 use crate::workspace::{Metadata, Workspace};
 
 mod columns;
+mod copies;
 mod dependencies;
 mod licences;
 mod rules;
@@ -141,6 +142,7 @@ pub fn run(workspace: &Workspace) -> Result<()> {
         findings.extend(dependencies::check(&metadata, workspace.root(), read)?);
     }
     findings.extend(licences::check(workspace.root())?);
+    findings.extend(copies::check(workspace)?);
     findings.sort();
     for finding in &findings {
         println!("{finding}");
@@ -174,6 +176,7 @@ fn check(path: &str, text: &str) -> Vec<Finding> {
 }
 
 /// Wraps comments, documentation and Markdown that are too wide in the `chosen` folders and files, or in all files.
+/// Also writes the copies of files.
 ///
 /// # Errors
 /// If a file cannot be read or written.
@@ -189,5 +192,5 @@ pub fn fix(workspace: &Workspace, chosen: &[String]) -> Result<()> {
             println!("{path}: wrapped");
         }
     }
-    Ok(())
+    copies::fix(workspace)
 }

@@ -3,7 +3,7 @@
 //! GPU, the tests open it twice.
 //!
 //! ```text
-//! GRIDSTRIDE_TEST_GPU=1 cargo test --release -p launch --test suites gpus --  --nocapture
+//! GRIDSTRIDE_TEST_GPU=1 cargo test --release -p gridstride-launch --test suites gpus --  --nocapture
 //! ```
 
 use std::time::Instant;

@@ -49,8 +49,9 @@ impl Claim {
                 let at = at.unwrap_or_default();
                 reject!(
                     "--checkpoint: '{shown}' is the checkpoint of another run{at}: \
-                     `host life {shown} --checkpoint {shown}` resumes that run; for a new run use another file, or \
-                     replace this one with --overwrite"
+                     `{} life {shown} --checkpoint {shown}` resumes that run; for a new run use another file, or \
+                     replace this one with --overwrite",
+                    units::program()
                 );
             }
         }

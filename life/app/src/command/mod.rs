@@ -294,7 +294,7 @@ impl LifeOptions {
     /// Runs `count` soups and prints the census of their objects.
     fn count_soups(&self, ranks: Ranks, count: u64) -> anyhow::Result<()> {
         if ranks.size() > 1 {
-            reject!("host life --soups runs as one process, but {} were started: leave out mpirun", ranks.size());
+            reject!("life --soups runs as one process, but {} were started: leave out mpirun", ranks.size());
         }
         let is_auto = |device: &DeviceSpec| *device == DeviceSpec::Device(DeviceChoice::Auto.into());
         if self.device != DeviceSpec::Cpu && !is_auto(&self.device) {

@@ -32,7 +32,7 @@ pub struct ObserverOptions {
     #[arg(long, value_name = "stable", hide_possible_values = true)]
     pub until: Option<Until>,
 
-    /// Write the board to FILE regularly and at the end; `host life FILE` resumes the run. An existing file is replaced
+    /// Write the board to FILE regularly and at the end; `life FILE` resumes the run. An existing file is replaced
     /// only if the run resumes from it, or with --overwrite
     #[arg(long, value_name = "FILE")]
     checkpoint: Option<PathBuf>,
@@ -159,7 +159,9 @@ impl ObserverOptions {
     /// Returns the last part of the message about a stopped run. It tells the user how to resume the run.
     pub fn resume(&self) -> String {
         let file = self.checkpoint.as_deref();
-        file.map_or(String::new(), |file| format!("; `host life {}` resumes from there", file.display()))
+        file.map_or(String::new(), |file| {
+            format!("; `{} life {}` resumes from there", units::program(), file.display())
+        })
     }
 
     /// Returns the maximum number of packed boards that the host keeps for the observers. `census` is true if the run

@@ -110,7 +110,8 @@ fn what_is_empty_or_odd_is_drawn_as_well() {
     assert!(png(&Timeline::default()).is_ok());
 }
 
-/// Draws a plot of each kind. `PLOTS=folder cargo test -p program plot` keeps them in the folder, to look at.
+/// Draws a plot of each kind. `PLOTS=folder cargo test -p gridstride-program plot` keeps them in the folder, to look
+/// at.
 #[test]
 fn samples_can_be_kept_to_look_at() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,0 +1,48 @@
+//! Counts the bytes of this file, on a GPU or in the simulator.
+
+use launch::{Device, DeviceChoice, Error, LaunchConfig};
+
+fn main() -> Result<(), Error> {
+    let device = Device::open(DeviceChoice::Auto, launch::include_ptx!("sample_kernels"))?;
+    println!("{}", device.summary());
+    let counts = histogram(&device, include_bytes!("main.rs"))?;
+    let mut counts: Vec<_> = (0..=u8::MAX).map(char::from).zip(counts).collect();
+    counts.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
+    for (byte, count) in &counts[..8] {
+        println!("{count:>6} {byte:?}");
+    }
+    Ok(())
+}
+
+/// Returns how often each byte occurs.
+fn histogram(device: &Device, bytes: &[u8]) -> Result<Vec<u32>, Error> {
+    let input = device.upload(bytes)?;
+    let mut counts = device.zeroed(256)?;
+    // Blocks of 256 threads; enough of them for a large GPU, and no more than there is work for.
+    let blocks = bytes.len().div_ceil(256).clamp(1, 1024) as u32;
+    let call = sample_kernels::histogram(input.view(), counts.view_mut());
+    device.launch(LaunchConfig::new(blocks, 256), call)?;
+    counts.download()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Tests the kernel on devices that look for data races and uninitialised reads, each in another
+    /// order of threads and blocks.
+    #[test]
+    fn every_byte_is_counted() -> Result<(), Error> {
+        for device in launch::checked_devices() {
+            for length in [0, 1, 255, 257, 3000] {
+                let bytes: Vec<u8> = (0..length).map(|i| (i % 7 * (i % 41)) as u8).collect();
+                let mut expected = vec![0; 256];
+                for &byte in &bytes {
+                    expected[usize::from(byte)] += 1;
+                }
+                assert_eq!(histogram(&device, &bytes)?, expected, "{length} bytes");
+            }
+        }
+        Ok(())
+    }
+}
