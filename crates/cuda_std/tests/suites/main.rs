@@ -19,4 +19,5 @@ mod pointers_mean_what_they_did;
 mod raw_rust;
 mod references;
 mod shapes;
+mod shared_memory;
 mod unseen;

@@ -121,7 +121,9 @@ impl Accesses {
         let span = call.span();
         let around = self.method_of_slice(call, &name);
         let mut bindings = Bindings::for_place();
-        let told = self.reach(&mut call.receiver, Access::Read, &mut bindings);
+        let is_known = self.prepare(&mut call.receiver, Access::Read, &mut bindings) == Prepared::Known;
+        let by = if addresses(&name) { quote!(.addressed()) } else { TokenStream::new() };
+        let told = is_known.then(|| self.tell_by(&call.receiver, Access::Read, &by));
         call.args.iter_mut().for_each(|argument| self.visit_expr_mut(argument));
         let call = around.around(Expr::MethodCall(call.clone()));
         told.map(|told| expression(bindings.around(then(&told, quote!(#call), span))))
@@ -260,6 +262,21 @@ impl Accesses {
             }
         }
     }
+}
+
+/// Returns true for a method of arrays and of `MaybeUninit` that only computes an address or a length.
+fn addresses(name: &str) -> bool {
+    matches!(
+        name,
+        "as_ptr"
+            | "as_mut_ptr"
+            | "as_ptr_range"
+            | "as_mut_ptr_range"
+            | "as_slice"
+            | "as_mut_slice"
+            | "len"
+            | "is_empty"
+    )
 }
 
 fn is_literal(value: &Expr) -> bool {

@@ -30,13 +30,13 @@ use crate::constants::{guard, leave_constants};
 
 pub use self::calls::is_known_method;
 pub use self::handing::{is_float_s, is_number_method};
-pub use self::place::{address, computes, is_free};
-pub use self::syntax::makes_variant;
+pub use self::place::{address, computes, is_free, without_parentheses};
+pub use self::syntax::{is_assigning, makes_variant};
 
 use self::around::Around;
 use self::operators::is_comparing;
-use self::place::{Bindings, Prepared, is_place, scrutinee, without_parentheses};
-use self::syntax::{assigned_places, is_assigning, is_told};
+use self::place::{Bindings, Prepared, is_place};
+use self::syntax::{assigned_places, is_told, scrutinee};
 use self::variables::Variables;
 
 /// Rewrites the body of a function with this signature so that it reports its accesses.

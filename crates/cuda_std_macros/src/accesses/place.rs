@@ -13,6 +13,7 @@ use syn::spanned::Spanned;
 use syn::visit_mut::{self, VisitMut};
 use syn::{BinOp, Expr, ExprCall, Ident, UnOp};
 
+use super::syntax::scrutinee;
 use super::{Access, Accesses, expression, observed};
 
 /// The part of an access to a place that can be reported.
@@ -65,28 +66,6 @@ impl Bindings {
         };
         self.all.into_iter().rev().fold(inner, nest)
     }
-}
-
-/// Returns `value` as the scrutinee of a `match`, in parentheses if a struct literal in it needs them.
-pub fn scrutinee(value: &Expr) -> TokenStream {
-    fn has_structure(value: &Expr) -> bool {
-        match value {
-            Expr::Struct(_) => true,
-            Expr::Binary(operation) => has_structure(&operation.left) || has_structure(&operation.right),
-            Expr::Assign(assignment) => has_structure(&assignment.left) || has_structure(&assignment.right),
-            Expr::Unary(operation) => has_structure(&operation.expr),
-            Expr::Reference(reference) => has_structure(&reference.expr),
-            Expr::RawAddr(address) => has_structure(&address.expr),
-            Expr::Cast(cast) => has_structure(&cast.expr),
-            Expr::Field(field) => has_structure(&field.base),
-            Expr::Index(index) => has_structure(&index.expr),
-            Expr::MethodCall(call) => has_structure(&call.receiver),
-            Expr::Try(tried) => has_structure(&tried.expr),
-            Expr::Range(range) => [&range.start, &range.end].into_iter().flatten().any(|end| has_structure(end)),
-            _ => false,
-        }
-    }
-    if has_structure(value) { quote!((#value)) } else { quote!(#value) }
 }
 
 /// Returns the call of the source if `call` is the wrapper that the pass for call paths has put around it.
@@ -285,6 +264,11 @@ impl Accesses {
 
     /// Returns the statements that report `access` to `place`, which must be safe to evaluate twice.
     pub fn tell(&mut self, place: &Expr, access: Access) -> TokenStream {
+        self.tell_by(place, access, &TokenStream::new())
+    }
+
+    /// Returns the statements that report `access` to `place`. `by` are method calls on the place's `observed::At`.
+    pub fn tell_by(&mut self, place: &Expr, access: Access, by: &TokenStream) -> TokenStream {
         self.has_told = true;
         let way = way(place);
         let address = address(place);
@@ -295,7 +279,7 @@ impl Accesses {
         quote_spanned! {place.span()=>
             let #name = #way;
             match #name.is_observed() {
-                true => #observed::At(#address).touched(#name, #access),
+                true => #observed::At(#address)#by.touched(#name, #access),
                 false => {}
             }
         }

@@ -233,7 +233,7 @@ pub fn expand(attribute: TokenStream, item: TokenStream) -> syn::Result<TokenStr
         ));
     }
     let mut on_gpu = function.clone();
-    passes::for_gpu(&on_gpu.sig, &mut on_gpu.block)?;
+    passes::for_kernel_on_gpu(&on_gpu.sig, &mut on_gpu.block)?;
     let device = device(&on_gpu, &options, &parameters, &instances);
     let host = host(&function, &options, &parameters, &instances)?;
     Ok(quote!(#uses ::cuda_std::__private::kernel! { device { #device } host { #host } }))
