@@ -13,6 +13,7 @@ use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use syn::parse::{ParseStream, Parser};
 use syn::punctuated::Punctuated;
+use syn::spanned::Spanned;
 use syn::visit_mut::{self, VisitMut};
 use syn::{
     Arm, BinOp, Block, Error, Expr, ExprClosure, ExprForLoop, ExprIf, ExprIndex, ExprLet, ExprMethodCall, ExprWhile,
@@ -165,7 +166,9 @@ impl Indices {
         self.visit_expr_mut(value);
         self.visit_expr_mut(&mut index);
         self.visit_expr_mut(&mut array);
-        let [assigned, at, found] = ["assigned", "at", "found"].map(|name| Ident::new(name, Span::mixed_site()));
+        // Errors in types are shown at the value and at the index.
+        let name = |name: &str, span: Span| Ident::new(name, Span::mixed_site().located_at(span));
+        let (assigned, at, found) = (name("assigned", value.span()), name("at", index.span()), name("found", span));
         // Rust evaluates the value before the place.
         Some(match op {
             None => parse_quote_spanned!(span=> { let #assigned = #value; #array.store(#index, #assigned) }),

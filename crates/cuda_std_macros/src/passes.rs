@@ -9,7 +9,7 @@ mod written;
 use syn::visit_mut::VisitMut;
 use syn::{Block, Signature};
 
-use crate::kernel::{asserts, floats, shared};
+use crate::kernel::{assembly, asserts, floats, shared};
 use crate::{accesses, body, call_path, indexing, unused};
 use written::write;
 
@@ -56,7 +56,10 @@ const GPU_KERNEL: &[Pass] = &[
 /// Passes for the GPU only, after [`GPU_KERNEL`].
 const GPU: &[Pass] = &[
     // Assertions print and trap; the simulator keeps core's, whose panics it reports.
-    pass!("gpu-assertions", |_, body| asserts::rewrite(body)),
+    pass!("gpu-assertions", |_, body| {
+        asserts::rewrite(body);
+        assembly::replace_fences(body)
+    }),
 ];
 
 /// Passes for the simulator only, after [`SHARED`], in a kernel.
@@ -76,7 +79,10 @@ const SIMULATOR: &[Pass] = &[
     // Accesses through pointers and slices are reported.
     pass!("host-accesses", |signature, body| accesses::observe(signature, body)),
     // Shared arrays get their names, and conditions report their values.
-    pass!("host-branches", |_, body| body::annotate(body)),
+    pass!("host-branches", |_, body| {
+        body::annotate(body);
+        assembly::refuse_ptx(body)
+    }),
 ];
 
 /// Applies `passes` to `body`. `first` is the number of the first pass in the file names of the results.

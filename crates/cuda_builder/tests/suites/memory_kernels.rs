@@ -63,6 +63,8 @@ fn types_and_memory_are_the_instructions_that_they_say() {
     assert_eq!(instances, [2, 3, 4], "{ptx}");
     has("transpose_tile", &["st.shared.u32", "ld.shared.u32", "ld.global.b32", "st.global.b32"]);
     assert_eq!(entry(ptx, "transpose_tile").matches("ld.").count(), 4 + 2, "{}", entry(ptx, "transpose_tile"));
+    has("of_model_narrow", &["ld.global.b32", "cvt.f64.f32"]);
+    has("of_model_wide", &["ld.global.b64", "st.shared.u64"]);
     has("uninitialised", &["cvta.shared.u64"]);
     has("copy_written", &["cp.async.cg.shared.global"]);
     has("weigh", &["ld.const.u32", "ld.const.u8", "ld.const.u64", "atom.relaxed.gpu.global.add.u32"]);

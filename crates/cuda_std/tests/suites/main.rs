@@ -10,6 +10,7 @@ mod handed_over;
 mod handed_within;
 mod imports;
 mod kernels;
+mod messages;
 mod norm;
 mod operators;
 mod patterns;

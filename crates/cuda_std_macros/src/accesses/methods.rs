@@ -36,16 +36,16 @@ enum Accessed {
     AllFrom,
 }
 
-use Access::{Read, Update, Write};
+use Access::{Borrow, Read, Update, Write};
 
 /// Returns the memory that the method `name` with this number of arguments accesses, or `None` for other methods.
 fn of_method(name: &str, arguments: usize) -> Option<Accessed> {
     Some(match (name, arguments) {
         ("swap", 2) => Accessed::Elements(Update),
         ("get_unchecked", 1) => Accessed::Element(Read),
-        ("get_unchecked_mut", 1) => Accessed::Element(Write),
+        ("get_unchecked_mut", 1) => Accessed::Element(Borrow),
         ("get", 1) => Accessed::ElementIfAny(Read),
-        ("get_mut", 1) => Accessed::ElementIfAny(Write),
+        ("get_mut", 1) => Accessed::ElementIfAny(Borrow),
         ("fill", 1) => Accessed::All(Write),
         ("copy_from_slice" | "clone_from_slice", 1) => Accessed::AllFrom,
         ("contains" | "starts_with" | "ends_with" | "binary_search", 1) | ("to_vec" | "is_sorted", 0) => {
@@ -144,7 +144,7 @@ impl Accesses {
             if !may_move {
                 return None;
             }
-            bindings.bind(self.variable(), value);
+            bindings.bind(self.variable(value.span()), value);
         }
         Some(TokenStream::new())
     }
@@ -153,7 +153,7 @@ impl Accesses {
     fn settle_argument(&mut self, argument: &mut Expr, bindings: &mut Bindings) {
         if !is_simple(argument) {
             self.visit_expr_mut(argument);
-            bindings.bind(self.variable(), argument);
+            bindings.bind(self.variable(argument.span()), argument);
         }
     }
 

@@ -59,7 +59,8 @@ impl Bindings {
         let nest = |inner, (name, value): (Ident, Expr)| {
             // In parentheses, because otherwise a statement could end after it. Their span hides them from lints.
             let value = scrutinee(&value);
-            let nested = quote!(match #value { #name => #inner });
+            // `mut`, because the place may be behind a smart pointer, or in the value itself.
+            let nested = quote!(match #value { #[allow(unused_mut)] mut #name => #inner });
             let mut group = Group::new(Delimiter::Parenthesis, nested);
             group.set_span(Span::mixed_site());
             quote!(#group)
@@ -207,7 +208,7 @@ impl Accesses {
                 } else {
                     self.visit_expr_mut(&mut index.index);
                     if base == Prepared::Known {
-                        bindings.bind(self.variable(), &mut index.index);
+                        bindings.bind(self.variable(index.index.span()), &mut index.index);
                     }
                 }
                 base
@@ -221,7 +222,7 @@ impl Accesses {
                 } else {
                     self.visit_expr_mut(pointer);
                     if bindings.may_move {
-                        bindings.bind(self.variable(), pointer);
+                        bindings.bind(self.variable(pointer.span()), pointer);
                         return Prepared::Known;
                     }
                     self.has_told = true;
@@ -237,7 +238,7 @@ impl Accesses {
                 if !bindings.may_move {
                     return Prepared::Opaque;
                 }
-                bindings.bind(self.variable(), value);
+                bindings.bind(self.variable(span), value);
                 // The access is reported at the line of the original value.
                 let mut group = Group::new(Delimiter::None, quote!(#value));
                 group.set_span(span);

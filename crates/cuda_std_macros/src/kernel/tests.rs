@@ -170,8 +170,9 @@ fn a_condition_holds_for_all_of_a_kernel() {
             fn k() {}
         ),
     );
-    // The entry and its bounds for the GPU; the function, the type and its three implementations for the host.
-    assert_eq!(text.matches("# [cfg (false)]").count(), 7, "unexpected: {text}");
+    // The entry and its bounds for the GPU; the function, the type, its three implementations and the check of the
+    // parameters' size for the host.
+    assert_eq!(text.matches("# [cfg (false)]").count(), 8, "unexpected: {text}");
 }
 
 #[test]
@@ -286,7 +287,7 @@ fn what_cannot_be_a_kernel_is_refused_with_the_reason() {
         (
             quote!(),
             quote!(
-                extern "C" fn k() {}
+                extern "system" fn k() {}
             ),
             "ABI",
         ),

@@ -40,7 +40,7 @@ pub mod host_face {}
 pub mod macro_support {
     pub use super::memory::shared_pointer;
     pub use super::statics::{StaticPlace, StaticValue};
-    pub use super::{fail_with, instance, print};
+    pub use super::{compiler_fence, fail_with, instance, print};
     pub use crate::print::{NotShown, Piece, Pieces, Shown};
     pub use crate::{
         __assertion as assertion, __constant as constant, __fail as fail, __global_static as global_static,
@@ -222,6 +222,14 @@ pub const fn instance<F>(_closure: &F) -> u64 {
         index += 1;
     }
     hash
+}
+
+/// Keeps the compiler from moving accesses across the call, as `core`'s function of this name does, which the back end
+/// cannot compile.
+#[inline(always)]
+pub fn compiler_fence(_order: core::sync::atomic::Ordering) {
+    // SAFETY: executes nothing.
+    unsafe { asm!("", options(nostack, preserves_flags)) };
 }
 
 /// Returns `is_taken`. Only the simulator counts branches.
