@@ -39,8 +39,8 @@ mod array_vec;
 mod device_copy;
 mod element_index;
 mod float;
-#[cfg(feature = "glam")]
-mod glam_types;
+#[cfg(any(feature = "glam", feature = "glam-0-30", feature = "half"))]
+mod foreign_types;
 mod global;
 pub mod grid;
 mod half;

@@ -5,6 +5,8 @@ mod common;
 mod comparisons;
 mod cuda_names;
 mod float_calls;
+#[cfg(all(feature = "glam-0-30", feature = "half"))]
+mod foreign_types;
 mod given;
 mod handed_over;
 mod handed_within;

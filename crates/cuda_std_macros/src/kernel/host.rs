@@ -130,6 +130,8 @@ pub fn host(
                 #threads: ::cuda_std::__private::Threads<'_>,
             ) {
                 #[inline(always)]
+                // A loop over indices is what keeps a thread's arrays in registers.
+                #[allow(clippy::manual_memcpy, clippy::needless_range_loop)]
                 #[allow(clippy::too_many_arguments, clippy::unit_arg)]
                 #unsafety fn __body #declared (#(#taken),*) #body_where {
                     #(#made)*
