@@ -23,7 +23,10 @@
 //!
 //! Items that Rust-CUDA's `cuda_std` also has have the same names here. Other names follow common usage.
 #![no_std]
-#![cfg_attr(target_arch = "nvptx64", feature(asm_experimental_arch, link_llvm_intrinsics, stdarch_nvptx))]
+#![cfg_attr(
+    target_arch = "nvptx64",
+    feature(asm_experimental_arch, const_type_name, link_llvm_intrinsics, stdarch_nvptx)
+)]
 #![cfg_attr(target_arch = "nvptx64", allow(internal_features))]
 
 mod async_copies;
@@ -35,9 +38,10 @@ pub mod bits;
 
 mod array_vec;
 mod device_copy;
+mod element_index;
 mod float;
-#[cfg(feature = "glam")]
-mod glam_types;
+#[cfg(any(feature = "glam", feature = "glam-0-30", feature = "half"))]
+mod foreign_types;
 mod global;
 pub mod grid;
 mod half;
@@ -46,6 +50,7 @@ mod param;
 pub mod prelude;
 #[doc(hidden)]
 pub mod print;
+mod rows;
 mod shared;
 mod statics;
 pub mod thread;
@@ -63,6 +68,7 @@ pub use cuda_std_macros::{
     kernel, ladder, panic, print, println, shared_array, unreachable,
 };
 pub use device_copy::{DeviceCopy, Plain};
+pub use element_index::ElementIndex;
 pub use float::{norm, rnorm};
 /// The crate glam, in the release whose types can be elements of buffers.
 #[cfg(feature = "glam")]
@@ -121,6 +127,14 @@ pub mod __private {
     pub use cuda_math::{FLOAT_FUNCTIONS, FloatReceiver, FloatValue, FloatVariable};
 
     pub use crate::backend::macro_support::*;
+
+    /// Returns `element` as a place that cannot be changed. `#[kernel]` calls it on a loaded element that has a method
+    /// called on it, so that no method changes the copy.
+    #[inline(always)]
+    pub fn element<T>(element: &T) -> &T {
+        element
+    }
+
     pub use crate::param::check_param_bytes;
 }
 

@@ -70,6 +70,8 @@ impl<F: FnMut(&mut Vec<Attribute>, &Signature, &mut Block) -> syn::Result<()>> F
         if !is_kernel && signature.constness.is_none() {
             // A call that returns `()` becomes an argument; see `call_path`.
             attributes.push(parse_quote!(#[allow(clippy::unit_arg)]));
+            // A loop over indices is what keeps a thread's arrays in registers.
+            attributes.push(parse_quote!(#[allow(clippy::manual_memcpy, clippy::needless_range_loop)]));
             let changed = (self.change)(attributes, signature, block);
             if self.result.is_ok() {
                 self.result = changed;

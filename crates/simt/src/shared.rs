@@ -56,10 +56,18 @@ pub fn allocate_static(site: &'static Site, bytes: usize) -> u32 {
 /// name these elements by index.
 #[track_caller]
 pub fn allocate_array(site: &'static Site, element: usize, len: usize) -> u32 {
+    allocate_instance(site, "", element, len)
+}
+
+/// Returns, like [`allocate_array`], the address of a static array of `len` elements of `element` bytes. `instance`
+/// names the instance of the generic function that contains the site; each instance has an array of its own.
+#[track_caller]
+pub fn allocate_instance(site: &'static Site, instance: &'static str, element: usize, len: usize) -> u32 {
     let block = expect_current("shared::allocate_array");
     let hint = site.hint.load(Ordering::Relaxed);
     let array = ArrayInfo { name: site.name, element, bytes: element.saturating_mul(len), of: None };
-    let region = guard::exempt(|| block.context.arena.region(std::ptr::from_ref(site).cast(), array, hint));
+    let site_of = (std::ptr::from_ref(site).cast(), instance);
+    let region = guard::exempt(|| block.context.arena.region(site_of, array, hint));
     match region {
         Ok((address, found)) => {
             if found != hint {

@@ -29,7 +29,9 @@ pub(crate) enum Access {
     Load,
     /// A plain store.
     Store,
-    /// The beginning of an asynchronous copy. The contents of the copy's target are unspecified until the copy ends.
+    /// A mutable borrow, which counts as a store.
+    Borrow,
+    /// The beginning of an asynchronous copy. The contents of its target are unspecified until the copy ends.
     Discard,
     /// The end of an asynchronous copy for which the thread has waited: a store of the copied values.
     Fill,
@@ -55,13 +57,19 @@ impl Access {
     pub(crate) fn writes(self) -> bool {
         matches!(
             self,
-            Self::Store | Self::Discard | Self::Fill | Self::AtomicStore(..) | Self::Update(_) | Self::Arrive
+            Self::Store
+                | Self::Borrow
+                | Self::Discard
+                | Self::Fill
+                | Self::AtomicStore(..)
+                | Self::Update(_)
+                | Self::Arrive
         )
     }
 
     #[inline(always)]
     pub(crate) fn is_atomic(self) -> bool {
-        !matches!(self, Self::Load | Self::Store | Self::Discard | Self::Fill)
+        !matches!(self, Self::Load | Self::Store | Self::Borrow | Self::Discard | Self::Fill)
     }
 
     /// Returns true if the access is the beginning or the end of an asynchronous copy.

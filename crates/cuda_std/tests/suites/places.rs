@@ -1,6 +1,9 @@
 //! Tests place expressions that a macro rewrites, and atomic types made from pointers. The simulator checks each access
 //! and reports it at its own line.
 
+use std::cell::RefCell;
+use std::mem::MaybeUninit;
+
 use crate::common::{Device, bounds, download, line, view, view_mut};
 use cuda_std::atomic::{AtomicU32, BlockAtomicU32, Ordering};
 use cuda_std::{GlobalMut, device, kernel, thread};
@@ -51,7 +54,56 @@ fn shared_statics_are_reported_at_the_lines_that_access_them() {
     assert_eq!(line(&fault(true, 0, true)), line_of("row"));
 }
 
-/// Accesses a slice that a function has returned.
+/// Assigns to places within computed values.
+#[kernel]
+fn computed(y: GlobalMut<u32>) {
+    fn make() -> [u32; 2] {
+        [0; 2]
+    }
+    fn list() -> Vec<Box<u32>> {
+        vec![Box::new(5)]
+    }
+    let cell = RefCell::new(1_u32);
+    *cell.borrow_mut() = 7;
+    *cell.borrow_mut() += 1;
+    *RefCell::new(1_u32).borrow_mut() = 7;
+    make()[0] = 3;
+    make()[y.len()] += 3;
+    *list()[0] = 4;
+    *list()[0] += 4;
+    MaybeUninit::<u32>::uninit().write(3);
+    core::sync::atomic::compiler_fence(Ordering::SeqCst);
+    y.store(0, *cell.borrow());
+}
+
+#[test]
+fn computed_values_may_be_assigned_to() {
+    let device = Device::new();
+    let y = device.room::<u32>(1);
+    device.run(1, 1, &computed(view_mut(&y))).unwrap();
+    assert_eq!(download::<u32>(&y), [8]);
+}
+
+/// Takes an atomic from a mutable borrow, which counts as a store.
+#[kernel]
+fn borrowed(y: GlobalMut<u32>) {
+    // SAFETY: none: that is what is tested.
+    let elements = unsafe { y.as_mut_slice() };
+    let element = &mut elements[0];
+    // SAFETY: the element is aligned.
+    unsafe { AtomicU32::from_ptr(element) }.fetch_add(1, Ordering::Relaxed);
+}
+
+#[test]
+fn a_mutable_borrow_is_reported_as_one() {
+    let device = Device::new();
+    let fault = device.fault(1, 2, &borrowed(view_mut(&device.upload(&[0_u32])))).to_string();
+    for expected in ["mutable borrow", "&raw mut x[0]"] {
+        assert!(fault.contains(expected), "{fault}");
+    }
+}
+
+/// Accesses a slice that a function returned.
 #[kernel]
 fn given(x: &[u32], y: GlobalMut<u32>, by: usize, which: u32) {
     let pair = || (x, [x, x]);

@@ -30,13 +30,13 @@ use crate::constants::{guard, leave_constants};
 
 pub use self::calls::is_known_method;
 pub use self::handing::{is_float_s, is_number_method};
-pub use self::place::{address, computes, is_free};
-pub use self::syntax::makes_variant;
+pub use self::place::{address, computes, is_free, without_parentheses};
+pub use self::syntax::{is_assigning, makes_variant};
 
 use self::around::Around;
 use self::operators::is_comparing;
-use self::place::{Bindings, Prepared, is_place, scrutinee, without_parentheses};
-use self::syntax::{assigned_places, is_assigning, is_told};
+use self::place::{Bindings, Prepared, is_place};
+use self::syntax::{assigned_places, is_told, scrutinee};
 use self::variables::Variables;
 
 /// Rewrites the body of a function with this signature so that it reports its accesses.
@@ -70,6 +70,7 @@ fn observed() -> TokenStream {
 enum Access {
     Read,
     Write,
+    Borrow,
     Update,
 }
 
@@ -111,10 +112,11 @@ impl Accesses {
         is_place(value) && !self.known.is_own(value)
     }
 
-    /// Returns the name of a new variable.
-    fn variable(&mut self) -> Ident {
+    /// Returns the name of a new variable for the value of the expression at `span`, where the compiler then shows the
+    /// errors of the value's type.
+    fn variable(&mut self, span: Span) -> Ident {
         self.variables += 1;
-        Ident::new(&format!("value_{}", self.variables), Span::mixed_site())
+        Ident::new(&format!("value_{}", self.variables), Span::mixed_site().located_at(span))
     }
 
     /// Rewrites `place`, whose value is read, so that it reports the read.
@@ -189,7 +191,7 @@ impl Accesses {
         if told.is_empty() {
             return None;
         }
-        let value = self.variable();
+        let value = self.variable(right.span());
         let assign = assign(quote!(#value));
         let inner = bindings.around(quote!({ #told #assign }));
         let right = scrutinee(right);
@@ -202,7 +204,7 @@ impl Accesses {
             return None;
         }
         let span = reference.span();
-        let access = if reference.mutability.is_some() { Access::Write } else { Access::Read };
+        let access = if reference.mutability.is_some() { Access::Borrow } else { Access::Read };
         let mut bindings = Bindings::for_place();
         let told = self.reach(&mut reference.expr, access, &mut bindings)?;
         Some(expression(bindings.around(then(&told, quote!(#reference), span))))

@@ -1,5 +1,7 @@
 //! Functions that classify expressions by their syntax.
 
+use proc_macro2::TokenStream;
+use quote::quote;
 use syn::{BinOp, Expr, ExprCall};
 
 use crate::names::{is_type_s, last_name};
@@ -43,4 +45,26 @@ pub fn is_assigning(op: BinOp) -> bool {
             | BinOp::ShlAssign(_)
             | BinOp::ShrAssign(_)
     )
+}
+
+/// Returns `value` as the scrutinee of a `match`, in parentheses if a struct literal in it needs them.
+pub fn scrutinee(value: &Expr) -> TokenStream {
+    fn has_structure(value: &Expr) -> bool {
+        match value {
+            Expr::Struct(_) => true,
+            Expr::Binary(operation) => has_structure(&operation.left) || has_structure(&operation.right),
+            Expr::Assign(assignment) => has_structure(&assignment.left) || has_structure(&assignment.right),
+            Expr::Unary(operation) => has_structure(&operation.expr),
+            Expr::Reference(reference) => has_structure(&reference.expr),
+            Expr::RawAddr(address) => has_structure(&address.expr),
+            Expr::Cast(cast) => has_structure(&cast.expr),
+            Expr::Field(field) => has_structure(&field.base),
+            Expr::Index(index) => has_structure(&index.expr),
+            Expr::MethodCall(call) => has_structure(&call.receiver),
+            Expr::Try(tried) => has_structure(&tried.expr),
+            Expr::Range(range) => [&range.start, &range.end].into_iter().flatten().any(|end| has_structure(end)),
+            _ => false,
+        }
+    }
+    if has_structure(value) { quote!((#value)) } else { quote!(#value) }
 }

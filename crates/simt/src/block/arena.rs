@@ -41,9 +41,12 @@ impl ArrayInfo {
     }
 }
 
+/// The source site that declares a static shared array, and the name of the instance of the function around it.
+type InstanceSite = (*const (), &'static str);
+
 /// A static shared array of the current block: its source site and its address.
 struct Region {
-    site: *const (),
+    site: InstanceSite,
     array: ArrayInfo,
     address: u32,
 }
@@ -153,7 +156,7 @@ impl Arena {
     ///
     /// # Errors
     /// [`Exceeded`] if the array needs more shared memory than the block has left.
-    pub(crate) fn region(&self, site: *const (), array: ArrayInfo, hint: usize) -> Result<(u32, usize), Exceeded> {
+    pub(crate) fn region(&self, site: InstanceSite, array: ArrayInfo, hint: usize) -> Result<(u32, usize), Exceeded> {
         let mut regions = self.regions.borrow_mut();
         let bytes = array.bytes;
         let is_it = |region: &Region| region.site == site && region.array.bytes == bytes;
@@ -258,7 +261,8 @@ mod tests {
         arena.begin(20, 0);
         let site = 0_u8;
         let array = ArrayInfo { name: Some("totals"), element: 4, bytes: 32, of: None };
-        assert_eq!(arena.region((&raw const site).cast(), array, 0).ok(), Some((32, 0)));
+        let totals = ((&raw const site).cast(), "");
+        assert_eq!(arena.region(totals, array, 0).ok(), Some((32, 0)));
         let position =
             |name, start, bytes, index| Some(ArrayPosition { name: Some(name), of: None, start, bytes, index });
         // In unnamed dynamic memory, the accessed bytes count as one element.
@@ -281,7 +285,7 @@ mod tests {
             ((Some("part"), Some("u16")), (Some("all"), None))
         );
         arena.begin(20, 0);
-        assert!(arena.region((&raw const site).cast(), array, 0).is_ok());
+        assert!(arena.region(totals, array, 0).is_ok());
         let names = [0, 20, 32, 64, 65].map(|start| arena.array_of_view(start, 1).0);
         assert_eq!(names, [Some(DYNAMIC), Some(DYNAMIC), Some("totals"), Some("totals"), None]);
     }

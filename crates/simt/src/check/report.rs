@@ -92,6 +92,9 @@ impl Checker {
         if touch.access.is_of_copy() {
             return Remedy::EitherSideOfCopyByBarrier;
         }
+        if accesses.contains(&Access::Borrow) {
+            return Remedy::NoBorrow;
+        }
         if accesses == [Access::Store; 2] && is_same_line(touch.at, other.at) {
             return Remedy::OneThread;
         }
@@ -183,6 +186,7 @@ fn kind_of(access: Access) -> RaceAccess {
     match access {
         Access::Load => RaceAccess::Load,
         Access::Store => RaceAccess::Store,
+        Access::Borrow => RaceAccess::MutableBorrow,
         Access::Discard | Access::Fill => RaceAccess::AsynchronousCopy,
         Access::AtomicLoad(..) => RaceAccess::AtomicLoad,
         Access::AtomicStore(..) => RaceAccess::AtomicStore,

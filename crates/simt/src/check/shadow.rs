@@ -154,7 +154,7 @@ impl Toucher<'_> {
     pub(super) fn touch(&mut self, cell: &mut Cell, access: Access) -> Result<(), Stamp> {
         match access {
             Access::Load => self.load(cell),
-            Access::Store | Access::Fill => self.store(cell),
+            Access::Store | Access::Borrow | Access::Fill => self.store(cell),
             // Recorded even after a store in the same epoch, because it undoes that store.
             Access::Discard => self.store_anew(cell),
             Access::AtomicLoad(..) => self.atomic_load(cell),

@@ -104,5 +104,6 @@ fn code(access: Access) -> usize {
         Access::Discard => 5,
         Access::Arrive => 6,
         Access::Fill => 7,
+        Access::Borrow => 8,
     }
 }

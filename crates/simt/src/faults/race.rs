@@ -66,6 +66,8 @@ pub enum RaceAccess {
     Load,
     /// A plain store.
     Store,
+    /// A mutable borrow of the memory, which counts as a store.
+    MutableBorrow,
     /// An atomic load.
     AtomicLoad,
     /// An atomic store.
@@ -89,6 +91,7 @@ impl fmt::Display for RaceAccess {
         f.write_str(match self {
             Self::Load => "load",
             Self::Store => "store",
+            Self::MutableBorrow => "mutable borrow",
             Self::AtomicLoad => "atomic load",
             Self::AtomicStore => "atomic store",
             Self::AtomicUpdate => "atomic update",

@@ -28,8 +28,9 @@ pub enum Remedy {
     OneWidth,
     /// A store by a single thread. Now several threads make the store.
     OneThread,
-    /// A release by the thread of the earlier access, before the atomic write whose value the thread of the later
-    /// access has read.
+    /// A raw pointer or an atomic method of the view instead of a mutable borrow, or a borrow by a single thread.
+    NoBorrow,
+    /// A release by the thread of the earlier access, before an atomic write that the later access's thread has read.
     Release,
     /// An acquire by the thread of the later access, after it has read the other thread's atomic write.
     Acquire,
@@ -96,6 +97,11 @@ impl fmt::Display for Remedy {
                 "several threads make one store: let one thread make it, or give each its own element, or, if the \
                  result is right in any order, make it atomic; the rounds of a loop in one block are \
                  ordered by thread::sync_threads between them"
+            }
+            Self::NoBorrow => {
+                "a mutable borrow counts as a store, because no other access may happen while it exists: for an atomic \
+                operation, take a raw pointer (`&raw mut x[0]`) or call the view's atomic methods; otherwise let one \
+                thread borrow the element, and put a barrier between the accesses"
             }
             Self::Release => {
                 "this thread has read an atomic write that follows the other access and does not release it: put a \

@@ -41,6 +41,8 @@ pub enum Use {
     Read,
     /// The access writes the memory.
     Write,
+    /// The access borrows the memory mutably, which counts as a write.
+    Borrow,
     /// The access reads the memory and then writes it.
     Update,
 }
@@ -55,6 +57,7 @@ impl Use {
         match self {
             Self::Read => &[Access::Load],
             Self::Write => &[Access::Store],
+            Self::Borrow => &[Access::Borrow],
             Self::Update => &[Access::Load, Access::Store],
         }
     }

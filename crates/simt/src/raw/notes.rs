@@ -67,6 +67,9 @@ impl fmt::Display for Note {
                 f.write_str(if function.starts_with("Partial") {
                     "; compare slices directly, not inside a tuple or an `Option`, and bind the result of a call to a \
                      variable with a type first; for a type of your own, mark its `impl` with `#[cuda_std::device]`"
+                } else if function.ends_with('!') {
+                    "; a macro's own code cannot be marked: pass it values instead of pointers, or let it call a \
+                     function that is marked with `#[cuda_std::device]`"
                 } else if function.starts_with(char::is_uppercase) {
                     "; mark its `impl` with `#[cuda_std::device]`"
                 } else {

@@ -30,25 +30,27 @@ macro_rules! __kernel_list {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __shared_array {
-    // Only the function knows the type or the length, so `cuda_builder` declares the array.
-    ([$($label:tt)*] in_function $name:ident $symbol:literal $element:ty, $len:expr) => {{
+    // Only the function knows the type or the length: `cuda_builder` declares the array. Each instance of a generic
+    // function has an array of its own.
+    ([$($label:tt)*] in_function $handle:ident $name:ident $symbol:literal $element:ty, $len:expr) => {{
         let address: u32;
         // SAFETY: the instruction only reads the address of the array that `cuda_builder` declares for this comment.
         unsafe {
             ::core::arch::asm!(
                 ::core::concat!(
-                    "// cuda_std shared_array ", $symbol, "_{bytes} {bytes}\n\tmov.u32 {address}, ", $symbol, "_{bytes};"
+                    "// cuda_std shared_array ", $symbol, "_{bytes}_{instance} {bytes}\n\tmov.u32 {address}, ",
+                    $symbol, "_{bytes}_{instance};"
                 ),
                 address = out(reg32) address,
                 bytes = const { $len * ::core::mem::size_of::<$element>() },
+                instance = const { $crate::__private::instance(&|| ()) },
                 options(pure, nomem, nostack, preserves_flags)
             )
         };
-        // SAFETY: the array has this length and is aligned to 16 bytes.
-        unsafe { $crate::Shared::<$element>::from_raw_parts(address, const { $len } as u32) }
+        $crate::__shared_handle! { $handle $element, address, const { $len } as u32 }
     }};
-    ([$($label:tt)*] $name:ident $symbol:literal $element:ty, $len:expr) => {{
-        // `global_asm!` is an item that cannot be in a function body, so a module contains it.
+    ([$($label:tt)*] in_module $handle:ident $name:ident $symbol:literal $element:ty, $len:expr) => {{
+        // `global_asm!` is an item and may not stand in a function; a module holds it.
         #[allow(unused_imports)]
         mod $name {
             use super::*;
@@ -66,8 +68,7 @@ macro_rules! __shared_array {
                 options(pure, nomem, nostack, preserves_flags)
             )
         };
-        // SAFETY: the array has this length and is aligned to 16 bytes.
-        unsafe { $crate::Shared::<$element>::from_raw_parts(address, $len as u32) }
+        $crate::__shared_handle! { $handle $element, address, $len as u32 }
     }};
 }
 

@@ -38,8 +38,9 @@ pub mod host_face {}
 
 /// Items used in the expansions of the crate's macros.
 pub mod macro_support {
+    pub use super::memory::shared_pointer;
     pub use super::statics::{StaticPlace, StaticValue};
-    pub use super::{fail_with, print};
+    pub use super::{compiler_fence, fail_with, instance, print};
     pub use crate::print::{NotShown, Piece, Pieces, Shown};
     pub use crate::{
         __assertion as assertion, __constant as constant, __fail as fail, __global_static as global_static,
@@ -209,6 +210,27 @@ special_registers! {
     warp_slot u32 reg32 "mov.u32 {}, %warpid;";
     global_timer u64 reg64 "mov.u64 {}, %globaltimer;";
     clock u64 reg64 "mov.u64 {}, %clock64;";
+}
+
+/// Returns a number that identifies the instance of the generic function that contains the closure. The name of the
+/// closure's type contains the function's generic arguments.
+pub const fn instance<F>(_closure: &F) -> u64 {
+    let name = core::any::type_name::<F>().as_bytes();
+    // FNV-1a.
+    let (mut hash, mut index) = (0xcbf2_9ce4_8422_2325_u64, 0);
+    while index < name.len() {
+        hash = (hash ^ name[index] as u64).wrapping_mul(0x0000_0100_0000_01b3);
+        index += 1;
+    }
+    hash
+}
+
+/// Keeps the compiler from moving accesses across the call, as `core`'s function of this name does, which the back end
+/// cannot compile.
+#[inline(always)]
+pub fn compiler_fence(_order: core::sync::atomic::Ordering) {
+    // SAFETY: executes nothing.
+    unsafe { asm!("", options(nostack, preserves_flags)) };
 }
 
 /// Returns `is_taken`. Only the simulator counts branches.

@@ -190,7 +190,8 @@ impl<'a> Arguments<'a> {
 ///
 /// `#[kernel]` turns a function into one that returns such a call, so the compiler checks the arguments.
 #[derive(Clone)]
-#[must_use = "a call does nothing until a device launches it"]
+#[must_use = "a call does nothing until a device launches it, and a kernel cannot launch another kernel: put what both \
+              kernels do in a function"]
 pub struct Call<'a> {
     info: &'static KernelInfo,
     encode: unsafe fn(&Arguments<'_>, &mut Params),

@@ -4,6 +4,8 @@
 //! slices the compiler selects an inherent method of the types here, which reports the access. For other types it
 //! selects the empty method of [`Other`] or [`OtherValue`].
 
+use core::mem::MaybeUninit;
+
 use simt::raw::{self, Through};
 pub use simt::raw::{Use as Access, entered, entered_operator};
 
@@ -80,6 +82,21 @@ impl<T> At<*const T> {
     }
 }
 
+impl<T> At<*const MaybeUninit<T>> {
+    /// Returns no address, for a method call that reads nothing, such as `as_mut_ptr`.
+    #[inline(always)]
+    pub fn addressed(self) -> At<()> {
+        At(())
+    }
+
+    /// Reports an access to the value by a method, such as `write`.
+    #[inline(always)]
+    #[track_caller]
+    pub fn used(self, access: Access) {
+        touch(self.0, access, Through::Pointer);
+    }
+}
+
 macro_rules! references {
     ($($reference:ty)*) => {$(
         impl<T: ?Sized> At<*const $reference> {
@@ -114,6 +131,12 @@ pub trait Other: Sized {
     /// Returns the address of a reference's target.
     #[inline(always)]
     fn behind(self) -> Self {
+        self
+    }
+
+    /// Returns this address, for a method call that reads the value in the place.
+    #[inline(always)]
+    fn addressed(self) -> Self {
         self
     }
 

@@ -166,6 +166,33 @@ impl<T, const N: usize> At<*const [T; N]> {
     pub fn indexed<W: Storage, I: ?Sized>(self, storage: W, _index: &I) -> W {
         storage
     }
+
+    /// Returns no address, for a method call that reads nothing, such as `as_mut_ptr`.
+    #[inline(always)]
+    pub fn addressed(self) -> At<()> {
+        At(())
+    }
+
+    /// Reports an access to the element `index`.
+    #[inline(always)]
+    #[track_caller]
+    pub fn used_element<I: SliceIndex>(self, index: &I, access: Access) {
+        At(self.0 as *const [T]).used_element(index, access);
+    }
+
+    /// Reports an access to the element `index`, if it exists.
+    #[inline(always)]
+    #[track_caller]
+    pub fn used_element_if_any<I: SliceIndex>(self, index: &I, access: Access) {
+        At(self.0 as *const [T]).used_element_if_any(index, access);
+    }
+
+    /// Reports an access to all elements.
+    #[inline(always)]
+    #[track_caller]
+    pub fn used_all(self, access: Access) {
+        At(self.0 as *const [T]).used_all(access);
+    }
 }
 
 impl<'a, T> Value<&'a [T]> {
