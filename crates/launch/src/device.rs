@@ -115,7 +115,14 @@ fn devices_that_check(checks: Checks) -> impl Iterator<Item = Device> {
 
 impl Device {
     /// Opens a device. A GPU's kernels come from `modules`: the driver compiles each kernel when it is first launched,
-    /// or earlier if [`load`](Self::load) or [`compile_beside`] requests it. The simulator needs no modules.
+    /// or earlier if [`load`](Self::load), [`compile_all`](Self::compile_all) or [`compile_beside`] requests it. The
+    /// simulator needs no modules.
+    ///
+    /// The kernels of [`include_ptx!`](crate::include_ptx) are compiled in the background as soon as a GPU is opened, if
+    /// the program has at most 256 of them. As many are compiled at the same time as the machine has cores but one,
+    /// those with the longest PTX first. A launch never waits for other kernels: it compiles its own kernel at once, or
+    /// waits for it if its compilation has begun. When the last device with these modules is dropped, and at the end of
+    /// the process, no further kernel is begun; the end waits for those that have begun.
     ///
     /// [`DeviceChoice::Auto`] opens GPU 0 if its architecture and driver can run every module, otherwise the simulator.
     /// [`summary`](Self::summary) says which one was opened, and why.
@@ -233,8 +240,9 @@ impl Device {
     /// the earlier work. If the kernel fails there, a later call that waits returns the error.
     ///
     /// The first launch of a kernel on a GPU waits until the driver has compiled that kernel, but not the others of its
-    /// module. [`load`](Self::load) and [`compile_beside`] compile kernels before they are launched. A kernel that uses
-    /// a `static`, or whose PTX has debugging information, is compiled with its whole module.
+    /// module. [`load`](Self::load), [`compile_all`](Self::compile_all) and [`compile_beside`] compile kernels before
+    /// they are launched. A kernel that uses a `static`, or whose PTX has debugging information, is compiled with its
+    /// whole module.
     ///
     /// # Errors
     ///

@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::Read;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use flate2::read::DeflateDecoder;
 
-use crate::ptx;
+use crate::ptx::Outline;
 use crate::unavailable::Unavailable;
 use crate::version::CudaVersion;
 
@@ -30,6 +30,7 @@ pub struct PtxImage {
     pub arch: u32,
     bytes: &'static [u8],
     is_deflated: bool,
+    is_compiled_at_open: bool,
 }
 
 /// The PTX of one entry alone, or `None` if it needs the rest of its module.
@@ -41,13 +42,23 @@ const HEAD: u64 = 4096;
 impl PtxImage {
     /// Makes an image from the PTX `text`.
     pub const fn new(arch: u32, text: &'static str) -> Self {
-        Self { arch, bytes: text.as_bytes(), is_deflated: false }
+        Self { arch, bytes: text.as_bytes(), is_deflated: false, is_compiled_at_open: false }
     }
 
     /// Makes an image from PTX compressed by DEFLATE (RFC 1951), for programs with much PTX. If the bytes are invalid,
     /// the driver gets the text up to the error.
     pub const fn deflated(arch: u32, bytes: &'static [u8]) -> Self {
-        Self { arch, bytes, is_deflated: true }
+        Self { arch, bytes, is_deflated: true, is_compiled_at_open: false }
+    }
+
+    /// Makes the driver compile the kernels of this image as soon as a GPU is opened: see
+    /// [`Device::open`](crate::Device::open). The images of [`include_ptx!`](crate::include_ptx) are made so.
+    pub const fn compiled_at_open(self) -> Self {
+        Self { is_compiled_at_open: true, ..self }
+    }
+
+    pub(crate) fn is_compiled_at_open(&self) -> bool {
+        self.is_compiled_at_open
     }
 
     /// Returns the PTX.
@@ -62,21 +73,30 @@ impl PtxImage {
         texts.entry(std::ptr::from_ref(self).addr()).or_insert_with(|| self.text().into()).clone()
     }
 
+    /// Returns the outline of the PTX, or `None` if single kernels cannot be extracted from it. The text is parsed once.
+    pub(crate) fn outline(&'static self) -> Option<Arc<Outline>> {
+        static OUTLINES: Mutex<BTreeMap<usize, Arc<OnceLock<Option<Arc<Outline>>>>>> = Mutex::new(BTreeMap::new());
+        let mut outlines = OUTLINES.lock().unwrap_or_else(PoisonError::into_inner);
+        let outline = outlines.entry(std::ptr::from_ref(self).addr()).or_default().clone();
+        drop(outlines);
+        outline.get_or_init(|| Outline::new(self.shared_text()).map(Arc::new)).clone()
+    }
+
     /// Returns the PTX of each of `entries` with all that the entry uses, or `None` if it needs the rest of its
     /// module. Each text is extracted once.
-    pub(crate) fn own_texts(&'static self, entries: &[&'static str]) -> Vec<OwnText> {
-        static OWN: Mutex<BTreeMap<(usize, &str), OwnText>> = Mutex::new(BTreeMap::new());
-        let mut own = OWN.lock().unwrap_or_else(PoisonError::into_inner);
-        let key = |entry| (std::ptr::from_ref(self).addr(), entry);
-        let missing: Vec<_> = entries.iter().copied().filter(|&entry| !own.contains_key(&key(entry))).collect();
-        if !missing.is_empty() {
-            let whole = self.shared_text();
-            // Extract all entries together first, so that the whole text is scanned once.
-            let part = ptx::entries_alone(&whole, &missing);
-            let part = part.as_deref().unwrap_or(&whole);
-            own.extend(missing.iter().map(|&entry| (key(entry), ptx::entries_alone(part, &[entry]).map(Arc::from))));
-        }
-        entries.iter().map(|&entry| own.get(&key(entry)).cloned().flatten()).collect()
+    pub(crate) fn own_texts(&'static self, entries: &[&str]) -> Vec<OwnText> {
+        static OWN: Mutex<BTreeMap<(usize, Box<str>), OwnText>> = Mutex::new(BTreeMap::new());
+        let outline = self.outline();
+        let own = || OWN.lock().unwrap_or_else(PoisonError::into_inner);
+        let text = |&entry: &&str| {
+            let key = (std::ptr::from_ref(self).addr(), entry.into());
+            let known = own().get(&key).cloned();
+            known.unwrap_or_else(|| {
+                let text = outline.as_ref().and_then(|outline| outline.part(&[entry])).map(Arc::from);
+                own().entry(key).or_insert(text).clone()
+            })
+        };
+        entries.iter().map(text).collect()
     }
 
     /// Returns about the first `max` bytes of the image's PTX.
@@ -111,7 +131,8 @@ impl PtxImage {
 }
 
 /// Expands to the PTX modules that the project's build script compiled with `cuda_builder`'s `CudaBuilder::embed`. The
-/// argument is the library name of the kernels' crate. Pass the result to [`Device::open`](crate::Device::open).
+/// argument is the library name of the kernels' crate. Pass the result to [`Device::open`](crate::Device::open), which
+/// begins to compile all these kernels for a GPU.
 ///
 /// ```ignore
 /// let device = Device::open(DeviceChoice::Auto, launch::include_ptx!("mine_kernels"))?;

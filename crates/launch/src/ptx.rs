@@ -12,8 +12,11 @@
 //! The tables of `lop3_given`, from `LaunchConfig::tables`, are inserted into the text as constants. The driver then
 //! compiles the text once for each list of tables. The simulator reads the tables from the launch.
 
-use std::collections::HashMap;
 use std::ops::Range;
+
+mod outline;
+
+pub(crate) use outline::Outline;
 
 /// The start of the comment that marks the place of a truth table in PTX. It follows the number that the table
 /// replaces.
@@ -21,9 +24,12 @@ const TABLE: &str = "/*table ";
 
 /// A piece of a module's text at the outermost level.
 struct Item<'t> {
-    text: &'t str,
+    /// The place of its text in the module's.
+    range: Range<usize>,
     /// The name that the item declares, or `None` for a directive, which is always kept.
     name: Option<&'t str>,
+    /// True if the item is a kernel.
+    is_entry: bool,
     /// True if the host also accesses the item by name, so that every kernel must use the same instance.
     is_shared_with_host: bool,
 }
@@ -34,30 +40,7 @@ struct Item<'t> {
 /// Returns `None` if a kernel needs the rest of its module. It does if it uses a static, which all kernels share, or if
 /// the module has debugging information. Returns `None` also if the text cannot be parsed.
 pub(crate) fn entries_alone(module: &str, entries: &[&str]) -> Option<String> {
-    let items = items(module)?;
-    // A function may be declared before it is defined; both are kept.
-    let mut places = HashMap::<_, Vec<_>>::new();
-    for (i, item) in items.iter().enumerate() {
-        if let Some(name) = item.name {
-            places.entry(name).or_default().push(i);
-        }
-    }
-    let mut is_used: Vec<_> = items.iter().map(|item| item.name.is_none()).collect();
-    let mut todo = Vec::<usize>::new();
-    for entry in entries {
-        todo.extend(places.get(entry)?);
-    }
-    while let Some(i) = todo.pop() {
-        if std::mem::replace(&mut is_used[i], true) {
-            continue;
-        }
-        if items[i].is_shared_with_host {
-            return None;
-        }
-        todo.extend(words(items[i].text).filter_map(|word| places.get(&items[i].text[word])).flatten());
-    }
-    let used = items.iter().zip(is_used).filter(|(_, is_used)| *is_used);
-    Some(used.flat_map(|(item, _)| [item.text, "\n"]).collect())
+    Outline::new(module.into())?.part(entries)
 }
 
 /// Returns true if the kernel `text` itself waits for the previous launches. Such a kernel may start while they run.
@@ -102,12 +85,15 @@ fn items(module: &str) -> Option<Vec<Item<'_>>> {
             _ => end_of_item(rest)?,
         };
         let (text, after) = rest.split_at(len);
+        let begin = module.len() - rest.len();
         let is_directive = matches!(directive, ".version" | ".target" | ".address_size" | ".file");
         let name = if is_directive { None } else { Some(declared(text)?) };
         let mut head = text.split_whitespace();
         let is_shared_with_host =
             directive == ".visible" && head.nth(1).is_some_and(|kind| kind == ".global" || kind == ".const");
-        items.push(Item { text, name, is_shared_with_host });
+        let signature = text.split(['(', '{', ';']).next().unwrap_or_default();
+        let is_entry = !is_directive && signature.split_whitespace().any(|word| word == ".entry");
+        items.push(Item { range: begin..begin + len, name, is_entry, is_shared_with_host });
         rest = skip_blank(after);
     }
     Some(items)

@@ -17,7 +17,6 @@ use crate::limits::{Limits, check};
 use crate::module::{self, PtxModule};
 use crate::properties::KernelResources;
 use crate::ptx;
-use crate::version::CudaVersion;
 
 /// The loaded modules and kernels of a device.
 pub(super) struct Modules {
@@ -58,8 +57,7 @@ impl Drop for LoadedModule {
 }
 
 impl Modules {
-    pub(super) fn new(known: &'static [PtxModule], capability: (u32, u32), driver: CudaVersion) -> Self {
-        let target = Target { known, capability, driver };
+    pub(super) fn new(target: Target) -> Self {
         Self { target, loaded: Mutex::default(), kernels: KernelTable::new() }
     }
 
@@ -216,6 +214,11 @@ impl Modules {
     /// Compiles the kernels as [`Target::compile`] does.
     pub(super) fn compile_together(&self, kernels: &[&'static KernelInfo]) {
         self.target.compile(kernels);
+    }
+
+    /// Compiles all kernels as [`Target::compile_all`] does.
+    pub(super) fn compile_all(&self) {
+        self.target.compile_all();
     }
 
     /// Returns the index of the module that contains `name`, which is declared in the Rust module `declared_in`.
