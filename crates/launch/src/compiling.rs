@@ -2,10 +2,10 @@
 //!
 //! # Design
 //!
-//! Each kernel has a slot. The first thread that begins to compile the kernel claims the slot. Threads in the background
-//! claim a kernel only when they begin it. A launch of a kernel that has not begun therefore compiles it at once, in its
-//! own thread, however many kernels are still to be compiled. A launch of a kernel that has begun waits for that kernel
-//! alone.
+//! Each kernel has a slot. The first thread that begins to compile the kernel claims the slot. Threads in the
+//! background claim a kernel only when they begin it. A launch of a kernel that has not begun therefore compiles it at
+//! once, in its own thread, however many kernels are still to be compiled. A launch of a kernel that has begun waits
+//! for that kernel alone.
 //!
 //! The largest texts are compiled first, so that no thread begins a long one when the others have finished.
 
@@ -19,8 +19,11 @@ use std::thread::{self, JoinHandle};
 /// The result of compiling a kernel, set when the compiler has finished: `None` if there is no code.
 type Slot<C> = Arc<OnceLock<Option<C>>>;
 
-/// The compiled kernels of this process, by the address of the image and the kernel's name.
-pub(crate) struct Slots<C>(Mutex<BTreeMap<(usize, Box<str>), Slot<C>>>);
+/// The address of a kernel's image, and the kernel's name.
+type Key = (usize, Box<str>);
+
+/// The compiled kernels of this process.
+pub(crate) struct Slots<C>(Mutex<BTreeMap<Key, Slot<C>>>);
 
 impl<C: Clone> Slots<C> {
     pub(crate) const fn new() -> Self {
@@ -89,7 +92,8 @@ pub(crate) struct Background {
 }
 
 impl Background {
-    /// Calls `work` in a new thread. Does nothing if no thread can be started: kernels are then compiled at their launch.
+    /// Calls `work` in a new thread. Does nothing if no thread can be started: kernels are then compiled at their
+    /// launch.
     pub(crate) fn start(work: impl FnOnce(&AtomicBool) + Send + 'static) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = stop.clone();

@@ -118,8 +118,8 @@ impl Device {
     /// or earlier if [`load`](Self::load), [`compile_all`](Self::compile_all) or [`compile_beside`] requests it. The
     /// simulator needs no modules.
     ///
-    /// The kernels of [`include_ptx!`](crate::include_ptx) are compiled in the background as soon as a GPU is opened, if
-    /// the program has at most 256 of them. As many are compiled at the same time as the machine has cores but one,
+    /// The kernels of [`include_ptx!`](crate::include_ptx) are compiled in the background as soon as a GPU is opened,
+    /// if the program has at most 256 of them. As many are compiled at the same time as the machine has cores but one,
     /// those with the longest PTX first. A launch never waits for other kernels: it compiles its own kernel at once, or
     /// waits for it if its compilation has begun. When the last device with these modules is dropped, and at the end of
     /// the process, no further kernel is begun; the end waits for those that have begun.

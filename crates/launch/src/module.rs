@@ -33,9 +33,6 @@ pub struct PtxImage {
     is_compiled_at_open: bool,
 }
 
-/// The PTX of one entry alone, or `None` if it needs the rest of its module.
-type OwnText = Option<Arc<str>>;
-
 /// The number of bytes at the start of an image that contain its version and its target.
 const HEAD: u64 = 4096;
 
@@ -74,29 +71,12 @@ impl PtxImage {
     }
 
     /// Returns the outline of the PTX, or `None` if single kernels cannot be extracted from it. The text is parsed once.
-    pub(crate) fn outline(&'static self) -> Option<Arc<Outline>> {
-        static OUTLINES: Mutex<BTreeMap<usize, Arc<OnceLock<Option<Arc<Outline>>>>>> = Mutex::new(BTreeMap::new());
+    pub(crate) fn outline(&'static self) -> Option<&'static Outline> {
+        static OUTLINES: Mutex<BTreeMap<usize, &OnceLock<Option<Outline>>>> = Mutex::new(BTreeMap::new());
         let mut outlines = OUTLINES.lock().unwrap_or_else(PoisonError::into_inner);
-        let outline = outlines.entry(std::ptr::from_ref(self).addr()).or_default().clone();
+        let outline = *outlines.entry(std::ptr::from_ref(self).addr()).or_insert_with(|| Box::leak(Box::default()));
         drop(outlines);
-        outline.get_or_init(|| Outline::new(self.shared_text()).map(Arc::new)).clone()
-    }
-
-    /// Returns the PTX of each of `entries` with all that the entry uses, or `None` if it needs the rest of its
-    /// module. Each text is extracted once.
-    pub(crate) fn own_texts(&'static self, entries: &[&str]) -> Vec<OwnText> {
-        static OWN: Mutex<BTreeMap<(usize, Box<str>), OwnText>> = Mutex::new(BTreeMap::new());
-        let outline = self.outline();
-        let own = || OWN.lock().unwrap_or_else(PoisonError::into_inner);
-        let text = |&entry: &&str| {
-            let key = (std::ptr::from_ref(self).addr(), entry.into());
-            let known = own().get(&key).cloned();
-            known.unwrap_or_else(|| {
-                let text = outline.as_ref().and_then(|outline| outline.part(&[entry])).map(Arc::from);
-                own().entry(key).or_insert(text).clone()
-            })
-        };
-        entries.iter().map(text).collect()
+        outline.get_or_init(|| Outline::new(self.shared_text())).as_ref()
     }
 
     /// Returns about the first `max` bytes of the image's PTX.
@@ -231,15 +211,17 @@ mod tests {
     }
 
     #[test]
-    fn entries_are_extracted_once_and_a_static_affects_its_own_entry_only() {
+    fn a_text_is_parsed_once_and_a_static_affects_its_own_entry_only() {
         static IMAGE: PtxImage = PtxImage::new(
             70,
             ".version 7.0\n.target sm_70\n.visible .global .b32 all;\n.entry a()\n{\n}\n.entry b()\n{\n\tuse all;\n}\n",
         );
-        let [a, None, None] = &IMAGE.own_texts(&["a", "b", "c"])[..] else { panic!("not one text") };
-        let a = a.as_ref().unwrap();
+        let outline = IMAGE.outline().unwrap();
+        assert!(std::ptr::eq(outline, IMAGE.outline().unwrap()));
+        let [Some(a), None, None] = ["a", "b", "c"].map(|entry| outline.part(&[entry])) else { panic!("not one text") };
         assert!(a.contains(".entry a()") && !a.contains("all") && !a.contains(".entry b()"), "{a}");
-        assert!(Arc::ptr_eq(a, IMAGE.own_texts(&["a"])[0].as_ref().unwrap()));
+        static NONE: PtxImage = PtxImage::new(70, ".version 7.0\n.section .debug_info { }\n");
+        assert!(NONE.outline().is_none());
     }
 
     #[test]

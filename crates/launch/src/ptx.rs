@@ -5,8 +5,8 @@
 //!
 //! # Design
 //!
-//! `Device::load` compiles the kernels of several launches at the same time, each separately. A launch then waits only
-//! for its own kernel.
+//! Several kernels are compiled at the same time, each separately (`compiling.rs`). A launch then waits only for its
+//! own kernel. A module's text is parsed once (`outline.rs`), however many kernels are extracted from it.
 //!
 //! A kernel that uses a static is loaded with its whole module, once per device, so that all kernels share the static.
 //! The tables of `lop3_given`, from `LaunchConfig::tables`, are inserted into the text as constants. The driver then
@@ -43,14 +43,20 @@ pub(crate) fn entries_alone(module: &str, entries: &[&str]) -> Option<String> {
     Outline::new(module.into())?.part(entries)
 }
 
-/// Returns true if the kernel `text` itself waits for the previous launches. Such a kernel may start while they run.
-pub(crate) fn waits_for_dependencies(text: &str) -> bool {
-    text.contains("griddepcontrol.wait")
+/// Properties of a kernel that its text shows.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Traits {
+    /// True if the kernel itself waits for the previous launches. Such a kernel may start while they run.
+    pub(crate) waits: bool,
+    /// True if the text has placeholders for tables.
+    pub(crate) has_placeholders: bool,
 }
 
-/// Returns true if the PTX `text` has placeholders for tables.
-pub(crate) fn has_table_placeholders(text: &str) -> bool {
-    text.contains(TABLE)
+impl Traits {
+    /// Returns the properties of the kernel that `text` contains alone.
+    pub(crate) fn of(text: &str) -> Self {
+        Self { waits: text.contains("griddepcontrol.wait"), has_placeholders: text.contains(TABLE) }
+    }
 }
 
 /// Returns the PTX `text` with `tables` inserted.

@@ -4,7 +4,8 @@
 //! CUDA_CACHE_DISABLE=1 many_kernels [--functions N] [--lines N] [WAY…]
 //! ```
 //!
-//! The functions are shared by all kernels, and each has the number of lines of PTX. The ways, by default the first four:
+//! The functions are shared by all kernels, and each has the number of lines of PTX. The ways, by default the first
+//! four:
 //!
 //! - `one-by-one`: each kernel is compiled at its first launch;
 //! - `load`: `Device::load` compiles all;

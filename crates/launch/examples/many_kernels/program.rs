@@ -44,7 +44,7 @@ impl Step {
         v[to] = match operation {
             0 => v[a].wrapping_mul(v[b]).wrapping_add(number),
             1 => v[a] ^ v[b],
-            2 => (u128::from(v[a]) * u128::from(v[b]) >> 64) as u64,
+            2 => ((u128::from(v[a]) * u128::from(v[b])) >> 64) as u64,
             3 => v[a].wrapping_add(v[b]),
             _ => v[a] << (number % 64),
         };

@@ -17,41 +17,47 @@ use super::code::Target;
 use super::sys;
 use crate::compiling::Background;
 
-/// The running compilations, by the address of the modules and the architecture.
-static RUNNING: Mutex<Vec<(usize, (u32, u32), Weak<Background>)>> = Mutex::new(Vec::new());
+/// The running compilations.
+static RUNNING: Mutex<Vec<Running>> = Mutex::new(Vec::new());
 
-/// Compiles those kernels of `target` that are to be compiled when a device is opened. Returns `None` if there are none.
+struct Running {
+    /// The address of the modules, and the GPU's compute capability.
+    of: (usize, (u32, u32)),
+    background: Weak<Background>,
+}
+
+/// Compiles those kernels of `target` that are to be compiled when a device is opened. Returns `None` if there are
+/// none.
 pub(super) fn start(target: Target) -> Option<Arc<Background>> {
     if !target.has_images_to_compile() {
         return None;
     }
     let mut running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
-    running.retain(|(_, _, background)| background.strong_count() > 0);
-    let modules = target.known.as_ptr().addr();
-    let same = running.iter().filter(|(known, capability, _)| (*known, *capability) == (modules, target.capability));
-    if let Some(background) = same.filter_map(|(_, _, background)| background.upgrade()).next() {
+    running.retain(|running| running.background.strong_count() > 0);
+    let of = (target.known.as_ptr().addr(), target.capability);
+    if let Some(background) = running.iter().find(|running| running.of == of).and_then(|it| it.background.upgrade()) {
         return Some(background);
     }
     let background = Arc::new(Background::start(move |stop| {
         stop_at_exit();
         target.compile_at_open(stop);
     }));
-    running.push((modules, target.capability, Arc::downgrade(&background)));
+    running.push(Running { of, background: Arc::downgrade(&background) });
     Some(background)
 }
 
 /// An empty kernel, for which the driver loads its compiler.
 const EMPTY: &CStr = c".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry empty()\n{\n\tret;\n}\n";
 
-/// Makes the end of the process wait for the kernels that have begun, also if a program calls `exit` before it drops its
-/// devices. Otherwise the driver and its compiler would be torn down while they are in use.
+/// Makes the end of the process wait for the kernels that have begun, also if a program calls `exit` before it drops
+/// its devices. Otherwise the driver and its compiler would be torn down while they are in use.
 fn stop_at_exit() {
     unsafe extern "C" {
         fn atexit(function: extern "C" fn()) -> c_int;
     }
     extern "C" fn finish() {
         let running = std::mem::take(&mut *RUNNING.lock().unwrap_or_else(PoisonError::into_inner));
-        running.iter().filter_map(|(_, _, background)| background.upgrade()).for_each(|background| background.finish());
+        running.iter().filter_map(|it| it.background.upgrade()).for_each(|background| background.finish());
     }
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {

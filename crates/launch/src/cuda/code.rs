@@ -9,8 +9,12 @@
 //!
 //! A context compiles one module at a time and does nothing else meanwhile, regardless of the number of calling
 //! threads. Code loaded by `cuLibraryLoadData` belongs to no context: the driver receives each kernel once per process,
-//! for all devices, and compiles several at once. While the driver starts, the PTX of the predicted kernels is
-//! extracted. The prediction assumes a GPU with 132 multiprocessors.
+//! for all devices, and compiles several at once. `compiling.rs` says which kernel is compiled when. While the driver
+//! starts, the PTX of the predicted kernels is found. The prediction assumes a GPU with 132 multiprocessors.
+//!
+//! Each kernel is a text of its own, also if kernels share large functions. The compiler compiles a function again for
+//! each kernel of a text, so that one text for several kernels saves nothing, and no kernel is ready before all are.
+//! The driver's linker compiles a shared function once, but produces slower code (docs/notes/host.md).
 //!
 //! A wrong prediction of the kernels costs only time. A kernel that was not predicted is compiled at its launch. If the
 //! driver refuses a kernel here, the launch loads it again as a module of the context and gets an error with the
@@ -18,7 +22,6 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::CString;
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::thread;
 
@@ -29,6 +32,7 @@ use super::discovery::find_usable;
 use super::sys::{self, DeviceAttribute, Library};
 use crate::compiling::{Slots, largest_first};
 use crate::module::{self, PtxImage, PtxModule};
+use crate::ptx::Traits;
 use crate::version::CudaVersion;
 
 /// A kernel that the driver has compiled.
@@ -36,8 +40,7 @@ use crate::version::CudaVersion;
 pub(super) struct Compiled {
     library: Library,
     name: CString,
-    /// The PTX that contains only this kernel.
-    pub(super) text: Arc<str>,
+    pub(super) traits: Traits,
 }
 
 impl Compiled {
@@ -53,8 +56,8 @@ static SLOTS: Slots<Compiled> = Slots::new();
 /// The number of multiprocessors that is assumed until the GPU is known: that of an H100 or H200.
 const GUESSED_MULTIPROCESSORS: u32 = 132;
 
-/// The maximum number of kernels that are compiled when a device is opened. A program with more kernels probably launches
-/// few of them.
+/// The maximum number of kernels that are compiled when a device is opened. A program with more kernels probably
+/// launches few of them.
 const MAX_AT_OPEN: usize = 256;
 
 /// Compiles the kernels that `kernels` returns for the GPU's number of multiprocessors, if the GPU can run the modules.
@@ -62,12 +65,12 @@ pub(crate) fn compile(ordinal: u32, known: &'static [PtxModule], kernels: impl F
     if cuda_driver::load().is_err() {
         return;
     }
-    // The driver takes longer to initialise than it takes to extract the PTX of these kernels from all images.
+    // The driver takes longer to initialise than it takes to find the PTX of these kernels in all images.
     let images_of = |module| module::find(known, module).map_or(&[][..], |place| known[place].images);
     let guessed = kernels(GUESSED_MULTIPROCESSORS);
     let places = guessed.iter().flat_map(|kernel| images_of(kernel.module).iter().map(|image| (image, kernel.name)));
     for (image, names) in by_image(places) {
-        image.own_texts(&names);
+        jobs(image, &names);
     }
     let Ok((device, gpu, driver)) = find_usable(ordinal, known) else { return };
     let multiprocessors =
@@ -98,9 +101,10 @@ pub(super) fn of(target: &Target, kernel: &'static KernelInfo) -> Option<Compile
 /// Returns the compiled code of the kernel `name`, or `None` if there is none. Compiles the kernel if no thread does.
 fn compiled(image: &'static PtxImage, name: &str) -> Option<Compiled> {
     SLOTS.get(address(image), name, || {
-        let text = image.own_texts(&[name]).pop()??;
-        let library = sys::load_library(&CString::new(&*text).ok()?)?;
-        Some(Compiled { library, name: CString::new(name).ok()?, text })
+        let text = image.outline()?.part(&[name])?;
+        let traits = Traits::of(&text);
+        let library = sys::load_library(&CString::new(text).ok()?)?;
+        Some(Compiled { library, name: CString::new(name).ok()?, traits })
     })
 }
 
@@ -167,11 +171,8 @@ impl Target {
         let images = self.known.iter().filter_map(|module| self.best_image(module)).filter(|image| is_wanted(image));
         // Several modules may share an image.
         let images: BTreeMap<_, _> = images.map(|image| (address(image), image)).collect();
-        let jobs_of = |image: &'static PtxImage| {
-            let outline = image.outline();
-            outline.as_deref().map(|outline| jobs(image, &outline.entries())).unwrap_or_default()
-        };
-        images.into_values().flat_map(jobs_of).collect()
+        let outlines = images.into_values().filter_map(|image| Some((image, image.outline()?)));
+        outlines.flat_map(|(image, outline)| jobs(image, &outline.entries())).collect()
     }
 }
 
@@ -181,7 +182,7 @@ type Job = (usize, (&'static PtxImage, Box<str>));
 /// Returns a job for each of the kernels `names` of `image`.
 fn jobs(image: &'static PtxImage, names: &[&str]) -> Vec<Job> {
     let outline = image.outline();
-    let bytes = |name| outline.as_ref().and_then(|outline| outline.text_bytes(name)).unwrap_or(0);
+    let bytes = |name| outline.and_then(|outline| outline.text_bytes(name)).unwrap_or(0);
     names.iter().map(|&name| (bytes(name), (image, name.into()))).collect()
 }
 

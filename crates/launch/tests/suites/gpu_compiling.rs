@@ -128,7 +128,7 @@ fn all_kernels_are_compiled_at_the_open_of_a_gpu_or_on_request() {
     });
     let Some(log) = log else { return };
     // Three on request. At the open, an empty kernel, which loads the driver's compiler, and four.
-    let separately = vec!["compiles 1, []"; 3 + 1 + 4];
+    let separately = ["compiles 1, []"; 3 + 1 + 4];
     assert_eq!(log, [&separately[..], &["compiles 1, [5, 6]"]].concat());
 }
 
