@@ -77,7 +77,10 @@ impl CudaBuilder {
             let arch = builder.options.arch;
             let ptx = out.join(format!("{library}.{arch}.ptx"));
             let output = builder.copy_to(&ptx).build()?;
-            Ok((format!("PtxImage::new({}, include_str!({ptx:?}))", arch.number()), output.fallbacks))
+            Ok((
+                format!("PtxImage::new({}, include_str!({ptx:?})).compiled_at_open()", arch.number()),
+                output.fallbacks,
+            ))
         };
         let (image, fallbacks) = build(self.clone())?;
         let mut images = vec![image];

@@ -141,6 +141,9 @@ pub(crate) trait Backend: Any + Ipc + Send + Sync {
     /// use this code. Compiling kernels together is faster than compiling them one by one.
     fn compile(&self, _kernels: &[&'static KernelInfo]) {}
 
+    /// Compiles all kernels of the device's modules like [`compile`](Self::compile).
+    fn compile_all(&self) {}
+
     /// Launches the kernel of `call` with the parameters `params`.
     ///
     /// # Safety

@@ -136,8 +136,19 @@ impl Device {
         Ok(())
     }
 
-    /// Returns the kernels that `work` launches, each once, without executing any of that work. The result omits
-    /// launches with [tables](cuda_std::LaunchConfig::tables).
+    /// Compiles all kernels of the modules that the device was opened with, and returns when they are compiled. As many
+    /// kernels are compiled at the same time as the machine has cores, those with the longest PTX first.
+    ///
+    /// The kernels of [`include_ptx!`](crate::include_ptx) are compiled in the background as soon as a GPU is opened.
+    /// This function waits for them. For other modules, call it only if most of their kernels are launched.
+    ///
+    /// The exceptions of [`load`](Self::load) apply. The simulator compiles nothing.
+    pub fn compile_all(&self) {
+        self.backend().compile_all();
+    }
+
+    /// Returns the kernels that `work` launches, each once, without executing any of that work. Omits launches with
+    /// [tables](cuda_std::LaunchConfig::tables).
     ///
     /// # Errors
     ///

@@ -246,6 +246,7 @@ mod bare;
 mod buffer;
 mod checked;
 mod choice;
+mod compiling;
 mod copies;
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod cuda;

@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::Read;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use flate2::read::DeflateDecoder;
 
-use crate::ptx;
+use crate::ptx::Outline;
 use crate::unavailable::Unavailable;
 use crate::version::CudaVersion;
 
@@ -30,24 +30,32 @@ pub struct PtxImage {
     pub arch: u32,
     bytes: &'static [u8],
     is_deflated: bool,
+    is_compiled_at_open: bool,
 }
 
-/// The PTX of one entry alone, or `None` if it needs the rest of its module.
-type OwnText = Option<Arc<str>>;
-
-/// The number of bytes at the start of an image's PTX that are searched for the PTX version and the compiler.
+/// The number of bytes at the start of an image that contain its version and its target.
 const HEAD: u64 = 4096;
 
 impl PtxImage {
     /// Creates an image from the PTX `text`.
     pub const fn new(arch: u32, text: &'static str) -> Self {
-        Self { arch, bytes: text.as_bytes(), is_deflated: false }
+        Self { arch, bytes: text.as_bytes(), is_deflated: false, is_compiled_at_open: false }
     }
 
     /// Creates an image from PTX compressed by DEFLATE (RFC 1951), for programs with much PTX. If the bytes are
     /// invalid, the driver gets the text up to the error.
     pub const fn deflated(arch: u32, bytes: &'static [u8]) -> Self {
-        Self { arch, bytes, is_deflated: true }
+        Self { arch, bytes, is_deflated: true, is_compiled_at_open: false }
+    }
+
+    /// Makes the driver compile the kernels of this image as soon as a GPU is opened: see
+    /// [`Device::open`](crate::Device::open). The images of [`include_ptx!`](crate::include_ptx) are made so.
+    pub const fn compiled_at_open(self) -> Self {
+        Self { is_compiled_at_open: true, ..self }
+    }
+
+    pub(crate) fn is_compiled_at_open(&self) -> bool {
+        self.is_compiled_at_open
     }
 
     /// Returns the PTX.
@@ -62,21 +70,13 @@ impl PtxImage {
         texts.entry(std::ptr::from_ref(self).addr()).or_insert_with(|| self.text().into()).clone()
     }
 
-    /// Returns the PTX of each of `entries` with all that the entry uses, or `None` if it needs the rest of its
-    /// module. Each text is extracted once.
-    pub(crate) fn own_texts(&'static self, entries: &[&'static str]) -> Vec<OwnText> {
-        static OWN: Mutex<BTreeMap<(usize, &str), OwnText>> = Mutex::new(BTreeMap::new());
-        let mut own = OWN.lock().unwrap_or_else(PoisonError::into_inner);
-        let key = |entry| (std::ptr::from_ref(self).addr(), entry);
-        let missing: Vec<_> = entries.iter().copied().filter(|&entry| !own.contains_key(&key(entry))).collect();
-        if !missing.is_empty() {
-            let whole = self.shared_text();
-            // Extract all entries together first, so that the whole text is scanned once.
-            let part = ptx::entries_alone(&whole, &missing);
-            let part = part.as_deref().unwrap_or(&whole);
-            own.extend(missing.iter().map(|&entry| (key(entry), ptx::entries_alone(part, &[entry]).map(Arc::from))));
-        }
-        entries.iter().map(|&entry| own.get(&key(entry)).cloned().flatten()).collect()
+    /// Returns the outline of the PTX, or `None` if single kernels cannot be extracted from it. The text is parsed once.
+    pub(crate) fn outline(&'static self) -> Option<&'static Outline> {
+        static OUTLINES: Mutex<BTreeMap<usize, &OnceLock<Option<Outline>>>> = Mutex::new(BTreeMap::new());
+        let mut outlines = OUTLINES.lock().unwrap_or_else(PoisonError::into_inner);
+        let outline = *outlines.entry(std::ptr::from_ref(self).addr()).or_insert_with(|| Box::leak(Box::default()));
+        drop(outlines);
+        outline.get_or_init(|| Outline::new(self.shared_text())).as_ref()
     }
 
     /// Returns the image's PTX, or about the first `max` bytes if the image is compressed.
@@ -111,7 +111,8 @@ impl PtxImage {
 }
 
 /// Expands to the PTX modules that the project's build script compiled with `cuda_builder`'s `CudaBuilder::embed`. The
-/// argument is the library name of the kernels' crate. Pass the result to [`Device::open`](crate::Device::open).
+/// argument is the library name of the kernels' crate. Pass the result to [`Device::open`](crate::Device::open), which
+/// begins to compile all these kernels for a GPU.
 ///
 /// ```ignore
 /// let device = Device::open(DeviceChoice::Auto, launch::include_ptx!("mine_kernels"))?;
@@ -210,15 +211,17 @@ mod tests {
     }
 
     #[test]
-    fn entries_are_extracted_once_and_a_static_affects_its_own_entry_only() {
+    fn a_text_is_parsed_once_and_a_static_affects_its_own_entry_only() {
         static IMAGE: PtxImage = PtxImage::new(
             70,
             ".version 7.0\n.target sm_70\n.visible .global .b32 all;\n.entry a()\n{\n}\n.entry b()\n{\n\tuse all;\n}\n",
         );
-        let [a, None, None] = &IMAGE.own_texts(&["a", "b", "c"])[..] else { panic!("not one text") };
-        let a = a.as_ref().unwrap();
+        let outline = IMAGE.outline().unwrap();
+        assert!(std::ptr::eq(outline, IMAGE.outline().unwrap()));
+        let [Some(a), None, None] = ["a", "b", "c"].map(|entry| outline.part(&[entry])) else { panic!("not one text") };
         assert!(a.contains(".entry a()") && !a.contains("all") && !a.contains(".entry b()"), "{a}");
-        assert!(Arc::ptr_eq(a, IMAGE.own_texts(&["a"])[0].as_ref().unwrap()));
+        static NONE: PtxImage = PtxImage::new(70, ".version 7.0\n.section .debug_info { }\n");
+        assert!(NONE.outline().is_none());
     }
 
     #[test]

@@ -76,7 +76,7 @@ fn embedded(toolchain: &Toolchain, sample: &Path, target: &Path) {
     let (succeeded, stdout, stderr) = run("fill", toolchain.rustc());
     assert!(succeeded, "{stderr}");
     let ptx = out.path().join("sample_kernels.sm_70.ptx");
-    let image = format!("PtxImage::new(70, include_str!({ptx:?}))");
+    let image = format!("PtxImage::new(70, include_str!({ptx:?})).compiled_at_open()");
     assert_eq!(included(), format!("&[PtxModule {{ path: \"sample_kernels\", images: &[{image}] }}]\n"));
     assert!(fs::read_to_string(ptx).unwrap().contains(".entry fill"));
     for watched in ["src/lib.rs", "table/src/lib.rs", "Cargo.toml", "Cargo.lock"] {

@@ -203,6 +203,10 @@ impl Backend for GpuDevice {
         self.modules.compile_together(kernels);
     }
 
+    fn compile_all(&self) {
+        self.compile_all();
+    }
+
     fn prepare(&self, kernel: &'static KernelInfo, config: LaunchConfig) -> Result<(), Error> {
         self.context.enter()?;
         self.prepare(kernel, config).map(drop)

@@ -16,8 +16,7 @@ use crate::error::{Error, Launched};
 use crate::limits::{Limits, check};
 use crate::module::{self, PtxModule};
 use crate::properties::KernelResources;
-use crate::ptx;
-use crate::version::CudaVersion;
+use crate::ptx::{self, Traits};
 
 /// The loaded modules and kernels of a device.
 pub(super) struct Modules {
@@ -58,8 +57,7 @@ impl Drop for LoadedModule {
 }
 
 impl Modules {
-    pub(super) fn new(known: &'static [PtxModule], capability: (u32, u32), driver: CudaVersion) -> Self {
-        let target = Target { known, capability, driver };
+    pub(super) fn new(target: Target) -> Self {
         Self { target, loaded: Mutex::default(), kernels: KernelTable::new() }
     }
 
@@ -173,7 +171,7 @@ impl Modules {
             && let Some(code) = code::of(&self.target, kernel)
             && let Some(function) = code.function()
         {
-            return Ok((None, describe(wanted, function, &code.text)?));
+            return Ok((None, describe(wanted, function, code.traits)?));
         }
         let index = self.module_index(kernel.name, kernel.module)?;
         let known = &self.target.known[index];
@@ -183,7 +181,7 @@ impl Modules {
                 let missing = |index| missing_table(kernel, LaunchConfig::new(1, 1).tables(tables), index);
                 ptx::with_tables(&text, tables).map(Some).map_err(missing)
             }
-            None if ptx::has_table_placeholders(text) && !tables.is_empty() => {
+            None if Traits::of(text).has_placeholders && !tables.is_empty() => {
                 let reason = "tables need a kernel without statics, in PTX without debugging information: build it \
                     without both, or launch it without tables"
                     .to_owned();
@@ -193,15 +191,14 @@ impl Modules {
         };
         let Some((module, text)) = self.compile(context, known, alone)? else {
             let module = self.whole(context, index)?;
-            return Ok((None, self.find_in(wanted, module, "")?));
+            return Ok((None, self.find_in(wanted, module, Traits::default())?));
         };
-        let kernel = self.find_in(wanted, module.0, &text)?;
+        let kernel = self.find_in(wanted, module.0, Traits::of(&text))?;
         Ok((Some(module), kernel))
     }
 
-    /// Finds the wanted kernel in `module`. `text` is the PTX of this kernel alone, or empty if the whole module was
-    /// loaded.
-    fn find_in(&self, wanted: Wanted<'_>, module: CUmodule, text: &str) -> Result<LoadedKernel, Error> {
+    /// Finds the wanted kernel in `module`. `traits` are its own, or the default if the whole module was loaded.
+    fn find_in(&self, wanted: Wanted<'_>, module: CUmodule, traits: Traits) -> Result<LoadedKernel, Error> {
         let Wanted { context, kernel, .. } = wanted;
         let path = self.target.known[self.module_index(kernel.name, kernel.module)?].path;
         let what = || format!("find the kernel `{}` in the PTX of `{path}`", kernel.name);
@@ -211,12 +208,17 @@ impl Modules {
             Ok(name) => unsafe { sys::function(module, &name) }.map_err(|code| context.error(code, what, remedy))?,
             Err(_) => return Err(context.error(Code::NOT_FOUND, what, remedy)),
         };
-        describe(wanted, function, text)
+        describe(wanted, function, traits)
     }
 
     /// Compiles the kernels as [`Target::compile`] does.
     pub(super) fn compile_together(&self, kernels: &[&'static KernelInfo]) {
         self.target.compile(kernels);
+    }
+
+    /// Compiles all kernels as [`Target::compile_all`] does.
+    pub(super) fn compile_all(&self) {
+        self.target.compile_all();
     }
 
     /// Returns the index of the module that contains `name`, which is declared in the Rust module `declared_in`.
@@ -290,9 +292,9 @@ impl Modules {
     }
 }
 
-/// Reads from the driver the properties of the loaded kernel `function` that a launch needs. `text` is the PTX of this
-/// kernel alone, or empty if the whole module was loaded.
-fn describe(wanted: Wanted<'_>, function: CUfunction, text: &str) -> Result<LoadedKernel, Error> {
+/// Returns the properties that a launch needs of the loaded kernel `function`. `traits` are its own, or the default if
+/// the whole module was loaded.
+fn describe(wanted: Wanted<'_>, function: CUfunction, traits: Traits) -> Result<LoadedKernel, Error> {
     let Wanted { context, kernel, tables } = wanted;
     let read = |attribute| {
         // SAFETY: the function's module or library is loaded.
@@ -304,8 +306,8 @@ fn describe(wanted: Wanted<'_>, function: CUfunction, text: &str) -> Result<Load
         function,
         max_threads: read(FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
         static_shared: read(FunctionAttribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?,
-        lacks_tables: tables.is_empty() && ptx::has_table_placeholders(text),
-        waits: ptx::waits_for_dependencies(text),
+        lacks_tables: tables.is_empty() && traits.has_placeholders,
+        waits: traits.waits,
         dynamic_shared: read(FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)?.into(),
     })
 }

@@ -1,11 +1,13 @@
 //! Tests which kernels the driver compiles, and when, if it can compile each kernel separately.
 
+use std::io::Write;
 use std::sync::mpsc;
 use std::time::Duration;
 
 use super::stand_in::kernels::{config, fail, greedy, saxpy};
-use super::stand_in::with_driver;
-use launch::{Buffer, Device, DeviceChoice, Kernel, PtxImage, PtxModule, Queue, compile_beside};
+use super::stand_in::{outcome_with_driver, with_driver};
+use cuda_std::kernel;
+use launch::{Buffer, Device, DeviceChoice, Error, Kernel, PtxImage, PtxModule, Queue, compile_beside};
 
 const MODULES: &[PtxModule] = &[PtxModule { path: env!("CARGO_CRATE_NAME"), images: &[PtxImage::new(70, TEXT)] }];
 const TEXT: &str =
@@ -86,5 +88,81 @@ fn kernels_are_compiled_while_a_gpu_is_opened() {
         });
         let Some(log) = log else { return };
         assert_eq!(log, ["compiles 1, []"; 2]);
+    }
+}
+
+/// A kernel that the stand-in driver refuses to compile.
+#[kernel]
+pub fn broken() {}
+
+const OWN_TEXT: &str = ".version 7.0\n.target sm_70\n.entry saxpy(\n)\n{\n}\n.entry fail(\n)\n{\n}\n.entry greedy(\n)\n{\n}\n\
+    .entry broken(\n)\n{\n}\n";
+/// Modules such as those that `include_ptx!` returns.
+const OWN: &[PtxModule] = &[PtxModule { path: env!("CARGO_CRATE_NAME"), images: OWN_IMAGES }];
+const OWN_IMAGES: &[PtxImage] = &[PtxImage::new(70, OWN_TEXT).compiled_at_open()];
+
+#[test]
+fn all_kernels_are_compiled_at_the_open_of_a_gpu_or_on_request() {
+    const NAME: &str = "gpu_compiling::all_kernels_are_compiled_at_the_open_of_a_gpu_or_on_request";
+    let log = with_driver(NAME, &[("STAND_IN_COMPILES", "1")], || {
+        // Only on request.
+        let device = Device::open(DeviceChoice::Gpu(None), MODULES)?;
+        device.resources(saxpy::INFO)?;
+        device.compile_all();
+        device.compile_all();
+        [saxpy::INFO, fail::INFO, greedy::INFO].iter().try_for_each(|kernel| device.resources(kernel).map(drop))?;
+
+        let open = || Device::open(DeviceChoice::Gpu(None), OWN);
+        let devices = [open()?, open()?];
+        devices[1].compile_all();
+        for device in devices.iter().chain([&open()?]) {
+            device.resources(greedy::INFO)?;
+            let (x, mut y) = (device.upload(&[1.0])?, device.upload(&[10.0])?);
+            device.launch(config(), saxpy(2.0, x.view(), y.view_mut()))?;
+            assert_eq!(y.download()?, [12.0]);
+        }
+        // The launch compiles the kernel again, for the compiler's message.
+        let error = devices[0].launch(config(), broken()).expect_err("a broken kernel");
+        assert!(matches!(&error, Error::Jit { log, .. } if log.contains("no such instruction")), "{error}");
+        Device::open(DeviceChoice::Sim, OWN)?.compile_all();
+        Ok(())
+    });
+    let Some(log) = log else { return };
+    // Three on request. At the open, an empty kernel, which loads the driver's compiler, and four.
+    let separately = ["compiles 1, []"; 3 + 1 + 4];
+    assert_eq!(log, [&separately[..], &["compiles 1, [5, 6]"]].concat());
+}
+
+#[test]
+fn the_end_of_a_device_and_of_the_process_wait_for_kernels_that_have_begun() {
+    const NAME: &str = "gpu_compiling::the_end_of_a_device_and_of_the_process_wait_for_kernels_that_have_begun";
+    const KERNELS: usize = 64;
+    let text = || {
+        let entries: String = (0..KERNELS).map(|i| format!(".entry k{i}(\n)\n{{\n}}\n")).collect();
+        format!(".version 7.0\n.target sm_70\n{entries}")
+    };
+    for exits in ["0", "1"] {
+        let environment = [("STAND_IN_COMPILES", "1"), ("STAND_IN_COMPILE_TIME", "50"), ("STAND_IN_EXITS", exits)];
+        let output = outcome_with_driver(NAME, &environment, || {
+            let images = Box::leak(Box::new([PtxImage::new(70, text().leak()).compiled_at_open()]));
+            let modules = Box::leak(Box::new([PtxModule { path: env!("CARGO_CRATE_NAME"), images }]));
+            let device = Device::open(DeviceChoice::Gpu(None), modules)?;
+            // Some kernels have begun.
+            std::thread::sleep(Duration::from_millis(120));
+            if std::env::var("STAND_IN_EXITS").as_deref() == Ok("1") {
+                std::process::exit(7);
+            }
+            drop(device);
+            // The test program captures the output of `eprintln!`.
+            writeln!(std::io::stderr(), "driver: dropped").expect("standard error");
+            Ok(())
+        });
+        let Some(output) = output else { return };
+        assert_eq!(output.status.code(), Some(if exits == "1" { 7 } else { 0 }));
+        let errors = String::from_utf8_lossy(&output.stderr);
+        let count = |line: &str| errors.matches(&format!("driver: {line}")).count();
+        let (begun, ended) = (count("compiles 1, []"), count("compiled"));
+        assert!((1..KERNELS).contains(&begun) && begun == ended, "{errors}");
+        assert!(exits == "1" || errors.trim_end().ends_with("driver: dropped"), "{errors}");
     }
 }

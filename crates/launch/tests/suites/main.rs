@@ -18,6 +18,7 @@ mod gpus;
 mod graphs;
 mod groups;
 mod launches;
+mod many_kernels;
 mod modules;
 mod names;
 mod ordering;

@@ -13,7 +13,7 @@
 //! - `STAND_IN_WAIT`: the result of waiting for a stream other than a device's own;
 //! - `STAND_IN_WAIT_FOR_ALL`: the result of waiting for the context;
 //! - `STAND_IN_LOG`: prints the operations of streams on standard error, and at the end the objects not freed;
-//! - `STAND_IN_COMPILES`: prints how many kernels are compiled together, and with which options.
+//! - `STAND_IN_COMPILES`: prints the kernels and options of a compilation; `STAND_IN_COMPILE_TIME`: its milliseconds.
 #![allow(non_snake_case, clippy::missing_safety_doc)]
 
 use std::cell::Cell;

@@ -10,6 +10,10 @@ pub fn compile(ptx: &str, options: &[i32]) -> Result<(), i32> {
     if std::env::var_os("STAND_IN_COMPILES").is_some() {
         eprintln!("driver: compiles {}, {options:?}", ptx.matches(".entry").count());
     }
+    if let time @ 1.. = number("STAND_IN_COMPILE_TIME", 0) {
+        std::thread::sleep(std::time::Duration::from_millis(time as u64));
+        eprintln!("driver: compiled");
+    }
     match ptx {
         _ if ptx.contains("unsupported") => Err(UNSUPPORTED_PTX_VERSION),
         _ if ptx.contains("broken") => Err(INVALID_PTX),
