@@ -7,7 +7,7 @@ use crate::arch::Arch;
 use crate::build_script;
 use crate::error::BuildError;
 use crate::files;
-use crate::invocation::Invocation;
+use crate::invocation::{Invocation, library_flags};
 use crate::options::Options;
 use crate::package::Package;
 use crate::postprocess::{self, Fallback, Header};
@@ -42,8 +42,8 @@ pub struct CudaBuilder {
     target_dir: Option<PathBuf>,
     toolchain: Option<Toolchain>,
     sources: Option<String>,
-    /// True if the caller has called [`arch`](CudaBuilder::arch).
-    pub(crate) is_arch_given: bool,
+    /// The architectures that the caller has chosen.
+    pub(crate) archs: Vec<Arch>,
 }
 
 /// The result of a build.
@@ -72,15 +72,24 @@ impl CudaBuilder {
             target_dir: None,
             toolchain: None,
             sources: None,
-            is_arch_given: false,
+            archs: Vec::new(),
         }
     }
 
     /// Sets the oldest architecture on which the PTX module must run.
     #[must_use]
-    pub fn arch(mut self, arch: Arch) -> CudaBuilder {
-        self.options.arch = arch;
-        self.is_arch_given = true;
+    pub fn arch(self, arch: Arch) -> CudaBuilder {
+        self.archs([arch])
+    }
+
+    /// Sets the architectures for which [`embed`](CudaBuilder::embed) builds the PTX module. A GPU loads the latest one
+    /// that it can run. [`build`](CudaBuilder::build) builds for the oldest of them. An empty list restores the default.
+    #[must_use]
+    pub fn archs(mut self, archs: impl IntoIterator<Item = Arch>) -> CudaBuilder {
+        self.archs = archs.into_iter().collect();
+        self.archs.sort_unstable();
+        self.archs.dedup();
+        self.options.arch = self.archs.first().copied().unwrap_or_default();
         self
     }
 
@@ -150,7 +159,7 @@ impl CudaBuilder {
             Some(toolchain) => toolchain.clone(),
             None => Toolchain::find(manifest.parent().unwrap_or(&self.krate))?,
         };
-        let package = Package::read(&manifest, toolchain.cargo(), toolchain.rustc())?;
+        let package = Package::read(&manifest, toolchain.cargo(), toolchain.rustc(), &self.options)?;
         let known = toolchain
             .architectures()
             .map_err(|source| BuildError::Start { program: toolchain.rustc().to_owned(), source })?;
@@ -169,6 +178,7 @@ impl CudaBuilder {
             package: &package,
             target_dir: &target_dir,
             options: &self.options,
+            libraries: library_flags(&package)?,
             known: &known,
         };
         let raw = invocation.compile(&module)?;

@@ -21,7 +21,7 @@ use crate::command;
 use crate::dep_info;
 use crate::error::{BuildError, CargoFailure};
 use crate::options::Options;
-use crate::package::Package;
+use crate::package::{KernelLibrary, Package};
 use crate::toolchain::Toolchain;
 
 /// The name of the profile for kernels. It is defined on the command line, because a workspace's own profiles are for
@@ -39,6 +39,8 @@ pub(crate) struct Invocation<'a> {
     /// The folder for intermediate files, an absolute path.
     pub target_dir: &'a Path,
     pub options: &'a Options,
+    /// The flags of each library that may contain kernels, from [`library_flags`].
+    pub libraries: Vec<String>,
     /// The architectures that the compiler knows.
     pub known: &'a [Arch],
 }
@@ -72,7 +74,7 @@ impl Invocation<'_> {
 
     /// Returns the source files of the last build of this crate.
     pub(crate) fn sources(&self) -> Vec<PathBuf> {
-        let dep_info = self.target_dir.join(TARGET).join(PROFILE).join(format!("lib{}.d", self.package.library));
+        let dep_info = self.target_dir.join(TARGET).join(PROFILE).join(format!("lib{}.d", self.package.library.name));
         let mut sources = dep_info::prerequisites(&std::fs::read_to_string(dep_info).unwrap_or_default());
         sources.push(self.package.manifest.clone());
         sources
@@ -92,13 +94,7 @@ impl Invocation<'_> {
         }
         arguments.extend(self.options.cargo_args.iter().map(OsString::from));
         arguments.push("--".into());
-        let missing = self.package.missing(&FEATURES)?;
-        if missing.no_std {
-            arguments.push("-Zcrate-attr=no_std".into());
-        }
-        if !missing.features.is_empty() {
-            arguments.push(format!("-Zcrate-attr=feature({})", missing.features.join(", ")).into());
-        }
+        arguments.extend(self.package.library.attributes(&FEATURES)?.into_iter().map(OsString::from));
         arguments.extend(self.options.code_generation());
         let mut emit = OsString::from("--emit=asm=");
         emit.push(assembly);
@@ -130,10 +126,9 @@ impl Invocation<'_> {
         run(command.args(arguments))
     }
 
-    fn profile(&self) -> [String; 17] {
+    fn profile(&self) -> Vec<String> {
         let checks = !self.options.release;
-        let workspace = hash(&self.package.workspace_root);
-        [
+        let settings = [
             "inherits = \"release\"".to_owned(),
             "opt-level = 3".to_owned(),
             "lto = \"fat\"".to_owned(),
@@ -152,12 +147,11 @@ impl Invocation<'_> {
             format!("debug-assertions = {checks}"),
             format!("overflow-checks = {checks}"),
             "build-override.opt-level = 0".to_owned(),
-            // `cargo` names the files of a workspace's crate by its path in the workspace. Projects that share a target
-            // folder would otherwise use each other's crates.
-            format!("rustflags = [\"--cfg=cuda_builder_workspace=\\\"{workspace:016x}\\\"\"]"),
+            format!("rustflags = {:?}", [workspace_flag(self.package)]),
             "package.\"*\".rustflags = []".to_owned(),
             "build-override.rustflags = []".to_owned(),
-        ]
+        ];
+        settings.into_iter().chain(self.libraries.iter().cloned()).collect()
     }
 
     fn rustflags(&self) -> OsString {
@@ -199,6 +193,25 @@ impl Invocation<'_> {
         let features = (&self.options.features, self.options.default_features, &self.options.cargo_args);
         hash(&(compiler, features, self.rustflags(), self.profile(), self.options.code_generation()))
     }
+}
+
+/// Returns the flag that all crates of the package's workspace are compiled with. `cargo` names the files of a
+/// workspace's crate by its path in the workspace. Projects that share a target folder would otherwise use each other's
+/// crates.
+fn workspace_flag(package: &Package) -> String {
+    format!("--cfg=cuda_builder_workspace=\"{:016x}\"", hash(&package.workspace_root))
+}
+
+/// Returns the settings of a profile that let the package's libraries contain kernels, as its own crate does.
+pub(crate) fn library_flags(package: &Package) -> Result<Vec<String>, BuildError> {
+    let setting = |found: &KernelLibrary| {
+        let mut flags = found.library.attributes(&FEATURES)?;
+        if found.is_in_workspace {
+            flags.push(workspace_flag(package));
+        }
+        Ok(format!("package.{:?}.rustflags = {flags:?}", found.package))
+    };
+    package.libraries.iter().map(setting).collect()
 }
 
 fn hash(value: &impl Hash) -> u64 {

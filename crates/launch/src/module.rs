@@ -136,11 +136,14 @@ pub(crate) fn arch((major, minor): (u32, u32)) -> u32 {
     10 * major + minor
 }
 
-/// Returns the index in `modules` of the module to which the Rust module `declared_in` belongs.
+/// Returns the index in `modules` of the module to which the Rust module `declared_in` belongs. Modules with the same
+/// images share one index, so that all their kernels use the same statics.
 pub(crate) fn find(modules: &[PtxModule], declared_in: &str) -> Option<usize> {
     let contains =
         |path: &str| declared_in.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with("::"));
-    (0..modules.len()).filter(|&i| contains(modules[i].path)).max_by_key(|&i| modules[i].path.len())
+    let found = (0..modules.len()).filter(|&i| contains(modules[i].path)).max_by_key(|&i| modules[i].path.len())?;
+    let shares = |module: &PtxModule| std::ptr::eq(module.images, modules[found].images);
+    if modules[found].images.is_empty() { Some(found) } else { modules.iter().position(shares) }
 }
 
 impl PtxModule {
@@ -207,6 +210,10 @@ mod tests {
         assert_eq!(found("gpu2"), None);
         assert_eq!(found("others"), None);
         assert_eq!(find(&[], kernel("gpu").module), None);
+        // Libraries in the same images are one module.
+        static IMAGES: [PtxImage; 1] = [SM_70];
+        let shared = ["first", "second", "third"].map(|path| PtxModule { path, images: &IMAGES });
+        assert_eq!(find(&shared, "second::inner"), Some(0));
     }
 
     #[test]

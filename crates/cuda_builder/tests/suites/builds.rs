@@ -77,7 +77,11 @@ fn embedded(toolchain: &Toolchain, sample: &Path, target: &Path) {
     assert!(succeeded, "{stderr}");
     let ptx = out.path().join("sample_kernels.sm_70.ptx");
     let image = format!("PtxImage::new(70, include_str!({ptx:?}))");
-    assert_eq!(included(), format!("&[PtxModule {{ path: \"sample_kernels\", images: &[{image}] }}]\n"));
+    let modules = "&[PtxModule { path: \"sample_kernels\", images: &IMAGES }]";
+    let expected = |images: &str, number| {
+        format!("{{\n    static IMAGES: [PtxImage; {number}] = [{images}];\n    {modules}\n}}\n")
+    };
+    assert_eq!(included(), expected(&image, 1));
     assert!(fs::read_to_string(ptx).unwrap().contains(".entry fill"));
     for watched in ["src/lib.rs", "table/src/lib.rs", "Cargo.toml", "Cargo.lock"] {
         assert!(stdout.contains(&format!("cargo::rerun-if-changed={}\n", sample.join(watched).display())), "{stdout}");
@@ -94,7 +98,7 @@ fn embedded(toolchain: &Toolchain, sample: &Path, target: &Path) {
         stdout.contains("cargo::warning=no PTX is built") && stdout.contains("rustup component add rust-src"),
         "{stdout}"
     );
-    assert_eq!(included(), "&[PtxModule { path: \"sample_kernels\", images: &[] }]\n");
+    assert_eq!(included(), expected("", 0));
 }
 
 /// Tests all builds of the sample kernels. They are one test, because separate tests would wait for each other's lock
