@@ -173,12 +173,13 @@ impl CudaBuilder {
         // time.
         let target_dir = folder.join(self.options.arch.to_string());
         let module = self.module_name(&package);
-        let invocation = Invocation {
+        let mut invocation = Invocation {
             toolchain: &toolchain,
             package: &package,
             target_dir: &target_dir,
             options: &self.options,
             libraries: library_flags(&package)?,
+            has_alloc: false,
             known: &known,
         };
         let raw = invocation.compile(&module)?;

@@ -11,7 +11,8 @@ use crate::builder::CudaBuilder;
 use crate::error::BuildError;
 use crate::files;
 use crate::package::Package;
-use crate::postprocess::Fallback;
+use crate::postprocess::{Fallback, entry_name};
+use crate::sources::Kernels;
 use crate::std_floats;
 
 impl CudaBuilder {
@@ -56,8 +57,12 @@ impl CudaBuilder {
         let (cargo, rustc) = (variable("CARGO")?, variable("RUSTC")?);
         let package =
             Package::read(&Package::manifest(&self.krate)?, Path::new(&cargo), Path::new(&rustc), &self.options)?;
-        for call in package.library.root.parent().map(std_floats::calls).unwrap_or_default() {
+        for call in std_floats::calls(&package.library.files()) {
             println!("cargo::warning={call}");
+        }
+        let kernels = package.kernels();
+        for problem in Kernels::problems(&kernels) {
+            println!("cargo::warning={problem}");
         }
         let library = &package.library.name;
         let images = match self.images(&out, library) {
@@ -71,20 +76,28 @@ impl CudaBuilder {
             }
             Err(error) => return Err(error),
         };
+        if let Some(image) = images.first() {
+            for (found, kernels) in package.libraries.iter().zip(&kernels[1..]) {
+                if let Some(warning) = unused(&found.library.name, kernels, &image.ptx, library) {
+                    println!("cargo::warning={warning}");
+                }
+            }
+        }
         let others = package.libraries.iter().map(|found| found.library.name.as_str());
         let names: BTreeSet<&str> = others.chain([library.as_str()]).collect();
         files::write_whole(&out.join(format!("{library}.rs")), &modules(&names, &images))
     }
 
-    /// Builds the module for each architecture. Returns each module as the source text of a `launch::PtxImage`.
-    fn images(self, out: &Path, library: &str) -> Result<Vec<String>, BuildError> {
+    /// Builds the module for each architecture.
+    fn images(self, out: &Path, library: &str) -> Result<Vec<Image>, BuildError> {
         let build = |arch: Arch| {
             let ptx = out.join(format!("{library}.{arch}.ptx"));
             let output = self.clone().arch(arch).copy_to(&ptx).build()?;
-            Ok((format!("PtxImage::new({}, include_str!({ptx:?}))", arch.number()), output.fallbacks))
+            let source = format!("PtxImage::new({}, include_str!({ptx:?}))", arch.number());
+            Ok(Image { source, ptx: output.ptx, fallbacks: output.fallbacks })
         };
         // Each architecture has an intermediate folder of its own, so that the builds do not wait for each other.
-        let build_all = |archs: &[Arch]| -> Result<Vec<(String, Vec<Fallback>)>, BuildError> {
+        let build_all = |archs: &[Arch]| -> Result<Vec<Image>, BuildError> {
             std::thread::scope(|scope| {
                 let builds: Vec<_> = archs.iter().map(|&arch| scope.spawn(move || build(arch))).collect();
                 builds.into_iter().map(|build| build.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
@@ -98,7 +111,7 @@ impl CudaBuilder {
         };
         let mut built = build_all(archs)?;
         let newest = archs.last().copied().unwrap_or_default();
-        let fallbacks = built.last().map_or(&[][..], |(_, fallbacks)| fallbacks);
+        let fallbacks = built.last().map_or(&[][..], |image| &image.fallbacks);
         if self.archs.is_empty() {
             let later: Vec<Arch> = architectures(fallbacks).into_iter().collect();
             built.extend(build_all(&later)?);
@@ -107,14 +120,35 @@ impl CudaBuilder {
                 println!("cargo::warning={}", warning(fallback, newest));
             }
         }
-        Ok(built.into_iter().map(|(image, _)| image).collect())
+        Ok(built)
     }
 }
 
+/// The PTX module for one architecture.
+struct Image {
+    /// The source text of a `launch::PtxImage`.
+    source: String,
+    ptx: String,
+    fallbacks: Vec<Fallback>,
+}
+
+/// Returns a warning if the PTX has no kernel of `library`, although the library has kernels and `krate` depends on it.
+fn unused(library: &str, kernels: &Kernels, ptx: &str, krate: &str) -> Option<String> {
+    let entries: BTreeSet<&str> = ptx.lines().filter_map(entry_name).collect();
+    let first = kernels.names().next()?;
+    (!kernels.names().any(|name| entries.contains(name))).then(|| {
+        format!(
+            "the PTX does not have the kernels of the library `{library}`, such as `{first}`, because no code of \
+            `{krate}` uses the library: write `pub use {library};` in `{krate}`, or remove the dependency"
+        )
+    })
+}
+
 /// Returns the source text of the modules of these libraries, which are all in the same images.
-fn modules(libraries: &BTreeSet<&str>, images: &[String]) -> String {
+fn modules(libraries: &BTreeSet<&str>, images: &[Image]) -> String {
     let module = |library| format!("PtxModule {{ path: {library:?}, images: &IMAGES }}");
     let modules: Vec<_> = libraries.iter().map(module).collect();
+    let images: Vec<_> = images.iter().map(|image| image.source.as_str()).collect();
     format!(
         "{{\n    static IMAGES: [PtxImage; {}] = [{}];\n    &[{}]\n}}\n",
         images.len(),
@@ -139,15 +173,32 @@ fn warning(fallback: &Fallback, chosen: Arch) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sources::SourceFile;
 
     #[test]
     fn kernels_of_every_library_are_in_the_same_images() {
-        let images = ["PtxImage::new(70, \"a\")", "PtxImage::new(80, \"b\")"].map(str::to_owned);
+        let image = |source: &str| Image { source: source.to_owned(), ptx: String::new(), fallbacks: Vec::new() };
+        let images = ["PtxImage::new(70, \"a\")", "PtxImage::new(80, \"b\")"].map(image);
         assert_eq!(
             modules(&BTreeSet::from(["mine", "library"]), &images),
             "{\n    static IMAGES: [PtxImage; 2] = [PtxImage::new(70, \"a\"), PtxImage::new(80, \"b\")];\n    \
             &[PtxModule { path: \"library\", images: &IMAGES }, PtxModule { path: \"mine\", images: &IMAGES }]\n}\n"
         );
+    }
+
+    #[test]
+    fn a_library_whose_kernels_are_not_in_the_ptx_is_named() {
+        let syntax = syn::parse_quote!(
+            #[kernel]
+            fn a() {}
+            #[kernel]
+            fn b() {}
+        );
+        let kernels = Kernels::search(&[SourceFile { path: PathBuf::new(), syntax }]);
+        let warning = unused("library", &kernels, ".visible .entry mine(\n", "mine").unwrap();
+        assert!(warning.contains("such as `a`") && warning.contains("write `pub use library;` in `mine`"), "{warning}");
+        assert_eq!(unused("library", &kernels, ".visible .entry b(\n", "mine"), None);
+        assert_eq!(unused("library", &Kernels::default(), "", "mine"), None);
     }
 
     fn fallback(part: &str, arch: Arch) -> Fallback {

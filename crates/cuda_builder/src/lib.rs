@@ -28,9 +28,11 @@ mod embed;
 mod error;
 mod files;
 mod invocation;
+mod llvm_ir;
 mod options;
 mod package;
 pub mod postprocess;
+mod sources;
 mod std_floats;
 mod toolchain;
 

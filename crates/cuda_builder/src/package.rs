@@ -10,6 +10,7 @@ use crate::TARGET;
 use crate::command;
 use crate::error::{BuildError, CargoFailure};
 use crate::options::Options;
+use crate::sources::{Kernels, SourceFile};
 
 /// The crate name of the library whose attribute makes kernels.
 const KERNELS_NEED: &str = "cuda_std";
@@ -22,6 +23,8 @@ pub(crate) struct Package {
     pub library: Library,
     /// The libraries that the crate depends on and that may contain kernels, because they depend on `cuda_std`.
     pub libraries: Vec<KernelLibrary>,
+    /// `cuda_std`, if the crate depends on it, directly or not.
+    pub device_library: Option<KernelLibrary>,
     pub manifest: PathBuf,
     /// The workspace's folder, to which the paths of the crate's files and dependencies are relative.
     pub workspace_root: PathBuf,
@@ -64,6 +67,12 @@ impl Package {
         Package::from_metadata(&metadata, manifest).map_err(unusable)
     }
 
+    /// Returns the kernels of the crate and of each library that may contain kernels, in this order.
+    pub(crate) fn kernels(&self) -> Vec<Kernels> {
+        let others = self.libraries.iter().map(|found| &found.library);
+        std::iter::once(&self.library).chain(others).map(|library| Kernels::search(&library.files())).collect()
+    }
+
     fn from_metadata(metadata: &Value, manifest: &Path) -> Result<Package, String> {
         let folder = |key: &str| {
             text(&metadata[key]).map(PathBuf::from).ok_or_else(|| format!("`cargo metadata` prints no `{key}`"))
@@ -72,10 +81,15 @@ impl Package {
         let is_ours =
             |package: &&Value| package["manifest_path"].as_str().is_some_and(|path| Path::new(path) == manifest);
         let package = packages.iter().find(is_ours).ok_or("its manifest is a workspace without a package")?;
+        let (device_libraries, libraries) = kernel_libraries(metadata, packages, &package["id"])
+            .into_iter()
+            .partition(KernelLibrary::is_device_library);
+        let device_libraries: Vec<KernelLibrary> = device_libraries;
         Ok(Package {
             name: text(&package["name"]).ok_or("it has no name")?,
             library: Library::of(package).ok_or("it has no library target: put the kernels into `src/lib.rs`")?,
-            libraries: kernel_libraries(metadata, packages, &package["id"]),
+            libraries,
+            device_library: device_libraries.into_iter().next(),
             manifest: manifest.to_owned(),
             workspace_root: folder("workspace_root")?,
             target_directory: folder("target_directory")?,
@@ -92,7 +106,7 @@ fn elements(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
 }
 
-/// Returns the libraries on which the package `id` depends, directly or not, and which depend on `cuda_std`.
+/// Returns the libraries on which the package `id` depends, directly or not, and which depend on `cuda_std` or are it.
 fn kernel_libraries(metadata: &Value, packages: &[Value], id: &Value) -> Vec<KernelLibrary> {
     let nodes = elements(&metadata["resolve"]["nodes"]);
     let dependencies = |id: &Value| {
@@ -109,8 +123,9 @@ fn kernel_libraries(metadata: &Value, packages: &[Value], id: &Value) -> Vec<Ker
         for found in new {
             todo.push(found);
             let package = packages.iter().find(|package| package["id"] == *found);
-            let has_kernels = dependencies(found).any(|dependency| dependency["name"] == KERNELS_NEED);
-            if has_kernels && let Some(library) = package.and_then(|package| KernelLibrary::of(metadata, package)) {
+            let Some(library) = package.and_then(|package| KernelLibrary::of(metadata, package)) else { continue };
+            let may_have_kernels = dependencies(found).any(|dependency| dependency["name"] == KERNELS_NEED);
+            if may_have_kernels || library.is_device_library() {
                 libraries.push(library);
             }
         }
@@ -135,6 +150,10 @@ impl KernelLibrary {
             is_in_workspace: elements(&metadata["workspace_members"]).contains(&package["id"]),
         })
     }
+
+    fn is_device_library(&self) -> bool {
+        self.library.name == KERNELS_NEED
+    }
 }
 
 /// The library target of a package.
@@ -155,6 +174,11 @@ impl Library {
         };
         let target = elements(&package["targets"]).iter().find(is_library)?;
         Some(Library { name: text(&target["name"])?.replace('-', "_"), root: text(&target["src_path"])?.into() })
+    }
+
+    /// Returns the Rust files in the folder of the root source file.
+    pub(crate) fn files(&self) -> Vec<SourceFile> {
+        self.root.parent().map(SourceFile::read_all).unwrap_or_default()
     }
 
     /// Returns the flags of the compiler that add to the library what its root file lacks of `#![no_std]` and of
@@ -245,6 +269,7 @@ mod tests {
             package.libraries.iter().map(|found| (found.package.as_str(), found.is_in_workspace)).collect();
         libraries.sort_unstable();
         assert_eq!(libraries, [("deep@1.2.0", false), ("direct@1.2.0", true)]);
+        assert_eq!(package.device_library.unwrap().package, "cuda_std@1.2.0");
     }
 
     #[test]

@@ -169,6 +169,16 @@ fn builds_the_sample_kernels() {
     let error = builder(&sample, &target).features(["unheard_of"]).build().unwrap_err().to_string();
     assert!(error.contains("unheard_of"), "{error}");
 
+    // LLVM's message names no line: the builder finds the lines of the dependency.
+    let error = builder(&sample, &target).features(["fenced"]).build().unwrap_err().to_string();
+    let line = fs::read_to_string(sample.join("table/src/lib.rs")).unwrap();
+    let line = 1 + line.lines().position(|line| line.contains("compiler_fence")).unwrap();
+    let place = format!(
+        "  --> {}:{line}: in the function `table::fenced` of the crate `table`, which `sample_kernels::uses_a_fence` calls",
+        sample.join("table/src/lib.rs").display()
+    );
+    assert!(error.contains(&place) && error.contains("`compiler_fence` does not compile for a GPU"), "{error}");
+
     assert_eq!(fs::read(sample.join("Cargo.lock")).unwrap(), lock);
 
     // A project whose crates have the same names and paths: each is built with its own sources, which are older here.

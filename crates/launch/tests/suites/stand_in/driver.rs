@@ -160,6 +160,7 @@ macro_rules! functions {
 
 mod asynchronous;
 mod graphs;
+mod heap;
 mod libraries;
 mod peers;
 
