@@ -44,6 +44,7 @@ pub struct CudaBuilder {
     sources: Option<String>,
     /// The architectures that the caller has chosen.
     pub(crate) archs: Vec<Arch>,
+    pub(crate) machine_code: bool,
 }
 
 /// The result of a build.
@@ -73,6 +74,7 @@ impl CudaBuilder {
             toolchain: None,
             sources: None,
             archs: Vec::new(),
+            machine_code: false,
         }
     }
 
@@ -84,12 +86,30 @@ impl CudaBuilder {
 
     /// Sets the architectures for which [`embed`](CudaBuilder::embed) builds the PTX module. A GPU loads the latest one
     /// that it can run. [`build`](CudaBuilder::build) builds for the oldest of them. An empty list restores the default.
+    ///
+    /// ```no_run
+    /// # use cuda_builder::{Arch, CudaBuilder};
+    /// fn main() -> std::process::ExitCode {
+    ///     CudaBuilder::new("kernels").archs([Arch::Sm80, Arch::Sm90]).machine_code(true).embed()
+    /// }
+    /// ```
     #[must_use]
     pub fn archs(mut self, archs: impl IntoIterator<Item = Arch>) -> CudaBuilder {
         self.archs = archs.into_iter().collect();
         self.archs.sort_unstable();
         self.archs.dedup();
         self.options.arch = self.archs.first().copied().unwrap_or_default();
+        self
+    }
+
+    /// Makes [`embed`](CudaBuilder::embed) add machine code for each architecture, which NVIDIA's assembler `ptxas` makes
+    /// of the PTX. A GPU of that architecture, or of a later one with the same major number, then compiles nothing when
+    /// the program starts. Other GPUs load the PTX. If there is no assembler on this machine, the build prints a warning
+    /// and embeds the PTX alone. The default is `false`.
+    #[doc(alias = "cubin")]
+    #[must_use]
+    pub fn machine_code(mut self, on: bool) -> CudaBuilder {
+        self.machine_code = on;
         self
     }
 

@@ -10,6 +10,7 @@ use crate::build_script;
 use crate::builder::CudaBuilder;
 use crate::error::BuildError;
 use crate::files;
+use crate::machine_code;
 use crate::package::Package;
 use crate::postprocess::{Fallback, entry_name};
 use crate::sources::Kernels;
@@ -35,6 +36,8 @@ impl CudaBuilder {
     ///
     /// Libraries on which the kernel crate depends may contain kernels, too. The crate must use them, for example by
     /// `pub use library;`, because the compiler omits a dependency that no code mentions.
+    ///
+    /// [`machine_code`](CudaBuilder::machine_code) adds machine code, so that a GPU's driver compiles nothing.
     ///
     /// On an error, this function prints the compiler's messages and the build fails. If no compiler on this machine
     /// can build PTX, it prints a warning that says what to install, and the program runs only in the simulator. It
@@ -70,8 +73,7 @@ impl CudaBuilder {
             Err(error @ BuildError::NoToolchain(_)) => {
                 println!("cargo::warning=no PTX is built, so that only the simulator will run the kernels:");
                 error.to_string().lines().for_each(|line| println!("cargo::warning={line}"));
-                // A file that does not exist makes cargo run the script again next time.
-                build_script::announce(&[out.join("no-such-file")]);
+                build_script::announce_missing(&out);
                 Vec::new()
             }
             Err(error) => return Err(error),
@@ -90,10 +92,20 @@ impl CudaBuilder {
 
     /// Builds the module for each architecture.
     fn images(self, out: &Path, library: &str) -> Result<Vec<Image>, BuildError> {
+        let assemblers = if self.machine_code { machine_code::assemblers() } else { Vec::new() };
         let build = |arch: Arch| {
             let ptx = out.join(format!("{library}.{arch}.ptx"));
             let output = self.clone().arch(arch).copy_to(&ptx).build()?;
-            let source = format!("PtxImage::new({}, include_str!({ptx:?}))", arch.number());
+            let mut source = format!("PtxImage::new({}, include_str!({ptx:?}))", arch.number());
+            if self.machine_code {
+                match machine_code::assemble(&ptx, arch, &assemblers)? {
+                    Some(cubin) => source += &format!(".with_machine_code(include_bytes!({cubin:?}))"),
+                    None => {
+                        println!("cargo::warning={}", machine_code::missing(arch, &assemblers));
+                        build_script::announce_missing(out);
+                    }
+                }
+            }
             Ok(Image { source, ptx: output.ptx, fallbacks: output.fallbacks })
         };
         // Each architecture has an intermediate folder of its own, so that the builds do not wait for each other.

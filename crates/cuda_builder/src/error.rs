@@ -4,6 +4,8 @@ use std::fmt;
 use std::path::PathBuf;
 use std::process::ExitStatus;
 
+use ptxas::PtxasError;
+
 use crate::arch::Arch;
 use crate::postprocess::PtxError;
 use crate::sources::NO_COMPILER_FENCE;
@@ -67,6 +69,10 @@ pub enum BuildError {
         /// The operating system's error.
         source: std::io::Error,
     },
+
+    /// NVIDIA's assembler refused the PTX.
+    #[error(transparent)]
+    Assembler(#[from] PtxasError),
 
     /// The compiler's PTX does not have the form that the builder expects.
     #[error("the PTX of `{krate}` for {arch}: {source}")]

@@ -29,6 +29,7 @@ mod error;
 mod files;
 mod invocation;
 mod llvm_ir;
+mod machine_code;
 mod options;
 mod package;
 pub mod postprocess;

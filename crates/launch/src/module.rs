@@ -30,6 +30,7 @@ pub struct PtxImage {
     pub arch: u32,
     bytes: &'static [u8],
     is_deflated: bool,
+    machine_code: Option<&'static [u8]>,
 }
 
 /// The PTX of one entry alone, or `None` if it needs the rest of its module.
@@ -41,13 +42,27 @@ const HEAD: u64 = 4096;
 impl PtxImage {
     /// Makes an image from the PTX `text`.
     pub const fn new(arch: u32, text: &'static str) -> Self {
-        Self { arch, bytes: text.as_bytes(), is_deflated: false }
+        Self { arch, bytes: text.as_bytes(), is_deflated: false, machine_code: None }
     }
 
     /// Makes an image from PTX compressed by DEFLATE (RFC 1951), for programs with much PTX. If the bytes are invalid,
     /// the driver gets the text up to the error.
     pub const fn deflated(arch: u32, bytes: &'static [u8]) -> Self {
-        Self { arch, bytes, is_deflated: true }
+        Self { arch, bytes, is_deflated: true, machine_code: None }
+    }
+
+    /// Adds the machine code of the same kernels, which `ptxas -arch=sm_<arch>` made of the PTX. A GPU of the same major
+    /// compute capability and the same or a later minor one loads it, so that the driver compiles nothing. Any other GPU
+    /// loads the PTX, and so does a GPU whose driver refuses the machine code. Launches with tables need the PTX, too.
+    #[must_use]
+    pub const fn with_machine_code(self, cubin: &'static [u8]) -> Self {
+        Self { machine_code: Some(cubin), ..self }
+    }
+
+    /// Returns the machine code, if there is any that a GPU of `capability` can run.
+    pub(crate) fn machine_code_for(&self, capability: (u32, u32)) -> Option<&'static [u8]> {
+        let is_compatible = self.arch <= arch(capability) && self.arch / 10 == capability.0;
+        self.machine_code.filter(|_| is_compatible)
     }
 
     /// Returns the PTX.
@@ -211,9 +226,11 @@ mod tests {
         assert_eq!(found("others"), None);
         assert_eq!(find(&[], kernel("gpu").module), None);
         // Libraries in the same images are one module.
-        static IMAGES: [PtxImage; 1] = [SM_70];
-        let shared = ["first", "second", "third"].map(|path| PtxModule { path, images: &IMAGES });
-        assert_eq!(find(&shared, "second::inner"), Some(0));
+        const SHARED: &[PtxModule] = {
+            static IMAGES: [PtxImage; 1] = [SM_70];
+            &[PtxModule { path: "first", images: &IMAGES }, PtxModule { path: "second", images: &IMAGES }]
+        };
+        assert_eq!(find(SHARED, "second::inner"), Some(0));
     }
 
     #[test]
@@ -236,6 +253,15 @@ mod tests {
         assert_eq!(best((8, 9)), [70]);
         assert_eq!(best((7, 0)), [70]);
         assert!(best((6, 1)).is_empty());
+    }
+
+    #[test]
+    fn machine_code_is_for_one_major_version() {
+        let image = PtxImage::new(86, "").with_machine_code(b"code");
+        for (capability, runs) in [((8, 6), true), ((8, 9), true), ((8, 0), false), ((9, 0), false), ((12, 0), false)] {
+            assert_eq!(image.machine_code_for(capability).is_some(), runs, "{capability:?}");
+        }
+        assert_eq!(SM_90.machine_code_for((9, 0)), None);
     }
 
     #[test]

@@ -22,7 +22,7 @@ fn kernels_allocate_from_the_heap_of_the_device() {
         assert!(ptx.lines().any(|line| line.starts_with(".extern .func") && line.ends_with(function)), "{ptx}");
         assert!(ptx.lines().any(|line| line.contains("call.uni") && line.contains(function)), "{ptx}");
     }
-    for entry in ["last_digits", "aligned_boxes", "leak", "halve"] {
+    for entry in ["last_digits", "aligned_boxes", "leak", "pass_between_threads", "halve"] {
         assert!(ptx.contains(&format!(".visible .entry {entry}(")), "no entry {entry}: {ptx}");
     }
     assemble(&file, Arch::Sm90);

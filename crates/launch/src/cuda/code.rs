@@ -73,7 +73,7 @@ pub(crate) fn compile(ordinal: u32, known: &'static [PtxModule], kernels: impl F
         sys::device_attribute(device.as_raw(), DeviceAttribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
     if let Ok(multiprocessors) = multiprocessors {
         let kernels = if multiprocessors == GUESSED_MULTIPROCESSORS { guessed } else { kernels(multiprocessors) };
-        Target { known, capability: gpu.compute_capability, driver }.compile(&kernels);
+        Target { known, capability: gpu.compute_capability, driver }.compile_ahead(&kernels);
     }
 }
 
@@ -111,8 +111,27 @@ pub(super) struct Target {
 impl Target {
     /// Returns the best image that contains `kernel` and that the driver supports.
     fn image(&self, kernel: &'static KernelInfo) -> Option<&'static PtxImage> {
-        let images = self.known[module::find(self.known, kernel.module)?].images_for(self.capability);
+        self.best_image(module::find(self.known, kernel.module)?)
+    }
+
+    /// Returns the best image of the module at `index` that the driver supports.
+    fn best_image(&self, index: usize) -> Option<&'static PtxImage> {
+        let images = self.known[index].images_for(self.capability);
         images.into_iter().find(|image| image.needs().is_none_or(|need| need <= self.driver))
+    }
+
+    /// Returns the machine code of the module at `index` for this GPU, if there is any, and the image that has it.
+    pub(super) fn machine_code(&self, index: usize) -> Option<(&'static PtxImage, &'static [u8])> {
+        let image = self.best_image(index)?;
+        Some((image, image.machine_code_for(self.capability)?))
+    }
+
+    /// Compiles `kernels` like [`compile`](Self::compile) before they are launched, except those with machine code.
+    pub(super) fn compile_ahead(&self, kernels: &[&'static KernelInfo]) {
+        let has_machine_code =
+            |kernel: &KernelInfo| module::find(self.known, kernel.module).and_then(|index| self.machine_code(index));
+        let without: Vec<_> = kernels.iter().copied().filter(|kernel| has_machine_code(kernel).is_none()).collect();
+        self.compile(&without);
     }
 
     /// Compiles those of `kernels` that are not compiled yet and whose PTX can be extracted from their module. Launches

@@ -3,7 +3,7 @@
 #[path = "../fixtures/heap-kernels/src/heap.rs"]
 mod kernels;
 
-use kernels::{aligned_boxes, last_digits, leak};
+use kernels::{aligned_boxes, last_digits, leak, pass_between_threads};
 use launch::{LaunchConfig, checked_devices, checked_devices_strict};
 
 #[test]
@@ -24,9 +24,12 @@ fn kernels_allocate() {
 }
 
 #[test]
-fn memory_that_no_thread_frees_is_no_fault() {
+fn memory_that_threads_leak_or_share_is_no_fault() {
     for device in checked_devices_strict() {
         let mut y = device.zeroed::<u32>(64).unwrap();
+        device.launch(LaunchConfig::new(2, 32), pass_between_threads(y.view_mut())).unwrap();
+        let expected: Vec<u32> = (0..64).map(|i| i / 32 * 32 + 1).collect();
+        assert_eq!(y.download().unwrap(), expected, "{}", device.summary());
         device.launch(LaunchConfig::new(2, 32), leak(100, y.view_mut())).unwrap();
         assert_eq!(y.download().unwrap(), [7; 64], "{}", device.summary());
     }
