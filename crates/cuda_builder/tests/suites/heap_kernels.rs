@@ -1,7 +1,7 @@
 //! Tests the PTX of kernels that allocate, and of a library with kernels outside the workspace. `launch` tests the
-//! kernels in the simulator.
+//! kernels in the simulator and, if `GRIDSTRIDE_HEAP_PTX` names the file for the PTX, on a GPU.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use cuda_builder::Arch;
 
@@ -12,7 +12,7 @@ use crate::{scratch, shared_build, toolchain};
 fn kernels_allocate_from_the_heap_of_the_device() {
     let kernels = Path::new(env!("CARGO_MANIFEST_DIR")).join("../launch/tests/fixtures/heap-kernels");
     let Some(toolchain) = toolchain(&kernels) else { return };
-    let file = scratch("heap.ptx");
+    let file = std::env::var_os("GRIDSTRIDE_HEAP_PTX").map_or_else(|| scratch("heap.ptx"), PathBuf::from);
     let build = || {
         let build = shared_build(&toolchain, &kernels, Arch::Sm90).locked(true).copy_to(&file).build();
         build.unwrap_or_else(|error| panic!("{error}")).ptx
