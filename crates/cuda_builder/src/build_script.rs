@@ -37,3 +37,10 @@ pub(crate) fn announce(sources: &[PathBuf]) {
         println!("cargo::rerun-if-env-changed={variable}");
     }
 }
+
+/// Tells the outer `cargo` to run the build script again next time, because a program is missing that the user may
+/// install.
+pub(crate) fn announce_missing(out: &Path) {
+    // A file that does not exist counts as changed.
+    announce(&[out.join("no-such-file")]);
+}

@@ -41,6 +41,11 @@ pub(crate) trait Backend: Any + Ipc + Send + Sync {
     /// Returns the maximum number of bytes of shared memory, static and dynamic together, that a block may use.
     fn max_shared_bytes(&self) -> u32;
 
+    /// Sets the size of the heap from which kernels allocate. Does nothing if kernels allocate from the host's memory.
+    fn set_heap_bytes(&self, _bytes: usize) -> Result<(), Error> {
+        Ok(())
+    }
+
     /// Returns the numbers of registers and bytes of memory that `kernel` uses.
     fn resources(&self, kernel: &'static KernelInfo) -> Result<KernelResources, Error>;
 

@@ -233,8 +233,23 @@ impl Device {
         self.backend().max_shared_bytes()
     }
 
-    /// Launches the kernel of `call` with its arguments. Each thread of the grid that `config` describes runs the
-    /// kernel once.
+    /// Sets the size of the heap from which kernels allocate (`Box`, `Vec`), in bytes. A GPU's heap has 8 MiB if this is
+    /// never called. The driver may round the size up, and takes the memory when it loads the first kernel that
+    /// allocates. All devices that this process opens on the same GPU share the heap.
+    ///
+    /// On a GPU, a kernel whose allocation fails ends with a trap, and memory that a kernel does not free stays
+    /// allocated until the device is closed. The simulator ignores this setting: simulated threads allocate from the
+    /// host's memory, without a limit of their own.
+    ///
+    /// # Errors
+    ///
+    /// On a GPU: [`Error::Driver`] if a kernel that allocates has been launched, or if the GPU does not have this much
+    /// memory; [`Error::ContextLost`] when an earlier launch failed.
+    pub fn set_heap_bytes(&self, bytes: usize) -> Result<(), Error> {
+        self.backend().set_heap_bytes(bytes)
+    }
+
+    /// Launches a kernel: each thread of `config` runs `call` once.
     ///
     /// In the simulator this function returns when the kernel has ended. On a GPU it returns at once, and the kernel
     /// runs after the earlier work. If the kernel fails on a GPU, a later call that waits returns the error.

@@ -31,6 +31,7 @@ pub struct PtxImage {
     bytes: &'static [u8],
     is_deflated: bool,
     is_compiled_at_open: bool,
+    machine_code: Option<&'static [u8]>,
 }
 
 /// The number of bytes at the start of an image that contain its version and its target.
@@ -39,13 +40,13 @@ const HEAD: u64 = 4096;
 impl PtxImage {
     /// Creates an image from the PTX `text`.
     pub const fn new(arch: u32, text: &'static str) -> Self {
-        Self { arch, bytes: text.as_bytes(), is_deflated: false, is_compiled_at_open: false }
+        Self { arch, bytes: text.as_bytes(), is_deflated: false, is_compiled_at_open: false, machine_code: None }
     }
 
     /// Creates an image from PTX compressed by DEFLATE (RFC 1951), for programs with much PTX. If the bytes are
     /// invalid, the driver gets the text up to the error.
     pub const fn deflated(arch: u32, bytes: &'static [u8]) -> Self {
-        Self { arch, bytes, is_deflated: true, is_compiled_at_open: false }
+        Self { arch, bytes, is_deflated: true, is_compiled_at_open: false, machine_code: None }
     }
 
     /// Makes the driver compile the kernels of this image as soon as a GPU is opened: see
@@ -56,6 +57,20 @@ impl PtxImage {
 
     pub(crate) fn is_compiled_at_open(&self) -> bool {
         self.is_compiled_at_open
+    }
+
+    /// Adds the machine code of the same kernels, which `ptxas -arch=sm_<arch>` made of the PTX. A GPU of the same major
+    /// compute capability and the same or a later minor one loads it, so that the driver compiles nothing. Any other GPU
+    /// loads the PTX, and so does a GPU whose driver refuses the machine code. Launches with tables need the PTX, too.
+    #[must_use]
+    pub const fn with_machine_code(self, cubin: &'static [u8]) -> Self {
+        Self { machine_code: Some(cubin), ..self }
+    }
+
+    /// Returns the machine code, if there is any that a GPU of `capability` can run.
+    pub(crate) fn machine_code_for(&self, capability: (u32, u32)) -> Option<&'static [u8]> {
+        let is_compatible = self.arch <= arch(capability) && self.arch / 10 == capability.0;
+        self.machine_code.filter(|_| is_compatible)
     }
 
     /// Returns the PTX.
@@ -137,11 +152,14 @@ pub(crate) fn arch((major, minor): (u32, u32)) -> u32 {
     10 * major + minor
 }
 
-/// Returns the index in `modules` of the module to which the Rust module `declared_in` belongs.
+/// Returns the index in `modules` of the module to which the Rust module `declared_in` belongs. Modules with the same
+/// images share one index, so that all their kernels use the same statics.
 pub(crate) fn find(modules: &[PtxModule], declared_in: &str) -> Option<usize> {
     let contains =
         |path: &str| declared_in.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with("::"));
-    (0..modules.len()).filter(|&i| contains(modules[i].path)).max_by_key(|&i| modules[i].path.len())
+    let found = (0..modules.len()).filter(|&i| contains(modules[i].path)).max_by_key(|&i| modules[i].path.len())?;
+    let shares = |module: &PtxModule| std::ptr::eq(module.images, modules[found].images);
+    if modules[found].images.is_empty() { Some(found) } else { modules.iter().position(shares) }
 }
 
 impl PtxModule {
@@ -208,6 +226,12 @@ mod tests {
         assert_eq!(found("gpu2"), None);
         assert_eq!(found("others"), None);
         assert_eq!(find(&[], kernel("gpu").module), None);
+        // Libraries in the same images are one module.
+        const SHARED: &[PtxModule] = {
+            static IMAGES: [PtxImage; 1] = [SM_70];
+            &[PtxModule { path: "first", images: &IMAGES }, PtxModule { path: "second", images: &IMAGES }]
+        };
+        assert_eq!(find(SHARED, "second::inner"), Some(0));
     }
 
     #[test]
@@ -232,6 +256,15 @@ mod tests {
         assert_eq!(best((8, 9)), [70]);
         assert_eq!(best((7, 0)), [70]);
         assert!(best((6, 1)).is_empty());
+    }
+
+    #[test]
+    fn machine_code_is_for_one_major_version() {
+        let image = PtxImage::new(86, "").with_machine_code(b"code");
+        for (capability, runs) in [((8, 6), true), ((8, 9), true), ((8, 0), false), ((9, 0), false), ((12, 0), false)] {
+            assert_eq!(image.machine_code_for(capability).is_some(), runs, "{capability:?}");
+        }
+        assert_eq!(SM_90.machine_code_for((9, 0)), None);
     }
 
     #[test]

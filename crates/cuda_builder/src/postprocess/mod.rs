@@ -108,7 +108,7 @@ fn parse_bounds(line: &str, rest: &str) -> Result<(String, Bounds), PtxError> {
 }
 
 /// Returns the name of the kernel whose entry starts in this line.
-fn entry_name(line: &str) -> Option<&str> {
+pub(crate) fn entry_name(line: &str) -> Option<&str> {
     let (before, after) = line.split_once(".entry ")?;
     let is_directive = before.split_whitespace().all(|word| word.starts_with('.'));
     let end = after.find(|c: char| c == '(' || c.is_whitespace()).unwrap_or(after.len());

@@ -70,7 +70,9 @@ fn types_and_memory_are_the_instructions_that_they_say() {
     has("weigh", &["ld.const.u32", "ld.const.u8", "ld.const.u64", "atom.relaxed.gpu.global.add.u32"]);
     assert!(ptx.contains(".const .align 4 .b8 cuda_std_static_WEIGHTS[12] = {"), "{ptx}");
     assert!(ptx.contains(".global .align 4 .b8 cuda_std_static_COUNTS[8] = {5};"), "{ptx}");
-    // Only the kernel whose assertion composes a message has local memory.
+    // A library that the crate depends on has a kernel, too.
+    has("increment", &["ld.global.b32", "st.global.b32"]);
+    // No kernel has local memory but the one whose assertion puts a message together.
     let has_local = |entry: &&str| entry.contains(".local .align");
     let local: Vec<_> = ptx.split(".visible .entry ").skip(1).filter(has_local).collect();
     assert!(matches!(local[..], [entry] if entry.starts_with("statics_of_a_kernel(")), "{local:?}");

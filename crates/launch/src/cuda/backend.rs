@@ -78,6 +78,15 @@ impl Backend for GpuDevice {
         self.limits.shared_bytes
     }
 
+    fn set_heap_bytes(&self, bytes: usize) -> Result<(), Error> {
+        self.context.enter()?;
+        sys::set_heap_bytes(bytes).map_err(|code| {
+            let what = || format!("set the heap of kernels to {bytes} bytes");
+            let remedy = "set it before the first launch of a kernel that allocates, to less than the GPU's memory";
+            self.context.error(code, what, remedy)
+        })
+    }
+
     fn resources(&self, kernel: &'static KernelInfo) -> Result<KernelResources, Error> {
         self.context.enter()?;
         self.modules.resources(&self.context, kernel)

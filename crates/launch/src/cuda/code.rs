@@ -73,7 +73,7 @@ pub(crate) fn compile(ordinal: u32, known: &'static [PtxModule], kernels: impl F
         sys::device_attribute(device.as_raw(), DeviceAttribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
     if let Ok(multiprocessors) = multiprocessors {
         let kernels = if multiprocessors == GUESSED_MULTIPROCESSORS { guessed } else { kernels(multiprocessors) };
-        Target { known, capability: gpu.compute_capability, driver }.compile(&kernels);
+        Target { known, capability: gpu.compute_capability, driver }.compile_ahead(&kernels);
     }
 }
 
@@ -120,19 +120,33 @@ pub(super) struct Target {
 impl Target {
     /// Returns the best image that contains `kernel` and that the driver supports.
     fn image(&self, kernel: &'static KernelInfo) -> Option<&'static PtxImage> {
-        self.best_image(&self.known[module::find(self.known, kernel.module)?])
+        self.best_image(module::find(self.known, kernel.module)?)
     }
 
-    /// Returns the best image of `module` that the driver supports.
-    fn best_image(&self, module: &PtxModule) -> Option<&'static PtxImage> {
-        let images = module.images_for(self.capability);
+    /// Returns the best image of the module at `index` that the driver supports.
+    fn best_image(&self, index: usize) -> Option<&'static PtxImage> {
+        let images = self.known[index].images_for(self.capability);
         images.into_iter().find(|image| image.needs().is_none_or(|need| need <= self.driver))
     }
 
-    /// Compiles the kernels in `kernels` that are not compiled yet and whose PTX can be extracted from their module.
-    /// Launches with tables cannot use this code. Each kernel is compiled separately, so that it can be launched before
-    /// the other kernels are ready. Several kernels are compiled at the same time. When this function returns, another
-    /// thread may still be compiling some of them.
+    /// Returns the machine code of the module at `index` for this GPU, if there is any, and the image that has it.
+    pub(super) fn machine_code(&self, index: usize) -> Option<(&'static PtxImage, &'static [u8])> {
+        let image = self.best_image(index)?;
+        Some((image, image.machine_code_for(self.capability)?))
+    }
+
+    /// Compiles `kernels` like [`compile`](Self::compile) before they are launched, except those with machine code.
+    pub(super) fn compile_ahead(&self, kernels: &[&'static KernelInfo]) {
+        let has_machine_code =
+            |kernel: &KernelInfo| module::find(self.known, kernel.module).and_then(|index| self.machine_code(index));
+        let without: Vec<_> = kernels.iter().copied().filter(|kernel| has_machine_code(kernel).is_none()).collect();
+        self.compile(&without);
+    }
+
+    /// Compiles those of `kernels` that are not compiled yet and whose PTX can be extracted from their module. Launches
+    /// with tables cannot use this code. Each kernel is compiled separately, so that it can be launched as soon as it
+    /// is ready. Several kernels are compiled at a time. Another thread may still be compiling some of them when this
+    /// returns.
     pub(super) fn compile(&self, kernels: &[&'static KernelInfo]) {
         if !sys::has_libraries() {
             return;
@@ -160,13 +174,18 @@ impl Target {
 
     /// Returns true if a module's best image is to be compiled when a device is opened.
     pub(super) fn has_images_to_compile(&self) -> bool {
-        let images = || self.known.iter().filter_map(|module| self.best_image(module));
-        images().any(PtxImage::is_compiled_at_open) && sys::has_libraries()
+        self.images_without_machine_code().any(PtxImage::is_compiled_at_open) && sys::has_libraries()
+    }
+
+    /// Returns the modules' best images, except those with machine code for this GPU.
+    fn images_without_machine_code(&self) -> impl Iterator<Item = &'static PtxImage> {
+        let best = (0..self.known.len()).filter_map(|index| self.best_image(index));
+        best.filter(|image| image.machine_code_for(self.capability).is_none())
     }
 
     /// Returns a job for each kernel of the modules' best images for which `is_wanted` returns true.
     fn all_jobs(&self, is_wanted: impl Fn(&PtxImage) -> bool) -> Vec<Job> {
-        let images = self.known.iter().filter_map(|module| self.best_image(module)).filter(|image| is_wanted(image));
+        let images = self.images_without_machine_code().filter(|image| is_wanted(image));
         // Several modules may share an image.
         let images: BTreeMap<_, _> = images.map(|image| (address(image), image)).collect();
         let outlines = images.into_values().filter_map(|image| Some((image, image.outline()?)));

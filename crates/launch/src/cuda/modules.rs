@@ -1,5 +1,6 @@
 //! The loaded kernels of a GPU. The driver compiles each kernel when it is first used: separately or, if the kernel
-//! uses statics, with its whole module. Kernels are kept until the device is dropped.
+//! uses statics, with its whole module. If the module has machine code for the GPU, all its kernels are loaded from
+//! that at once. Kernels are kept until the device is dropped.
 
 use std::collections::HashMap;
 use std::ffi::CString;
@@ -14,7 +15,7 @@ use super::kernels::{KernelTable, Key, LoadedKernel};
 use super::sys::{self, Code, FunctionAttribute};
 use crate::error::{Error, Launched};
 use crate::limits::{Limits, check};
-use crate::module::{self, PtxModule};
+use crate::module::{self, PtxImage, PtxModule};
 use crate::properties::KernelResources;
 use crate::ptx::{self, Traits};
 
@@ -39,6 +40,8 @@ struct Wanted<'a> {
 struct Loaded {
     /// The modules that are loaded as a whole, by their index in the known modules.
     whole: HashMap<usize, LoadedModule>,
+    /// The modules that are loaded from machine code, by their index. `None` if the driver refused the code.
+    machine_code: HashMap<usize, Option<LoadedModule>>,
     /// The modules that are loaded with a single kernel each.
     alone: Vec<LoadedModule>,
 }
@@ -168,6 +171,12 @@ impl Modules {
     fn load(&self, wanted: Wanted<'_>) -> Result<(Option<LoadedModule>, LoadedKernel), Error> {
         let Wanted { context, kernel, tables } = wanted;
         if tables.is_empty()
+            && let Some((module, image)) = self.machine_code(context, self.module_index(kernel.name, kernel.module)?)?
+        {
+            let text = image.own_texts(&[kernel.name]).pop().flatten();
+            return Ok((None, self.find_in(wanted, module, text.as_deref().unwrap_or_default())?));
+        }
+        if tables.is_empty()
             && let Some(code) = code::of(&self.target, kernel)
             && let Some(function) = code.function()
         {
@@ -197,12 +206,32 @@ impl Modules {
         Ok((Some(module), kernel))
     }
 
+    /// Returns the module at `index`, loaded from machine code, and the image that has it. Returns `None` if there is no
+    /// machine code for this GPU, or if the driver refuses it.
+    fn machine_code(&self, context: &Context, index: usize) -> Result<Option<(CUmodule, &'static PtxImage)>, Error> {
+        let Some((image, code)) = self.target.machine_code(index) else { return Ok(None) };
+        let mut modules = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(module) = modules.machine_code.get(&index) {
+            return Ok(module.as_ref().map(|module| (module.0, image)));
+        }
+        let module = match sys::load_machine_code(code) {
+            Ok(module) => Some(LoadedModule(module)),
+            Err(code) if code.loses_context() || code == Code::OUT_OF_MEMORY => {
+                let path = self.target.known[index].path;
+                return Err(context.error(code, || format!("load the machine code of `{path}`"), ""));
+            }
+            Err(_) => None,
+        };
+        let module = modules.machine_code.entry(index).or_insert(module);
+        Ok(module.as_ref().map(|module| (module.0, image)))
+    }
+
     /// Finds the wanted kernel in `module`. `traits` are its own, or the default if the whole module was loaded.
     fn find_in(&self, wanted: Wanted<'_>, module: CUmodule, traits: Traits) -> Result<LoadedKernel, Error> {
         let Wanted { context, kernel, .. } = wanted;
-        let path = self.target.known[self.module_index(kernel.name, kernel.module)?].path;
-        let what = || format!("find the kernel `{}` in the PTX of `{path}`", kernel.name);
-        let remedy = "the PTX was not built from this program's sources: build it again";
+        let what = || format!("find the kernel `{}` of `{}` in the PTX", kernel.name, kernel.module);
+        let remedy = "build the PTX again from this program's sources; it has the kernels of a library only if the \
+            crate that it is built from uses the library: write `pub use library;` there, with the library's name";
         let function = match CString::new(kernel.name) {
             // SAFETY: the module is loaded.
             Ok(name) => unsafe { sys::function(module, &name) }.map_err(|code| context.error(code, what, remedy))?,
@@ -211,9 +240,9 @@ impl Modules {
         describe(wanted, function, traits)
     }
 
-    /// Compiles the kernels as [`Target::compile`] does.
+    /// Compiles the kernels as [`Target::compile_ahead`] does.
     pub(super) fn compile_together(&self, kernels: &[&'static KernelInfo]) {
-        self.target.compile(kernels);
+        self.target.compile_ahead(kernels);
     }
 
     /// Compiles all kernels as [`Target::compile_all`] does.
@@ -228,6 +257,9 @@ impl Modules {
 
     /// Returns the module at `index`, loaded as a whole. Loads it if necessary.
     fn whole(&self, context: &Context, index: usize) -> Result<CUmodule, Error> {
+        if let Some((module, _)) = self.machine_code(context, index)? {
+            return Ok(module);
+        }
         let mut modules = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(module) = modules.whole.get(&index) {
             return Ok(module.0);
@@ -241,7 +273,7 @@ impl Modules {
     /// Returns the address of the static `of`. The context must be current.
     pub(super) fn static_address(&self, context: &Context, of: &'static DeviceStatic) -> Result<u64, Error> {
         let index = self.module_index(of.name, of.module)?;
-        let (module, path) = (self.whole(context, index)?, self.target.known[index].path);
+        let module = self.whole(context, index)?;
         // SAFETY: the module is loaded.
         let found = CString::new(of.symbol).ok().map(|symbol| unsafe { sys::global(module, &symbol) });
         match found.unwrap_or(Err(Code::NOT_FOUND)) {
@@ -250,7 +282,7 @@ impl Modules {
             Err(code) => Err(code),
         }
         .map_err(|code| {
-            let what = || format!("find the static `{}` in the PTX of `{path}`", of.name);
+            let what = || format!("find the static `{}` of `{}` in the PTX", of.name, of.module);
             context.error(code, what, "the PTX was not built from this program's sources: build it again")
         })
     }

@@ -230,8 +230,8 @@ fn missing_and_invalid_ptx() {
         };
         let error = open()?.resources(forgotten::INFO).expect_err("not in the PTX");
         let message = error.to_string();
-        assert!(message.contains("`forgotten` in the PTX of `suites`: named symbol not found"), "{message}");
-        assert!(message.contains("build it again"), "{message}");
+        assert!(message.contains("`forgotten` of `suites::gpu_back_end` in the PTX: named symbol not"), "{message}");
+        assert!(message.contains("build the PTX again") && message.contains("`pub use library;`"), "{message}");
 
         let error = Device::open(DeviceChoice::Gpu(None), &[])?.resources(saxpy::INFO).expect_err("no PTX");
         assert!(matches!(error, Error::NoModule { kernel: "saxpy", module: "suites::stand_in::kernels" }), "{error:?}");

@@ -166,3 +166,49 @@ fn the_end_of_a_device_and_of_the_process_wait_for_kernels_that_have_begun() {
         assert!(exits == "1" || errors.trim_end().ends_with("driver: dropped"), "{errors}");
     }
 }
+
+/// Machine code as the stand-in driver expects it: an ELF header with empty tables, and a list of entries.
+const fn machine_code<const LEN: usize>(entries: &[u8]) -> [u8; LEN] {
+    let mut code = [0; LEN];
+    let (magic, mut i) = (b"\x7fELF", 0);
+    while i < entries.len() {
+        if i < magic.len() {
+            code[i] = magic[i];
+        }
+        code[64 + i] = entries[i];
+        i += 1;
+    }
+    code
+}
+
+#[test]
+fn machine_code_is_loaded_by_its_gpu_and_compiled_by_no_driver() {
+    static HERE: [u8; 128] = machine_code(b".entry saxpy(\n.entry fail(\n");
+    static REFUSED: [u8; 128] = machine_code(b"another .entry saxpy(\n");
+    const SEVENTY: PtxImage = PtxImage::new(70, TEXT);
+    const fn module(images: &'static [PtxImage]) -> PtxModule {
+        PtxModule { path: env!("CARGO_CRATE_NAME"), images }
+    }
+    static MODULES: [PtxModule; 4] = [
+        module(&[SEVENTY.with_machine_code(&HERE), PtxImage::new(90, SM_90).with_machine_code(&HERE)]),
+        module(&[SEVENTY.with_machine_code(&HERE)]),
+        module(&[PtxImage::new(90, SM_90).with_machine_code(&REFUSED)]),
+        module(&[PtxImage::new(90, SM_90).with_machine_code(b"\x7fELF is cut off")]),
+    ];
+    const SM_90: &str = ".version 7.8\n.target sm_90\n.entry saxpy(\n)\n{\n}\n.entry fail(\n)\n{\n}\n";
+    const NAME: &str = "gpu_compiling::machine_code_is_loaded_by_its_gpu_and_compiled_by_no_driver";
+    let log = with_driver(NAME, &[("STAND_IN_COMPILES", "1")], || {
+        for modules in MODULES.chunks(1) {
+            let device = Device::open(DeviceChoice::Gpu(None), modules)?;
+            let (x, mut y) = (device.upload(&[1.0_f32; 32])?, device.upload(&[2.0_f32; 32])?);
+            device.load(|queue| queue.launch(config(), saxpy(3.0, x.view(), y.view_mut())))?;
+            device.launch(config(), saxpy(3.0, x.view(), y.view_mut()))?;
+            assert_eq!(y.download()?, [5.0; 32]);
+        }
+        Ok(())
+    });
+    let Some(log) = log else { return };
+    let (loads, compiles) = ("loads machine code", "compiles 1, []");
+    // By the GPU of that architecture; not by another; refused by the driver; not a whole file.
+    assert_eq!(log, [loads, compiles, loads, compiles, compiles]);
+}

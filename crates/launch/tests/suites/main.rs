@@ -17,6 +17,7 @@ mod gpu_streams;
 mod gpus;
 mod graphs;
 mod groups;
+mod heap;
 mod launches;
 mod many_kernels;
 mod modules;

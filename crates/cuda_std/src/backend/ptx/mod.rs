@@ -17,6 +17,8 @@ mod barriers;
 mod bits;
 mod copies;
 mod half;
+#[allow(unexpected_cfgs, reason = "`cuda_builder` sets the condition")]
+mod heap;
 mod memory;
 mod statics;
 mod warp;
@@ -26,6 +28,7 @@ pub use barriers::*;
 pub use bits::*;
 pub use copies::Copies;
 pub use half::*;
+pub use heap::DeviceHeap;
 pub use memory::*;
 pub use statics::*;
 pub use warp::*;

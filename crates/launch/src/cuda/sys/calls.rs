@@ -50,6 +50,9 @@ driver_calls! { []
     /// Waits for everything in all streams of the current context.
     fn synchronize_context() = cuCtxSynchronize();
 
+    /// Sets the size of the heap from which the kernels of the current context allocate.
+    fn set_heap_bytes(bytes: usize) = cuCtxSetLimit(sys::CUlimit::CU_LIMIT_MALLOC_HEAP_SIZE, bytes);
+
     /// Returns the size of the device's memory in bytes.
     fn device_memory(device: CUdevice) -> bytes: usize = 0, cuDeviceTotalMem_v2(&mut bytes, device);
 

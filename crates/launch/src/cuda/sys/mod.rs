@@ -22,6 +22,7 @@ impl Code {
     pub(super) const OUT_OF_MEMORY: Self = Self(2);
     pub(super) const NO_DEVICE: Self = Self(100);
     pub(super) const PEER_ACCESS_UNSUPPORTED: Self = Self(217);
+    pub(super) const INVALID_IMAGE: Self = Self(200);
     pub(super) const INVALID_PTX: Self = Self(218);
     pub(super) const UNSUPPORTED_PTX_VERSION: Self = Self(222);
     pub(super) const NOT_FOUND: Self = Self(500);

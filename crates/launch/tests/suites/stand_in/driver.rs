@@ -23,7 +23,7 @@ use std::mem;
 use std::sync::{LazyLock, Mutex, MutexGuard};
 
 use graphs::Graphs;
-use libraries::compile;
+use libraries::{compile, entries_of_machine_code};
 use streams::{Operation, Streams, run};
 mod streams;
 
@@ -160,6 +160,7 @@ macro_rules! functions {
 
 mod asynchronous;
 mod graphs;
+mod heap;
 mod libraries;
 mod peers;
 
@@ -270,9 +271,12 @@ functions! {
         module: *mut usize, image: *const c_char, count: u32, options: *const i32, values: *const *mut c_void
     ) {
         let mut state = state()?;
-        let ptx = CStr::from_ptr(image).to_str().unwrap();
-        let asked = std::slice::from_raw_parts(options, count as usize);
-        if let Err(code) = compile(ptx, asked) {
+        let asked = if count == 0 { &[] } else { std::slice::from_raw_parts(options, count as usize) };
+        let code = if count == 0 { Some(entries_of_machine_code(image)?) } else { None };
+        let ptx = code.as_deref().unwrap_or_else(|| CStr::from_ptr(image).to_str().unwrap());
+        if code.is_none()
+            && let Err(code) = compile(ptx, asked)
+        {
             if code != INVALID_PTX {
                 return Err(code);
             }

@@ -21,6 +21,19 @@ pub fn compile(ptx: &str, options: &[i32]) -> Result<(), i32> {
     }
 }
 
+/// Returns the list of entries of stand-in machine code: a text behind an empty ELF header. Refuses "another" GPU's.
+///
+/// # Safety
+/// `image` must be such machine code, which ends with a zero byte.
+pub unsafe fn entries_of_machine_code(image: *const c_char) -> Result<String, i32> {
+    const NO_BINARY_FOR_GPU: i32 = 209;
+    // SAFETY: the caller guarantees a header of 64 bytes and a text.
+    let (header, text) = unsafe { (CStr::from_ptr(image), CStr::from_ptr(image.add(64)).to_str().unwrap()) };
+    assert!(header.to_bytes().starts_with(b"\x7fELF") && image.addr() % 8 == 0);
+    eprintln!("driver: loads machine code");
+    if text.contains("another") { Err(NO_BINARY_FOR_GPU) } else { Ok(text.to_owned()) }
+}
+
 functions! {
     cuGetProcAddress(symbol: *const c_char, function: *mut *mut c_void, version: i32, _flags: u64) {
         *function = match CStr::from_ptr(symbol).to_str().unwrap() {
