@@ -38,10 +38,10 @@ pub struct Plan {
 /// The kernel that a plan launches, and the way in which its launches divide the elements.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
-    /// Launches of a rung whose blocks write partial results, which the next launch reduces. Each thread has `items`
-    /// elements of a tile.
+    /// Launches of a rung whose blocks write partial results, which the next launch reduces. Each thread combines
+    /// `items` elements of a tile.
     Passes { rung: ReduceRung, items: usize },
-    /// One launch of the grid-stride rung, with a loop over the elements in strides of the grid.
+    /// One launch of the grid-stride rung, whose threads loop over the elements in steps of the grid's size.
     GridStride,
     /// One launch of the grid-stride rung's kernel for small inputs, with one block per tile of fixed size.
     OneTile,
@@ -160,18 +160,19 @@ impl Plan {
         partials * partial + element
     }
 
-    /// Returns the largest number of rounded additions between an element and the result of a float sum. A test can
-    /// derive an error bound from this number.
+    /// Returns the largest number of rounded additions on the path from an element to the result of a float sum. A test
+    /// can derive an error bound from this number.
     ///
     /// Each launch contributes *m* − 1 roundings if a thread combines *m* elements one after the other, and
-    /// log₂(threads) roundings for the block's tree. The value of *m* depends on the rung:
+    /// log₂(threads) roundings for the tree in which the block combines the results of its threads. The value of *m*
+    /// depends on the rung:
     ///
     /// - neighboured, interleaved: *m* = 1; unrolled by *N*: *m* = *N*; unrolled last warp, completely unrolled,
     ///   shuffle: *m* = 8. Each further tile of a block adds one rounding. A block has further tiles only if there are
     ///   more than 2³¹ − 1 tiles.
-    /// - grid-stride: a thread combines the elements at each position of its vectors, then these results, then the
-    ///   elements outside whole vectors. After the block's tree, the last block combines the partial results in the
-    ///   same way.
+    /// - grid-stride: a thread combines the elements at each position of its vectors, then the results of all
+    ///   positions, then the elements outside whole vectors. After the block's tree, the last block combines the
+    ///   partial results in the same way.
     /// - one tile per block: as in grid-stride, but a thread has at most one element outside whole vectors.
     ///
     /// The result is at most *n* − 1, because combining with the identity does not round.

@@ -61,8 +61,8 @@ pub(super) fn chunks(len: usize, element_bytes: usize) -> usize {
     }
 }
 
-/// Returns the number of blocks of the pipelined kernel that fit on a multiprocessor of `device` at once, or 0 if it
-/// has too little shared memory for one block.
+/// Returns the number of blocks of the pipelined kernel that fit on a multiprocessor of `device` at once, or 0 if the
+/// multiprocessor has too little shared memory for one block.
 fn pipelined_blocks(device: &Device) -> u32 {
     (device.max_dynamic_shared().saturating_add(RESERVED_BYTES) / PIPELINED_BYTES).min(BLOCKS)
 }

@@ -1,4 +1,4 @@
-//! Views that treat the elements of a buffer as integers, which the transpose kernels move.
+//! Views of a buffer that treat its elements as integers. The transpose kernels move these integers.
 
 use cuda_std::{Global, GlobalMut};
 use launch::{Buffer, Element};
