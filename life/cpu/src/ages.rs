@@ -24,7 +24,7 @@ pub fn ages_to_generations_left(states: u16, bits: &mut Vec<Vec<u32>>) {
     }
 }
 
-/// Converts `bits` back to the form from which [`ages_to_generations_left`] converted it.
+/// Reverses the conversion of `bits` by [`ages_to_generations_left`].
 pub fn generations_left_to_ages(states: u16, bits: &mut [Vec<u32>]) {
     for i in 0..bits[0].len() {
         let older = bits[1..].iter().fold(0, |any, left| any | left[i]);
@@ -33,8 +33,8 @@ pub fn generations_left_to_ages(states: u16, bits: &mut [Vec<u32>]) {
     }
 }
 
-/// Subtracts the number of each cell in word `i` from `all`, and stores the difference in place of the number. The
-/// difference becomes 0 if the cell is not in `mask` or if the number exceeds `all`.
+/// Replaces the number of each cell in word `i` by `all` minus that number. The new number is 0 if the cell is not in
+/// `mask` or if the old number exceeds `all`.
 fn subtract(all: u16, numbers: &mut [Vec<u32>], i: usize, mask: u32) {
     let mut borrow = 0;
     for (bit, number) in numbers.iter_mut().enumerate() {

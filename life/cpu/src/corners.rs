@@ -1,4 +1,5 @@
-//! Computes the corners of a cross-surface and of a sphere, where fewer than four quarters of the board meet.
+//! Computes the corners of a cross-surface and of a sphere. At a corner of a torus, the four quarters of the board
+//! meet; at some corners of these topologies, fewer quarters meet.
 //!
 //! Diagonally beyond such a corner, the only cell is the corner cell itself. A margin of several cells is therefore
 //! wrong there. After n generations, the cells up to n away from the corner are wrong, too. These cells are computed on

@@ -7,7 +7,7 @@ use crate::rule::Rule;
 use crate::topology::{Edges, Topology};
 use crate::vector::Block;
 
-/// A cell of a strip's margins, and the cell whose copy it is.
+/// A cell in the margins of a strip, and the cell that is copied into it.
 pub struct MarginCell {
     to: CellPosition,
     /// The column of the margin cell on the board, which may be beyond the board's edges.
@@ -167,8 +167,8 @@ impl<const N: usize> Grid<N> {
         }
     }
 
-    /// Makes each cell of `rows` dead that is beyond an edge that is not joined. `rows` begins with row `first` of the
-    /// board.
+    /// Makes the cells of `rows` dead that lie beyond the edges that the topology does not join. `rows` begins with row
+    /// `first` of the board.
     pub fn keep_dead(&self, strip: usize, first: isize, rows: &mut [Block<N>]) {
         let [columns, beyond_rows] = dead(self.dynamics.topology);
         if !columns && !beyond_rows {

@@ -151,7 +151,7 @@ unsafe fn sum_row<V: Vector<N>, const N: usize>(row: &[Block<N>], sums: &mut [[B
 }
 
 /// Computes the next generation of the middle row of `rows`, which has three rows. On entry `above` contains the sums
-/// of the first row. On return it contains those of the last row.
+/// of the first row. On return, `above` contains the sums of the last row.
 #[inline(always)]
 unsafe fn next_row<V: Vector<N>, const N: usize>(
     rule: &impl Next,

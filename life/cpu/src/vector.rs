@@ -39,7 +39,7 @@ pub trait Vector<const N: usize>: Copy {
         self.and(and).xor(xor)
     }
 
-    /// Returns the bits of `yes` where `self` has set bits, and those of `no` elsewhere.
+    /// Returns the bits of `yes` where `self` has set bits, and the bits of `no` elsewhere.
     #[inline(always)]
     fn select(self, yes: Self, no: Self) -> Self {
         self.and(yes).or(no.and_not(self))

@@ -3,7 +3,8 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-/// A meter for the speed of an animation in generations per second. Times in which the animation waits count, too.
+/// A meter for the speed of an animation in generations per second. The meter includes the time in which the animation
+/// waits.
 #[derive(Debug, Default)]
 pub struct SpeedMeter {
     samples: VecDeque<(Instant, u64)>,

@@ -53,7 +53,7 @@ pub struct Window {
 
 impl View {
     /// Returns the view that shows a whole board of `board` cells on a screen of `screen` characters, in half-blocks or
-    /// else in braille. If the board fits in neither, the view shows its middle in half-blocks.
+    /// else in braille. If the board fits in neither, the view shows the middle of the board in half-blocks.
     pub fn of(board: (usize, usize), screen: (usize, usize)) -> Self {
         let fits = |marks: &Marks| {
             let (across, down) = marks.dots();

@@ -1,5 +1,6 @@
 //! Ends the process after a signal if the animation cannot react to the signal. The animation cannot react while the
-//! device computes for many seconds. Nor can it react after the terminal has hung up, if a read never returns.
+//! device computes for many seconds. The animation also cannot react after the terminal has hung up, if a read from the
+//! terminal never returns.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

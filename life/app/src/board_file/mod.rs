@@ -191,8 +191,8 @@ impl BoardFile {
     }
 }
 
-/// A recording with one picture per generation: an animated picture or numbered files. An animated picture gets its
-/// name only when it is complete.
+/// A recording with one picture per generation: an animated picture or numbered files. The file of an animated picture
+/// appears at its path only when the picture is complete.
 pub struct Recording<'a> {
     file: &'a BoardFile,
     kind: RecordingKind,

@@ -58,13 +58,13 @@ pub struct Soups {
     pub width: usize,
     /// The number of rows of each soup.
     pub height: usize,
-    /// The share of live cells at the start of each soup.
+    /// The fraction of cells that are alive at the start of each soup.
     pub density: f64,
     /// The first seed.
     pub first_seed: u64,
     /// The total number of generations of all soups (a result).
     pub generations: u64,
-    /// The number of soups that did not become periodic, or `None` if all did (a result).
+    /// The number of soups that did not become periodic, or `None` if all soups became periodic (a result).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_settled: Option<u64>,
     /// The time in seconds (a result).

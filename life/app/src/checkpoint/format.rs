@@ -59,7 +59,7 @@ impl Header {
         write!(out, "{lines}check {:016x}\n\n", check(&lines, hash))
     }
 
-    /// Returns the lines of the header before the checksum.
+    /// Returns the lines of the header that precede the checksum.
     pub fn lines(&self) -> String {
         let Self { facts: RunFacts { rule, topology, until, seed, first, origin }, size, generation } = self;
         let mut lines = format!("{NAME}{VERSION}\nrule {rule}\ntopology {topology}\n");
@@ -84,7 +84,7 @@ impl Header {
         Ok(Board::planes(rule.states()))
     }
 
-    /// Returns the number of bytes that the board has in the file.
+    /// Returns the number of bytes that the board occupies in the file.
     ///
     /// # Errors
     /// Fails in the same cases as [`planes`](Self::planes).

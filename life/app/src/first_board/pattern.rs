@@ -36,12 +36,13 @@ pub fn of_soup(rule: Option<&str>) -> Result<(Universe, Option<Size>), UsageErro
     Ok((if grid.is_none() { universe.bounded() } else { universe }, size))
 }
 
-/// Reads the pattern in `file`, or from standard input if `file` is `-`. The rule is that of `--rule`, or else that of
-/// the file.
+/// Reads the pattern in `file`, or from standard input if `file` is `-`. The rule is the value of `--rule`, or else the
+/// rule in the file.
 ///
 /// The suffix of the rule sets the size and topology of the board. `--size` takes precedence over the size in the
-/// suffix. Without a suffix, `--size` makes a torus. Without both, the board is the unbounded plane. Its first size is
-/// twice that of the pattern, but at least 256 × 256 and at least that of the screen.
+/// suffix. Without a suffix, `--size` makes a torus. Without both, the board is the unbounded plane. The first board on
+/// the plane is twice as wide and high as the pattern, but at least 256 × 256 cells and at least as large as the
+/// screen.
 ///
 /// # Errors
 /// [`UsageError`] if `--rule` or `--size` is invalid, or the pattern is larger than `--size`. Another error if the file

@@ -43,8 +43,8 @@ pub trait Observer {
 /// one arrived.
 ///
 /// # Errors
-/// If the device or an observer fails. [`Outgrown`] if the pattern outgrows its board. In that case the observers are
-/// finished first.
+/// If the device or an observer fails. [`Outgrown`] if the pattern outgrows its board. In that case the function first
+/// calls [`finish`](Observer::finish) of each observer.
 pub fn run_to_end(
     run: &mut TimedRun,
     last: u64,

@@ -32,8 +32,8 @@ use program::report::grouped;
 /// hash already reveals these periods.
 const INTERVAL: u64 = 120;
 
-/// The maximum share of the run's time that is spent on hashes. It applies only to runs without a last generation. If
-/// hashes take a larger share, the interval between them is doubled.
+/// The maximum fraction of the run's time that is spent on hashes. This limit applies only to runs without a last
+/// generation. If hashes take a larger fraction, the interval between two hashes is doubled.
 const SHARE: f64 = 0.02;
 
 /// The maximum number of stored hashes.

@@ -14,7 +14,8 @@ use crate::first_board::BoardSource;
 use crate::ranks::Ranks;
 use crate::universe::Universe;
 
-/// The error that a pattern outgrows its board and that memory is too small for a larger board. The board is unchanged.
+/// The error that is returned if a pattern outgrows its board and memory is too small for a larger board. The board
+/// stays unchanged.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("generation {generation}: the pattern outgrows its board of {}x{}", size.0, size.1)]
 pub struct Outgrown {

@@ -27,8 +27,8 @@ fn first(board: &Board) -> Option<(i64, i64)> {
     board.runs().next().map(|Run { x, y, .. }| (x as i64, y as i64))
 }
 
-/// A hash of a board. Parts of the board are added one by one. If all cells move in a direction of growth, the hash
-/// does not change.
+/// A hash of a board. The cells are added to the hash in several calls, one for each part of the board. If all cells
+/// move in a direction of growth, the hash does not change.
 #[derive(Default)]
 pub struct ShapeHash {
     hasher: DefaultHasher,

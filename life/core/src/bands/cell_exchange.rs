@@ -18,8 +18,8 @@ pub(super) struct CellLink {
     cells: usize,
 }
 
-/// Returns all links whose source or target band belongs to `rank`, in the same order on every rank. Together they fill
-/// a halo of `halo` cells on all four sides of each band. The topology determines the sources.
+/// Returns all links whose source or target band belongs to `rank`, in the same order on every rank. Together the links
+/// fill a halo of `halo` cells on all four sides of each band. The topology determines which cells are copied.
 pub(super) fn links(spec: &BoardSpec, division: &Division, halo: usize, rank: usize) -> Vec<CellLink> {
     let (width, height, reach) = (spec.width, spec.height, halo as i64);
     let mut links: Vec<CellLink> = Vec::new();

@@ -1,9 +1,9 @@
-//! Advances halo rows that arrive late, on a separate board, until they reach the band's generation.
+//! Advances halo rows that arrive late until they reach the band's generation. A separate board contains these rows.
 //!
 //! During an exchange of rows, the band runs as many generations as its old halo allows. When the new halo rows arrive,
 //! they are that many generations behind. A [`LateHalo`] advances them together with copies of the band's own border
-//! rows, made when the exchange began. Each generation makes one more of the outermost rows wrong. The other rows are
-//! then copied into the halo.
+//! rows, made when the exchange began. Each generation makes one more of the outermost rows wrong. Finally the rows
+//! that are still correct are copied into the halo.
 
 use std::ops::Range;
 

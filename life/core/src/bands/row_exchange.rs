@@ -85,8 +85,8 @@ fn halo_of(division: &Division, band: usize, halo: usize, goes_around: bool) -> 
     pieces
 }
 
-/// Returns the number of halo rows above a band and the number of those below it. If `goes_around` is false, the halo
-/// ends at the edge of the board, because cells beyond the edge are dead in every generation.
+/// Returns the number of halo rows above a band and the number of halo rows below the band. If `goes_around` is false,
+/// the halo ends at the edge of the board, because cells beyond the edge are dead in every generation.
 pub(super) fn halo_rows(division: &Division, band: usize, halo: usize, goes_around: bool) -> (usize, usize) {
     let (own, all) = (division.rows(band), division.rows(division.bands() - 1).end);
     if goes_around { (halo, halo) } else { (halo.min(own.start), halo.min(all - own.end)) }

@@ -113,8 +113,8 @@ impl Pattern {
         }
     }
 
-    /// Adds the cells of `run` in state `state`. The pattern must not contain these cells yet. State 1 has the effect
-    /// of [`Pattern::push`].
+    /// Adds the cells of `run` in state `state`. The pattern must not contain these cells yet. If `state` is 1, the
+    /// method does the same as [`Pattern::push`].
     pub fn push_state(&mut self, run: Run, state: u8) {
         match state {
             0 => {}

@@ -28,7 +28,7 @@ fn length(cells: Cells) -> usize {
     (1_usize << cells.len()).div_ceil(6)
 }
 
-/// Returns the index into a table that depends on `cells` for the neighbourhood with number `i`.
+/// Returns the index of neighbourhood number `i` in a table that depends on `cells`.
 fn packed(i: usize, cells: Cells) -> usize {
     cells.iter().fold(0, |number, bit| number << 1 | (i >> bit & 1))
 }

@@ -160,8 +160,9 @@ impl Rule {
     /// dead.
     ///
     /// If the rule has no births without neighbours (B0), returns the rule itself twice. Otherwise returns the two
-    /// rules by which Golly emulates it. If the rule also has survival with eight neighbours (S8), the emulation shows
-    /// live and dead cells exchanged in all generations. Otherwise it shows them exchanged only in odd generations.
+    /// rules by which Golly emulates the rule. If the rule also has survival with eight neighbours (S8), the emulation
+    /// shows live and dead cells exchanged in all generations. Otherwise it shows them exchanged only in odd
+    /// generations.
     pub fn phases(&self) -> [Self; 2] {
         if !self.is_alive(0) {
             return [*self; 2];

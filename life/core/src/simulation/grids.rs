@@ -14,7 +14,8 @@ pub(super) fn linear(items: usize, max_blocks: u32) -> LaunchConfig {
     LaunchConfig::new(blocks as u32, THREADS)
 }
 
-/// Returns the maximum number of blocks of [`THREADS`] threads for one launch. This number keeps the device busy.
+/// Returns the maximum number of blocks of [`THREADS`] threads for one launch. This number of blocks is enough to keep
+/// the device busy.
 pub(super) fn max_blocks(device: &Device) -> u32 {
     device.multiprocessors().saturating_mul(BLOCKS_PER_MULTIPROCESSOR)
 }

@@ -15,7 +15,7 @@ use crate::error::LifeError;
 use crate::topology::Edges;
 use crate::{Rule, Topology};
 
-/// The number of extra rows that a warp computes per strip before its pipeline of generations is full.
+/// The number of extra rows that a warp computes per strip before the warp's pipeline of generations is full.
 const FILLING: usize = DEEPEST + 1;
 
 /// Returns the height of the highest strip if `rows` rows are divided into `strips` strips.
@@ -192,8 +192,8 @@ impl InterleavedCells {
         self.device.launch(config, kernels::life_deinterleave(self.now.view(), words, self.plan.layout, first))
     }
 
-    /// Returns the number of words of a row and the number of folds. Boards for which both numbers are equal can
-    /// exchange rows without packing.
+    /// Returns the number of words of a row and the number of folds (parts of the board that share the same words).
+    /// Boards for which both numbers are equal can exchange rows without packing.
     pub(super) fn row_layout(&self) -> (usize, u32) {
         (self.plan.layout.words_in_row(), self.plan.layout.folds())
     }
@@ -248,7 +248,8 @@ impl InterleavedCells {
     }
 
     /// Enqueues one launch of at most `generations` generations, beginning with generation `from`. Returns the number
-    /// of generations that the launch runs. It may be lower, because kernels exist only for some numbers.
+    /// of generations that the launch runs. This number may be lower than `generations`, because kernels exist only for
+    /// some numbers.
     pub(super) fn advance(&mut self, queue: Queue<'_>, from: u64, generations: u64) -> Result<u64, Error> {
         let StreamingPlan { layout, strips } = self.plan;
         const DEEP: u64 = DEEPEST as u64;

@@ -26,7 +26,8 @@ impl Simulation {
         self.width.div_ceil(CELLS_PER_WORD)
     }
 
-    /// Returns the number of words of a row, summed over all bit planes. The row is packed or in the device's layout.
+    /// Returns the number of words of a row, summed over all bit planes. The row is packed if `is_packed` is true, and
+    /// in the device's layout otherwise.
     pub(crate) fn words_of_row(&self, is_packed: bool) -> usize {
         match self.row_layout().filter(|_| !is_packed) {
             Some((words, _)) => words,
@@ -87,8 +88,9 @@ impl Simulation {
         }
     }
 
-    /// Returns the number of words of a row and the number of folds if the board is interleaved, and `None` otherwise.
-    /// Boards for which both numbers are equal can exchange rows without packing.
+    /// If the board is interleaved, returns the number of words of a row and the number of folds (parts of the board
+    /// that share the same words). Otherwise returns `None`. Boards for which both numbers are equal can exchange rows
+    /// without packing.
     pub fn row_layout(&self) -> Option<(usize, u32)> {
         if let Cells::Interleaved(cells) = &self.cells { Some(cells.row_layout()) } else { None }
     }

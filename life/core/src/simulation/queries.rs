@@ -51,9 +51,9 @@ impl Simulation {
         Ok(life)
     }
 
-    /// Loads several kernels of a packed board together, which is faster than one by one. These are the kernels that
-    /// advance the board and count its cells and, if `is_soup` is true, the kernel that makes a soup. Other kernels are
-    /// loaded at their first launch.
+    /// Loads several kernels of a packed board together, which is faster than loading them one by one. These are the
+    /// kernels that advance the board and count its cells and, if `is_soup` is true, the kernel that makes a soup.
+    /// Other kernels are loaded at their first launch.
     pub(super) fn load(&mut self, is_soup: bool) -> Result<(), LifeError> {
         let (width, height, device) = (self.width, self.height, self.device.clone());
         device.load(|queue| {
@@ -70,8 +70,8 @@ impl Simulation {
         })
     }
 
-    /// Fills the board with the rows of a soup from row `first` on. The soup has `of` rows. After its last row, its
-    /// first row follows.
+    /// Fills the board with the rows of a soup from row `first` on. The parameter `of` is the number of rows of the
+    /// soup. The soup's last row is followed by its first row.
     pub(crate) fn make_soup(&mut self, first: usize, of: usize, density: f64, seed: u64) -> Result<(), LifeError> {
         let (width, height, max_blocks) = (self.width, self.height, self.max_blocks);
         let Soup { key, threshold } = Soup::new(density, seed)?;

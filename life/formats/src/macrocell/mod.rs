@@ -122,7 +122,7 @@ fn expand(nodes: &[Node], root: &Node, tree: u64, limit: u64) -> Result<Pattern,
     Ok(pattern)
 }
 
-/// The cells of the parts of a tree that have been visited so far.
+/// The cells of a tree, collected while its nodes are visited.
 struct Expanded<'a> {
     nodes: &'a [Node],
     board: Option<Board>,
@@ -131,7 +131,8 @@ struct Expanded<'a> {
 }
 
 impl Expanded<'_> {
-    /// Adds the cells of `node`. Its upper left corner is at (`x`, `y`) relative to the box. Negative positions wrap.
+    /// Adds the cells of `node`. The upper left corner of `node` is at (`x`, `y`) relative to the box. Negative
+    /// positions wrap.
     fn visit(&mut self, node: &Node, x: u128, y: u128) {
         if node.extent.is_none() {
             return;
