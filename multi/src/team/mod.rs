@@ -144,9 +144,9 @@ impl<'r> Team<'r> {
         self.members
     }
 
-    /// Returns the range of the elements of a vector of `n` elements that this rank's device number `device` has. All
-    /// segments have the same length. If `n` is not a multiple of the number of members, the first segments have one
-    /// more element.
+    /// Returns the segment of this rank's device number `device` in a vector of `n` elements, as a range of indices.
+    /// All segments have the same length. If `n` is not a multiple of the number of members, the first segments have
+    /// one more element.
     pub fn segment(&self, n: usize, device: usize) -> Range<usize> {
         let (member, members) = (self.first + device, self.members.max(1));
         let (each, more) = (n / members, n % members);
