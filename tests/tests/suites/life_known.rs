@@ -93,8 +93,8 @@ fn a_glider_comes_back_around_the_torus() {
     }
 }
 
-/// Tests the textbook's run of a million generations of a 32 × 32 torus in one launch. The simulator runs fewer
-/// generations. The board contains a glider, which returns every 128 generations.
+/// Tests a million generations of a 32 × 32 torus in one launch, a run from Tuomanen's textbook. The simulator runs
+/// fewer generations. The board contains a glider, which returns every 128 generations.
 #[test]
 fn a_million_generations_in_one_launch() {
     let (width, height) = (32, 32);

@@ -22,7 +22,7 @@ macro_rules! copied {
     }};
 }
 
-/// Returns the elements of those vectors of `numbers()` that have these indices.
+/// Returns the elements of the vectors of `numbers()` with the given indices.
 fn vectors(first: impl Iterator<Item = usize>) -> Vec<u32> {
     first.flat_map(|vector| numbers()[4 * vector..][..4].to_vec()).collect()
 }

@@ -18,8 +18,8 @@ const SIZES: [usize; 20] =
 /// than one tile of 4-byte elements.
 const MAX_CHECKED: usize = 8200;
 
-/// Returns sizes near one, two and four tiles. A small grid has as many blocks as the last number, so its blocks begin
-/// with that many tiles.
+/// Returns sizes near one, two and four tiles. A small grid has four blocks, so with four tiles each block scans one
+/// tile.
 fn sizes_around_tiles(tile: usize) -> [usize; 9] {
     [1, 2, 4].map(|tiles| [tiles * tile - 1, tiles * tile, tiles * tile + 1]).concat().try_into().unwrap()
 }

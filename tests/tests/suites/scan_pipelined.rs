@@ -20,7 +20,8 @@ fn config(blocks: u32) -> LaunchConfig {
     LaunchConfig::new(blocks, PIPELINED_THREADS).shared_bytes(RING_BYTES)
 }
 
-/// Returns the call of the kernel for views that start at a cache line, so that there is no head.
+/// Returns the call of the kernel for views that start at a cache line, so that there is no head (elements before the
+/// first cache line).
 fn without_head<'a, T: Element, O: Operator<T>, const V: usize>(
     x: Global<'a, T>,
     y: GlobalMut<'a, T>,
@@ -147,7 +148,8 @@ fn any_grid_gives_the_same() {
     }
 }
 
-/// Tests a block that starts after the team was closed. The block must scan no tile, even if there are tiles left.
+/// Tests a block that starts too late to join the team, the blocks that share the tiles. The block must scan no tile,
+/// even if there are tiles left.
 #[test]
 fn a_block_that_comes_late_writes_nothing() {
     let (n, number) = (9 * tile_elements(4) + 3, 5);
