@@ -81,7 +81,7 @@ impl CaseError {
     }
 }
 
-/// Implements `From` for the errors of several layers. Each is first converted to a [`WorkbenchError`].
+/// Implements `From` for the errors of several layers. Each of these errors is first converted to a [`WorkbenchError`].
 macro_rules! from {
     ($($error:ty),*) => {$(
         impl From<$error> for CaseError {

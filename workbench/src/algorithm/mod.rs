@@ -239,7 +239,8 @@ pub trait PreparedRung: Resources {
     /// An error if the device fails.
     fn refresh(&mut self) -> Result<(), WorkbenchError>;
 
-    /// Compares the result of the last run with the reference. The inputs of that run must have been fresh.
+    /// Compares the result of the last run with the reference. That run must have started from fresh inputs, as after a
+    /// [`refresh`](Self::refresh).
     ///
     /// # Errors
     /// An error if an earlier launch failed.

@@ -116,7 +116,7 @@ fn check_one_tile<T: Number + ReduceElement<O>, O: Reference<T>>(stage: &Stage, 
     check::<T, O>(stage, plan)
 }
 
-/// Launches one pass of a rung, which leaves one partial result per block.
+/// Launches a rung's kernel once. The kernel writes one partial result per block.
 fn step<T: ReduceElement<O>, O: Operator<T>>(
     stage: &Stage,
     rung: ReduceRung,

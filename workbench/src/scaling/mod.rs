@@ -28,7 +28,8 @@ pub struct ScalingMeasurement {
     pub memory: f64,
     /// The largest number of elements per member.
     pub max_elements: usize,
-    /// A function that returns the largest member's share of the elements. Its argument is the number of members.
+    /// A function that returns the fraction of all elements that the largest member has. The function's argument is the
+    /// number of members.
     pub share: fn(usize) -> f64,
     /// A function that returns the largest supported number of elements that does not exceed its argument.
     pub whole: fn(usize) -> usize,

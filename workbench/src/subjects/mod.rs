@@ -211,7 +211,7 @@ impl Wanted {
 /// The advice in messages about too little memory.
 const SMALLER: &str = "choose a smaller --n or --size";
 
-/// The subjects that a name selects, and the kernel to show if the name is a kernel's.
+/// The subjects that a name selects, and the kernel to show if a kernel has that name.
 pub struct Chosen {
     /// The full name of the selection.
     pub title: String,

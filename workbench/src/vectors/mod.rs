@@ -182,7 +182,7 @@ pub(crate) trait Computation {
     /// Compares the result of the last run with the reference.
     fn compare(&mut self, vectors: Vectors<'_>) -> Result<Deviation, WorkbenchError>;
 
-    /// Adds the buffers that the computation owns to `held`.
+    /// Adds the computation's own buffers to `held`.
     fn hold<'s>(&'s mut self, _held: &mut Held<'s>) {}
 
     /// Returns the number of bytes of the computation's temporary storage.
