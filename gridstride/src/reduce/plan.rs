@@ -35,7 +35,7 @@ pub struct Plan {
     passes: Vec<Pass>,
 }
 
-/// The kernel that a plan launches, and the way in which its launches divide the elements.
+/// The kernel that a plan launches, and the way in which the launches divide the elements.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
     /// Launches of a rung whose blocks write partial results, which the next launch reduces. Each thread combines
@@ -168,8 +168,8 @@ impl Plan {
     /// depends on the rung:
     ///
     /// - neighboured, interleaved: *m* = 1; unrolled by *N*: *m* = *N*; unrolled last warp, completely unrolled,
-    ///   shuffle: *m* = 8. Each further tile of a block adds one rounding. A block has further tiles only if there are
-    ///   more than 2³¹ − 1 tiles.
+    ///   shuffle: *m* = 8. If a block has several tiles, each tile after the first adds one rounding. A block has
+    ///   several tiles only if there are more than 2³¹ − 1 tiles in all.
     /// - grid-stride: a thread combines the elements at each position of its vectors, then the results of all
     ///   positions, then the elements outside whole vectors. After the block's tree, the last block combines the
     ///   partial results in the same way.

@@ -114,8 +114,8 @@ impl fmt::Display for ScanKind {
 }
 
 impl ScanKind {
-    /// Returns the number of elements by which the result is shifted compared with an inclusive scan: 0 for inclusive,
-    /// 1 for exclusive.
+    /// Returns the number of elements by which the result is shifted compared with an inclusive scan: 0 for an
+    /// inclusive scan, 1 for an exclusive scan.
     pub fn shift(self) -> usize {
         match self {
             Self::Inclusive => 0,
@@ -126,9 +126,9 @@ impl ScanKind {
 
 /// Writes the scan of `x` with `operator` into `y`.
 ///
-/// Every kernel combines the operands in order, but each groups them differently. Float sums and products depend on the
-/// grouping. In `LookBack` and `Pipelined`, the grouping also depends on timing, so the results of two runs may differ
-/// by rounding. All other results are the same in every run.
+/// Every kernel combines the operands in order, but each kernel groups the operands differently. Float sums and
+/// products depend on the grouping. In `LookBack` and `Pipelined`, the grouping also depends on timing, so the results
+/// of two runs may differ by rounding. All other results are the same in every run.
 ///
 /// On a GPU this function returns before the kernel has finished. Later work on the same device sees the result.
 ///

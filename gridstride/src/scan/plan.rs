@@ -11,7 +11,7 @@ use super::{ScanElement, check};
 use crate::capabilities;
 use crate::error::AlgorithmError;
 
-/// The number of bytes of shared memory that a block of the pipelined scan takes: the ring of tiles, up to 1 KiB for
+/// The number of bytes of shared memory for a block of the pipelined scan: the ring buffer of tiles, up to 1 KiB for
 /// other arrays, and the bytes that CUDA reserves.
 const PIPELINED_BYTES: u32 = RING_BYTES + 1024 + RESERVED_BYTES;
 
