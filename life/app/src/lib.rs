@@ -1,4 +1,5 @@
-//! The command `host life`. It advances boards, shows and records them, and finds out when they become periodic.
+//! The command `host life`. It advances boards, shows and records the boards, and finds out when a board becomes
+//! periodic.
 //!
 //! The module `command` uses the other modules. `first_board` reads or makes a board, `backend` opens the device that
 //! advances the board, and `simulation` advances the board. `timed_run` measures the speed, and `observers` process the

@@ -79,9 +79,9 @@ impl TimedRun {
         self.begun_at + self.life.generation()
     }
 
-    /// Continues from `board`, which is at generation `generation`. `added` contains the numbers of columns and rows by
-    /// which `board` extends beyond the first board at the left and at the top. `generation` must not be before the
-    /// generation of the first board.
+    /// Continues from `board`, which is at generation `generation`. `added` contains the number of columns by which
+    /// `board` extends beyond the first board at the left, and the number of rows by which it extends beyond the first
+    /// board at the top. `generation` must not be before the generation of the first board.
     ///
     /// # Errors
     /// Fails in the same cases as [`begin`](Self::begin). After an error the board is unchanged.
@@ -100,8 +100,8 @@ impl TimedRun {
     }
 }
 
-/// The speed of a run, from which the size of the next batch is chosen. A batch is the number of generations that one
-/// call runs on the device.
+/// The speed of a run. The speed determines the size of the next batch: the number of generations that the next call
+/// runs on the device.
 ///
 /// One launch for many generations costs less than many launches, but cannot be interrupted. A batch is therefore at
 /// most [`Pace::GROWTH`] times as large as the previous one, and should not take longer than the remaining time.

@@ -16,7 +16,7 @@ pub struct Layout<const N: usize> {
     pub strips: usize,
     /// The number of columns that a strip owns, without margins. The last strip may own fewer.
     strip_columns: usize,
-    /// The number of extra columns on each side of a strip, which are copies of other columns. It is 0 if a row
+    /// The number of extra columns on each side of a strip, which are copies of other columns. The number is 0 if a row
     /// consists of one strip whose two ends are neighbours.
     pub margin: usize,
     /// The number of vectors in a row of a strip.

@@ -33,8 +33,8 @@ enum OuterRow {
     Dead,
     /// The row is a copy of the board's row with this number.
     Row(usize),
-    /// The row is a copy of the board's row `row`, which is read from column `first` on with wrap-around. It is read
-    /// leftwards if `is_reversed` is true.
+    /// The row is a copy of the board's row `row`, which is read from column `first` on with wrap-around. The row is
+    /// read leftwards if `is_reversed` is true.
     Moved {
         row: usize,
         first: i64,
@@ -67,8 +67,8 @@ pub fn is_singular(topology: Topology) -> bool {
     matches!(topology, Topology::CrossSurface | Topology::Sphere)
 }
 
-/// Returns the number of generations after which margins must be filled again. It is 1 if the topology rotates or
-/// reflects cells at an edge and the rule distinguishes the directions.
+/// Returns the number of generations after which margins must be filled again. The number is 1 if the topology rotates
+/// or reflects cells at an edge and the rule distinguishes the directions.
 pub fn depth(rule: &Rule, topology: Topology) -> usize {
     let is_mirrored = || rule.is_same(|row, column| (row, 2 - column));
     let is_upside_down = || rule.is_same(|row, column| (2 - row, column));
@@ -187,7 +187,7 @@ impl<const N: usize> Grid<N> {
     }
 }
 
-/// Returns `width` cells of `words`, read from column `first` on with wrap-around. They are read leftwards if
+/// Returns `width` cells of `words`, read from column `first` on with wrap-around. The cells are read leftwards if
 /// `is_reversed` is true.
 fn moved(words: &[u32], width: usize, first: i64, is_reversed: bool) -> Vec<u32> {
     let mut moved = vec![0; words.len()];

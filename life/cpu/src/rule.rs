@@ -155,8 +155,8 @@ impl Next for Counts {
     }
 }
 
-/// The logic of any table. It is a tree with seven levels. Each level selects by one of the nine cells. Each of the 128
-/// leaves is a table of the other two cells. Only 16 such tables exist, and the leaves share them.
+/// Logic for any table: a tree with seven levels. At each level, one of the nine cells selects a branch. Each of the
+/// 128 leaves is a table of the other two cells. Only 16 such tables exist, and the leaves share them.
 pub struct Table([u8; 128]);
 
 impl Table {

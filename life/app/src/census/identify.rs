@@ -18,8 +18,8 @@ type Phase = (CellSet, (i32, i32));
 /// position nor at another one.
 ///
 /// Two cells belong to one object in three cases: if they touch, if the birth or survival of one of them depends on the
-/// other, or if one of them keeps a neighbour of the other dead. Each object would develop in the same way without the
-/// other objects.
+/// other, or if one of them keeps a neighbour of the other dead. Each object would develop in the same way if the other
+/// objects were absent.
 pub fn identify(cells: &CellSet) -> Option<Vec<String>> {
     let (phases, moved) = phases(cells)?;
     let parts = separate(&phases, moved);

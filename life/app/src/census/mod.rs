@@ -1,5 +1,5 @@
-//! The option `--census`. It runs a board or many soups until they are periodic, and counts the objects that remain, by
-//! apgcode.
+//! The option `--census`. With this option, the program runs a board or many soups until they are periodic. Then it
+//! counts the remaining objects by their apgcodes (canonical names).
 
 use std::collections::HashMap;
 use std::fmt;

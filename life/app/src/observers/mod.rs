@@ -24,7 +24,7 @@ pub trait Observer {
     fn due(&self) -> u64;
 
     /// Looks at the run's present generation. Returns `Break` to end the run. After this call, [`due`](Self::due) must
-    /// return a generation later than that of the run. Only the last observer may advance the run.
+    /// return a later generation than the run's present one. Only the last observer may advance the run.
     ///
     /// # Errors
     /// If a device fails, or a file cannot be written.

@@ -91,8 +91,8 @@ pub trait Advance {
         Ok(CopiedCells::Whole(self.gathered()?))
     }
 
-    /// Returns true if the cells equal those of `copied`. Each rank compares its own rows. Returns `None` if this kind
-    /// of board does not support a comparison by ranks.
+    /// Returns true if the cells equal the cells of `copied`. Each rank compares its own rows. Returns `None` if this
+    /// kind of board does not support a comparison by ranks.
     ///
     /// # Errors
     /// If a device or a rank fails.

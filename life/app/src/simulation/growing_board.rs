@@ -31,7 +31,8 @@ pub struct GrowingBoard {
     first_size: (usize, usize),
     /// The present size of the board as (columns, rows).
     pub size: (usize, usize),
-    /// The numbers of columns and rows by which the board has grown at the left and at the top.
+    /// The number of columns by which the board has grown at the left, and the number of rows by which it has grown at
+    /// the top.
     pub added: (usize, usize),
     /// The number of generations that the run had computed when `board` was made.
     before: u64,
@@ -120,7 +121,8 @@ impl GrowingBoard {
     }
 
     /// Replaces the present board by `board`, which is `later` generations after the first board. `added` contains the
-    /// numbers of columns and rows by which `board` extends beyond the first board at the left and at the top.
+    /// number of columns by which `board` extends beyond the first board at the left, and the number of rows by which
+    /// it extends beyond the first board at the top.
     ///
     /// # Errors
     /// Fails in the same cases as [`new`](Self::new). After an error the board is unchanged.
@@ -225,8 +227,9 @@ impl GrowingBoard {
         self.backend.ranks().first(hash.finish())
     }
 
-    /// Returns the numbers of columns and rows by which all cells have moved since `snapshot`, from which this board
-    /// was made. Returns `None` if the cells differ in another way. Cells may move only in directions of growth.
+    /// Compares the board with `snapshot`, from which this board was made. Returns the numbers of columns and rows by
+    /// which all cells have moved, or `None` if the cells have changed in another way. Cells may move only in
+    /// directions of growth.
     ///
     /// # Errors
     /// Fails in the same cases as [`board`](Self::board).
@@ -254,7 +257,7 @@ impl GrowingBoard {
         &*self.board
     }
 
-    /// Returns the same board as [`engine`](Self::engine), for methods that need `&mut`, such as those that count or
+    /// Returns the same board as [`engine`](Self::engine), for methods that need `&mut`, such as methods that count or
     /// hash cells.
     pub fn engine_mut(&mut self) -> &mut dyn Advance {
         &mut *self.board

@@ -56,7 +56,7 @@ impl ShapeHash {
 }
 
 /// Returns the numbers of columns and rows by which all cells have moved from `then` to `now`. Returns `None` if the
-/// cells differ in another way.
+/// cells have changed in another way.
 pub fn moved(then: &Board, now: &Board, grows: [bool; 2]) -> Option<(i64, i64)> {
     if grows == [false; 2] {
         return (then == now).then_some((0, 0));

@@ -1,5 +1,5 @@
-//! Exchanges single cells between bands. Some topologies need this: those that join edges of different bands, and those
-//! that rotate or reflect cells.
+//! Exchanges single cells between bands. A topology needs this if it joins edges of different bands, or if it rotates
+//! or reflects cells.
 
 use super::BoardSpec;
 use super::band::{Band, Engine};

@@ -133,7 +133,7 @@ const BYTES_PER_SECOND: f64 = 3e9;
 const MESSAGE: f64 = 100e-6;
 
 /// Returns the number of generations that GPUs run while halos of `halo` rows are exchanged in both directions. Running
-/// these generations takes about as long as the exchange. The number is at most a quarter of `rows`, the number of rows
+/// these generations takes about as long as the exchange. The result is at most a quarter of `rows`, the number of rows
 /// of a band.
 pub(super) fn late(spec: &BoardSpec, rows: usize, halo: usize) -> usize {
     let exchange = MESSAGE + 2.0 * halo as f64 * spec.width as f64 / 8.0 / BYTES_PER_SECOND;

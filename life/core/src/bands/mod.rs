@@ -2,7 +2,7 @@
 //!
 //! Each band is a separate board with a halo: copies of its neighbours' rows above and below. Each generation makes one
 //! more row of the halo wrong, beginning with the outermost row. When all rows of the halo are wrong, the bands copy
-//! them from their neighbours again (an exchange). The number of halo rows affects the speed, not the result
+//! the rows from their neighbours again (an exchange). The number of halo rows affects the speed, not the result
 //! (`division.rs`).
 //!
 //! Some topologies join edges so that cells beyond the left and right edges belong to other bands. The halo of a band
@@ -101,7 +101,7 @@ pub struct Bands<'c> {
     generation: u64,
 }
 
-/// How halos are copied from the device of one rank to that of another.
+/// How halos are copied from a device of one rank to a device of another rank.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum HaloTransport {
     /// All halos are copied through CUDA's IPC.

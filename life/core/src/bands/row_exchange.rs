@@ -23,11 +23,11 @@ use multi::ranks::Communicator;
 struct Piece {
     /// The rows, numbered as on the whole board.
     rows: Range<usize>,
-    /// The number of the row on the other band's board to which the first of `rows` is copied.
+    /// The number of the destination row of the first of `rows`, on the other band's board.
     at: usize,
 }
 
-/// The connection by which rows of one band are copied into the halo of another.
+/// The connection through which rows of one band are copied into the halo of another band.
 pub(super) struct Link {
     from: usize,
     to: usize,

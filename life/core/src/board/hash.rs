@@ -9,8 +9,8 @@ pub fn hash_of_words(words: &[u32]) -> u64 {
     hash_of_words_from(0, words)
 }
 
-/// Returns the contribution of `words` to the hash of a larger board, on which they begin at word `first`. The hash of
-/// a board is the sum of the contributions of all its parts. Large parts are hashed on all cores.
+/// Returns the contribution of `words` to the hash of a larger board. On that board, `words` begins at word `first`.
+/// The hash of a board is the sum of the contributions of all its parts. Large parts are hashed on all cores.
 pub fn hash_of_words_from(first: usize, words: &[u32]) -> u64 {
     let of = |range: std::ops::Range<usize>| {
         let words = words[range.clone()].iter().zip(range);

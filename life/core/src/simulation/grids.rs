@@ -35,7 +35,8 @@ pub(super) fn planar(columns: usize, rows: usize) -> LaunchConfig {
 }
 
 /// Returns a launch configuration with one warp for each 32 vectors along x and each strip of rows along y. The kernel
-/// has no grid-stride loops. If there are more strips than CUDA's maximum grid in y, the further ones use z.
+/// has no grid-stride loops. If there are more strips than CUDA's maximum grid in y, the other strips are distributed
+/// along z.
 pub(super) fn of_vectors(width: usize, height: usize) -> LaunchConfig {
     let across = width.div_ceil(CELLS_PER_VECTOR * VECTORS_PER_WARP).min(LARGEST_GRID.0);
     let down = height.div_ceil(VECTOR_ROWS * VECTOR_WARPS as usize);

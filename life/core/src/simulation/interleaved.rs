@@ -90,11 +90,11 @@ pub(super) struct InterleavedCells {
     device: Device,
     max_blocks: u32,
     plan: StreamingPlan,
-    /// The rule's tables: one for launches that begin in an even generation, one for those that begin in an odd
+    /// The rule's tables: one for launches that begin in an even generation, one for launches that begin in an odd
     /// generation. `None` for Life, which needs no tables.
     tables: Option<[&'static [u8]; 2]>,
-    /// The counts of live neighbours for birth (the low 16 bits) and for survival (the high 16 bits). The first mask is
-    /// for even generations, the second for odd ones.
+    /// The counts of live neighbours for birth (the low 16 bits) and for survival (the high 16 bits). The first element
+    /// is for even generations, the second for odd generations.
     counts: [u32; 2],
     /// How the edges of the board are joined. `None` for a torus without a shift.
     joined: Option<JoinedEdges>,
@@ -105,7 +105,8 @@ pub(super) struct InterleavedCells {
 /// The way in which the edges of a board are joined, unless it is a torus without a shift.
 struct JoinedEdges {
     surface: Surface,
-    /// True if a launch of several generations computes the corners wrong and a further kernel must correct them.
+    /// True if a launch of several generations computes the corners wrong, so that another kernel must correct the
+    /// corners.
     mends_corners: bool,
 }
 
@@ -334,8 +335,8 @@ mod tests {
         }
     }
 
-    /// Checks the efficiency of plans for an H200, which has 132 multiprocessors. The efficiency is the part of a
-    /// launch's time in which its warps compute cells of the board.
+    /// Checks the efficiency of plans for an H200, which has 132 multiprocessors. The efficiency is the fraction of a
+    /// launch's time in which the warps compute cells of the board.
     #[test]
     fn large_boards_are_cut_into_whole_waves() {
         let efficiency = |side: usize| {

@@ -203,7 +203,7 @@ impl Simulation {
         Ok(())
     }
 
-    /// Replaces the present board by `board`, which must have the same size as the present one.
+    /// Replaces the present board by `board`, which must have the same size as the present board.
     pub(super) fn fill(&mut self, board: &Board) -> Result<(), LifeError> {
         LifeError::check_size(board, (self.width, self.height))?;
         match &mut self.cells {

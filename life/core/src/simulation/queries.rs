@@ -1,4 +1,5 @@
-//! Operations on a board that run on its device. They make soups, count cells, births and deaths, and compute hashes.
+//! Operations on a board that run on the board's device: making soups, counting cells, births and deaths, and computing
+//! hashes.
 
 use std::ops::Range;
 
@@ -190,8 +191,8 @@ impl Simulation {
         Ok(hash_of_planes(&self.hash_of(0..self.height, 0)?))
     }
 
-    /// Returns the contribution of `rows` to the hash of each bit plane of a larger board, on which the rows begin at
-    /// word `first`.
+    /// For each bit plane of a larger board, returns the contribution of `rows` to the bit plane's hash. On that board,
+    /// the rows begin at word `first`.
     pub(crate) fn hash_of(&mut self, rows: Range<usize>, first: usize) -> Result<Vec<u64>, LifeError> {
         let (max_blocks, words_of_row, begin) = (self.max_blocks, self.words_of_row(true), rows.start);
         if matches!(self.cells, Cells::TwoBit(_)) {
@@ -212,7 +213,7 @@ impl Simulation {
     }
 
     /// Runs one generation and returns the numbers of births and deaths in it. For two-state boards, the device counts
-    /// them.
+    /// the births and deaths.
     ///
     /// # Errors
     /// Fails in the same cases as [`board`](Self::board).

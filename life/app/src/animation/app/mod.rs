@@ -99,7 +99,7 @@ impl App {
     /// Applies the user's changes of the board and of the rule to `run`.
     ///
     /// # Errors
-    /// If the device fails or its memory is too small.
+    /// If the device fails or has too little memory.
     pub fn hand_over(&mut self, run: &mut TimedRun) -> anyhow::Result<()> {
         if let Some(rule) = self.rule.take() {
             run.change_rule(rule)?;
@@ -155,7 +155,7 @@ impl App {
         Ok(())
     }
 
-    /// Moves the view's centre to the middle of the live cells if the view follows them.
+    /// If the view follows the live cells, moves the view's centre to their middle.
     fn follow(&mut self) {
         if let Some(middle) = live_middle::middle(&self.shown.board).filter(|_| self.follows) {
             self.view.centre = middle;
