@@ -4,8 +4,8 @@
 //!
 //! Before a device scans its segment, a copy replaces the segment's first element by the total of all elements before
 //! the segment, combined with this element. The same kernels can therefore scan segments and whole vectors. The host
-//! combines the totals of the segments in order. It enqueues the work of all devices before it waits for the first
-//! device.
+//! combines the totals of the segments in order. The host enqueues the work of all devices before it waits for the
+//! first device.
 
 use gpu::operator::Operator;
 use launch::{Buffer, Device};
@@ -98,8 +98,9 @@ impl<'t, T: ScanElement<O> + ReduceElement<O>, O: Operator<T>> SplitScan<'t, T, 
         self.scan_from(kind, &before.own, x, y)
     }
 
-    /// Does the same as [`scan`](Self::scan), but the caller passes the total of all elements before each of this
-    /// rank's segments. The ranks exchange no data, and the host waits only for earlier work on its devices.
+    /// Does the same as [`scan`](Self::scan), but the caller passes one total for each of this rank's segments: the
+    /// total of all elements before the segment. The ranks exchange no data, and the host waits only for earlier work
+    /// on its devices.
     ///
     /// # Errors
     /// Returns the errors of [`Scanner::scan`].

@@ -24,7 +24,7 @@ const SHARE: usize = 2;
 /// and does not reduce them.
 const LAST_SHARE: usize = 3;
 
-/// The division of a vector into rounds, each of which is split over all members of a team.
+/// The division of a vector into rounds. Each round is split over all members of a team.
 #[derive(Clone, Debug)]
 pub struct Rounds {
     n: usize,
@@ -119,8 +119,8 @@ impl<'t, T: ScanElement<O> + ReduceElement<O>, O: Operator<T>> RoundScan<'t, T, 
         Ok(Self { team, rounds })
     }
 
-    /// Writes the scan of `x` into `y`. On GPUs this function returns when it has enqueued the last round. It changes
-    /// and restores elements of `x` like [`SplitScan::scan`].
+    /// Writes the scan of `x` into `y`. On GPUs this function returns when it has enqueued the last round. Like
+    /// [`SplitScan::scan`], the function changes elements of `x` and restores them.
     ///
     /// # Errors
     /// Returns the errors of [`SplitScan::scan`].
