@@ -220,7 +220,7 @@ fn whole_margins_of_streaming_conform() {
     }
 }
 
-/// Tests a board of 16384² cells on a GPU. The result is compared with that of the CPU engine, because the plain
+/// Tests a board of 16384² cells on a GPU. The result is compared with the result of the CPU engine, because the plain
 /// reference would take minutes.
 #[test]
 fn large_boards_conform_on_a_gpu() {

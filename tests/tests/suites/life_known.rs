@@ -38,7 +38,7 @@ fn r_pentomino_has_116_cells_at_generation_1103() {
 }
 
 /// Tests the population of the pattern acorn at generation 5206, on the CPU engine and on a GPU. The simulator runs
-/// only the first 26 generations. Its board must then equal that of the CPU engine.
+/// only the first 26 generations. The simulator's board must then equal the board of the CPU engine.
 #[test]
 fn acorn_has_633_cells_at_generation_5206() {
     // The gliders wrap around the torus, but they do not reach the remaining cells in the middle.

@@ -136,8 +136,8 @@ impl Sample<Compose> for Affine {
         (0..n).map(|_| Affine { factor: random.next_u32() | 1, offset: random.next_u32() }).collect()
     }
 
-    /// Applies each prefix, which is a map, to several start values. The results must equal those of applying the maps
-    /// of the elements one after the other.
+    /// Applies each prefix, which is a map, to several start values. The results must be the same as if the maps of the
+    /// elements were applied one after the other.
     fn assert_right(rung: ScanRung, kind: ScanKind, x: &[Self], y: &[Self]) {
         assert_eq!(y.len(), x.len());
         for start in [0, 1, 0xdead_beef] {

@@ -207,8 +207,8 @@ fn views_need_not_start_at_a_multiple_of_16_bytes() {
     }
 }
 
-/// Tests that the kernel rejects views, blocks and sizes of shared memory that do not fit. Its accesses are unchecked.
-/// A block of another size would leave out elements.
+/// Tests that the kernel rejects views, blocks and sizes of shared memory that do not fit. The kernel's accesses are
+/// unchecked, and a block of another size would leave out elements.
 #[test]
 fn it_refuses_views_blocks_and_shared_memory_that_it_is_not_for() {
     let device = simulated(0);
