@@ -8,9 +8,9 @@
 //! The program reaches all algorithms through these four traits, so that its commands name no algorithm. A problem
 //! selects the functions for its element type once, when it is created.
 //!
-//! The reference implementations run on the CPU. They are simple, and compute floats with higher precision than the
-//! kernels. A benchmark marks the rows of the default rung. The targets of that rung are in the algorithm's
-//! `measurements()`, so a new rung needs no change in the tables.
+//! The reference implementations run on the CPU. The reference implementations are simple, and compute floats with
+//! higher precision than the kernels. A benchmark marks the table rows of the default rung. The targets of the default
+//! rung are in the algorithm's `measurements()`, so a new rung needs no change in the code of the tables.
 
 use cuda_std::{KernelInfo, Ladder, Rung};
 use launch::{Device, Held, Queue, Resources};

@@ -1,10 +1,10 @@
 //! Runs cases with one synchronisation left out at a time. The checks must report the absence of each synchronisation
 //! that is needed.
 //!
-//! Some barriers, warp synchronisations and fences can be left out without a report. They are redundant, or the checks
-//! do not see their purpose, or no case needs them. Shuffles and votes are never left out, because they pass values
-//! between lanes. A run in which [`Checks::shuffles_order_memory`](simt::Checks) is false shows that no kernel relies
-//! on shuffles or votes to order memory accesses.
+//! Some barriers, warp synchronisations and fences can be left out without a report. Such a synchronisation is
+//! redundant, or the checks do not see its purpose, or no case needs it. Shuffles and votes are never left out, because
+//! they pass values between lanes. A run in which [`Checks::shuffles_order_memory`](simt::Checks) is false shows that
+//! no kernel relies on shuffles or votes to order memory accesses.
 
 use std::collections::{BTreeMap, BTreeSet};
 

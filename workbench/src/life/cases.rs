@@ -121,8 +121,8 @@ const RULES: &[(LifeRung, &[&str], &str)] = &[
     (LifeRung::Streaming, INTERLEAVED, "B36/S23"),
 ];
 
-/// Bounded grids, each with the kernels that run it. These kernels fill margins, keep cells beyond the edges dead, and
-/// correct corners.
+/// Bounded grids, each with the kernels that advance a board on the grid. These kernels fill margins, keep cells beyond
+/// the edges dead, and correct corners.
 const GRIDS: &[(&str, &[&str], &[&str])] = &[
     (
         "a shifted torus, a Klein bottle and a sphere",
@@ -300,7 +300,8 @@ fn soups_hashes_and_changes(stage: &Stage) -> Result<(), CaseError> {
     equal("the hash", &totals.download()?, &[first.hash(), 0, 0])
 }
 
-/// Runs a grid like those for boards of a million rows, with more blocks than the board has strips.
+/// Runs a grid whose strips are distributed along z, as for boards of a million rows. The grid has more blocks than the
+/// board has strips.
 fn strips_along_z(stage: &Stage) -> Result<(), CaseError> {
     let (width, height) = (128, 3 * VECTOR_ROWS + 1);
     let board = soup(width, height)?;

@@ -15,8 +15,8 @@ use gridstride::numbers::Number;
 use gridstride::reduce::{Plan, ReduceElement, ReduceRung, Reducer};
 
 /// Launches that plans for few elements never choose. Each consists of the number of blocks, the number of threads per
-/// block, and the number of elements per segment. Their blocks have several tiles, a partial last tile, half a warp, or
-/// no elements.
+/// block, and the number of elements per segment. In these launches, blocks have several tiles, a partial last tile,
+/// half a warp, or no elements.
 const SEGMENTS: [(u32, u32, u32); 4] = [(3, 64, 2003), (2, 256, 4300), (4, 16, 300), (3, 32, 4000)];
 
 /// The kernel of the grid-stride rung for small inputs.

@@ -96,8 +96,8 @@ pub(crate) fn compare_segment<T: Number>(
     Ok(deviation)
 }
 
-/// Returns the pieces of `0..len` that are compared. They include the first and the last index. A short range is a
-/// single piece.
+/// Returns the pieces of `0..len` that are compared. The pieces include the first and the last index. A short range is
+/// a single piece.
 fn pieces(len: usize) -> Vec<Range<usize>> {
     let (count, size) = if len <= PIECES * PIECE { (1, len) } else { (PIECES, PIECE) };
     let piece = |piece: usize| {

@@ -36,11 +36,11 @@ fn choose<A>(kind: ScanKind, before: A, upto: A) -> A {
 /// `element_bytes` bytes.
 ///
 /// In a tile, `LookBack` adds the elements of a thread, then by shuffles within a warp, then the sums of chunks and the
-/// sums of warps. Two more additions add the sum of the earlier tiles. The look-back adds by shuffles. It also adds
-/// once per tile, because each tile's prefix may be computed from the previous tile's prefix.
+/// sums of warps. Two more additions add the sum of the earlier tiles. The look-back adds by shuffles. The look-back
+/// also adds once per tile, because each tile's prefix may be computed from the previous tile's prefix.
 ///
-/// `Pipelined` adds as `LookBack` does in a tile. It combines the sums of other tiles by shuffles, by one addition per
-/// 32 tiles, and by one addition per tile.
+/// In a tile, `Pipelined` adds in the same way as `LookBack`. `Pipelined` combines the sums of other tiles by shuffles,
+/// by one addition per 32 tiles, and by one addition per tile.
 pub fn sum_depth(rung: ScanRung, index: usize, n: usize, element_bytes: usize) -> f64 {
     let levels = f64::from(n.next_power_of_two().ilog2());
     match rung {

@@ -72,8 +72,8 @@ impl Link {
         seconds(BYTES_TO_DEVICE, self.host_to_device).max(seconds(BYTES_TO_HOST, self.device_to_host))
     }
 
-    /// Returns the time in seconds in which `n` elements are copied to the device and back, at the speed of both
-    /// directions together.
+    /// Returns the time in seconds for copying `n` elements to the device and back, if both directions are used at the
+    /// same time.
     pub fn two_way(self, n: usize) -> f64 {
         (n as u64).saturating_mul(BYTES_TO_DEVICE + BYTES_TO_HOST) as f64 / self.both
     }

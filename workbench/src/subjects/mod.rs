@@ -21,8 +21,8 @@ mod sources;
 
 pub use sources::sources;
 
-/// The default length of a vector. It is large enough that a last block with less work hardly changes the figures, and
-/// small enough that a run takes a second or two.
+/// The default length of a vector. This length is large enough that a last block with less work hardly changes the
+/// figures, and small enough that a run takes a second or two.
 const LENGTH: usize = 1 << 18;
 
 /// A subject of `host explain`: a rung or another kernel of an algorithm, or a probe.
