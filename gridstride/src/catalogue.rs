@@ -8,8 +8,9 @@
 
 /// Calls the macro `$with` with the names of all algorithms.
 ///
-/// For the algorithm `reduce`, the kernels must be in `gpu::reduce` and the PTX in `gpu/ptx/reduce.sm_<arch>.ptx`. The
-/// module `reduce` of this crate must have an extension trait that adds the algorithm to a device.
+/// For an algorithm such as `reduce`, the kernels must be in `gpu::reduce` and the PTX in
+/// `gpu/ptx/reduce.sm_<arch>.ptx`. The module `reduce` of this crate must have an extension trait that adds the
+/// algorithm to a device.
 macro_rules! catalogue {
     ($with:ident) => {
         $with! { histogram reduce saxpy scale scan transpose }

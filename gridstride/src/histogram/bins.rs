@@ -6,8 +6,8 @@ use thiserror::Error;
 
 use crate::error::AlgorithmError;
 
-/// The error that is returned if a histogram does not support the requested bins or number of keys. Its text says which
-/// values are supported.
+/// The error that is returned if a histogram does not support the requested bins or number of keys. The text of the
+/// error says which values are supported.
 #[derive(Clone, PartialEq, Eq, Error)]
 #[error("{0}")]
 pub struct BinsError(pub(super) String);

@@ -29,7 +29,7 @@
 //! # }
 //! ```
 //!
-//! The borrow checker rejects a run whose input is in the memory of the result:
+//! The borrow checker rejects a run that reads its input from the buffer of the result:
 //!
 //! ```compile_fail,E0499
 //! # use gpu::operator::Sum;

@@ -38,8 +38,8 @@ pub struct Plan {
 /// The kernel that a plan launches, and the way in which the launches divide the elements.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
-    /// Launches of a rung whose blocks write partial results, which the next launch reduces. Each thread combines
-    /// `items` elements of a tile.
+    /// Launches in which each block writes a partial result. The next launch reduces the partial results. Each thread
+    /// combines `items` elements of a tile.
     Passes { rung: ReduceRung, items: usize },
     /// One launch of the grid-stride rung, whose threads loop over the elements in steps of the grid's size.
     GridStride,
@@ -218,7 +218,7 @@ fn vector_len(element_bytes: usize) -> usize {
 mod tests {
     use super::*;
 
-    /// Returns the pair `(len, blocks)` of each pass.
+    /// Returns the pair `(len, blocks)` of each launch.
     fn passes(plan: &Plan) -> Vec<(usize, u32)> {
         plan.passes().iter().map(|pass| (pass.len, pass.blocks)).collect()
     }

@@ -167,8 +167,8 @@ impl<T: ReduceElement<O>, O: Operator<T>> Resources for Reducer<T, O> {
     }
 }
 
-/// Returns one buffer of partial results per pass. The function has no operator parameter, so that it is compiled only
-/// once per type.
+/// Returns one buffer of partial results for each of `passes`. The function has no operator parameter, so that it is
+/// compiled only once per type.
 fn partial_results<T: Element>(device: &Device, passes: &[Pass]) -> Result<Vec<Buffer<T>>, Error> {
     passes.iter().map(|pass| device.alloc(pass.blocks as usize)).collect()
 }

@@ -15,7 +15,7 @@ use super::{ScanKind, plan, tile};
 use crate::capabilities;
 use crate::error::AlgorithmError;
 
-/// The largest number of blocks in a grid whose threads stride over the elements.
+/// The largest number of blocks in a grid. The threads loop over the elements in steps of the grid's size.
 const MAX_BLOCKS: usize = i32::MAX as usize;
 
 /// The arguments of a scan of `x` into `y` on `queue`. Both views must have the same length, which must not be 0.

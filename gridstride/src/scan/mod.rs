@@ -155,8 +155,8 @@ pub struct Scanner<T: ScanElement<O>, O: Operator<T>> {
     device: Device,
     rung: ScanRung,
     len: usize,
-    /// A buffer for intermediate results of the naive rung, whose steps read one buffer and write another. `None` if no
-    /// such buffer is needed.
+    /// A buffer for intermediate results of the naive rung. Each step of this rung reads one buffer and writes another.
+    /// `None` if no such buffer is needed.
     other: Option<Buffer<T>>,
     /// The tile states; empty for a rung without tile states.
     states: Buffer<u64>,
