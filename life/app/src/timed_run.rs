@@ -23,8 +23,8 @@ pub struct TimedRun {
 }
 
 impl TimedRun {
-    /// Makes the board of `source`, whose generation is `generation`, in the memory of `backend`. This function also
-    /// loads the kernel, so that the time to load it does not count as computing time.
+    /// Makes the board of `source` in the memory of `backend`. The board is at generation `generation`. This function
+    /// also loads the kernel, so that the time to load it does not count as computing time.
     ///
     /// # Errors
     /// If the device fails or has too little memory for the board, or if `source` fails.
@@ -103,8 +103,9 @@ impl TimedRun {
 /// The speed of a run. The speed determines the size of the next batch: the number of generations that the next call
 /// runs on the device.
 ///
-/// One launch for many generations costs less than many launches, but cannot be interrupted. A batch is therefore at
-/// most [`Pace::GROWTH`] times as large as the previous one, and should not take longer than the remaining time.
+/// One launch for many generations costs less than many launches. But a launch cannot be interrupted. A batch is
+/// therefore at most [`Pace::GROWTH`] times as large as the previous one, and should not take longer than the remaining
+/// time.
 #[derive(Debug)]
 struct Pace {
     /// The number of generations that the board can advance in about the same time as a single generation.

@@ -70,8 +70,8 @@ impl Automaton {
     }
 
     /// Returns the numbers of births and deaths in `rows` in the last generation. If the last call of
-    /// [`advance`](Self::advance) ran several generations, returns the changes of its last pass, which has up to 16
-    /// generations. Before the first generation, every live cell counts as a birth.
+    /// [`advance`](Self::advance) ran several generations, returns the changes in the last pass of that call. A pass
+    /// has up to 16 generations. Before the first generation, every live cell counts as a birth.
     ///
     /// # Panics
     /// If the board lacks one of the rows.

@@ -54,8 +54,8 @@ impl<const N: usize> Corners<N> {
     }
 }
 
-/// Returns all cells within `reach` of a corner. Each cell is given by its distances from the left and the upper edge.
-/// A negative distance counts from the right or the lower edge.
+/// Returns all cells that are at most `reach` cells away from a corner. Each cell is given by its distances from the
+/// left and the upper edge. A negative distance counts from the right or the lower edge.
 fn within(reach: usize) -> impl Iterator<Item = (isize, isize)> {
     let reach = reach as isize;
     (-reach..reach).flat_map(move |y| (-reach..reach).map(move |x| (x, y)))

@@ -1,4 +1,4 @@
-//! A board stored in vectors, and the passes that advance it.
+//! A board stored in vectors, and the passes that advance the board. A pass advances all cells by up to 16 generations.
 
 use std::borrow::Cow;
 use std::ops::Range;

@@ -2,9 +2,9 @@
 //!
 //! # Design
 //!
-//! The logic of a rule has one of three forms. Life has a circuit that is written for it. A rule that counts all eight
-//! neighbours selects its result by masks. For any other table of 512 neighbourhoods, the logic is a tree of
-//! selections. The leaves of the tree share the 16 possible tables of two cells.
+//! The logic of a rule has one of three forms. Life has a circuit that is written for it. For a rule that counts all
+//! eight neighbours, the logic selects the result by masks. For any other table of 512 neighbourhoods, the logic is a
+//! tree of selections. The leaves of the tree share the 16 possible tables of two cells.
 
 use crate::vector::Vector;
 

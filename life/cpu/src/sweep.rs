@@ -98,7 +98,7 @@ unsafe fn rows<V: Vector<N>, const N: usize>(
 
 /// Corrects the next generation of a row for rules of more than two states. `ages` contains the number of generations
 /// until each dying cell is dead, the lowest bit first. A dying cell cannot be born. A live cell that does not survive
-/// gets the number `first`.
+/// gets `first` as its number of generations.
 #[inline(always)]
 unsafe fn grow_older<V: Vector<N>, const N: usize>(
     first: u16,

@@ -28,7 +28,7 @@ impl Marks {
     }
 }
 
-/// The view of a board. A new size of the screen does not change the view's centre.
+/// The view of a board. If the size of the screen changes, the view's centre stays the same.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct View {
     /// The kind of characters that are drawn.

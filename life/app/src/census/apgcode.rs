@@ -7,8 +7,8 @@
 
 use super::cell_set::CellSet;
 
-/// The maximum side length in cells of an object whose apgcode contains a text of the cells. The apgcode of a larger
-/// object has no such text.
+/// The maximum side length of an object, in cells, for which the apgcode contains the text that describes the cells.
+/// The apgcode of a larger object has no such text.
 const MOST: i32 = 40;
 
 const DIGITS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";

@@ -14,8 +14,8 @@ pub type Tally = BTreeMap<String, u64>;
 /// The label of objects whose period was not found or that wrap around the torus.
 pub const UNKNOWN: &str = "unidentified";
 
-/// The maximum period of a board whose objects are counted without first removing its spaceships. Longer periods are
-/// mostly caused by spaceships that travel around the torus.
+/// If the period of a board is at most this number, its objects are counted without first removing spaceships. Longer
+/// periods are mostly caused by spaceships that travel around the torus.
 const LONG: u64 = 120;
 
 /// The maximum number of searches for spaceships. Each search begins some generations after the previous one, because a

@@ -74,7 +74,7 @@ impl DisjointSets {
     }
 }
 
-/// Divides the cells of the first phase into objects.
+/// Divides the cells of the first generation into objects.
 fn separate(phases: &[Phase], moved: (i32, i32)) -> Vec<CellSet> {
     let mut count = 0;
     let mut number = |(cells, _): &Phase| -> HashMap<(i32, i32), usize> {

@@ -16,8 +16,8 @@ use program::error::UsageError;
 /// The default width and height of a board in cells.
 const ROOMY: usize = 256;
 
-/// Returns the size and the seed of a soup. The size is `size`, or else the size of the `screen`, or else 256 × 256.
-/// The seed is `seed`, or else a random one.
+/// Returns the size and the seed of a soup. The size is `size` if it is set, otherwise the size of the `screen`,
+/// otherwise 256 × 256. The seed is `seed` if it is set, otherwise a random number.
 pub fn soup(size: Option<Size>, screen: Option<Size>, seed: Option<u64>) -> (Size, u64) {
     // A number of 32 bits is short enough to type, and exact in JSON readers that use doubles (jq, JavaScript).
     let seed = seed.unwrap_or_else(|| rand::random::<u32>().into());
@@ -102,8 +102,8 @@ pub fn pattern(options: &BoardOptions<'_>, file: &Path) -> anyhow::Result<Placed
     Ok(PlacedPattern { pattern, size: (width, height), universe, origin, corner: (x, y), is_history })
 }
 
-/// Returns the text of a run's rule: `rule`, or else the file's rule. If `rule` has no suffix, the suffix of the file's
-/// rule is appended to it.
+/// Returns the text of a run's rule: `rule` if it is set, otherwise the file's rule. If `rule` has no suffix, the
+/// suffix of the file's rule is appended to it.
 fn rule_text(rule: Option<&str>, of_file: Option<&str>) -> String {
     let of_file = of_file.unwrap_or("B3/S23");
     match (rule, of_file.split_once(':')) {

@@ -75,7 +75,7 @@ impl fmt::Display for Stability {
 /// An observer that searches for a period.
 pub struct Search<'e> {
     backend: &'e Backend,
-    /// Makes the first board of the run, whose generation is `begun_at`.
+    /// A function that makes the first board of the run. This board is at generation `begun_at`.
     begin: Box<dyn Fn() -> anyhow::Result<GrowingBoard> + 'e>,
     begun_at: u64,
     /// The last generation of the run.
@@ -130,8 +130,9 @@ impl<'e> Search<'e> {
         Ok(None)
     }
 
-    /// Returns the first generation of the run whose board occurs again `period` generations later, and that later
-    /// board. The board of generation `repeats` must occur again after `period` generations.
+    /// Finds the first generation of the run whose board occurs again `period` generations later. Returns the number of
+    /// that generation, and the board `period` generations later. The board of generation `repeats` must occur again
+    /// after `period` generations.
     fn since(&self, repeats: u64, period: u64) -> anyhow::Result<(u64, GrowingBoard)> {
         let comes_again = |board: &Snapshot, at| {
             let mut life = self.life_at(board, at)?;

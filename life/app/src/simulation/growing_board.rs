@@ -140,7 +140,7 @@ impl GrowingBoard {
         Ok(())
     }
 
-    /// Continues the run with another rule. Cells in states that this rule does not have become dead.
+    /// Continues the run with another rule. A cell becomes dead if the new rule does not have the cell's state.
     ///
     /// # Errors
     /// If memory is too small or the device fails. After an error the board is unchanged.
@@ -177,7 +177,7 @@ impl GrowingBoard {
         self.board.gathered()?.context("only the first rank has the board")
     }
 
-    /// Calls `take` with the board's rows, part by part, on the first rank only. However, all ranks must call `parts`.
+    /// On the first rank, calls `take` with the board's rows, part by part. All ranks must call this method.
     ///
     /// # Errors
     /// Fails in the same cases as [`board`](Self::board), and if `take` fails.
@@ -209,8 +209,8 @@ impl GrowingBoard {
         Ok(Snapshot { size: self.size, cells })
     }
 
-    /// Returns a hash that identifies equal boards of one run. If the board grows, moving all cells in a direction of
-    /// growth does not change its hash.
+    /// Returns a hash that is equal for equal boards of one run. If the board grows, the hash does not change when all
+    /// cells move in a direction of growth.
     ///
     /// # Errors
     /// Fails in the same cases as [`board`](Self::board).

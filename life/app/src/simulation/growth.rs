@@ -90,8 +90,8 @@ pub fn window(board: &Board, size: (usize, usize), corner: (i64, i64)) -> Result
     Ok(window)
 }
 
-/// Returns a copy of `board` that can store the states of `rule`. Cells in states that the rule does not have become
-/// dead.
+/// Returns a copy of `board` that can store the states of `rule`. A cell becomes dead if the rule does not have the
+/// cell's state.
 ///
 /// # Errors
 /// If memory is too small.

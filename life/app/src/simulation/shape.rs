@@ -1,13 +1,13 @@
-//! Compares boards that grow. Positions are relative to the first live cell, so they do not change if all cells move or
-//! if the board grows.
+//! Compares boards that grow. Positions are relative to the first live cell, so these positions do not change if all
+//! cells move or if the board grows.
 
 use std::hash::{DefaultHasher, Hasher};
 
 use life::Board;
 use life::board::Run;
 
-/// A run of cells: its position, its length, and the states of its cells (empty if the rule has two states). In a
-/// direction of growth, the position is relative to the board's first live cell.
+/// A run of adjacent cells in a row: the run's position, the run's length, and the states of the cells (empty if the
+/// rule has two states). In a direction of growth, the position is relative to the board's first live cell.
 type Part = ((i64, i64), usize, Vec<u8>);
 
 /// Returns the runs of `board`. `board` is a part of a larger board, from row `top` on. The first live cell of the

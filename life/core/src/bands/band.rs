@@ -125,7 +125,7 @@ impl Band {
     }
 
     /// Returns a copy of the band's rows, to be passed to [`changes`](Self::changes) after the next generation. Returns
-    /// `None` if the engine itself keeps the previous generation.
+    /// `None` if the engine itself stores the previous generation.
     pub(super) fn before(&self) -> Result<Option<Board>, LifeError> {
         if self.beside == 0 { Ok(None) } else { self.read(&self.rows).map(Some) }
     }
@@ -144,7 +144,8 @@ impl Band {
     }
 }
 
-/// Returns a board of `width` columns that contains the cells of `board`, shifted to the right by `by` columns.
+/// Returns a board of `width` columns that contains the cells of `board`, shifted to the right by a number of columns,
+/// the parameter `by`.
 fn moved(board: &Board, width: usize, by: i64) -> Result<Board, LifeError> {
     let (words_per_row, bits) = (width.div_ceil(WORD_BITS), WORD_BITS as i64);
     let mut planes = board.planes_of_words().map(|words| {

@@ -69,7 +69,8 @@ impl Division {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum HaloKind {
     /// The halo has rows above and below the band. If `goes_around` is false, the first band has no halo rows above it,
-    /// and the last band has none below it. `topology` joins the left and right edges of the band's board.
+    /// and the last band has no halo rows below it. `topology` says how the left and right edges of the band's board
+    /// are joined.
     Rows { goes_around: bool, topology: Topology },
     /// The halo has cells on all four sides.
     Cells,

@@ -16,8 +16,8 @@
 //! of both bands have the same row layout. `Topology::source` returns the source of each cell that is exchanged one by
 //! one.
 //!
-//! Boards are read and hashed in pieces of at most 64 MiB. A band therefore needs little more memory than its two
-//! boards.
+//! Boards are read and hashed in parts of at most 64 MiB. A band therefore needs little more memory than its two
+//! boards, the present one and the next one.
 
 use std::fmt;
 
@@ -137,7 +137,7 @@ enum HaloExchange {
 }
 
 impl<'c> Bands<'c> {
-    /// Makes a board in bands whose first generation is the soup of [`Board::random`].
+    /// Makes a board in bands. The first generation is the soup that [`Board::random`] makes.
     ///
     /// # Errors
     /// Fails in the same cases as [`dead`](Self::dead), and if `density` is not in 0..=1.

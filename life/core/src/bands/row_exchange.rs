@@ -1,8 +1,8 @@
 //! Exchanges whole rows between bands.
 //!
 //! Rows between members of one rank are copied from device to device. Rows between ranks are copied in the same way if
-//! CUDA's IPC is available (`ipc.rs`). Otherwise they pass through page-locked memory and messages. During such a slow
-//! exchange, the bands run the generations for which their old halos are correct (`late_halo.rs`).
+//! CUDA's IPC is available (`ipc.rs`). Otherwise the rows pass through page-locked memory and messages. During such a
+//! slow exchange, the bands run the generations for which their old halos are correct (`late_halo.rs`).
 
 use std::ops::{DerefMut, Range};
 

@@ -4,8 +4,8 @@ use super::{ALL, Rule, RuleError};
 
 const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/// The cells on which a `MAP` table depends, as bit positions in the neighbourhood numbers of [`Rule::table`]. The
-/// first cell is the highest bit of an index into the `MAP` table.
+/// The cells on which a `MAP` table depends, as bit positions in the neighbourhood numbers that [`Rule::table`]
+/// explains. The first cell is the highest bit of an index into the `MAP` table.
 type Cells = &'static [usize];
 
 /// All nine cells, from left to right, the upper row first.

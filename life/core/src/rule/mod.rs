@@ -130,7 +130,7 @@ impl Rule {
     }
 
     /// Returns the numbers of live neighbours for birth and for survival, as two masks: bit n stands for n live
-    /// neighbours. Returns `None` if the rule depends on more than the number of live neighbours among all eight.
+    /// neighbours. Returns `None` if the rule depends on more than the number of live cells among the eight neighbours.
     pub fn totalistic(&self) -> Option<(u16, u16)> {
         self.counts(MOORE)
     }

@@ -40,7 +40,7 @@ impl FromStr for Rule {
 }
 
 /// Returns `text` without the ending "History", or `None` if `text` has another ending. The ending marks rules with
-/// further states that only annotate cells, such as `LifeHistory` and `B36/S23History`.
+/// additional states that only annotate cells, such as `LifeHistory` and `B36/S23History`.
 fn without_history(text: &str) -> Option<&str> {
     let (of, history) = text.split_at_checked(text.len().checked_sub("History".len())?)?;
     (history.eq_ignore_ascii_case("History") && !of.trim().is_empty() && !is_map(of)).then_some(of)

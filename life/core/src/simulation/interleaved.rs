@@ -170,7 +170,7 @@ impl InterleavedCells {
         Ok(Self { device, max_blocks, plan, tables, counts, joined: None, now, next })
     }
 
-    /// Joins the edges of the board as `topology` says. The board must have the passed size.
+    /// Joins the edges of the board as `topology` says. The board must have the size `width` × `height`.
     pub(super) fn join(&mut self, topology: Topology, (width, height): (usize, usize)) {
         // The sides of a board with an interleaved layout are below 2³².
         self.joined = JoinedEdges::new(topology, (width as u32, height as u32));
@@ -205,7 +205,7 @@ impl InterleavedCells {
         self.device.launch(config, kernels::life_take_rows(self.now.view(), words, self.plan.layout, first))
     }
 
-    /// Replaces the rows from `first` on by rows that [`take`](Self::take) copied to `words`.
+    /// Replaces the rows from row `first` on by the rows in `words`, which [`take`](Self::take) copied.
     pub(super) fn put(&mut self, mut first: usize, words: BufferPart<'_, u32>) -> Result<(), Error> {
         let layout = self.plan.layout;
         for words in words.chunks(rows_in_one_launch(layout).saturating_mul(layout.words_in_row())) {
@@ -217,7 +217,7 @@ impl InterleavedCells {
         Ok(())
     }
 
-    /// Replaces the rows from `first` on by the packed rows of `words`, which have `words_per_row` words each.
+    /// Replaces the rows from row `first` on by the packed rows in `words`. Each packed row has `words_per_row` words.
     pub(super) fn scatter(
         &mut self,
         mut first: usize,

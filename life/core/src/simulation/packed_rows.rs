@@ -115,7 +115,7 @@ impl Simulation {
         Ok(at + len)
     }
 
-    /// Replaces `rows` by rows that [`take`](Self::take) copied from a board with the same
+    /// Replaces `rows` by the rows in `words`, which [`take`](Self::take) copied from a board with the same
     /// [`row_layout`](Self::row_layout). Returns the index in `words` after the last word read.
     ///
     /// # Errors

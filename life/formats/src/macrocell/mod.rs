@@ -34,9 +34,9 @@ const HEADER: &str = "[M2]";
 /// Reads a pattern from a macrocell file.
 ///
 /// The tree needs at most 80 times the memory of the text. Before the function allocates memory for the cells, it
-/// computes their bounding box and the memory that they need. The cells need either one bit for each cell of the box,
-/// or 24 bytes for each run of live cells in an 8×8 square. The list of runs is slower than the bits. The tree and the
-/// cells together never need more than `limit` bytes.
+/// computes the cells' bounding box and the memory that the cells need. The cells need either one bit for each cell of
+/// the box, or 24 bytes for each run of live cells in an 8×8 square. The list of runs is slower than the bits. The tree
+/// and the cells together never need more than `limit` bytes.
 ///
 /// # Errors
 /// [`FormatError::Refused`] for a text that does not begin with `[M2]`. [`FormatError::Malformed`] for a line that is

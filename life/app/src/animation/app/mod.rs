@@ -31,7 +31,7 @@ pub struct App {
     population: u64,
     labels: String,
     view: View,
-    /// The size of the part of the screen that shows the board, as (columns, rows) of characters.
+    /// The size of the area in which the board is drawn, in characters, as (columns, rows).
     area: (usize, usize),
     speed: Speed,
     meter: SpeedMeter,
