@@ -111,7 +111,7 @@ impl<'t, T: ReduceElement<O>, O: Operator<T>> Totals<'t, T, O> {
     }
 
     /// Waits for the reductions of [`enqueue`](Self::enqueue) and returns the totals before the segments. `total` must
-    /// be the total of the elements before the first segment, or `None` if there are none.
+    /// be the total of the elements before the first segment, or `None` if there are no such elements.
     pub(crate) fn before(&self, mut total: Option<T>) -> Result<Before<T>, MultiError> {
         let mut own = results(&mut self.members.iter().flatten().map(Reducer::result))?;
         // The last member of the team has no reduction.

@@ -1,4 +1,4 @@
-//! Ranks: processes that work together, as in MPI. Each rank opens devices of its own.
+//! Ranks: processes that work together, as in MPI. Each rank opens its own devices.
 //!
 //! Ranks communicate through a [`Communicator`]. [`alone`] returns the communicator of a single rank, and
 //! [`in_threads`] runs ranks as threads, for tests. With the feature `mpi`, the function `mpi` returns the communicator

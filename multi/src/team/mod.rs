@@ -35,11 +35,11 @@
 //! reduction takes n / p units of time and saxpy takes 3n / p, so both are p times as fast as on one device. The
 //! exchange of one result per member takes microseconds.
 //!
-//! A scan on one device takes 2n units of time, because it reads and writes each element once. On several devices, a
-//! member needs the total t of all elements before its segment. Here all members but the last reduce their segments,
-//! and then all members scan. This takes n / p + 2n / p units of time and is 2p / 3 times as fast as one device, which
-//! is 4/3 for two members. If all members scanned first and added the totals afterwards, this would take 2n / p + 2n /
-//! p.
+//! A scan on one device takes 2n units of time, because the scan reads and writes each element once. On several
+//! devices, a member needs the total t of all elements before its segment. Here all members but the last reduce their
+//! segments, and then all members scan. This takes n / p + 2n / p units of time and is 2p / 3 times as fast as one
+//! device, which is 4/3 for two members. If all members scanned first and added the totals afterwards, this would take
+//! 2n / p + 2n / p.
 //!
 //! No method is faster for contiguous segments that exceed a device's on-chip memory. For a proof, let the first of two
 //! members have a elements and the second b = n − a. The second member can write no final result before it knows t.
@@ -90,7 +90,7 @@ pub struct Team<'r> {
 }
 
 impl<'r> Team<'r> {
-    /// Returns the team of the devices of all ranks. Each rank passes its own devices as `group`.
+    /// Returns a team that consists of the devices of all ranks. Each rank passes its own devices as `group`.
     ///
     /// # Errors
     /// Returns [`MultiError::Ranks`] if another rank has ended.
@@ -104,8 +104,8 @@ impl<'r> Team<'r> {
         Ok(Self { devices, ranks, firsts, first, members, with_members })
     }
 
-    /// Returns the team of the first `members` members. A rank without any of these members must still take part in
-    /// collective calls, such as [`gather`](Self::gather).
+    /// Returns a team that consists of the first `members` members of this team. A rank without any of these members
+    /// must still take part in collective calls, such as [`gather`](Self::gather).
     pub fn of_first(&self, members: usize) -> Self {
         let members = members.min(self.members);
         let own = members.saturating_sub(self.first).min(self.devices.len());
@@ -232,7 +232,7 @@ impl<'r> Team<'r> {
     }
 }
 
-/// Returns the values that each rank passed as `own`, by rank.
+/// Returns the values that each rank passed as `own`, ordered by rank.
 pub(crate) fn gathered<T: Element>(ranks: &dyn Communicator, own: &[T]) -> Result<Vec<Vec<T>>, MultiError> {
     let all = ranks.all_gather(bytemuck::cast_slice(own))?;
     // Every rank passes whole elements, but the received bytes may not have the alignment of `T`.
