@@ -188,7 +188,7 @@ fn a_chain_of_messages(value: GlobalMut<u32>, flags: GlobalMut<u32>) {
     }
 }
 
-/// A kernel with a race. Block 2 waits for block 1, which does not access the value, instead of block 0.
+/// A kernel with a race. Block 2 waits for block 1 instead of block 0. Block 1 does not access the value.
 #[kernel]
 fn the_flag_of_another(value: GlobalMut<u32>, flags: GlobalMut<u32>) {
     match first_of_block() {

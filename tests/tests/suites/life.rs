@@ -275,7 +275,7 @@ fn small_grids_reach_every_cell() {
     }
 }
 
-/// Tests a board on a GPU that has more rows than CUDA's tallest grid covers, and a tall board in the simulator. The
+/// Tests, on a GPU, a board with more rows than CUDA's tallest grid covers, and a tall board in the simulator. The
 /// GPU's board has 17 columns. For this width, blocks have 8 rows.
 #[test]
 fn tall_boards_conform() {

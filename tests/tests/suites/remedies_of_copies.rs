@@ -281,7 +281,7 @@ fn a_barrier_between_parts_that_share_bytes() {
     });
 }
 
-/// A kernel whose threads have overlapping windows of one array. Each thread reads an element of its window that
+/// A kernel whose threads process overlapping windows of one array. Each thread reads an element of its window that
 /// another thread stores.
 #[kernel]
 fn windows(y: GlobalMut<u32>, has_barrier: bool) {

@@ -165,8 +165,8 @@ fn a_block_that_comes_late_writes_nothing() {
     }
 }
 
-/// Tests launches that start with the state words of the previous launch, but have other grids and heads. The number of
-/// the launch wraps after 2³².
+/// Tests launches that start with the state words of the previous launch, but have other grids and other numbers of
+/// elements before the first cache line. The number of the launch wraps after 2³².
 #[test]
 fn launches_follow_one_another_on_the_same_states() {
     let n = 5 * tile_elements(4) + 3;
