@@ -5,8 +5,8 @@
 //!
 //! # Design
 //!
-//! The program reaches all algorithms through these four traits, so that its commands name no algorithm. A problem
-//! selects the functions for its element type once, when it is created.
+//! The program reaches all algorithms through these four traits, so the code of the commands names no algorithm. When a
+//! problem is created, it selects the functions for its element type.
 //!
 //! The reference implementations run on the CPU. The reference implementations are simple, and compute floats with
 //! higher precision than the kernels. A benchmark marks the table rows of the default rung. The targets of the default
@@ -103,7 +103,7 @@ pub trait Algorithm: Send + Sync {
 pub enum Purpose {
     /// A command measures the time of the problem.
     Measure {
-        /// True if the problem runs in the simulator, where a run takes longer.
+        /// True if the problem runs in the simulator. A run takes longer there than on a GPU.
         simulated: bool,
     },
     /// `host explain` counts the problem's accesses in the simulator. The default size is so large that a last block
@@ -272,7 +272,7 @@ pub trait PreparedRung: Resources {
         false
     }
 
-    /// Allocates `_sets` further sets of inputs and outputs, so that no call of a series finds its data in a cache.
+    /// Allocates `_sets` additional sets of inputs and outputs, so that no call of a series finds its data in a cache.
     ///
     /// # Errors
     /// An error if the device has too little memory.

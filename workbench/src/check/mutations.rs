@@ -37,8 +37,9 @@ struct Deletion<'a> {
     cases: Vec<&'a Case>,
 }
 
-/// Leaves out each barrier, warp synchronisation and fence that `cases` reach, one at a time. For each, runs the cases
-/// that reach it under the schedules until a case fails. Returns the synchronisations sorted by file and line.
+/// Leaves out each barrier, warp synchronisation and fence that `cases` reach, one at a time. For each synchronisation,
+/// runs the cases that reach it under the schedules until a case fails. Returns the synchronisations sorted by file and
+/// line.
 ///
 /// # Errors
 /// [`FailingCase`] if a case fails with all synchronisations in place.
@@ -77,7 +78,7 @@ fn run<'a>(
     Ok(deletions.into_par_iter().map(report).collect())
 }
 
-/// Returns the synchronisations that `cases` reach. Each is left out once.
+/// Returns the synchronisations that `cases` reach. Each of these synchronisations is left out once.
 fn deletions<'a>(cases: &'a [Case], settings: &Settings) -> Result<Vec<Deletion<'a>>, FailingCase> {
     let met_by = |case: &'a Case| {
         let synchronisations = Synchronisations::new();
@@ -115,7 +116,8 @@ impl Deletion<'_> {
     }
 }
 
-/// Returns the file and line of each entry of `mutations` whose file's path begins with `folder`.
+/// Selects the entries of `mutations` in files whose path begins with `folder`. Returns the file and line of each such
+/// entry.
 pub fn places<'a>(mutations: impl IntoIterator<Item = &'a MutationEntry>, folder: &str) -> BTreeSet<(String, u32)> {
     let place = |mutation: &MutationEntry| (mutation.file.clone(), mutation.line);
     mutations.into_iter().map(place).filter(|(file, _)| file.starts_with(folder)).collect()

@@ -1,5 +1,5 @@
-//! The cases of Life: every rung in whole simulations of boards whose sizes fill no whole words or tiles, and in grids
-//! that are smaller than the board.
+//! The cases of Life: every rung in whole simulations of boards with partial words and tiles, and in grids that are
+//! smaller than the board.
 
 use cuda_std::Ladder;
 use gpu::life::{
@@ -226,7 +226,8 @@ fn check(stage: &Stage, rung: LifeRung, (width, height, generations): Run) -> Re
     Ok(())
 }
 
-/// Returns a grid whose threads stride over the board. [`Simulation`] launches such a grid only for very large boards.
+/// Returns a grid that is smaller than the board, so that each thread processes several cells or words. [`Simulation`]
+/// launches such a grid only for very large boards.
 fn small() -> LaunchConfig {
     LaunchConfig::new(2, 32)
 }

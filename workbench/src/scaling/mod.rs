@@ -53,7 +53,7 @@ pub type Prepare = for<'t> fn(&'t Team<'t>, usize) -> Result<Box<dyn SplitWork +
 /// the pattern.
 pub(crate) const PERIOD: usize = 65_521;
 
-/// The number of pieces of a segment that are compared with the reference.
+/// The number of parts of a segment, called pieces, that are compared with the reference.
 const PIECES: usize = 16;
 /// The number of elements of a piece.
 const PIECE: usize = 4096;
@@ -64,8 +64,8 @@ pub(crate) fn pattern<T: Element>(vector: u64, element: impl Fn(u64) -> T) -> Re
     Repeated::new((0..PERIOD).map(|index| element(random.bits(index))).collect())
 }
 
-/// Compares pieces of this rank's segments of a result with `expected`. The result has `n` elements, and `expected`
-/// returns the element at an index.
+/// Compares parts of this rank's segments with `expected`. The segments are the result of a computation on a team. The
+/// result has `n` elements, and `expected` returns the element at an index.
 pub(crate) fn compare<T: Number>(
     team: &Team<'_>,
     n: usize,

@@ -58,8 +58,8 @@ pub fn sum_depth(rung: ScanRung, index: usize, n: usize, element_bytes: usize) -
     }
 }
 
-/// Compares `found`, the scan of `element(0)`, `element(1)`, …, with the reference. The scan must be one whose partial
-/// results do not round, as with integers, minima and maxima. Uses all cores.
+/// Compares `found`, the scan of `element(0)`, `element(1)`, …, with the reference. The partial results of the scan
+/// must not round. This is the case for integers, minima and maxima. Uses all cores.
 pub fn compare_exact<T: Number, O: Operator<T>>(
     kind: ScanKind,
     element: impl Fn(usize) -> T + Sync,
@@ -128,8 +128,9 @@ pub(super) fn compare_sums_from<T: Number>(
     in_two_passes(first, found.len(), Sums::default(), &fold, Sums::merge, &compare)
 }
 
-/// Compares the `n` elements from index `first` on in two passes. In the first pass, every core folds its segment from
-/// `start`. In the second pass, it compares the segment, starting from the prefix of the earlier segments.
+/// Compares the `n` elements from index `first` on in two passes. In the first pass, every core combines the elements
+/// of its segment, beginning with `start`. In the second pass, every core compares its segment, beginning with the
+/// combination of all earlier segments.
 fn in_two_passes<A: Copy + Send + Sync>(
     first: usize,
     n: usize,

@@ -33,11 +33,11 @@ pub struct Subject {
     pub rung: &'static str,
     /// The idea of the rung in a line: its difference from the previous rung.
     pub idea: &'static str,
-    /// The names of the kernel functions that are shown. The subject may launch further kernels.
+    /// The names of the kernel functions that are shown. The subject may also launch other kernels.
     pub families: &'static [&'static str],
     /// True if the algorithm's name also selects the subject, false if only the subject's own name selects it.
     pub is_rung: bool,
-    /// Runs the subject as the algorithm's command does.
+    /// Runs the subject in the same way as the algorithm's command.
     pub run: Box<RunOnDevice>,
 }
 
