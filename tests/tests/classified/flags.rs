@@ -35,7 +35,7 @@ cases! {
     question_and_answer: RaceFree, |device| launch!(device, blocks(2), question_and_answer, 1, 2);
 }
 
-/// Returns the number of the block in the first thread of each block. Returns `None` in other threads.
+/// In the first thread of each block, returns the block's number. In other threads, returns `None`.
 fn first_of_block() -> Option<u32> {
     if thread::index_in_block() == 0 { Some(thread::block_idx_x()) } else { None }
 }

@@ -86,8 +86,8 @@ impl View {
         view
     }
 
-    /// Returns the upper left cell that the character in a column and row of the screen shows. Returns `None` if the
-    /// character is outside the board.
+    /// Returns the position of the upper left cell among the cells that a character of the screen shows. The character
+    /// is given by its column and row. Returns `None` if the character is outside the board.
     pub fn cell_at(
         &self,
         board: (usize, usize),
