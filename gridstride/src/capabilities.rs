@@ -1,5 +1,5 @@
-//! The types, operators and lengths for which a rung (one kernel of an algorithm) is built, and the messages that name
-//! them.
+//! The types, operators and lengths for which a rung (one kernel of an algorithm) is built, and the error messages that
+//! list these types, operators and lengths.
 //!
 //! The code identifies a type or operator by its [`ArgumentId`]. Only messages contain names.
 
@@ -90,7 +90,8 @@ pub fn offered(rung: &Rung) -> String {
     rung.max_elements().map_or(types.clone(), |max| format!("{types}, of up to {max} elements"))
 }
 
-/// An element type that has a name on the command line, and the operator if the kernel takes one.
+/// The type and operator of a kernel instance: an element type with a name on the command line, and the operator if the
+/// kernel takes one.
 type Offer = (NumberType, Option<OperatorName>);
 
 /// Returns the type and operator of a kernel instance, or `None` if its element type has no name on the command line.

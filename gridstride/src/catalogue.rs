@@ -3,13 +3,14 @@
 //! # Design
 //!
 //! The library generates its modules and its embedded PTX from this list. Everything else about an algorithm is in the
-//! folder of the algorithm. The crate `workbench` has another list, which adds Life and the probes, and from which the
-//! program `host` generates its commands.
+//! folder of the algorithm. The crate `workbench` has another list, which also contains Life and the probes. The
+//! program `host` generates its commands from that list.
 
 /// Calls the macro `$with` with the names of all algorithms.
 ///
-/// For the algorithm `reduce`, the kernels must be in `gpu::reduce` and the PTX in `gpu/ptx/reduce.sm_<arch>.ptx`. The
-/// module `reduce` of this crate must have an extension trait that adds the algorithm to a device.
+/// For an algorithm such as `reduce`, the kernels must be in `gpu::reduce` and the PTX in
+/// `gpu/ptx/reduce.sm_<arch>.ptx`. The module `reduce` of this crate must have an extension trait that adds the
+/// algorithm to a device.
 macro_rules! catalogue {
     ($with:ident) => {
         $with! { histogram reduce saxpy scale scan transpose }
@@ -18,7 +19,7 @@ macro_rules! catalogue {
 
 macro_rules! declare {
     ($($name:ident)+) => {
-        /// The PTX of the algorithms' kernels, for [`launch::Device::open`].
+        /// The PTX of the algorithms' kernels, as an argument of [`launch::Device::open`].
         pub const MODULES: &[PtxModule] = &[$(embedded_module!($name)),+];
     };
 }

@@ -19,8 +19,9 @@ pub fn fill_with<T: Send>(out: &mut [T], element: impl Fn(usize) -> T + Sync) {
     });
 }
 
-/// Divides `out` into one segment per core and calls `fill` with the index of each segment's first element and the
-/// segment. The argument `fill` is a `dyn Fn`, so this function is compiled once per `T` and not once per closure.
+/// Divides `out` into one segment per core. For each segment, calls `fill` with the index of the segment's first
+/// element and the segment itself. The argument `fill` is a `dyn Fn`, so this function is compiled once per `T` and not
+/// once per closure.
 fn fill_segments<T: Send>(out: &mut [T], fill: &(dyn Fn(usize, &mut [T]) + Sync)) {
     let len = segment_length(out.len());
     // Only the thread that fills a segment locks the segment's mutex, once.
@@ -91,8 +92,8 @@ pub fn host_memory<T: Element>(n: usize, remedy: &'static str) -> Result<Vec<T>,
     Ok(host)
 }
 
-/// Returns the length of the segment that each core processes of `length` elements. If there are at most a few thousand
-/// elements, all of them form one segment, because starting a thread takes as long as processing them.
+/// Returns the length of the segments into which `length` elements are divided, one per core. If there are at most a
+/// few thousand elements, all of them form one segment, because starting a thread takes as long as processing them.
 fn segment_length(length: usize) -> usize {
     const FEW: usize = 4096;
     if length <= FEW {

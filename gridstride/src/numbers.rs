@@ -165,7 +165,7 @@ macro_rules! named {
 named! { Sum Product Min Max }
 
 /// `with_number!(number_type, [f32 i32], T => body, _ => other)` evaluates `body`, in which `T` is the type that
-/// `number_type` names. If the list does not contain this type, it evaluates `other`.
+/// `number_type` names. If the list does not contain this type, the macro evaluates `other`.
 #[macro_export]
 macro_rules! with_number {
     ($which:expr, [$($type:ident)+], $T:ident => $body:expr, _ => $other:expr) => {{

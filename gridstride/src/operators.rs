@@ -1,7 +1,7 @@
 //! The element types and operators for which reductions and scans are built.
 
-/// Implements the given trait for each element type with each operator. It also defines a list of these pairs,
-/// `LISTED`, which a test compares with the built kernels.
+/// Implements the given trait for each element type with each operator. The macro also defines `LISTED`, the list of
+/// these pairs. A test compares this list with the built kernels.
 macro_rules! built_for_operators {
     ($trait:ident) => {
         $crate::operators::built_for_operators! { $trait

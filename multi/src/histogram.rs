@@ -16,7 +16,7 @@ pub struct SplitHistogram<'t> {
 }
 
 impl<'t> SplitHistogram<'t> {
-    /// Returns a histogram by `rung` for keys whose segments have the same lengths as those of `keys`.
+    /// Returns a histogram that `rung` computes. The keys of each run must have segments of the same lengths as `keys`.
     ///
     /// # Errors
     /// Returns the errors of [`Histogram::new`], and an error if `keys` does not have one buffer per device of this

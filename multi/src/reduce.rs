@@ -15,7 +15,7 @@ pub struct SplitReduction<'t, T: ReduceElement<O>, O: Operator<T>> {
 }
 
 impl<'t, T: ReduceElement<O>, O: Operator<T>> SplitReduction<'t, T, O> {
-    /// Returns a reduction by `rung` for vectors whose segments have the same lengths as those of `x`.
+    /// Returns a reduction that `rung` computes. The vector of each run must have segments of the same lengths as `x`.
     ///
     /// # Errors
     /// Returns the errors of [`Reducer::new`], and an error if `x` does not have one buffer per device of this rank.
@@ -31,7 +31,7 @@ impl<'t, T: ReduceElement<O>, O: Operator<T>> SplitReduction<'t, T, O> {
         Ok(Self { team, members, roundings })
     }
 
-    /// Returns the largest number of rounded additions between an element and the result of a float sum.
+    /// Returns the largest number of rounded additions on the path from an element to the result of a float sum.
     pub fn roundings(&self) -> usize {
         self.roundings
     }
@@ -74,8 +74,8 @@ impl<'t, T: ReduceElement<O>, O: Operator<T>> SplitReduction<'t, T, O> {
     }
 }
 
-/// The computation of the total of all elements before each segment, which a scan needs. It reduces all segments except
-/// the last.
+/// The reductions that compute, for each segment, the total of all elements before the segment. A scan needs these
+/// totals. All segments except the last are reduced.
 pub(crate) struct Totals<'t, T: ReduceElement<O>, O: Operator<T>> {
     team: &'t Team<'t>,
     /// One reducer per device of this rank; `None` for the last member of the team.
@@ -93,7 +93,7 @@ impl<'t, T: ReduceElement<O>, O: Operator<T>> Totals<'t, T, O> {
         Ok(Self { team, members, lengths: lengths(team, x)? })
     }
 
-    /// Returns the largest number of rounded additions between an element and the total before a segment.
+    /// Returns the largest number of rounded additions on the path from an element to the total before a segment.
     pub(crate) fn roundings(&self) -> Result<usize, MultiError> {
         let deepest = deepest(self.team, &mut self.members.iter().flatten().map(Reducer::plan))?;
         Ok(deepest + self.team.members())
@@ -111,7 +111,7 @@ impl<'t, T: ReduceElement<O>, O: Operator<T>> Totals<'t, T, O> {
     }
 
     /// Waits for the reductions of [`enqueue`](Self::enqueue) and returns the totals before the segments. `total` must
-    /// be the total of the elements before the first segment, or `None` if there are none.
+    /// be the total of the elements before the first segment, or `None` if there are no such elements.
     pub(crate) fn before(&self, mut total: Option<T>) -> Result<Before<T>, MultiError> {
         let mut own = results(&mut self.members.iter().flatten().map(Reducer::result))?;
         // The last member of the team has no reduction.

@@ -1,8 +1,8 @@
 //! Devices and inputs that the conformance suites share.
 //!
-//! Each suite runs its kernels on every device: in the simulator, with several orders of its threads, and on a GPU if
-//! there is one. Small inputs also run on simulated devices that check for races and for reads of uninitialised memory.
-//! These devices use orders that provoke errors.
+//! Each suite runs its kernels on every device: in the simulator, with several orders of the simulated threads, and on
+//! a GPU if there is one. Small inputs also run on simulated devices that check for races and for reads of
+//! uninitialised memory. These devices use orders that provoke errors.
 
 pub mod reductions;
 pub mod reports;

@@ -29,7 +29,7 @@ pub enum Kind {
     /// Threads that reach the same barrier line by different call paths. The reported lines are the last steps of the
     /// two paths.
     BarrierApart,
-    /// A warp operation that some lanes of its mask never reach.
+    /// A warp operation whose mask contains lanes that never reach the operation.
     WarpMismatch,
     /// A panic.
     Panic,

@@ -3,8 +3,8 @@
 //! # Design
 //!
 //! A bound limits the rounding error of a correct result. A kernel that loses a small element may stay within the
-//! bound. The suites therefore also sum integers, and floats whose sums do not round. The modules of the references of
-//! reduce and scan explain their bounds.
+//! bound. The suites therefore also sum integers, and floats whose sums do not round. The reference modules of reduce
+//! and of scan explain the bounds of these algorithms.
 
 use std::fmt;
 
@@ -23,7 +23,7 @@ pub struct Deviation {
     pub wrong: Option<Wrong>,
 }
 
-/// A wrong element: its error exceeds its bound.
+/// A wrong element, whose error exceeds the bound of the element.
 #[derive(Clone, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Wrong {
     /// The index of the element.

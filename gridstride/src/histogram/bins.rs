@@ -6,8 +6,8 @@ use thiserror::Error;
 
 use crate::error::AlgorithmError;
 
-/// The error that is returned if a histogram does not support the requested bins or number of keys. Its text says which
-/// values are supported.
+/// The error that is returned if a histogram does not support the requested bins or number of keys. The text of the
+/// error says which values are supported.
 #[derive(Clone, PartialEq, Eq, Error)]
 #[error("{0}")]
 pub struct BinsError(pub(super) String);
@@ -44,15 +44,15 @@ impl Bins {
         self.count
     }
 
-    /// Returns the bin of `key`, or `None` if the key is in no bin. It computes the bin by the division in the
-    /// definition of [`Bins`].
+    /// Returns the bin of `key`, or `None` if the key is in no bin. The method divides as in the definition of
+    /// [`Bins`].
     pub fn of(self, key: u32) -> Option<usize> {
         let (key, lower) = (u64::from(key), u64::from(self.lower));
         let is_inside = lower <= key && key < self.upper;
         is_inside.then(|| ((key - lower) * u64::from(self.count) / (self.upper - lower)) as usize)
     }
 
-    /// Returns the bins in the form of the kernels' argument.
+    /// Returns the bins as an [`EvenBins`], the argument type of the kernels.
     pub fn even_bins(self) -> EvenBins {
         self.even
     }

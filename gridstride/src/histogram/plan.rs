@@ -6,19 +6,19 @@ use launch::{Device, LaunchConfig};
 
 use super::HistogramRung;
 
-/// The plan of a histogram: its only launch. For the first two rungs, the host also sets the counts to 0 before the
-/// launch.
+/// The plan of a histogram, which is a single launch. For the first two rungs, the host also sets the counts to 0
+/// before the launch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Plan {
     /// The rung that is launched.
     pub rung: HistogramRung,
     /// The grid, block and dynamic shared memory of the launch.
     pub config: LaunchConfig,
-    /// The number of bins that a block counts. The grid has one row of blocks along y for each segment of this many
-    /// bins. In the first rung, a block counts all bins. If a kernel counts keys by value, this is the number of
-    /// values.
+    /// The number of bins in a segment: the bins that one block counts. The grid has one row of blocks along y for each
+    /// segment. In the first rung, a block counts all bins. If a kernel has a counter for each value of a key instead
+    /// of each bin, this is the number of values.
     pub segment: u32,
-    /// The number of copies that a block has of each counter.
+    /// The number of copies of each counter in a block.
     pub replicas: u32,
 }
 

@@ -29,7 +29,7 @@
 //! # }
 //! ```
 //!
-//! The borrow checker rejects a run whose input is in the memory of the result:
+//! The borrow checker rejects a run that reads its input from the buffer of the result:
 //!
 //! ```compile_fail,E0499
 //! # use gpu::operator::Sum;
@@ -65,13 +65,13 @@ pub use ReduceElement as Reducible;
 pub use Reducer as Reduction;
 
 /// Returns the rung that runs by default for the operator `O` on elements of type `T`: the last rung of the ladder that
-/// is built for them.
+/// is built for this operator and type.
 pub fn default_rung<T: ReduceElement<O>, O: Operator<T>>() -> ReduceRung {
     ReduceRung::default_rung(&capabilities::of_operator::<T, O>())
 }
 
-/// Returns the number of elements of `x` before the first address that is a multiple of 16 bytes: the argument of
-/// [`Plan::roundings_from`].
+/// Returns the number of elements of `x` before the first address that is a multiple of 16 bytes.
+/// [`Plan::roundings_from`] takes this number as its argument.
 pub fn before_first_vector<T: Element>(x: Global<'_, T>) -> usize {
     (x.as_ptr() as usize).wrapping_neg() % 16 / size_of::<T>()
 }

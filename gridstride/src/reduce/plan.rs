@@ -35,13 +35,13 @@ pub struct Plan {
     passes: Vec<Pass>,
 }
 
-/// The kernel that a plan launches, and the way in which its launches divide the elements.
+/// The kernel that a plan launches, and the way in which the launches divide the elements.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
-    /// Launches of a rung whose blocks write partial results, which the next launch reduces. Each thread has `items`
-    /// elements of a tile.
+    /// Launches in which each block writes a partial result. The next launch reduces the partial results. Each thread
+    /// combines `items` elements of a tile.
     Passes { rung: ReduceRung, items: usize },
-    /// One launch of the grid-stride rung, with a loop over the elements in strides of the grid.
+    /// One launch of the grid-stride rung, whose threads loop over the elements in steps of the grid's size.
     GridStride,
     /// One launch of the grid-stride rung's kernel for small inputs, with one block per tile of fixed size.
     OneTile,
@@ -160,18 +160,19 @@ impl Plan {
         partials * partial + element
     }
 
-    /// Returns the largest number of rounded additions between an element and the result of a float sum. A test can
-    /// derive an error bound from this number.
+    /// Returns the largest number of rounded additions on the path from an element to the result of a float sum. A test
+    /// can derive an error bound from this number.
     ///
     /// Each launch contributes *m* − 1 roundings if a thread combines *m* elements one after the other, and
-    /// log₂(threads) roundings for the block's tree. The value of *m* depends on the rung:
+    /// log₂(threads) roundings for the tree in which the block combines the results of its threads. The value of *m*
+    /// depends on the rung:
     ///
     /// - neighboured, interleaved: *m* = 1; unrolled by *N*: *m* = *N*; unrolled last warp, completely unrolled,
-    ///   shuffle: *m* = 8. Each further tile of a block adds one rounding. A block has further tiles only if there are
-    ///   more than 2³¹ − 1 tiles.
-    /// - grid-stride: a thread combines the elements at each position of its vectors, then these results, then the
-    ///   elements outside whole vectors. After the block's tree, the last block combines the partial results in the
-    ///   same way.
+    ///   shuffle: *m* = 8. If a block has several tiles, each tile after the first adds one rounding. A block has
+    ///   several tiles only if there are more than 2³¹ − 1 tiles in all.
+    /// - grid-stride: a thread combines the elements at each position of its vectors, then the results of all
+    ///   positions, then the elements outside whole vectors. After the block's tree, the last block combines the
+    ///   partial results in the same way.
     /// - one tile per block: as in grid-stride, but a thread has at most one element outside whole vectors.
     ///
     /// The result is at most *n* − 1, because combining with the identity does not round.
@@ -217,7 +218,7 @@ fn vector_len(element_bytes: usize) -> usize {
 mod tests {
     use super::*;
 
-    /// Returns the pair `(len, blocks)` of each pass.
+    /// Returns the pair `(len, blocks)` of each launch.
     fn passes(plan: &Plan) -> Vec<(usize, u32)> {
         plan.passes().iter().map(|pass| (pass.len, pass.blocks)).collect()
     }

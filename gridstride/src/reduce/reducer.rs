@@ -13,8 +13,8 @@ use super::{Pass, Plan, ReduceElement, ReduceRung};
 use crate::capabilities;
 use crate::error::AlgorithmError;
 
-/// A reduction of *n* elements of type `T` by the operator `O` that can run repeatedly. It owns the device memory for
-/// partial results, so a run allocates no memory.
+/// A repeatable reduction of *n* elements of type `T` by the operator `O`. It owns the device memory for partial
+/// results, so a run allocates no memory.
 pub struct Reducer<T: ReduceElement<O>, O: Operator<T>> {
     device: Device,
     plan: Plan,
@@ -167,13 +167,13 @@ impl<T: ReduceElement<O>, O: Operator<T>> Resources for Reducer<T, O> {
     }
 }
 
-/// Returns one buffer of partial results per pass. The function has no operator parameter, so that it is compiled only
-/// once per type.
+/// Returns one buffer of partial results for each of `passes`. The function has no operator parameter, so that it is
+/// compiled only once per type.
 fn partial_results<T: Element>(device: &Device, passes: &[Pass]) -> Result<Vec<Buffer<T>>, Error> {
     passes.iter().map(|pass| device.alloc(pass.blocks as usize)).collect()
 }
 
-/// Returns the call of a kernel instance whose vectors have 16 bytes.
+/// Returns the call of the kernel instance that loads vectors of 16 bytes.
 macro_rules! one_launch {
     ($kernel:ident, $x:ident, $published:ident, $result:ident) => {
         match size_of::<T>() {

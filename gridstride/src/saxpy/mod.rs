@@ -110,7 +110,7 @@ pub fn saxpy_views<'q, T: SaxpyElement>(
     launch(queue, rung, plan::<T>(rung, y.len(), queue.device()), a, x, y)
 }
 
-/// Does the same as [`saxpy_views`] with the given grid and block, such as those of [`plan`].
+/// Does the same as [`saxpy_views`] with the given grid and block, such as the configuration that [`plan`] returns.
 pub fn launch<T: SaxpyElement>(
     queue: Queue<'_>,
     rung: SaxpyRung,

@@ -94,7 +94,7 @@ pub fn scale_views<'q, T: ScaleElement>(
     launch(queue, rung, plan(rung, y.len(), queue.device())?, s, x, y)
 }
 
-/// Does the same as [`scale_views`] with the given grid and block, such as those of [`plan`].
+/// Does the same as [`scale_views`] with the given grid and block, such as the configuration that [`plan`] returns.
 pub fn launch<T: ScaleElement>(
     queue: Queue<'_>,
     rung: ScaleRung,

@@ -15,7 +15,7 @@ use super::{ScanKind, plan, tile};
 use crate::capabilities;
 use crate::error::AlgorithmError;
 
-/// The largest number of blocks in a grid whose threads stride over the elements.
+/// The largest number of blocks in a grid. The threads loop over the elements in steps of the grid's size.
 const MAX_BLOCKS: usize = i32::MAX as usize;
 
 /// The arguments of a scan of `x` into `y` on `queue`. Both views must have the same length, which must not be 0.
@@ -27,7 +27,7 @@ pub(super) struct Launches<'a, T: Element, O> {
     pub operator: PhantomData<O>,
 }
 
-/// Returns the call of a kernel instance whose vectors have 16 bytes.
+/// Returns the call of the kernel instance that loads and stores vectors of 16 bytes.
 macro_rules! of_vectors {
     ($kernel:ident($($argument:expr),*)) => {
         match size_of::<T>() {
@@ -54,8 +54,8 @@ impl<T: Element, O: Operator<T>> Launches<'_, T, O> {
         Self::launch(self.queue, ScanRung::NaiveBlock, LaunchConfig::new(1, block), call)
     }
 
-    /// Launches the steps of the naive rung, with distances 1, 2, 4 and so on. The last step writes `y`. If there are
-    /// two or more steps, `other` must not be `None`.
+    /// Launches the steps of the naive rung, which combine elements at the distances 1, 2, 4 and so on. The last step
+    /// writes `y`. If there are two or more steps, `other` must not be `None`.
     pub fn naive(self, mut other: Option<&mut Buffer<T>>) -> Result<(), AlgorithmError> {
         let Self { queue, kind, x, y, .. } = self;
         let n = y.len();
@@ -135,8 +135,8 @@ impl<T: Element, O: Operator<T>> Launches<'_, T, O> {
     }
 }
 
-/// Returns `launched`, the result of a scan. If it is an error, also clears the tile states. A failed scan may leave
-/// these incomplete, and the next scan starts from them.
+/// Returns `launched`, the result of a launch. If `launched` is an error, the function first clears the tile states,
+/// because a failed scan may leave incomplete tile states, from which the next scan would start.
 fn cleared_after_failure(
     launched: Result<(), AlgorithmError>,
     queue: Queue<'_>,

@@ -1,4 +1,4 @@
-//! Prefix scan: element i of the result combines the elements of the input up to i by an associative operator.
+//! Prefix scan: element i of the result combines the elements of the input up to element i by an associative operator.
 //!
 //! [`scan`] runs one of the kernels of `gpu::scan` on buffers of any length. Use a [`Scanner`] for repeated scans,
 //! because its scans allocate no memory. [`ScanElement`] lists the element types for each operator.
@@ -68,8 +68,8 @@ pub fn check<T: ScanElement<O>, O: Operator<T>>(rung: ScanRung, len: usize) -> R
     capabilities::check(rung, &capabilities::of_operator::<T, O>(), len)
 }
 
-/// Returns the number of elements in a tile, which a block scans at once, in a scan of `len` elements of
-/// `element_bytes` bytes.
+/// Returns the number of elements in a tile, for a scan of `len` elements of `element_bytes` bytes. A block scans one
+/// tile at a time.
 pub fn tile(rung: ScanRung, len: usize, element_bytes: usize) -> usize {
     let vector = 16 / element_bytes;
     match rung {
@@ -90,7 +90,7 @@ pub fn temporary_bytes<T: Element>(rung: ScanRung, len: usize) -> u64 {
     (count as u64).saturating_mul(size as u64)
 }
 
-/// Returns the number of `u64` words that the tile states of a scan of `len` elements take.
+/// Returns the number of `u64` words that contain the tile states during a scan of `len` elements.
 fn tile_state_words<T: Element>(rung: ScanRung, len: usize) -> usize {
     state_words::<T>(len.div_ceil(tile(rung, len, size_of::<T>())))
 }
@@ -114,8 +114,8 @@ impl fmt::Display for ScanKind {
 }
 
 impl ScanKind {
-    /// Returns the number of elements by which the result is shifted compared with an inclusive scan: 0 for inclusive,
-    /// 1 for exclusive.
+    /// Returns the number of elements by which the result is shifted compared with an inclusive scan: 0 for an
+    /// inclusive scan, 1 for an exclusive scan.
     pub fn shift(self) -> usize {
         match self {
             Self::Inclusive => 0,
@@ -126,9 +126,9 @@ impl ScanKind {
 
 /// Writes the scan of `x` with `operator` into `y`.
 ///
-/// Every kernel combines the operands in order, but each groups them differently. Float sums and products depend on the
-/// grouping. In `LookBack` and `Pipelined`, the grouping also depends on timing, so the results of two runs may differ
-/// by rounding. All other results are the same in every run.
+/// Every kernel combines the operands in order, but each kernel groups the operands differently. Float sums and
+/// products depend on the grouping. In `LookBack` and `Pipelined`, the grouping also depends on timing, so the results
+/// of two runs may differ by rounding. All other results are the same in every run.
 ///
 /// On a GPU this function returns before the kernel has finished. Later work on the same device sees the result.
 ///
@@ -155,8 +155,8 @@ pub struct Scanner<T: ScanElement<O>, O: Operator<T>> {
     device: Device,
     rung: ScanRung,
     len: usize,
-    /// A buffer for intermediate results of the naive rung, whose steps read one buffer and write another. `None` if no
-    /// such buffer is needed.
+    /// A buffer for intermediate results of the naive rung. Each step of this rung reads one buffer and writes another.
+    /// `None` if no such buffer is needed.
     other: Option<Buffer<T>>,
     /// The tile states; empty for a rung without tile states.
     states: Buffer<u64>,

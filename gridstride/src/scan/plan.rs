@@ -11,7 +11,7 @@ use super::{ScanElement, check};
 use crate::capabilities;
 use crate::error::AlgorithmError;
 
-/// The number of bytes of shared memory that a block of the pipelined scan takes: the ring of tiles, up to 1 KiB for
+/// The number of bytes of shared memory for a block of the pipelined scan: the ring buffer of tiles, up to 1 KiB for
 /// other arrays, and the bytes that CUDA reserves.
 const PIPELINED_BYTES: u32 = RING_BYTES + 1024 + RESERVED_BYTES;
 
@@ -61,8 +61,8 @@ pub(super) fn chunks(len: usize, element_bytes: usize) -> usize {
     }
 }
 
-/// Returns the number of blocks of the pipelined kernel that fit on a multiprocessor of `device` at once, or 0 if it
-/// has too little shared memory for one block.
+/// Returns the number of blocks of the pipelined kernel that fit on a multiprocessor of `device` at once, or 0 if the
+/// multiprocessor has too little shared memory for one block.
 fn pipelined_blocks(device: &Device) -> u32 {
     (device.max_dynamic_shared().saturating_add(RESERVED_BYTES) / PIPELINED_BYTES).min(BLOCKS)
 }

@@ -54,7 +54,7 @@ pub fn is_transpose(rung: TransposeRung) -> bool {
     !matches!(rung, TransposeRung::Copy | TransposeRung::CopyTile)
 }
 
-/// The plan of a transpose: its only launch.
+/// The plan of a transpose, which is a single launch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Plan {
     /// The grid and block of the launch.
@@ -65,8 +65,8 @@ pub struct Plan {
     pub is_aligned: bool,
 }
 
-/// Returns the plan for a matrix of `size` that fills whole buffers. `U` is the integer type of the same size as the
-/// elements.
+/// Returns the plan for a matrix of size `size`, if input and output are whole buffers. `U` is the integer type of the
+/// same size as the elements.
 ///
 /// If the matrix is too large for any grid, the function returns a grid with which the launch fails.
 pub fn plan<U: Bits>(rung: TransposeRung, size: Size) -> Plan {
@@ -171,7 +171,7 @@ unsafe fn launch<T: Element, U: Bits>(
     // SAFETY: by this function's contract, `T` and `U` have the same size.
     let (x, y) = unsafe { (view::<T, U>(x), view_mut::<T, U>(y)) };
     let bytes = x.len() * size_of::<U>();
-    /// Sets the configuration for the plain kernel and builds its call.
+    /// Sets the launch configuration for the plain kernel and builds the kernel's call.
     macro_rules! plain {
         ($threads:literal) => {{
             config = plain_plan::<U, $threads>(size).config;

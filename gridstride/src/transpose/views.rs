@@ -1,9 +1,9 @@
-//! Views that treat the elements of a buffer as integers, which the transpose kernels move.
+//! Views of a buffer that treat its elements as integers. The transpose kernels move these integers.
 
 use cuda_std::{Global, GlobalMut};
 use launch::{Buffer, Element};
 
-/// Returns a view of `x` whose elements are integers of the same size.
+/// Returns a view of `x` that treats each element as an integer of the same size.
 ///
 /// # Safety
 /// `T` and `U` must have the same size.
@@ -15,7 +15,7 @@ pub unsafe fn view<T: Element, U: Element>(x: &Buffer<T>) -> Global<'_, U> {
     unsafe { Global::from_raw_parts(view.as_ptr().cast(), view.len(), view.device()) }
 }
 
-/// Returns a mutable view of `y` whose elements are integers of the same size.
+/// Returns a mutable view of `y` that treats each element as an integer of the same size.
 ///
 /// # Safety
 /// `T` and `U` must have the same size.

@@ -1,8 +1,9 @@
-//! The command `host life`. It advances boards, shows and records them, and finds out when they become periodic.
+//! The command `host life`. It advances boards, shows and records the boards, and finds out when a board becomes
+//! periodic.
 //!
 //! The module `command` uses the other modules. `first_board` reads or makes a board, `backend` opens the device that
-//! advances it, and `simulation` advances it. `timed_run` measures the speed, and `observers` process the generations
-//! of a run. No two modules depend on each other in both directions.
+//! advances the board, and `simulation` advances the board. `timed_run` measures the speed, and `observers` process the
+//! generations of a run. No two modules depend on each other in both directions.
 
 #![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)]
 

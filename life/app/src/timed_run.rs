@@ -23,8 +23,8 @@ pub struct TimedRun {
 }
 
 impl TimedRun {
-    /// Makes the board of `source`, whose generation is `generation`, in the memory of `backend`. This function also
-    /// loads the kernel, so that the time to load it does not count as computing time.
+    /// Makes the board of `source` in the memory of `backend`. The board is at generation `generation`. This function
+    /// also loads the kernel, so that the time to load it does not count as computing time.
     ///
     /// # Errors
     /// If the device fails or has too little memory for the board, or if `source` fails.
@@ -79,9 +79,9 @@ impl TimedRun {
         self.begun_at + self.life.generation()
     }
 
-    /// Continues from `board`, which is at generation `generation`. `added` contains the numbers of columns and rows by
-    /// which `board` extends beyond the first board at the left and at the top. `generation` must not be before the
-    /// generation of the first board.
+    /// Continues from `board`, which is at generation `generation`. `added` contains the number of columns by which
+    /// `board` extends beyond the first board at the left, and the number of rows by which it extends beyond the first
+    /// board at the top. `generation` must not be before the generation of the first board.
     ///
     /// # Errors
     /// Fails in the same cases as [`begin`](Self::begin). After an error the board is unchanged.
@@ -100,11 +100,12 @@ impl TimedRun {
     }
 }
 
-/// The speed of a run, from which the size of the next batch is chosen. A batch is the number of generations that one
-/// call runs on the device.
+/// The speed of a run. The speed determines the size of the next batch: the number of generations that the next call
+/// runs on the device.
 ///
-/// One launch for many generations costs less than many launches, but cannot be interrupted. A batch is therefore at
-/// most [`Pace::GROWTH`] times as large as the previous one, and should not take longer than the remaining time.
+/// One launch for many generations costs less than many launches. But a launch cannot be interrupted. A batch is
+/// therefore at most [`Pace::GROWTH`] times as large as the previous one, and should not take longer than the remaining
+/// time.
 #[derive(Debug)]
 struct Pace {
     /// The number of generations that the board can advance in about the same time as a single generation.

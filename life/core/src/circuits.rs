@@ -24,7 +24,7 @@ pub fn count_tables(birth: u16, survival: u16) -> &'static [u8] {
     launch::tables(&tables)
 }
 
-/// The logic by which a kernel computes a rule.
+/// The method by which a kernel computes a rule: a circuit or tables.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Circuit {
     /// The circuit for B3/S23 that is built into the kernels.
@@ -60,8 +60,8 @@ impl Circuit {
     }
 }
 
-/// Returns the tables that [`life_table()`](gpu::life::life_table()) reads. They contain the rule's 512 bits, eight per
-/// table.
+/// Returns the tables that [`life_table()`](gpu::life::life_table()) reads. The tables contain the rule's 512 bits,
+/// eight per table.
 pub fn tables(rule: &Rule) -> &'static [u8] {
     let words = rule.table();
     let tables: [u8; TABLES] = std::array::from_fn(|i| words[i / 8].to_le_bytes()[i % 8]);

@@ -8,7 +8,7 @@ pub use life_cpu::{Instructions, OutOfMemory};
 use super::{Board, Rule, Topology};
 use crate::error::LifeError;
 
-/// A board that the vector instructions of the host's cores advance. It supports every rule and every topology.
+/// A board that the host's cores advance with vector instructions. Every rule and every topology is supported.
 pub struct CpuSimulation {
     pub(super) automaton: Automaton,
     width: usize,

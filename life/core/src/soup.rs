@@ -46,9 +46,9 @@ impl Board {
     ///
     /// The board depends only on the four arguments. A device makes the same board
     /// ([`Simulation::soup`](super::Simulation::soup)). The published generator SplitMix64 draws the cells in groups of
-    /// 64, each group from a separate position in the generator's sequence. The only floating-point operation is one
-    /// exact scaling. The probability is `density` rounded down to a multiple of 2⁻⁶⁴. This rounding does not change
-    /// densities of 2⁻¹² or more.
+    /// 64 cells. Each group starts at a separate position in the generator's sequence. The only floating-point
+    /// operation is an exact multiplication by a power of two. The probability is `density` rounded down to a multiple
+    /// of 2⁻⁶⁴. This rounding does not change densities of 2⁻¹² or more.
     ///
     /// # Errors
     /// [`SoupError`] if no board has this size, or if `density` is not in 0..=1.

@@ -16,7 +16,7 @@ impl Automaton {
         self.words_of(0..self.height)
     }
 
-    /// Returns the words and the ages like [`words`](Self::words), but only those of `rows`.
+    /// Returns the words and the ages like [`words`](Self::words), but only for the rows in `rows`.
     ///
     /// # Errors
     /// [`OutOfMemory`] if the host has too little memory.
@@ -70,8 +70,8 @@ impl Automaton {
     }
 
     /// Returns the numbers of births and deaths in `rows` in the last generation. If the last call of
-    /// [`advance`](Self::advance) ran several generations, returns the changes of its last pass, which has up to 16
-    /// generations. Before the first generation, every live cell counts as a birth.
+    /// [`advance`](Self::advance) ran several generations, returns the changes in the last pass of that call. A pass
+    /// has up to 16 generations. Before the first generation, every live cell counts as a birth.
     ///
     /// # Panics
     /// If the board lacks one of the rows.
@@ -80,8 +80,9 @@ impl Automaton {
     }
 
     /// Returns the maximum number of generations between two copies of a halo. The halo must be wide enough, and must
-    /// be copied as `topology` joins the edges. The result is 1 if the topology has corners where fewer than four
-    /// quarters of the board meet. It is also 1 if the topology reflects cells and the rule is not symmetric.
+    /// contain copies of the cells that `topology` joins to the edges. The result is 1 if the topology has corners
+    /// where fewer than four quarters of the board meet. The result is also 1 if the topology reflects cells and the
+    /// rule is not symmetric.
     pub fn depth_beyond(rule: &Rule, topology: Topology) -> usize {
         if margins::is_singular(topology) { 1 } else { margins::depth(rule, topology) }
     }

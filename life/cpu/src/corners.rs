@@ -1,4 +1,5 @@
-//! Computes the corners of a cross-surface and of a sphere, where fewer than four quarters of the board meet.
+//! Computes the corners of a cross-surface and of a sphere. At a corner of a torus, the four quarters of the board
+//! meet; at some corners of these topologies, fewer quarters meet.
 //!
 //! Diagonally beyond such a corner, the only cell is the corner cell itself. A margin of several cells is therefore
 //! wrong there. After n generations, the cells up to n away from the corner are wrong, too. These cells are computed on
@@ -53,8 +54,8 @@ impl<const N: usize> Corners<N> {
     }
 }
 
-/// Returns all cells within `reach` of a corner. Each cell is given by its distances from the left and the upper edge.
-/// A negative distance counts from the right or the lower edge.
+/// Returns all cells that are at most `reach` cells away from a corner. Each cell is given by its distances from the
+/// left and the upper edge. A negative distance counts from the right or the lower edge.
 fn within(reach: usize) -> impl Iterator<Item = (isize, isize)> {
     let reach = reach as isize;
     (-reach..reach).flat_map(move |y| (-reach..reach).map(move |x| (x, y)))

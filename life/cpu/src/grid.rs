@@ -1,4 +1,4 @@
-//! A board stored in vectors, and the passes that advance it.
+//! A board stored in vectors, and the passes that advance the board. A pass advances all cells by up to 16 generations.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -170,8 +170,8 @@ impl<const N: usize> Grid<N> {
         (changed(&self.now, &self.next), changed(&self.next, &self.now))
     }
 
-    /// Returns the sum of the results of `row`, which is called for all `rows` of every strip. The arguments of `row`
-    /// are the strip, the row, and the number of columns that the strip owns.
+    /// Calls `row` for all `rows` of every strip, and returns the sum of the results. The arguments of `row` are the
+    /// strip, the row, and the number of columns that the strip owns.
     fn count(&self, rows: Range<usize>, row: impl Fn(usize, usize, usize) -> u64 + Sync) -> u64 {
         let strips = 0..self.layout.strips;
         let of_row = |strip, y| row(strip, y, self.layout.columns(strip).len());

@@ -16,7 +16,7 @@ pub struct Layout<const N: usize> {
     pub strips: usize,
     /// The number of columns that a strip owns, without margins. The last strip may own fewer.
     strip_columns: usize,
-    /// The number of extra columns on each side of a strip, which are copies of other columns. It is 0 if a row
+    /// The number of extra columns on each side of a strip, which are copies of other columns. The number is 0 if a row
     /// consists of one strip whose two ends are neighbours.
     pub margin: usize,
     /// The number of vectors in a row of a strip.
@@ -97,8 +97,8 @@ impl<const N: usize> Layout<N> {
     /// Calls `exchange` for each square of up to 64 × 64 cells. A square consists of one word of each of up to 64
     /// adjacent vectors. Bit b of these words contains run b, which is a run of adjacent columns. `exchange` receives
     /// the first vector, the index of the word, and a function that describes a run by its number. This function
-    /// returns three numbers: the first column of the run that the strip owns, the number of columns that the strip
-    /// owns, and the number of columns of the run before them.
+    /// returns three numbers: the first column of the run that the strip owns, the number of columns of the run that
+    /// the strip owns, and the number of columns of the run before the first of these.
     fn squares(&self, columns: usize, mut exchange: impl FnMut(usize, usize, &dyn Fn(usize) -> (usize, usize, usize))) {
         for word in 0..N {
             for vector in (0..self.vectors).step_by(64) {

@@ -27,7 +27,7 @@
 //! # Design
 //!
 //! The engine is a separate crate because it must be compiled with optimisations. Without optimisations, its vectors
-//! would not be kept in registers. The instruction set (portable, AVX2, AVX-512) is chosen when a board is made. The
+//! would not stay in registers. The instruction set (portable, AVX2, AVX-512) is chosen when a board is made. The
 //! engine shares no code with the kernels. The tests compare engine and kernels with the plain reference.
 
 #![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)]

@@ -7,7 +7,7 @@ use crate::rule::Rule;
 use crate::topology::{Edges, Topology};
 use crate::vector::Block;
 
-/// A cell of a strip's margins, and the cell whose copy it is.
+/// A cell in the margins of a strip, and the cell that is copied into it.
 pub struct MarginCell {
     to: CellPosition,
     /// The column of the margin cell on the board, which may be beyond the board's edges.
@@ -33,8 +33,8 @@ enum OuterRow {
     Dead,
     /// The row is a copy of the board's row with this number.
     Row(usize),
-    /// The row is a copy of the board's row `row`, which is read from column `first` on with wrap-around. It is read
-    /// leftwards if `is_reversed` is true.
+    /// The row is a copy of the board's row `row`, which is read from column `first` on with wrap-around. The row is
+    /// read leftwards if `is_reversed` is true.
     Moved {
         row: usize,
         first: i64,
@@ -67,8 +67,8 @@ pub fn is_singular(topology: Topology) -> bool {
     matches!(topology, Topology::CrossSurface | Topology::Sphere)
 }
 
-/// Returns the number of generations after which margins must be filled again. It is 1 if the topology rotates or
-/// reflects cells at an edge and the rule distinguishes the directions.
+/// Returns the number of generations after which margins must be filled again. The number is 1 if the topology rotates
+/// or reflects cells at an edge and the rule distinguishes the directions.
 pub fn depth(rule: &Rule, topology: Topology) -> usize {
     let is_mirrored = || rule.is_same(|row, column| (row, 2 - column));
     let is_upside_down = || rule.is_same(|row, column| (2 - row, column));
@@ -167,8 +167,8 @@ impl<const N: usize> Grid<N> {
         }
     }
 
-    /// Makes each cell of `rows` dead that is beyond an edge that is not joined. `rows` begins with row `first` of the
-    /// board.
+    /// Makes the cells of `rows` dead that lie beyond the edges that the topology does not join. `rows` begins with row
+    /// `first` of the board.
     pub fn keep_dead(&self, strip: usize, first: isize, rows: &mut [Block<N>]) {
         let [columns, beyond_rows] = dead(self.dynamics.topology);
         if !columns && !beyond_rows {
@@ -187,7 +187,7 @@ impl<const N: usize> Grid<N> {
     }
 }
 
-/// Returns `width` cells of `words`, read from column `first` on with wrap-around. They are read leftwards if
+/// Returns `width` cells of `words`, read from column `first` on with wrap-around. The cells are read leftwards if
 /// `is_reversed` is true.
 fn moved(words: &[u32], width: usize, first: i64, is_reversed: bool) -> Vec<u32> {
     let mut moved = vec![0; words.len()];

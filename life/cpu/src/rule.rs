@@ -2,9 +2,9 @@
 //!
 //! # Design
 //!
-//! The logic of a rule has one of three forms. Life has a circuit that is written for it. A rule that counts all eight
-//! neighbours selects its result by masks. For any other table of 512 neighbourhoods, the logic is a tree of
-//! selections. The leaves of the tree share the 16 possible tables of two cells.
+//! The logic of a rule has one of three forms. Life has a circuit that is written for it. For a rule that counts all
+//! eight neighbours, the logic selects the result by masks. For any other table of 512 neighbourhoods, the logic is a
+//! tree of selections. The leaves of the tree share the 16 possible tables of two cells.
 
 use crate::vector::Vector;
 
@@ -155,8 +155,8 @@ impl Next for Counts {
     }
 }
 
-/// The logic of any table. It is a tree with seven levels. Each level selects by one of the nine cells. Each of the 128
-/// leaves is a table of the other two cells. Only 16 such tables exist, and the leaves share them.
+/// Logic for any table: a tree with seven levels. At each level, one of the nine cells selects a branch. Each of the
+/// 128 leaves is a table of the other two cells. Only 16 such tables exist, and the leaves share them.
 pub struct Table([u8; 128]);
 
 impl Table {

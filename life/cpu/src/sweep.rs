@@ -98,7 +98,7 @@ unsafe fn rows<V: Vector<N>, const N: usize>(
 
 /// Corrects the next generation of a row for rules of more than two states. `ages` contains the number of generations
 /// until each dying cell is dead, the lowest bit first. A dying cell cannot be born. A live cell that does not survive
-/// gets the number `first`.
+/// gets `first` as its number of generations.
 #[inline(always)]
 unsafe fn grow_older<V: Vector<N>, const N: usize>(
     first: u16,
@@ -151,7 +151,7 @@ unsafe fn sum_row<V: Vector<N>, const N: usize>(row: &[Block<N>], sums: &mut [[B
 }
 
 /// Computes the next generation of the middle row of `rows`, which has three rows. On entry `above` contains the sums
-/// of the first row. On return it contains those of the last row.
+/// of the first row. On return, `above` contains the sums of the last row.
 #[inline(always)]
 unsafe fn next_row<V: Vector<N>, const N: usize>(
     rule: &impl Next,

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// How the edges of a board are joined. The letters are those of Golly's bounded grids.
+/// How the edges of a board are joined. The letters, such as `T`, are from Golly's suffixes for bounded grids.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Topology {
     /// `P`: the edges are not joined. Cells beyond the edges are dead.
@@ -94,7 +94,7 @@ impl Topology {
     /// position may be beyond the edges. Returns `None` beyond an edge that is not joined, where cells are dead.
     ///
     /// Fewer than four quarters of the board meet at the corners of a cross-surface and of a sphere. Positions
-    /// diagonally beyond such a corner belong to no cell. For them, the result is the corner cell.
+    /// diagonally beyond such a corner belong to no cell. For such a position, the result is the corner cell.
     ///
     /// # Panics
     /// If a side of the board is 0.

@@ -12,8 +12,9 @@ impl<const N: usize> Block<N> {
 
 /// A vector in registers. Each bit is a cell. No two cells of a vector are neighbours of each other.
 ///
-/// A value exists only on processors that have the vector's instructions, because every value is derived from a call of
-/// [`load`](Self::load). All functions must be inlined into a function that is compiled for these instructions.
+/// A value exists only on processors that have the vector's instructions, because every value comes from a call of
+/// [`load`](Self::load), directly or through other functions. All functions must be inlined into a function that is
+/// compiled for these instructions.
 pub trait Vector<const N: usize>: Copy {
     /// # Safety
     /// The processor must have the vector's instructions.
@@ -39,7 +40,7 @@ pub trait Vector<const N: usize>: Copy {
         self.and(and).xor(xor)
     }
 
-    /// Returns the bits of `yes` where `self` has set bits, and those of `no` elsewhere.
+    /// Returns the bits of `yes` where `self` has set bits, and the bits of `no` elsewhere.
     #[inline(always)]
     fn select(self, yes: Self, no: Self) -> Self {
         self.and(yes).or(no.and_not(self))

@@ -11,7 +11,7 @@ struct Avx2(__m256i);
 #[derive(Clone, Copy)]
 struct Avx512(__m512i);
 
-/// Implements those functions of [`Vector`] that are a single intrinsic each, for blocks of `$words` words.
+/// Implements the functions of [`Vector`] that consist of a single intrinsic, for blocks of `$words` words.
 macro_rules! one_intrinsic_each {
     ($words:literal, $load:ident, $store:ident, $set:ident, $and:ident, $or:ident, $xor:ident, $and_not:ident) => {
         #[inline(always)]

@@ -1,8 +1,8 @@
 //! Reads apgcodes, which are the names of objects in apgsearch and Catagolue: `xs4_33`, `xp2_7`, `xq4_153`.
 //!
-//! The part after the underscore describes the cells in the extended Wechsler format. It divides the object into strips
-//! of five rows, separated by `z`. A digit, `0` to `9` or `a` to `v`, is a column of a strip, whose top cell is the
-//! digit's lowest bit. `w` stands for two empty columns, and `x` for three. `y` and a following digit, `0` to `z`,
+//! The part after the underscore describes the cells in the extended Wechsler format. The text divides the object into
+//! strips of five rows, separated by `z`. A digit, `0` to `9` or `a` to `v`, is a column of a strip, whose top cell is
+//! the digit's lowest bit. `w` stands for two empty columns, and `x` for three. `y` and a following digit, `0` to `z`,
 //! stand for four or more empty columns.
 
 use super::error::{FormatError, check_memory};

@@ -13,7 +13,7 @@ pub(super) struct RowCollector {
     /// The column and row at which the next run of [`extend`](Self::extend) begins.
     next: (usize, usize),
     limit: u64,
-    /// The number of bytes that all cells would need. It is 0 until the limit is exceeded.
+    /// The number of bytes that all cells would need, or 0 while the limit is not exceeded.
     uncounted: u64,
 }
 

@@ -50,7 +50,7 @@ pub(super) fn unsupported(bytes: &[u8]) -> Option<&'static str> {
 }
 
 /// Returns the format of a text. `named` is the format that the file's name suggests, but unambiguous content takes
-/// precedence over it. The function returns a picture format only if `named` is that format and the content is
+/// precedence over `named`. The function returns a picture format only if `named` is that format and the content is
 /// ambiguous.
 pub(super) fn of_text(text: &str, named: Option<Format>) -> Format {
     let text = text.trim_start_matches('\u{feff}');

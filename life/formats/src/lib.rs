@@ -66,7 +66,7 @@ fn read_text(text: &str, format: Format, limit: u64) -> Result<Pattern, FormatEr
 /// the function uses `named`, which is the format that the file's name suggests.
 ///
 /// The function uses at most `limit` bytes of memory in addition to `bytes`, including decompressed data. Bytes that
-/// are not valid UTF-8 are read as U+FFFD. They occur in comments of old files.
+/// are not valid UTF-8 are read as U+FFFD. Such bytes occur in comments of old files.
 ///
 /// # Errors
 /// [`FormatError::Refused`] if the file has an unsupported format or no pattern. Any other [`FormatError`] describes

@@ -111,7 +111,7 @@ pub fn write_heading(out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     writeln!(out, "#Life 1.06")
 }
 
-/// Writes the live cells of `board`. Its first row is row `first` of the whole board.
+/// Writes the live cells of `board`. The first row of `board` is row `first` of the whole board.
 ///
 /// # Errors
 /// If writing to `out` fails.

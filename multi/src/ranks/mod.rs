@@ -1,4 +1,4 @@
-//! Ranks: processes that work together, as in MPI. Each rank opens devices of its own.
+//! Ranks: processes that work together, as in MPI. Each rank opens its own devices.
 //!
 //! Ranks communicate through a [`Communicator`]. [`alone`] returns the communicator of a single rank, and
 //! [`in_threads`] runs ranks as threads, for tests. With the feature `mpi`, the function `mpi` returns the communicator
@@ -6,9 +6,9 @@
 //!
 //! # Design
 //!
-//! Only this module calls MPI. It transfers bytes between host memories, so it does not need a CUDA-aware MPI. Other
-//! code takes a `&dyn Communicator`, and tests pass a communicator whose ranks are threads. All ranks must make the
-//! same calls in the same order.
+//! Only this module calls MPI. The module transfers bytes between host memories, so it does not need a CUDA-aware MPI.
+//! Other code takes a `&dyn Communicator`, and tests pass a communicator whose ranks are threads. All ranks must make
+//! the same calls in the same order.
 //!
 //! A rank that fails aborts all ranks. Before that, it waits for a while, so that a rank with a lower number can report
 //! the same error instead.
@@ -54,8 +54,9 @@ pub trait Communicator: Send + Sync {
         self.position().local_size
     }
 
-    /// Starts all sends and receives, and waits for all of them. Each send or receive is a pair of the other rank's
-    /// number and the bytes. Messages between two ranks stay in order. A rank may send to itself.
+    /// Starts all sends and receives, and waits for all of them. An element of `sends` is a rank's number and the bytes
+    /// to send to that rank. An element of `receives` is a rank's number and the buffer for the bytes from that rank.
+    /// Messages between two ranks stay in order. A rank may send to itself.
     ///
     /// # Errors
     /// Returns [`RanksError::Length`] if a message is not as long as its receive buffer. Returns [`RanksError::Ended`]

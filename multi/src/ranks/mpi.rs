@@ -16,8 +16,8 @@ const PIECE: usize = 1 << 30;
 
 /// The communicator of all processes that `mpirun` started.
 ///
-/// A program can start MPI only once, so it has at most one value of this type. The drop of this value waits until all
-/// ranks have dropped theirs. A rank that fails must call [`abort`](Self::abort) instead.
+/// A program can start MPI only once, so a program has at most one value of this type. Dropping the value waits until
+/// all ranks have dropped their values. A rank that fails must call [`abort`](Self::abort) instead.
 pub struct Mpi {
     position: Position,
     /// The handles of MPI; `None` after [`finalise`](Self::finalise).

@@ -53,7 +53,7 @@ struct State {
 struct Channel {
     from: usize,
     to: usize,
-    /// True if the channel carries the messages of collective calls, false for those of `exchange`.
+    /// True if the channel carries the messages of collective calls, false if it carries the messages of `exchange`.
     is_collective: bool,
 }
 

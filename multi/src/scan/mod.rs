@@ -2,9 +2,10 @@
 //!
 //! # Design
 //!
-//! Before a device scans its segment, a copy replaces the segment's first element by its combination with the total of
-//! all elements before the segment. The same kernels can therefore scan segments and whole vectors. The host combines
-//! the totals of the segments in order. It enqueues the work of all devices before it waits for the first device.
+//! Before a device scans its segment, a copy replaces the segment's first element by the total of all elements before
+//! the segment, combined with this element. The same kernels can therefore scan segments and whole vectors. The host
+//! combines the totals of the segments in order. The host enqueues the work of all devices before it waits for the
+//! first device.
 
 use gpu::operator::Operator;
 use launch::{Buffer, Device};
@@ -21,8 +22,8 @@ pub use rounds::{RoundScan, Rounds};
 
 /// A scan of vectors that are split over a team. It owns the device memory that it needs.
 ///
-/// While a member scans its segment, the segment's first element is replaced by its combination with the total of all
-/// elements before the segment. [`team`](crate::team) describes how long a scan takes.
+/// While a member scans its segment, the segment's first element is replaced by the total of all elements before the
+/// segment, combined with this element. [`team`](crate::team) describes how long a scan takes.
 pub struct SplitScan<'t, T: ScanElement<O> + ReduceElement<O>, O: Operator<T>> {
     team: &'t Team<'t>,
     totals: Totals<'t, T, O>,
@@ -45,8 +46,8 @@ const COMBINED: usize = 1;
 const BEFORE: usize = 2;
 
 impl<'t, T: ScanElement<O> + ReduceElement<O>, O: Operator<T>> SplitScan<'t, T, O> {
-    /// Returns a scan for vectors whose segments have the same lengths as those of `x`. `rung` must return the rung for
-    /// a device and the length of its segment.
+    /// Returns a scan for vectors that have segments of the same lengths as `x`. `rung` must return the rung for a
+    /// device and the length of its segment.
     ///
     /// # Errors
     /// Returns the errors of [`Scanner::new`], and an error if `x` does not have one buffer per device of this rank.
@@ -65,8 +66,8 @@ impl<'t, T: ScanElement<O> + ReduceElement<O>, O: Operator<T>> SplitScan<'t, T, 
         Ok(Self { team, totals, members })
     }
 
-    /// Returns the largest number of rounded additions between an element and the first result of a later segment. The
-    /// element contributes to that result through the total before the segment.
+    /// Returns the largest number of rounded additions on the path from an element to the first result of a later
+    /// segment. The element contributes to that result through the total before the segment.
     ///
     /// # Errors
     /// Returns an error if another rank has ended.
@@ -97,8 +98,9 @@ impl<'t, T: ScanElement<O> + ReduceElement<O>, O: Operator<T>> SplitScan<'t, T, 
         self.scan_from(kind, &before.own, x, y)
     }
 
-    /// Does the same as [`scan`](Self::scan), but the caller passes the total of all elements before each of this
-    /// rank's segments. The ranks exchange no data, and the host waits only for earlier work on its devices.
+    /// Does the same as [`scan`](Self::scan), but the caller passes one total for each of this rank's segments: the
+    /// total of all elements before the segment. The ranks exchange no data, and the host waits only for earlier work
+    /// on its devices.
     ///
     /// # Errors
     /// Returns the errors of [`Scanner::scan`].

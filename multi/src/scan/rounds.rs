@@ -17,12 +17,14 @@ const MIN_ROUND_BYTES: usize = 256 << 20;
 /// The largest number of rounds that [`Rounds::new`] chooses.
 const MAX_ROUNDS: usize = 32;
 
-/// The number of shares of a round that each member except the last has.
+/// The number of shares of a round for each member except the last. A round is divided into shares, which are equal
+/// parts.
 const SHARE: usize = 2;
-/// The number of shares of a round that the last member has. It has more shares because it does not reduce them.
+/// The number of shares of a round for the last member. This member has more shares, because it only scans its elements
+/// and does not reduce them.
 const LAST_SHARE: usize = 3;
 
-/// The division of a vector into rounds, each of which is split over all members of a team.
+/// The division of a vector into rounds. Each round is split over all members of a team.
 #[derive(Clone, Debug)]
 pub struct Rounds {
     n: usize,
@@ -75,8 +77,8 @@ impl Rounds {
         border(member)..border(member + 1)
     }
 
-    /// Returns this rank's segments of each round. To create a segment, it calls `segment` with a device and the
-    /// device's range of elements.
+    /// Returns this rank's segments of each round. To create a segment, the function calls `segment` with a device and
+    /// the device's range of elements.
     ///
     /// # Errors
     /// Returns the first error that `segment` returns.
@@ -103,8 +105,8 @@ pub struct RoundScan<'t, T: ScanElement<O> + ReduceElement<O>, O: Operator<T>> {
 }
 
 impl<'t, T: ScanElement<O> + ReduceElement<O>, O: Operator<T>> RoundScan<'t, T, O> {
-    /// Returns a scan for vectors whose segments have the same lengths as those of `x`. `x` must have this rank's
-    /// segments of each round. `rung` must return the rung for a device and the length of its segment.
+    /// Returns a scan for vectors that have segments of the same lengths as `x`. `x` must have this rank's segments of
+    /// each round. `rung` must return the rung for a device and the length of its segment.
     ///
     /// # Errors
     /// Returns the errors of [`SplitScan::new`].
@@ -117,8 +119,8 @@ impl<'t, T: ScanElement<O> + ReduceElement<O>, O: Operator<T>> RoundScan<'t, T, 
         Ok(Self { team, rounds })
     }
 
-    /// Writes the scan of `x` into `y`. On GPUs this function returns when it has enqueued the last round. It changes
-    /// and restores elements of `x` like [`SplitScan::scan`].
+    /// Writes the scan of `x` into `y`. On GPUs this function returns when it has enqueued the last round. Like
+    /// [`SplitScan::scan`], the function changes elements of `x` and restores them.
     ///
     /// # Errors
     /// Returns the errors of [`SplitScan::scan`].
@@ -148,8 +150,8 @@ impl<'t, T: ScanElement<O> + ReduceElement<O>, O: Operator<T>> RoundScan<'t, T, 
         Ok(())
     }
 
-    /// Returns the total of all elements up to the end of a round, which it reads from the last member's scan. Returns
-    /// `before` if the last member's segment is empty.
+    /// Returns the total of all elements up to the end of a round. The function reads the total from the last member's
+    /// scan. Returns `before` if the last member's segment is empty.
     fn last(
         &self,
         kind: ScanKind,

@@ -1,10 +1,10 @@
 //! Teams: a team consists of the devices of all ranks (processes, as in MPI). Vectors are split over these devices.
 //!
-//! A [`Team`] consists of the devices of all ranks, in order: those of rank 0, then those of rank 1, and so on. A rank
-//! is a process, as in MPI. Each device is a *member* of the team. Each member has a *segment* of a vector in a
-//! [`Buffer`]. A rank passes a vector as a slice with one buffer per device of this rank. Segments may differ in length
-//! and may be empty; [`Team::segment`] divides a vector evenly. All ranks must call the same functions in the same
-//! order.
+//! A [`Team`] consists of the devices of all ranks, in order: the devices of rank 0, then the devices of rank 1, and so
+//! on. A rank is a process, as in MPI. Each device is a *member* of the team. Each member has a *segment* of a vector
+//! in a [`Buffer`]. A rank passes a vector as a slice with one buffer per device of this rank. Segments may differ in
+//! length and may be empty; [`Team::segment`] divides a vector evenly. All ranks must call the same functions in the
+//! same order.
 //!
 //! ```
 //! use gpu::operator::Sum;
@@ -35,19 +35,20 @@
 //! reduction takes n / p units of time and saxpy takes 3n / p, so both are p times as fast as on one device. The
 //! exchange of one result per member takes microseconds.
 //!
-//! A scan on one device takes 2n units of time, because it reads and writes each element once. On several devices, a
-//! member needs the total t of all elements before its segment. Here all members but the last reduce their segments,
-//! and then all members scan. This takes n / p + 2n / p units of time and is 2p / 3 times as fast as one device, which
-//! is 4/3 for two members. If all members scanned first and added the totals afterwards, this would take 2n / p + 2n /
-//! p.
+//! A scan on one device takes 2n units of time, because the scan reads and writes each element once. On several
+//! devices, a member needs the total t of all elements before its segment. Here all members but the last reduce their
+//! segments, and then all members scan. This takes n / p + 2n / p units of time and is 2p / 3 times as fast as one
+//! device, which is 4/3 for two members. If all members scanned first and added the totals afterwards, this would take
+//! 2n / p + 2n / p.
 //!
 //! No method is faster for contiguous segments that exceed a device's on-chip memory. For a proof, let the first of two
 //! members have a elements and the second b = n − a. The second member can write no final result before it knows t.
 //! From then on, it needs 2b units of time. To compute t, the first member must read its a elements. At that time it
 //! may already have written the results of w elements. Thus t is known at time a + w at the earliest, and the first
 //! member then needs another 2(a − w). The whole scan takes at least max(a + w + 2b, 3a − w). The minimum of this is 3n
-//! / 2, for w = 0 and a = b, so uneven segments do not help. The last member waits while the others reduce. It could
-//! scan its segment preliminarily in that time, but that would take as much time as it saves.
+//! / 2, for w = 0 and a = b, so uneven segments do not help. The last member waits while the others reduce. The last
+//! member could scan its segment preliminarily in that time, but adding the total afterwards would take as much time as
+//! this saves.
 //!
 //! If a program already knows the totals before the segments,
 //! [`SplitScan::scan_from`](crate::scan::SplitScan::scan_from) runs all scans at the same time, p times as fast as one
@@ -56,11 +57,11 @@
 //! A scan in several rounds is faster. [`RoundScan`](crate::scan::RoundScan) divides the vector into r rounds and
 //! splits each round over all members. The last member never reduces, because the last element of its scan is the
 //! total. While the last member scans a round, the others scan this round and reduce their segments of the next round.
-//! An element thus takes 2 accesses in the last member and 3 in the others. The last member therefore gets 3 shares of
-//! a round and the others get 2 each, so that every member makes 6 accesses per element of a share. A share has n /
-//! (r·(2p + 1)) elements, and the whole scan takes the time of 6r + 2 shares. For many rounds this is (2p + 1) / 3
-//! times as fast as one device. Two members with r rounds are 5r / (3r + 1) times as fast as one device: 1.63 times for
-//! 16 rounds, and almost 5/3 times for many rounds.
+//! An element thus takes 2 accesses in the last member and 3 accesses in the other members. A round is divided into
+//! equal shares. The last member gets 3 shares and every other member gets 2, so that every member makes 6 accesses per
+//! element of a share. A share has n / (r·(2p + 1)) elements, and the whole scan takes the time of 6r + 2 shares. For
+//! many rounds this is (2p + 1) / 3 times as fast as one device. Two members with r rounds are 5r / (3r + 1) times as
+//! fast as one device: 1.63 times for 16 rounds, and almost 5/3 times for many rounds.
 //!
 //! A scan that is p times as fast would have to keep tiles on the chip while it waits for tiles of other devices. This
 //! needs tile states in memory that all devices can access. No kernel in this project does that.
@@ -89,7 +90,7 @@ pub struct Team<'r> {
 }
 
 impl<'r> Team<'r> {
-    /// Returns the team of the devices of all ranks. Each rank passes its own devices as `group`.
+    /// Returns a team that consists of the devices of all ranks. Each rank passes its own devices as `group`.
     ///
     /// # Errors
     /// Returns [`MultiError::Ranks`] if another rank has ended.
@@ -103,8 +104,8 @@ impl<'r> Team<'r> {
         Ok(Self { devices, ranks, firsts, first, members, with_members })
     }
 
-    /// Returns the team of the first `members` members. A rank without any of these members must still take part in
-    /// collective calls, such as [`gather`](Self::gather).
+    /// Returns a team that consists of the first `members` members of this team. A rank without any of these members
+    /// must still take part in collective calls, such as [`gather`](Self::gather).
     pub fn of_first(&self, members: usize) -> Self {
         let members = members.min(self.members);
         let own = members.saturating_sub(self.first).min(self.devices.len());
@@ -144,9 +145,9 @@ impl<'r> Team<'r> {
         self.members
     }
 
-    /// Returns the range of the elements of a vector of `n` elements that this rank's device number `device` has. All
-    /// segments have the same length. If `n` is not a multiple of the number of members, the first segments have one
-    /// more element.
+    /// Returns the segment of this rank's device number `device` in a vector of `n` elements, as a range of indices.
+    /// All segments have the same length. If `n` is not a multiple of the number of members, the first segments have
+    /// one more element.
     pub fn segment(&self, n: usize, device: usize) -> Range<usize> {
         let (member, members) = (self.first + device, self.members.max(1));
         let (each, more) = (n / members, n % members);
@@ -231,7 +232,7 @@ impl<'r> Team<'r> {
     }
 }
 
-/// Returns the values that each rank passed as `own`, by rank.
+/// Returns the values that each rank passed as `own`, ordered by rank.
 pub(crate) fn gathered<T: Element>(ranks: &dyn Communicator, own: &[T]) -> Result<Vec<Vec<T>>, MultiError> {
     let all = ranks.all_gather(bytemuck::cast_slice(own))?;
     // Every rank passes whole elements, but the received bytes may not have the alignment of `T`.

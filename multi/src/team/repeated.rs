@@ -28,7 +28,7 @@ impl<T: Element> Repeated<T> {
     }
 
     /// Returns this rank's segments of the first `n` elements. The host copies the pattern to each device once. The
-    /// device then copies the filled part of the segment, which doubles it, until the segment is full.
+    /// device then doubles the filled part of the segment by copying it, until the segment is full.
     ///
     /// # Errors
     /// Returns an error if a device has too little memory.

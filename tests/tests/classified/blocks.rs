@@ -74,8 +74,8 @@ fn no_barrier_between(y: GlobalMut<u32>) {
     y.store(thread, other);
 }
 
-/// A kernel with a race. It reads a shared tile without a barrier after the tile was filled. In some orders, the read
-/// also finds uninitialised memory.
+/// A kernel with a race. Its threads fill a shared tile and read the tile without a barrier in between. In some orders,
+/// the read also finds uninitialised memory.
 #[kernel]
 fn barrier_missing_after_filling(y: GlobalMut<u32>) {
     let tile = shared_array![u32; THREADS];
@@ -167,7 +167,7 @@ fn halo_of_its_own_threads(y: GlobalMut<u32>) {
     y.store(thread, tile.load(thread) + tile.load(thread + 1) + tile.load(thread + 2));
 }
 
-/// A kernel with a race. It stores the left halo in the element of the first thread.
+/// A kernel with a race. The left halo is stored in the element of the first thread.
 #[kernel]
 fn halo_off_by_one(y: GlobalMut<u32>) {
     let tile = shared_array![u32; THREADS + 2];

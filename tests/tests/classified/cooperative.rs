@@ -1,5 +1,5 @@
 //! Tests the checker on the grid's barrier, and on memory that kernels access without an argument: constant memory and
-//! statics in global memory.
+//! static variables in global memory.
 
 use cuda_std::{GlobalMut, address_space, grid, kernel, thread};
 use launch::LaunchConfig;
@@ -127,7 +127,7 @@ fn beyond_a_static() {
     TOTAL.view().store(1, 0);
 }
 
-/// Tests that the report of an index out of bounds names the static. The kernel has no array arguments.
+/// Tests that the report of an index out of bounds names the static variable. The kernel has no array arguments.
 #[test]
 fn a_static_is_named_where_an_index_is_beyond_it() {
     let error = tests::simulated(0).launch(LaunchConfig::new(1, 1), beyond_a_static()).unwrap_err().to_string();

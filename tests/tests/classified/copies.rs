@@ -1,5 +1,5 @@
 //! Tests the checker on asynchronous copies. The thread that copies sees the values after its wait. Other threads see
-//! them only after an additional barrier.
+//! the values only after an additional barrier.
 
 use cuda_std::{AsyncCopies, GlobalMut, kernel, shared_array, thread};
 use launch::LaunchConfig;

@@ -35,7 +35,7 @@ cases! {
     question_and_answer: RaceFree, |device| launch!(device, blocks(2), question_and_answer, 1, 2);
 }
 
-/// Returns the number of the block in the first thread of each block. Returns `None` in other threads.
+/// In the first thread of each block, returns the block's number. In other threads, returns `None`.
 fn first_of_block() -> Option<u32> {
     if thread::index_in_block() == 0 { Some(thread::block_idx_x()) } else { None }
 }
@@ -188,7 +188,7 @@ fn a_chain_of_messages(value: GlobalMut<u32>, flags: GlobalMut<u32>) {
     }
 }
 
-/// A kernel with a race. Block 2 waits for block 1, which does not access the value, instead of block 0.
+/// A kernel with a race. Block 2 waits for block 1 instead of block 0. Block 1 does not access the value.
 #[kernel]
 fn the_flag_of_another(value: GlobalMut<u32>, flags: GlobalMut<u32>) {
     match first_of_block() {

@@ -49,7 +49,7 @@ fn an_element_a_thread(y: GlobalMut<u32>) {
     }
 }
 
-/// A kernel with a race. The stride of its loop is the width of the block instead of the grid's.
+/// A kernel with a race. The stride of its loop is the width of the block instead of the width of the grid.
 #[kernel]
 fn two_blocks_for_an_element(y: GlobalMut<u32>) {
     let mut i = thread::index_1d();

@@ -1,5 +1,6 @@
 //! Tests the checker on spin locks. If taking the lock is an acquire and returning it is a release, the accesses of one
-//! critical section happen before those of the next. Atomic accesses with a memory order, or fences, can provide both.
+//! critical section happen before the accesses of the next. Atomic accesses with a memory order, or fences, can provide
+//! the acquire and the release.
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
 

@@ -195,7 +195,7 @@ fn a_sum_that_two_take_over(sum: GlobalMut<u32>) {
     }
 }
 
-/// A race-free kernel. It is the textbook's in-place scan, corrected by a second barrier in each step.
+/// A race-free kernel. It is the in-place scan that textbooks show, corrected by a second barrier in each step.
 #[kernel]
 fn scan_in_registers_and_two_barriers(y: GlobalMut<u32>) {
     let sums = shared_array![u32; THREADS];

@@ -1,5 +1,5 @@
-//! Race-free kernels of the same kinds as ScoR's benchmarks, which are large enough to measure the cost of checking.
-//! This file contains locks, fences and flags. The file `stealing` contains work stealing.
+//! Race-free kernels of the same kinds as the benchmarks of ScoR. The kernels run long enough to measure the cost of
+//! checking. This file contains locks, fences and flags. The file `stealing` contains work stealing.
 
 use cuda_std::{Global, GlobalMut, fence, kernel, shared_array, thread};
 use launch::{Device, Error, LaunchConfig};

@@ -20,7 +20,7 @@ fn reductions<T: Factor + ReduceElement<O>, O: Operator<T> + Reference<T>>(devic
 }
 
 /// Tests several generations of devices. Each device runs two of eight kernels that differ only in type or operator,
-/// first on short inputs and then on longer ones.
+/// first on short inputs and then on longer inputs.
 #[test]
 fn devices_that_come_and_go_leave_nothing_to_the_next() {
     const CASES: [fn(&Device, &[usize]); 8] = [

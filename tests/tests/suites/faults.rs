@@ -1,5 +1,5 @@
-//! Tests faulty kernels like those of the textbooks. In every order, each kernel must be reported with the correct
-//! lines and arrays. The rung without the fault must succeed.
+//! Tests faulty kernels whose errors are from CUDA textbooks. In every order, each kernel must be reported with the
+//! correct lines and arrays. The rung without the fault must succeed.
 
 use gpu::faults::{self, *};
 use gpu::operator::Sum;

@@ -17,8 +17,8 @@ use workbench::histogram::reference;
 /// The number of different keys of 32 bits.
 const ALL: u64 = 1 << 32;
 
-/// Numbers of keys: 0; fewer than a vector, a warp or a block has; sizes near a tile for either key width; one
-/// iteration of the checked devices' grid, and more than one; primes.
+/// Numbers of keys: 0; fewer keys than a vector, a warp or a block processes; sizes near a tile for either key width;
+/// one iteration of the checked devices' grid, and more than one; primes.
 const SIZES: [usize; 20] = [
     0, 1, 2, 15, 16, 17, 31, 33, 1000, 4099, 16_383, 16_384, 16_385, 32_767, 32_768, 32_769, 65_537, 100_003, 131_072,
     200_017,

@@ -220,7 +220,7 @@ fn whole_margins_of_streaming_conform() {
     }
 }
 
-/// Tests a board of 16384² cells on a GPU. The result is compared with that of the CPU engine, because the plain
+/// Tests a board of 16384² cells on a GPU. The result is compared with the result of the CPU engine, because the plain
 /// reference would take minutes.
 #[test]
 fn large_boards_conform_on_a_gpu() {
@@ -275,7 +275,7 @@ fn small_grids_reach_every_cell() {
     }
 }
 
-/// Tests a board on a GPU that has more rows than CUDA's tallest grid covers, and a tall board in the simulator. The
+/// Tests, on a GPU, a board with more rows than CUDA's tallest grid covers, and a tall board in the simulator. The
 /// GPU's board has 17 columns. For this width, blocks have 8 rows.
 #[test]
 fn tall_boards_conform() {

@@ -38,7 +38,7 @@ fn r_pentomino_has_116_cells_at_generation_1103() {
 }
 
 /// Tests the population of the pattern acorn at generation 5206, on the CPU engine and on a GPU. The simulator runs
-/// only the first 26 generations. Its board must then equal that of the CPU engine.
+/// only the first 26 generations. The simulator's board must then equal the board of the CPU engine.
 #[test]
 fn acorn_has_633_cells_at_generation_5206() {
     // The gliders wrap around the torus, but they do not reach the remaining cells in the middle.
@@ -93,8 +93,8 @@ fn a_glider_comes_back_around_the_torus() {
     }
 }
 
-/// Tests the textbook's run of a million generations of a 32 × 32 torus in one launch. The simulator runs fewer
-/// generations. The board contains a glider, which returns every 128 generations.
+/// Tests a million generations of a 32 × 32 torus in one launch, a run from Tuomanen's textbook. The simulator runs
+/// fewer generations. The board contains a glider, which returns every 128 generations.
 #[test]
 fn a_million_generations_in_one_launch() {
     let (width, height) = (32, 32);

@@ -119,7 +119,7 @@ fn a_thread_reads_elements_a_block_apart() {
     }
 }
 
-/// Tests that the reading kernel writes a result only for threads that have an element. The rest of the array must stay
+/// Tests that the reading kernel writes a result only for threads that read an element. The rest of the array must stay
 /// unchanged.
 #[test]
 fn reading_alone_writes_nothing() {

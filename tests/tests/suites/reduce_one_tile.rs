@@ -1,5 +1,6 @@
 //! Tests the kernel of reduce that combines one tile per block. The grid-stride rung launches this kernel for small
-//! inputs. Sizes are near multiples of the kernel's tile. Some are larger than those for which plans use the kernel.
+//! inputs. Sizes are near multiples of the kernel's tile. Some sizes are larger than the sizes for which plans use the
+//! kernel.
 
 use cuda_std::Global;
 use gpu::operator::{Min, Sum};

@@ -119,7 +119,7 @@ fn the_side_of_a_message_that_lacks_its_fence() {
     }
 }
 
-/// A kernel that sends a message within a block. It uses a flag in shared memory and fences of block scope.
+/// A kernel that sends a message within a block, by a flag in shared memory and fences of block scope.
 #[kernel]
 fn a_message_in_a_block(y: GlobalMut<u32>, releases: bool, acquires: bool) {
     let (value, flag) = (shared_array![u32; 1], shared_array![u32; 1]);

@@ -20,8 +20,8 @@ fn cured_by(cure: u32, is_faulty: bool) -> u32 {
     if is_faulty { FAULTY } else { cure }
 }
 
-/// A kernel in which all threads store the same value. They store it to one element, or each thread stores it to a
-/// separate element.
+/// A kernel in which all threads store the same value. All threads store the value to one element, or each thread
+/// stores the value to a separate element.
 #[kernel]
 fn a_sign_of_all(y: GlobalMut<u32>, cure: u32) {
     let i = thread::index_1d();

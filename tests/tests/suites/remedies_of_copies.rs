@@ -22,7 +22,7 @@ macro_rules! copied {
     }};
 }
 
-/// Returns the elements of those vectors of `numbers()` that have these indices.
+/// Returns the elements of the vectors of `numbers()` with the given indices.
 fn vectors(first: impl Iterator<Item = usize>) -> Vec<u32> {
     first.flat_map(|vector| numbers()[4 * vector..][..4].to_vec()).collect()
 }
@@ -281,7 +281,7 @@ fn a_barrier_between_parts_that_share_bytes() {
     });
 }
 
-/// A kernel whose threads have overlapping windows of one array. Each thread reads an element of its window that
+/// A kernel whose threads process overlapping windows of one array. Each thread reads an element of its window that
 /// another thread stores.
 #[kernel]
 fn windows(y: GlobalMut<u32>, has_barrier: bool) {

@@ -18,8 +18,8 @@ const SIZES: [usize; 20] =
 /// than one tile of 4-byte elements.
 const MAX_CHECKED: usize = 8200;
 
-/// Returns sizes near one, two and four tiles. A small grid has as many blocks as the last number, so its blocks begin
-/// with that many tiles.
+/// Returns sizes near one, two and four tiles. A small grid has four blocks, so with four tiles each block scans one
+/// tile.
 fn sizes_around_tiles(tile: usize) -> [usize; 9] {
     [1, 2, 4].map(|tiles| [tiles * tile - 1, tiles * tile, tiles * tile + 1]).concat().try_into().unwrap()
 }
@@ -136,8 +136,8 @@ impl Sample<Compose> for Affine {
         (0..n).map(|_| Affine { factor: random.next_u32() | 1, offset: random.next_u32() }).collect()
     }
 
-    /// Applies each prefix, which is a map, to several start values. The results must equal those of applying the maps
-    /// of the elements one after the other.
+    /// Applies each prefix, which is a map, to several start values. The results must be the same as if the maps of the
+    /// elements were applied one after the other.
     fn assert_right(rung: ScanRung, kind: ScanKind, x: &[Self], y: &[Self]) {
         assert_eq!(y.len(), x.len());
         for start in [0, 1, 0xdead_beef] {

@@ -207,8 +207,8 @@ fn an_exclusive_sum_starts_with_a_plain_zero() {
     }
 }
 
-/// Tests that the look-back kernel rejects views and blocks of other sizes. Its accesses are unchecked. A block of
-/// another size would draw tiles that no thread scans.
+/// Tests that the look-back kernel rejects views and blocks of other sizes. The kernel's accesses are unchecked, and a
+/// block of another size would draw tiles that no thread scans.
 #[test]
 fn look_back_refuses_views_and_blocks_that_it_is_not_for() {
     let device = simulated(0);
@@ -229,8 +229,8 @@ fn look_back_refuses_views_and_blocks_that_it_is_not_for() {
     }
 }
 
-/// Tests three launches that share states. The flags must distinguish the states of a launch from those of the previous
-/// launch. This must also work when the epoch (the number of the launch) wraps.
+/// Tests three launches that share states. The flags must distinguish the states of a launch from the states of the
+/// previous launch. This must also work when the epoch (the number of the launch) wraps.
 #[test]
 fn look_back_tells_the_states_of_a_launch_from_those_before() {
     let n = 5003_usize;

@@ -20,7 +20,8 @@ fn config(blocks: u32) -> LaunchConfig {
     LaunchConfig::new(blocks, PIPELINED_THREADS).shared_bytes(RING_BYTES)
 }
 
-/// Returns the call of the kernel for views that start at a cache line, so that there is no head.
+/// Returns the call of the kernel for views that start at a cache line, so that there is no head (elements before the
+/// first cache line).
 fn without_head<'a, T: Element, O: Operator<T>, const V: usize>(
     x: Global<'a, T>,
     y: GlobalMut<'a, T>,
@@ -147,7 +148,8 @@ fn any_grid_gives_the_same() {
     }
 }
 
-/// Tests a block that starts after the team was closed. The block must scan no tile, even if there are tiles left.
+/// Tests a block that starts too late to join the team, the blocks that share the tiles. The block must scan no tile,
+/// even if there are tiles left.
 #[test]
 fn a_block_that_comes_late_writes_nothing() {
     let (n, number) = (9 * tile_elements(4) + 3, 5);
@@ -163,8 +165,8 @@ fn a_block_that_comes_late_writes_nothing() {
     }
 }
 
-/// Tests launches that start with the state words of the previous launch, but have other grids and heads. The number of
-/// the launch wraps after 2³².
+/// Tests launches that start with the state words of the previous launch, but have other grids and other numbers of
+/// elements before the first cache line. The number of the launch wraps after 2³².
 #[test]
 fn launches_follow_one_another_on_the_same_states() {
     let n = 5 * tile_elements(4) + 3;
@@ -205,8 +207,8 @@ fn views_need_not_start_at_a_multiple_of_16_bytes() {
     }
 }
 
-/// Tests that the kernel rejects views, blocks and sizes of shared memory that do not fit. Its accesses are unchecked.
-/// A block of another size would leave out elements.
+/// Tests that the kernel rejects views, blocks and sizes of shared memory that do not fit. The kernel's accesses are
+/// unchecked, and a block of another size would leave out elements.
 #[test]
 fn it_refuses_views_blocks_and_shared_memory_that_it_is_not_for() {
     let device = simulated(0);

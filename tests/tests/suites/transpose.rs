@@ -306,8 +306,8 @@ fn lengths_must_match() {
     }
 }
 
-/// Tests that the kernels reject views whose size is not that of the matrix. The kernels must check this, because their
-/// accesses are unchecked.
+/// Tests that the kernels reject views whose size is not the size of the matrix. The kernels must check this, because
+/// their accesses are unchecked.
 #[test]
 fn a_kernel_refuses_views_that_are_no_such_matrix() {
     let device = simulated(0);

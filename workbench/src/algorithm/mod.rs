@@ -5,12 +5,12 @@
 //!
 //! # Design
 //!
-//! The program reaches all algorithms through these four traits, so that its commands name no algorithm. A problem
-//! selects the functions for its element type once, when it is created.
+//! The program reaches all algorithms through these four traits, so the code of the commands names no algorithm. When a
+//! problem is created, it selects the functions for its element type.
 //!
-//! The reference implementations run on the CPU. They are simple, and compute floats with higher precision than the
-//! kernels. A benchmark marks the rows of the default rung. The targets of that rung are in the algorithm's
-//! `measurements()`, so a new rung needs no change in the tables.
+//! The reference implementations run on the CPU. The reference implementations are simple, and compute floats with
+//! higher precision than the kernels. A benchmark marks the table rows of the default rung. The targets of the default
+//! rung are in the algorithm's `measurements()`, so a new rung needs no change in the code of the tables.
 
 use cuda_std::{KernelInfo, Ladder, Rung};
 use launch::{Device, Held, Queue, Resources};
@@ -103,7 +103,7 @@ pub trait Algorithm: Send + Sync {
 pub enum Purpose {
     /// A command measures the time of the problem.
     Measure {
-        /// True if the problem runs in the simulator, where a run takes longer.
+        /// True if the problem runs in the simulator. A run takes longer there than on a GPU.
         simulated: bool,
     },
     /// `host explain` counts the problem's accesses in the simulator. The default size is so large that a last block
@@ -239,7 +239,8 @@ pub trait PreparedRung: Resources {
     /// An error if the device fails.
     fn refresh(&mut self) -> Result<(), WorkbenchError>;
 
-    /// Compares the result of the last run with the reference. The inputs of that run must have been fresh.
+    /// Compares the result of the last run with the reference. That run must have started from fresh inputs, as after a
+    /// [`refresh`](Self::refresh).
     ///
     /// # Errors
     /// An error if an earlier launch failed.
@@ -271,7 +272,7 @@ pub trait PreparedRung: Resources {
         false
     }
 
-    /// Allocates `_sets` further sets of inputs and outputs, so that no call of a series finds its data in a cache.
+    /// Allocates `_sets` additional sets of inputs and outputs, so that no call of a series finds its data in a cache.
     ///
     /// # Errors
     /// An error if the device has too little memory.

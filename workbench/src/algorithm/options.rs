@@ -103,7 +103,7 @@ impl Options {
         })
     }
 
-    /// Returns the element type that the options select, or the first of `types` if they select none.
+    /// Returns the element type that the options select, or the first of `types` if the options select no type.
     ///
     /// # Errors
     /// [`WorkbenchError::Options`] if the selected type is not one of `types`.

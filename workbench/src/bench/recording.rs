@@ -165,7 +165,7 @@ impl MeasuredPoint {
 }
 
 impl Recording {
-    /// Returns the points in groups that are compared with each other, in the order of measurement.
+    /// Returns the points in groups, in the order of measurement. The points of one group are compared with each other.
     pub fn groups(&self) -> Vec<Vec<&MeasuredPoint>> {
         let mut groups: Vec<Vec<&MeasuredPoint>> = Vec::new();
         for row in &self.rows {

@@ -14,7 +14,7 @@ const COPY_AIMS: &[Aim] = &[Aim::vector("copy kernel f32", 28, &[Target::Peer(1.
 /// The number of measured ways to launch a kernel.
 pub const LAUNCH_KINDS: usize = 5;
 
-/// The number of elements for which the measured kernel is launched, and its number of threads per block.
+/// The number of elements for which the measured kernel is launched. This is also the number of threads per block.
 pub const LAUNCH_ELEMENTS: usize = 32;
 
 /// The commands that are timed from start to end, each with its arguments.

@@ -9,7 +9,7 @@ use super::reference;
 use crate::case::{Case, CaseError, Stage, bits, equal};
 use gridstride::histogram::{Bins, Histogram, HistogramRung};
 
-/// The number of keys. They form whole tiles of the launches below, then whole vectors, then single keys.
+/// The number of keys. The keys form whole tiles of the launches below, then whole vectors, then single keys.
 const N: usize = 4 * 2048 + 77;
 
 pub(crate) fn cases() -> Vec<Case> {

@@ -100,7 +100,7 @@ impl Algorithm for HistogramAlgorithm {
 enum Keys {
     Uniform,
     Constant,
-    /// Keys that are products of two uniform fractions, so that small keys are more frequent than large ones.
+    /// Keys that are products of two uniform fractions, so that small keys are more frequent than large keys.
     Skewed,
 }
 

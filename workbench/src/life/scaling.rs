@@ -22,7 +22,7 @@ pub(super) fn measurements() -> Vec<ScalingMeasurement> {
 /// The largest width and height of the small board that is repeated.
 const TILE: usize = 256;
 
-/// The number of pieces of the board that are compared with the reference.
+/// The number of parts of the board, called pieces, that are compared with the reference.
 const PIECES: usize = 16;
 /// The number of rows of a piece.
 const PIECE: usize = 16;

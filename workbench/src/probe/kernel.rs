@@ -58,13 +58,13 @@ impl BandwidthKernel {
     /// the kernel concurrently.
     ///
     /// A kernel that only reads gets at most `at_once` blocks, whose threads combine many elements each. A kernel that
-    /// writes gets `needed` blocks, because it is faster with them.
+    /// writes gets `needed` blocks, because it is faster with `needed` blocks than with fewer.
     pub fn grid(self, needed: usize, at_once: u32) -> u32 {
         let needed = u32::try_from(needed).unwrap_or(LARGEST_GRID).clamp(1, LARGEST_GRID);
         if self == Self::Read { needed.min(at_once) } else { needed }
     }
 
-    /// Returns the rule by which [`grid`](Self::grid) chooses the number of blocks, in words.
+    /// Describes in words how [`grid`](Self::grid) chooses the number of blocks.
     pub fn grid_in_words(self) -> &'static str {
         if self == Self::Read { "as many blocks as the GPU holds at once" } else { "as many blocks as the data needs" }
     }

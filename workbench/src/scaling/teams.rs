@@ -38,7 +38,7 @@ fn group(members: usize) -> Group {
 }
 
 /// Calls `work` with teams of several sizes: 1, 2, 3 and 7 devices of one rank, and 1 to 4 ranks. In a team of several
-/// ranks, ranks with odd numbers have two devices, and the others have one.
+/// ranks, a rank with an odd number has two devices, and any other rank has one device.
 fn on_teams(work: impl Fn(&Team<'_>) + Sync) {
     for members in [1, 2, 3, 7] {
         let ranks = alone();

@@ -65,15 +65,15 @@ impl Link {
         })
     }
 
-    /// Returns the least time of a run on `n` elements in seconds. This bound assumes that both directions copy at the
-    /// same time, each as fast as alone.
+    /// Returns a lower bound for the time of a run on `n` elements, in seconds. This bound assumes that both directions
+    /// copy at the same time, each as fast as alone.
     pub fn floor(self, n: usize) -> f64 {
         let seconds = |bytes: u64, speed: f64| (n as u64).saturating_mul(bytes) as f64 / speed;
         seconds(BYTES_TO_DEVICE, self.host_to_device).max(seconds(BYTES_TO_HOST, self.device_to_host))
     }
 
-    /// Returns the time in seconds in which `n` elements are copied to the device and back, at the speed of both
-    /// directions together.
+    /// Returns the time in seconds for copying `n` elements to the device and back, if both directions are used at the
+    /// same time.
     pub fn two_way(self, n: usize) -> f64 {
         (n as u64).saturating_mul(BYTES_TO_DEVICE + BYTES_TO_HOST) as f64 / self.both
     }

@@ -8,7 +8,7 @@ use launch::{BufferPart, Device, Error, LaunchConfig};
 
 use super::{DeviceVectors, Times, between, config};
 
-/// The alignment of chunks in elements. It is 256 bytes, as for whole buffers.
+/// The alignment of chunks in elements. In bytes, the alignment is 256, as for whole buffers.
 const CHUNK_ALIGNMENT: usize = 64;
 
 /// A chunk of the vectors, in host memory and in device memory.

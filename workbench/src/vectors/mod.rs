@@ -3,9 +3,9 @@
 //! # Design
 //!
 //! The element type of a problem on vectors is a [`NumberType`]. The elements of a [`DeviceVector`] or a [`HostVector`]
-//! may have any type. Where elements are read or written, `typed!` selects the functions for the type. The traits
-//! [`Problem`], [`Inputs`] and [`PreparedRung`] are therefore implemented only once for all algorithms and types. An
-//! algorithm implements [`VectorProblem`] and [`Computation`].
+//! may have any type. Where elements are read or written, the macro `typed!` selects the functions for the type. The
+//! traits [`Problem`], [`Inputs`] and [`PreparedRung`] are therefore implemented only once for all algorithms and
+//! types. An algorithm implements [`VectorProblem`] and [`Computation`].
 
 use cuda_std::{ArgumentId, Rung};
 use launch::{Device, Held, Queue, Resources};
@@ -182,7 +182,7 @@ pub(crate) trait Computation {
     /// Compares the result of the last run with the reference.
     fn compare(&mut self, vectors: Vectors<'_>) -> Result<Deviation, WorkbenchError>;
 
-    /// Adds the buffers that the computation owns to `held`.
+    /// Adds the computation's own buffers to `held`.
     fn hold<'s>(&'s mut self, _held: &mut Held<'s>) {}
 
     /// Returns the number of bytes of the computation's temporary storage.

@@ -17,7 +17,8 @@ pub struct ShownBoard {
     pub generation: u64,
     /// The cells of the board.
     pub board: Board,
-    /// The numbers of columns and rows by which the board had grown at the left and at the top.
+    /// The number of columns by which the board had grown at the left, and the number of rows by which it had grown at
+    /// the top.
     pub added: (usize, usize),
 }
 

@@ -56,7 +56,7 @@ const HELP: [&str; 3] = [
     "q quit·space pause·s step·z back·r rule·+-·b·io·←→↑↓·c·f follow·m map·mouse",
 ];
 
-/// Returns the longest of these lines that fits `columns`, or the shortest line if none fits.
+/// Returns the longest line of `HELP` that fits `columns` characters, or the shortest line if none fits.
 pub fn help(columns: usize) -> &'static str {
     HELP.into_iter().find(|line| line.chars().count() <= columns).unwrap_or(HELP[2])
 }

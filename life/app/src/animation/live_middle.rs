@@ -16,8 +16,8 @@ pub fn middle(board: &Board) -> Option<(usize, usize)> {
     Some((middle_of(&columns)?, middle_of(&rows)?))
 }
 
-/// Returns the middle of the live positions on a circle. The longest gap between live positions is found first. The
-/// result is the middle of the rest of the circle.
+/// Returns the middle of the live positions on a circle. The function searches for the longest gap between live
+/// positions, and returns the middle of the rest of the circle.
 fn middle_of(alive: &[bool]) -> Option<usize> {
     let length = alive.len();
     let first = alive.iter().position(|&alive| alive)?;

@@ -3,7 +3,8 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-/// A meter for the speed of an animation in generations per second. Times in which the animation waits count, too.
+/// A meter for the speed of an animation in generations per second. The meter includes the time in which the animation
+/// waits.
 #[derive(Debug, Default)]
 pub struct SpeedMeter {
     samples: VecDeque<(Instant, u64)>,
@@ -12,7 +13,7 @@ pub struct SpeedMeter {
 impl SpeedMeter {
     const WINDOW: Duration = Duration::from_secs(1);
 
-    /// Records that `generation` was reached at `now`.
+    /// Records that the animation reached the generation `generation` at the time `now`.
     pub fn record(&mut self, now: Instant, generation: u64) {
         self.samples.push_back((now, generation));
         // The oldest samples are removed, so that the first sample is the newest one that still covers the window.

@@ -28,7 +28,7 @@ impl Marks {
     }
 }
 
-/// The view of a board. A new size of the screen does not change the view's centre.
+/// The view of a board. If the size of the screen changes, the view's centre stays the same.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct View {
     /// The kind of characters that are drawn.
@@ -53,7 +53,7 @@ pub struct Window {
 
 impl View {
     /// Returns the view that shows a whole board of `board` cells on a screen of `screen` characters, in half-blocks or
-    /// else in braille. If the board fits in neither, the view shows its middle in half-blocks.
+    /// else in braille. If the board fits in neither, the view shows the middle of the board in half-blocks.
     pub fn of(board: (usize, usize), screen: (usize, usize)) -> Self {
         let fits = |marks: &Marks| {
             let (across, down) = marks.dots();
@@ -86,8 +86,8 @@ impl View {
         view
     }
 
-    /// Returns the upper left cell that the character in a column and row of the screen shows. Returns `None` if the
-    /// character is outside the board.
+    /// Returns the position of the upper left cell among the cells that a character of the screen shows. The character
+    /// is given by its column and row. Returns `None` if the character is outside the board.
     pub fn cell_at(
         &self,
         board: (usize, usize),

@@ -104,7 +104,7 @@ impl Backend {
     }
 
     /// Checks that there is enough memory on the devices for a board of `size`, and on the host for `boards` packed
-    /// boards. If the board is in bands, each rank keeps only its rows of the packed boards.
+    /// boards. If the board is in bands, each rank stores only its own rows of the packed boards.
     ///
     /// # Errors
     /// If the host or a device has too little memory. The message contains the required and the free bytes.

@@ -65,7 +65,7 @@ fn read_bytes(file: &Path, free: u64, bytes: &mut Vec<u8>) -> anyhow::Result<()>
     Ok(())
 }
 
-/// A function to which the next rows of a board are passed.
+/// A function that receives the next rows of a board.
 pub type Take<'a> = &'a mut dyn FnMut(&Board) -> anyhow::Result<()>;
 
 /// A file that `--out` names. A board or a recording is written to it.
@@ -118,9 +118,9 @@ impl BoardFile {
         self.format != Format::Macrocell && !self.is_recording()
     }
 
-    /// Writes a board of `size` (columns, rows) cells. `write` calls `parts` with a function, to which `parts` must
-    /// pass all rows of the board in order. If [`takes_parts`](Self::takes_parts) is false, `parts` must pass the board
-    /// as one part. `has_states` is true if the cells have more than two states.
+    /// Writes a board of `size` (columns, rows) cells. `write` calls `parts` with a function as argument. `parts` must
+    /// pass all rows of the board to this function, in order. If [`takes_parts`](Self::takes_parts) is false, `parts`
+    /// must pass the board as one part. `has_states` is true if the cells have more than two states.
     ///
     /// # Errors
     /// If the file cannot be written, or if `parts` fails. An existing file is then unchanged.
@@ -191,8 +191,8 @@ impl BoardFile {
     }
 }
 
-/// A recording with one picture per generation: an animated picture or numbered files. An animated picture gets its
-/// name only when it is complete.
+/// A recording with one picture per generation: an animated picture or numbered files. The file of an animated picture
+/// appears at its path only when the picture is complete.
 pub struct Recording<'a> {
     file: &'a BoardFile,
     kind: RecordingKind,

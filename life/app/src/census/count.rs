@@ -14,15 +14,15 @@ pub type Tally = BTreeMap<String, u64>;
 /// The label of objects whose period was not found or that wrap around the torus.
 pub const UNKNOWN: &str = "unidentified";
 
-/// The maximum period of a board whose objects are counted without first removing its spaceships. Longer periods are
-/// mostly caused by spaceships that travel around the torus.
+/// If the period of a board is at most this number, its objects are counted without first removing spaceships. Longer
+/// periods are mostly caused by spaceships that travel around the torus.
 const LONG: u64 = 120;
 
 /// The maximum number of searches for spaceships. Each search begins some generations after the previous one, because a
 /// search does not find spaceships that are near other cells.
 const ATTEMPTS: u64 = 16;
 
-/// A cache of the apgcodes of groups of cells that were identified before.
+/// A cache that maps each group of cells identified so far to the apgcodes of its objects.
 #[derive(Default)]
 pub struct ObjectCache(HashMap<CellSet, Option<Vec<String>>>);
 
@@ -72,7 +72,7 @@ pub fn count(board: &Board, period: u64, known: &mut ObjectCache, tally: &mut Ta
 }
 
 /// Searches for groups of cells that consist of spaceships. Adds these groups to `tally` and removes them from the
-/// board. Returns true if it found any.
+/// board. Returns true if the function found such a group.
 fn take_spaceships(board: &mut Board, known: &mut ObjectCache, tally: &mut Tally) -> bool {
     let mut any = false;
     for group in groups(board) {
@@ -104,7 +104,8 @@ pub fn period_of(board: &Board, multiple: u64) -> anyhow::Result<u64> {
 /// A cell of a group.
 struct Member {
     on_board: (usize, usize),
-    /// The position on an unwrapped plane, on which a group that crosses an edge of the torus is in one piece.
+    /// The position of the cell on an unwrapped plane. On this plane, a group that crosses an edge of the torus stays
+    /// connected.
     on_plane: (i32, i32),
 }
 

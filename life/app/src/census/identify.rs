@@ -11,15 +11,15 @@ const MAX_GENERATIONS: usize = 600;
 /// The maximum number of cells of a group in one generation. A group that grows beyond this number is not an object.
 const MAX_CELLS: usize = 20_000;
 
-/// A generation of a group of cells, with the position of its upper left corner.
+/// The cells of a group in one generation, and the position of their upper left corner.
 type Phase = (CellSet, (i32, i32));
 
 /// Returns the apgcodes of the objects in `cells`. Returns `None` if `cells` never occurs again, neither at the same
-/// position nor moved.
+/// position nor at another one.
 ///
 /// Two cells belong to one object in three cases: if they touch, if the birth or survival of one of them depends on the
-/// other, or if one of them keeps a neighbour of the other dead. Each object would develop in the same way without the
-/// other objects.
+/// other, or if one of them keeps a neighbour of the other dead. Each object would develop in the same way if the other
+/// objects were absent.
 pub fn identify(cells: &CellSet) -> Option<Vec<String>> {
     let (phases, moved) = phases(cells)?;
     let parts = separate(&phases, moved);
@@ -74,7 +74,7 @@ impl DisjointSets {
     }
 }
 
-/// Divides the cells of the first phase into objects.
+/// Divides the cells of the first generation into objects.
 fn separate(phases: &[Phase], moved: (i32, i32)) -> Vec<CellSet> {
     let mut count = 0;
     let mut number = |(cells, _): &Phase| -> HashMap<(i32, i32), usize> {

@@ -1,5 +1,5 @@
-//! The option `--census`. It runs a board or many soups until they are periodic, and counts the objects that remain, by
-//! apgcode.
+//! The option `--census`. With this option, the program runs a board or many soups until they are periodic. Then it
+//! counts the remaining objects by their apgcodes (canonical names).
 
 use std::collections::HashMap;
 use std::fmt;
@@ -58,13 +58,13 @@ pub struct Soups {
     pub width: usize,
     /// The number of rows of each soup.
     pub height: usize,
-    /// The share of live cells at the start of each soup.
+    /// The fraction of cells that are alive at the start of each soup.
     pub density: f64,
     /// The first seed.
     pub first_seed: u64,
     /// The total number of generations of all soups (a result).
     pub generations: u64,
-    /// The number of soups that did not become periodic, or `None` if all did (a result).
+    /// The number of soups that did not become periodic, or `None` if all soups became periodic (a result).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_settled: Option<u64>,
     /// The time in seconds (a result).

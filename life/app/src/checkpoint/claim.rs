@@ -20,7 +20,7 @@ pub struct Claim {
 
 impl Claim {
     /// Reserves the file at `path` for a run that begins with `input`. If the file exists, it must be the checkpoint
-    /// from which the run resumes. If `may_overwrite` is true, it may be any checkpoint.
+    /// from which the run resumes. If `may_overwrite` is true, the file may be any checkpoint.
     ///
     /// # Errors
     /// [`UsageError`](program::error::UsageError) if the file exists and is not such a checkpoint. Another error if the

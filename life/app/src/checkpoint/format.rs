@@ -17,7 +17,7 @@
 //!
 //! ```
 //!
-//! `until` and `seed` are optional. The words are those of [`Board::words`], stored as four bytes each, the lowest byte
+//! `until` and `seed` are optional. The words are from [`Board::words`], stored as four bytes each, the lowest byte
 //! first. If the rule has more than two states, each row's words are followed by the same row's words of
 //! [`Board::ages`], the lowest bit first. `check` is a checksum of the preceding lines and of all cells.
 
@@ -30,7 +30,7 @@ use life::{Board, Rule};
 use super::RunFacts;
 use crate::backend::memory;
 
-/// The first bytes of a checkpoint. They are followed by the version of the format.
+/// The first bytes of a checkpoint, which precede the version of the format.
 pub const NAME: &str = "gridstride life checkpoint ";
 
 const VERSION: &str = "1";
@@ -59,7 +59,7 @@ impl Header {
         write!(out, "{lines}check {:016x}\n\n", check(&lines, hash))
     }
 
-    /// Returns the lines of the header before the checksum.
+    /// Returns the lines of the header that precede the checksum.
     pub fn lines(&self) -> String {
         let Self { facts: RunFacts { rule, topology, until, seed, first, origin }, size, generation } = self;
         let mut lines = format!("{NAME}{VERSION}\nrule {rule}\ntopology {topology}\n");
@@ -84,7 +84,7 @@ impl Header {
         Ok(Board::planes(rule.states()))
     }
 
-    /// Returns the number of bytes that the board has in the file.
+    /// Returns the number of bytes that the board occupies in the file.
     ///
     /// # Errors
     /// Fails in the same cases as [`planes`](Self::planes).
@@ -127,7 +127,7 @@ impl Header {
     }
 }
 
-/// Writes `rows` to `out`. They must be the next rows of the board.
+/// Writes `rows` to `out`. These rows must be the next rows of the board.
 ///
 /// # Errors
 /// If writing to `out` fails.

@@ -56,14 +56,14 @@ pub struct RunFacts {
     /// The generation number that the pattern file gives for the run's first board. The run itself counts generations
     /// from 0 at that board.
     pub first: u64,
-    /// The column and row on the plane of the upper left corner of this process's first board.
+    /// The position of this process's first board on the plane: the column and row of the board's upper left corner.
     pub origin: (i64, i64),
 }
 
-/// The text for a torus in a checkpoint.
+/// The text that a checkpoint contains for a torus.
 const TORUS: &str = "T";
 
-/// The text for the unbounded plane in a checkpoint.
+/// The text that a checkpoint contains for the unbounded plane.
 const PLANE: &str = "plane";
 
 impl RunFacts {

@@ -215,7 +215,7 @@ impl LifeOptions {
         }
     }
 
-    /// Opens the back end for the first board and prints its name. Then checks that memory suffices.
+    /// Opens the back end for the first board and prints the back end's name. Then checks that memory suffices.
     fn open_backend(&self, ranks: Ranks, first: &FirstBoard, out: Option<&BoardFile>) -> anyhow::Result<Backend> {
         let (size, universe) = (first.source.size(), first.universe);
         let (backend, line) = Backend::open(ranks, &self.device, self.kernel, size, universe)?;

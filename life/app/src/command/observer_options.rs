@@ -156,7 +156,7 @@ impl ObserverOptions {
         Ok(Some(Stats::new(file, self.plot.clone(), title, spacing, generations)))
     }
 
-    /// Returns the last part of the message about a stopped run. It tells the user how to resume the run.
+    /// Returns the last part of the message about a stopped run. This part tells the user how to resume the run.
     pub fn resume(&self) -> String {
         let file = self.checkpoint.as_deref();
         file.map_or(String::new(), |file| {

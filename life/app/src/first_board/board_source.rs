@@ -21,7 +21,7 @@ pub enum BoardSource {
     Soup {
         /// The size of the board as (columns, rows).
         size: (usize, usize),
-        /// The share of live cells, from 0 to 1.
+        /// The fraction of cells that are alive, from 0 to 1.
         density: f64,
         /// The seed of the random cells.
         seed: u64,
@@ -58,7 +58,7 @@ pub struct PlacedPattern {
 }
 
 impl PlacedPattern {
-    /// Makes a pattern of the cells of `board`, which has two states, on a board of the same size.
+    /// Makes a pattern from the cells of the two-state board `board`, placed on a board of the same size.
     #[cfg(test)]
     pub fn of(board: Board) -> Self {
         let (size, universe) = ((board.width(), board.height()), Universe::default());

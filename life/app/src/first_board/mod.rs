@@ -44,8 +44,8 @@ pub struct BoardOptions<'a> {
 }
 
 impl BoardOptions<'_> {
-    /// Returns a soup of density `density`. The size of the soup is that of `--size`, if present. Otherwise it is the
-    /// size of the rule's grid, or else of the screen, or else 256 × 256.
+    /// Returns a soup of density `density`. The size of the soup is the value of `--size`, if present. Otherwise it is
+    /// the size of the rule's grid, or else the size of the screen, or else 256 × 256.
     ///
     /// # Errors
     /// [`UsageError`](program::error::UsageError) for an invalid rule or size.

@@ -16,8 +16,8 @@ use program::error::UsageError;
 /// The default width and height of a board in cells.
 const ROOMY: usize = 256;
 
-/// Returns the size and the seed of a soup. The size is `size`, or else the size of the `screen`, or else 256 × 256.
-/// The seed is `seed`, or else a random one.
+/// Returns the size and the seed of a soup. The size is `size` if it is set, otherwise the size of the `screen`,
+/// otherwise 256 × 256. The seed is `seed` if it is set, otherwise a random number.
 pub fn soup(size: Option<Size>, screen: Option<Size>, seed: Option<u64>) -> (Size, u64) {
     // A number of 32 bits is short enough to type, and exact in JSON readers that use doubles (jq, JavaScript).
     let seed = seed.unwrap_or_else(|| rand::random::<u32>().into());
@@ -36,12 +36,13 @@ pub fn of_soup(rule: Option<&str>) -> Result<(Universe, Option<Size>), UsageErro
     Ok((if grid.is_none() { universe.bounded() } else { universe }, size))
 }
 
-/// Reads the pattern in `file`, or from standard input if `file` is `-`. The rule is that of `--rule`, or else that of
-/// the file.
+/// Reads the pattern in `file`, or from standard input if `file` is `-`. The rule is the value of `--rule`, or else the
+/// rule in the file.
 ///
 /// The suffix of the rule sets the size and topology of the board. `--size` takes precedence over the size in the
-/// suffix. Without a suffix, `--size` makes a torus. Without both, the board is the unbounded plane. Its first size is
-/// twice that of the pattern, but at least 256 × 256 and at least that of the screen.
+/// suffix. Without a suffix, `--size` makes a torus. Without both, the board is the unbounded plane. The first board on
+/// the plane is twice as wide and high as the pattern, but at least 256 × 256 cells and at least as large as the
+/// screen.
 ///
 /// # Errors
 /// [`UsageError`] if `--rule` or `--size` is invalid, or the pattern is larger than `--size`. Another error if the file
@@ -101,8 +102,8 @@ pub fn pattern(options: &BoardOptions<'_>, file: &Path) -> anyhow::Result<Placed
     Ok(PlacedPattern { pattern, size: (width, height), universe, origin, corner: (x, y), is_history })
 }
 
-/// Returns the text of a run's rule: `rule`, or else the file's rule. If `rule` has no suffix, the suffix of the file's
-/// rule is appended to it.
+/// Returns the text of a run's rule: `rule` if it is set, otherwise the file's rule. If `rule` has no suffix, the
+/// suffix of the file's rule is appended to it.
 fn rule_text(rule: Option<&str>, of_file: Option<&str>) -> String {
     let of_file = of_file.unwrap_or("B3/S23");
     match (rule, of_file.split_once(':')) {

@@ -12,8 +12,8 @@ use super::Observer;
 use crate::checkpoint::{Every, Header, RunFacts, write_rows};
 use crate::timed_run::TimedRun;
 
-/// An observer that writes checkpoints of a run. It copies the board. A thread then writes the copy while the run
-/// continues.
+/// An observer that writes checkpoints of a run. The observer copies the board, and a separate thread writes the copy
+/// while the run continues.
 pub struct Checkpoints {
     file: WholeFile,
     every: Every,

@@ -24,7 +24,7 @@ pub trait Observer {
     fn due(&self) -> u64;
 
     /// Looks at the run's present generation. Returns `Break` to end the run. After this call, [`due`](Self::due) must
-    /// return a generation later than that of the run. Only the last observer may advance the run.
+    /// return a later generation than the run's present one. Only the last observer may advance the run.
     ///
     /// # Errors
     /// If a device fails, or a file cannot be written.
@@ -43,8 +43,8 @@ pub trait Observer {
 /// one arrived.
 ///
 /// # Errors
-/// If the device or an observer fails. [`Outgrown`] if the pattern outgrows its board. In that case the observers are
-/// finished first.
+/// If the device or an observer fails. [`Outgrown`] if the pattern outgrows its board. In that case the function first
+/// calls [`finish`](Observer::finish) of each observer.
 pub fn run_to_end(
     run: &mut TimedRun,
     last: u64,

@@ -1,18 +1,18 @@
-//! The option `--until stable`, which searches for the generation from which on a board is periodic.
+//! The option `--until stable`, which searches for the first periodic generation of a run and for the period.
 //!
 //! At intervals the search compares the board's hash with all earlier hashes. If the hash occurred before, the period
 //! divides the number of generations between the two occurrences. The period is the smallest divisor after which the
-//! board is the same, cell by cell. Then a bisection finds the first periodic generation. It uses boards that are
-//! recomputed from the beginning of the run. A generation is periodic if its board occurs again, cell by cell, one
-//! period later. No result depends only on a hash.
+//! board is the same, cell by cell. Then a bisection finds the first periodic generation. The bisection recomputes
+//! boards from the beginning of the run. A generation is periodic if its board occurs again, cell by cell, one period
+//! later. No result depends only on a hash.
 //!
 //! In a universe in which the board grows, two boards are considered the same if all cells have moved by the same
 //! distance. A spaceship is therefore periodic.
 //!
-//! The intervals influence when the search notices a period. They do not influence the result, because the run returns
-//! to the generation at which a board first occurred again. If the run has a last generation, the search computes
-//! hashes at fixed generations. In that case the speed of the machine does not influence whether the search finds a
-//! period in time.
+//! The intervals influence when the search notices a period. The intervals do not influence the result, because the run
+//! returns to the generation at which a board first occurred again. If the run has a last generation, the search
+//! computes hashes at fixed generations. In that case the speed of the machine does not influence whether the search
+//! finds a period in time.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -28,12 +28,12 @@ use crate::simulation::{GrowingBoard, Snapshot};
 use crate::timed_run::TimedRun;
 use program::report::grouped;
 
-/// The initial number of generations between two hashes. It is a multiple of the common periods, so that the second
-/// hash already reveals these periods.
+/// The initial number of generations between two hashes. This number is a multiple of the common periods, so that the
+/// second hash already reveals these periods.
 const INTERVAL: u64 = 120;
 
-/// The maximum share of the run's time that is spent on hashes. It applies only to runs without a last generation. If
-/// hashes take a larger share, the interval between them is doubled.
+/// The maximum fraction of the run's time that is spent on hashes. This limit applies only to runs without a last
+/// generation. If hashes take a larger fraction, the interval between two hashes is doubled.
 const SHARE: f64 = 0.02;
 
 /// The maximum number of stored hashes.
@@ -75,7 +75,7 @@ impl fmt::Display for Stability {
 /// An observer that searches for a period.
 pub struct Search<'e> {
     backend: &'e Backend,
-    /// Makes the first board of the run, whose generation is `begun_at`.
+    /// A function that makes the first board of the run. This board is at generation `begun_at`.
     begin: Box<dyn Fn() -> anyhow::Result<GrowingBoard> + 'e>,
     begun_at: u64,
     /// The last generation of the run.
@@ -130,8 +130,9 @@ impl<'e> Search<'e> {
         Ok(None)
     }
 
-    /// Returns the first generation of the run whose board occurs again `period` generations later, and that later
-    /// board. The board of generation `repeats` must occur again after `period` generations.
+    /// Finds the first generation of the run whose board occurs again `period` generations later. Returns the number of
+    /// that generation, and the board `period` generations later. The board of generation `repeats` must occur again
+    /// after `period` generations.
     fn since(&self, repeats: u64, period: u64) -> anyhow::Result<(u64, GrowingBoard)> {
         let comes_again = |board: &Snapshot, at| {
             let mut life = self.life_at(board, at)?;
@@ -334,7 +335,7 @@ mod tests {
         }
     }
 
-    /// Checks spaceships on the unbounded plane and along a tube. They are periodic although they move.
+    /// Checks spaceships on the unbounded plane and along a tube. Spaceships count as periodic although they move.
     #[test]
     fn what_moves_away_is_periodic() {
         let glider = "x = 3, y = 3\nbo$2bo$3o!";
@@ -356,8 +357,8 @@ mod tests {
         assert_eq!(json, serde_json::json!({"since": 0, "period": 4, "shift": [1, 1], "dead": false}));
     }
 
-    /// Checks rules with B0. Such a rule runs as one rule in even generations and as another in odd ones, so only an
-    /// even number of generations can be a period.
+    /// Checks rules with B0. Such a rule runs as one rule in even generations and as another rule in odd generations,
+    /// so only an even number of generations can be a period.
     #[test]
     fn even_and_odd_generations_are_told_apart() {
         for (text, sides) in [("B03/S23", 5..9), ("B0/S", 5..8), ("B014/S", 4..7)] {

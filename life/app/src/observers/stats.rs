@@ -49,7 +49,7 @@ impl Spacing {
 /// A file to which the counts are written.
 #[derive(Clone, Debug)]
 pub struct StatsFile {
-    /// The file, which gets its name only when it is complete.
+    /// The file, which appears at its path only when it is complete.
     pub file: WholeFile,
     is_json: bool,
 }

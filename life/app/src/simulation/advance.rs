@@ -73,8 +73,8 @@ pub trait Advance {
     /// If a device or a rank fails, or the host has too little memory.
     fn gathered(&self) -> anyhow::Result<Option<Board>>;
 
-    /// Calls `take` on each rank for all rows of the board, part by part. A part has at most 64 MiB, or it is the whole
-    /// board.
+    /// Calls `take` on each rank for all rows of the board, part by part. The parts have at most 64 MiB each, or there
+    /// is one part, the whole board.
     ///
     /// # Errors
     /// Fails in the same cases as [`gathered`](Self::gathered), and if `take` fails.
@@ -91,8 +91,8 @@ pub trait Advance {
         Ok(CopiedCells::Whole(self.gathered()?))
     }
 
-    /// Returns true if the cells equal those of `copied`. Each rank compares its own rows. Returns `None` if this kind
-    /// of board does not support a comparison by ranks.
+    /// Returns true if the cells equal the cells of `copied`. Each rank compares its own rows. Returns `None` if this
+    /// kind of board cannot be compared rank by rank.
     ///
     /// # Errors
     /// If a device or a rank fails.

@@ -1,4 +1,4 @@
-//! Makes boards in the memory of the device or host that advances them.
+//! Makes boards in the memory of the device or host that will advance the board.
 
 use std::ops::Range;
 

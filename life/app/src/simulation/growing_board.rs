@@ -14,7 +14,8 @@ use crate::first_board::BoardSource;
 use crate::ranks::Ranks;
 use crate::universe::Universe;
 
-/// The error that a pattern outgrows its board and that memory is too small for a larger board. The board is unchanged.
+/// The error that is returned if a pattern outgrows its board and memory is too small for a larger board. The board
+/// stays unchanged.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("generation {generation}: the pattern outgrows its board of {}x{}", size.0, size.1)]
 pub struct Outgrown {
@@ -30,7 +31,8 @@ pub struct GrowingBoard {
     first_size: (usize, usize),
     /// The present size of the board as (columns, rows).
     pub size: (usize, usize),
-    /// The numbers of columns and rows by which the board has grown at the left and at the top.
+    /// The number of columns by which the board has grown at the left, and the number of rows by which it has grown at
+    /// the top.
     pub added: (usize, usize),
     /// The number of generations that the run had computed when `board` was made.
     before: u64,
@@ -119,7 +121,8 @@ impl GrowingBoard {
     }
 
     /// Replaces the present board by `board`, which is `later` generations after the first board. `added` contains the
-    /// numbers of columns and rows by which `board` extends beyond the first board at the left and at the top.
+    /// number of columns by which `board` extends beyond the first board at the left, and the number of rows by which
+    /// it extends beyond the first board at the top.
     ///
     /// # Errors
     /// Fails in the same cases as [`new`](Self::new). After an error the board is unchanged.
@@ -137,7 +140,7 @@ impl GrowingBoard {
         Ok(())
     }
 
-    /// Continues the run with another rule. Cells in states that this rule does not have become dead.
+    /// Continues the run with another rule. A cell becomes dead if the new rule does not have the cell's state.
     ///
     /// # Errors
     /// If memory is too small or the device fails. After an error the board is unchanged.
@@ -174,7 +177,7 @@ impl GrowingBoard {
         self.board.gathered()?.context("only the first rank has the board")
     }
 
-    /// Calls `take` with the board's rows, part by part, on the first rank only. However, all ranks must call `parts`.
+    /// On the first rank, calls `take` with the board's rows, part by part. All ranks must call this method.
     ///
     /// # Errors
     /// Fails in the same cases as [`board`](Self::board), and if `take` fails.
@@ -206,8 +209,8 @@ impl GrowingBoard {
         Ok(Snapshot { size: self.size, cells })
     }
 
-    /// Returns a hash that identifies equal boards of one run. If the board grows, moving all cells in a direction of
-    /// growth does not change its hash.
+    /// Returns a hash that is equal for equal boards of one run. If the board grows, the hash does not change when all
+    /// cells move in a direction of growth.
     ///
     /// # Errors
     /// Fails in the same cases as [`board`](Self::board).
@@ -224,8 +227,9 @@ impl GrowingBoard {
         self.backend.ranks().first(hash.finish())
     }
 
-    /// Returns the numbers of columns and rows by which all cells have moved since `snapshot`, from which this board
-    /// was made. Returns `None` if the cells differ in another way. Cells may move only in directions of growth.
+    /// Compares the board with `snapshot`, from which this board was made. Returns the numbers of columns and rows by
+    /// which all cells have moved, or `None` if the cells have changed in another way. Cells may move only in
+    /// directions of growth.
     ///
     /// # Errors
     /// Fails in the same cases as [`board`](Self::board).
@@ -253,7 +257,7 @@ impl GrowingBoard {
         &*self.board
     }
 
-    /// Returns the same board as [`engine`](Self::engine), for methods that need `&mut`, such as those that count or
+    /// Returns the same board as [`engine`](Self::engine), for methods that need `&mut`, such as methods that count or
     /// hash cells.
     pub fn engine_mut(&mut self) -> &mut dyn Advance {
         &mut *self.board

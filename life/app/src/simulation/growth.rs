@@ -10,11 +10,11 @@ use std::ops::Range;
 use life::board::Run;
 use life::{Board, Rule, SizeError};
 
-/// The distance in cells from an edge at which the board grows: it grows if fewer cells lie between a live cell and an
-/// edge.
+/// The board grows if fewer than this number of cells lie between a live cell and an edge.
 const NEAR: u64 = 64;
 
-/// The bounding box of a board's live cells. Parts of the board are added to the box one by one.
+/// The bounding box of a board's live cells. The live cells are added to the box in several calls, one for each part of
+/// the board.
 #[derive(Clone, Debug)]
 pub struct Extent {
     columns: Range<usize>,
@@ -90,8 +90,8 @@ pub fn window(board: &Board, size: (usize, usize), corner: (i64, i64)) -> Result
     Ok(window)
 }
 
-/// Returns a copy of `board` that can store the states of `rule`. Cells in states that the rule does not have become
-/// dead.
+/// Returns a copy of `board` that can store the states of `rule`. A cell becomes dead if the rule does not have the
+/// cell's state.
 ///
 /// # Errors
 /// If memory is too small.

@@ -1,13 +1,13 @@
-//! Compares boards that grow. Positions are relative to the first live cell, so they do not change if all cells move or
-//! if the board grows.
+//! Compares boards that grow. Positions are relative to the first live cell, so these positions do not change if all
+//! cells move or if the board grows.
 
 use std::hash::{DefaultHasher, Hasher};
 
 use life::Board;
 use life::board::Run;
 
-/// A run of cells: its position, its length, and the states of its cells (empty if the rule has two states). In a
-/// direction of growth, the position is relative to the board's first live cell.
+/// A run of adjacent cells in a row: the run's position, the run's length, and the states of the cells (empty if the
+/// rule has two states). In a direction of growth, the position is relative to the board's first live cell.
 type Part = ((i64, i64), usize, Vec<u8>);
 
 /// Returns the runs of `board`. `board` is a part of a larger board, from row `top` on. The first live cell of the
@@ -27,8 +27,8 @@ fn first(board: &Board) -> Option<(i64, i64)> {
     board.runs().next().map(|Run { x, y, .. }| (x as i64, y as i64))
 }
 
-/// A hash of a board. Parts of the board are added one by one. If all cells move in a direction of growth, the hash
-/// does not change.
+/// A hash of a board. The cells are added to the hash in several calls, one for each part of the board. If all cells
+/// move in a direction of growth, the hash does not change.
 #[derive(Default)]
 pub struct ShapeHash {
     hasher: DefaultHasher,
@@ -56,7 +56,7 @@ impl ShapeHash {
 }
 
 /// Returns the numbers of columns and rows by which all cells have moved from `then` to `now`. Returns `None` if the
-/// cells differ in another way.
+/// cells have changed in another way.
 pub fn moved(then: &Board, now: &Board, grows: [bool; 2]) -> Option<(i64, i64)> {
     if grows == [false; 2] {
         return (then == now).then_some((0, 0));

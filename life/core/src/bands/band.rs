@@ -27,14 +27,14 @@ pub(super) struct Band {
 }
 
 impl Band {
-    /// Converts row numbers of the whole board to those of the band's board. The band must own the rows.
+    /// Converts row numbers on the whole board to row numbers on the band's board. The band must own the rows.
     pub(super) fn local(&self, rows: &Range<usize>) -> Range<usize> {
         let at = |row: usize| row - self.rows.start + self.above;
         at(rows.start)..at(rows.end)
     }
 
-    /// Returns the number of words of a row and the number of folds of the device's layout. Returns `None` if rows must
-    /// be packed before they are copied to another band.
+    /// Returns the number of words of a row and the number of folds (parts of the board that share the same words) in
+    /// the device's layout. Returns `None` if rows must be packed before they are copied to another band.
     pub(super) fn row_layout(&self) -> Option<(usize, u32)> {
         if let Engine::Kernel(life) = &self.engine { life.row_layout() } else { None }
     }
@@ -110,8 +110,8 @@ impl Band {
         }
     }
 
-    /// Returns one number for each bit plane (one bit of every cell's state): what the band's rows add to the whole
-    /// board's hash of that bit plane.
+    /// For each bit plane (one bit of every cell's state), returns the number that the band's rows contribute to the
+    /// whole board's hash of that bit plane.
     pub(super) fn hash(&mut self) -> Result<Vec<u64>, LifeError> {
         let (local, words_per_row) = (self.local(&self.rows), self.width.div_ceil(WORD_BITS));
         if let Engine::Kernel(life) = &mut self.engine {
@@ -125,7 +125,7 @@ impl Band {
     }
 
     /// Returns a copy of the band's rows, to be passed to [`changes`](Self::changes) after the next generation. Returns
-    /// `None` if the engine itself keeps the previous generation.
+    /// `None` if the engine itself stores the previous generation.
     pub(super) fn before(&self) -> Result<Option<Board>, LifeError> {
         if self.beside == 0 { Ok(None) } else { self.read(&self.rows).map(Some) }
     }
@@ -144,7 +144,8 @@ impl Band {
     }
 }
 
-/// Returns a board of `width` columns that contains the cells of `board`, shifted to the right by `by` columns.
+/// Returns a board of `width` columns that contains the cells of `board`, shifted to the right by a number of columns,
+/// the parameter `by`.
 fn moved(board: &Board, width: usize, by: i64) -> Result<Board, LifeError> {
     let (words_per_row, bits) = (width.div_ceil(WORD_BITS), WORD_BITS as i64);
     let mut planes = board.planes_of_words().map(|words| {

@@ -1,5 +1,5 @@
-//! Exchanges single cells between bands. Some topologies need this: those that join edges of different bands, and those
-//! that rotate or reflect cells.
+//! Exchanges single cells between bands. A topology needs this if it joins edges of different bands, or if it rotates
+//! or reflects cells.
 
 use super::BoardSpec;
 use super::band::{Band, Engine};
@@ -18,8 +18,8 @@ pub(super) struct CellLink {
     cells: usize,
 }
 
-/// Returns all links whose source or target band belongs to `rank`, in the same order on every rank. Together they fill
-/// a halo of `halo` cells on all four sides of each band. The topology determines the sources.
+/// Returns all links whose source or target band belongs to `rank`, in the same order on every rank. Together the links
+/// fill a halo of `halo` cells on all four sides of each band. The topology determines which cells are copied.
 pub(super) fn links(spec: &BoardSpec, division: &Division, halo: usize, rank: usize) -> Vec<CellLink> {
     let (width, height, reach) = (spec.width, spec.height, halo as i64);
     let mut links: Vec<CellLink> = Vec::new();

@@ -23,7 +23,7 @@ pub(super) struct Division {
 }
 
 impl Division {
-    /// Divides `height` rows into bands. `members` has one entry per rank: its number of members.
+    /// Divides `height` rows into bands. `members` has one entry per rank: the rank's number of members.
     pub(super) fn new(height: usize, members: &[usize]) -> Self {
         let all =
             members.iter().enumerate().flat_map(|(rank, &members)| (0..members).map(move |member| (rank, member)));
@@ -69,7 +69,8 @@ impl Division {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum HaloKind {
     /// The halo has rows above and below the band. If `goes_around` is false, the first band has no halo rows above it,
-    /// and the last band has none below it. `topology` joins the left and right edges of the band's board.
+    /// and the last band has no halo rows below it. `topology` says how the left and right edges of the band's board
+    /// are joined.
     Rows { goes_around: bool, topology: Topology },
     /// The halo has cells on all four sides.
     Cells,
@@ -133,7 +134,8 @@ const BYTES_PER_SECOND: f64 = 3e9;
 const MESSAGE: f64 = 100e-6;
 
 /// Returns the number of generations that GPUs run while halos of `halo` rows are exchanged in both directions. Running
-/// them takes about as long as the exchange. The number is at most a quarter of `rows`, the number of rows of a band.
+/// these generations takes about as long as the exchange. The result is at most a quarter of `rows`, the number of rows
+/// of a band.
 pub(super) fn late(spec: &BoardSpec, rows: usize, halo: usize) -> usize {
     let exchange = MESSAGE + 2.0 * halo as f64 * spec.width as f64 / 8.0 / BYTES_PER_SECOND;
     let generation = rows as f64 * spec.width as f64 * CELL;

@@ -11,7 +11,7 @@ pub(super) fn gather(ranks: &dyn Communicator, numbers: &[u64]) -> Result<Vec<Ve
     Ok(all.iter().map(|bytes| bytes.chunks_exact(8).map(bytemuck::pod_read_unaligned).collect()).collect())
 }
 
-/// Returns the words of a board: the words of [`Board::words`], followed by those of [`Board::ages`].
+/// Returns the words of a board: the words of [`Board::words`], followed by the words of [`Board::ages`].
 pub(super) fn words_of(board: &Board) -> Vec<u32> {
     board.planes_of_words().collect::<Vec<_>>().concat()
 }

@@ -2,7 +2,8 @@
 //!
 //! The sender packs rows into a device buffer that both processes can access. The receiver's device copies the rows
 //! from this buffer in stream order. Events order the copies: before it copies, each device waits until the other
-//! device has begun the same exchange. A rank sends a message of one byte when it has recorded its event.
+//! device has begun the same exchange. When a rank has recorded its event, it sends the other rank a message of one
+//! byte.
 //!
 //! Each end of a link has two buffers and two events, for even and odd exchanges. When a rank receives the message of
 //! exchange *k*, all copies of exchange *k* − 1 are done. The rank may then overwrite the buffer of exchange *k* − 1.

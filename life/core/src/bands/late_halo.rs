@@ -1,9 +1,9 @@
-//! Advances halo rows that arrive late, on a separate board, until they reach the band's generation.
+//! Advances halo rows that arrive late until they reach the band's generation. A separate board contains these rows.
 //!
-//! During an exchange of rows, the band runs as many generations as its old halo allows. When the new halo rows arrive,
-//! they are that many generations behind. A [`LateHalo`] advances them together with copies of the band's own border
-//! rows, made when the exchange began. Each generation makes one more of the outermost rows wrong. The other rows are
-//! then copied into the halo.
+//! During an exchange of rows, the band runs the generations for which its old halo is correct. When the new halo rows
+//! arrive, the rows are behind by that number of generations. A [`LateHalo`] advances these rows together with copies
+//! of the band's own border rows. The copies were made when the exchange began. Each generation makes one more of the
+//! outermost rows wrong. Finally the rows that are still correct are copied into the halo.
 
 use std::ops::Range;
 
@@ -60,7 +60,7 @@ impl LateHalo {
     }
 
     /// Advances the late halo rows by the `late` generations that the band has run since the exchange began. Then
-    /// copies them into the band's halo.
+    /// copies the advanced rows into the band's halo.
     pub(super) fn finish(&mut self, band: &mut Band, late: usize) -> Result<(), LifeError> {
         let below = band.above + band.rows.len();
         let Engine::Kernel(life) = &mut band.engine else { return Ok(()) };

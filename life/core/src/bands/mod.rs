@@ -2,7 +2,7 @@
 //!
 //! Each band is a separate board with a halo: copies of its neighbours' rows above and below. Each generation makes one
 //! more row of the halo wrong, beginning with the outermost row. When all rows of the halo are wrong, the bands copy
-//! them from their neighbours again (an exchange). The number of halo rows affects the speed, not the result
+//! the rows from their neighbours again (an exchange). The number of halo rows affects the speed, not the result
 //! (`division.rs`).
 //!
 //! Some topologies join edges so that cells beyond the left and right edges belong to other bands. The halo of a band
@@ -16,8 +16,8 @@
 //! of both bands have the same row layout. `Topology::source` returns the source of each cell that is exchanged one by
 //! one.
 //!
-//! Boards are read and hashed in pieces of at most 64 MiB. A band therefore needs little more memory than its two
-//! boards.
+//! Boards are read and hashed in parts of at most 64 MiB. A band therefore needs little more memory than its two
+//! boards, the present one and the next one.
 
 use std::fmt;
 
@@ -101,7 +101,7 @@ pub struct Bands<'c> {
     generation: u64,
 }
 
-/// How halos are copied from the device of one rank to that of another.
+/// How halos are copied from a device of one rank to a device of another rank.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum HaloTransport {
     /// All halos are copied through CUDA's IPC.
@@ -137,7 +137,7 @@ enum HaloExchange {
 }
 
 impl<'c> Bands<'c> {
-    /// Makes a board in bands whose first generation is the soup of [`Board::random`].
+    /// Makes a board in bands. The first generation is the soup that [`Board::random`] makes.
     ///
     /// # Errors
     /// Fails in the same cases as [`dead`](Self::dead), and if `density` is not in 0..=1.

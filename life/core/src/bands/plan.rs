@@ -12,7 +12,7 @@ use crate::error::LifeError;
 use crate::{Board, CpuSimulation, LifeRung, Topology, check_on, default_rung, device_bytes};
 use multi::ranks::Communicator;
 
-/// The size and topology of the board on which a band is computed, and the position of the band on it.
+/// The size and topology of the board on which a band is computed, and the position of the band on that board.
 pub(super) struct BandShape {
     pub(super) above: usize,
     pub(super) beside: usize,
@@ -21,7 +21,7 @@ pub(super) struct BandShape {
     pub(super) topology: Topology,
 }
 
-/// The division of a board into bands, the size of their halos, and their rung.
+/// The plan of a board in bands: the division into bands, the size of the halos, and the rung that advances the bands.
 pub(super) struct BandPlan {
     pub(super) division: Division,
     /// The number of generations that the bands can run after an exchange before their own rows become wrong.

@@ -1,8 +1,8 @@
 //! Exchanges whole rows between bands.
 //!
 //! Rows between members of one rank are copied from device to device. Rows between ranks are copied in the same way if
-//! CUDA's IPC is available (`ipc.rs`). Otherwise they pass through page-locked memory and messages. During such a slow
-//! exchange, the bands run the generations for which their old halos are correct (`late_halo.rs`).
+//! CUDA's IPC is available (`ipc.rs`). Otherwise the rows pass through page-locked memory and messages. During such a
+//! slow exchange, the bands run the generations for which their old halos are correct (`late_halo.rs`).
 
 use std::ops::{DerefMut, Range};
 
@@ -23,11 +23,11 @@ use multi::ranks::Communicator;
 struct Piece {
     /// The rows, numbered as on the whole board.
     rows: Range<usize>,
-    /// The number of the row on the other band's board to which the first of `rows` is copied.
+    /// The number of the destination row of the first of `rows`, on the other band's board.
     at: usize,
 }
 
-/// The connection by which rows of one band are copied into the halo of another.
+/// The connection through which rows of one band are copied into the halo of another band.
 pub(super) struct Link {
     from: usize,
     to: usize,
@@ -85,8 +85,8 @@ fn halo_of(division: &Division, band: usize, halo: usize, goes_around: bool) -> 
     pieces
 }
 
-/// Returns the number of halo rows above a band and the number of those below it. If `goes_around` is false, the halo
-/// ends at the edge of the board, because cells beyond the edge are dead in every generation.
+/// Returns the number of halo rows above a band and the number of halo rows below the band. If `goes_around` is false,
+/// the halo ends at the edge of the board, because cells beyond the edge are dead in every generation.
 pub(super) fn halo_rows(division: &Division, band: usize, halo: usize, goes_around: bool) -> (usize, usize) {
     let (own, all) = (division.rows(band), division.rows(division.bands() - 1).end);
     if goes_around { (halo, halo) } else { (halo.min(own.start), halo.min(all - own.end)) }

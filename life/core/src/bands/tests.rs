@@ -39,7 +39,7 @@ impl From<Option<usize>> for Overrides {
 /// Returns the boards that the reference implementation computes from generation 1 on: one after each batch of
 /// generations, and a last one after one more generation.
 ///
-/// The boards are cached, because tests with different ranks, members and rungs need the same ones.
+/// The boards are cached, because tests with different ranks, members and rungs need the same boards.
 fn expected(text: &str, size: (usize, usize), batches: &[u64]) -> Arc<Vec<Board>> {
     type Key = (String, (usize, usize), Vec<u64>);
     static KNOWN: Mutex<Option<HashMap<Key, Arc<Vec<Board>>>>> = Mutex::new(None);

@@ -9,8 +9,8 @@ pub fn hash_of_words(words: &[u32]) -> u64 {
     hash_of_words_from(0, words)
 }
 
-/// Returns the contribution of `words` to the hash of a larger board, on which they begin at word `first`. The hash of
-/// a board is the sum of the contributions of all its parts. Large parts are hashed on all cores.
+/// Returns the contribution of `words` to the hash of a larger board. On that board, `words` begins at word `first`.
+/// The hash of a board is the sum of the contributions of all its parts. Large parts are hashed on all cores.
 pub fn hash_of_words_from(first: usize, words: &[u32]) -> u64 {
     let of = |range: std::ops::Range<usize>| {
         let words = words[range.clone()].iter().zip(range);
@@ -22,8 +22,8 @@ pub fn hash_of_words_from(first: usize, words: &[u32]) -> u64 {
     in_parts(words.len(), of).into_iter().fold(0, u64::wrapping_add)
 }
 
-/// Adds the contribution of `rows` to each of `hashes`: the hashes of the bit planes of a larger board. On that board,
-/// `rows` begins at word `first`.
+/// Adds the contribution of `rows` to each hash in `hashes`. These are the hashes of a larger board, one per bit plane.
+/// On that board, `rows` begins at word `first`.
 pub(crate) fn add_hash(hashes: &mut Vec<u64>, rows: &Board, first: usize) {
     hashes.resize(1 + rows.ages.len(), 0);
     for (hash, words) in hashes.iter_mut().zip(rows.planes_of_words()) {

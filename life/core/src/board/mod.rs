@@ -368,8 +368,8 @@ fn row_runs(row: &[u32]) -> impl Iterator<Item = (usize, usize)> + '_ {
     })
 }
 
-/// Returns the first column from `x` on whose bit differs from the bits of `flip`, which must be all 0 or all 1. If
-/// there is no such column, returns the number of columns in `row`.
+/// Searches from column `x` on for the first bit that differs from the bits of `flip`, and returns its column. The bits
+/// of `flip` must be all 0 or all 1. If there is no such column, returns the number of columns in `row`.
 #[inline]
 fn seek(row: &[u32], x: usize, flip: u32) -> usize {
     let mut index = x / WORD_BITS;

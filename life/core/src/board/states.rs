@@ -53,7 +53,8 @@ impl Board {
         &self.ages
     }
 
-    /// Returns the words of each bit plane: first those of [`Board::words`], then those of each bit of [`Board::ages`].
+    /// Returns the words of each bit plane: first the words of [`Board::words`], then the words of each bit of
+    /// [`Board::ages`].
     pub(crate) fn planes_of_words(&self) -> impl Iterator<Item = &[u32]> {
         [&self.words].into_iter().chain(&self.ages).map(|words| &words[..])
     }

@@ -7,7 +7,7 @@ use super::board::{Board, Run, WORD_BITS};
 /// A pattern: live cells in a rectangular box that are not yet on a board.
 ///
 /// A pattern with a very large box needs memory only for its runs of live cells. In state 0 a cell is dead, and in
-/// state 1 it is alive. Cells in other states are kept in a separate list.
+/// state 1 it is alive. Cells in other states are stored in a separate list.
 #[derive(Clone, Debug, Default)]
 pub struct Pattern {
     /// The name of the pattern in its file.
@@ -71,9 +71,9 @@ impl Pattern {
 
     /// Makes an empty pattern with a box of this size. [`Pattern::push`] adds its cells.
     ///
-    /// The pattern keeps one bit per cell of the box if that needs at most `budget` bytes. Otherwise it keeps a list of
-    /// runs. If `budget` is the length of the parsed text, the memory is proportional to that length, even for a very
-    /// large box.
+    /// The pattern stores one bit per cell of the box if that needs at most `budget` bytes. Otherwise the pattern
+    /// stores a list of runs. If `budget` is the length of the parsed text, the memory is proportional to that length,
+    /// even for a very large box.
     pub fn with_budget(width: usize, height: usize, budget: usize) -> Self {
         let bytes = width.div_ceil(WORD_BITS).checked_mul(height).and_then(|words| words.checked_mul(size_of::<u32>()));
         let packed = bytes.filter(|&bytes| bytes <= budget).and_then(|_| Board::new(width, height).ok());
@@ -113,8 +113,8 @@ impl Pattern {
         }
     }
 
-    /// Adds the cells of `run` in state `state`. The pattern must not contain these cells yet. State 1 has the effect
-    /// of [`Pattern::push`].
+    /// Adds the cells of `run` in state `state`. The pattern must not contain these cells yet. If `state` is 1, the
+    /// method does the same as [`Pattern::push`].
     pub fn push_state(&mut self, run: Run, state: u8) {
         match state {
             0 => {}

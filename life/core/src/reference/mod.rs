@@ -8,8 +8,8 @@ use super::{Rule, Topology};
 /// 0 or 1.
 ///
 /// The neighbours of a cell are the cells at the eight offsets around it, columns modulo the width and rows modulo the
-/// height. On a torus that is one or two cells wide or high, several offsets can lead to the same cell or to the cell
-/// itself. Such a cell counts once per offset.
+/// height. On a torus that is one or two cells wide or high, several offsets can lead to the same neighbour, or to the
+/// cell itself. That neighbour then counts several times, once per offset.
 ///
 /// This function updates sums of neighbours column by column, which makes it faster than [`step_by`].
 ///
@@ -77,7 +77,7 @@ pub fn advance(board: &Board, generations: u64) -> Board {
 
 /// Returns `board` after `generations` generations of a rule on a topology. `board` is generation `from`.
 ///
-/// If the rule has births without neighbours (B0), its [phases](Rule::phases) alternate.
+/// If the rule has births without neighbours (B0), the function alternates between the two rules of [`Rule::phases`].
 pub fn advance_by(board: &Board, rule: &Rule, topology: Topology, from: u64, generations: u64) -> Board {
     let (width, height) = (board.width(), board.height());
     let phases = rule.phases();

@@ -4,8 +4,8 @@ use super::{ALL, Rule, RuleError};
 
 const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/// The cells on which a `MAP` table depends, as bit positions in the neighbourhood numbers of [`Rule::table`]. The
-/// first cell is the highest bit of an index into the `MAP` table.
+/// The cells on which a `MAP` table depends, as bit positions in the neighbourhood numbers that [`Rule::table`]
+/// explains. The first cell is the highest bit of an index into the `MAP` table.
 type Cells = &'static [usize];
 
 /// All nine cells, from left to right, the upper row first.
@@ -28,7 +28,7 @@ fn length(cells: Cells) -> usize {
     (1_usize << cells.len()).div_ceil(6)
 }
 
-/// Returns the index into a table that depends on `cells` for the neighbourhood with number `i`.
+/// Returns the index of neighbourhood number `i` in a table that depends on `cells`.
 fn packed(i: usize, cells: Cells) -> usize {
     cells.iter().fold(0, |number, bit| number << 1 | (i >> bit & 1))
 }

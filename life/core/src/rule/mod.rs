@@ -130,7 +130,7 @@ impl Rule {
     }
 
     /// Returns the numbers of live neighbours for birth and for survival, as two masks: bit n stands for n live
-    /// neighbours. Returns `None` if the rule depends on more than the number of live neighbours among all eight.
+    /// neighbours. Returns `None` if the rule depends on more than the number of live cells among the eight neighbours.
     pub fn totalistic(&self) -> Option<(u16, u16)> {
         self.counts(MOORE)
     }
@@ -160,8 +160,9 @@ impl Rule {
     /// dead.
     ///
     /// If the rule has no births without neighbours (B0), returns the rule itself twice. Otherwise returns the two
-    /// rules by which Golly emulates it. If the rule also has survival with eight neighbours (S8), the emulation shows
-    /// live and dead cells exchanged in all generations. Otherwise it shows them exchanged only in odd generations.
+    /// rules by which Golly emulates the rule. If the rule also has survival with eight neighbours (S8), the emulation
+    /// shows live and dead cells exchanged in all generations. Otherwise it shows them exchanged only in odd
+    /// generations.
     pub fn phases(&self) -> [Self; 2] {
         if !self.is_alive(0) {
             return [*self; 2];

@@ -40,7 +40,7 @@ impl FromStr for Rule {
 }
 
 /// Returns `text` without the ending "History", or `None` if `text` has another ending. The ending marks rules with
-/// further states that only annotate cells, such as `LifeHistory` and `B36/S23History`.
+/// additional states that only annotate cells, such as `LifeHistory` and `B36/S23History`.
 fn without_history(text: &str) -> Option<&str> {
     let (of, history) = text.split_at_checked(text.len().checked_sub("History".len())?)?;
     (history.eq_ignore_ascii_case("History") && !of.trim().is_empty() && !is_map(of)).then_some(of)
@@ -108,7 +108,8 @@ fn has_states(digits: &str, length: usize) -> bool {
     states.is_some_and(|rest| rest.len() > 1 && rest.starts_with('/') && rest[1..].bytes().all(|b| b.is_ascii_digit()))
 }
 
-/// Returns true for rules with a range, such as Golly's `R5,C0,…` and Evans's `5,34,58,…`.
+/// Returns true for rules that have a range (the family Larger than Life), such as Golly's `R5,C0,…` and Evans's
+/// `5,34,58,…`.
 fn is_larger_than_life(text: &str) -> bool {
     let is_of_numbers = text.contains(',') && text.chars().all(|c| c.is_ascii_digit() || c == ',');
     is_of_numbers || text.strip_prefix('r').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))

@@ -3,7 +3,7 @@
 //! # Design
 //!
 //! The default rung depends on the board, the rule, the topology, the device and the number of generations. The
-//! simulator has another default, because its launches are cheap and its computation is slow.
+//! simulator has another default, because launches in the simulator are cheap and computation is slow.
 
 use cuda_std::{Kernel, KernelInfo, Ladder};
 use gpu::life::tuning::{DEEPEST, GENERATIONS_PER_LAUNCH, STREAMING_FROM, STREAMING_TORUS_FROM};
@@ -108,9 +108,10 @@ pub(super) fn circuit(rung: LifeRung, rule: &Rule) -> Result<Circuit, LifeError>
 ///
 /// For a single generation on a GPU, `bitpacked` is the fastest rung, because it reaches the memory bandwidth. For
 /// several generations, the fastest rung depends on the size. It is `resident` if the board fits the registers, and
-/// `temporal` for larger boards. From about 5800² cells on, it is `streaming`. If no margins must be written, it is
-/// `streaming` already from 4096² cells on. These sizes were measured on an H200. Rules other than Life use `streaming`
-/// if it supports them. In the simulator the default is `bitpacked`, which does the least work.
+/// `temporal` for larger boards. From about 5800² cells on, the fastest rung is `streaming`. If no margins must be
+/// written, the fastest rung is `streaming` already from 4096² cells on. These sizes were measured on an H200. For a
+/// rule other than Life, the default is `streaming` if that rung supports the rule. In the simulator the default is
+/// `bitpacked`, which does the least work.
 pub fn default_rung(
     device: &Device,
     (width, height): (usize, usize),

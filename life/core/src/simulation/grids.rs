@@ -14,7 +14,8 @@ pub(super) fn linear(items: usize, max_blocks: u32) -> LaunchConfig {
     LaunchConfig::new(blocks as u32, THREADS)
 }
 
-/// Returns the maximum number of blocks of [`THREADS`] threads for one launch. This number keeps the device busy.
+/// Returns the maximum number of blocks of [`THREADS`] threads for one launch. This number of blocks is enough to keep
+/// the device busy.
 pub(super) fn max_blocks(device: &Device) -> u32 {
     device.multiprocessors().saturating_mul(BLOCKS_PER_MULTIPROCESSOR)
 }
@@ -34,7 +35,8 @@ pub(super) fn planar(columns: usize, rows: usize) -> LaunchConfig {
 }
 
 /// Returns a launch configuration with one warp for each 32 vectors along x and each strip of rows along y. The kernel
-/// has no grid-stride loops. If there are more strips than CUDA's maximum grid in y, the further ones use z.
+/// has no grid-stride loops. If there are more strips than CUDA's maximum grid in y, the other strips are distributed
+/// along z.
 pub(super) fn of_vectors(width: usize, height: usize) -> LaunchConfig {
     let across = width.div_ceil(CELLS_PER_VECTOR * VECTORS_PER_WARP).min(LARGEST_GRID.0);
     let down = height.div_ceil(VECTOR_ROWS * VECTOR_WARPS as usize);

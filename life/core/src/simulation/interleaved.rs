@@ -15,7 +15,7 @@ use crate::error::LifeError;
 use crate::topology::Edges;
 use crate::{Rule, Topology};
 
-/// The number of extra rows that a warp computes per strip before its pipeline of generations is full.
+/// The number of extra rows that a warp computes per strip before the warp's pipeline of generations is full.
 const FILLING: usize = DEEPEST + 1;
 
 /// Returns the height of the highest strip if `rows` rows are divided into `strips` strips.
@@ -90,11 +90,11 @@ pub(super) struct InterleavedCells {
     device: Device,
     max_blocks: u32,
     plan: StreamingPlan,
-    /// The rule's tables: one for launches that begin in an even generation, one for those that begin in an odd
+    /// The rule's tables: one for launches that begin in an even generation, one for launches that begin in an odd
     /// generation. `None` for Life, which needs no tables.
     tables: Option<[&'static [u8]; 2]>,
-    /// The counts of live neighbours for birth (the low 16 bits) and for survival (the high 16 bits). The first mask is
-    /// for even generations, the second for odd ones.
+    /// The counts of live neighbours for birth (the low 16 bits) and for survival (the high 16 bits). The first element
+    /// is for even generations, the second for odd generations.
     counts: [u32; 2],
     /// How the edges of the board are joined. `None` for a torus without a shift.
     joined: Option<JoinedEdges>,
@@ -105,7 +105,8 @@ pub(super) struct InterleavedCells {
 /// The way in which the edges of a board are joined, unless it is a torus without a shift.
 struct JoinedEdges {
     surface: Surface,
-    /// True if a launch of several generations computes the corners wrong and a further kernel must correct them.
+    /// True if a launch of several generations computes the corners wrong, so that another kernel must correct the
+    /// corners.
     mends_corners: bool,
 }
 
@@ -169,7 +170,7 @@ impl InterleavedCells {
         Ok(Self { device, max_blocks, plan, tables, counts, joined: None, now, next })
     }
 
-    /// Joins the edges of the board as `topology` says. The board must have the passed size.
+    /// Joins the edges of the board as `topology` says. The board must have the size `width` × `height`.
     pub(super) fn join(&mut self, topology: Topology, (width, height): (usize, usize)) {
         // The sides of a board with an interleaved layout are below 2³².
         self.joined = JoinedEdges::new(topology, (width as u32, height as u32));
@@ -192,8 +193,8 @@ impl InterleavedCells {
         self.device.launch(config, kernels::life_deinterleave(self.now.view(), words, self.plan.layout, first))
     }
 
-    /// Returns the number of words of a row and the number of folds. Boards for which both numbers are equal can
-    /// exchange rows without packing.
+    /// Returns the number of words of a row and the number of folds (parts of the board that share the same words).
+    /// Boards for which both numbers are equal can exchange rows without packing.
     pub(super) fn row_layout(&self) -> (usize, u32) {
         (self.plan.layout.words_in_row(), self.plan.layout.folds())
     }
@@ -204,7 +205,7 @@ impl InterleavedCells {
         self.device.launch(config, kernels::life_take_rows(self.now.view(), words, self.plan.layout, first))
     }
 
-    /// Replaces the rows from `first` on by rows that [`take`](Self::take) copied to `words`.
+    /// Replaces the rows from row `first` on by the rows in `words`, which [`take`](Self::take) copied.
     pub(super) fn put(&mut self, mut first: usize, words: BufferPart<'_, u32>) -> Result<(), Error> {
         let layout = self.plan.layout;
         for words in words.chunks(rows_in_one_launch(layout).saturating_mul(layout.words_in_row())) {
@@ -216,7 +217,7 @@ impl InterleavedCells {
         Ok(())
     }
 
-    /// Replaces the rows from `first` on by the packed rows of `words`, which have `words_per_row` words each.
+    /// Replaces the rows from row `first` on by the packed rows in `words`. Each packed row has `words_per_row` words.
     pub(super) fn scatter(
         &mut self,
         mut first: usize,
@@ -248,7 +249,8 @@ impl InterleavedCells {
     }
 
     /// Enqueues one launch of at most `generations` generations, beginning with generation `from`. Returns the number
-    /// of generations that the launch runs. It may be lower, because kernels exist only for some numbers.
+    /// of generations that the launch runs. This number may be lower than `generations`, because kernels exist only for
+    /// some numbers.
     pub(super) fn advance(&mut self, queue: Queue<'_>, from: u64, generations: u64) -> Result<u64, Error> {
         let StreamingPlan { layout, strips } = self.plan;
         const DEEP: u64 = DEEPEST as u64;
@@ -333,8 +335,8 @@ mod tests {
         }
     }
 
-    /// Checks the efficiency of plans for an H200, which has 132 multiprocessors. The efficiency is the part of a
-    /// launch's time in which its warps compute cells of the board.
+    /// Checks the efficiency of plans for an H200, which has 132 multiprocessors. The efficiency is the fraction of a
+    /// launch's time in which the warps compute cells of the board.
     #[test]
     fn large_boards_are_cut_into_whole_waves() {
         let efficiency = |side: usize| {

@@ -26,7 +26,8 @@ impl Simulation {
         self.width.div_ceil(CELLS_PER_WORD)
     }
 
-    /// Returns the number of words of a row, summed over all bit planes. The row is packed or in the device's layout.
+    /// Returns the number of words of a row, summed over all bit planes. The row is packed if `is_packed` is true, and
+    /// in the device's layout otherwise.
     pub(crate) fn words_of_row(&self, is_packed: bool) -> usize {
         match self.row_layout().filter(|_| !is_packed) {
             Some((words, _)) => words,
@@ -87,8 +88,9 @@ impl Simulation {
         }
     }
 
-    /// Returns the number of words of a row and the number of folds if the board is interleaved, and `None` otherwise.
-    /// Boards for which both numbers are equal can exchange rows without packing.
+    /// If the board is interleaved, returns the number of words of a row and the number of folds (parts of the board
+    /// that share the same words). Otherwise returns `None`. Boards for which both numbers are equal can exchange rows
+    /// without packing.
     pub fn row_layout(&self) -> Option<(usize, u32)> {
         if let Cells::Interleaved(cells) = &self.cells { Some(cells.row_layout()) } else { None }
     }
@@ -113,7 +115,7 @@ impl Simulation {
         Ok(at + len)
     }
 
-    /// Replaces `rows` by rows that [`take`](Self::take) copied from a board with the same
+    /// Replaces `rows` by the rows in `words`, which [`take`](Self::take) copied from a board with the same
     /// [`row_layout`](Self::row_layout). Returns the index in `words` after the last word read.
     ///
     /// # Errors
@@ -201,7 +203,7 @@ impl Simulation {
         Ok(())
     }
 
-    /// Replaces the present board by `board`, which must have the same size as the present one.
+    /// Replaces the present board by `board`, which must have the same size as the present board.
     pub(super) fn fill(&mut self, board: &Board) -> Result<(), LifeError> {
         LifeError::check_size(board, (self.width, self.height))?;
         match &mut self.cells {

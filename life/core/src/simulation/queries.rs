@@ -1,4 +1,5 @@
-//! Operations on a board that run on its device. They make soups, count cells, births and deaths, and compute hashes.
+//! Operations on a board that run on the board's device: making soups, counting cells, births and deaths, and computing
+//! hashes.
 
 use std::ops::Range;
 
@@ -51,9 +52,9 @@ impl Simulation {
         Ok(life)
     }
 
-    /// Loads several kernels of a packed board together, which is faster than one by one. These are the kernels that
-    /// advance the board and count its cells and, if `is_soup` is true, the kernel that makes a soup. Other kernels are
-    /// loaded at their first launch.
+    /// Loads several kernels of a packed board together, which is faster than loading them one by one. These are the
+    /// kernels that advance the board and count its cells and, if `is_soup` is true, the kernel that makes a soup.
+    /// Other kernels are loaded at their first launch.
     pub(super) fn load(&mut self, is_soup: bool) -> Result<(), LifeError> {
         let (width, height, device) = (self.width, self.height, self.device.clone());
         device.load(|queue| {
@@ -70,8 +71,8 @@ impl Simulation {
         })
     }
 
-    /// Fills the board with the rows of a soup from row `first` on. The soup has `of` rows. After its last row, its
-    /// first row follows.
+    /// Fills the board with the rows of a soup from row `first` on. The parameter `of` is the number of rows of the
+    /// soup. The soup's last row is followed by its first row.
     pub(crate) fn make_soup(&mut self, first: usize, of: usize, density: f64, seed: u64) -> Result<(), LifeError> {
         let (width, height, max_blocks) = (self.width, self.height, self.max_blocks);
         let Soup { key, threshold } = Soup::new(density, seed)?;
@@ -190,8 +191,8 @@ impl Simulation {
         Ok(hash_of_planes(&self.hash_of(0..self.height, 0)?))
     }
 
-    /// Returns the contribution of `rows` to the hash of each bit plane of a larger board, on which the rows begin at
-    /// word `first`.
+    /// For each bit plane of a larger board, returns the contribution of `rows` to the bit plane's hash. On that board,
+    /// the rows begin at word `first`.
     pub(crate) fn hash_of(&mut self, rows: Range<usize>, first: usize) -> Result<Vec<u64>, LifeError> {
         let (max_blocks, words_of_row, begin) = (self.max_blocks, self.words_of_row(true), rows.start);
         if matches!(self.cells, Cells::TwoBit(_)) {
@@ -212,7 +213,7 @@ impl Simulation {
     }
 
     /// Runs one generation and returns the numbers of births and deaths in it. For two-state boards, the device counts
-    /// them.
+    /// the births and deaths.
     ///
     /// # Errors
     /// Fails in the same cases as [`board`](Self::board).

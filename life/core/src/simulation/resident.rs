@@ -17,8 +17,7 @@ const ROWS: [usize; 2] = [2, 4];
 /// The maximum number of blocks per multiprocessor, because a multiprocessor has at most 2048 threads.
 const MAX_BLOCKS: usize = (2048 / RESIDENT_THREADS) as usize;
 
-/// A plan of the rung `resident`. It consists of the rows per thread of the kernel, the margin of the tiles, and the
-/// grid of tiles.
+/// A plan of the rung `resident`: the number of rows per thread, the margin of the tiles, and the grid of tiles.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct ResidentPlan {
     rows: usize,

@@ -12,13 +12,13 @@ pub(super) struct TwoBitCells {
     /// The tables of births and survivals, which the kernel reads.
     tables: &'static [u8],
     states: u32,
-    /// The words of the low bits of the states, and those of the high bits.
+    /// The words of the low bits of the states, and the words of the high bits.
     pub(super) now: [Buffer<u32>; 2],
     pub(super) next: [Buffer<u32>; 2],
 }
 
-/// Returns the words of the low bits of a board's states, and those of the high bits. For a cell that is not dead, a
-/// [`Board`] stores the age, which is the state minus 1.
+/// Returns the words of the low bits of a board's states, and the words of the high bits. For a cell that is not dead,
+/// a [`Board`] stores the age, which is the state minus 1.
 pub(super) fn bits(board: &Board) -> [Vec<u32>; 2] {
     let age = |i: usize, word: usize| board.ages().get(i).map_or(0, |age| age[word]);
     let words = || board.words().iter().enumerate();
@@ -32,7 +32,7 @@ impl TwoBitCells {
         Ok(Self { tables, states, now, next: [device.alloc(words)?, device.alloc(words)?] })
     }
 
-    /// Makes a [`Board`] from the words of the low bits of its states and those of the high bits.
+    /// Makes a [`Board`] from the words of the low bits of its states and the words of the high bits.
     pub(super) fn board(&self, width: usize, [low, high]: [&[u32]; 2]) -> Result<Board, LifeError> {
         let of = |combine: fn(u32, u32) -> u32| low.iter().zip(high).map(|(&low, &high)| combine(low, high)).collect();
         let ages = vec![of(|low, high| high & !low), of(|low, high| high & low)];

@@ -34,9 +34,9 @@ const HEADER: &str = "[M2]";
 /// Reads a pattern from a macrocell file.
 ///
 /// The tree needs at most 80 times the memory of the text. Before the function allocates memory for the cells, it
-/// computes their bounding box and the memory that they need. The cells need either one bit for each cell of the box,
-/// or 24 bytes for each run of live cells in an 8×8 square. The list of runs is slower than the bits. The tree and the
-/// cells together never need more than `limit` bytes.
+/// computes the cells' bounding box and the memory that the cells need. The cells need either one bit for each cell of
+/// the box, or 24 bytes for each run of live cells in an 8×8 square. The list of runs is slower than the bits. The tree
+/// and the cells together never need more than `limit` bytes.
 ///
 /// # Errors
 /// [`FormatError::Refused`] for a text that does not begin with `[M2]`. [`FormatError::Malformed`] for a line that is
@@ -122,7 +122,7 @@ fn expand(nodes: &[Node], root: &Node, tree: u64, limit: u64) -> Result<Pattern,
     Ok(pattern)
 }
 
-/// The cells of the parts of a tree that have been visited so far.
+/// The cells of a tree, collected while its nodes are visited.
 struct Expanded<'a> {
     nodes: &'a [Node],
     board: Option<Board>,
@@ -131,7 +131,8 @@ struct Expanded<'a> {
 }
 
 impl Expanded<'_> {
-    /// Adds the cells of `node`. Its upper left corner is at (`x`, `y`) relative to the box. Negative positions wrap.
+    /// Adds the cells of `node`. The upper left corner of `node` is at (`x`, `y`) relative to the box. Negative
+    /// positions wrap.
     fn visit(&mut self, node: &Node, x: u128, y: u128) {
         if node.extent.is_none() {
             return;

@@ -63,7 +63,7 @@ pub(super) fn runs(bits: u8) -> impl Iterator<Item = (usize, usize)> {
     })
 }
 
-/// Reads the node in `line`. `nodes` must contain the nodes of its quarters.
+/// Reads the node in `line`. `nodes` must contain the nodes that are the four quarters of this node.
 pub(super) fn parse(line: &str, nodes: &[Node]) -> Result<Node, String> {
     if line.starts_with(['.', '*', '$']) {
         return leaf(line);

@@ -16,8 +16,8 @@ pub const KEYWORD: &str = "Pixels per cell";
 
 /// Reads a pattern from the PNG in `bytes`.
 ///
-/// The function needs memory for the live cells, and four bytes for each pixel of a row. For an interlaced picture it
-/// needs four bytes for each pixel of the whole picture. It never needs more than `limit` bytes.
+/// The function needs memory for the live cells, and four bytes for each pixel of a row. For an interlaced picture, the
+/// function needs four bytes for each pixel of the whole picture. The function never needs more than `limit` bytes.
 ///
 /// # Errors
 /// [`FormatError::Picture`] for a damaged picture. [`FormatError::TooLarge`] if `limit` is too small.

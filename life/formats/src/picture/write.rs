@@ -9,8 +9,8 @@ use life::board::{Board, WORD_BITS};
 /// The maximum length in pixels to which the longer side of a small board is enlarged.
 const SIDE: usize = 512;
 
-/// Returns the side length of a cell in pixels. It is the largest number for which no side of the picture exceeds 512
-/// pixels, but at least 1.
+/// Returns the side length of a cell in pixels: the largest number for which no side of the picture exceeds 512 pixels,
+/// but at least 1.
 pub fn zoom(width: usize, height: usize) -> usize {
     (SIDE / width.max(height).max(1)).max(1)
 }

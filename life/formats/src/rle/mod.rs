@@ -36,8 +36,8 @@ const LINE: usize = 70;
 
 /// Reads a run-length encoded pattern.
 ///
-/// The function needs time and memory proportional to the length of `text`. The memory is at most 100 times that of
-/// `text`, and never more than `limit` bytes.
+/// The function needs time and memory proportional to the length of `text`. The memory is at most 100 times the memory
+/// of `text`, and never more than `limit` bytes.
 ///
 /// # Errors
 /// [`FormatError::Malformed`] for a malformed header, an invalid character, a run count that is zero or too large, and

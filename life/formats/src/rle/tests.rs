@@ -258,7 +258,7 @@ fn a_failing_writer_is_an_error() {
     assert_eq!(error.kind(), io::ErrorKind::StorageFull);
 }
 
-/// Generates texts from pieces of patterns. Most of these texts can be parsed beyond their first character.
+/// Generates texts from fragments of patterns. Most of these texts can be parsed beyond their first character.
 fn plausible() -> impl Strategy<Value = String> {
     let token = prop_oneof![
         Just("o".to_owned()),

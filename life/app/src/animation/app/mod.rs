@@ -25,13 +25,13 @@ use program::report::{Rate, grouped};
 /// The number of rows below the board, which show the status.
 pub const STATUS_ROWS: u16 = 2;
 
-/// The state of an animation: a copy of the board, the view of it, and the speed.
+/// The state of an animation: a copy of the board, the view of the board, and the speed.
 pub struct App {
     shown: ShownBoard,
     population: u64,
     labels: String,
     view: View,
-    /// The size of the part of the screen that shows the board, as (columns, rows) of characters.
+    /// The size of the area in which the board is drawn, in characters, as (columns, rows).
     area: (usize, usize),
     speed: Speed,
     meter: SpeedMeter,
@@ -99,7 +99,7 @@ impl App {
     /// Applies the user's changes of the board and of the rule to `run`.
     ///
     /// # Errors
-    /// If the device fails or its memory is too small.
+    /// If the device fails or has too little memory.
     pub fn hand_over(&mut self, run: &mut TimedRun) -> anyhow::Result<()> {
         if let Some(rule) = self.rule.take() {
             run.change_rule(rule)?;
@@ -155,15 +155,16 @@ impl App {
         Ok(())
     }
 
-    /// Moves the view's centre to the middle of the live cells if the view follows them.
+    /// If the view follows the live cells, moves the view's centre to their middle.
     fn follow(&mut self) {
         if let Some(middle) = live_middle::middle(&self.shown.board).filter(|_| self.follows) {
             self.view.centre = middle;
         }
     }
 
-    /// Draws at the cell under the mouse. `on` is false for the first cell of a stroke, whose state is inverted. The
-    /// other cells of the stroke get the same new state.
+    /// Changes the cell under the mouse. For the first cell of a stroke, `on` must be false, and the cell's state is
+    /// inverted. For the other cells of the stroke, `on` must be true, and the cells get the same state as the first
+    /// one.
     fn draw_at(&mut self, place: (u16, u16), lower: bool, on: bool) {
         let board = (self.shown.board.width(), self.shown.board.height());
         let place = (usize::from(place.0), usize::from(place.1));
@@ -295,7 +296,7 @@ fn labels(life: &GrowingBoard) -> String {
     format!("{rule}{device} · {kernel}")
 }
 
-/// Splits the screen into the area of the board and that of the status lines. A small screen shows only the board.
+/// Splits the screen into the area of the board and the area of the status lines. A small screen shows only the board.
 fn split(screen: Rect) -> (Rect, Rect) {
     let [board, status] = Layout::vertical([Constraint::Min(1), Constraint::Max(STATUS_ROWS)]).areas(screen);
     (board, status)

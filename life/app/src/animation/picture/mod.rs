@@ -14,8 +14,8 @@ pub struct Picture<'a> {
     pub board: &'a Board,
     /// The view of the board.
     pub view: View,
-    /// The number of live cells of the whole board. The board's average share of live cells determines which dots are
-    /// drawn, and how brightly.
+    /// The number of live cells of the whole board. The board's density (the fraction of all cells that are alive)
+    /// determines which dots are drawn, and how brightly.
     pub population: u64,
 }
 
@@ -64,7 +64,7 @@ impl Picture<'_> {
         }
     }
 
-    /// Returns two numbers for a dot: its live cells and all its cells. Both are 0 for a dot outside the window's
+    /// Returns the number of live cells and the number of all cells of a dot. Both are 0 for a dot outside the window's
     /// cells.
     fn dot(&self, window: &Window, x: usize, y: usize) -> (u64, u64) {
         let axis = |dot: usize, cells: usize| {
@@ -84,14 +84,15 @@ impl Picture<'_> {
         (alive, (width * height) as u64)
     }
 
-    /// Returns true if a dot has live cells, and its share of live cells is not below the board's average share.
+    /// Returns true if a dot has live cells, and the fraction of its cells that are alive is not below the board's
+    /// density.
     fn is_dense(&self, alive: u64, cells: u64) -> bool {
         let all = self.board.width() as u128 * self.board.height() as u128;
         alive > 0 && u128::from(alive) * all >= u128::from(self.population) * u128::from(cells)
     }
 
-    /// Returns the shade of grey for a dot. A dot has the brightest shade if all its cells are alive, or if its share
-    /// of live cells is at least twice the board's average share.
+    /// Returns the shade of grey for a dot. A dot has the brightest shade if all its cells are alive, or if the
+    /// fraction of its cells that are alive is at least twice the board's density.
     fn shade(&self, (alive, cells): (u64, u64)) -> Color {
         const BLACK: u8 = 232;
         const DARKEST: f64 = 4.0;
