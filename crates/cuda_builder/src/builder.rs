@@ -206,7 +206,7 @@ impl CudaBuilder {
         let header = Header {
             compiler: toolchain.version().to_owned(),
             arch: self.options.arch,
-            krate: package.library.clone(),
+            krate: package.library.name.clone(),
             features: self.options.features.clone(),
             sources: self.sources.clone(),
             text: None,

@@ -173,8 +173,8 @@ impl Modules {
         if tables.is_empty()
             && let Some((module, image)) = self.machine_code(context, self.module_index(kernel.name, kernel.module)?)?
         {
-            let text = image.own_texts(&[kernel.name]).pop().flatten();
-            return Ok((None, self.find_in(wanted, module, text.as_deref().unwrap_or_default())?));
+            let text = image.outline().and_then(|outline| outline.part(&[kernel.name]));
+            return Ok((None, self.find_in(wanted, module, text.as_deref().map(Traits::of).unwrap_or_default())?));
         }
         if tables.is_empty()
             && let Some(code) = code::of(&self.target, kernel)
