@@ -351,7 +351,7 @@ fn a_mutable_slice_is_every_thread_s() {
 /// Computes `y += a·x` for one element.
 ///
 /// # Safety
-/// Both pointers must be valid for one element, and no other thread may access the element of `y`.
+/// Both pointers must be valid for one element, and no other thread may access that of `y`.
 #[device]
 unsafe fn axpy(a: f32, x: *const f32, y: *mut f32) {
     // SAFETY: by this function's contract, both pointers are valid.

@@ -178,8 +178,7 @@ impl Accesses {
         }
     }
 
-    /// Returns an expression for `right`, the reports `told` and `assign`'s code, in this order; `None` without
-    /// reports.
+    /// Returns an expression for `right`, then the reports `told`, then `assign`'s code; `None` without reports.
     fn after(
         &mut self,
         told: TokenStream,
