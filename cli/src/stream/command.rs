@@ -18,9 +18,9 @@ const EACH: usize = 8;
 ///
 /// Computes y = 2·x + y in single precision: 8 bytes per element go to the GPU and 4 come back. Times are medians; the
 /// wall clock runs from the inputs in host memory to the result in host memory. GB/s is those 12 bytes per element
-/// divided by the wall-clock time, in GB of 10⁹ bytes. The link share is the minimum time of the copies divided by the
-/// wall-clock time; for this minimum, each direction has the speed that it reaches while the other is idle. The two-way
-/// share is the same quotient with the link's speed while both directions are busy. Every run is checked.
+/// divided by the wall-clock time, in GB of 10⁹ bytes. The column "of link" is the minimum time of the copies divided
+/// by the wall-clock time; for this minimum, each direction has the speed that it reaches while the other is idle. The
+/// column "of two-way" is the same quotient with the link's speed while both directions are busy. Every run is checked.
 #[derive(Args, Debug)]
 #[command(subcommand_required = true, arg_required_else_help = false)]
 pub struct StreamOptions {
