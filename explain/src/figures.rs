@@ -158,14 +158,15 @@ pub struct KernelFigures {
     pub resources: Option<Resources>,
     /// The kernel's occupancy, if its resources are known.
     pub occupancy: Option<Occupancy>,
-    /// The sites that access memory. Sites where ideal accesses would save most time come first.
+    /// The source positions that access memory, sorted by the time that ideal accesses would save there, the longest
+    /// first.
     pub sites: Vec<AccessSite>,
     /// The branches of the kernel. The branch that diverges most often comes first.
     pub branches: Vec<BranchSite>,
 }
 
 impl KernelFigures {
-    /// Returns the figures of each kernel that `profiles` contain, in the order of the first launch of each.
+    /// Returns the figures of each kernel that `profiles` contain, in the order of the kernels' first launches.
     pub(crate) fn all(profiles: &[Profile], sources: &Sources) -> Vec<Self> {
         let mut kernels: Vec<Self> = Vec::new();
         for profile in profiles {

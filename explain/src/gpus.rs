@@ -1,4 +1,4 @@
-//! The GPUs for which floors and occupancies are computed.
+//! The GPUs for which minimum times and occupancies are computed.
 
 use std::fmt;
 
@@ -6,10 +6,10 @@ use serde::Serialize;
 
 use units::alternatives;
 
-/// A GPU, with the figures that decide times and occupancies.
+/// A GPU, with the figures from which times and occupancies are computed.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Gpu {
-    /// The short name by which [`find`](Self::find) finds it.
+    /// The short name of the GPU, which [`find`](Self::find) takes.
     #[serde(skip)]
     pub id: &'static str,
     /// The full name of the GPU.
@@ -90,9 +90,9 @@ impl Gpu {
         Self::ALL.iter().find(|gpu| gpu.id.eq_ignore_ascii_case(name)).ok_or_else(|| UnknownGpu(name.to_owned()))
     }
 
-    /// Returns the part of the GPU that a grid of `blocks` blocks can use. One block uses one multiprocessor, to which
-    /// the L2 cache delivers 64 bytes per clock. A grid of several blocks counts as a full grid, which uses all
-    /// multiprocessors.
+    /// Returns a `Gpu` with only those resources that a grid of `blocks` blocks can use. One block uses one
+    /// multiprocessor, to which the L2 cache delivers 64 bytes per clock. A grid of several blocks counts as a full
+    /// grid, which uses all multiprocessors.
     pub fn used_by(&self, blocks: u64) -> Self {
         if blocks > 1 {
             return *self;

@@ -2,10 +2,10 @@
 //!
 //! An [`Explainer`] runs a closure on a simulated device that has as many multiprocessors as a [`Gpu`]. The simulator's
 //! profiler counts requests, sectors, wavefronts and branches at each site of the kernels' sources. From these counts,
-//! the explainer computes the [figures](KernelFigures) of each kernel: the bytes that each line moves, a sentence about
-//! them, the least time that the GPU's memory needs, and the occupancy. An [`Explanation`] shows the rungs of a ladder
-//! side by side. It can be written as [text](Explanation::text), as one [HTML page](Explanation::html) or, with serde,
-//! as JSON.
+//! the explainer computes the [figures](KernelFigures) of each kernel: the bytes that each line moves, a sentence that
+//! explains these bytes, the minimum time that the GPU's memory needs, and the occupancy. An [`Explanation`] shows the
+//! rungs of a ladder side by side. It can be written as [text](Explanation::text), as one [HTML
+//! page](Explanation::html) or, with serde, as JSON.
 //!
 //! The explainer needs no GPU. It counts the accesses of the kernel as it is written in Rust; the compiler for a GPU
 //! may merge or drop accesses.

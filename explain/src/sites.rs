@@ -103,13 +103,14 @@ pub struct Traffic {
     pub lanes: u64,
     /// In global memory, the number of sectors that each request touched, summed over all requests.
     pub sectors: u64,
-    /// In global memory, the fewest sectors that could hold the bytes of each request, summed over all requests.
+    /// In global memory, the minimum number of sectors that could hold the bytes of each request, summed over all
+    /// requests.
     pub ideal_sectors: u64,
-    /// In shared memory, the number of passes over the banks.
+    /// In shared memory, the number of wavefronts (passes over the banks) that the requests took.
     pub wavefronts: u64,
-    /// In shared memory, the number of passes that the requests would take without bank conflicts.
+    /// In shared memory, the number of wavefronts that the requests would take without bank conflicts.
     pub ideal_wavefronts: u64,
-    /// In shared memory, the number of passes that bank conflicts add.
+    /// In shared memory, the number of additional wavefronts that bank conflicts caused.
     pub bank_conflicts: u64,
 }
 
@@ -125,12 +126,13 @@ impl Traffic {
         Self { requests, lanes, sectors, ideal_sectors, wavefronts, ideal_wavefronts, bank_conflicts }
     }
 
-    /// Returns the number of ideal sectors divided by the number of touched ones; `None` if no sector was touched.
+    /// Returns the number of ideal sectors divided by the number of touched sectors; `None` if no sector was touched.
     pub fn efficiency(&self) -> Option<f64> {
         share(self.ideal_sectors, self.sectors)
     }
 
-    /// Returns the factor by which bank conflicts multiply the wavefronts; `None` if no request accessed shared memory.
+    /// Returns the factor by which bank conflicts multiply the number of wavefronts; `None` if no request accessed
+    /// shared memory.
     pub fn ways(&self) -> Option<f64> {
         share(self.wavefronts, self.ideal_wavefronts)
     }
@@ -141,7 +143,7 @@ pub fn share(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
 }
 
-/// A site of a kernel that accesses memory, with its figures.
+/// A position in a kernel's source that accesses memory, with the figures of its accesses.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct AccessSite {
     /// The position in the source.
@@ -166,7 +168,7 @@ pub struct AccessSite {
     pub bytes_moved: u64,
     /// The number of ideal sectors or wavefronts divided by the actual number.
     pub efficiency: Option<f64>,
-    /// The least time that the GPU's memory needs for the accesses, in seconds.
+    /// The minimum time that the GPU's memory needs for the accesses, in seconds.
     pub seconds: f64,
     /// A sentence that says what the figures mean.
     pub meaning: String,

@@ -18,10 +18,10 @@ pub struct Summary {
     /// The number of blocks of the largest grid. A grid of one block uses only one multiprocessor.
     #[serde(rename = "most_blocks")]
     pub max_blocks: u64,
-    /// For loads from global memory, the number of ideal sectors divided by the number of touched ones.
+    /// For loads from global memory, the number of ideal sectors divided by the number of touched sectors.
     pub load_efficiency: Option<f64>,
     /// For stores and atomic updates of global memory, the number of ideal sectors divided by the number of touched
-    /// ones.
+    /// sectors.
     pub store_efficiency: Option<f64>,
     /// The factor by which bank conflicts multiply the wavefronts of shared memory. Loads, stores and atomic updates
     /// have one factor each, and this is the largest.
@@ -30,8 +30,8 @@ pub struct Summary {
     pub global_requests: u64,
     /// The number of requests to shared memory.
     pub shared_requests: u64,
-    /// The number of bytes of global memory that must move. Each sector that a launch reads or writes counts once per
-    /// launch.
+    /// The minimum number of bytes that must move between global memory and the multiprocessors. Each sector that a
+    /// launch reads or writes counts once per launch.
     pub floor_bytes: u64,
     /// The number of bytes moved if each request touched as few sectors as possible.
     pub ideal_bytes: u64,
@@ -55,7 +55,8 @@ pub struct Summary {
     pub atomics: u64,
     /// The number of executed fences, counted per thread.
     pub fences: u64,
-    /// The share of branch executions by warps in which only some of the lanes took the branch.
+    /// The share of divergent branches: how often only some of a warp's lanes took a branch, divided by how often warps
+    /// executed a branch.
     pub divergent_share: Option<f64>,
     /// The occupancy of the kernel with the most traffic, as a share of the warps that a multiprocessor can hold.
     pub occupancy: Option<f64>,

@@ -212,7 +212,8 @@ fn a_rank_that_is_killed_ends_the_others() {
     assert!(!ranks.iter().any(|&rank| is_running(rank)), "no rank is left");
 }
 
-/// Tests the protection of a checkpoint, whose file only the first rank locks and reads.
+/// Tests that a run does not overwrite the checkpoint of another run. Only the first rank locks and reads the file of
+/// the checkpoint.
 #[test]
 fn the_checkpoint_of_another_run_is_kept() {
     let folder = tempfile::tempdir().unwrap();

@@ -87,8 +87,8 @@ pub fn code(error: &anyhow::Error) -> u8 {
     }
 }
 
-/// Returns an error and its causes, the outermost first, as one line. A cause is left out if the text before it
-/// contains it.
+/// Returns an error and its causes, the outermost first, as one line. A cause is left out if its text already occurs in
+/// the line.
 fn one_line(error: &anyhow::Error) -> String {
     let mut line = String::new();
     for cause in error.chain() {

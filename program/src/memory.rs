@@ -20,9 +20,9 @@ pub fn check_memory(device: &Device, needed: u64, remedy: &str) -> anyhow::Resul
     Ok(())
 }
 
-/// Returns the bytes that this process can still allocate before the system ends a process for lack of memory. This is
-/// the least of the system's available memory and of the memory that each control group of the process has left.
-/// Returns `None` if the system does not report it.
+/// Returns the number of bytes that this process can still allocate before the system ends a process for lack of
+/// memory. This is the minimum of the system's available memory and of the memory that is left in each control group of
+/// the process. Returns `None` if the system does not report it.
 pub fn available() -> Option<u64> {
     let system = fs::read_to_string("/proc/meminfo").ok().and_then(|text| value(&text, "MemAvailable:"));
     let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
@@ -35,8 +35,9 @@ fn value(text: &str, key: &str) -> Option<u64> {
     text.lines().find_map(|line| line.strip_prefix(key))?.split_whitespace().next()?.parse().ok()
 }
 
-/// Returns the bytes that a control group can still allocate: the least that it or any group above it has left. `line`
-/// is from `/proc/self/cgroup`; the files of the groups are under `root`.
+/// Returns the number of bytes that a control group can still allocate. This is the minimum of the memory that is left
+/// in the group and in each group above it. `line` is from `/proc/self/cgroup`; the files of the groups are under
+/// `root`.
 fn group_left(root: &Path, line: &str) -> Option<u64> {
     let mut parts = line.splitn(3, ':').skip(1);
     let (controllers, group) = (parts.next()?, parts.next()?.trim_start_matches('/'));

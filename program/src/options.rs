@@ -100,7 +100,7 @@ pub fn parse_count(text: &str) -> Result<usize, String> {
     }
 }
 
-/// Parses a share from 0 to 1.
+/// Parses a fraction from 0 to 1.
 ///
 /// # Errors
 /// A message that says what is wrong, with an example.

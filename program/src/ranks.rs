@@ -21,8 +21,8 @@ use crate::error::{self, OutputClosed, UsageError};
 /// The environment variables by which implementations of `mpirun` pass the number of ranks and the number of this rank.
 const STARTED: [(&str, &str); 2] = [("OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"), ("PMI_SIZE", "PMI_RANK")];
 
-/// The time that a failing rank waits, multiplied by its number, before it prints its error. If all ranks fail, rank 0
-/// therefore prints the error and ends the others, so that the error appears once.
+/// Before a failing rank prints its error, it waits for this time multiplied by the rank's number. If all ranks fail,
+/// rank 0 therefore prints the error and ends the others, so that the error appears once.
 const PATIENCE: Duration = Duration::from_millis(200);
 /// The maximum time that a rank waits before it prints its error.
 const MAX_PATIENCE: Duration = Duration::from_secs(5);

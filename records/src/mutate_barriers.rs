@@ -1,8 +1,9 @@
 //! `mutate-barriers`: deletes each block barrier, warp synchronisation and fence of the kernels, one at a time, and
 //! tests that the simulator's checks report each deletion.
 //!
-//! For each synchronisation that the kernels' cases reach, the task runs these cases without it. The task also reads
-//! all synchronisations from the sources, and reports those that no case reaches.
+//! The cases of a kernel are small test launches. For each synchronisation that cases reach, the task deletes the
+//! synchronisation and runs these cases. The task also reads all synchronisations from the sources, and reports those
+//! that no case reaches.
 
 use std::collections::{BTreeMap, BTreeSet};
 

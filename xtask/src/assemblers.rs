@@ -1,4 +1,5 @@
-//! Finds the assemblers and disassemblers for the tasks, also in the virtual environment of `ci/install-tools.sh`.
+//! Finds NVIDIA's assemblers and disassemblers for the tasks. Also looks in the virtual environment that
+//! `ci/install-tools.sh` creates.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -27,8 +28,8 @@ pub fn programs(name: &str, workspace: &Workspace) -> Vec<PathBuf> {
     ptxas::programs(name, &[workspace.root().join("target/tools"), workspace.target_dir().join("tools")])
 }
 
-/// Returns the newest assembler that knows each architecture from `oldest` to `newest`. An architecture that no
-/// assembler knows is left out.
+/// Returns, for each architecture from `oldest` to `newest`, the newest assembler that knows this architecture. An
+/// architecture that no assembler knows is left out.
 pub fn by_arch(assemblers: &[Ptxas], oldest: Arch, newest: Arch) -> BTreeMap<Arch, &Ptxas> {
     let by_number = ptxas::by_arch(assemblers, oldest.number(), newest.number());
     by_number.into_iter().map(|(arch, ptxas)| (Arch::sm(arch), ptxas)).collect()

@@ -39,7 +39,8 @@ pub fn run(workspace: &Workspace) -> Result<()> {
     }
 }
 
-/// Returns each package with features: once without features, and once with each feature alone.
+/// Returns the combinations to check for the packages that have features: each package without features (`None`), and
+/// each package with each feature alone.
 fn combinations(metadata: &Metadata) -> Vec<(&str, Option<&str>)> {
     let mut all = Vec::new();
     let packages: BTreeMap<&str, _> = metadata.packages.iter().map(|one| (one.name.as_str(), &one.features)).collect();

@@ -74,8 +74,8 @@ impl Table {
         }
     }
 
-    /// Returns a finding for each column of `present` that differs in `self`, the checked-in table. Columns of another
-    /// assembler release are skipped.
+    /// Returns a finding for each column of `present` that differs in `self`, the checked-in table. A column that
+    /// another release of the assembler made is skipped.
     fn differences(&self, present: &Table) -> Vec<String> {
         let mut findings = Vec::new();
         for (arch, assembler) in &present.assemblers {
@@ -174,8 +174,9 @@ fn run_by(modules: &[Module], arch: Arch) -> impl Iterator<Item = &Module> {
     })
 }
 
-/// Returns the assemblies to run: for each architecture its assembler and each module that its GPUs run. The largest
-/// modules come first, so that no core is still busy with a large module when the others have finished.
+/// Returns the runs of assemblers: for each architecture, its assembler with each module that GPUs of this architecture
+/// load. The largest modules come first, so that no core is still busy with a large module when the others have
+/// finished.
 pub fn assemblies<'a>(
     modules: &'a [Module],
     by_arch: &BTreeMap<Arch, &'a Ptxas>,

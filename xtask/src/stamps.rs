@@ -36,7 +36,7 @@ impl Stamps {
         Stamps(rows.map(|(name, hash)| (name.to_owned(), hash.to_owned())).collect())
     }
 
-    /// Writes the stamps to `folder` if they differ from those in its file.
+    /// Writes the stamps to the file in `folder` if they differ from the stamps that the file has.
     ///
     /// # Errors
     /// If the file cannot be written.

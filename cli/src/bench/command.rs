@@ -73,8 +73,8 @@ pub struct BenchOptions {
     #[arg(long, value_name = "LIBRARY")]
     peers: Option<PathBuf>,
 
-    /// Number of elements on several devices: of all together for strong scaling, of each for weak scaling [default:
-    /// 2^30, in the simulator 2^16]
+    /// Number of elements for a run on several devices: the total for strong scaling, the number per device for weak
+    /// scaling [default: 2^30, in the simulator 2^16]
     #[arg(long, value_name = "N", value_parser = parse_count, conflicts_with = "quick")]
     n: Option<usize>,
 

@@ -1,4 +1,5 @@
-//! Finds the driver's version and the GPU's clocks, from `nvidia-smi`, and the compiler of the kernels.
+//! Finds the driver's version and the GPU's clock rates with `nvidia-smi`, and the name of the compiler that built the
+//! kernels.
 
 use std::process::Command;
 
@@ -19,7 +20,7 @@ pub(super) fn compiler() -> Option<String> {
     MODULES.first()?.images.first()?.compiler()
 }
 
-/// Returns the present clocks, if `nvidia-smi` reports them.
+/// Returns the present clock rates, if `nvidia-smi` reports them.
 pub(super) fn clocks(device: &Device, when: &str) -> Option<Clocks> {
     let values = query(device, "clocks.sm,clocks.mem")?;
     let [sm, memory] = values.as_slice() else { return None };
@@ -35,7 +36,7 @@ fn query(device: &Device, properties: &str) -> Option<Vec<String>> {
     parse(std::str::from_utf8(&output.stdout).ok().filter(|_| output.status.success())?, device.name())
 }
 
-/// Returns the values of the first line for a GPU called `name`.
+/// Returns the values in the first line of `text` that describes a GPU named `name`.
 fn parse(text: &str, name: &str) -> Option<Vec<String>> {
     text.lines().find_map(|line| {
         let mut values = line.split(',').map(|value| value.trim().to_owned());

@@ -7,8 +7,8 @@
 //!
 //! Sums and scans of few elements are also timed in a series: 64 calls, launched one after the other between two events
 //! on an idle device. Successive calls use different inputs. The inputs together are so large that the L2 cache never
-//! holds the next one. If the host takes longer to launch the calls than the device takes to run them, the measured
-//! time is the host's time.
+//! holds the input of the next call. If the host takes longer to launch the calls than the device takes to run them,
+//! the measured time is the host's time.
 
 use std::time::{Duration, Instant};
 
@@ -101,13 +101,14 @@ impl Times {
         }
     }
 
-    /// Returns the rate of a run that moves `bytes`, in GB/s of 10⁹ bytes; 0 if the run takes no time.
+    /// Returns the rate, in GB/s, of a run that reads and writes `bytes` bytes in total. A GB has 10⁹ bytes. Returns 0
+    /// if the run takes no time.
     pub(super) fn gbps(&self, bytes: f64) -> f64 {
         if self.median > 0.0 { bytes / self.median / 1e9 } else { 0.0 }
     }
 }
 
-/// Work that is timed, such as a launch.
+/// A closure whose execution is timed, such as one that enqueues a launch.
 pub type Work<'a> = dyn FnMut() -> anyhow::Result<()> + 'a;
 
 /// Times work on a device.
@@ -159,11 +160,12 @@ impl Meter {
         }
     }
 
-    /// Times `works` by device events on a GPU, or by the clock in the simulator. The works run alternately, so that a
-    /// change of clock rates affects all of them. Each work runs once or twice before it is timed, to warm up.
+    /// Times each closure in `works` by device events on a GPU, or by the host's clock in the simulator. The closures
+    /// run in turn, so that a change of clock rates affects all of them. Each closure runs once or twice untimed, to
+    /// warm up.
     ///
     /// # Errors
-    /// The first error of a work, or of the device.
+    /// The first error that a closure or the device returns.
     pub fn events<const N: usize>(&mut self, mut works: [&mut Work<'_>; N]) -> anyhow::Result<[Times; N]> {
         for work in &mut works {
             work()?;
@@ -218,8 +220,9 @@ impl Meter {
         Ok(Times::of(times).median)
     }
 
-    /// Returns the number of inputs of `bytes` bytes among which a series rotates. Together the inputs are at least
-    /// four times as large as the L2 cache. No cache therefore still holds an input when it is used again.
+    /// Returns the number of different inputs that the calls of a series use in rotation. Each input has `bytes` bytes.
+    /// Together the inputs are at least four times as large as the L2 cache. No cache therefore still holds an input
+    /// when a later call uses the same input again.
     pub fn turns(&self, bytes: u64) -> usize {
         let enough = (2 * self.flush_bytes()).div_ceil(bytes.max(1));
         self.limits.calls.max(usize::try_from(enough).unwrap_or(usize::MAX))

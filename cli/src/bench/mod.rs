@@ -3,8 +3,9 @@
 //!
 //! [`workbench::bench`] lists the sweeps to measure. [`meter`] times a rung: it warms up, and then measures the median
 //! and quartiles by device events, with flushed caches. For small inputs of some algorithms it also times calls in a
-//! series. [`table`] shows a run; [`recordings`](crate::recordings) reads, writes and plots it. [`peers`] calls the
-//! library of `bench/peers/`. The calls of the library alternate with the runs of the last rungs.
+//! series. [`table`] shows a recording (the result of a run); [`recordings`](crate::recordings) reads, writes and plots
+//! recordings. [`peers`] calls the library of `bench/peers/`. The calls of the library alternate with the runs of the
+//! last rungs.
 //!
 //! A subject that is not an algorithm, such as the cost of a launch, has a function that adds its points.
 
@@ -107,7 +108,8 @@ mod tests {
     use workbench::algorithm::PreparedRung;
     use workbench::deviation::Deviation;
 
-    /// A rung that records the sets of memory on which it ran; 0 is the rung's own memory.
+    /// A rung for tests. For each run it records the number of the memory set that the run used; 0 is the rung's own
+    /// memory.
     struct Noted {
         used: Vec<usize>,
         sets: usize,

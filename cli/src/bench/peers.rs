@@ -1,4 +1,5 @@
-//! Measures NVIDIA's libraries on the memory of our rungs, through the library of `bench/peers/`, which calls them.
+//! Measures functions of NVIDIA's libraries on the memory of our rungs. The library of `bench/peers/` calls these
+//! functions.
 //!
 //! # Design
 //!
@@ -97,7 +98,7 @@ impl Peers {
         Ok(Some(Peer { peers: Rc::clone(self), peer }))
     }
 
-    /// Returns the error of the last call.
+    /// Returns the error that the last call of the library reported.
     fn failure(&self) -> anyhow::Error {
         // SAFETY: `peers_error` takes no arguments.
         anyhow!("{}", text(unsafe { (self.error)() }).unwrap_or_default())

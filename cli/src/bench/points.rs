@@ -1,4 +1,4 @@
-//! Measures points one after the other, and collects their rows.
+//! Measures the points of the benchmark (a rung at a size) one after the other, and collects a row of results for each.
 
 use std::rc::Rc;
 
@@ -42,12 +42,12 @@ pub struct Point<'a> {
 }
 
 impl<'a> Point<'a> {
-    /// Returns the point of `rung` at `shape`. The rung must read and write at least `bytes`.
+    /// Returns the point of `rung` at `shape`. A run of the rung reads and writes at least `bytes` bytes.
     pub(super) fn new(sweep: &'a Sweep, rung: &'static str, is_last: bool, shape: Shape, bytes: u64) -> Self {
         Self { sweep, rung, is_last, shape, bytes, generations: 1, setting: None }
     }
 
-    /// Returns the point's row with `times`. `host` is the median by the host's clock, in seconds.
+    /// Returns the row of results for the point, with `times`. `host` is the median by the host's clock, in seconds.
     fn row(&self, times: Times, host: Option<f64>) -> MeasuredPoint {
         MeasuredPoint {
             last: self.is_last,
@@ -78,7 +78,7 @@ pub struct Bench {
     done: u64,
 }
 
-/// A peer that runs on the memory of a point.
+/// An opened peer, and the memory of the point on which the peer runs.
 pub(super) struct PeerRuns {
     peer: Peer,
     /// The addresses of the input and the output.
@@ -148,7 +148,7 @@ impl Bench {
         self.pass_over();
     }
 
-    /// Counts one more point as done without measuring it.
+    /// Counts one more point as done, although it is not measured.
     pub(super) fn pass_over(&mut self) {
         self.done += 1;
     }

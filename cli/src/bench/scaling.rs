@@ -24,7 +24,7 @@ use crate::{ranks, recordings::plots};
 /// The result of a run on several devices.
 #[derive(Clone, PartialEq, Serialize, Deserialize, Debug)]
 pub struct Scaling {
-    /// The name of the first device: "NVIDIA H200" or "simulator".
+    /// The name of the first device, such as "NVIDIA H200", or "simulator".
     pub device: String,
     /// The number of members: the devices of all ranks.
     pub members: usize,
@@ -104,8 +104,8 @@ impl Kind {
     }
 }
 
-/// Measures the scaling of `algorithms` (of all if it is empty) on 1, 2, 4, … and all members. `n` is the number of
-/// elements: of all members together for strong scaling, of each member for weak scaling.
+/// Measures the scaling of `algorithms` (of all algorithms if the slice is empty) on 1, 2, 4, … and all members. For
+/// strong scaling `n` is the total number of elements, and for weak scaling the number of elements per member.
 ///
 /// # Errors
 /// [`UsageError`] for an algorithm that does not run on several devices; another error if a device or another rank
@@ -159,7 +159,8 @@ pub fn run(group: &Group, algorithms: &[&str], n: usize) -> anyhow::Result<Scali
     Ok(scaling)
 }
 
-/// Computes the speed-ups over one member. Work that does not fit one member has no speed-up.
+/// Computes the speed-up of each row over the same work on one member. A row has no speed-up if its data does not fit
+/// the memory of one member.
 fn set_speedups(rows: &mut [ScalingPoint]) {
     let ones: Vec<ScalingPoint> = rows.iter().filter(|row| row.members == 1).cloned().collect();
     for row in rows {
@@ -170,8 +171,8 @@ fn set_speedups(rows: &mut [ScalingPoint]) {
     }
 }
 
-/// Measures `work` on the devices of `team`. If a device has too little memory for its part, adds the reason to
-/// `left_out` and returns `None`.
+/// Measures `work` on the devices of `team`. If a device has too little memory for its part of the data, adds the
+/// reason to `left_out` and returns `None`.
 fn point(
     team: &Team<'_>,
     algorithm: &str,
@@ -276,8 +277,8 @@ impl Scaling {
         plots::write_formats(folder, "bench-scaling", &self.plot())
     }
 
-    /// Returns the plot of the speed-up over the number of members. The plot has the ideal line, and a line for each
-    /// work and kind of scaling.
+    /// Returns the plot of the speed-up over the number of members. The plot has the ideal line, and one line for each
+    /// combination of algorithm, element type and kind of scaling.
     fn plot(&self) -> LinePlot {
         let ideal = doubled_up_to(self.members).into_iter().map(|members| (members as f64, members as f64)).collect();
         let mut series = vec![Series { name: "ideal".to_owned(), points: ideal }];

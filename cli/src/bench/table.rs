@@ -126,7 +126,7 @@ fn over_size(columns: &[(String, Vec<&MeasuredPoint>)]) -> String {
     report::table(heading, sizes.iter().map(row)).to_string()
 }
 
-/// Returns the heading of each column, with its row at the largest size that is shown in full.
+/// Returns the heading of each column, with the column's measured point at the largest size that is shown in full.
 fn at_headline<'a>(columns: &'a [(String, Vec<&'a MeasuredPoint>)]) -> Vec<(&'a str, &'a MeasuredPoint)> {
     let fits =
         |row: &MeasuredPoint| row.size.is_power_of_two() && (subject::unit(row) == Unit::Cells || row.size <= HEADLINE);

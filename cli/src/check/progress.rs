@@ -13,7 +13,7 @@ pub(super) struct Bar {
     begun: Mutex<Option<Begun>>,
 }
 
-/// The bar on the terminal, with the numbers of steps and of work done.
+/// The bar on the terminal, with the number of finished steps and the amount of finished work.
 struct Begun(progress::Progress, u64, u64);
 
 impl Bar {

@@ -16,9 +16,9 @@ const TYPICAL_BLOCK: u32 = 256;
 ///
 /// With --kernels the driver compiles every kernel, which takes seconds the first time. The table has 32-bit registers
 /// per thread, static shared memory per block, local memory per thread, and how many blocks of the kernel's largest
-/// size (256 threads if it has no bound) fit a multiprocessor at once. Occupancy is the number of their threads as a
-/// share of the threads that a multiprocessor can hold. The instances of a generic kernel share a row with their
-/// largest values; --json has each instance.
+/// size (256 threads if the kernel has no launch bound) fit a multiprocessor at once. Occupancy is the number of
+/// threads in these blocks as a share of the threads that a multiprocessor can hold. The instances of a generic kernel
+/// share a row with their largest values; --json has each instance.
 #[derive(Args, Debug)]
 pub struct DevicesOptions {
     /// Print one JSON object

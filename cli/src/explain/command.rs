@@ -23,9 +23,9 @@ use gridstride::numbers::OperatorName;
 /// Runs the kernel in the simulator, on the grid that its command would use on the GPU, and counts what the memory
 /// system of the GPU would do. A request is one instruction of a warp: the accesses of its 32 lanes. Global memory
 /// moves sectors of 32 bytes. A request to shared memory takes a wavefront for each 128 bytes, and one more for each
-/// further word in the same one of the 32 banks. The floor is the time in which the memory moves every sector that a
-/// launch reads or writes once. No kernel can be faster. The time as accessed counts all sectors that requests touch,
-/// as if there were no caches.
+/// further word in the same bank (there are 32 banks). The floor is the time in which the memory moves the sectors that
+/// a launch reads or writes, if each moves only once. No kernel can be faster. The time as accessed counts all sectors
+/// that requests touch, as if there were no caches.
 #[derive(Args, Debug)]
 #[command(after_long_help = help())]
 pub struct ExplainOptions {

@@ -50,7 +50,7 @@ fn types_of_rung(algorithm: &'static dyn Algorithm, rung: &str, device: &Device)
     algorithm.types().into_iter().filter(is_built).map(|number| number.name()).collect()
 }
 
-/// Returns the element types of the kernels `families`: the first arguments of their instances.
+/// Returns the element types of the kernels named in `families`: the first arguments of the kernels' instances.
 fn types_of_kernels(families: &[&str]) -> Vec<&'static str> {
     let mut types = Vec::new();
     for kernel in catalogue::kernels().filter(|kernel| families.contains(&kernel.family)) {

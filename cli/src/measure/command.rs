@@ -3,9 +3,9 @@
 //!
 //! # Design
 //!
-//! The driver compiles the kernels of small inputs while the command opens the GPU. To predict these kernels, the
-//! command records its launches on a simulated device that has as many multiprocessors as the GPU. A wrong prediction
-//! costs time only.
+//! If the inputs are small, the driver compiles the kernels while the command opens the GPU. To predict these kernels,
+//! the command records its launches on a simulated device that has as many multiprocessors as the GPU. A wrong
+//! prediction costs time only.
 
 use std::num::NonZeroUsize;
 
@@ -129,8 +129,8 @@ impl Request {
         self.rung.map_or(self.algorithm.rungs(), std::slice::from_ref)
     }
 
-    /// Predicts the kernels of a small problem on a GPU with this number of multiprocessors. Returns `None` for a
-    /// problem of more than [`SMALL_BYTES`].
+    /// Predicts which kernels the command will launch for a small problem on a GPU with `multiprocessors`
+    /// multiprocessors. Returns `None` for a problem of more than [`SMALL_BYTES`].
     fn kernels(&self, multiprocessors: u32) -> Option<Vec<&'static KernelInfo>> {
         let workers = NonZeroUsize::new(multiprocessors as usize)?;
         let device = Device::simulated(Simulator::new().with_workers(workers));

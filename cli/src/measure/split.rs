@@ -17,7 +17,8 @@ use crate::report::progress;
 /// Measures each of `rungs` on vectors that are split evenly over the devices of `group` and of the other ranks.
 ///
 /// # Errors
-/// [`crate::error::UsageError`] if the algorithm does not run on several devices; if a device or another rank fails.
+/// [`crate::error::UsageError`] if the algorithm does not run on several devices; another error if a device or another
+/// rank fails.
 pub(super) fn measure(
     group: &Group,
     ranks: &dyn Communicator,
@@ -73,7 +74,8 @@ pub(crate) fn median_time(team: &Team<'_>, work: &mut dyn SplitWork) -> anyhow::
     Ok(Timing { seconds: times[times.len() / 2], runs: times.len() })
 }
 
-/// Returns the deviation of all ranks together. `own` is the deviation of this rank's part.
+/// Returns the deviation of the whole result, combined over all ranks. `own` is the deviation of this rank's part of
+/// the result.
 ///
 /// # Errors
 /// If another rank has ended.

@@ -87,7 +87,8 @@ fn is_checkout(folder: &Path) -> bool {
     folder.join("crates/cuda_std/Cargo.toml").exists()
 }
 
-/// Returns the absolute path of the checkout at `path`. It has no `\\?\` on Windows, as a canonical path would.
+/// Returns the absolute path of the checkout at `path`. On Windows, unlike a canonical path, it does not begin with
+/// `\\?\`.
 fn checkout(path: &Path) -> Result<String, UsageError> {
     if !is_checkout(path) {
         return Err(UsageError(format!(

@@ -3,10 +3,10 @@
 //!
 //! # Design
 //!
-//! The program embeds the folder `template`, whose files are copies of those of `examples/own-kernel`: a package has no
-//! files from outside its folder. The tests of this workspace therefore build and test the project that users get.
-//! `cargo xtask tidy` checks the copies, and `cargo xtask tidy --fix` writes them. The copies of manifests are called
-//! `Cargo.toml.txt`, because a package leaves out the folders that have a `Cargo.toml`.
+//! The program embeds the folder `template`. Its files are copies of those of `examples/own-kernel`, because a package
+//! cannot have files from outside its folder. The tests of this workspace therefore build and test the project that
+//! users get. `cargo xtask tidy` checks the copies, and `cargo xtask tidy --fix` writes them. The copies of manifests
+//! are called `Cargo.toml.txt`, because a package leaves out the folders that have a `Cargo.toml`.
 
 use std::path::Path;
 
@@ -34,7 +34,7 @@ pub(super) enum Crates {
     Path(String),
     /// The git repository at this URL.
     Git(String),
-    /// In the registry, in the version of this program.
+    /// The registry. The crates have the same version as this program.
     Registry,
 }
 

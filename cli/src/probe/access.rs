@@ -24,7 +24,7 @@ const BLOCK: u32 = 256;
 /// The largest offset and the largest stride, in elements.
 const MAX_STEP: usize = 32;
 
-/// The number of elements in each piece of the comparison.
+/// The number of elements that are compared with the expected values at a time.
 const PIECE: usize = 1 << 14;
 
 /// The remedy for too little memory.
@@ -32,9 +32,9 @@ const FEWER: &str = "use fewer elements with --n";
 
 /// Measure what misaligned and strided access to a GPU's memory cost
 ///
-/// After NVIDIA's "How to Access Global Memory Efficiently": one thread per element adds 1 to element i + offset, or to
-/// element i·stride. Bandwidth counts these elements' own bytes, read and written, in GB of 10⁹ bytes. Times are
-/// medians of runs that are repeated until they are steady. Every run is checked.
+/// Follows NVIDIA's article "How to Access Global Memory Efficiently": one thread per element adds 1 to element i +
+/// offset, or to element i·stride. Bandwidth counts these elements' own bytes, read and written, in GB of 10⁹ bytes.
+/// Times are medians of runs that are repeated until they are steady. Every run is checked.
 #[derive(Args, Debug)]
 pub struct AccessOptions {
     /// Elements to access, such as 1_000_000 or 2^25; the array has up to 32 times as many
@@ -72,7 +72,7 @@ impl Pattern {
         }
     }
 
-    /// Returns the indices of the elements that `n` threads access, if they are in `part`.
+    /// Returns the indices of the elements that `n` threads access, without the indices outside `part`.
     fn places(self, step: usize, n: usize, part: &Range<usize>) -> impl Iterator<Item = usize> {
         let (first, end, step) = match self {
             Self::Offset => (part.start.max(step), n.saturating_add(step), 1),
@@ -175,9 +175,9 @@ impl AccessOptions {
     }
 }
 
-/// Returns a description of the first wrong element, or `None` if all are right. `timings` has each offset or stride
-/// with its timed runs. One untimed run was made before them. Each run increments every element that it accesses. The
-/// counts are far below 2²⁴, so floats represent them exactly.
+/// Returns a description of the first wrong element, or `None` if all are right. `timings` has the number of timed runs
+/// for each offset or stride. One untimed run came before the timed runs of each. Each run increments every element
+/// that it accesses. The counts are far below 2²⁴, so floats represent them exactly.
 fn wrong<T: Number>(pattern: Pattern, n: usize, timings: &[(usize, Timing)], found: &[T]) -> Option<String> {
     // Compares the elements in pieces that fit in a cache.
     let of_piece = |piece: Range<usize>| {

@@ -18,9 +18,9 @@ const WAVES: u32 = 4;
 
 /// Measure the cost of a branch that splits the lanes of a warp
 ///
-/// After mathKernel1 and mathKernel2 of Professional CUDA C Programming. A branch on the parity of the thread splits
-/// every warp; a branch on the parity of the warp splits none. Each path is a chain of dependent multiply-adds. Times
-/// are medians of several runs, by device events; every element is checked.
+/// Follows mathKernel1 and mathKernel2 of the book Professional CUDA C Programming. A branch on the parity of the
+/// thread splits every warp; a branch on the parity of the warp splits none. Each path is a chain of dependent
+/// multiply-adds. Times are medians of several runs, by device events; every element is checked.
 #[derive(Args, Debug)]
 pub struct DivergenceOptions {
     /// Multiply-adds of each path

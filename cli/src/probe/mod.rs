@@ -1,6 +1,6 @@
 //! Contains the probes, which measure a GPU's memory, warps and scheduler.
 //!
-//! - [`bandwidth`]: reading, writing and copying by operand size, unroll factor and block;
+//! - [`bandwidth`]: reading, writing and copying by operand size, unroll factor and block size;
 //! - [`access`]: misaligned and strided access;
 //! - [`divergence`]: a branch that splits warps, compared with one that does not;
 //! - [`schedule`]: the order in which blocks run, and their multiprocessors.

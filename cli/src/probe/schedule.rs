@@ -20,7 +20,7 @@ use super::ProbeOptions;
 const PRINTED_BLOCKS: u32 = 4;
 /// The number of threads per block with --print.
 const PRINTED_THREADS: u32 = 64;
-/// With --print, one of this many threads prints.
+/// With --print, one in this many threads prints.
 const EVERY: u32 = 16;
 
 /// With --print: the maximum number of lines that the driver buffers.
@@ -34,7 +34,7 @@ const WAVES: (u32, u32) = (5, 2);
 /// The maximum number of blocks that the table lists per multiprocessor.
 const LISTED: usize = 8;
 
-/// The number of colours of bars.
+/// The number of different colours for bars.
 const COLOURS: usize = 7;
 
 /// Show in which order, and on which multiprocessor, a GPU runs blocks and warps

@@ -11,16 +11,16 @@ use crate::measure::{self, MeasureOptions, doubled_up_to};
 use crate::options::parse_count;
 use crate::report::plot::PlotOption;
 
-/// The largest number of streams up to which the table has a row for every number.
+/// Up to this number of streams, the table has a row for every number.
 const EACH: usize = 8;
 
 /// Measure saxpy on data in the memory of the host: copies, kernel, and their overlap
 ///
 /// Computes y = 2·x + y in single precision: 8 bytes per element go to the GPU and 4 come back. Times are medians; the
 /// wall clock runs from the inputs in host memory to the result in host memory. GB/s is those 12 bytes per element
-/// divided by the wall-clock time, in GB of 10⁹ bytes. The share of the link is the least time of the copies, with each
-/// direction at its own speed, divided by the wall-clock time. The share of two-way uses the speed of the link while
-/// both directions are busy. Every run is checked.
+/// divided by the wall-clock time, in GB of 10⁹ bytes. The column "of link" is the minimum time of the copies divided
+/// by the wall-clock time; for this minimum, each direction has the speed that it reaches while the other is idle. The
+/// column "of two-way" is the same quotient with the link's speed while both directions are busy. Every run is checked.
 #[derive(Args, Debug)]
 #[command(subcommand_required = true, arg_required_else_help = false)]
 pub struct StreamOptions {

@@ -47,11 +47,13 @@ pub struct Measurement {
     pub seconds: f64,
     /// The bytes that cross the link per second of the run, in units of 10⁹.
     pub gigabytes_per_second: f64,
-    /// The least time of the copies, with each direction at its own speed, divided by the time of the run.
+    /// The minimum time of the copies divided by the time of the run. For this minimum, each direction has the speed
+    /// that it reaches while the other is idle.
     pub share_of_link: f64,
-    /// The least time of the copies at the link's two-way speed, divided by the time of the run.
+    /// The minimum time of the copies divided by the time of the run. For this minimum, the link has its speed while
+    /// both directions are busy.
     pub share_of_two_way: f64,
-    /// The deviation of all runs, including the first, which is not timed.
+    /// The deviation of the results of all runs from the reference, including the first run, which is not timed.
     #[serde(flatten)]
     pub deviation: Deviation,
 }
@@ -99,7 +101,7 @@ impl Runs {
 }
 
 impl Report {
-    /// Returns the plot of a run's time over the number of streams or chunks, with the least time of the link for
+    /// Returns the plot of a run's time over the number of streams or chunks, with the minimum time of the copies for
     /// comparison.
     pub fn plot(&self) -> LinePlot {
         let series = |name: &str, seconds: fn(&Measurement) -> f64| Series {

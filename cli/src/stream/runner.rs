@@ -69,7 +69,7 @@ impl<'a> Runner<'a> {
         counts.iter().map(row).collect()
     }
 
-    /// Runs the program of stages with each number of chunks.
+    /// Runs the program that has a stream for each stage, with each number of chunks in `counts`.
     pub(super) fn stages(&self, counts: &[usize]) -> anyhow::Result<Vec<Runs>> {
         let mut memory = Memory::new(self)?;
         let row = |&chunks: &usize| {

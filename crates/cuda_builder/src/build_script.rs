@@ -20,8 +20,9 @@ pub(crate) fn is_running() -> bool {
     ["OUT_DIR", "NUM_JOBS", "HOST"].iter().all(|name| std::env::var_os(name).is_some())
 }
 
-/// Returns the outer build's target folder, which all its profiles share and in which `cargo` has put the file
-/// `CACHEDIR.TAG`. If no folder has this file, returns the build script's own output folder.
+/// Returns the target folder of the outer build (the build that runs this build script). All its profiles share this
+/// folder, and `cargo` has put the file `CACHEDIR.TAG` there. If no folder has this file, returns the build script's
+/// own output folder.
 pub(crate) fn target_folder() -> Option<PathBuf> {
     let out = PathBuf::from(std::env::var_os("OUT_DIR")?);
     let tagged = out.ancestors().find(|folder| folder.join("CACHEDIR.TAG").is_file()).map(Path::to_owned);

@@ -102,10 +102,10 @@ impl CudaBuilder {
         self
     }
 
-    /// Makes [`embed`](CudaBuilder::embed) add machine code for each architecture, which NVIDIA's assembler `ptxas` makes
-    /// of the PTX. A GPU of that architecture, or of a later one with the same major number, then compiles nothing when
-    /// the program starts. Other GPUs load the PTX. If there is no assembler on this machine, the build prints a warning
-    /// and embeds the PTX alone. The default is `false`.
+    /// Makes [`embed`](CudaBuilder::embed) add machine code for each architecture. NVIDIA's assembler `ptxas` makes it
+    /// from the PTX. A GPU of that architecture, or of a later one with the same major number, then compiles nothing
+    /// when the program starts. Other GPUs load the PTX. If there is no assembler on this machine, the build prints a
+    /// warning and embeds the PTX alone. The default is `false`.
     #[doc(alias = "cubin")]
     #[must_use]
     pub fn machine_code(mut self, on: bool) -> CudaBuilder {

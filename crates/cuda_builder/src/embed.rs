@@ -156,7 +156,7 @@ fn unused(library: &str, kernels: &Kernels, ptx: &str, krate: &str) -> Option<St
     })
 }
 
-/// Returns the source text of the modules of these libraries, which are all in the same images.
+/// Returns the source text that declares a `PtxModule` for each of `libraries`. All modules have the same `images`.
 fn modules(libraries: &BTreeSet<&str>, images: &[Image]) -> String {
     let module = |library| format!("PtxModule {{ path: {library:?}, images: &IMAGES }}");
     let modules: Vec<_> = libraries.iter().map(module).collect();

@@ -135,7 +135,7 @@ impl fmt::Display for CargoFailure {
 /// LLVM's message if two crates define the same symbol.
 pub(crate) const DUPLICATE_SYMBOL: &str = "symbol multiply defined";
 
-/// Messages of the compiler that do not say what to change, each with the text that does.
+/// Messages of the compiler that do not say what to change, each with a text that says it.
 const HINTS: [(&str, &str); 6] = [
     ("LLVM ERROR: unsupported library call operation", WIDE_CONVERSIONS),
     ("LLVM ERROR: Unsupported scope \"Thread\"", NO_COMPILER_FENCE),

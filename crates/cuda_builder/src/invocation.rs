@@ -11,8 +11,9 @@
 //!   Every project can therefore share one compiled `core`.
 //!
 //! `alloc` is compiled only for the crates that need it, because it makes the first build longer. No metadata says
-//! whether a crate needs it: features and dependencies decide. The first build is therefore without it. If a crate does
-//! not find it, the build is repeated with it, and a file in the target folder saves later builds the first attempt.
+//! whether a crate needs `alloc`: features and dependencies decide. The first build is therefore without `alloc`. If a
+//! crate does not find `alloc`, the builder repeats the build with it and writes a file to the target folder. Because
+//! of this file, later builds skip the first attempt.
 
 use std::ffi::OsString;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -78,8 +79,8 @@ impl Invocation<'_> {
         }
     }
 
-    /// Adds to a failure of LLVM the source lines that it does not name. For operations that LLVM cannot compile, this
-    /// compiles the module again.
+    /// Adds source lines to the message of an LLVM failure, because LLVM's own message does not name them. For
+    /// operations that LLVM cannot compile, this function compiles the module again.
     fn explained(&self, failure: CargoFailure, name: &str) -> CargoFailure {
         if failure.stderr.contains(DUPLICATE_SYMBOL) {
             let problems = Kernels::problems(&self.package.kernels()).join("\n");
@@ -98,7 +99,7 @@ impl Invocation<'_> {
         CargoFailure { stderr: format!("{messages}\n{}", lines.collect::<String>()), ..failure }
     }
 
-    /// Compiles the module with source lines to LLVM's intermediate code, for which every operation has code.
+    /// Compiles the module, with source lines, to LLVM's intermediate code. This code can express every operation.
     fn llvm_ir(&self, name: &str) -> Result<String, BuildError> {
         let options = Options { line_info: true, ..self.options.clone() };
         let with_lines = Invocation { options: &options, libraries: self.libraries.clone(), ..*self };
@@ -215,7 +216,8 @@ impl Invocation<'_> {
         settings.into_iter().chain(self.libraries.iter().cloned()).chain(self.alloc_settings()).collect()
     }
 
-    /// Returns the settings of a profile with which `alloc` is compiled as `core` is, and `cuda_std` has an allocator.
+    /// Returns the profile settings with which `cargo` compiles `alloc` in the same way as `core`, and `cuda_std` with
+    /// an allocator.
     fn alloc_settings(&self) -> Vec<String> {
         if !self.has_alloc {
             return Vec::new();
@@ -274,8 +276,8 @@ fn cargo_home() -> Option<PathBuf> {
 }
 
 /// Returns the flag that all crates of the package's workspace are compiled with. `cargo` names the files of a
-/// workspace's crate by its path in the workspace. Projects that share a target folder would otherwise use each other's
-/// crates.
+/// workspace's crate by the crate's path in the workspace. Projects that share a target folder would otherwise use each
+/// other's crates.
 fn workspace_flag(package: &Package) -> String {
     format!("--cfg=cuda_builder_workspace=\"{:016x}\"", hash(&package.workspace_root))
 }

@@ -2,7 +2,7 @@
 //!
 //! LLVM ends the compiler at an instruction for which a GPU has no code, and names neither the line nor the function.
 //! The builder then compiles the module again with source lines. The compiler writes the module's intermediate code
-//! before LLVM fails again. In it every instruction has the chain of functions that were inlined there.
+//! before LLVM fails again. In this code every instruction names the chain of functions through which it was inlined.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -17,7 +17,7 @@ pub(crate) enum Uncompilable {
 }
 
 impl Uncompilable {
-    /// Returns what the compiler's messages say that LLVM cannot compile.
+    /// Returns the kind of operation that LLVM cannot compile, according to the compiler's messages.
     pub(crate) fn in_messages(stderr: &str) -> Option<Uncompilable> {
         if stderr.contains("LLVM ERROR: Unsupported scope \"Thread\"") {
             Some(Uncompilable::CompilerFence)
@@ -47,7 +47,7 @@ pub(crate) struct Place {
     pub function: String,
     pub file: String,
     pub line: String,
-    /// The outermost function, if it is another one.
+    /// The outermost function into which `function` was inlined, if it was inlined.
     pub inlined_into: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Machine code of a PTX module, by NVIDIA's assembler.
+//! Assembles a PTX module to machine code, with NVIDIA's assembler `ptxas`.
 
 use std::path::{Path, PathBuf};
 
@@ -8,8 +8,8 @@ use crate::arch::Arch;
 use crate::build_script;
 use crate::error::BuildError;
 
-/// Returns the assemblers on this machine: in PATH, in a CUDA toolkit, and in Python environments, of which a project may
-/// have one in `tools` in its target folder.
+/// Returns the assemblers on this machine: in PATH, in a CUDA toolkit, and in Python environments. A project may have
+/// such an environment in the folder `tools` of its target folder.
 pub(crate) fn assemblers() -> Vec<Ptxas> {
     let tools = build_script::target_folder().map(|folder| folder.join("tools"));
     let programs = ptxas::programs("ptxas", &Vec::from_iter(tools));

@@ -106,7 +106,8 @@ fn elements(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
 }
 
-/// Returns the libraries on which the package `id` depends, directly or not, and which depend on `cuda_std` or are it.
+/// Returns the libraries on which the package `id` depends, directly or not, and which depend on `cuda_std` or are
+/// `cuda_std` itself.
 fn kernel_libraries(metadata: &Value, packages: &[Value], id: &Value) -> Vec<KernelLibrary> {
     let nodes = elements(&metadata["resolve"]["nodes"]);
     let dependencies = |id: &Value| {
@@ -181,8 +182,8 @@ impl Library {
         self.root.parent().map(SourceFile::read_all).unwrap_or_default()
     }
 
-    /// Returns the flags of the compiler that add to the library what its root file lacks of `#![no_std]` and of
-    /// `features`.
+    /// Returns the compiler flags that add crate attributes to the library: `#![no_std]` and each of `features`, unless
+    /// the library's root file already has them.
     pub(crate) fn attributes(&self, features: &[&str]) -> Result<Vec<String>, BuildError> {
         let root = std::fs::read_to_string(&self.root).map_err(BuildError::io("read", &self.root))?;
         // Invalid Rust is left to the compiler to report.

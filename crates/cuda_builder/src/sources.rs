@@ -1,8 +1,8 @@
-//! The Rust files of a crate, and what they contain that only a build of PTX refuses.
+//! The Rust files of a crate, and the code in them that compiles for the host but not to PTX.
 //!
-//! `cargo check` compiles kernels for the host, where these are valid. The compiler of PTX reports some of them without
-//! a file or a line. The search knows neither types nor conditions: it ignores everything under `#[cfg(…)]`, and
-//! generic kernels, whose entries have other names.
+//! `cargo check` compiles kernels for the host, where such code is valid. The compiler of PTX reports some of it
+//! without a file or a line. The search knows neither types nor conditions: it ignores everything under `#[cfg(…)]`,
+//! and generic kernels, whose entries have other names.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -65,7 +65,8 @@ impl fmt::Display for Site {
     }
 }
 
-/// The kernels of a crate whose entries have the kernels' names, and the places that a build of PTX refuses.
+/// The kernels of a crate that are not generic, so that their entries have the kernels' names, and the places that do
+/// not compile to PTX.
 #[derive(Default)]
 pub(crate) struct Kernels {
     found: Vec<(String, Site)>,
@@ -92,7 +93,8 @@ impl Kernels {
         self.found.iter().map(|(name, _)| name.as_str())
     }
 
-    /// Returns a message for each place that a build of PTX refuses in these crates, whose kernels are in one module.
+    /// Returns a message for each place in these crates that does not compile to PTX. The kernels of all these crates
+    /// are in one module.
     pub(crate) fn problems(crates: &[Kernels]) -> Vec<String> {
         let mut first = BTreeMap::<&str, &Site>::new();
         let mut problems: Vec<String> = crates.iter().flat_map(|kernels| kernels.problems.iter().cloned()).collect();
@@ -129,7 +131,7 @@ impl fmt::Display for KernelCall {
 
 struct Search<'a> {
     path: &'a Path,
-    /// The name of the kernel around.
+    /// The name of the kernel that contains the visited code, if any.
     kernel: Option<String>,
     kernels: Kernels,
     calls: Vec<KernelCall>,

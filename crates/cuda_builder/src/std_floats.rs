@@ -92,7 +92,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Searches a function by `visit`. Skips tests, and ignores calls in generic functions.
+    /// Calls `visit` to search a function. Skips tests, and ignores calls in generic functions.
     fn enter(&mut self, attributes: &[syn::Attribute], signature: &syn::Signature, visit: impl FnOnce(&mut Self)) {
         if is_test(attributes) {
             return;
@@ -110,7 +110,7 @@ impl Search<'_> {
         self.around = outside;
     }
 
-    /// Searches the item with these attributes by `visit`.
+    /// Calls `visit` to search the item that has these `attributes`.
     fn within(&mut self, attributes: &[syn::Attribute], visit: impl FnOnce(&mut Self)) {
         let outside = self.around.clone();
         if is_device_code(attributes) {

@@ -212,7 +212,7 @@ fn answer(command: &mut Command) -> Result<String, String> {
     }
 }
 
-/// Returns the first line of `rustc -vV`, without a vendor's remark, and the LLVM version.
+/// Returns the first line of the output of `rustc -vV`, without a vendor's remark, followed by the LLVM version.
 fn version_of(verbose: &str) -> Option<String> {
     let first = verbose.lines().next()?.trim();
     let release = match first.match_indices(')').next() {

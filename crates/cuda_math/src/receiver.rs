@@ -1,8 +1,8 @@
 //! The receiver of a float method call: in a kernel, `x.exp()` becomes `FloatReceiver(x).exp()`.
 //!
 //! On the host, std's float methods hide trait methods of the same name, but std's results differ from a GPU's in some
-//! bits. A receiver of a float, or of a reference to a float, has the methods of [`GpuFloat`] itself. Any other
-//! receiver dereferences to its content, so that the call reaches the content's own method.
+//! bits. A `FloatReceiver` that wraps a float, or a reference to a float, has the methods of [`GpuFloat`] itself. Any
+//! other `FloatReceiver` dereferences to the wrapped value, so that the call reaches that value's own method.
 
 use core::ops::{Deref, DerefMut};
 

@@ -3,8 +3,8 @@
 //! # Design
 //!
 //! This table is the only list of the functions. Each row has a name, the arguments and the largest errors. Macros
-//! generate from it the trait `GpuFloat`, its implementations for `f32` and `f64`, and the receivers of rewritten
-//! calls.
+//! generate from it the trait `GpuFloat`, its implementations for `f32` and `f64`, and the methods of `FloatReceiver`
+//! for rewritten method calls.
 
 /// Calls the macro `$make` with the rows `name(arguments) -> result, error for f32, error for f64`. An error is the
 /// largest error of the function in units in the last place of the true value. An error of 0 means that the result is
@@ -96,7 +96,7 @@ macro_rules! float_functions {
                 logb() -> F, 0, 0;
                 /// Returns the binary exponent of `self`, `i32::MIN` for 0 and NaN, and `i32::MAX` for ∞.
                 ilogb() -> i32, 0, 0;
-                /// Returns the next value from `self` towards `to`.
+                /// Returns the next representable value after `self` in the direction of `to`.
                 nextafter(to: F) -> F, 0, 0;
 
                 /// Returns `1 / √self`.

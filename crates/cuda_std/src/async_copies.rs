@@ -14,7 +14,8 @@ use crate::{Element, Global, GlobalMut, Shared, backend};
 /// A thread's asynchronous copies from global to shared memory, 16 bytes each (`cp.async`).
 ///
 /// An asynchronous copy needs no register, and the thread does not stall. It does other work and [waits](Self::wait)
-/// later. [`commit`](Self::commit) makes a group of the copies begun since the last `commit`. Groups complete in order.
+/// later. [`commit`](Self::commit) puts all copies that were begun since the last `commit` into one group. Groups
+/// complete in order.
 ///
 /// A copy is in progress from [`copy`](Self::copy) until the thread has waited for the copy's group. During that time
 /// no thread may access the copy's 16 bytes of shared memory. After the wait this thread sees the copied bytes;
@@ -168,13 +169,14 @@ impl AsyncCopies {
         unsafe { self.0.begin(from.as_ptr().add(index * N).cast(), to.address_of(slot)) }
     }
 
-    /// Creates a group of the copies begun since the last `commit`. If no copy was begun, the group is empty.
+    /// Puts all copies that were begun since the last `commit` into one group. If no copy was begun, the group is
+    /// empty.
     #[inline(always)]
     pub fn commit(&mut self) {
         self.0.commit();
     }
 
-    /// Waits until only the last `PENDING` groups may still be in progress. All earlier groups have then arrived.
+    /// Waits until at most the last `PENDING` groups are still in progress. All earlier groups have then arrived.
     #[inline(always)]
     #[track_caller]
     pub fn wait<const PENDING: usize>(&mut self) {

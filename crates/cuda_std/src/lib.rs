@@ -83,8 +83,9 @@ pub use statics::{Constant, GlobalStatic, SharedStatic};
 #[cfg(feature = "vek")]
 pub use vek;
 
-/// Returns `value`, but hides it from the compiler's optimiser. The compiler then cannot merge its computation with
-/// that of its operands or its uses. The call costs no instruction, and affects only elements of 4 and 8 bytes.
+/// Returns `value`, but hides it from the compiler's optimiser. The compiler then cannot merge the computation of
+/// `value` with the computations of its operands or its uses. The call costs no instruction, and affects only elements
+/// of 4 and 8 bytes.
 #[inline(always)]
 pub fn opaque<T: Element>(value: T) -> T {
     backend::opaque(value)
@@ -128,8 +129,8 @@ pub mod __private {
 
     pub use crate::backend::macro_support::*;
 
-    /// Returns `element` as a place that cannot be changed. `#[kernel]` calls it on a loaded element that has a method
-    /// called on it, so that no method changes the copy.
+    /// Returns `element` as a place that cannot be changed. `#[kernel]` wraps a loaded element in a call of this
+    /// function before it calls a method on the element, so that no method changes the copy.
     #[inline(always)]
     pub fn element<T>(element: &T) -> &T {
         element

@@ -191,9 +191,9 @@ pub const fn warp_size() -> u32 {
 // Rust-CUDA's names for the fences.
 pub use crate::atomic::{fence as device_fence, fence as grid_fence, fence_system as system_fence};
 
-/// Returns an iterator over this thread's indices of `0..n` in a one-dimensional grid of any size. The first index is
-/// the thread's index in the grid, and the step is the number of threads in the grid. Each index belongs to one thread,
-/// and neighbouring threads have neighbouring indices.
+/// Returns an iterator over those indices of `0..n` that belong to this thread, in a one-dimensional grid of any size.
+/// The first index is the thread's index in the grid, and the step is the number of threads in the grid. Each index
+/// belongs to one thread, and neighbouring threads have neighbouring indices.
 ///
 /// ```
 /// # use cuda_std::{GlobalMut, kernel, thread};
@@ -217,8 +217,8 @@ pub fn grid_stride_y(n: usize) -> GridStride {
     GridStride { next: index_2d().y, stride: grid_dim_y() as usize * block_dim_y() as usize, end: n }
 }
 
-/// Returns an iterator over this thread's indices of `0..n` within its block. The first index is the thread's index in
-/// the block, and the step is the number of threads in the block.
+/// Returns an iterator over those indices of `0..n` that belong to this thread, if its block divides them among its
+/// threads. The first index is the thread's index in the block, and the step is the number of threads in the block.
 #[inline(always)]
 pub fn block_stride(n: usize) -> GridStride {
     GridStride { next: index_in_block() as usize, stride: block_size() as usize, end: n }

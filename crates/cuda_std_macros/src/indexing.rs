@@ -37,8 +37,8 @@ pub fn rewrite(signature: &Signature, body: &mut Block) -> syn::Result<()> {
     indices.error.map_or(Ok(()), Err)
 }
 
-/// A view's type as far as the source shows it: how many dimensions its elements have. It is 0 for numbers, and 1 for
-/// `Shared<[f32; 16]>`.
+/// A view's type as far as the source shows it: the number of dimensions of an element. This number is 0 if the
+/// elements are numbers, and 1 for `Shared<[f32; 16]>`.
 #[derive(Clone, Copy)]
 struct View {
     dimensions: usize,
@@ -68,7 +68,8 @@ impl Indices {
         }
     }
 
-    /// Records that the variables of `pattern` exist from here on. If it is one variable, it is `view`.
+    /// Records that the variables of `pattern` exist from here on. If `pattern` is a single variable, this variable is
+    /// the view `view`.
     fn declare(&mut self, pattern: &Pat, view: Option<View>) {
         match (pattern, view) {
             (Pat::Ident(PatIdent { ident, subpat: None, .. }), Some(view)) => {
@@ -89,7 +90,7 @@ impl Indices {
         }
     }
 
-    /// Returns the view that `value` is, or `None` if the source does not show that it is one.
+    /// Returns the view's type if the source shows that `value` is a view, and otherwise `None`.
     fn view_of(&self, value: &Expr) -> Option<View> {
         match value {
             Expr::Paren(inner) => self.view_of(&inner.expr),
@@ -118,7 +119,7 @@ impl Indices {
         }
     }
 
-    /// Returns the element that `place` is, or `None` if it is no element of a view.
+    /// Returns the element of a view that `place` denotes, or `None` if `place` does not denote such an element.
     fn element<'e>(&self, place: &'e Expr) -> Option<Element<'e>> {
         let (mut indices, mut base, mut span) = (Vec::new(), without_parentheses(place), None);
         while let Expr::Index(ExprIndex { expr, index, bracket_token, .. }) = base {
@@ -135,7 +136,7 @@ impl Indices {
         Some(Element { base, view, indices, span: span? })
     }
 
-    /// Records the error of a place that only a reference could access.
+    /// Records the error for an expression that would need a reference to an element of a view.
     fn refuse(&mut self, element: Span, done: &str) {
         let message = format!(
             "{done} an element of a view is not possible, because other threads may access the element: copy it \
@@ -148,7 +149,7 @@ impl Indices {
         }
     }
 
-    /// Returns what replaces an assignment to `place`, or `None` if it is no element of a view.
+    /// Returns the expression that replaces an assignment to `place`, or `None` if `place` is not an element of a view.
     fn assign(&mut self, place: &Expr, value: &mut Expr, op: Option<&BinOp>) -> Option<Expr> {
         let Some(element) = self.element(place) else {
             if let Some(span) = self.part_of(place) {
@@ -182,7 +183,8 @@ impl Indices {
         })
     }
 
-    /// Returns the position of an element of a view of which `place` is a field, or which is a part of `place`.
+    /// Returns the source position of an element of a view if `place` is a field of this element, or if this element is
+    /// a part of `place`.
     fn part_of(&self, place: &Expr) -> Option<Span> {
         let part = |part: &Expr| self.element(part).map(|element| element.span).or_else(|| self.part_of(part));
         match without_parentheses(place) {
@@ -202,7 +204,8 @@ impl Indices {
 }
 
 impl Element<'_> {
-    /// Returns the array that contains the element, its index in the array, and the indices within it.
+    /// Returns the array that contains the element, the element's index in the array, and the indices within the
+    /// element.
     fn array_and_index(&self) -> (Expr, &Expr, &[&Expr]) {
         let rows = self.view.dimensions.min(self.indices.len() - 1);
         let (base, span) = (self.base, self.span);

@@ -255,8 +255,8 @@ impl<T: DeviceCopy> Buffer<T> {
         Ok(())
     }
 
-    /// Returns the description, for [`copy_all`], of a copy of the elements `range` of `source` to this buffer,
-    /// starting at index `at`. Returns `None` if `range` has no bytes. All elements must exist. The caller of
+    /// Describes a copy for [`copy_all`]. The copy replaces elements of this buffer, starting at index `at`, by the
+    /// elements `range` of `source`. Returns `None` if `range` has no bytes. All elements must exist. The caller of
     /// `copy_all` guarantees that the target is not in use.
     pub(crate) fn copy_of<'b>(&'b self, at: usize, source: &'b Buffer<T>, range: Range<usize>) -> Option<PeerCopy<'b>> {
         let bytes = range.start * size_of::<T>()..range.end * size_of::<T>();

@@ -56,7 +56,7 @@ impl<C> Drop for Claim<'_, C> {
     }
 }
 
-/// Calls `work` for each of `jobs`, those of the most bytes first, in `threads` threads including the calling one.
+/// Calls `work` for each of `jobs`, the jobs with the most bytes first, in `threads` threads including the calling one.
 /// Begins no job after `stop` is set.
 pub(crate) fn largest_first<J: Send>(
     mut jobs: Vec<(usize, J)>,

@@ -1,9 +1,9 @@
 //! Memory and events that several processes of a host share, through CUDA's IPC.
 //!
-//! One process makes memory ([`Device::ipc_buffer`]) or an event ([`Device::ipc_event`]), each with an [`IpcHandle`],
-//! and sends the handle's bytes to another process by any means. The other process opens the handles, copies from the
-//! memory and waits for the event. Only events order the two processes. Without events, one process may read bytes
-//! while the other writes them.
+//! One process allocates memory ([`Device::ipc_buffer`]) or creates an event ([`Device::ipc_event`]), each with an
+//! [`IpcHandle`], and sends the handle's bytes to another process by any means. The other process opens the handles,
+//! copies from the memory and waits for the event. Only events order the two processes. Without events, one process may
+//! read bytes while the other writes them.
 //!
 //! Simulated devices of one process can open each other's memory and events, for tests without a GPU.
 //!

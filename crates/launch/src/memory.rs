@@ -45,8 +45,8 @@ impl Memory {
         Ok(Self { allocated, bytes, id: MemoryId::new(), device: device.clone() })
     }
 
-    /// Allocates `bytes` bytes as a workspace of the type `of`. Their contents are those of the last dropped workspace
-    /// of this type and size, or zeros if there is none.
+    /// Allocates a workspace of `bytes` bytes for the owner type `of`. Its contents are those of the last dropped
+    /// workspace of this type and size, or zeros if there is none.
     pub(crate) fn workspace(device: &Device, bytes: usize, of: TypeId) -> Result<Self, Error> {
         if bytes == 0 {
             return Self::new(device, bytes);

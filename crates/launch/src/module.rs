@@ -50,7 +50,7 @@ impl PtxImage {
     }
 
     /// Makes the driver compile the kernels of this image as soon as a GPU is opened: see
-    /// [`Device::open`](crate::Device::open). The images of [`include_ptx!`](crate::include_ptx) are made so.
+    /// [`Device::open`](crate::Device::open). The images of [`include_ptx!`](crate::include_ptx) have this property.
     pub const fn compiled_at_open(self) -> Self {
         Self { is_compiled_at_open: true, ..self }
     }
@@ -59,9 +59,10 @@ impl PtxImage {
         self.is_compiled_at_open
     }
 
-    /// Adds the machine code of the same kernels, which `ptxas -arch=sm_<arch>` made of the PTX. A GPU of the same major
-    /// compute capability and the same or a later minor one loads it, so that the driver compiles nothing. Any other GPU
-    /// loads the PTX, and so does a GPU whose driver refuses the machine code. Launches with tables need the PTX, too.
+    /// Adds the machine code of the same kernels, which `ptxas -arch=sm_<arch>` made from the PTX. A GPU of the same
+    /// major compute capability and the same or a later minor one loads this machine code, so that the driver compiles
+    /// nothing. Any other GPU loads the PTX, and so does a GPU whose driver refuses the machine code. Launches with
+    /// tables need the PTX, too.
     #[must_use]
     pub const fn with_machine_code(self, cubin: &'static [u8]) -> Self {
         Self { machine_code: Some(cubin), ..self }
@@ -85,7 +86,8 @@ impl PtxImage {
         texts.entry(std::ptr::from_ref(self).addr()).or_insert_with(|| self.text().into()).clone()
     }
 
-    /// Returns the outline of the PTX, or `None` if single kernels cannot be extracted from it. The text is parsed once.
+    /// Returns the [`Outline`] of the PTX, or `None` if single kernels cannot be extracted from it. The text is parsed
+    /// once.
     pub(crate) fn outline(&'static self) -> Option<&'static Outline> {
         static OUTLINES: Mutex<BTreeMap<usize, &OnceLock<Option<Outline>>>> = Mutex::new(BTreeMap::new());
         let mut outlines = OUTLINES.lock().unwrap_or_else(PoisonError::into_inner);

@@ -44,8 +44,8 @@ unsafe impl Send for Operation {}
 unsafe impl Sync for Operation {}
 
 impl Operation {
-    /// Calls `visit` for each piece of memory that the operation uses. The arguments are its start, its size in bytes,
-    /// `true` if it is written, and the name of the kernel or operation.
+    /// Calls `visit` for each piece of memory that the operation uses. The arguments of `visit` are the start of the
+    /// memory, its size in bytes, `true` if the operation writes it, and the name of the kernel or operation.
     pub(crate) fn uses(
         &self,
         visit: &mut dyn FnMut(usize, usize, bool, &'static str) -> Result<(), Error>,

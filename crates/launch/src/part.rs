@@ -20,7 +20,7 @@ pub struct BufferPart<'a, T> {
 }
 
 impl<'a, T: DeviceCopy> BufferPart<'a, T> {
-    /// Creates a part of the elements of `view`, which must be the only view of them for `'a`.
+    /// Creates an exclusive part from the elements of `view`. During `'a`, no other view of these elements may be used.
     pub(crate) fn new(view: GlobalMut<'a, T>) -> Self {
         Self { view }
     }

@@ -1,7 +1,7 @@
 //! Extracts single kernels from a module's PTX, and inserts tables into it.
 //!
-//! The driver compiles all kernels of a module before it returns one of them, and each takes 10 to 180 ms. This crate
-//! therefore passes it only the requested kernels and what they use.
+//! The driver compiles all kernels of a module before it returns the first, and each kernel takes 10 to 180 ms. This
+//! crate therefore passes the driver only the requested kernels, and the functions and variables that they use.
 //!
 //! # Design
 //!
@@ -18,13 +18,13 @@ mod outline;
 
 pub(crate) use outline::Outline;
 
-/// The start of the comment that marks the place of a truth table in PTX. It follows the number that the table
+/// The start of the comment that marks the place of a truth table in PTX. The comment follows the number that the table
 /// replaces.
 const TABLE: &str = "/*table ";
 
 /// A piece of a module's text at the outermost level.
 struct Item<'t> {
-    /// The place of its text in the module's.
+    /// The byte range of the item in the module's text.
     range: Range<usize>,
     /// The name that the item declares, or `None` for a directive, which is always kept.
     name: Option<&'t str>,

@@ -40,8 +40,8 @@ mod sealed {
 }
 
 impl Device {
-    /// Sets the elements of the static `of` on this device, for later launches. Waits for the earlier launches, except
-    /// those in streams.
+    /// Sets the elements of a kernel's static variable `of` on this device, for later launches. Waits for the earlier
+    /// launches, except those in streams.
     ///
     /// ```
     /// use cuda_std::{GlobalMut, address_space, kernel, thread};

@@ -1,4 +1,4 @@
-//! Compresses the checked-in PTX of kernel modules, for the build scripts of the crates that embed it.
+//! Compresses the checked-in PTX of kernel modules, for the build scripts of the crates that embed this PTX.
 
 #![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)]
 
@@ -12,7 +12,7 @@ use flate2::write::DeflateEncoder;
 /// Returns the folder of the kernels' package, `gpu`, which has the PTX and the sources.
 ///
 /// # Errors
-/// If the caller is no build script of a crate that depends on `gpu`.
+/// If the caller is not the build script of a crate that depends on `gpu`.
 pub fn gpu() -> io::Result<PathBuf> {
     let folder = env::var_os("DEP_GRIDSTRIDE_GPU_FOLDER").map(PathBuf::from);
     folder.ok_or_else(|| {
@@ -25,7 +25,7 @@ pub fn gpu() -> io::Result<PathBuf> {
 /// takes.
 ///
 /// # Errors
-/// If a file cannot be read or written, a module has no PTX, or the caller is no build script of a crate that
+/// If a file cannot be read or written, a module has no PTX, or the caller is not the build script of a crate that
 /// depends on `gpu`.
 pub fn compress(modules: &[&str]) -> io::Result<()> {
     let gpu = gpu()?;

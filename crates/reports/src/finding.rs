@@ -7,7 +7,7 @@ use simt::{
 
 use crate::source;
 
-/// An error or warning of a run, with the parts that its text and its JSON show.
+/// An error or warning of a run. Its text and its JSON are made from these fields.
 #[derive(Clone, PartialEq, Eq, Serialize, Debug)]
 pub struct Finding {
     /// The identifier of the finding's kind, such as "data race" or "wrong result". JSON and SARIF use it.
@@ -162,7 +162,7 @@ impl Side {
         }
     }
 
-    /// Returns the side of `thread`, at the last call or loop of its call path.
+    /// Returns the [`Side`] of `thread`. Its position is the last call or loop in the call path `path`.
     fn at_end_of(path: &CallPath, block: Option<Dim3>, thread: Dim3) -> Option<Self> {
         let (CallStep::Call(at) | CallStep::Loop { at, .. }) = path.0.last()?;
         Some(Self::new(block, Some(thread), at, None))

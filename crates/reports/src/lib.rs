@@ -5,8 +5,8 @@
 //!
 //! A simulator with [`collect`] as its reporter adds each fault, and each warning of a strict launch, to a file. The
 //! environment variable [`FILE`] names the file. The format is SARIF if the file's name ends in `.sarif`, and otherwise
-//! a JSON array of [`Finding`]s. Earlier findings stay in the file, so that the programs of one `cargo test` can share
-//! it. The reporter adds the same mistake only once.
+//! a JSON array of [`Finding`]s. Earlier findings stay in the file, so that the test programs of one `cargo test` can
+//! share the file. The reporter adds the same mistake only once.
 //!
 //! ```
 //! use simt::Simulator;
@@ -73,8 +73,8 @@ fn add(path: &Path, level: &'static str, finding: &Finding) -> io::Result<()> {
     file.write_all(&serde_json::to_vec_pretty(&all)?)
 }
 
-/// Returns the findings `before`, with `finding` added unless `before` already has the same mistake. Returns `None` if
-/// `before` is not an array.
+/// Returns the findings `before`, with `finding` added unless `before` already has a finding for the same mistake.
+/// Returns `None` if `before` is not an array.
 fn with(before: Option<Value>, finding: Value) -> Option<Value> {
     let mut all = before.unwrap_or_else(|| Value::Array(Vec::new()));
     let findings = all.as_array_mut()?;

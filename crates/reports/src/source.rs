@@ -8,8 +8,8 @@ use std::sync::{Mutex, PoisonError};
 
 use simt::SourceLocation;
 
-/// The workspace in which this crate was built. The compiler's file names are relative to the workspace that it
-/// compiles.
+/// The workspace in which this crate was built. The file names that the compiler records are relative to the compiled
+/// workspace.
 const WORKSPACE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
 /// The text of each source file read so far, by the file's name, or `None` if the file cannot be read.

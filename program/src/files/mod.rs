@@ -29,8 +29,9 @@ pub fn followed(path: &Path) -> PathBuf {
 
 /// A file that is written whole or not at all.
 ///
-/// The text goes to a new file in the same folder, which is renamed when the text is complete. Until then the old file
-/// stays. If the path is a symbolic link, the link stays and its target is replaced or created.
+/// The text goes to a new file in the same folder. When the text is complete, the new file is renamed and replaces the
+/// old file. Until then the old file stays. If the path is a symbolic link, the link stays and its target is replaced
+/// or created.
 ///
 /// FIFOs, character devices and open descriptors such as `/dev/stdout` are written in place once the text is complete.
 #[derive(Clone, Debug)]
@@ -47,7 +48,7 @@ pub struct Draft {
 
 #[derive(Debug)]
 enum Text {
-    /// The text is in a new file in the folder of the file that it will replace.
+    /// The text is in a new file. The new file is in the same folder as the file that it will replace.
     Beside(NamedTempFile),
     /// The text is in memory or in a temporary file until it is written to a stream.
     HeldBack(SpooledTempFile),

@@ -64,8 +64,9 @@ pub fn write_formats(folder: &Path, name: &str, plot: &impl Picture) -> anyhow::
     Ok(paths.into())
 }
 
-/// Returns the plot of the peers' times divided by ours. For each algorithm, the first type and variant with a peer has
-/// one line for vectors and square matrices, and one for other matrices.
+/// Returns the plot of each peer's time (a peer is a function of NVIDIA's libraries) divided by the time of our last
+/// rung. For each algorithm, the first type and variant with a peer has one line for vectors and square matrices, and
+/// one for other matrices.
 fn beside_peers(recording: &Recording) -> LinePlot {
     let mut series: Vec<Series> = Vec::new();
     let mut drawn: Vec<&str> = Vec::new();
@@ -99,8 +100,8 @@ fn beside_peers(recording: &Recording) -> LinePlot {
     }
 }
 
-/// Returns the sizes of a group in ascending order, each with the peer's time divided by ours. If `is_odd` is true,
-/// these are the matrices that are not square, and otherwise all other sizes.
+/// Returns the sizes of a group in ascending order, each with the peer's time divided by the time of our last rung. If
+/// `is_odd` is true, the sizes are those of matrices that are not square; otherwise they are all other sizes.
 fn ratios(group: &[&MeasuredPoint], is_odd: bool) -> Vec<(f64, f64)> {
     let has_odd_sides = |row: &MeasuredPoint| match row.shape.as_deref().and_then(|shape| shape.split_once('x')) {
         Some((width, height)) => width != height,
@@ -154,8 +155,8 @@ fn lines<'a>(rows: impl Iterator<Item = &'a MeasuredPoint>) -> Vec<Series> {
     lines
 }
 
-/// Returns the line of the device's copy over the range of sizes of `rows`. At each size it has the speed of a copy
-/// that moves as many bytes as the algorithm.
+/// Returns the plot's line for the device's copy, over the range of sizes of `rows`. Its value at a size is the speed
+/// of a copy that moves as many bytes as the algorithm.
 fn copy_line(recording: &Recording, first: &MeasuredPoint, rows: &[&MeasuredPoint]) -> Vec<(f64, f64)> {
     let ends = rows.iter().map(|row| row.size).min().zip(rows.iter().map(|row| row.size).max());
     let Some((least, most)) = ends.filter(|_| first.bytes > 0) else { return Vec::new() };

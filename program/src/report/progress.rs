@@ -7,7 +7,7 @@ use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use super::Rate;
 use cuda_std::Rung;
 
-/// The time after which a run shows a bar.
+/// A progress bar appears only after the run has taken this time.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// A progress bar that counts steps, whose total number may be unknown. It appears only on a terminal, and disappears

@@ -1,8 +1,9 @@
-//! Rewrites the figures of README.md and docs/figures.md between their marks.
+//! Rewrites the generated parts of README.md and docs/figures.md. Each part shows measured figures and stands between
+//! two marks.
 
 use anyhow::{Result, bail, ensure};
 
-/// The files that show figures, as paths from the root of the workspace, each with the names of its parts.
+/// The files that show figures, as paths from the root of the workspace, each with the names of its generated parts.
 pub const DOCUMENTS: [(&str, &[&str]); 2] =
     [("README.md", &["run", "short", "peers"]), ("docs/figures.md", &["last", "ladders", "small", "life", "plots"])];
 
@@ -14,7 +15,8 @@ fn end(name: &str) -> String {
     format!("<!-- /bench:{name} -->")
 }
 
-/// Returns `text`, the text of `document`, with each part in `names` replaced by the part of the same name in `parts`.
+/// Replaces each generated part in `text`, the text of `document`, whose name is in `names`. Takes the new text from
+/// the element of `parts` with the same name, and returns the whole text.
 ///
 /// # Errors
 /// If a mark is missing or occurs twice, or if an end mark precedes its begin mark.

@@ -1,5 +1,5 @@
-//! `bench`: builds the library of the peers, runs `host bench`, and records the run in `bench/results/`, README.md and
-//! docs/figures.md.
+//! `bench`: builds the library that calls NVIDIA's functions (the peers), runs `host bench`, and records the run in
+//! `bench/results/`, README.md and docs/figures.md.
 //!
 //! The figures of both documents are between the marks `<!-- bench:NAME -->` and `<!-- /bench:NAME -->`. This task
 //! writes them from the newest recording. Nobody types them by hand.

@@ -41,8 +41,8 @@ fn is_at(shape: Shape, row: &MeasuredPoint) -> bool {
     }
 }
 
-/// Returns every part of README.md and docs/figures.md, by name. `path` is the file of the recording, and `plots` are
-/// the names of its plots.
+/// Returns every generated part of README.md and docs/figures.md with its name. `path` is the file of the recording,
+/// and `plots` are the names of its plots.
 ///
 /// # Errors
 /// If the run lacks an algorithm.

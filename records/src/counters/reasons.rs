@@ -18,7 +18,8 @@ pub struct Reason {
     pub kernels: &'static [&'static str],
     /// The metrics whose differences the reason explains.
     pub metrics: &'static [Metric],
-    /// Returns true if the reason explains the difference of a row in a metric.
+    /// A function that returns true if the reason explains why the metric of the second argument differs in the
+    /// comparison of the first argument.
     pub explains: fn(&LaunchComparison, Metric) -> bool,
     /// True if the difference changes from run to run, and may be absent from a run.
     pub depends_on_timing: bool,
@@ -36,28 +37,30 @@ impl Reason {
     }
 }
 
-/// The maximum number of bank conflicts that the lanes of one warp do not explain, as a share of the wavefronts. The
+/// The maximum number of bank conflicts that do not come from the lanes of one warp, as a share of the wavefronts. The
 /// measured share on an H200 was 0.9 %.
 const MAX_STRAY: f64 = 0.02;
 
-/// The maximum share by which waiting for other blocks changes the number of reads.
+/// The maximum relative change of the number of reads that is due to waiting for other blocks.
 const MAX_WAITING: f64 = 0.1;
 
-/// The maximum share by which waiting changes the number of reads in the pipelined scan. Tiles that blocks copy in vain
-/// in the simulator are not counted. On an H200 the scouts read 1 % more.
+/// The maximum relative change of the number of reads in the pipelined scan that is due to waiting. Tiles that blocks
+/// copy in vain in the simulator are not counted. On an H200 the scouts (the warps that wait for other blocks) read 1 %
+/// more.
 const MAX_SCOUTING: f64 = 0.02;
 
-/// The number of requests to copy one tile of the pipelined scan. A block that starts after the team was closed copies
-/// one tile in vain.
+/// The number of requests to copy one tile of the pipelined scan. A block that starts too late to join the team (the
+/// blocks that share the tiles) copies one tile in vain.
 const TILE_REQUESTS: u64 = 8 * 6;
 /// The number of sectors of each of these requests.
 const COPY_SECTORS: u64 = 16;
 
-/// The maximum share by which the number of sectors changes because lanes execute different stores of an unrolled loop.
+/// The maximum relative change of the number of sectors that is due to lanes that execute different stores of an
+/// unrolled loop.
 const MAX_APART: f64 = 0.01;
 
-/// The maximum share by which the number of requests changes because lanes execute different stores of an unrolled
-/// loop. The measured share on an H200 was 51 %, for a matrix of bytes with odd sides.
+/// The maximum relative change of the number of requests that is due to lanes that execute different stores of an
+/// unrolled loop. The measured share on an H200 was 51 %, for a matrix of bytes with odd sides.
 const MAX_UNROLLED: f64 = 0.6;
 
 /// The file of the reasons.
@@ -192,7 +195,8 @@ pub const REASONS: &[Reason] = &[
     },
 ];
 
-/// Returns true if `metric` is larger on the GPU by exactly the number of additional conflicts, and if these are few.
+/// Returns true if `metric` is larger on the GPU by exactly the number of additional bank conflicts, and if these
+/// conflicts are few.
 fn is_stray(row: &LaunchComparison, metric: Metric) -> bool {
     let conflicts = conflicts_of(metric);
     let wavefronts = if conflicts == SharedStoreConflicts { SharedStoreWavefronts } else { SharedLoadWavefronts };

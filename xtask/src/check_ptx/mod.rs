@@ -1,8 +1,9 @@
 //! `check-ptx`: checks that `gpu/ptx` was built from the present sources, and that every GPU can run it.
 //!
-//! `sources.tsv` has the hash of the sources of each module, and the header of a module has the hash of its text. If
-//! the compiler that built a module is installed, the module is built again and compared. The kernels' PTX, and their
-//! SASS for some architectures, are compared with the requirements that the kernels' attributes declare.
+//! `sources.tsv` records a hash of the sources for each module. The module's header records a hash of the module's
+//! text. If the compiler that built a module is installed, the task builds the module again and compares the texts. It
+//! also compares the kernels' PTX, and their SASS for some architectures, with the requirements that the kernels'
+//! attributes declare.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;

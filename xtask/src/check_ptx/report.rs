@@ -8,7 +8,7 @@ use ptxas::Assembled;
 
 use crate::kernels::Kernel;
 
-/// Returns the names of the generic kernels, by the names of their instances in `kernels`.
+/// Returns a map from the name of each instance in `kernels` to the name of its generic kernel.
 pub(super) fn families(kernels: &[Kernel]) -> BTreeMap<String, String> {
     let instances = kernels.iter().filter(|kernel| kernel.name != kernel.family);
     instances.map(|kernel| (kernel.name.clone(), kernel.family.clone())).collect()
@@ -18,7 +18,8 @@ pub(super) fn families(kernels: &[Kernel]) -> BTreeMap<String, String> {
 /// shows the maximum over all instances.
 #[derive(Default)]
 pub(super) struct Report {
-    /// The name of the generic kernel, by the name of each instance that shares its row.
+    /// A map from the name of each instance to the name of its generic kernel. All instances of a generic kernel share
+    /// a row.
     families: BTreeMap<String, String>,
     /// The rows, by the kernel's name and the module's architecture.
     rows: BTreeMap<(String, Arch), KernelUsage>,

@@ -7,7 +7,8 @@ use syn::{BinOp, Expr, Ident, Lit, Macro, Path, Token, Type, TypeArray};
 
 use crate::syntax;
 
-/// The sizes of element types in bytes, each with the names of these types in the names of entries.
+/// The sizes of element types in bytes, each with the names of the types of this size, as they appear in the names of
+/// entries.
 const ELEMENTS: &[(u64, &[&str])] = &[
     (1, &["u8", "i8"]),
     (2, &["u16", "i16"]),
@@ -30,7 +31,8 @@ impl Array {
     }
 }
 
-/// The constants of the sources, by name. Each value of a constant has the index of its file.
+/// The constants of the sources, by name. A name may have several values, each with the index of the file that declares
+/// it.
 #[derive(Default)]
 pub(super) struct Constants(BTreeMap<String, Vec<(usize, Expr)>>);
 
@@ -63,7 +65,7 @@ struct Scope<'a> {
     constants: &'a Constants,
     file: usize,
     arguments: &'a [(String, String)],
-    /// The number of constants that were replaced by their values to reach the expression.
+    /// The number of constants that the evaluation has replaced by their values before it reached this expression.
     depth: usize,
 }
 

@@ -1,4 +1,5 @@
-//! Parses `#[kernel(…)]`: launch bounds, and the instances of a generic kernel with the names that the macro makes.
+//! Parses `#[kernel(…)]`: launch bounds, and the instances of a generic kernel with the names that the macro gives to
+//! these instances.
 
 use anyhow::{Context, Result, bail};
 use proc_macro2::TokenStream;
@@ -118,7 +119,8 @@ fn suffix(argument: &GenericArgument) -> syn::Result<String> {
     }
 }
 
-/// Returns an instance for every combination of each group's arguments, in the order of the function's parameters.
+/// Returns an instance for every combination of arguments in each group. The arguments of an instance are in the order
+/// of the function's parameters.
 fn instances(function: &Signature, groups: &[Group], expected: &Expected) -> Result<Vec<Instance>> {
     let parameter = |parameter: &GenericParam| match parameter {
         GenericParam::Type(parameter) => Some(parameter.ident.to_string()),

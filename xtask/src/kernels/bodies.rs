@@ -24,7 +24,7 @@ pub(super) struct Source {
     pub called_arrays: usize,
 }
 
-/// Returns the kernels of source texts in the order of [`kernels`].
+/// Returns the kernels in source texts, in the order in which [`kernels`] returns them.
 pub(super) fn sources(files: &[(PathBuf, String)]) -> Result<Vec<Source>> {
     let declared = Functions::read(files)?;
     let mut bodies = Bodies::new(&declared.functions);

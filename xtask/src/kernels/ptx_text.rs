@@ -14,10 +14,10 @@ use crate::workspace::Workspace;
 
 /// An exception for kernels whose PTX and source have different numbers of barriers.
 ///
-/// The source's number is the number of calls in the kernel's body and in the functions that it calls. The compiler may
-/// change it by unrolling a loop of known length, or by removing a branch with a constant condition. An exception
-/// states the exact number, so that a lost or duplicated barrier (rust-lang/rust#137086) is found in every instance and
-/// on every architecture.
+/// The source's number is the number of calls of barriers in the kernel's body and in the functions that the kernel
+/// calls. The compiler may change this number by unrolling a loop of known length, or by removing a branch with a
+/// constant condition. An exception states the exact number, so that a lost or duplicated barrier
+/// (rust-lang/rust#137086) is found in every instance and on every architecture.
 struct Exception {
     /// A pattern for the names of the entries, in which `*` matches any text.
     kernels: &'static str,

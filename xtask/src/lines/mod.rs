@@ -15,7 +15,8 @@ mod count;
 
 use count::{Counts, TestModules, count};
 
-/// The endings of the files to read: those that are counted, and the manifests, which show where the crates are.
+/// The endings of the files to read: the files whose lines are counted, and the manifests, which show where the crates
+/// are.
 const ENDINGS: [&str; 5] = [".rs", ".md", ".ptx", ".tsv", "Cargo.toml"];
 
 /// Counts the lines of the working tree, or of the commit `at`, and prints a table.
@@ -31,8 +32,8 @@ pub fn run(workspace: &Workspace, at: Option<&str>) -> Result<()> {
     Ok(())
 }
 
-/// Returns the counts of each crate, by the folder of the crate. `files` has texts by their paths from the repository's
-/// root.
+/// Returns the counts of each crate, by the folder of the crate. `files` maps the path of each file, from the
+/// repository's root, to the text of the file.
 fn by_crate(files: &BTreeMap<String, String>) -> Result<BTreeMap<String, Counts>> {
     let folders: BTreeSet<&str> =
         files.keys().filter_map(|path| path.strip_suffix("Cargo.toml")?.strip_suffix('/')).collect();

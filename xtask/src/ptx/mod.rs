@@ -111,8 +111,8 @@ impl Instruction {
     }
 }
 
-/// Returns a module's lines for comparison with another architecture. The lines leave out the head, and write the
-/// unused half of a register in the same form for all architectures.
+/// Returns a module's lines for comparison with the module of another architecture. The function leaves out the lines
+/// of the head, and writes the unused half of a register in the same form for all architectures.
 pub fn instructions_of(text: &str) -> Vec<String> {
     let is_head = |line: &&str| ["//", ".version", ".target"].iter().any(|start| line.starts_with(start));
     let without_register = |line: &str| {

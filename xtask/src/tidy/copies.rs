@@ -1,7 +1,8 @@
-//! Checks the files that a package must have in its own folder although they are the same elsewhere.
+//! Checks the copies of files: a package must have some files in its own folder that are the same elsewhere in the
+//! repository.
 //!
-//! `cargo package` takes only files below a package's folder. Symbolic links would be text files on Windows, so these
-//! are copies.
+//! `cargo package` takes only files below a package's folder. Symbolic links would be text files on Windows, so the
+//! packages have copies.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -8,7 +8,8 @@ use anyhow::Result;
 use super::Finding;
 use crate::workspace::{Metadata, Package, crate_name};
 
-/// The crates of the project, each with the crates that it may use. A crate may also use what these may use.
+/// The crates of the project, each with the crates that it may use. A crate may also use the crates that those crates
+/// may use.
 const ALLOWED: &[(&str, &[&str])] = &[
     ("simt", &[]),
     ("cuda_std_macros", &[]),

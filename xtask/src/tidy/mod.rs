@@ -75,8 +75,8 @@ fn finding(path: &str, line: usize, message: impl Into<String>) -> Finding {
     Finding { path: path.to_owned(), line, message: message.into() }
 }
 
-/// The source ranges of a file's parts that a comment or an attribute can precede, and of the code that macros
-/// generate.
+/// The source ranges of those parts of a file before which a comment or an attribute can stand, and of the code that
+/// macros generate.
 #[derive(Default)]
 struct Parts {
     /// The ranges of items, statements, arms and fields, including attributes.

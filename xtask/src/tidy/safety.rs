@@ -24,8 +24,8 @@ pub(super) fn undocumented(file: &File<'_>) -> Vec<Finding> {
     findings
 }
 
-/// Returns true if a SAFETY comment is in `line` (counted from 1), directly above it, or directly above line `part`.
-/// The enclosing item, statement, arm or field starts in line `part`.
+/// Returns true if a SAFETY comment is in `line` (counted from 1), directly above `line`, or directly above line
+/// `part`. `part` is the line in which the enclosing item, statement, arm or field starts.
 fn is_argued(lines: &[&str], line: usize, part: usize) -> bool {
     let is_argument = |line: &&str| line.split_once("//").is_some_and(|(_, comment)| comment.contains("SAFETY:"));
     let is_comment = |line: &&&str| line.trim_start().starts_with("//");

@@ -1,4 +1,4 @@
-//! Defines a compute-bound kernel for each function of `f64` that is timed.
+//! Defines compute-bound kernels that time the `f64` functions, one kernel per function.
 
 use cuda_std::{GlobalMut, GpuFloat, kernel, thread};
 

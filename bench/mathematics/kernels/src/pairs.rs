@@ -58,11 +58,11 @@ macro_rules! pair {
 }
 
 pair! {
-    /// Returns the pair of arguments with the number `i`.
+    /// Returns the `i`-th pair of arguments.
     singles, f32, u32, 23
 }
 pair! {
-    /// Returns the pair of arguments with the number `i`.
+    /// Returns the `i`-th pair of arguments.
     doubles, f64, u64, 52
 }
 

@@ -1,5 +1,5 @@
-//! Measures the copies with which rungs are compared: the device's own copy, and the copy kernel at its fastest
-//! setting.
+//! Measures the copies with which rungs are compared: the device's own copy, and the copy kernel with its fastest
+//! setting (operand size, unroll factor and block size).
 
 use gpu::probe::{Operand, U32x4};
 use launch::{Device, LaunchConfig};
@@ -22,7 +22,7 @@ const TRIAL_BYTES: usize = 1 << 30;
 /// The maximum number of blocks per multiprocessor in the simulator.
 const BLOCKS_SIMULATED: u32 = 4;
 
-/// A setting of the copy kernel, and its speed.
+/// A setting of the copy kernel, and the kernel's speed with this setting.
 #[derive(Clone, Copy, Debug)]
 struct Setting {
     operand: &'static str,

@@ -41,7 +41,7 @@ struct Cost {
     launches: u64,
 }
 
-/// Measures each kind of launch. The time of a row is the host's time per launch.
+/// Measures each kind of launch. The time in each row of results is the host's time per launch.
 pub(super) fn run(bench: &mut Bench, sweep: &Sweep) -> anyhow::Result<()> {
     for Cost { kind, host, done, launches } in measure(&bench.device(), BATCHES, LAUNCHES)? {
         let row = Times { low: host.median, high: host.median, ..host }.row(sweep, kind, launches);

@@ -10,7 +10,8 @@ use workbench::bench::{MeasuredPoint, Sweep};
 const RUNS: usize = 11;
 
 /// Measures the three stages with each number of chunks. A row counts the bytes that cross the link between host and
-/// device. The row's setting is the share of the link's two-way speed that the run reaches.
+/// device. The row's `setting` is a text that states the run's speed in percent of the link's speed while both
+/// directions are busy.
 pub(super) fn run(bench: &mut Bench, sweep: &Sweep) -> anyhow::Result<()> {
     let report = stream::measure(&bench.device(), sweep.largest(), &STREAM_CHUNKS, RUNS, bench.seed)?;
     for row in &report.rows {

@@ -1,4 +1,5 @@
-//! Measures copies from the host to the device: from page-locked memory, from pageable memory, and as a sum's argument.
+//! Measures copies from the host to the device: from page-locked memory, from pageable memory, and as part of a sum
+//! whose argument is a slice in host memory.
 
 use std::time::{Duration, Instant};
 use workbench::bench::sweep::UPLOAD_PATHS;

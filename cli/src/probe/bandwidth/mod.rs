@@ -1,4 +1,4 @@
-//! `host bandwidth`: measures the speed of reading, writing and copying, by operand size, unroll factor and block.
+//! `host bandwidth`: measures the speed of reading, writing and copying, by operand size, unroll factor and block size.
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -32,12 +32,13 @@ const CHECKED_BYTES: usize = 64 << 20;
 /// The remedy for too little memory.
 const FEWER: &str = "use fewer --bytes";
 
-/// Measure a GPU's bandwidth of reading, writing and copying by operand size, unroll factor and block
+/// Measure a GPU's bandwidth of reading, writing and copying by operand size, unroll factor and block size
 ///
-/// After the CUDA Handbook's globalRead, globalWrite, globalCopy and globalCopy2. Kernels that write run as many blocks
-/// as the data needs; the kernel that reads runs as many as the GPU holds at once. The first run of each combination is
-/// checked: 64 MiB of its result, a different part for each combination. Times are medians of the later runs, by device
-/// events. Bandwidth counts the bytes read and written, in GB of 10⁹ bytes, and is compared with the device's own copy.
+/// Follows the CUDA Handbook's globalRead, globalWrite, globalCopy and globalCopy2. A kernel that writes has as many
+/// blocks as the data needs; the kernel that only reads has as many blocks as the GPU holds at once. The first run of
+/// each combination is checked: 64 MiB of its result, a different part for each combination. Times are medians of the
+/// later runs, by device events. Bandwidth counts the bytes read and written, in GB of 10⁹ bytes, and is compared with
+/// the device's own copy.
 #[derive(Args, Debug)]
 pub struct BandwidthOptions {
     /// What to measure: read, write, copy, copy2 (two arrays read, one written) or copy_alternating (each element

@@ -1,4 +1,4 @@
-//! The external functions of a PTX text, which it calls and does not define.
+//! The external functions of a PTX text: functions that the text calls but does not define.
 
 use std::borrow::Cow;
 

@@ -9,7 +9,8 @@
 //! - If an architecture lacks the instructions of a part of `cuda_std`, the PTX contains a fallback, marked by the
 //!   comment `// cuda_std fallback <part> <architecture>`. This module removes the comment, and
 //!   [`BuildOutput`](crate::BuildOutput) lists the parts.
-//! - `core` compares slices of integers by `memcmp`, which no library defines for GPUs. This module adds its body.
+//! - `core` compares slices of integers by `memcmp`, which no library defines for GPUs. This module adds the body of
+//!   `memcmp`.
 //! - Symbol names contain hashes of compiler flags and folders. This module replaces the hashes by numbers in order of
 //!   appearance.
 //! - Trailing blanks and repeated empty lines are removed, and a header that describes the text's origin is added.

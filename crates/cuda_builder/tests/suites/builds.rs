@@ -54,8 +54,8 @@ fn cores(target: &Path) -> Vec<(PathBuf, SystemTime)> {
         .collect()
 }
 
-/// The variable that names a kernel crate. With it, the test below runs itself in a child process as the crate's build
-/// script.
+/// The environment variable that names a kernel crate. The test below sets it for a child process, in which the test
+/// plays the part of the crate's build script.
 const KERNELS: &str = "CUDA_BUILDER_TEST_KERNELS";
 const FEATURES: &str = "CUDA_BUILDER_TEST_FEATURES";
 

@@ -7,9 +7,9 @@ const TWO_THIRDS: u32 = 0x3f2a_aaab;
 const ROOT_OF_HALF: u32 = 0x3f35_04f3;
 const THREE_QUARTERS: u32 = 0x3f40_0000;
 
-/// Returns n, m − 1 and a logarithm. For a positive and finite `x`, the first two results satisfy x = 2^n·m. There m is
-/// at least the number with the bits `least`, and less than twice that number. For any other `x`, only the third result
-/// is valid. It is the logarithm of `x`.
+/// Returns n, m − 1 and a logarithm. For a positive and finite `x`, the first two results satisfy x = 2^n·m. The
+/// mantissa m is at least the number with the bits `least`, and less than twice that number. For any other `x`, only
+/// the third result is valid. It is the logarithm of `x`.
 #[inline(always)]
 fn split(x: f32, least: u32) -> (f32, f32, f32) {
     let tiny = x < f32::MIN_POSITIVE;

@@ -4,7 +4,7 @@
 use super::arithmetic::{MAGIC, div, fma, rcp_normal};
 use super::rounding::{ldexp, trunc};
 
-/// Returns the mantissa of a finite `x` and the exponent of its last bit.
+/// Returns the mantissa of a finite `x` as an integer, and the exponent of the mantissa's last bit.
 #[inline(always)]
 fn parts(x: f32) -> (u32, i32) {
     let (field, mantissa) = (x.to_bits() >> 23 & 0xff, x.to_bits() & 0x007f_ffff);

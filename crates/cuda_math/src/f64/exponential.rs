@@ -26,8 +26,8 @@ fn exp_of_rest(r: f64) -> f64 {
     polynomial!(r; 1.0, 1.0, 0.5, 0.16666666666665853, 0.041666666666613374, 0.008333333333872537, 0.0013888888923156665, 0.00019841268658638, 2.480151306372136e-05, 2.7558362489799038e-06, 2.762351414276054e-07, 2.4750050897637266e-08)
 }
 
-/// Returns `power · 2^k`, rounded once. The result need not be normal. Returns 0 for an `x` below `underflows`, ∞ for
-/// an `x` above `overflows`, and NaN for NaN.
+/// Returns `power · 2^k`, rounded once. The result may be subnormal. Returns 0 for an `x` below `underflows`, ∞ for an
+/// `x` above `overflows`, and NaN for NaN.
 #[cold]
 #[inline(always)]
 fn scale_far(x: f64, power: f64, k: i32, underflows: f64, overflows: f64) -> f64 {

@@ -2,9 +2,9 @@
 //!
 //! # Design
 //!
-//! The reciprocal, `rsqrt` and the root of the arc sine start from a GPU's estimate. Their last step rounds correctly
-//! for any estimate, so they return the same bits on every device. The cube roots start from an approximation in `f32`.
-//! It uses only operations whose results IEEE 754 determines.
+//! The reciprocal, `rsqrt` and the square root in the arc sine start from a GPU's estimate. Their last step rounds
+//! correctly for any estimate, so they return the same bits on every device. The cube roots start from an approximation
+//! in `f32`. It uses only operations whose results IEEE 754 determines.
 
 use super::arithmetic::{from_words, high, low, magnitude_high, mul, mul_add, with_sign};
 use crate::backend::{rsqrt_estimate_f64 as rsqrt_estimate, sqrt_f64 as sqrt};

@@ -15,8 +15,8 @@ use crate::backend::trunc_f64 as trunc;
 const FAR: i32 = 0x41d0_0000;
 
 /// Returns `x − multiple · π/2`. The first subtraction is exact, because its terms are nearly equal multiples of an ulp
-/// of π/2. The part of π/2 that is left out is far below the result. No `f64` below 2^30 is nearer to a multiple of π/2
-/// than 2^−60.
+/// of π/2. The bits of π/2 that the function leaves out contribute far less than the result. No `f64` below 2^30 is
+/// nearer to a multiple of π/2 than 2^−60.
 #[inline(always)]
 fn less_quarters(x: f64, multiple: f64) -> f64 {
     let rest = mul_add(multiple, -HALF_PI[0], x);

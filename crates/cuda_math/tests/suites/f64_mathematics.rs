@@ -1,5 +1,5 @@
-//! Checks that the errors of the `f64` functions are as stated, by results of GNU MPFR. Also checks the results at
-//! special arguments, at overflow and at underflow.
+//! Checks the stated errors of the `f64` functions against results of GNU MPFR. Also checks the results at special
+//! arguments, at overflow and at underflow.
 
 use std::collections::HashMap;
 use std::f64::consts::{FRAC_PI_2, FRAC_PI_4, PI};
@@ -33,7 +33,7 @@ fn apply(name: &str, x: &[f64]) -> f64 {
     }
 }
 
-/// Returns the number of steps from one double to the other in the order of the doubles.
+/// Returns the number of steps from `a` to `b`, where each step goes to the next representable number.
 fn distance(a: f64, b: f64) -> u64 {
     let place = |x: f64| {
         let bits = x.to_bits() as i64;

@@ -3,7 +3,8 @@
 
 use cuda_math::{FLOAT_FUNCTIONS, GpuFloat};
 
-/// The distance between the bits of two sampled arguments. It is odd, so that the samples have all kinds of low bits.
+/// The difference between the bit patterns of two successive sampled arguments, as integers. It is odd, so that the
+/// samples have all kinds of low bits.
 const STRIDE: usize = 1_048_573;
 
 const SPECIAL: [f32; 30] = [

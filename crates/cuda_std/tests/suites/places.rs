@@ -84,7 +84,7 @@ fn computed_values_may_be_assigned_to() {
     assert_eq!(download::<u32>(&y), [8]);
 }
 
-/// Takes an atomic from a mutable borrow, which counts as a store.
+/// Makes an atomic from a mutable borrow. The borrow counts as a store.
 #[kernel]
 fn borrowed(y: GlobalMut<u32>) {
     // SAFETY: none: that is what is tested.

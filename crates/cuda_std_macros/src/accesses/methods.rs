@@ -17,10 +17,11 @@ enum Accessed {
     Pointee(Access),
     /// The target of the pointer, which may be unaligned.
     Unaligned(Access),
-    /// Several elements, of which the pointer has the first. The call's last argument is their number.
+    /// Several elements. The pointer points to the first of them, and the call's last argument is the number of
+    /// elements.
     Many(Access),
-    /// Several elements each of two arrays. The pointer has the first element of one array, and the argument before the
-    /// last has the first element of the other. The last argument is the number of elements.
+    /// Several elements of each of two arrays. The pointer points to the first element of one array, and the last
+    /// argument but one points to the first element of the other array. The last argument is the number of elements.
     Copied(Access),
     /// The targets of both pointers.
     Both(Access),

@@ -112,8 +112,7 @@ impl Accesses {
         is_place(value) && !self.known.is_own(value)
     }
 
-    /// Returns the name of a new variable for the value of the expression at `span`, where the compiler then shows the
-    /// errors of the value's type.
+    /// Returns a new variable's name. The compiler shows type errors of the variable's value at `span`.
     fn variable(&mut self, span: Span) -> Ident {
         self.variables += 1;
         Ident::new(&format!("value_{}", self.variables), Span::mixed_site().located_at(span))
@@ -179,8 +178,7 @@ impl Accesses {
         }
     }
 
-    /// Returns an expression that evaluates `right`, runs the reports `told`, and then executes the assignment that
-    /// `assign` generates. Returns `None` if there are no reports.
+    /// Returns an expression for `right`, then the reports `told`, then `assign`'s code; `None` without reports.
     fn after(
         &mut self,
         told: TokenStream,

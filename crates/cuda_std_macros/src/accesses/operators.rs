@@ -52,8 +52,8 @@ impl Accesses {
         around
     }
 
-    /// Adds the code for the dereferences and indices of a place to `around`. The outermost operator is announced
-    /// first.
+    /// Adds to `around` the code for the dereferences and indices in the place expression `place`. The outermost
+    /// operator is announced first.
     pub fn lead_to(&mut self, place: &mut Expr, around: &mut Around) {
         match place {
             Expr::Paren(inner) => self.lead_to(&mut inner.expr, around),

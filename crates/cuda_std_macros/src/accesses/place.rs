@@ -69,7 +69,7 @@ impl Bindings {
     }
 }
 
-/// Returns the call of the source if `call` is the wrapper that the pass for call paths has put around it.
+/// Returns the wrapped call if `call` is a wrapper that the pass for call paths has put around a call of the source.
 pub fn left_call(call: &ExprCall) -> Option<&Expr> {
     match &*call.func {
         Expr::Path(path) if path.path.segments.len() == 4 && path.path.segments[3].ident == "leave" => call.args.last(),

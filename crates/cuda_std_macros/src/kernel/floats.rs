@@ -1,9 +1,9 @@
 //! Replaces float methods in device code by those of `cuda_std::GpuFloat`, on every device and without an import.
 //!
 //! On the host, std's float methods hide trait methods of the same names, and their results differ from a GPU's in some
-//! bits. In a call with such a name, the macro therefore wraps the value before the dot in a receiver. A receiver that
-//! holds a float has the methods of `GpuFloat`. Any other receiver dereferences to its content. The path `f32::exp`
-//! becomes `<f32 as GpuFloat>::exp`.
+//! bits. In a call with such a name, the macro therefore wraps the value before the dot in a `FloatReceiver`. A
+//! `FloatReceiver` that wraps a float has the methods of `GpuFloat`. Any other `FloatReceiver` dereferences to the
+//! wrapped value. The path `f32::exp` becomes `<f32 as GpuFloat>::exp`.
 
 use quote::quote;
 use syn::parse::Parser;
@@ -173,7 +173,7 @@ impl VisitMut for Rewrite {
     }
 }
 
-/// Wraps the value before the dot in a receiver if the method has the name and the number of arguments of a float
+/// Wraps the value before the dot in a float receiver if the method has the name and the number of arguments of a float
 /// function.
 fn receive(call: &mut ExprMethodCall) {
     let has_name = NAMES.get(call.args.len()).is_some_and(|names| names.iter().any(|name| call.method == name));

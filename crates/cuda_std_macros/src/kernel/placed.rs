@@ -1,4 +1,4 @@
-//! Rejects kernels at places where the items of the expansion cannot stand.
+//! Rejects kernels at places where the items of the expansion are not allowed.
 
 use proc_macro2::Ident;
 use syn::visit::{self, Visit};

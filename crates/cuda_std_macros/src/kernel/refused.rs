@@ -1,4 +1,4 @@
-//! Rejects parameters that no kernel can take, each with what to take instead.
+//! Rejects parameters that no kernel can take. Each error says what to take instead.
 
 use syn::spanned::Spanned;
 use syn::{Error, Ident, Type};

@@ -4,12 +4,12 @@
 //! CUDA_CACHE_DISABLE=1 many_kernels [--functions N] [--lines N] [WAY…]
 //! ```
 //!
-//! The functions are shared by all kernels, and each has the number of lines of PTX. The ways, by default the first
-//! four:
+//! All kernels share the N functions of `--functions`, and each function has the N lines of PTX of `--lines`. The
+//! program measures these ways to compile and launch the kernels, by default the first four:
 //!
 //! - `one-by-one`: each kernel is compiled at its first launch;
 //! - `load`: `Device::load` compiles all;
-//! - `open`: all are compiled in the background from the opening of the device on, and launched meanwhile, in order;
+//! - `open`: all are compiled in the background as soon as the device is opened, and meanwhile launched in order;
 //! - `one-text`: the driver compiles one text with all kernels, because they use a static;
 //! - `last`: as `open`, but only the last kernel is launched, and the device is dropped;
 //! - `exit`: as `last`, but the process exits before the device is dropped.

@@ -112,7 +112,7 @@ impl Program {
         ptx
     }
 
-    /// Returns what the kernel makes of `x`.
+    /// Returns the value that the kernel computes from `x`.
     pub fn result(&self, kernel: usize, x: u64) -> u64 {
         let mut v = std::array::from_fn(|i| x.wrapping_add(77 * i as u64));
         steps(1000 + kernel as u64, OWN).for_each(|step| step.execute(&mut v));

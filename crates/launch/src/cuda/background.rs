@@ -2,13 +2,14 @@
 //!
 //! # Design
 //!
-//! The kernels of [`include_ptx!`](crate::include_ptx) are compiled in the background: as many at the same time as the
-//! machine has cores but one, those with the longest texts first. The driver needs no context for this, so that it
-//! begins before the GPU's context is made. Devices with the same modules and the same architecture share it, because
-//! they share the code. It ends early when the last of them is dropped. The end waits for the kernels that have begun,
-//! because a call of the driver cannot be interrupted.
+//! The kernels of [`include_ptx!`](crate::include_ptx) are compiled in the background: the kernels with the longest
+//! texts first, in one thread fewer than the machine has cores. The driver needs no context to compile, so the
+//! compilation begins before the GPU's context is made. Devices with the same modules and the same architecture share
+//! one compilation, because they share the code. The compilation ends early when the last of these devices is dropped.
+//! Dropping this device waits for the kernels that are being compiled, because a call of the driver cannot be
+//! interrupted.
 //!
-//! The library's own kernels are not compiled so: a program launches few of them.
+//! The library's own kernels are not compiled in the background, because a program launches few of them.
 
 use std::ffi::{CStr, c_int};
 use std::sync::{Arc, Mutex, Once, PoisonError, Weak};
@@ -46,11 +47,11 @@ pub(super) fn start(target: Target) -> Option<Arc<Background>> {
     Some(background)
 }
 
-/// An empty kernel, for which the driver loads its compiler.
+/// An empty kernel. To compile it, the driver loads its compiler.
 const EMPTY: &CStr = c".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry empty()\n{\n\tret;\n}\n";
 
-/// Makes the end of the process wait for the kernels that have begun, also if a program calls `exit` before it drops
-/// its devices. Otherwise the driver and its compiler would be torn down while they are in use.
+/// Makes the end of the process wait for the kernels that are being compiled, also if a program calls `exit` before it
+/// drops its devices. Otherwise the driver and its compiler would be torn down while they are in use.
 fn stop_at_exit() {
     unsafe extern "C" {
         fn atexit(function: extern "C" fn()) -> c_int;

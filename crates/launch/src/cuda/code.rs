@@ -95,7 +95,8 @@ pub(super) fn of(target: &Target, kernel: &'static KernelInfo) -> Option<Compile
     compiled(image, kernel.name)
 }
 
-/// Returns the compiled code of the kernel `name`, or `None` if there is none. Compiles the kernel if no thread does.
+/// Returns the compiled code of the kernel `name`, or `None` if there is none. Compiles the kernel unless a thread has
+/// already begun to compile it.
 fn compiled(image: &'static PtxImage, name: &str) -> Option<Compiled> {
     SLOTS.get(address(image), name, || {
         let text = image.outline()?.part(&[name])?;

@@ -1,6 +1,6 @@
 //! The loaded kernels of a GPU. The driver compiles each kernel when it is first used: separately or, if the kernel
 //! uses statics, with its whole module. If the module has machine code for the GPU, all its kernels are loaded from
-//! that at once. Kernels are kept until the device is dropped.
+//! this machine code at once. Kernels are kept until the device is dropped.
 
 use std::collections::HashMap;
 use std::ffi::CString;
@@ -22,7 +22,7 @@ use crate::ptx::{self, Traits};
 /// The loaded modules and kernels of a device.
 pub(super) struct Modules {
     target: Target,
-    /// The loaded modules. Its lock also protects every change of a kernel.
+    /// The loaded modules. The lock of this field also protects every change of a kernel.
     loaded: Mutex<Loaded>,
     kernels: KernelTable,
 }
@@ -226,7 +226,8 @@ impl Modules {
         Ok(module.as_ref().map(|module| (module.0, image)))
     }
 
-    /// Finds the wanted kernel in `module`. `traits` are its own, or the default if the whole module was loaded.
+    /// Finds the wanted kernel in `module`. `traits` are the properties of this kernel's text, or the default if the
+    /// whole module was loaded.
     fn find_in(&self, wanted: Wanted<'_>, module: CUmodule, traits: Traits) -> Result<LoadedKernel, Error> {
         let Wanted { context, kernel, .. } = wanted;
         let what = || format!("find the kernel `{}` of `{}` in the PTX", kernel.name, kernel.module);
@@ -270,7 +271,7 @@ impl Modules {
         Ok(modules.whole.entry(index).or_insert(module).0)
     }
 
-    /// Returns the address of the static `of`. The context must be current.
+    /// Returns the address of the static variable `of`. The context must be current.
     pub(super) fn static_address(&self, context: &Context, of: &'static DeviceStatic) -> Result<u64, Error> {
         let index = self.module_index(of.name, of.module)?;
         let module = self.whole(context, index)?;
@@ -324,8 +325,8 @@ impl Modules {
     }
 }
 
-/// Returns the properties that a launch needs of the loaded kernel `function`. `traits` are its own, or the default if
-/// the whole module was loaded.
+/// Returns those properties of the loaded kernel `function` that a launch needs. `traits` are the properties of this
+/// kernel's text, or the default if the whole module was loaded.
 fn describe(wanted: Wanted<'_>, function: CUfunction, traits: Traits) -> Result<LoadedKernel, Error> {
     let Wanted { context, kernel, tables } = wanted;
     let read = |attribute| {

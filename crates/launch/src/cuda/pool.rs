@@ -7,7 +7,8 @@
 //! # Design
 //!
 //! The blocks of a context are pooled by size. The memory and contents of a workspace (`Device::workspace`) are reused
-//! only for a later workspace of the same type and length. That workspace need not clear the flags again.
+//! only for a later workspace of the same type and length. Kernels that use the later workspace need not clear its
+//! flags again.
 
 use std::any::TypeId;
 use std::collections::HashMap;

@@ -4,9 +4,9 @@
 //! therefore derives races from the events and waits that order the work.
 //!
 //! Each stream, and each device's own queue, is an actor with a vector clock. A recorded event keeps the clock of its
-//! stream, and a stream that waits for the event joins that clock. Work for which the host has waited is done before
-//! any work that is enqueued later, so its accesses are removed. Host threads are not distinguished: after one host
-//! thread has waited for work, that work counts as done for all host threads.
+//! stream, and a stream that waits for the event joins that clock into its own. Work for which the host has waited is
+//! done before any work that is enqueued later, so its accesses are removed. Host threads are not distinguished: after
+//! one host thread has waited for work, that work counts as done for all host threads.
 //!
 //! The checker assumes that a launch reads everything in its views. A mutable view counts as written as a whole if the
 //! kernel has ever changed anything through that parameter, otherwise as read. Kernels may thus take mutable views of

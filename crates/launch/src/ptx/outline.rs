@@ -6,18 +6,18 @@ use std::sync::{Arc, OnceLock};
 
 use super::{items, words};
 
-/// The items of a module's text. An item's references are found when they are first needed, and then kept: the texts of
-/// many kernels that share functions take little more time than one of them.
+/// The items of a module's text. The outline finds an item's references when they are first needed, and keeps them. To
+/// extract many kernels that share functions therefore takes little more time than to extract one.
 pub(crate) struct Outline {
     text: Arc<str>,
     items: Vec<OutlineItem>,
-    /// The items with a name. A function that is declared before it is defined has two.
+    /// The indices of the items with each name. A function that is declared before it is defined has two items.
     places: HashMap<Box<str>, Vec<usize>>,
 }
 
 struct OutlineItem {
     range: Range<usize>,
-    /// True for a directive, which every text has.
+    /// True for a directive, which every extracted text contains.
     is_directive: bool,
     is_entry: bool,
     is_shared_with_host: bool,
@@ -52,7 +52,8 @@ impl Outline {
         names
     }
 
-    /// Returns which items the text of `entries` has, or `None` if one of them needs the rest of its module.
+    /// Returns, for each item, true if the text of the kernels `entries` contains the item. Returns `None` if one of
+    /// these kernels needs the rest of its module.
     fn used(&self, entries: &[&str]) -> Option<Vec<bool>> {
         let mut is_used: Vec<_> = self.items.iter().map(|item| item.is_directive).collect();
         let mut todo = Vec::<usize>::new();

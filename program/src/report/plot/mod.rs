@@ -5,7 +5,7 @@
 //! light nor a dark page.
 //!
 //! The program contains the typeface for text in PNG files. SVG files name the viewer's sans-serif typeface. Neither
-//! format needs a font of the machine.
+//! format needs a font that is installed on this machine.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

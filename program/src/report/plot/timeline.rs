@@ -1,4 +1,4 @@
-//! Draws a timeline: bars over time, with a row for each multiprocessor or other place.
+//! Draws a timeline: bars over time, with a row for each multiprocessor or other unit that runs work.
 
 use plotters::backend::DrawingBackend;
 use plotters::coord::Shift;
@@ -21,7 +21,7 @@ const GAP: u32 = 3;
 /// The number of pixels above and below all rows together.
 const AROUND: u32 = frame::TOP + 2 * frame::CHART_MARGIN + frame::X_LABELS;
 
-/// A timeline: bars over time, with a row for each place where work ran.
+/// A timeline: bars over time, with a row for each multiprocessor or other unit that ran work.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Timeline {
     /// The title, with the name of the device.
@@ -38,7 +38,7 @@ pub struct Timeline {
     pub bars: Vec<Bar>,
 }
 
-/// A bar of a timeline: a piece of work that ran in one place.
+/// A bar of a timeline: work that one multiprocessor or other unit ran.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Bar {
     /// The number of the bar's row.

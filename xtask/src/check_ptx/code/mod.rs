@@ -3,8 +3,8 @@
 //! # Design
 //!
 //! A kernel must have no local memory, no generic access, and a launch bound. Its attribute declares the 16-byte
-//! accesses that it must have, as in `wide(loads, stores)`, and exceptions from the rules, as in
-//! `allow(local = "why")`. An exception that no instance needs is a finding.
+//! accesses that it must have, as in `wide(loads, stores)`, and exceptions from the rules, as in `allow(local =
+//! "why")`. An exception that no instance needs is reported.
 //!
 //! A module is assembled only for the architectures whose GPUs run it. The PTX is always checked. The SASS for sm_80,
 //! sm_90 and sm_100 is checked if `ptxas` and `nvdisasm` are found; CI requires both.
@@ -191,7 +191,8 @@ impl Table {
     }
 }
 
-/// Returns true if a module's target has asynchronous copies. Targets before sm_80 use loads instead.
+/// Returns true if the module in `file` is for a target with asynchronous copies. Targets before sm_80 use loads
+/// instead.
 fn has_copies(file: &str) -> bool {
     !file.contains(".sm_70.")
 }

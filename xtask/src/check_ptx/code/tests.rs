@@ -50,7 +50,7 @@ fn of_sass(text: &str) -> CodeFindings {
     table_of_tests().check_sass("step.sm_90.ptx", Arch::Sm90, &sass::parse(text))
 }
 
-/// Returns the only finding of `check` in `text`, with `sound` replaced by `faulty`.
+/// Replaces `sound` by `faulty` in `text`, and returns the only finding of `check` in the resulting text.
 fn finding(check: fn(&str) -> CodeFindings, text: &str, sound: &str, faulty: &str) -> String {
     assert!(text.contains(sound), "{sound}");
     let mut findings = check(&text.replacen(sound, faulty, 1)).findings;

@@ -17,8 +17,8 @@ pub fn product_f64(a: f64, b: f64) -> f64 {
     product
 }
 
-/// Returns the number with these upper and lower 32 bits. The function uses assembly, because the compiler would
-/// otherwise turn an addition to `high` into a 64-bit addition.
+/// Returns the `f64` whose upper 32 bits are `high` and whose lower 32 bits are `low`. The function uses assembly,
+/// because the compiler would otherwise turn an addition to `high` into a 64-bit addition.
 #[inline(always)]
 pub fn from_words_f64(high: i32, low: i32) -> f64 {
     let x;
@@ -59,8 +59,8 @@ pub fn sqrt_in_range_f64(x: f64) -> f64 {
     fma_f64(fma_f64(-root, root, x), half, root)
 }
 
-/// Returns `1 / x` with a relative error of 2^−20, in the upper word of the result. A subnormal operand or result
-/// counts as 0.
+/// Returns `1 / x` with a relative error of 2^−20. Only the upper 32 bits of the result are significant. A subnormal
+/// operand or result counts as 0.
 #[inline(always)]
 pub fn recip_estimate_f64(x: f64) -> f64 {
     let estimate;
@@ -71,7 +71,8 @@ pub fn recip_estimate_f64(x: f64) -> f64 {
     estimate
 }
 
-/// Returns `1 / √x` with a relative error of 2^−20, in the upper word of the result. A subnormal operand counts as 0.
+/// Returns `1 / √x` with a relative error of 2^−20. Only the upper 32 bits of the result are significant. A subnormal
+/// operand counts as 0.
 #[inline(always)]
 pub fn rsqrt_estimate_f64(x: f64) -> f64 {
     let estimate;

@@ -6,7 +6,7 @@ pub fn product_f64(a: f64, b: f64) -> f64 {
     a * b
 }
 
-/// Returns the number with these upper and lower 32 bits.
+/// Returns the `f64` whose upper 32 bits are `high` and whose lower 32 bits are `low`.
 #[inline(always)]
 pub fn from_words_f64(high: i32, low: i32) -> f64 {
     f64::from_bits((high as u32 as u64) << 32 | low as u32 as u64)
@@ -24,13 +24,13 @@ pub fn sqrt_in_range_f64(x: f64) -> f64 {
     x.sqrt()
 }
 
-/// Returns `1 / x` with all bits. A GPU's result has a relative error of 2^−20.
+/// Returns `1 / x`, correctly rounded. A GPU's result has a relative error of 2^−20.
 #[inline(always)]
 pub fn recip_estimate_f64(x: f64) -> f64 {
     1.0 / x
 }
 
-/// Returns `1 / √x` with all bits. A GPU's result has a relative error of 2^−20.
+/// Returns `1 / √x` to full precision. A GPU's result has a relative error of 2^−20.
 #[inline(always)]
 pub fn rsqrt_estimate_f64(x: f64) -> f64 {
     1.0 / x.sqrt()

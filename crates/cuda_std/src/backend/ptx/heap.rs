@@ -10,7 +10,7 @@ use core::alloc::{GlobalAlloc, Layout};
 unsafe extern "C" {
     /// Returns `bytes` bytes of the device's heap, aligned to [`ALIGNMENT`], or null if the heap is full.
     fn malloc(bytes: usize) -> *mut u8;
-    /// Gives back what `malloc` has returned.
+    /// Frees memory that `malloc` returned.
     fn free(memory: *mut u8);
 }
 

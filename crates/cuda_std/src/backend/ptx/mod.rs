@@ -228,8 +228,8 @@ pub const fn instance<F>(_closure: &F) -> u64 {
     hash
 }
 
-/// Keeps the compiler from moving accesses across the call, as `core`'s function of this name does, which the back end
-/// cannot compile.
+/// Keeps the compiler from moving accesses across the call, like `core`'s function of this name. LLVM's back end for
+/// GPUs cannot compile `core`'s function.
 #[inline(always)]
 pub fn compiler_fence(_order: core::sync::atomic::Ordering) {
     // SAFETY: executes nothing.

@@ -10,7 +10,8 @@ pub(super) fn is_of_std(name: &'static str) -> bool {
     matches!(name.as_bytes(), [b'c', b'o', b'r', b'e', b':', ..] | [b'a', b'l', b'l', b'o', b'c', b':', ..])
 }
 
-/// Returns the bytes of an element if the name is that of a slice of numbers, `&[f32]` or `&mut [f32]`.
+/// Returns the number of bytes of an element if `name` is the name of a slice of numbers, such as `&[f32]` or `&mut
+/// [f32]`.
 #[inline(always)]
 pub(super) fn slice_of_numbers(name: &'static str) -> Option<usize> {
     match name.as_bytes() {
@@ -38,7 +39,8 @@ fn number(name: &[u8]) -> Option<usize> {
     }
 }
 
-/// Returns true for the name of a tuple, an array or a type of the standard library, which are compared part by part.
+/// Returns true for the name of a tuple, an array or a type of the standard library. Values of these types are compared
+/// part by part.
 #[inline(always)]
 pub(super) fn is_made(name: &'static str) -> bool {
     let inner = match name.as_bytes() {
@@ -66,7 +68,8 @@ fn is_std(path: &str) -> bool {
     ["core::", "alloc::", "std::"].iter().any(|root| path.starts_with(root))
 }
 
-/// Returns the name and the least size of the target of a thin reference, or `None` for other names.
+/// Returns the name and the minimum size of a thin reference's target, or `None` if `name` is not the name of a thin
+/// reference.
 pub(super) fn behind(name: &str) -> Option<(&str, usize)> {
     let inner = name.strip_prefix('&')?;
     let inner = inner.strip_prefix("mut ").unwrap_or(inner);
@@ -83,7 +86,7 @@ pub(super) fn array(name: &str) -> Option<(&str, usize)> {
     Some((element, len.parse().ok()?))
 }
 
-/// Returns the least number of bytes of a value of this type. Parts that the name does not show count as 0.
+/// Returns the minimum number of bytes of a value of this type. Parts that the name does not show count as 0.
 fn least_bytes(name: &str) -> usize {
     if let Some((element, len)) = array(name) {
         return len * least_bytes(element);

@@ -45,7 +45,8 @@ fn is_comparison(operator: &'static str) -> bool {
     matches!(operator, "PartialEq" | "PartialOrd")
 }
 
-/// The type of a method's receiver. Only a slice is considered: the method may access all its elements.
+/// The type of a method's receiver. Only a receiver that is a slice matters, because the method may access all elements
+/// of the slice.
 #[derive(Clone, Copy, Debug)]
 pub struct Whole<T: ?Sized>(PhantomData<T>);
 
@@ -184,7 +185,7 @@ impl<P> Operator<P> {
         self.with()
     }
 
-    /// Adds the receiver of a method. The method may access all elements of a slice.
+    /// Adds the receiver of a method. If the receiver is a slice, the method may access all its elements.
     #[inline(always)]
     pub fn whole<T: ?Sized>(self, place: impl FnOnce() -> *const T + Copy) -> Operator<(P, Whole<T>)> {
         if <((), Whole<T>)>::are_own(self.head.name) && raw::is_followed() {

@@ -1,5 +1,5 @@
-//! Functions that decide by the type of a place expression. They do not compute the place's address, because that would
-//! check its indices a second time.
+//! Functions whose results depend only on the type of a place expression. They do not compute the place's address,
+//! because that would check its indices a second time.
 
 use core::marker::PhantomData;
 
