@@ -1,4 +1,4 @@
-//! Compresses the PTX of the algorithms in `src/catalogue.rs`, which the crate embeds.
+//! Compresses the PTX of the algorithms that `src/catalogue.rs` lists. The crate embeds the compressed PTX.
 
 use std::{fs, io};
 

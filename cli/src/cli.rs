@@ -38,8 +38,8 @@ enum Command {
 /// The commands that may run on several ranks, besides those of the algorithms.
 const RUN_ON_RANKS: [&str; 2] = ["life", "bench"];
 
-/// Returns the algorithms whose command [`measure::command`] makes. Life is not among them: its command `host life`
-/// shows a board.
+/// Returns the algorithms whose command [`measure::command`] makes. Life is not among them, because its command
+/// `host life` shows a board.
 fn measured() -> impl Iterator<Item = &'static dyn Algorithm> {
     ALGORITHMS
         .iter()

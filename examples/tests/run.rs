@@ -2,7 +2,7 @@
 
 use std::process::{Command, Stdio};
 
-/// Returns the lines of a program's output after the line that names the device.
+/// Runs a program and returns the lines of its output, except the first line, which names the device.
 fn lines(program: &str) -> Vec<String> {
     let output = Command::new(program).stdin(Stdio::null()).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -31,7 +31,7 @@ fn saxpy_doubles_and_adds() {
 #[test]
 fn the_year_s_rain_is_summed() {
     let rain: Vec<f64> = (0..365).map(|day| f64::from(day * day % 17) * 0.5).collect();
-    // Halves, so that every sum is exact in any order.
+    // The numbers are multiples of 0.5, so every sum is exact in any order.
     let year: f64 = rain.iter().sum();
     let mut total = 0.0;
     let half = rain.iter().position(|day| {

@@ -29,7 +29,7 @@ pub struct RungNames {
     pub algorithm: &'static str,
     /// The name of the rung.
     pub rung: &'static str,
-    /// The idea of the rung in a line: what it changes in the previous rung.
+    /// The idea of the rung in a line: its difference from the previous rung.
     pub idea: &'static str,
 }
 
@@ -71,7 +71,7 @@ impl Explanation {
         Self { subject: subject.into(), gpu, rungs: Vec::new(), left_out: Vec::new() }
     }
 
-    /// Adds a rung. If `is_step` is true, also sets its [`change`](RungFigures::change) from the previous rung.
+    /// Adds a rung. If `is_step` is true, also describes its [`change`](RungFigures::change) from the previous rung.
     pub fn push(&mut self, rung: RungFigures, is_step: bool) {
         let before = self.rungs.last().filter(|_| is_step);
         let change = before.map(|before| rung.summary.change_from(&before.summary, rung.names.idea));

@@ -31,7 +31,7 @@ impl TrafficByKind {
         }
     }
 
-    /// Adds the counts of `other` to these counts.
+    /// Adds the counts of `other` to `self`.
     pub fn add(&mut self, other: &Self) {
         self.load.add(&other.load);
         self.store.add(&other.store);
@@ -90,7 +90,7 @@ impl Totals {
         totals
     }
 
-    /// Adds the counts of `other` to these counts.
+    /// Adds the counts of `other` to `self`.
     pub fn add(&mut self, other: &Self) {
         self.global.add(&other.global);
         self.shared.add(&other.shared);
@@ -99,7 +99,7 @@ impl Totals {
     }
 }
 
-/// The launches of a kernel that have the same grid, block and dynamic shared memory.
+/// The launches of a kernel that have the same grid, block and size of dynamic shared memory.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Launches {
     /// The number of blocks along x, y and z.

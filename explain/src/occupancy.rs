@@ -173,11 +173,11 @@ mod tests {
             (75, 64, 64, 4096, 16, &[SharedMemory, Warps, Blocks]),
             (80, 256, 64, 0, 4, &[Registers]),
             (80, 1024, 32, 0, 2, &[Registers, Warps]),
-            // 167936 B over 16384 + 1024.
+            // The multiprocessor has 167936 bytes of shared memory, and a block needs 16384 + 1024.
             (80, 128, 32, 16384, 9, &[SharedMemory]),
             (86, 256, 32, 0, 6, &[Warps]),
             (86, 32, 32, 0, 16, &[Blocks]),
-            // 102400 B over 8448 + 1024.
+            // The multiprocessor has 102400 bytes of shared memory, and a block needs 8448 + 1024.
             (86, 128, 40, 8448, 10, &[SharedMemory]),
             (89, 32, 32, 0, 24, &[Blocks]),
             (90, 256, 27, 4224, 8, &[Registers, Warps]),

@@ -114,7 +114,7 @@ pub struct Traffic {
 }
 
 impl Traffic {
-    /// Adds the counts of `other` to these counts.
+    /// Adds the counts of `other` to `self`.
     pub fn add(&mut self, other: &Self) {
         add_fields!(self, other: requests lanes sectors ideal_sectors wavefronts ideal_wavefronts bank_conflicts);
     }

@@ -1,4 +1,4 @@
-//! The summed figures of a rung, and their differences from the figures of the rung before.
+//! The summed figures of a rung, and their differences from the figures of the previous rung.
 
 use serde::Serialize;
 
@@ -55,7 +55,7 @@ pub struct Summary {
     pub atomics: u64,
     /// The number of executed fences, counted per thread.
     pub fences: u64,
-    /// The share of divergent branches: a warp executed the branch, and only some of its lanes took it.
+    /// The share of branch executions by warps in which only some of the lanes took the branch.
     pub divergent_share: Option<f64>,
     /// The occupancy of the kernel with the most traffic, as a share of the warps that a multiprocessor can hold.
     pub occupancy: Option<f64>,
@@ -115,8 +115,8 @@ impl Summary {
         self.shared_seconds > self.moved_seconds
     }
 
-    /// Returns a text that lists how the figures differ from those of the rung `before`, the largest difference first.
-    /// If no figure differs, the text quotes the rung's `idea` instead.
+    /// Returns a text that lists how the figures differ from those of the previous rung `before`, the largest
+    /// difference first. If no figure differs, the text quotes the rung's `idea` instead.
     pub fn change_from(&self, before: &Self, idea: &str) -> String {
         let mut clauses: Vec<(f64, String)> = Vec::new();
         let mut add = |weight: f64, clause: String| clauses.push((weight.abs(), clause));
@@ -128,8 +128,8 @@ impl Summary {
         }
         match (before.shared_ways, self.shared_ways) {
             (None, Some(_)) => match ways(self) {
-                Some(ways) => add(2.0, format!("goes through shared memory, with {}-way bank conflicts", number(ways))),
-                None => add(2.0, "goes through shared memory, without bank conflicts".into()),
+                Some(ways) => add(2.0, format!("uses shared memory, with {}-way bank conflicts", number(ways))),
+                None => add(2.0, "uses shared memory, without bank conflicts".into()),
             },
             (Some(_), None) => add(2.0, "does without shared memory".into()),
             (Some(then), Some(now)) if is_other(then, now, 1.1) => {
@@ -209,7 +209,7 @@ impl Summary {
         }
     }
 
-    /// Returns a text that compares `access_seconds` per element with the value of the rung `before`.
+    /// Returns a text that compares `access_seconds` per element with the value of the previous rung `before`.
     fn time_change(&self, before: &Self) -> String {
         let (then, now) = (before.per_element(before.access_seconds), self.per_element(self.access_seconds));
         if then <= 0.0 || now <= 0.0 || !is_other(then, now, 1.02) {
@@ -227,7 +227,7 @@ impl Summary {
     }
 }
 
-/// Returns true if one of `a` and `b` is more than `factor` times the other.
+/// Returns true if the larger of `a` and `b` is more than `factor` times the smaller.
 fn is_other(a: f64, b: f64, factor: f64) -> bool {
     a.max(b) > factor * a.min(b)
 }

@@ -221,7 +221,7 @@ fn add_table<'a>(
     remarks: impl Iterator<Item = (&'a SourceSite, &'a str)>,
     columns: usize,
 ) {
-    // The heading and the line below it have no remarks.
+    // The heading row and the rule below it have no remarks.
     let remarks = [None, None].into_iter().chain(remarks.map(Some));
     for (line, remark) in table.lines().zip(remarks) {
         let _ = writeln!(text, "  {}", line.trim_end());

@@ -1,9 +1,10 @@
-//! The kernels. This crate has device code only: one folder per algorithm, one file per rung of its ladder.
+//! The project's CUDA kernels. This crate contains only device code. Each algorithm has a folder with one file per
+//! *rung*. A rung is a version of the algorithm: the first is the textbook's, and the last is the fastest.
 //!
 //! # Design
 //!
-//! A kernel is written once: there is no second version for the simulator. Only the `ladder!` of an algorithm lists
-//! its rungs. The crate is `no_std` and depends only on `cuda_std`.
+//! Each kernel has one source text, which both the GPU and the simulator execute. The macro `ladder!` in the
+//! algorithm's `mod.rs` is the only list of its rungs. The crate is `no_std` and depends only on `cuda_std`.
 #![no_std]
 
 pub mod collective;

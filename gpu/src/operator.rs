@@ -7,25 +7,25 @@ use cuda_std::{DeviceCopy, Element, GpuFloat};
 
 /// An associative operation on `T` with an identity: a monoid.
 ///
-/// The operation must satisfy `combine(a, combine(b, c)) = combine(combine(a, b), c)` and
-/// `combine(IDENTITY, a) = combine(a, IDENTITY) = a`. The sum and the product of floats satisfy this up to rounding.
-/// The operation need not be commutative if [`COMMUTATIVE`](Self::COMMUTATIVE) is false: callers then pass the earlier
-/// element as `a`.
+/// The operation must satisfy `combine(a, combine(b, c)) = combine(combine(a, b), c)` and `combine(IDENTITY, a) =
+/// combine(a, IDENTITY) = a`. The sum and the product of floats satisfy this up to rounding. If
+/// [`COMMUTATIVE`](Self::COMMUTATIVE) is false, the operation may depend on the order of its operands. Callers then
+/// pass the earlier element as `a`.
 pub trait Operator<T>: Copy + Send + Sync + 'static {
-    /// The identity: combining it with any value returns that value.
+    /// The identity, whose combination with any value is that value.
     const IDENTITY: T;
 
     /// True if `combine(a, b) = combine(b, a)` for all `a` and `b`.
     const COMMUTATIVE: bool;
 
-    /// True if GPUs have one instruction that combines three operands.
+    /// True if GPUs have a single instruction that combines three operands.
     const IS_TERNARY: bool = false;
 
     /// Returns `a` combined with `b`, in this order.
     fn combine(a: T, b: T) -> T;
 }
 
-/// The operator `O` with its operands exchanged: the first argument becomes the right operand.
+/// The operator `O` with exchanged operands: `Reversed::combine(a, b)` returns `O::combine(b, a)`.
 #[derive(Clone, Copy)]
 pub struct Reversed<O>(PhantomData<O>);
 
@@ -38,26 +38,27 @@ impl<T, O: Operator<T>> Operator<T> for Reversed<O> {
     }
 }
 
-/// `a + b`. Integers wrap. A sum of floats starts from +0, so the sum of no elements is +0. The sum of a single −0 may
-/// be either zero.
+/// The sum `a + b`. Integers wrap. A sum of floats starts from +0, so the sum of no elements is +0. The sum of a single
+/// −0 may be +0 or −0.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Sum;
 
-/// `a · b`. Integers wrap.
+/// The product `a · b`. Integers wrap.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Product;
 
-/// The lesser of two values. A NaN loses against any number, as in `iter().copied().fold(f32::INFINITY, f32::min)`. The
-/// minimum of no elements, or of NaNs only, is +∞. −0 is less than +0.
+/// The lesser of two values. For a NaN and a number, the result is the number, as for `f32::min`. The minimum of no
+/// elements, or of NaNs only, is +∞. −0 is less than +0.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Min;
 
-/// The greater of two values. A NaN loses against any number. The maximum of no elements, or of NaNs only, is −∞. +0 is
-/// greater than −0.
+/// The greater of two values. For a NaN and a number, the result is the number, as for `f32::max`. The maximum of no
+/// elements, or of NaNs only, is −∞. +0 is greater than −0.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Max;
 
-/// Implements operators on a type, each with its identity and its function. A flag `IS_TERNARY` is set to true.
+/// Implements operators for a type. Each entry gives the operator, its identity and its function. The optional word
+/// `IS_TERNARY` sets [`Operator::IS_TERNARY`] to true.
 macro_rules! operators {
     ($type:ident: $($operator:ident, $identity:expr, $combine:expr $(, $flag:ident)?;)*) => {$(
         impl Operator<$type> for $operator {
@@ -122,8 +123,8 @@ unsafe impl cuda_std::Zeroable for Affine {}
 // SAFETY: the fields are two `u32` without padding, and any bits are a valid `u32`.
 unsafe impl cuda_std::Pod for Affine {}
 
-/// Composition of maps, first `a`, then `b`. It is associative and not commutative. A scan with it solves the linear
-/// recurrence `x[i + 1] = factor[i]·x[i] + offset[i]`.
+/// The composition of two maps, which applies `a` first and then `b`. It is associative and not commutative. A scan
+/// with it solves the linear recurrence `x[i + 1] = factor[i]·x[i] + offset[i]`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Compose;
 

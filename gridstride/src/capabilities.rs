@@ -1,6 +1,7 @@
-//! The types, operators and lengths that a rung is built for, and the messages that name them.
+//! The types, operators and lengths for which a rung (one kernel of an algorithm) is built, and the error messages that
+//! list these types, operators and lengths.
 //!
-//! A type or operator is identified by its [`ArgumentId`]. Only messages use its name.
+//! The code identifies a type or operator by its [`ArgumentId`]. Only messages contain names.
 
 use cuda_std::{ArgumentId, KernelInfo, Ladder, Rung};
 
@@ -18,19 +19,19 @@ pub const fn of_operator<T: 'static, O: 'static>() -> [ArgumentId; 2] {
     [ArgumentId::of::<T>(), ArgumentId::of::<O>()]
 }
 
-/// Checks that the rung has an instance for `arguments` and takes `elements` elements. `arguments` is the element type,
-/// or the element type and the operator.
+/// Checks that the rung has a kernel instance for `arguments` and accepts `elements` elements. `arguments` is the
+/// element type, or the element type and the operator.
 ///
 /// # Errors
-/// [`AlgorithmError::NotBuilt`] if the rung has no such instance or does not take that many elements.
+/// Returns [`AlgorithmError::NotBuilt`] if the rung has no such instance or does not accept that many elements.
 pub fn check<L: Ladder>(rung: L, arguments: &[ArgumentId], elements: usize) -> Result<(), AlgorithmError> {
     check_rung(rung.rung(), L::RUNGS, arguments, elements)
 }
 
-/// Like [`check`], but for a rung of the slice `ladder`.
+/// Does the same as [`check`] for a rung in the slice `ladder`.
 ///
 /// # Errors
-/// [`AlgorithmError::NotBuilt`] if the rung has no such instance or does not take that many elements.
+/// Returns [`AlgorithmError::NotBuilt`] if the rung has no such instance or does not accept that many elements.
 pub fn check_rung(
     rung: &Rung,
     ladder: &[Rung],
@@ -56,8 +57,8 @@ pub fn check_rung(
     }
 }
 
-/// Returns the error for a rung without an instance for `arguments`: the element type, or the element type and the
-/// operator.
+/// Returns the error for a rung without an instance for `arguments`. `arguments` is the element type, or the element
+/// type and the operator.
 pub fn not_built<L: Ladder>(rung: L, arguments: &[ArgumentId]) -> AlgorithmError {
     not_built_in(rung.rung(), L::RUNGS, arguments)
 }
@@ -71,13 +72,14 @@ fn not_built_in(rung: &Rung, ladder: &[Rung], arguments: &[ArgumentId]) -> Algor
     refused(rung, requested, offered(rung))
 }
 
-/// Returns the name under which a kernel of the ladder declares the generic argument `id`.
+/// Returns the name that the kernels of `ladder` use for the generic argument `id`.
 fn name_in(ladder: &[Rung], id: ArgumentId) -> &'static str {
     let declared = ladder.iter().flat_map(Rung::entries).flat_map(|entry| entry.arguments);
     declared.into_iter().find(|argument| argument.id == id).map_or("another type", |argument| argument.name)
 }
 
-/// Returns the error for a rung that does not offer `requested`.
+/// Returns the error [`AlgorithmError::NotBuilt`], which says that `rung` is built for `offered` and not for
+/// `requested`.
 pub fn refused(rung: &Rung, requested: String, offered: String) -> AlgorithmError {
     AlgorithmError::NotBuilt { algorithm: rung.algorithm, rung: rung.name, requested, offered }
 }
@@ -88,10 +90,11 @@ pub fn offered(rung: &Rung) -> String {
     rung.max_elements().map_or(types.clone(), |max| format!("{types}, of up to {max} elements"))
 }
 
-/// An element type that has a name on the command line, and the operator if the kernel takes one.
+/// The type and operator of a kernel instance: an element type with a name on the command line, and the operator if the
+/// kernel takes one.
 type Offer = (NumberType, Option<OperatorName>);
 
-/// Returns the type and operator of an entry, or `None` if its element type has no name on the command line.
+/// Returns the type and operator of a kernel instance, or `None` if its element type has no name on the command line.
 fn offer(entry: &KernelInfo) -> Option<Offer> {
     let number = NumberType::of(entry.arguments.first()?.id)?;
     Some((number, entry.arguments.get(1).and_then(|argument| OperatorName::of(argument.id))))
@@ -100,7 +103,7 @@ fn offer(entry: &KernelInfo) -> Option<Offer> {
 fn offered_types(rung: &Rung) -> String {
     let offers: Vec<Offer> = rung.entries().filter_map(offer).collect();
     let operators = std::iter::once(None).chain(OperatorName::ALL.iter().copied().map(Some));
-    // The text names operators together if they are offered on the same types.
+    // The text lists operators together if the rung is built for the same types with each of them.
     let mut groups: Vec<(Vec<&str>, Vec<&str>)> = Vec::new();
     for operator in operators {
         let is_offered = |number: &&NumberType| offers.contains(&(**number, operator));
@@ -119,7 +122,7 @@ fn offered_types(rung: &Rung) -> String {
     groups.iter().map(text).collect::<Vec<_>>().join("; ")
 }
 
-/// Returns the element types that at least one of `rungs` is built for.
+/// Returns the element types for which at least one of `rungs` is built.
 pub fn types(rungs: &[Rung]) -> Vec<NumberType> {
     let is_built = |number: &&NumberType| rungs.iter().any(|rung| rung.entry(&[number.id()]).is_some());
     NumberType::ALL.iter().filter(is_built).copied().collect()

@@ -2,14 +2,15 @@
 //!
 //! # Design
 //!
-//! The library's modules and its PTX follow from this list alone. Everything else about an algorithm is in its own
-//! folder. The workbench has its own list, which adds Life and the probes. The program's commands follow from the
-//! workbench's list.
+//! The library generates its modules and its embedded PTX from this list. Everything else about an algorithm is in the
+//! folder of the algorithm. The crate `workbench` has another list, which also contains Life and the probes. The
+//! program `host` generates its commands from that list.
 
 /// Calls the macro `$with` with the names of all algorithms.
 ///
-/// For the algorithm `reduce`, the kernels are in `gpu::reduce` and the PTX is in `gpu/ptx/reduce.sm_<arch>.ptx`. The
-/// module `reduce` of this crate has an extension trait that adds the algorithm to a device.
+/// For an algorithm such as `reduce`, the kernels must be in `gpu::reduce` and the PTX in
+/// `gpu/ptx/reduce.sm_<arch>.ptx`. The module `reduce` of this crate must have an extension trait that adds the
+/// algorithm to a device.
 macro_rules! catalogue {
     ($with:ident) => {
         $with! { histogram reduce saxpy scale scan transpose }
@@ -18,12 +19,13 @@ macro_rules! catalogue {
 
 macro_rules! declare {
     ($($name:ident)+) => {
-        /// The PTX of the algorithms' kernels, for [`launch::Device::open`].
+        /// The PTX of the algorithms' kernels, as an argument of [`launch::Device::open`].
         pub const MODULES: &[PtxModule] = &[$(embedded_module!($name)),+];
     };
 }
 
-/// The `launch::PtxModule` of the kernels in `gpu::$name`, whose PTX the calling crate's build script compressed.
+/// Expands to the `launch::PtxModule` of the kernels in `gpu::$name`. The build script of the calling crate must have
+/// compressed the PTX.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! embedded_module {

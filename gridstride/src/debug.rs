@@ -1,6 +1,6 @@
 //! The `Debug` implementation of the error types.
 
-/// Implements `Debug` as `Display`, because `main` and `unwrap` print an error with `Debug`.
+/// Implements `Debug` with the text of `Display`, because `main` and `unwrap` print an error with `Debug`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! debug_as_displayed {

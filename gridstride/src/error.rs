@@ -5,15 +5,15 @@ use thiserror::Error;
 
 use crate::histogram::BinsError;
 
-/// The error of an algorithm that did not run. `Debug` prints the same text as `Display`, because `main` and `unwrap`
-/// use `Debug`.
+/// The error that an algorithm returns. `Debug` prints the same text as `Display`, because `main` and `unwrap` use
+/// `Debug`.
 #[derive(Error)]
 #[non_exhaustive]
 pub enum AlgorithmError {
     /// The device failed, has too little memory, or received buffers of the wrong length.
     #[error(transparent)]
     Launch(#[from] launch::Error),
-    /// The rung is not built for the requested type, operator or number of elements.
+    /// The rung (the chosen kernel) is not built for the requested type, operator or number of elements.
     #[error("{algorithm}'s rung {rung} does not offer {requested}: it offers {offered}")]
     NotBuilt {
         /// The name of the algorithm.
@@ -22,7 +22,7 @@ pub enum AlgorithmError {
         rung: &'static str,
         /// The type, operator or size that was requested, such as "min of f64".
         requested: String,
-        /// The types, operators and sizes that the rung offers, such as "sum of f32 and i32".
+        /// The types, operators and sizes for which the rung is built, such as "sum of f32 and i32".
         offered: String,
     },
     /// A histogram does not support the requested bins or number of keys.

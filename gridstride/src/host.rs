@@ -1,4 +1,4 @@
-//! Functions for vectors in host memory: fallible allocation, and work on all cores.
+//! Functions for vectors in host memory: allocations that return an error on failure, and computations on all cores.
 
 use std::num::NonZeroUsize;
 use std::ops::Range;
@@ -19,11 +19,12 @@ pub fn fill_with<T: Send>(out: &mut [T], element: impl Fn(usize) -> T + Sync) {
     });
 }
 
-/// Divides `out` into one segment per core and calls `fill` with each segment's first index and the segment. The
-/// function is compiled once per `T`, not once per closure.
+/// Divides `out` into one segment per core. For each segment, calls `fill` with the index of the segment's first
+/// element and the segment itself. The argument `fill` is a `dyn Fn`, so this function is compiled once per `T` and not
+/// once per closure.
 fn fill_segments<T: Send>(out: &mut [T], fill: &(dyn Fn(usize, &mut [T]) + Sync)) {
     let len = segment_length(out.len());
-    // Each mutex is locked once, by the thread that fills the segment.
+    // Only the thread that fills a segment locks the segment's mutex, once.
     let segments: Vec<Mutex<&mut [T]>> = out.chunks_mut(len).map(Mutex::new).collect();
     on_all_cores(segments.len(), &|number| {
         fill(number * len, &mut segments[number].lock().unwrap_or_else(PoisonError::into_inner));
@@ -35,7 +36,8 @@ pub fn in_parts<R: Send>(len: usize, work: impl Fn(Range<usize>) -> R + Sync) ->
     in_segments(len, &work)
 }
 
-/// Does the work of [`in_parts`]. The function is compiled once per `R`, not once per closure.
+/// Does the work of [`in_parts`]. The argument `work` is a `dyn Fn`, so this function is compiled once per `R` and not
+/// once per closure.
 fn in_segments<R: Send>(len: usize, work: &(dyn Fn(Range<usize>) -> R + Sync)) -> Vec<R> {
     let segment = segment_length(len);
     let results: Vec<Mutex<Option<R>>> = (0..len.div_ceil(segment)).map(|_| Mutex::default()).collect();
@@ -51,8 +53,8 @@ fn in_segments<R: Send>(len: usize, work: &(dyn Fn(Range<usize>) -> R + Sync)) -
     all
 }
 
-/// Calls `work` with each number below `parts`, one thread per number. The calling thread takes number 0. The function
-/// is not generic, so that the code that starts threads is compiled once.
+/// Calls `work` with each number below `parts`, one thread per number. The calling thread executes number 0. The
+/// function is not generic, so that the code that starts threads is compiled only once.
 fn on_all_cores(parts: usize, work: &(dyn Fn(usize) + Sync)) {
     thread::scope(|scope| {
         for number in 1..parts {
@@ -81,7 +83,7 @@ crate::debug_as_displayed!(HostMemoryError);
 /// Returns zeroed host memory for `n` elements.
 ///
 /// # Errors
-/// [`HostMemoryError`] if the allocation fails. Its text ends with `remedy`.
+/// Returns [`HostMemoryError`] if the allocation fails. The text of the error ends with `remedy`.
 pub fn host_memory<T: Element>(n: usize, remedy: &'static str) -> Result<Vec<T>, HostMemoryError> {
     let mut host = Vec::new();
     let bytes = (n as u64).saturating_mul(size_of::<T>() as u64);
@@ -90,8 +92,8 @@ pub fn host_memory<T: Element>(n: usize, remedy: &'static str) -> Result<Vec<T>,
     Ok(host)
 }
 
-/// Returns the length of each core's segment of `length` elements. A few thousand elements form one segment, because
-/// starting a thread takes as long as processing them.
+/// Returns the length of the segments into which `length` elements are divided, one per core. If there are at most a
+/// few thousand elements, all of them form one segment, because starting a thread takes as long as processing them.
 fn segment_length(length: usize) -> usize {
     const FEW: usize = 4096;
     if length <= FEW {

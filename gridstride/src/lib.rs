@@ -22,9 +22,10 @@
 //! # }
 //! ```
 //!
-//! Each algorithm has a module here and a module of the same name in the crate `gpu`. The module in `gpu` holds the
-//! kernels and their ladder. The module here holds the plan (grid, block and launches) and the types that run the
-//! kernels.
+//! Each algorithm has a module here and a module of the same name in the crate `gpu`. The module in `gpu` contains the
+//! kernels. A *rung* is one version of the algorithm: one kernel, or a few kernels with one idea. The *ladder* of the
+//! algorithm lists the rungs, from the textbook version to the fastest. The module here contains the plan (grid, block
+//! and launches) and the types that run the kernels.
 
 #![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)]
 
@@ -59,7 +60,7 @@ pub use size::Size;
 /// Opens a device with all kernels: a GPU if one can be used, otherwise the simulator.
 ///
 /// # Errors
-/// Returns no error today, because the simulator always opens.
+/// Currently returns no error, because the simulator can always be opened.
 pub fn open() -> Result<Device, Error> {
     Device::open(DeviceChoice::Auto, MODULES)
 }

@@ -30,7 +30,7 @@ macro_rules! names {
                 match self { $(Self::$variant => ArgumentId::of::<$type>()),+ }
             }
 
-            /// Returns the value whose Rust type has the [`ArgumentId`] `id`, if there is one.
+            /// Returns the value whose Rust type has the [`ArgumentId`] `id`, or `None` if there is no such value.
             pub fn of(id: ArgumentId) -> Option<Self> {
                 Self::ALL.iter().copied().find(|value| value.id() == id)
             }
@@ -95,7 +95,7 @@ pub trait Number: Element + PartialOrd + fmt::Display + fmt::Debug {
     /// Converts `value` to the nearest number. A conversion to an integer rounds towards 0.
     fn from_f64(value: f64) -> Self;
 
-    /// Converts 64 random bits to a number: a float that is uniform in −1..1, or an integer that consists of the upper
+    /// Converts 64 random bits to a number. A float is uniformly distributed in −1..1; an integer consists of the upper
     /// bits.
     fn from_random(bits: u64) -> Self;
 }
@@ -138,7 +138,7 @@ macro_rules! floats {
             }
 
             fn from_random(bits: u64) -> Self {
-                // Keeps as many bits as fill the significand.
+                // Keeps only as many bits as the significand has.
                 let bits = bits >> (64 - Self::MANTISSA_DIGITS);
                 bits as Self / (1_u64 << (Self::MANTISSA_DIGITS - 1)) as Self - 1.0
             }
@@ -164,8 +164,8 @@ macro_rules! named {
 
 named! { Sum Product Min Max }
 
-/// `with_number!(number_type, [f32 i32], T => body, _ => other)` evaluates `body` with `T` as the type of that name if
-/// the list has it, and `other` otherwise.
+/// `with_number!(number_type, [f32 i32], T => body, _ => other)` evaluates `body`, in which `T` is the type that
+/// `number_type` names. If the list does not contain this type, the macro evaluates `other`.
 #[macro_export]
 macro_rules! with_number {
     ($which:expr, [$($type:ident)+], $T:ident => $body:expr, _ => $other:expr) => {{
@@ -179,7 +179,8 @@ macro_rules! with_number {
     }};
 }
 
-/// `with_operator!(operator_name, O => body)` evaluates `body` with `O` as the operator of that name.
+/// `with_operator!(operator_name, O => body)` evaluates `body`, in which `O` is the operator that `operator_name`
+/// names.
 #[macro_export]
 macro_rules! with_operator {
     ($which:expr, $O:ident => $body:expr) => {

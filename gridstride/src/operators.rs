@@ -1,7 +1,7 @@
-//! The element types and operators that reductions and scans are built for.
+//! The element types and operators for which reductions and scans are built.
 
-/// Implements the trait for each element type with each operator. Lists the pairs as `LISTED` for a test, which
-/// compares them with the built kernels.
+/// Implements the given trait for each element type with each operator. The macro also defines `LISTED`, the list of
+/// these pairs. A test compares this list with the built kernels.
 macro_rules! built_for_operators {
     ($trait:ident) => {
         $crate::operators::built_for_operators! { $trait

@@ -7,9 +7,9 @@
 //! gridstride = { path = "../gridstride/gridstride" }
 //! ```
 //!
-//! In your crate's `.cargo/config.toml`, set the path of the stub `libcuda` that Gridstride links with. The path is
-//! relative to the folder that contains `.cargo`. Without this setting, a build on a machine without the CUDA toolkit
-//! fails with "Could not find a cuda installation":
+//! In your crate's `.cargo/config.toml`, set the path of the stub library `libcuda` that Gridstride links with. The
+//! path is relative to the folder that contains `.cargo`. Without this setting, a build on a machine without the CUDA
+//! toolkit fails with "Could not find a cuda installation":
 //!
 //! ```toml
 //! [env]
@@ -31,7 +31,8 @@
 //! }
 //! ```
 //!
-//! The simulator runs kernels as ordinary CPU code. It is many times faster if your `profile.dev` sets `opt-level = 3`.
+//! The simulator runs kernels as ordinary CPU code. A debug build is many times faster if `[profile.dev]` in your
+//! `Cargo.toml` sets `opt-level = 3`.
 
 pub use gpu::operator::{Affine, Compose, Max, Min, Operator, Product, Sum};
 pub use launch::{Buffer, Device, DeviceChoice};

@@ -14,7 +14,7 @@ pub struct Size {
     pub height: usize,
 }
 
-/// The error of parsing a text that is not a size.
+/// The error that parsing returns for a text that is not a size.
 #[derive(Clone, PartialEq, Eq, Error)]
 #[error("{0}; a size is width x height, such as 640x480")]
 pub struct SizeTextError(String);

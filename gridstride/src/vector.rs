@@ -1,13 +1,14 @@
-//! The vectors that the extension traits take: slices on the host and buffers on the device.
-//!
-//! For a slice, the method copies the elements to the device and the result back. For a [`Buffer`], both stay on the
+//! The vectors that extension traits such as `ReduceExt` take as arguments: slices on the host and buffers on the
 //! device.
+//!
+//! If the argument is a slice, the method copies the elements to the device and the result back to the host. If it is a
+//! [`Buffer`], the elements and the result stay on the device.
 
 use launch::{Buffer, Device, Element, Error};
 
 use crate::error::AlgorithmError;
 
-/// A vector to read: a slice, an array or a `Vec` on the host, or a [`Buffer`] on the device.
+/// A vector that an algorithm reads: a slice, an array or a `Vec` on the host, or a [`Buffer`] on the device.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be read as a vector",
     label = "neither a slice nor a buffer",
@@ -28,7 +29,7 @@ pub trait Vector: sealed::Sealed {
         work: impl FnOnce(&Buffer<Self::Element>) -> Result<R, AlgorithmError>,
     ) -> Result<R, AlgorithmError>;
 
-    /// Converts the buffer `result` to the type of the result.
+    /// Converts the buffer `result` to [`Output`](Self::Output).
     #[doc(hidden)]
     fn output(result: Buffer<Self::Element>) -> Result<Self::Output, Error>;
 
@@ -52,7 +53,7 @@ pub trait Vector: sealed::Sealed {
     }
 }
 
-/// A vector to read and write: a mutably borrowed slice, array, `Vec` or [`Buffer`].
+/// A vector that an algorithm reads and overwrites: a mutably borrowed slice, array, `Vec` or [`Buffer`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be written as a vector",
     label = "neither a slice nor a buffer, borrowed mutably",

@@ -91,14 +91,14 @@ fn patterns_are_read_and_written_in_bands() {
         let one = Command::new(HOST).args(work).args(["--device", "cpu"]).output().unwrap();
         assert!(one.status.success(), "{}", text(&one.stderr));
         let expected = fs::read(path(name)).unwrap();
-        // The choice of the device makes no difference to a format.
+        // The device does not affect how a format is written, so only RLE is tested on all devices.
         let devices = [("3", "cpu"), ("2", "sim"), ("2", "sim:2")];
         for (ranks, device) in devices.into_iter().take(if name == "out.rle" { 3 } else { 1 }) {
             fs::remove_file(path(name)).unwrap();
             let output = run(&[&["-n", ranks, HOST][..], &work[..], &["--device", device]].concat());
             assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
             assert_eq!(fs::read(path(name)).unwrap(), expected, "{name}, {ranks} ranks of {device}");
-            // Ranks of simulators are other processes.
+            // Simulators of different ranks are in different processes, so halos pass through page-locked memory.
             let says = text(&output.stdout).contains("halos through page-locked memory (no CUDA IPC)");
             assert_eq!(says, device != "cpu", "{}", text(&output.stdout));
         }
@@ -118,7 +118,7 @@ fn the_first_rank_alone_writes_what_a_benchmark_finds() {
     assert_eq!(text(&output.stdout).matches("scaling on 3 × simulator, 3 processes").count(), 1);
     let recording: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
     let rows = recording["scaling"].as_array().unwrap();
-    // Two sums and a scan, on 1, 2 and 3 members, strong and weak.
+    // The recording has rows for two sums and a scan, on 1, 2 and 3 members, with strong and weak scaling.
     assert_eq!(rows.len(), 3 * 3 * 2, "{recording}");
     assert!(plots.join("bench-scaling.svg").is_file());
 }
@@ -160,7 +160,7 @@ fn ranks_of_different_builds_are_refused() {
 /// Returns a process's state and parent.
 fn status(process: i32) -> Option<(String, u32)> {
     let status = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    // After the name, which ends with the last parenthesis.
+    // The fields follow the name, which ends with the last parenthesis.
     let mut after_name = status.rsplit(')').next()?.split_whitespace();
     Some((after_name.next()?.to_owned(), after_name.next()?.parse().ok()?))
 }
@@ -171,14 +171,14 @@ fn children(parent: u32) -> Vec<i32> {
     processes.filter(|&process| status(process).is_some_and(|(_, by)| by == parent)).collect()
 }
 
-/// Returns true if a process exists and is no zombie.
+/// Returns true if a process exists and is not a zombie.
 fn is_running(process: i32) -> bool {
     status(process).is_some_and(|(state, _)| state != "Z")
 }
 
 #[test]
 fn a_rank_that_is_killed_ends_the_others() {
-    // Work for minutes.
+    // This scan takes minutes.
     let mut mpirun = start(&["-n", "3", HOST, "scan", "--n", "2^26", "--device", "sim", "--rung", "naive"]);
     let begun = Instant::now();
     let ranks = loop {
@@ -192,7 +192,8 @@ fn a_rank_that_is_killed_ends_the_others() {
     // The ranks have joined each other, and are at work.
     std::thread::sleep(Duration::from_secs(3));
     assert!(mpirun.try_wait().unwrap().is_none(), "it must still be at work");
-    // SAFETY: it sends a signal to a process that this test has started through mpirun, which has not waited for it.
+    // SAFETY: the call only sends a signal. mpirun started the process for this test and has not waited for it, so its
+    // id is still valid.
     assert_eq!(unsafe { libc::kill(ranks[1], libc::SIGKILL) }, 0);
     let killed = Instant::now();
     while mpirun.try_wait().unwrap().is_none() && killed.elapsed() < 2 * SOON {

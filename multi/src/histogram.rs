@@ -1,4 +1,4 @@
-//! Computes histograms of keys that are split over a team.
+//! Histograms of keys that are split over a team, the devices of all ranks.
 
 use gpu::histogram::Key;
 use launch::Buffer;
@@ -7,7 +7,8 @@ use crate::error::MultiError;
 use crate::team::{Team, gathered};
 use gridstride::histogram::{Bins, Histogram, HistogramRung};
 
-/// Counts keys that are split over a team, and owns the necessary device memory. A segment has at most 2³² − 1 keys.
+/// A histogram of keys that are split over a team. It owns the device memory that it needs. A segment may have at most
+/// 2³² − 1 keys.
 pub struct SplitHistogram<'t> {
     team: &'t Team<'t>,
     members: Vec<(Histogram, Buffer<u32>)>,
@@ -15,10 +16,11 @@ pub struct SplitHistogram<'t> {
 }
 
 impl<'t> SplitHistogram<'t> {
-    /// Returns a histogram by `rung` for keys whose segments are as long as those of `keys`.
+    /// Returns a histogram that `rung` computes. The keys of each run must have segments of the same lengths as `keys`.
     ///
     /// # Errors
-    /// The errors of [`Histogram::new`], and an error if `keys` does not have one buffer per device of this rank.
+    /// Returns the errors of [`Histogram::new`], and an error if `keys` does not have one buffer per device of this
+    /// rank.
     pub fn new<K: Key>(
         team: &'t Team<'t>,
         rung: HistogramRung,
@@ -37,7 +39,7 @@ impl<'t> SplitHistogram<'t> {
     /// finished.
     ///
     /// # Errors
-    /// The errors of [`Histogram::run`].
+    /// Returns the errors of [`Histogram::run`].
     pub fn run<K: Key>(&mut self, keys: &[Buffer<K>]) -> Result<(), MultiError> {
         self.team.check("count the keys of segments", keys)?;
         let members = self.members.iter_mut().zip(self.team.devices());
@@ -48,7 +50,7 @@ impl<'t> SplitHistogram<'t> {
     /// Returns the number of keys in each bin that the last [`run`](Self::run) counted on all ranks.
     ///
     /// # Errors
-    /// An error if an earlier launch failed, or if another rank has ended.
+    /// Returns an error if an earlier launch failed, or if another rank has ended.
     pub fn counts(&self) -> Result<Vec<u64>, MultiError> {
         let mut own = vec![0_u64; self.bins.count() as usize];
         for (_, counts) in &self.members {

@@ -1,4 +1,4 @@
-//! Reduces vectors that are split over a team.
+//! Reductions of vectors that are split over a team, the devices of all ranks.
 
 use gpu::operator::Operator;
 use launch::{Buffer, Element};
@@ -7,7 +7,7 @@ use crate::error::MultiError;
 use crate::team::{Team, lengths};
 use gridstride::reduce::{Plan, ReduceElement, ReduceRung, Reducer};
 
-/// Reduces vectors that are split over a team, and owns the necessary device memory.
+/// A reduction of vectors that are split over a team. It owns the device memory that it needs.
 pub struct SplitReduction<'t, T: ReduceElement<O>, O: Operator<T>> {
     team: &'t Team<'t>,
     members: Vec<Reducer<T, O>>,
@@ -15,10 +15,10 @@ pub struct SplitReduction<'t, T: ReduceElement<O>, O: Operator<T>> {
 }
 
 impl<'t, T: ReduceElement<O>, O: Operator<T>> SplitReduction<'t, T, O> {
-    /// Returns a reduction by `rung` for vectors whose segments are as long as those of `x`.
+    /// Returns a reduction that `rung` computes. The vector of each run must have segments of the same lengths as `x`.
     ///
     /// # Errors
-    /// The errors of [`Reducer::new`], and an error if `x` does not have one buffer per device of this rank.
+    /// Returns the errors of [`Reducer::new`], and an error if `x` does not have one buffer per device of this rank.
     pub fn new(team: &'t Team<'t>, rung: ReduceRung, x: &[Buffer<T>]) -> Result<Self, MultiError> {
         team.check("reduce segments", x)?;
         let mut members = Vec::with_capacity(x.len());
@@ -26,12 +26,12 @@ impl<'t, T: ReduceElement<O>, O: Operator<T>> SplitReduction<'t, T, O> {
             members.push(Reducer::new(device, rung, x.len())?);
         }
         let deepest = deepest(team, &mut members.iter().map(Reducer::plan))?;
-        // Counts the roundings within a member, and one per member after the first.
+        // The result has the roundings within a member, and one more for each member after the first.
         let roundings = deepest + team.members().saturating_sub(1);
         Ok(Self { team, members, roundings })
     }
 
-    /// Returns the largest number of roundings on the path from an element to the result of a float sum.
+    /// Returns the largest number of rounded additions on the path from an element to the result of a float sum.
     pub fn roundings(&self) -> usize {
         self.roundings
     }
@@ -45,7 +45,7 @@ impl<'t, T: ReduceElement<O>, O: Operator<T>> SplitReduction<'t, T, O> {
     /// finished.
     ///
     /// # Errors
-    /// The errors of [`Reducer::run`].
+    /// Returns the errors of [`Reducer::run`].
     pub fn run(&mut self, x: &[Buffer<T>]) -> Result<(), MultiError> {
         self.team.check("reduce segments", x)?;
         for (member, x) in self.members.iter_mut().zip(x) {
@@ -58,23 +58,24 @@ impl<'t, T: ReduceElement<O>, O: Operator<T>> SplitReduction<'t, T, O> {
     /// gets the same result.
     ///
     /// # Errors
-    /// An error if an earlier launch failed, or if another rank has ended.
+    /// Returns an error if an earlier launch failed, or if another rank has ended.
     pub fn result(&self) -> Result<T, MultiError> {
         let totals = self.team.gather(&results(&mut self.members.iter().map(Reducer::result))?)?;
         Ok(totals.into_iter().reduce(O::combine).unwrap_or(O::IDENTITY))
     }
 
-    /// Returns all elements of `x` combined; every rank gets the same result.
+    /// Runs the reduction and returns all elements of `x` combined. Every rank gets the same result.
     ///
     /// # Errors
-    /// The errors of [`run`](Self::run) and [`result`](Self::result).
+    /// Returns the errors of [`run`](Self::run) and [`result`](Self::result).
     pub fn reduce(&mut self, x: &[Buffer<T>]) -> Result<T, MultiError> {
         self.run(x)?;
         self.result()
     }
 }
 
-/// Computes, for each segment, the total of all elements before it. Reduces all segments except the last.
+/// The reductions that compute, for each segment, the total of all elements before the segment. A scan needs these
+/// totals. All segments except the last are reduced.
 pub(crate) struct Totals<'t, T: ReduceElement<O>, O: Operator<T>> {
     team: &'t Team<'t>,
     /// One reducer per device of this rank; `None` for the last member of the team.
@@ -92,7 +93,7 @@ impl<'t, T: ReduceElement<O>, O: Operator<T>> Totals<'t, T, O> {
         Ok(Self { team, members, lengths: lengths(team, x)? })
     }
 
-    /// Returns the largest number of roundings on the path from an element to the total before a segment.
+    /// Returns the largest number of rounded additions on the path from an element to the total before a segment.
     pub(crate) fn roundings(&self) -> Result<usize, MultiError> {
         let deepest = deepest(self.team, &mut self.members.iter().flatten().map(Reducer::plan))?;
         Ok(deepest + self.team.members())
@@ -109,8 +110,8 @@ impl<'t, T: ReduceElement<O>, O: Operator<T>> Totals<'t, T, O> {
         Ok(())
     }
 
-    /// Waits for the reductions of [`enqueue`](Self::enqueue) and returns the totals before the segments. `total` is
-    /// the total of the elements before the first segment.
+    /// Waits for the reductions of [`enqueue`](Self::enqueue) and returns the totals before the segments. `total` must
+    /// be the total of the elements before the first segment, or `None` if there are no such elements.
     pub(crate) fn before(&self, mut total: Option<T>) -> Result<Before<T>, MultiError> {
         let mut own = results(&mut self.members.iter().flatten().map(Reducer::result))?;
         // The last member of the team has no reduction.
@@ -128,15 +129,16 @@ impl<'t, T: ReduceElement<O>, O: Operator<T>> Totals<'t, T, O> {
     }
 }
 
-/// The totals of all elements before the segments. A total is `None` if no elements are before the segment.
+/// For some segments, the total of all elements before the segment, or `None` if there are no elements before it.
 pub(crate) struct Before<T> {
-    /// The total before each of this rank's segments.
+    /// The totals before this rank's segments, one per device.
     pub(crate) own: Vec<Option<T>>,
     /// The total before the last segment of the team.
     pub(crate) last: Option<T>,
 }
 
-/// Returns the only element of each buffer. The function is compiled once per type, not once per operator.
+/// Returns the only element of each buffer. The function has no operator parameter, so that it is compiled only once
+/// per type.
 fn results<T: Element>(buffers: &mut dyn Iterator<Item = &Buffer<T>>) -> Result<Vec<T>, MultiError> {
     let mut results = Vec::new();
     for buffer in buffers {
@@ -147,10 +149,10 @@ fn results<T: Element>(buffers: &mut dyn Iterator<Item = &Buffer<T>>) -> Result<
     Ok(results)
 }
 
-/// Returns the largest number of roundings of any member's plan. `plans` has the plans of this rank's members; all
-/// ranks get the same result.
+/// Returns the largest number of roundings among the plans of all members. `plans` must yield the plans of this rank's
+/// members. All ranks get the same result.
 fn deepest(team: &Team<'_>, plans: &mut dyn Iterator<Item = &Plan>) -> Result<usize, MultiError> {
-    // All ranks pass one value per device. A device without a plan has no roundings.
+    // Every rank must pass one value per device. The value for a device without a plan is 0.
     let mut own: Vec<u64> = plans.map(|plan| plan.roundings() as u64).collect();
     own.resize(team.devices().len(), 0);
     Ok(team.gather(&own)?.into_iter().max().unwrap_or(0) as usize)

@@ -1,4 +1,4 @@
-//! Computes saxpy of vectors that are split over a team.
+//! Saxpy of vectors that are split over a team, the devices of all ranks.
 
 use launch::Buffer;
 
@@ -10,7 +10,7 @@ use gridstride::saxpy::{SaxpyElement, SaxpyRung, saxpy};
 /// kernels have finished.
 ///
 /// # Errors
-/// The errors of [`saxpy`], and an error if `x` or `y` does not have one buffer per device of this rank.
+/// Returns the errors of [`saxpy`], and an error if `x` or `y` does not have one buffer per device of this rank.
 pub fn split_saxpy<T: SaxpyElement>(
     team: &Team<'_>,
     rung: SaxpyRung,

@@ -70,8 +70,8 @@ pub fn finish(result: anyhow::Result<()>) -> ExitCode {
 
 /// Prints `error` as one line on standard error, with `prefix` before it.
 pub fn print_line(error: &anyhow::Error, prefix: &str) {
-    // The line is one write, because other processes print there, too. If standard error is closed, only the exit code
-    // remains.
+    // The line is written with one call, because other processes also write to standard error. If standard error is
+    // closed, only the exit code reports the error.
     let line = format!("error: {prefix}{}\n", one_line(error));
     let _ = std::io::stderr().write_all(line.as_bytes());
 }

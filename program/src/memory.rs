@@ -40,7 +40,7 @@ fn value(text: &str, key: &str) -> Option<u64> {
 fn group_left(root: &Path, line: &str) -> Option<u64> {
     let mut parts = line.splitn(3, ':').skip(1);
     let (controllers, group) = (parts.next()?, parts.next()?.trim_start_matches('/'));
-    // Version 2 has one hierarchy, without names; version 1 has one for memory.
+    // Version 2 of control groups has one hierarchy without a name. Version 1 has a hierarchy for memory.
     let (root, limit, used, reclaimable) = match controllers {
         "" => (root.to_owned(), "memory.max", "memory.current", "inactive_file"),
         names if names.split(',').any(|name| name == "memory") => {
@@ -48,7 +48,7 @@ fn group_left(root: &Path, line: &str) -> Option<u64> {
         }
         _ => return None,
     };
-    // In a container the path of the group may be missing; its files are then at the root.
+    // In a container the path of the group may be missing. The group's files are then at the root.
     let groups = Path::new(group).ancestors().map(|group| root.join(group));
     let number = |path: &Path| fs::read_to_string(path).ok().and_then(|text| text.trim().parse::<u64>().ok());
     let left = groups.filter_map(|group| {

@@ -21,13 +21,13 @@ use crate::error::{self, OutputClosed, UsageError};
 /// The environment variables by which implementations of `mpirun` pass the number of ranks and the number of this rank.
 const STARTED: [(&str, &str); 2] = [("OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"), ("PMI_SIZE", "PMI_RANK")];
 
-/// A rank that fails waits for this time, once per rank below it, before it prints its error. If all ranks fail, the
-/// first one thus prints the error and ends the others, so that it is printed once.
+/// The time that a failing rank waits, multiplied by its number, before it prints its error. If all ranks fail, rank 0
+/// therefore prints the error and ends the others, so that the error appears once.
 const PATIENCE: Duration = Duration::from_millis(200);
 /// The maximum time that a rank waits before it prints its error.
 const MAX_PATIENCE: Duration = Duration::from_secs(5);
 
-/// The ranks of this run: this process alone, or those of MPI.
+/// The ranks of this run: this process alone, or the processes that MPI connects.
 enum Ranks {
     Alone(Alone),
     #[cfg(feature = "mpi")]
@@ -55,7 +55,7 @@ impl Ranks {
 
 static RANKS: OnceLock<Ranks> = OnceLock::new();
 
-/// Returns the communicator of the ranks. Unless `mpirun` started several, it has one rank.
+/// Returns the communicator of the ranks. It has one rank if `mpirun` did not start several.
 pub fn communicator() -> &'static dyn Communicator {
     RANKS.get_or_init(|| Ranks::Alone(alone())).communicator()
 }
@@ -104,7 +104,7 @@ fn join(size: usize, rank: usize) -> anyhow::Result<()> {
     match (size, rank) {
         (1, _) => Ok(()),
         (_, 0) => Err(UsageError::of(RanksError::NotBuilt { size }).into()),
-        // The first rank prints the error, and ends this one while it waits.
+        // The first rank prints the error. It ends this rank while this rank waits.
         _ => {
             std::thread::sleep(patience());
             std::process::exit(2)
@@ -175,8 +175,8 @@ pub fn finish(result: anyhow::Result<()>) -> ExitCode {
     ranks.abort(code)
 }
 
-/// Returns those of the devices in `choice` that this rank uses. Several GPUs are divided among the ranks of a host. If
-/// `choice` is a GPU without a number, the ranks take the host's GPUs in turn. All ranks use the same simulated
+/// Returns the devices in `choice` that this rank uses. Several GPUs are divided among the ranks of a host. If `choice`
+/// is a GPU without a number, the host's GPUs are assigned to the ranks in rotation. All ranks use the same simulated
 /// devices, and the same GPU if `choice` has its number.
 pub fn devices(choice: &GroupChoice, ranks: &dyn Communicator) -> GroupChoice {
     if ranks.size() == 1 {

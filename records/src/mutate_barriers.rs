@@ -1,8 +1,8 @@
 //! `mutate-barriers`: deletes each block barrier, warp synchronisation and fence of the kernels, one at a time, and
 //! tests that the simulator's checks report each deletion.
 //!
-//! The cases of the kernels run without each synchronisation that they reach. The task also reads all synchronisations
-//! from the sources, and reports those that no case reaches.
+//! For each synchronisation that the kernels' cases reach, the task runs these cases without it. The task also reads
+//! all synchronisations from the sources, and reports those that no case reaches.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -43,8 +43,8 @@ pub fn run(workspace: &Workspace) -> Result<()> {
     Ok(())
 }
 
-/// Returns a line for each synchronisation that no case reaches, for each deletion that is not reported, and for each
-/// entry of `redundant` that is not needed.
+/// Returns a line for each synchronisation that no case reaches, and for each deletion that is not reported. Also
+/// returns a line for each entry of `redundant` that is not needed.
 fn findings(sites: &BTreeSet<SyncSite>, mutations: &[MutationEntry], redundant: &[Redundant]) -> Vec<String> {
     let mut findings = Vec::new();
     let met: BTreeSet<(&str, usize)> = mutations.iter().map(|one| (one.file.as_str(), one.line as usize)).collect();

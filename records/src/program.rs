@@ -14,7 +14,7 @@ pub(crate) const DEV: &str = "dev";
 /// Returns the path of `host`: `given`, or the program that cargo builds with `profile`.
 pub(crate) fn path(workspace: &Workspace, given: Option<&Path>, profile: &str) -> Result<PathBuf> {
     if let Some(path) = given {
-        // The program may run in another folder.
+        // The path must be absolute, because the program may run in another folder.
         return std::path::absolute(path).with_context(|| format!("cannot find {}", path.display()));
     }
     let status = workspace::cargo()

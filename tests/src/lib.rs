@@ -1,8 +1,8 @@
-//! Provides the devices and inputs that the conformance suites share.
+//! Devices and inputs that the conformance suites share.
 //!
-//! Each suite runs its kernels on every device: in the simulator, in several orders of its threads, and on a GPU if one
-//! exists. Small inputs also run on simulated devices that check for races and for reads of uninitialised memory, in
-//! orders that provoke errors.
+//! Each suite runs its kernels on every device: in the simulator, with several orders of the simulated threads, and on
+//! a GPU if there is one. Small inputs also run on simulated devices that check for races and for reads of
+//! uninitialised memory. These devices use orders that provoke errors.
 
 pub mod reductions;
 pub mod reports;
@@ -19,7 +19,7 @@ use rand::rngs::Xoshiro256PlusPlus;
 use rand::{Rng, SeedableRng};
 use simt::{Checks, Schedule, Simulator};
 
-/// The PTX of `gpu::device_library`, which the program does not contain.
+/// The PTX of the kernels in `gpu::device_library`, which only the tests use.
 const DEVICE_LIBRARY: PtxModule = PtxModule {
     path: "gpu::device_library",
     images: &[
@@ -28,7 +28,7 @@ const DEVICE_LIBRARY: PtxModule = PtxModule {
     ],
 };
 
-/// Every module with kernels that the suites launch.
+/// Every PTX module with kernels that the suites launch.
 static MODULES: &[PtxModule] = &{
     const N: usize = workbench::MODULES.len();
     let mut modules = [DEVICE_LIBRARY; N + 1];
@@ -55,13 +55,13 @@ pub fn gpu() -> Option<Device> {
     }
 }
 
-/// Returns a simulated device whose order of threads follows from `seed`.
+/// Returns a simulated device whose order of threads is determined by `seed`.
 pub fn simulated(seed: u64) -> Device {
     Device::simulated(Simulator::new().with_seed(seed))
 }
 
-/// Returns the unchecked devices for tests: the simulator in its natural order, in another order and on one core; and a
-/// GPU if one exists.
+/// Returns the unchecked devices for tests: simulators with the natural order, with another order and on one core, and
+/// a GPU if there is one.
 pub fn devices() -> impl Iterator<Item = Device> {
     simulators().into_iter().chain(gpu())
 }
@@ -78,32 +78,33 @@ pub fn checked(schedule: Schedule, checks: Checks) -> Device {
     Device::simulated(simulator.with_schedule(schedule).with_checks(checks))
 }
 
-/// The number of multiprocessors of a checked device, so that plans do not depend on the machine.
+/// The number of multiprocessors of a checked device. It is fixed, so that plans do not depend on the machine.
 const MULTIPROCESSORS: u32 = 2;
 
-/// The strict checks, for which shuffles and votes order no memory accesses. CUDA guarantees only that they exchange
-/// values.
+/// Strict checks, under which shuffles and votes do not order memory accesses. CUDA guarantees only that these
+/// operations exchange values.
 pub const STRICT: Checks = Checks::STRICT;
 
-/// Returns the checked devices: one for each hostile order, and one with the checks [`STRICT`].
+/// Returns the checked devices: one for each hostile order (an order that provokes errors), and one with the checks
+/// [`STRICT`].
 pub fn checked_devices() -> impl Iterator<Item = Device> {
     let hostile = Schedule::HOSTILE.into_iter().map(|schedule| checked(schedule, Checks::default()));
     hostile.chain([checked(Schedule::EveryAccess(7), STRICT)])
 }
 
-/// Returns all devices: those of [`devices`] and of [`checked_devices`]. Inputs should be small, because checks are
-/// slow.
+/// Returns the devices of [`devices`] and of [`checked_devices`]. Inputs should be small, because checks are slow.
 pub fn all_devices() -> impl Iterator<Item = Device> {
     devices().chain(checked_devices())
 }
 
 /// Returns all devices, each with the [`Turns`] that select its inputs.
 ///
-/// A suite runs its inputs for many rungs, types and operators, each in its own test. The simulator's natural order and
-/// a GPU take every input. The other unchecked devices take the inputs in turn, and so do the checked devices.
-/// [`CHECKED_PER_INPUT`] of the checked devices take an input, if it is no larger than `most`. The device that takes a
-/// test's first input differs from test to test, so the suite as a whole runs every order with every input. If the
-/// environment variable `GRIDSTRIDE_TEST_ALL_ORDERS` is set, each test runs every order with every input.
+/// A suite runs its inputs for many rungs, types and operators, each in a separate test. The simulator with the natural
+/// order and the GPU run every input. The other unchecked devices share the inputs: each input runs on one of them. The
+/// checked devices share the inputs that are not larger than `most`: each such input runs on [`CHECKED_PER_INPUT`] of
+/// them. The device that runs a test's first input differs from test to test, so the suite as a whole runs every order
+/// with every input. If the environment variable `GRIDSTRIDE_TEST_ALL_ORDERS` is set, each test runs every order with
+/// every input.
 pub fn devices_and_turns(most: usize) -> impl Iterator<Item = (Device, Turns)> {
     let mut name = DefaultHasher::new();
     thread::current().name().hash(&mut name);
@@ -121,49 +122,49 @@ pub fn devices_and_turns(most: usize) -> impl Iterator<Item = (Device, Turns)> {
     every.chain(others).chain(checked)
 }
 
-/// The number of checked devices that run each input.
+/// The number of checked devices on which each input runs.
 pub const CHECKED_PER_INPUT: usize = 1;
 
 /// The number of checked devices.
 const CHECKED: usize = Schedule::HOSTILE.len() + 1;
 
-/// Selects the inputs of a device that takes turns with others.
+/// Selects the inputs that a device runs if it shares the inputs with other devices.
 pub struct Turns {
-    /// The size of the largest input.
+    /// The size in elements of the largest input that the device runs.
     most: usize,
     devices: usize,
-    /// The number of devices that take each input.
+    /// The number of devices on which each input runs.
     taking: usize,
-    /// The number of inputs so far that are not too large, modulo the number of devices. The count starts at a
+    /// The number of inputs so far that were not too large, modulo the number of devices. The count starts at a
     /// different number on each device.
     seen: Cell<usize>,
 }
 
 impl Turns {
-    /// Returns true if the device takes the next input, which has `size` elements.
+    /// Returns true if the device must run the next input, which has `size` elements.
     pub fn takes(&self, size: usize) -> bool {
         if size > self.most {
             return false;
         }
         let turn = self.seen.get();
         self.seen.set((turn + 1) % self.devices);
-        // Neighbouring orders are similar, so orders that are far apart take the same input.
+        // Consecutive orders are similar, so an input runs in orders that are far apart.
         (0..self.taking).any(|i| turn == i * self.devices / self.taking)
     }
 }
 
-/// Returns a simulated device, and the buffer that receives the text that its kernels print.
+/// Returns a simulated device, and the buffer to which the output of its kernels is written.
 pub fn simulated_with_output() -> (Device, Arc<Mutex<Vec<u8>>>) {
     let output = Arc::new(Mutex::new(Vec::new()));
     (Device::simulated(Simulator::new().with_output(output.clone())), output)
 }
 
-/// Returns a reproducible random generator.
+/// Returns a random generator that always produces the same numbers for a seed.
 pub fn random(seed: u64) -> Xoshiro256PlusPlus {
     Xoshiro256PlusPlus::seed_from_u64(seed)
 }
 
-/// Returns `n` floats in −1..1 with different signs and magnitudes.
+/// Returns `n` floats from −1 to 1 with different signs and magnitudes.
 pub fn random_floats(n: usize, seed: u64) -> Vec<f32> {
     let mut random = random(seed);
     (0..n).map(|_| random.next_u32() as i32 as f32 / i32::MAX as f32).collect()

@@ -1,4 +1,4 @@
-//! Compares reductions with the reference.
+//! Compares the results of reductions with the reference.
 
 use gpu::operator::Operator;
 use gridstride::numbers::Number;
@@ -8,12 +8,13 @@ use workbench::inputs::RandomVector;
 use workbench::reduce::inputs::{Factor, element};
 use workbench::reduce::reference::{self, Reference};
 
-/// Returns `n` elements for a reduction by `O`.
+/// Returns `n` elements that are suitable for a reduction by the operator `O`.
 pub fn elements<T: Factor, O: Reference<T>>(n: usize, seed: u64) -> Vec<T> {
     (0..n).map(|index| element(O::NAME, RandomVector::new(seed, 0), n, index)).collect()
 }
 
-/// Reduces `x` twice and returns the result. Both results must have the same bits and be within the reference's bound.
+/// Reduces `x` twice and returns the result. Both results must have the same bits, and must be within the error bound
+/// of the reference.
 ///
 /// # Panics
 /// If a result is wrong.
@@ -36,7 +37,7 @@ fn same<T: Number>(a: T, b: T) -> bool {
     (x.is_nan() && y.is_nan()) || (a == b && x.is_sign_negative() == y.is_sign_negative())
 }
 
-/// Expands `$body` once for each operator. In the body, `$O` is the operator's type.
+/// Expands `$body` once for each operator. In the body, `$O` is the type of the operator.
 #[macro_export]
 macro_rules! for_each_operator {
     (|$O:ident| $body:expr) => {

@@ -1,5 +1,5 @@
-//! Reduces reports of checked launches to the facts that tests compare: the kind, the array, and the source lines.
-//! Tests find the expected lines by comments that mark them.
+//! Extracts from reports of checked launches the facts that tests compare: the kind, the array, and the source lines.
+//! Comments in the source files mark the lines that a test expects.
 
 use std::fmt;
 use std::path::Path;
@@ -9,12 +9,12 @@ use simt::{CallStep, Checks, FaultKind, Schedule, SourceLocation, Whereabouts};
 
 use crate::checked;
 
-/// The kind of a report.
+/// The kind of fault that a report describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A race: two unordered accesses.
+    /// A race: two accesses without an order between them.
     Race,
-    /// A read that is not ordered after the first write.
+    /// An atomic read that is not ordered after the first write of the element.
     EarlyRead,
     /// A read of uninitialised memory.
     Uninitialised,
@@ -22,14 +22,14 @@ pub enum Kind {
     OutOfBounds,
     /// A misaligned access.
     Misaligned,
-    /// A barrier that not all threads reach.
+    /// A barrier that some threads never reach.
     BarrierNotReached,
     /// Threads that wait at different barriers.
     BarrierMismatch,
-    /// Threads that reach one barrier line by different call paths. The reported lines are the last steps of both
-    /// paths.
+    /// Threads that reach the same barrier line by different call paths. The reported lines are the last steps of the
+    /// two paths.
     BarrierApart,
-    /// A warp operation that some lanes of its mask never reach.
+    /// A warp operation whose mask contains lanes that never reach the operation.
     WarpMismatch,
     /// A panic.
     Panic,
@@ -37,7 +37,7 @@ pub enum Kind {
     Other,
 }
 
-/// A report: its kind, the array that it names, and its source lines in sorted order.
+/// The facts of a report: its kind, the array that it names, and its source lines in sorted order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
     /// The kind of the report.
@@ -49,7 +49,8 @@ pub struct Report {
 }
 
 impl Report {
-    /// Returns a report of `kind` at `places`. It names `array`, or no array if `array` is empty.
+    /// Returns the facts of a report of kind `kind` with the lines `places`. If `array` is empty, the report names no
+    /// array.
     pub fn new(kind: Kind, array: &str, places: &[String]) -> Self {
         let array = if array.is_empty() { None } else { Some(array.to_owned()) };
         let mut places = places.to_vec();
@@ -65,7 +66,7 @@ impl fmt::Display for Report {
     }
 }
 
-/// Returns the report of a launch, or `None` if the launch had no fault.
+/// Returns the report of a launch, or `None` if the launch was free of faults.
 ///
 /// # Panics
 /// If the launch failed for a reason other than a fault of the kernel.
@@ -117,7 +118,7 @@ fn place_of(whereabouts: &Whereabouts) -> Option<String> {
     whereabouts.location.as_ref().map(place)
 }
 
-/// A source file in which comments mark lines.
+/// A source file in which comments mark certain lines.
 #[derive(Clone, Copy, Debug)]
 pub struct Marked {
     /// The file's name.
@@ -127,7 +128,7 @@ pub struct Marked {
 }
 
 impl Marked {
-    /// Returns the only line that ends with the comment `// marker` or is directly below such a comment.
+    /// Returns the only line that ends with the comment `// marker` or follows a line that consists of this comment.
     ///
     /// # Panics
     /// If no line or several lines are marked.
@@ -137,7 +138,7 @@ impl Marked {
         places.into_iter().next().unwrap_or_default()
     }
 
-    /// Returns the lines in the function `name` that end with `// marker`.
+    /// Returns all lines in the function `name` that end with `// marker`.
     ///
     /// # Panics
     /// If there is no such function.
@@ -152,20 +153,20 @@ impl Marked {
     fn lines(self, range: std::ops::Range<usize>, marker: &str) -> Vec<String> {
         let end = format!("// {marker}");
         let lines = self.text.lines().enumerate().filter(|(i, line)| range.contains(i) && line.ends_with(&end));
-        // A comment on its own line marks the next line.
+        // A comment that is alone on its line marks the next line.
         let numbers = lines.map(|(i, line)| i + 1 + usize::from(line.trim() == end));
         numbers.map(|number| format!("{}:{number}", self.file)).collect()
     }
 }
 
-/// Returns a checked device for each hostile order, each with the order's name.
+/// Returns a checked device for each hostile order, together with the order's name.
 pub fn devices_and_orders() -> impl Iterator<Item = (Device, String)> {
     Schedule::HOSTILE.into_iter().map(|schedule| (checked(schedule, Checks::default()), schedule.to_string()))
 }
 
-/// Asserts that every hostile order reports the expected fault of `faulty`. The report must have the lines that
-/// comments `// fault: MARKER` mark, one for each of `markers`. The device must still work afterwards: `right` must
-/// pass on it.
+/// Asserts that every hostile order reports the expected fault of `faulty`. The report must contain the lines that
+/// comments `// fault: MARKER` mark, one for each of `markers`. The device must still work after the fault: `right`
+/// must succeed on it.
 #[track_caller]
 pub fn assert_reported(
     faulty: impl Fn(&Device) -> Result<(), Error>,

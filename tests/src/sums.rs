@@ -1,10 +1,10 @@
-//! Computes sums of integers on the host and by a rung.
+//! Sums of integers, computed on the host or by a rung of reduce.
 
 use gpu::operator::Sum;
 use gridstride::reduce::{Plan, ReduceRung, Reducer};
 use launch::Device;
 
-/// Returns `n` small numbers of both signs.
+/// Returns `n` small integers, some of which are negative.
 pub fn numbers(n: usize) -> Vec<i32> {
     (0..n as i32).map(|i| i * 37 % 101 - 50).collect()
 }
@@ -14,7 +14,7 @@ pub fn total(x: &[i32]) -> i32 {
     x.iter().sum()
 }
 
-/// Returns the sum of `x`, computed by `rung` in blocks of `block` threads.
+/// Returns the sum of `x`, which `rung` computes in blocks of `block` threads.
 ///
 /// # Panics
 /// If the launch fails or has a fault.

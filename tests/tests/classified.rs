@@ -1,29 +1,30 @@
-//! Tests the checker on small kernels, most of them in pairs: one with a race and one without. The simulator must
-//! classify each correctly in every order, and report both lines of a race. The idea comes from DataRaceBench; the
-//! kernels were written for this project.
+//! Tests the checker on small kernels. Most kernels form pairs: one with a race and one without. In every order, the
+//! simulator must classify each kernel correctly, and must report both lines of a race. The idea is from DataRaceBench.
+//! The kernels were written for this project.
 //!
-//! A kernel with a race marks the lines of its accesses with `// race`. A kernel that reads uninitialised memory marks
-//! the read, and also an asynchronous copy in flight, with `// unwritten`. A kernel that reads uninitialised memory
-//! only in some orders marks the read and the first write with `// early`.
+//! A kernel with a race marks the lines of its two accesses with `// race`. A kernel that reads uninitialised memory
+//! marks the read with `// unwritten`. If the memory is the target of an asynchronous copy that may still be running,
+//! the copy is marked, too. A kernel that reads uninitialised memory only in some orders marks the read and the first
+//! write with `// early`.
 
 use launch::{Device, Error};
 use simt::{Checks, Schedule, Search, Simulator};
 use tests::reports::{Kind, Marked, Report, report};
 use tests::{STRICT, checked};
 
-/// Launches a kernel on zeroed buffers of `u32`. The arguments after the kernel are the lengths of the buffers.
+/// Launches a kernel on buffers of `u32` zeros. The arguments after the kernel are the lengths of the buffers.
 macro_rules! launch {
     ($device:ident, $config:expr, $kernel:path, $($len:expr),+) => {{
         let mut buffers = [$($device.zeroed::<u32>($len)?),+];
         let mut views = buffers.iter_mut().map(launch::Buffer::view_mut);
-        // Each length becomes a view.
+        // Each length is replaced by a view.
         let mut next = |_: usize| views.next().unwrap();
         $device.launch($config, $kernel($(next($len)),+))
     }};
 }
 
-/// Declares the cases of a file: each kernel with its class and its launch. A class after `strictly` replaces the first
-/// one under strict checks, for which shuffles and votes order no memory accesses.
+/// Declares the cases of a file. A case is a kernel with its class and its launch. A second class, after `strictly`,
+/// applies under strict checks. Under strict checks, shuffles and votes do not order memory accesses.
 macro_rules! cases {
     ($file:literal; $($kernel:ident: $what:expr $(, strictly $strictly:expr)?, |$device:ident| $launch:expr;)+) => {
         pub const CASES: &[crate::Case] = &[$(crate::Case {
@@ -77,27 +78,27 @@ mod warps;
 #[path = "classified/widths.rs"]
 mod widths;
 
-/// The class of a kernel.
+/// The class of a kernel: free of races, or with a certain fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
     /// The kernel orders all conflicting accesses.
     RaceFree,
     /// The kernel has a race on this array.
     Race(&'static str),
-    /// The kernel has atomic reads of this array that are not ordered after the first write.
+    /// Some atomic reads of this array are not ordered after the first write.
     Early(&'static str),
-    /// The kernel reads uninitialised elements of this array.
+    /// Some elements of this array are read before they are initialised.
     Unwritten(&'static str),
-    /// Threads reach one barrier line by different call paths, whose last calls or loops are marked.
+    /// Threads reach one barrier line by different call paths. The last calls or loops of these paths are marked.
     Apart,
 }
 
-/// A kernel with its class.
+/// A classified kernel and its launch.
 pub struct Case {
     name: &'static str,
     source: Marked,
     what: What,
-    /// The class under strict checks, for which shuffles and votes order no memory accesses.
+    /// The class under strict checks, for which shuffles and votes do not order memory accesses.
     strictly: What,
     launch: fn(&Device) -> Result<(), Error>,
 }
@@ -134,7 +135,7 @@ impl Case {
         };
         let mut places = self.source.lines_of(self.name, marker);
         match (kind, places.len()) {
-            // Both accesses or call paths are in one line.
+            // Both accesses, or both call paths, are in the same line.
             (Kind::Race | Kind::EarlyRead | Kind::BarrierApart, 1) => places.extend_from_within(..),
             (Kind::Race | Kind::EarlyRead | Kind::BarrierApart, 2) | (Kind::Uninitialised, 1 | 2) => {}
             (_, lines) => panic!("{}: {lines} lines marked `{marker}`", self.name),
@@ -142,7 +143,7 @@ impl Case {
         Some(Report::new(kind, array, &places))
     }
 
-    /// Launches the kernel under `schedule` and `checks`. Returns a message if the report is not the one that the
+    /// Launches the kernel under `schedule` and `checks`. Returns a message if the report differs from the one that the
     /// case's class requires.
     fn wrong(&self, schedule: Schedule, checks: Checks) -> Option<String> {
         let what = if checks.shuffles_order_memory { self.what } else { self.strictly };
@@ -157,8 +158,8 @@ impl Case {
     }
 }
 
-/// Returns true if the report `found` is as expected. For a read that may precede the first write, some orders instead
-/// report a read of uninitialised memory.
+/// Returns true if the report `found` is as expected. If a read may precede the first write, some orders instead report
+/// a read of uninitialised memory, which is also accepted.
 fn is_as_expected(expected: Option<&Report>, found: Option<&Report>) -> bool {
     let is_early = |expected: &Report, found: &Report| {
         (expected.kind, found.kind) == (Kind::EarlyRead, Kind::Uninitialised)
@@ -184,8 +185,8 @@ fn every_kernel_is_classified_right_where_shuffles_order_nothing() {
     all_are_right(STRICT);
 }
 
-/// Tests further orders of a thorough search: kernels without a fault must pass, and the search must find the faulty
-/// kernels.
+/// Tests further orders, as in a thorough search. Kernels without a fault must succeed, and the search must find the
+/// fault of each faulty kernel.
 #[test]
 fn further_orders_classify_right() {
     const ORDERS: usize = 50;

@@ -1,16 +1,16 @@
-//! Tests that need a GPU and a separate process, because a trap makes the device unusable or the driver prints the
-//! kernel's output.
+//! Tests that need a GPU and a separate process. A trap makes the device unusable, or the driver prints the kernel's
+//! output.
 
 use std::process::{Command, Output};
 
 use gpu::device_library as kernels;
 use launch::{Device, LaunchConfig};
 
-/// The environment variable that marks a child process.
+/// The environment variable that tells a process that it is a child.
 const CHILD: &str = "GRIDSTRIDE_TEST_CHILD";
 
-/// Runs `in_child` on a GPU in a separate process, by starting this test again, and returns its output. Returns `None`
-/// in the child process, or if no GPU exists.
+/// Starts this test again in a separate process, which runs `in_child` on a GPU. Returns the output of that process.
+/// Returns `None` in the child process, or if there is no GPU.
 fn output_of(test: &str, in_child: impl FnOnce(&Device)) -> Option<String> {
     let Some(device) = tests::gpu() else {
         println!("not run: there is no GPU here");

@@ -2,7 +2,7 @@
 //! commands do, and compares the result with a reference.
 //!
 //! `host check` runs the cases in a checked simulator under hostile schedules. `cargo xtask mutate-barriers` also runs
-//! them with one barrier left out at a time.
+//! the cases with one barrier left out at a time.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,8 +19,8 @@ use multi::MultiError;
 use crate::deviation::Deviation;
 use crate::error::WorkbenchError;
 
-/// The number of multiprocessors of the device that cases run on. It is the same on every machine, because plans that
-/// fill a device depend on it.
+/// The number of multiprocessors of the device that cases run on. The number is the same on every machine, because
+/// plans that fill a device depend on it.
 const MULTIPROCESSORS: u32 = 2;
 
 /// A case: a few launches of one or several kernels, and a check of their result.
@@ -81,14 +81,14 @@ impl CaseError {
     }
 }
 
-/// Implements `From` for the errors of several layers. Each is first converted to a [`WorkbenchError`].
+/// Implements `From` for the errors of several layers. Each of these errors is first converted to a [`WorkbenchError`].
 macro_rules! from {
     ($($error:ty),*) => {$(
         impl From<$error> for CaseError {
             fn from(error: $error) -> Self {
                 match error.into() {
                     WorkbenchError::Algorithm(AlgorithmError::Launch(error)) => Self::Launch(error),
-                    // Only a kernel can have set bits beyond the board's width.
+                    // Bits beyond the board's width can only come from a faulty kernel.
                     WorkbenchError::Life(LifeError::Words(error)) => Self::Wrong(error.to_string()),
                     other => Self::Impossible(other.to_string()),
                 }

@@ -3,8 +3,8 @@
 //! # Design
 //!
 //! A bound limits the rounding error of a correct result. A kernel that loses a small element may stay within the
-//! bound. The suites therefore also sum integers, and floats whose sums do not round. The references of reduce and scan
-//! derive their bounds.
+//! bound. The suites therefore also sum integers, and floats whose sums do not round. The reference modules of reduce
+//! and of scan explain the bounds of these algorithms.
 
 use std::fmt;
 
@@ -23,7 +23,7 @@ pub struct Deviation {
     pub wrong: Option<Wrong>,
 }
 
-/// A wrong element: its error exceeds its bound.
+/// A wrong element, whose error exceeds the bound of the element.
 #[derive(Clone, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Wrong {
     /// The index of the element.
@@ -55,8 +55,8 @@ impl Deviation {
         self.of_bound = if of_bound.is_nan() { f64::INFINITY } else { self.of_bound.max(of_bound) };
     }
 
-    /// Returns the deviation of `found` from `expected(0)`, `expected(1)`, …, computed on all cores. Elements must be
-    /// equal; 0 equals −0.
+    /// Returns the deviation of `found` from `expected(0)`, `expected(1)`, …, computed on all cores. Each element must
+    /// equal the expected value; 0 equals −0.
     pub fn of_exact<T: PartialEq + fmt::Display + Copy + Sync>(
         found: &[T],
         expected: impl Fn(usize) -> T + Sync,

@@ -60,7 +60,7 @@ impl From<MultiError> for WorkbenchError {
     }
 }
 
-/// Implements `From` for each error. It is first converted to the error type of the layer after `as`.
+/// Implements `From` for each error, which is first converted to the error type that is named after `as`.
 macro_rules! from {
     ($($error:ty as $layer:ty),* $(,)?) => {$(
         impl From<$error> for WorkbenchError {

@@ -14,7 +14,7 @@ pub struct RandomVector<T> {
 }
 
 impl<T: Number> RandomVector<T> {
-    /// Returns vector number `vector` of `seed`.
+    /// Returns the random vector with number `vector` and seed `seed`.
     pub fn new(seed: u64, vector: u64) -> Self {
         Self { key: mix(mix(seed).wrapping_add(vector)), elements: PhantomData }
     }

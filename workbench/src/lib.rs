@@ -1,5 +1,6 @@
-//! The algorithms behind common traits, for measuring, checking and explaining. The traits cover options, inputs on a
-//! device, references on the CPU, cases that reach every barrier, and the measurements of a benchmark.
+//! The algorithms behind common traits. Through these traits, the program measures, checks and explains the algorithms.
+//! The traits cover options, inputs on a device, references on the CPU, cases that reach every barrier, and the
+//! measurements of a benchmark.
 //!
 //! [`algorithm`] has the traits, and [`catalogue`] has the list of algorithms. Each algorithm has a module of the same
 //! name.

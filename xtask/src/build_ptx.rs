@@ -3,8 +3,9 @@
 //! # Design
 //!
 //! The PTX is checked in, so that the program builds without a PTX compiler. This crate must not depend on
-//! `gridstride`, because `gridstride` embeds the PTX. `check-ptx` compares the sources and each text with recorded
-//! hashes. If it finds the same compiler, it also builds the modules again and compares the texts.
+//! `gridstride`, because `gridstride` embeds the PTX. `check-ptx` compares the hashes of the sources and of each
+//! module's text with the recorded hashes. If it finds the compiler that built the modules, it also builds them again
+//! and compares the texts.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -36,7 +37,7 @@ pub fn build(workspace: &Workspace, toolchain: &Toolchain, algorithm: &str, arch
         .arch(arch)
         .default_features(false)
         .features([algorithm])
-        // A GPU and the simulator must return the same bits.
+        // Without contraction, a GPU and the simulator return the same bits.
         .fma_contraction(false)
         .locked(true)
         .target_dir(workspace.target_dir().join("ptx"))
@@ -63,7 +64,7 @@ pub fn run(workspace: &Workspace, chosen: &[String]) -> Result<()> {
     let names = algorithms.choose(chosen)?;
     let toolchain = Toolchain::find(&workspace.gpu())?;
     println!("{}", toolchain.version());
-    // Hashed before the build, so that a change during the build leaves the modules outdated.
+    // The sources are hashed before the build, so that a change during the build leaves the modules outdated.
     let present = sources::hashes(workspace, &algorithms)?;
     let folder = workspace.ptx();
 
@@ -109,7 +110,7 @@ fn is_changed(folder: &Path, module: &Built) -> bool {
 fn replace(folder: &Path, modules: &[Built]) -> Result<()> {
     let modules: Vec<&Built> = modules.iter().filter(|module| is_changed(folder, module)).collect();
     fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
-    // On the same file system, so that a rename moves the file.
+    // The temporary folder is on the same file system, so that a rename moves the file.
     let partial = tempfile::tempdir_in(folder).with_context(|| format!("cannot write to {}", folder.display()))?;
     for module in &modules {
         let path = partial.path().join(&module.file);
@@ -137,7 +138,7 @@ mod tests {
         let folder = folder.path().join("ptx");
         replace(&folder, &[built("a.sm_70.ptx", "one"), built("b.sm_70.ptx", "two")]).unwrap();
         assert_eq!(fs::read_to_string(folder.join("b.sm_70.ptx")).unwrap(), "two");
-        // The second cannot be written, so that the first stays as it was.
+        // The second module cannot be written, so the first one must stay unchanged.
         let unwritable = built("no/such/folder.ptx", "");
         let error = replace(&folder, &[built("a.sm_70.ptx", "new"), unwritable]).unwrap_err();
         assert!(error.to_string().contains("cannot write"), "{error}");

@@ -69,7 +69,7 @@ fn the_tests_that_hold_the_claims_exist() {
             match test.split_once("::") {
                 Some((file, name)) => {
                     let text = read(&root.join(file));
-                    // A macro makes a test of each name in its lines.
+                    // A macro call may make a test of each name in its lines.
                     let is_there = [format!("fn {name}("), format!("    {name} "), format!("    {name}:")];
                     assert!(is_there.iter().any(|text_of| text.contains(text_of)), "{test}");
                 }

@@ -1,5 +1,4 @@
-//! Builds the kernels, or computes the functions on the host, as the simulator does, and prints hashes of their
-//! results.
+//! Builds the kernels, or computes their functions on the host as the simulator does. Prints hashes of the results.
 
 #[path = "../kernels/src/pairs.rs"]
 mod pairs;

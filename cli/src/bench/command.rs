@@ -17,7 +17,7 @@ use crate::options::{GroupOption, parse_count};
 use crate::recordings::{self, plots};
 use crate::{ranks, report};
 
-/// Returns the end of the help: how the command measures.
+/// Returns the last part of the command's help, which says how the command measures.
 fn help() -> String {
     let mut split: Vec<&str> =
         catalogue::scaling_measurements().iter().map(|(algorithm, _)| algorithm.name()).collect();
@@ -130,7 +130,7 @@ impl BenchOptions {
             Some(path) => recordings::read(path)?,
             None => self.measure()?,
         };
-        // The file comes first: a closed standard output must not lose minutes of measurement.
+        // The file is written first, so that a closed standard output does not lose minutes of measurement.
         if let Some(json) = &json {
             recordings::write(&recording, json)?;
             report::note(&format!("wrote {json}"));
@@ -141,8 +141,8 @@ impl BenchOptions {
         report::print(&table::text(&recording))
     }
 
-    /// Measures the scaling if `--device` names several devices or there are several ranks; reads it if `--from` names
-    /// such a recording. Returns `None` otherwise.
+    /// Measures the scaling if `--device` names several devices or there are several ranks. If `--from` names a
+    /// recording of such a run, reads the scaling from the recording. Returns `None` otherwise.
     fn scaling(&self) -> anyhow::Result<Option<Scaling>> {
         if let Some(path) = &self.from {
             return Ok(Scaling::read(path));

@@ -2,12 +2,13 @@
 //!
 //! # Design
 //!
-//! Before every timed run a kernel reads more bytes than the caches hold. No run then finds its data in a cache, and
-//! the host enqueues the launch before the device is ready for it. The events therefore measure the device alone.
+//! Before every timed run a kernel reads more bytes than the caches hold. No run then finds its data in a cache. The
+//! host enqueues the timed launch while the device still runs that kernel, so that the events measure only the device.
 //!
 //! Sums and scans of few elements are also timed in a series: 64 calls, launched one after the other between two events
-//! on an idle device. The calls take turns with so many inputs that the L2 cache never holds the next input. If the
-//! host takes longer to launch the calls than the device to run them, the measured time is the host's.
+//! on an idle device. Successive calls use different inputs. The inputs together are so large that the L2 cache never
+//! holds the next one. If the host takes longer to launch the calls than the device takes to run them, the measured
+//! time is the host's time.
 
 use std::time::{Duration, Instant};
 
@@ -26,8 +27,8 @@ pub struct Limits {
     pub most: usize,
     /// The time after which no further run begins.
     pub time: Duration,
-    /// The time up to which a run is too short. A run of several steps, such as generations of Life, then gets more
-    /// steps.
+    /// The maximum time of a run that is too short to be timed precisely. If such a run has several steps, such as
+    /// generations of Life, the benchmark increases their number.
     pub short: Duration,
     /// The number of timed series.
     pub series: usize,
@@ -51,8 +52,8 @@ impl Limits {
         Self { fewest: 2, most: 3, time: Duration::from_millis(20), short: Duration::ZERO, series: 2, calls: 2 };
 }
 
-/// The minimum number of bytes that a kernel reads before each run to flush the caches. Reading them takes a GPU at
-/// least 60 µs, in which the host enqueues the run.
+/// The minimum number of bytes that a kernel reads before each run to flush the caches. A GPU needs at least 60 µs to
+/// read them. In this time the host enqueues the run.
 const FLUSH_BYTES: u64 = 256 << 20;
 
 /// The number of threads per block of the kernel that flushes the caches.
@@ -158,8 +159,8 @@ impl Meter {
         }
     }
 
-    /// Times `works` by device events on a GPU, or by the clock in the simulator. The works take turns, so that a
-    /// change of clocks affects all of them. Each runs once or twice before it is timed, to warm up.
+    /// Times `works` by device events on a GPU, or by the clock in the simulator. The works run alternately, so that a
+    /// change of clock rates affects all of them. Each work runs once or twice before it is timed, to warm up.
     ///
     /// # Errors
     /// The first error of a work, or of the device.
@@ -181,8 +182,8 @@ impl Meter {
         Ok(std::array::from_fn(|place| Times::of(turns.iter().map(|turn| turn[place]).collect())))
     }
 
-    /// Returns the median time of a few runs, in seconds, after one that warms up. Callers use it to compare many
-    /// settings.
+    /// Returns the median time of a few runs, in seconds. An untimed run before them warms up. Callers use this
+    /// function to compare many settings.
     ///
     /// # Errors
     /// The first error of the work, or of the device.
@@ -200,7 +201,8 @@ impl Meter {
         Ok(time)
     }
 
-    /// Returns the median time by the host's clock, in seconds: from the launch of `work` on an idle device to its end.
+    /// Returns the median time of `work` by the host's clock, in seconds. The time begins with the launch on an idle
+    /// device, and ends when the work has finished.
     ///
     /// # Errors
     /// The first error of the work, or of the device.
@@ -216,17 +218,18 @@ impl Meter {
         Ok(Times::of(times).median)
     }
 
-    /// Returns the number of inputs of `bytes` bytes that take turns in a series. Together they have at least four
-    /// times the size of the L2 cache, so that no cache holds an input when its turn comes again.
+    /// Returns the number of inputs of `bytes` bytes among which a series rotates. Together the inputs are at least
+    /// four times as large as the L2 cache. No cache therefore still holds an input when it is used again.
     pub fn turns(&self, bytes: u64) -> usize {
         let enough = (2 * self.flush_bytes()).div_ceil(bytes.max(1));
         self.limits.calls.max(usize::try_from(enough).unwrap_or(usize::MAX))
     }
 
     /// Returns the median time per call of a series, in seconds. A series is many calls launched one after the other,
-    /// beginning on an idle device. If the host takes longer to launch than the device to run, this is the host's time.
+    /// beginning on an idle device. If the host takes longer to launch the calls than the device takes to run them,
+    /// this is the host's time.
     ///
-    /// No cache is flushed. Therefore the calls must use different inputs in turn, [`turns`](Self::turns) of them.
+    /// This function flushes no cache. The calls must therefore rotate among [`turns`](Self::turns) different inputs.
     ///
     /// # Errors
     /// The first error of the work, or of the device.
@@ -295,7 +298,7 @@ mod tests {
         let device = Device::open(DeviceChoice::Sim, &[]).unwrap();
         let mut meter = Meter::new(&device).unwrap();
         let Limits { series, calls, .. } = meter.limits;
-        // Without caches the inputs need not be more than the calls.
+        // The simulator has no caches, so a series needs no more inputs than calls.
         assert_eq!([0, 1, 1 << 40].map(|bytes| meter.turns(bytes)), [calls; 3]);
         let mut made = 0;
         let begun = Instant::now();

@@ -1,11 +1,12 @@
-//! `host bench`: measures every rung over sizes, beside the device's own copy and NVIDIA's libraries.
+//! `host bench`: measures every rung over sizes, and compares it with the device's own copy (the driver's copy within
+//! the device's memory) and with NVIDIA's libraries.
 //!
-//! [`workbench::bench`] lists the sweeps to measure. [`meter`] times a rung: runs that warm up, then the median and
-//! quartiles by device events, with flushed caches. For small inputs of some algorithms it also times calls in a
+//! [`workbench::bench`] lists the sweeps to measure. [`meter`] times a rung: it warms up, and then measures the median
+//! and quartiles by device events, with flushed caches. For small inputs of some algorithms it also times calls in a
 //! series. [`table`] shows a run; [`recordings`](crate::recordings) reads, writes and plots it. [`peers`] calls the
-//! library of `bench/peers/`, whose calls take turns with the runs of the last rungs.
+//! library of `bench/peers/`. The calls of the library alternate with the runs of the last rungs.
 //!
-//! A subject that is no algorithm, such as the cost of a launch, adds its own points.
+//! A subject that is not an algorithm, such as the cost of a launch, has a function that adds its points.
 
 use std::rc::Rc;
 
@@ -25,10 +26,10 @@ pub mod table;
 mod machine;
 mod points;
 
-/// The largest copy that serves as the yardstick, in elements.
+/// The number of elements of the largest copy whose speed is compared with the rungs.
 const LARGEST_COPY: u64 = 1 << 28;
 
-/// Measures `subjects`, and the functions of `peers` that compute the same results.
+/// Measures `subjects`, and the functions of `peers` that compute the same results as the rungs.
 ///
 /// # Errors
 /// If the device fails.
@@ -41,7 +42,7 @@ pub fn run(
 ) -> anyhow::Result<Recording> {
     let scope = Scope::on(device, quick);
     let mut all_sweeps: Vec<Sweep> = Vec::new();
-    // Every run includes the yardstick.
+    // Every run measures the device's own copy, with which the rungs are compared.
     if !subjects.contains(&Subject::Copy) {
         let all = sweeps(Subject::Copy, scope);
         all_sweeps.extend(all.into_iter().map(|sweep| subjects::copy::yardstick(sweep.shapes)));
@@ -82,7 +83,7 @@ pub fn run(
         flush_bytes: bench.meter.flush_bytes(),
         series_calls: bench.rows.iter().any(|row| row.series_us.is_some()).then_some(bench.meter.limits.calls),
         copy_gbps: copy_gbps(&bench.rows),
-        // Double data rate: two transfers per cycle.
+        // The memory has a double data rate: two transfers per cycle.
         datasheet_gbps: datasheet.map(|(mhz, bits)| 2e6 * f64::from(mhz) * f64::from(bits) / 8.0 / 1e9),
         rows: bench.rows,
         left_out: bench.left_out,

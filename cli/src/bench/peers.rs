@@ -1,10 +1,10 @@
-//! Measures NVIDIA's libraries on the memory of our rungs. The library of `bench/peers/` calls them.
+//! Measures NVIDIA's libraries on the memory of our rungs, through the library of `bench/peers/`, which calls them.
 //!
 //! # Design
 //!
-//! This process loads the library of `bench/peers/`. Its calls use the memory and the stream of the last rung, and take
-//! turns with its runs. In another process the times of the same kernels differed by up to 0.1 µs for small inputs and
-//! by up to 2 % for large ones, depending on where their buffers lay.
+//! This process loads the library of `bench/peers/`. The library's calls use the memory and the stream of the last
+//! rung, and alternate with the rung's runs. In another process the times of the same kernels differed, depending on
+//! the addresses of their buffers: by up to 0.1 µs for small inputs and by up to 2 % for large ones.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::path::Path;
@@ -20,7 +20,8 @@ use workbench::bench::{PeersAbout, Sweep};
 /// The remedy if the library of `bench/peers/` is missing.
 const REMEDY: &str = "cargo xtask bench --build makes it, on a machine with nvcc and a GPU";
 
-/// The types of the library's functions, as `bench/peers/peers.cu` declares them.
+/// The type of a function that returns a text. `bench/peers/peers.cu` declares the functions of this and the next
+/// types.
 type Say = unsafe extern "C" fn() -> *const c_char;
 type Open = unsafe extern "C" fn(*const c_char, *const c_char, usize, usize, *mut c_void) -> *mut c_void;
 type Name = unsafe extern "C" fn(*const c_void) -> *const c_char;
@@ -44,9 +45,9 @@ impl Peers {
     /// Loads the library at `path`.
     ///
     /// # Errors
-    /// If the library cannot be loaded, or is another one.
+    /// If the library cannot be loaded, or is not the library of `bench/peers/`.
     pub fn load(path: &Path) -> anyhow::Result<Self> {
-        // The loader would look for a bare name in its own folders.
+        // The loader would search its own folders for a name without a folder.
         let file = std::path::absolute(path).with_context(|| format!("cannot find '{}'", path.display()))?;
         let load = || -> Result<_, libloading::Error> {
             // SAFETY: `--peers` names the library of `bench/peers/`, whose functions have these types and which runs no
@@ -89,7 +90,7 @@ impl Peers {
         };
         let (name, variant) = (CString::new(name)?, CString::new(sweep.variant.unwrap_or_default())?);
         let stream = device.raw_stream()?;
-        // SAFETY: both texts end with a zero and outlive the call; the stream is that of a device whose context is
+        // SAFETY: both texts end with a zero and outlive the call. The stream belongs to a device whose context is
         // current. `Peer` closes the result.
         let peer = unsafe { (self.open)(name.as_ptr(), variant.as_ptr(), width, height, stream) };
         let peer = NonNull::new(peer).ok_or_else(|| self.failure())?;
@@ -123,8 +124,8 @@ impl Peer {
     /// If the library fails.
     ///
     /// # Safety
-    /// `x` and `y` must be the addresses of the input and the output, of the size that the peer was opened for, until
-    /// the call has finished on the device.
+    /// `x` and `y` must be the addresses of the input and the output. Both must have the size for which the peer was
+    /// opened, and must stay valid until the call has finished on the device.
     pub unsafe fn call(&self, [x, y]: [usize; 2]) -> anyhow::Result<()> {
         let (x, y) = (std::ptr::with_exposed_provenance_mut(x), std::ptr::with_exposed_provenance_mut(y));
         // SAFETY: the peer is open; the caller guarantees the memory at `x` and `y`.
@@ -144,7 +145,6 @@ impl Drop for Peer {
 
 /// Copies a text that ends with a zero; returns `None` for null.
 fn text(text: *const c_char) -> Option<String> {
-    // SAFETY: `text` is what a function of the library returned: null, or a text that ends with a zero and is not yet
-    // freed.
+    // SAFETY: a function of the library returned `text`: null, or a text that ends with a zero and is not yet freed.
     (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
 }

@@ -141,7 +141,7 @@ impl Bench {
     pub(super) fn leave_out(&mut self, reason: &WorkbenchError) {
         self.note(match reason {
             WorkbenchError::Algorithm(AlgorithmError::NotBuilt { algorithm, rung, offered, .. }) => {
-                format!("{algorithm} {rung} beyond what it offers: {offered}")
+                format!("{algorithm} {rung} is not built for this; it is built for {offered}")
             }
             reason => reason.to_string(),
         });
@@ -159,7 +159,7 @@ impl Bench {
         }
     }
 
-    /// Measures `run`, in turn with `peer` if there is one, and adds their rows.
+    /// Measures `run`, alternately with `peer` if there is one, and adds the rows of both.
     pub(super) fn point(
         &mut self,
         point: Point<'_>,
@@ -214,11 +214,13 @@ impl Bench {
             let seconds = self.in_series(turns, |turn| Ok(prepared.run_set(turn, device.queue())?))?;
             row.series_us = Some(1e6 * seconds);
             if let Some(peer) = &mut peer {
-                // The addresses of the sets follow those of the first run. Each set has equally many.
+                // The addresses of the sets follow the addresses of the first run. Every set has the same number of
+                // addresses.
                 let sets = device.memory_of(prepared);
                 let each = (sets.len() - memory.len()) / turns;
                 let seconds = self.in_series(turns, |turn| {
-                    // SAFETY: the input and output of a set, which `prepared` keeps until the series has ended.
+                    // SAFETY: these are the input and output of a set, which `prepared` keeps until the series has
+                    // ended.
                     unsafe { peer.run(first_two(&sets[each * (1 + turn)..])) };
                     Ok(())
                 })?;
@@ -230,13 +232,13 @@ impl Bench {
         Ok(())
     }
 
-    /// Times a series whose calls use `turns` sets of memory in turn, and returns the time per call.
+    /// Times a series whose calls rotate among `turns` sets of memory, and returns the time per call.
     fn in_series(&mut self, turns: usize, mut call: impl FnMut(usize) -> anyhow::Result<()>) -> anyhow::Result<f64> {
         let mut turn = (0..turns).cycle();
         self.meter.series(&mut || call(turn.next().unwrap_or(0)))
     }
 
-    /// Measures `run` in turn with `peer`, and returns their rows. Without a peer the second row is empty.
+    /// Measures `run` alternately with `peer`, and returns the rows of both. Without a peer the second row is empty.
     fn measured(
         &mut self,
         point: &Point<'_>,
@@ -250,7 +252,8 @@ impl Bench {
             return Ok((point.row(times, host), MeasuredPoint::default()));
         };
         let mut peer_run = || {
-            // SAFETY: the input and output of the measured rung, which keeps them until the measurement has ended.
+            // SAFETY: these are the input and output of the measured rung, which keeps them until the measurement has
+            // ended.
             unsafe { peer.run(peer.memory) };
             Ok(())
         };

@@ -30,7 +30,7 @@ pub struct Scaling {
     pub members: usize,
     /// The number of processes.
     pub ranks: usize,
-    /// True if the devices are simulated. Their times are then those of one CPU, which they share.
+    /// True if the devices are simulated. They then share one CPU, and the times are CPU times.
     pub simulated: bool,
     /// The driver's version; without `nvidia-smi`, the CUDA version that the driver supports.
     pub driver: Option<String>,
@@ -187,12 +187,12 @@ fn point(
     for device in team.devices() {
         free = free.min(device.properties()?.memory_free_bytes);
     }
-    // All ranks leave out a point that one of them has no memory for.
+    // If one rank has too little memory for a point, all ranks leave the point out.
     let all = team.ranks().all_gather(&free.to_le_bytes())?;
     let free = all.iter().filter_map(|bytes| Some(u64::from_le_bytes(bytes.as_slice().try_into().ok()?))).min();
     let free = free.unwrap_or(0);
     let name = format!("{} {} {} of {size} on {members}", kind.name(), algorithm, work.number);
-    // Some memory is lost between allocations.
+    // Some memory is lost in the gaps between allocations.
     if needed > free - free / 64 {
         left_out.push(format!("{name}: {} needed on each, {} free", Bytes(needed), Bytes(free)));
         return Ok(None);
@@ -276,8 +276,8 @@ impl Scaling {
         plots::write_formats(folder, "bench-scaling", &self.plot())
     }
 
-    /// Returns the plot of the speed-up over the number of members: the ideal line, and one for each work and kind of
-    /// scaling.
+    /// Returns the plot of the speed-up over the number of members. The plot has the ideal line, and a line for each
+    /// work and kind of scaling.
     fn plot(&self) -> LinePlot {
         let ideal = doubled_up_to(self.members).into_iter().map(|members| (members as f64, members as f64)).collect();
         let mut series = vec![Series { name: "ideal".to_owned(), points: ideal }];

@@ -14,7 +14,7 @@ const HEADLINE: u64 = 1 << 28;
 pub fn text(recording: &Recording) -> String {
     let mut text = heading(recording);
     let tables = tables(recording);
-    // Points that move no bytes have their times in the tables below.
+    // Points that move no bytes are shown with their times in the tables below.
     let moves_bytes = |table: &&Table<'_>| table.columns.iter().flat_map(|(_, rows)| rows).any(|row| row.bytes > 0);
     for Table { title, columns } in tables.iter().filter(moves_bytes) {
         text += &format!("\n{title}: GB/s\n{}\n", over_size(columns));
@@ -53,8 +53,8 @@ struct Table<'a> {
     columns: Vec<(String, Vec<&'a MeasuredPoint>)>,
 }
 
-/// Returns a table for each ladder of which several rungs were measured. Where only the last rung was measured, all
-/// types and variants of an algorithm share one table.
+/// Returns a table for each ladder with several measured rungs. Where only the last rung was measured, all types and
+/// variants of an algorithm share one table.
 fn tables(recording: &Recording) -> Vec<Table<'_>> {
     let mut tables: Vec<Table<'_>> = Vec::new();
     for group in recording.groups() {

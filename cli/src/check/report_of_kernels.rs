@@ -27,13 +27,13 @@ pub(super) struct Report {
     /// The hints of `--redundant`, if they were requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     redundant: Option<Vec<Finding>>,
-    /// The warnings. A warning is no fault: the kernel relies on behaviour that GPUs have, but that CUDA's
-    /// documentation does not promise.
+    /// The warnings. A warning is not a fault. It says that the kernel relies on behaviour that GPUs have, but that
+    /// CUDA's documentation does not promise.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<Finding>,
 }
 
-/// The optional work of a check, after the runs of the cases.
+/// The optional work that a check does after it has run the cases.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Further {
     /// True to list the synchronisations whose deletion is never reported. Only cases without faults are searched.
@@ -50,7 +50,7 @@ struct KernelChecks {
     cases: usize,
     launches: usize,
     threads: u64,
-    /// The time of all launches together, on one core.
+    /// The time of all launches together on one core, in seconds.
     seconds: f64,
     faults: Vec<Found>,
     /// Cases that could not be finished, for reasons outside the kernel.

@@ -73,7 +73,7 @@ impl Selection {
         Ok(Self { cases: chosen_cases, kernels })
     }
 
-    /// Returns those of `cases` that are selected.
+    /// Returns the selected cases among `cases`.
     pub(super) fn cases(&self, cases: Vec<Case>) -> Vec<Case> {
         cases.into_iter().enumerate().filter(|(index, _)| self.cases.contains(index)).map(|(_, case)| case).collect()
     }

@@ -1,4 +1,4 @@
-//! `--thorough`: runs cases under many orders, each derived from the accesses seen under earlier ones.
+//! `--thorough`: runs cases under many orders, each derived from the accesses seen under earlier orders.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ pub(super) struct Tried {
     /// The maximum time of the search per kernel.
     seconds_per_kernel: f64,
     cases: usize,
-    /// The number of orders that were tried, of all cases together.
+    /// The number of orders that were tried, summed over all cases.
     orders: usize,
     /// The number of cases for which no order is left to try.
     exhausted: usize,
@@ -38,8 +38,8 @@ impl Tried {
     }
 }
 
-/// Searches for an order in which one of `cases` fails. Each case comes with its index. The cases of one kernel share
-/// the time `per_kernel`.
+/// Searches for an order in which one of `cases` fails. Each element of `cases` has the case's index. The cases of one
+/// kernel share the time `per_kernel`.
 pub(super) fn search(cases: &[(usize, &Case)], checks: Checks, per_kernel: Duration) -> (Vec<CaseRun>, Tried) {
     let progress = Bar::new("cases", "orders");
     progress.begin(cases.len());
@@ -47,7 +47,7 @@ pub(super) fn search(cases: &[(usize, &Case)], checks: Checks, per_kernel: Durat
     let search = |&(index, case): &(usize, &Case)| {
         let of_kernel = cases.iter().filter(|(_, other)| about(other) == about(case)).count();
         let log = LaunchLog::new();
-        // The runs before this search have collected the notes.
+        // The runs before this search have already collected the notes of these cases.
         let simulator = Simulator::new().with_checks(checks).with_log(log.clone()).with_notes(Notes::new());
         let found = launch::search(&simulator, per_kernel / of_kernel as u32, |simulator| case.run(simulator));
         let (schedule, error, orders, is_exhausted) = match found {

@@ -31,7 +31,7 @@ pub struct DevicesOptions {
 }
 
 impl DevicesOptions {
-    /// Runs the command. A machine without a GPU is no failure.
+    /// Runs the command. A machine without a GPU is not an error.
     ///
     /// # Errors
     /// If the result cannot be printed.

@@ -32,7 +32,7 @@ impl fmt::Display for GpuEntry {
         if let Some(reason) = &self.cannot_be_used {
             line(f, "cannot be used", reason)?;
         }
-        // The list has the kernels of a module together.
+        // The kernels of a module are adjacent in the list.
         for of_module in self.kernels.chunk_by(|one, next| module(one) == module(next)) {
             writeln!(f, "\n  kernels of {}", module(&of_module[0]))?;
             write_kernels(f, of_module)?;
@@ -76,7 +76,7 @@ fn write_kernels(f: &mut fmt::Formatter<'_>, kernels: &[KernelEntry]) -> fmt::Re
     let heading =
         ["kernel", "registers", "shared memory", "local memory", "threads per block", "blocks per SM", "occupancy"];
     let mut rows = Vec::new();
-    // The list has the instances of a kernel together; they share a row.
+    // The instances of a kernel are adjacent in the list, and share a row.
     for instances in kernels.chunk_by(|one, next| one.family == next.family) {
         let needs = instances.iter().filter_map(|kernel| kernel.needs.clone());
         if let Some(needs) = needs.reduce(|one, next| KernelNeeds::worse(&one, &next)) {

@@ -171,8 +171,8 @@ impl KernelEntry {
 /// A list of arguments for each generic parameter. Every combination of these arguments is built.
 type Product = Vec<Vec<&'static str>>;
 
-/// Returns the instances as products. Two products that differ in only one parameter are merged, until no two such
-/// products are left.
+/// Returns the instances as products of lists of arguments. Two products that differ in only one parameter are merged,
+/// until no two such products are left.
 fn products(instances: &[Instance]) -> Vec<Product> {
     let single = |instance: &Instance| instance.arguments.iter().map(|argument| vec![*argument]).collect();
     let mut products: Vec<Product> = instances.iter().map(single).collect();

@@ -15,7 +15,7 @@ const TABLE_COLUMNS: usize = 100;
 /// The maximum number of columns for the element types.
 const TYPES_COLUMNS: usize = 19;
 
-/// A rung of an algorithm; or a probe's kernel.
+/// A rung of an algorithm, or a kernel of a probe.
 #[derive(Serialize, Debug)]
 pub(super) struct RungEntry {
     rung: &'static str,
@@ -24,7 +24,7 @@ pub(super) struct RungEntry {
     kernels: &'static [&'static str],
 }
 
-/// Returns the ladder of the algorithm called `name`, the plainest rung first; or the kernels of the probes.
+/// Returns the ladder of the algorithm called `name`, the plainest rung first, or the kernels of the probes.
 pub(super) fn of(name: &str) -> Vec<RungEntry> {
     let device = Device::simulated(Simulator::new());
     let algorithm = catalogue::find(name);

@@ -55,7 +55,7 @@ On several devices the host's clock measures, from the moment when all are ready
 In the simulator the times are those of this machine's CPU and say nothing about a GPU's.
 Exit code: 0 if all results are right, 1 if one is wrong or the device fails, 2 if the command line is wrong.";
 
-/// Returns the end of the help: the idea of each rung, the columns, and the exit codes.
+/// Returns the last part of the help: the idea of each rung, the columns, and the exit codes.
 fn help(rungs: &[Rung]) -> String {
     let width = rungs.iter().map(|rung| rung.name.len()).max().unwrap_or(0);
     let line = |rung: &Rung| format!("  {:<width$}  {}\n", rung.name, rung.idea);
@@ -149,7 +149,8 @@ fn is_steady(times: &[Duration]) -> bool {
     times.len() >= FEWEST_STEADY_RUNS && at(times.len() * 3 / 4) - at(times.len() / 4) <= STEADY * at(times.len() / 2)
 }
 
-/// Measures the speed of the device's own copy, of about `bytes` bytes, in GB/s of 10⁹ bytes read and written.
+/// Returns the speed of a copy of about `bytes` bytes within the device's memory, in GB/s. A GB has 10⁹ bytes, and both
+/// read and written bytes count.
 ///
 /// # Errors
 /// If the device fails.
@@ -196,10 +197,10 @@ pub struct Report<P> {
     bytes: u64,
     copy_gigabytes_per_second: f64,
     kernels: Vec<Measurement>,
-    /// Rungs left out, each with the reason.
+    /// The rungs that were left out, each with the reason.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     left_out: Vec<String>,
-    /// The rungs left out, grouped by reason, for the table.
+    /// The rungs that were left out, grouped by reason, for the table.
     #[serde(skip)]
     left_out_groups: Vec<(Vec<&'static str>, String)>,
 }

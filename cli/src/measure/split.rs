@@ -54,13 +54,13 @@ fn copy_speeds(team: &Team<'_>, bytes: u64) -> anyhow::Result<f64> {
     Ok(all.iter().filter_map(|bytes| Some(f64::from_le_bytes(bytes.as_slice().try_into().ok()?))).sum())
 }
 
-/// Returns the median time of several runs of `work`. The time of a run is that of the slowest rank. The caller must
+/// Returns the median time of several runs of `work`. A run ends when the slowest rank has finished it. The caller must
 /// run `work` once before, to warm up.
 ///
 /// # Errors
 /// If a device or another rank fails.
 pub(crate) fn median_time(team: &Team<'_>, work: &mut dyn SplitWork) -> anyhow::Result<Timing> {
-    // All ranks have the same times, and therefore end together.
+    // All ranks have the same times. They therefore end the loop together.
     let mut times: Vec<f64> = Vec::new();
     let is_enough = |times: &[f64]| {
         let spent = Duration::try_from_secs_f64(times.iter().sum()).unwrap_or(Duration::MAX);
@@ -79,7 +79,7 @@ pub(crate) fn median_time(team: &Team<'_>, work: &mut dyn SplitWork) -> anyhow::
 /// If another rank has ended.
 pub(crate) fn of_all(ranks: &dyn Communicator, own: Deviation) -> anyhow::Result<Deviation> {
     let Deviation { largest_error, of_bound, wrong_elements, wrong } = own;
-    // JSON has no infinity.
+    // JSON has no infinity, so the floats are sent as their bits.
     let own = (largest_error.to_bits(), of_bound.to_bits(), wrong_elements, wrong);
     let mut all = Deviation::default();
     for bytes in ranks.all_gather(&serde_json::to_vec(&own)?)? {

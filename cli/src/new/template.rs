@@ -30,9 +30,9 @@ const FILES: [(&str, &str); 10] = files![
 /// The source from which a project takes `cuda_std`, `launch` and `cuda_builder`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Crates {
-    /// In the folder `crates/` of the checkout at this path.
+    /// The folder `crates/` of the checkout at this path.
     Path(String),
-    /// In the git repository at this URL.
+    /// The git repository at this URL.
     Git(String),
     /// In the registry, in the version of this program.
     Registry,
@@ -59,7 +59,7 @@ fn literal(text: &str) -> String {
 /// Returns the paths and texts of a project called `name`.
 pub(super) fn files(name: &str, crates: &Crates) -> Vec<(&'static str, String)> {
     let text = |path: &str, text: &str| {
-        // In Rust sources the name is part of a crate's name.
+        // Rust sources use the name of the crate, which has underscores in place of hyphens.
         let name = if path.ends_with(".rs") { name.replace('-', "_") } else { name.to_owned() };
         let depth = path.matches('/').count() + 2;
         CRATES.iter().fold(text.replace(NAME, &name), |text, krate| {
@@ -71,7 +71,7 @@ pub(super) fn files(name: &str, crates: &Crates) -> Vec<(&'static str, String)> 
     FILES.iter().map(|(path, original)| (of_project(path), text(of_project(path), original))).collect()
 }
 
-/// Returns why a package cannot have this name, or `None` if it can.
+/// Returns the reason why a package cannot have this name, or `None` if the name is allowed.
 pub(super) fn refusal(name: &str) -> Option<&'static str> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     if !name.starts_with(|c: char| c.is_ascii_alphabetic()) || !name.chars().all(is_part) {

@@ -24,7 +24,7 @@ const BLOCK: u32 = 256;
 /// The largest offset and the largest stride, in elements.
 const MAX_STEP: usize = 32;
 
-/// The number of elements that are compared at a time.
+/// The number of elements in each piece of the comparison.
 const PIECE: usize = 1 << 14;
 
 /// The remedy for too little memory.
@@ -72,7 +72,7 @@ impl Pattern {
         }
     }
 
-    /// Returns the indices in `part` of the elements that `n` threads access.
+    /// Returns the indices of the elements that `n` threads access, if they are in `part`.
     fn places(self, step: usize, n: usize, part: &Range<usize>) -> impl Iterator<Item = usize> {
         let (first, end, step) = match self {
             Self::Offset => (part.start.max(step), n.saturating_add(step), 1),
@@ -176,10 +176,10 @@ impl AccessOptions {
 }
 
 /// Returns a description of the first wrong element, or `None` if all are right. `timings` has each offset or stride
-/// with its timed runs; one more run came before them. Each run increments every element that it accesses. The counts
-/// are far below 2²⁴, so floats hold them exactly.
+/// with its timed runs. One untimed run was made before them. Each run increments every element that it accesses. The
+/// counts are far below 2²⁴, so floats represent them exactly.
 fn wrong<T: Number>(pattern: Pattern, n: usize, timings: &[(usize, Timing)], found: &[T]) -> Option<String> {
-    // In pieces that fit a cache.
+    // Compares the elements in pieces that fit in a cache.
     let of_piece = |piece: Range<usize>| {
         let mut expected = vec![0; piece.len()];
         for (step, timing) in timings {

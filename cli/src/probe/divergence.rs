@@ -13,7 +13,7 @@ use crate::report::{self, Seconds};
 
 use super::ProbeOptions;
 
-/// The grid, as a multiple of the blocks that the GPU holds at once.
+/// The number of blocks of the grid, as a multiple of the blocks that the GPU can run concurrently.
 const WAVES: u32 = 4;
 
 /// Measure the cost of a branch that splits the lanes of a warp

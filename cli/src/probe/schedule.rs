@@ -28,10 +28,10 @@ const MAX_LINES: u64 = 4096;
 
 /// The number of threads per block without --print.
 const THREADS: u32 = 512;
-/// The grid without --print, as a fraction of the blocks that the GPU holds at once.
+/// The number of blocks without --print, as a fraction of the blocks that the GPU can run concurrently.
 const WAVES: (u32, u32) = (5, 2);
 
-/// The number of blocks that the table lists per multiprocessor.
+/// The maximum number of blocks that the table lists per multiprocessor.
 const LISTED: usize = 8;
 
 /// The number of colours of bars.
@@ -181,7 +181,7 @@ impl Summary {
 
     fn plot(&self) -> Timeline {
         let waves = self.runs.iter().map(|run| run.wave).max().unwrap_or(1);
-        // The waves share the colours in turn. The legend names the first waves of each.
+        // The colours are assigned to the waves in rotation. The legend names the first waves of each colour.
         let kind = |first: usize| {
             let same: Vec<String> = (first..=waves).step_by(COLOURS).take(3).map(|wave| wave.to_string()).collect();
             let more = if first + 3 * COLOURS <= waves { ", …" } else { "" };

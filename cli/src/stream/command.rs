@@ -11,7 +11,7 @@ use crate::measure::{self, MeasureOptions, doubled_up_to};
 use crate::options::parse_count;
 use crate::report::plot::PlotOption;
 
-/// The table has a row for every number of streams up to this one.
+/// The largest number of streams up to which the table has a row for every number.
 const EACH: usize = 8;
 
 /// Measure saxpy on data in the memory of the host: copies, kernel, and their overlap

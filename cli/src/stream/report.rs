@@ -37,13 +37,13 @@ pub struct Measurement {
     pub chunks: Option<usize>,
     /// The number of timed runs.
     pub runs: usize,
-    /// The time of the copies to the device, if they are a stage of their own.
+    /// The time of the copies to the device in seconds, if they are timed as a separate stage.
     pub host_to_device_seconds: Option<f64>,
-    /// The time of the kernel, if it is a stage of its own.
+    /// The time of the kernel in seconds, if it is timed as a separate stage.
     pub kernel_seconds: Option<f64>,
-    /// The time of the copies back, if they are a stage of their own.
+    /// The time of the copies back in seconds, if they are timed as a separate stage.
     pub device_to_host_seconds: Option<f64>,
-    /// The time of a run by the wall clock.
+    /// The time of a run by the wall clock, in seconds.
     pub seconds: f64,
     /// The bytes that cross the link per second of the run, in units of 10⁹.
     pub gigabytes_per_second: f64,
@@ -91,7 +91,7 @@ impl Runs {
         self.deviation = std::mem::take(&mut self.deviation).merge(deviation);
     }
 
-    /// Returns the median time of a stage in seconds, or `None` if the stage was not timed by itself.
+    /// Returns the median time of a stage in seconds, or `None` if the stage was not timed separately.
     fn stage(&self, stage: impl Fn(&Times) -> Option<Duration>) -> Option<f64> {
         let times: Option<Vec<_>> = self.times.iter().map(stage).collect();
         times.filter(|times| !times.is_empty()).map(|times| median(times).as_secs_f64())
@@ -99,7 +99,8 @@ impl Runs {
 }
 
 impl Report {
-    /// Returns the plot of a run's time over the number of streams or chunks, beside the least time of the link.
+    /// Returns the plot of a run's time over the number of streams or chunks, with the least time of the link for
+    /// comparison.
     pub fn plot(&self) -> LinePlot {
         let series = |name: &str, seconds: fn(&Measurement) -> f64| Series {
             name: name.to_owned(),
@@ -273,7 +274,8 @@ mod tests {
             .filter(|line| line.trim_start().starts_with("streams"))
             .map(|line| line.split_whitespace().collect())
             .collect();
-        // 600 MB in 16 ms, which take 8 ms at the least, and 8.33 ms at the speed of both directions.
+        // The run moves 600 MB in 16 ms. The copies take at least 8 ms, and 8.33 ms at the speed of both directions
+        // together.
         assert_eq!(cells[0][1..9], ["1", "1", "4.000", "4.000", "4.000", "16.000", "37.5", "50.0%"]);
         assert_eq!(cells[0][9..], ["52.1%", "3", "0.00"]);
         assert_eq!(cells[1][1..], ["2", "64", "–", "–", "–", "10.000", "60.0", "80.0%", "83.3%", "1", "0.00"]);

@@ -104,7 +104,7 @@ impl<'a> Runner<'a> {
     }
 }
 
-/// The vectors of the device and of the host. Those of the host are page-locked.
+/// The vectors in device memory, and the page-locked vectors in host memory.
 struct Memory {
     vectors: DeviceVectors,
     x: PinnedBuffer<f32>,

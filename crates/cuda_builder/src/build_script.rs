@@ -2,9 +2,9 @@
 //!
 //! # Design
 //!
-//! A project's own PTX is built by its build script and is not checked in. In it the compiler contracts multiplications
-//! and additions, as nvcc does. The PTX of the crate `gpu` is built without contraction, so that a GPU and the
-//! simulator return the same bits.
+//! The PTX of a user's project is built by the project's build script and is not checked in. In this PTX the compiler
+//! contracts multiplications and additions, as nvcc does. The PTX of the crate `gpu` is built without contraction, so
+//! that a GPU and the simulator return the same bits.
 
 use std::path::{Path, PathBuf};
 
@@ -36,4 +36,11 @@ pub(crate) fn announce(sources: &[PathBuf]) {
     for variable in [RUSTC_VARIABLE, CARGO_VARIABLE, TARGET_DIR_VARIABLE] {
         println!("cargo::rerun-if-env-changed={variable}");
     }
+}
+
+/// Tells the outer `cargo` to run the build script again next time, because a program is missing that the user may
+/// install.
+pub(crate) fn announce_missing(out: &Path) {
+    // A file that does not exist counts as changed.
+    announce(&[out.join("no-such-file")]);
 }

@@ -7,7 +7,7 @@ use crate::arch::Arch;
 use crate::build_script;
 use crate::error::BuildError;
 use crate::files;
-use crate::invocation::Invocation;
+use crate::invocation::{Invocation, library_flags};
 use crate::options::Options;
 use crate::package::Package;
 use crate::postprocess::{self, Fallback, Header};
@@ -42,8 +42,9 @@ pub struct CudaBuilder {
     target_dir: Option<PathBuf>,
     toolchain: Option<Toolchain>,
     sources: Option<String>,
-    /// True if the caller has called [`arch`](CudaBuilder::arch).
-    pub(crate) is_arch_given: bool,
+    /// The architectures that the caller has chosen.
+    pub(crate) archs: Vec<Arch>,
+    pub(crate) machine_code: bool,
 }
 
 /// The result of a build.
@@ -52,9 +53,9 @@ pub struct CudaBuilder {
 pub struct BuildOutput {
     /// The text of the PTX module.
     pub ptx: String,
-    /// The file with the PTX module: that of [`CudaBuilder::copy_to`], or a file under the target folder.
+    /// The file of the PTX module: the file that [`CudaBuilder::copy_to`] sets, or a file under the target folder.
     pub path: PathBuf,
-    /// The compiler's version, as it stands in the header of the PTX.
+    /// The compiler's version, as in the header of the PTX.
     pub compiler: String,
     /// Every source file of the module, including those of dependencies in the same workspace.
     pub sources: Vec<PathBuf>,
@@ -72,15 +73,43 @@ impl CudaBuilder {
             target_dir: None,
             toolchain: None,
             sources: None,
-            is_arch_given: false,
+            archs: Vec::new(),
+            machine_code: false,
         }
     }
 
     /// Sets the oldest architecture on which the PTX module must run.
     #[must_use]
-    pub fn arch(mut self, arch: Arch) -> CudaBuilder {
-        self.options.arch = arch;
-        self.is_arch_given = true;
+    pub fn arch(self, arch: Arch) -> CudaBuilder {
+        self.archs([arch])
+    }
+
+    /// Sets the architectures for which [`embed`](CudaBuilder::embed) builds the PTX module. A GPU loads the latest one
+    /// that it can run. [`build`](CudaBuilder::build) builds for the oldest of them. An empty list restores the default.
+    ///
+    /// ```no_run
+    /// # use cuda_builder::{Arch, CudaBuilder};
+    /// fn main() -> std::process::ExitCode {
+    ///     CudaBuilder::new("kernels").archs([Arch::Sm80, Arch::Sm90]).machine_code(true).embed()
+    /// }
+    /// ```
+    #[must_use]
+    pub fn archs(mut self, archs: impl IntoIterator<Item = Arch>) -> CudaBuilder {
+        self.archs = archs.into_iter().collect();
+        self.archs.sort_unstable();
+        self.archs.dedup();
+        self.options.arch = self.archs.first().copied().unwrap_or_default();
+        self
+    }
+
+    /// Makes [`embed`](CudaBuilder::embed) add machine code for each architecture, which NVIDIA's assembler `ptxas` makes
+    /// of the PTX. A GPU of that architecture, or of a later one with the same major number, then compiles nothing when
+    /// the program starts. Other GPUs load the PTX. If there is no assembler on this machine, the build prints a warning
+    /// and embeds the PTX alone. The default is `false`.
+    #[doc(alias = "cubin")]
+    #[must_use]
+    pub fn machine_code(mut self, on: bool) -> CudaBuilder {
+        self.machine_code = on;
         self
     }
 
@@ -150,7 +179,7 @@ impl CudaBuilder {
             Some(toolchain) => toolchain.clone(),
             None => Toolchain::find(manifest.parent().unwrap_or(&self.krate))?,
         };
-        let package = Package::read(&manifest, toolchain.cargo(), toolchain.rustc())?;
+        let package = Package::read(&manifest, toolchain.cargo(), toolchain.rustc(), &self.options)?;
         let known = toolchain
             .architectures()
             .map_err(|source| BuildError::Start { program: toolchain.rustc().to_owned(), source })?;
@@ -164,18 +193,20 @@ impl CudaBuilder {
         // time.
         let target_dir = folder.join(self.options.arch.to_string());
         let module = self.module_name(&package);
-        let invocation = Invocation {
+        let mut invocation = Invocation {
             toolchain: &toolchain,
             package: &package,
             target_dir: &target_dir,
             options: &self.options,
+            libraries: library_flags(&package)?,
+            has_alloc: false,
             known: &known,
         };
         let raw = invocation.compile(&module)?;
         let header = Header {
             compiler: toolchain.version().to_owned(),
             arch: self.options.arch,
-            krate: package.library.clone(),
+            krate: package.library.name.clone(),
             features: self.options.features.clone(),
             sources: self.sources.clone(),
             text: None,

@@ -26,7 +26,7 @@ const CLEARED: &[&str] = &[
     "PROFILE",
     "DEBUG",
     "RUST_RECURSION_COUNT",
-    // A date or a build id must not reach a text that is compared byte by byte.
+    // A date or a build id must not appear in a text that is compared byte by byte.
     "SOURCE_DATE_EPOCH",
 ];
 

@@ -1,6 +1,7 @@
 //! The complete build script of a project with kernels.
 
 use std::collections::BTreeSet;
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -9,8 +10,10 @@ use crate::build_script;
 use crate::builder::CudaBuilder;
 use crate::error::BuildError;
 use crate::files;
+use crate::machine_code;
 use crate::package::Package;
-use crate::postprocess::Fallback;
+use crate::postprocess::{Fallback, entry_name};
+use crate::sources::Kernels;
 use crate::std_floats;
 
 impl CudaBuilder {
@@ -25,10 +28,16 @@ impl CudaBuilder {
     /// }
     /// ```
     ///
-    /// Without [`arch`](CudaBuilder::arch), the PTX runs on every GPU from `sm_70` on. If kernels use instructions of a
-    /// later architecture, such as those of `AsyncCopies`, the kernels are compiled for that architecture as well. A
-    /// GPU loads the latest version that it can run. With `arch`, a warning names the parts of `cuda_std` for which the
-    /// chosen architecture lacks instructions.
+    /// The program contains PTX for several architectures, and a GPU loads the latest that it can run. A release build
+    /// has sm_70, sm_80 and sm_90. Other builds have sm_70 alone, so that an edit is compiled once. If kernels use
+    /// instructions of a later architecture, such as those of `AsyncCopies`, every build has that architecture as well.
+    /// [`archs`](CudaBuilder::archs) and [`arch`](CudaBuilder::arch) choose others. A warning then names the parts of
+    /// `cuda_std` for which all chosen architectures lack instructions.
+    ///
+    /// Libraries on which the kernel crate depends may contain kernels, too. The crate must use them, for example by
+    /// `pub use library;`, because the compiler omits a dependency that no code mentions.
+    ///
+    /// [`machine_code`](CudaBuilder::machine_code) adds machine code, so that a GPU's driver compiles nothing.
     ///
     /// On an error, this function prints the compiler's messages and the build fails. If no compiler on this machine
     /// can build PTX, it prints a warning that says what to install, and the program runs only in the simulator. It
@@ -47,51 +56,117 @@ impl CudaBuilder {
     fn try_embed(self) -> Result<(), BuildError> {
         let variable = |name: &'static str| std::env::var_os(name).ok_or(BuildError::NoBuildScript(name));
         let out = PathBuf::from(variable("OUT_DIR")?);
-        // This is the compiler of the build script. There may be no compiler of PTX.
+        // This is the compiler of the build script. The machine may have no compiler that can build PTX.
         let (cargo, rustc) = (variable("CARGO")?, variable("RUSTC")?);
-        let package = Package::read(&Package::manifest(&self.krate)?, Path::new(&cargo), Path::new(&rustc))?;
-        for call in package.root.parent().map(std_floats::calls).unwrap_or_default() {
+        let package =
+            Package::read(&Package::manifest(&self.krate)?, Path::new(&cargo), Path::new(&rustc), &self.options)?;
+        for call in std_floats::calls(&package.library.files()) {
             println!("cargo::warning={call}");
         }
-        let library = &package.library;
+        let kernels = package.kernels();
+        for problem in Kernels::problems(&kernels) {
+            println!("cargo::warning={problem}");
+        }
+        let library = &package.library.name;
         let images = match self.images(&out, library) {
-            Ok(images) => images.join(", "),
+            Ok(images) => images,
             Err(error @ BuildError::NoToolchain(_)) => {
                 println!("cargo::warning=no PTX is built, so that only the simulator will run the kernels:");
                 error.to_string().lines().for_each(|line| println!("cargo::warning={line}"));
-                // A file that does not exist makes cargo run the script again next time.
-                build_script::announce(&[out.join("no-such-file")]);
-                String::new()
+                build_script::announce_missing(&out);
+                Vec::new()
             }
             Err(error) => return Err(error),
         };
-        let modules = format!("&[PtxModule {{ path: {library:?}, images: &[{images}] }}]\n");
-        files::write_whole(&out.join(format!("{library}.rs")), &modules)
-    }
-
-    /// Builds the module. Unless the caller has chosen the architecture, also builds it for each later architecture
-    /// that has instructions in place of fallbacks in the first build. Returns each module as the source text of a
-    /// `launch::PtxImage`.
-    fn images(self, out: &Path, library: &str) -> Result<Vec<String>, BuildError> {
-        let build = |builder: CudaBuilder| {
-            let arch = builder.options.arch;
-            let ptx = out.join(format!("{library}.{arch}.ptx"));
-            let output = builder.copy_to(&ptx).build()?;
-            Ok((format!("PtxImage::new({}, include_str!({ptx:?}))", arch.number()), output.fallbacks))
-        };
-        let (image, fallbacks) = build(self.clone())?;
-        let mut images = vec![image];
-        if self.is_arch_given {
-            for fallback in fallbacks {
-                println!("cargo::warning={}", warning(&fallback, self.options.arch));
-            }
-        } else {
-            for arch in architectures(&fallbacks) {
-                images.push(build(self.clone().arch(arch))?.0);
+        if let Some(image) = images.first() {
+            for (found, kernels) in package.libraries.iter().zip(&kernels[1..]) {
+                if let Some(warning) = unused(&found.library.name, kernels, &image.ptx, library) {
+                    println!("cargo::warning={warning}");
+                }
             }
         }
-        Ok(images)
+        let others = package.libraries.iter().map(|found| found.library.name.as_str());
+        let names: BTreeSet<&str> = others.chain([library.as_str()]).collect();
+        files::write_whole(&out.join(format!("{library}.rs")), &modules(&names, &images))
     }
+
+    /// Builds the module for each architecture.
+    fn images(self, out: &Path, library: &str) -> Result<Vec<Image>, BuildError> {
+        let assemblers = if self.machine_code { machine_code::assemblers() } else { Vec::new() };
+        let build = |arch: Arch| {
+            let ptx = out.join(format!("{library}.{arch}.ptx"));
+            let output = self.clone().arch(arch).copy_to(&ptx).build()?;
+            let mut source = format!("PtxImage::new({}, include_str!({ptx:?})).compiled_at_open()", arch.number());
+            if self.machine_code {
+                match machine_code::assemble(&ptx, arch, &assemblers)? {
+                    Some(cubin) => source += &format!(".with_machine_code(include_bytes!({cubin:?}))"),
+                    None => {
+                        println!("cargo::warning={}", machine_code::missing(arch, &assemblers));
+                        build_script::announce_missing(out);
+                    }
+                }
+            }
+            Ok(Image { source, ptx: output.ptx, fallbacks: output.fallbacks })
+        };
+        // Each architecture has an intermediate folder of its own, so that the builds do not wait for each other.
+        let build_all = |archs: &[Arch]| -> Result<Vec<Image>, BuildError> {
+            std::thread::scope(|scope| {
+                let builds: Vec<_> = archs.iter().map(|&arch| scope.spawn(move || build(arch))).collect();
+                builds.into_iter().map(|build| build.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
+            })
+        };
+        let is_release = std::env::var_os("PROFILE").is_some_and(|profile| profile == "release");
+        let archs = match &self.archs[..] {
+            [] if is_release => &[Arch::Sm70, Arch::Sm80, Arch::Sm90],
+            [] => &[Arch::Sm70][..],
+            chosen => chosen,
+        };
+        let mut built = build_all(archs)?;
+        let newest = archs.last().copied().unwrap_or_default();
+        let fallbacks = built.last().map_or(&[][..], |image| &image.fallbacks);
+        if self.archs.is_empty() {
+            let later: Vec<Arch> = architectures(fallbacks).into_iter().collect();
+            built.extend(build_all(&later)?);
+        } else {
+            for fallback in fallbacks {
+                println!("cargo::warning={}", warning(fallback, newest));
+            }
+        }
+        Ok(built)
+    }
+}
+
+/// The PTX module for one architecture.
+struct Image {
+    /// The source text of a `launch::PtxImage`.
+    source: String,
+    ptx: String,
+    fallbacks: Vec<Fallback>,
+}
+
+/// Returns a warning if the PTX has no kernel of `library`, although the library has kernels and `krate` depends on it.
+fn unused(library: &str, kernels: &Kernels, ptx: &str, krate: &str) -> Option<String> {
+    let entries: BTreeSet<&str> = ptx.lines().filter_map(entry_name).collect();
+    let first = kernels.names().next()?;
+    (!kernels.names().any(|name| entries.contains(name))).then(|| {
+        format!(
+            "the PTX does not have the kernels of the library `{library}`, such as `{first}`, because no code of \
+            `{krate}` uses the library: write `pub use {library};` in `{krate}`, or remove the dependency"
+        )
+    })
+}
+
+/// Returns the source text of the modules of these libraries, which are all in the same images.
+fn modules(libraries: &BTreeSet<&str>, images: &[Image]) -> String {
+    let module = |library| format!("PtxModule {{ path: {library:?}, images: &IMAGES }}");
+    let modules: Vec<_> = libraries.iter().map(module).collect();
+    let images: Vec<_> = images.iter().map(|image| image.source.as_str()).collect();
+    format!(
+        "{{\n    static IMAGES: [PtxImage; {}] = [{}];\n    &[{}]\n}}\n",
+        images.len(),
+        images.join(", "),
+        modules.join(", ")
+    )
 }
 
 /// Returns the architectures that have instructions in place of these fallbacks.
@@ -102,14 +177,41 @@ fn architectures(fallbacks: &[Fallback]) -> BTreeSet<Arch> {
 fn warning(fallback: &Fallback, chosen: Arch) -> String {
     let arch = fallback.arch;
     format!(
-        "{fallback}: for {chosen} a fallback is used, which is slower and not asynchronous. Build for {arch}, or omit \
-        `.arch(…)` to get PTX for both"
+        "{fallback}: for {chosen} a fallback is used, which is slower and not asynchronous. Add {arch} by \
+        `.archs(…)`, or choose no architecture: the build then adds it"
     )
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sources::SourceFile;
+
+    #[test]
+    fn kernels_of_every_library_are_in_the_same_images() {
+        let image = |source: &str| Image { source: source.to_owned(), ptx: String::new(), fallbacks: Vec::new() };
+        let images = ["PtxImage::new(70, \"a\")", "PtxImage::new(80, \"b\")"].map(image);
+        assert_eq!(
+            modules(&BTreeSet::from(["mine", "library"]), &images),
+            "{\n    static IMAGES: [PtxImage; 2] = [PtxImage::new(70, \"a\"), PtxImage::new(80, \"b\")];\n    \
+            &[PtxModule { path: \"library\", images: &IMAGES }, PtxModule { path: \"mine\", images: &IMAGES }]\n}\n"
+        );
+    }
+
+    #[test]
+    fn a_library_whose_kernels_are_not_in_the_ptx_is_named() {
+        let syntax = syn::parse_quote!(
+            #[kernel]
+            fn a() {}
+            #[kernel]
+            fn b() {}
+        );
+        let kernels = Kernels::search(&[SourceFile { path: PathBuf::new(), syntax }]);
+        let warning = unused("library", &kernels, ".visible .entry mine(\n", "mine").unwrap();
+        assert!(warning.contains("such as `a`") && warning.contains("write `pub use library;` in `mine`"), "{warning}");
+        assert_eq!(unused("library", &kernels, ".visible .entry b(\n", "mine"), None);
+        assert_eq!(unused("library", &Kernels::default(), "", "mine"), None);
+    }
 
     fn fallback(part: &str, arch: Arch) -> Fallback {
         Fallback { part: part.to_owned(), arch }
@@ -124,7 +226,7 @@ mod tests {
         assert_eq!(
             warning(&copies, Arch::Sm75),
             "`AsyncCopies` has instructions from sm_80 on: for sm_75 a fallback is used, which is slower and not \
-            asynchronous. Build for sm_80, or omit `.arch(…)` to get PTX for both"
+            asynchronous. Add sm_80 by `.archs(…)`, or choose no architecture: the build then adds it"
         );
     }
 }

@@ -4,8 +4,11 @@ use std::fmt;
 use std::path::PathBuf;
 use std::process::ExitStatus;
 
+use ptxas::PtxasError;
+
 use crate::arch::Arch;
 use crate::postprocess::PtxError;
+use crate::sources::NO_COMPILER_FENCE;
 use crate::toolchain::Search;
 
 /// The reason why a kernel crate was not built. `Debug` has the text of `Display`, because `main` and `unwrap` show it.
@@ -67,6 +70,10 @@ pub enum BuildError {
         source: std::io::Error,
     },
 
+    /// NVIDIA's assembler refused the PTX.
+    #[error(transparent)]
+    Assembler(#[from] PtxasError),
+
     /// The compiler's PTX does not have the form that the builder expects.
     #[error("the PTX of `{krate}` for {arch}: {source}")]
     Ptx {
@@ -99,8 +106,16 @@ pub struct CargoFailure {
     pub command: String,
     /// The exit status of `cargo`.
     pub status: ExitStatus,
-    /// The text that `cargo` wrote to standard error: the compiler's messages.
+    /// The text that `cargo` wrote to standard error: the compiler's messages. If LLVM has no code for an operation,
+    /// the source lines of that operation follow.
     pub stderr: String,
+}
+
+impl CargoFailure {
+    /// Returns true if a crate does not find the crate `alloc`.
+    pub(crate) fn lacks_alloc(&self) -> bool {
+        self.stderr.contains("can't find crate for `alloc`")
+    }
 }
 
 impl fmt::Display for CargoFailure {
@@ -108,20 +123,43 @@ impl fmt::Display for CargoFailure {
         // Some failures of cargo print no message.
         match self.stderr.trim() {
             "" => write!(f, "cargo failed ({}): {}", self.status, self.command),
-            stderr if stderr.contains(NO_LIBRARY) => write!(f, "{stderr}\n\n{WIDE_CONVERSIONS}"),
-            stderr => f.write_str(stderr),
+            stderr => {
+                f.write_str(stderr)?;
+                let hints = HINTS.iter().filter(|(message, _)| stderr.contains(message));
+                hints.into_iter().try_for_each(|(_, hint)| write!(f, "\n\n{hint}"))
+            }
         }
     }
 }
 
-/// LLVM's message for an operation that calls a library function on other targets. It names neither the operation nor
-/// the line.
-const NO_LIBRARY: &str = "LLVM ERROR: unsupported library call operation";
+/// LLVM's message if two crates define the same symbol.
+pub(crate) const DUPLICATE_SYMBOL: &str = "symbol multiply defined";
 
-/// The operations that cause LLVM's message, and the code to write instead.
+/// Messages of the compiler that do not say what to change, each with the text that does.
+const HINTS: [(&str, &str); 6] = [
+    ("LLVM ERROR: unsupported library call operation", WIDE_CONVERSIONS),
+    ("LLVM ERROR: Unsupported scope \"Thread\"", NO_COMPILER_FENCE),
+    ("can't find crate for `std`", NO_STD),
+    ("no global memory allocator found", NO_ALLOCATOR),
+    ("conflicts with global allocator in: cuda_std", TWO_ALLOCATORS),
+    (DUPLICATE_SYMBOL, TWO_KERNELS),
+];
+
 const WIDE_CONVERSIONS: &str = "A kernel converts between `u128` or `i128` and a float (`x as f64`, `y as u128`), or \
-computes with `f128`. LLVM has no code for this on a GPU, and does not name the source line. Convert the halves \
-instead: `(x >> 64) as u64 as f64 * 18446744073709551616.0 + x as u64 as f64`.";
+computes with `f128`. LLVM has no code for this on a GPU. Convert the halves instead: `(x >> 64) as u64 as f64 * \
+18446744073709551616.0 + x as u64 as f64`.";
+
+const NO_STD: &str = "A crate of the kernels needs std, which a GPU does not have. Write `#![no_std]` in it, or turn \
+the feature off that needs std: most crates can do without with `default-features = false` in `Cargo.toml`.";
+
+const NO_ALLOCATOR: &str = "A crate of the kernels uses `alloc`. The allocator for a GPU is in `cuda_std`: add it to \
+the dependencies of the kernels' crate.";
+
+const TWO_ALLOCATORS: &str = "`cuda_std` has the allocator for a GPU. Write `#[cfg(not(target_arch = \"nvptx64\"))]` \
+before the other one.";
+
+const TWO_KERNELS: &str = "Two kernels have one name. The kernels of a crate and of the libraries that it uses are in \
+one PTX module: give one of them another name.";
 
 impl std::error::Error for CargoFailure {}
 
@@ -143,6 +181,8 @@ mod tests {
             found.contains("could not compile") && found.contains("between `u128` or `i128` and a float"),
             "{found}"
         );
+        let found = text("error[E0463]: can't find crate for `std`");
+        assert!(found.contains("`default-features = false`"), "{found}");
         assert_eq!(text("error: another"), "error: another");
     }
 }

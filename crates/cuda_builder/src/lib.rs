@@ -28,9 +28,12 @@ mod embed;
 mod error;
 mod files;
 mod invocation;
+mod llvm_ir;
+mod machine_code;
 mod options;
 mod package;
 pub mod postprocess;
+mod sources;
 mod std_floats;
 mod toolchain;
 

@@ -1,18 +1,20 @@
 //! Finds calls of float functions that reach std on the host but another function on a GPU.
 //!
-//! `cuda_std`'s attributes replace such calls in the functions that they mark. They cannot resolve `F::exp(x)`, where
-//! `F` is an alias of a float type. In any other function, `x.exp()` is std's method wherever std exists, whatever
-//! traits are in scope. This module ignores functions that round exactly (`sqrt`, `floor`), because their results are
-//! the same on the host and a GPU. It does not know types: if a generic function calls a method, it counts as a method
-//! of a trait.
+//! `cuda_std`'s attributes replace such calls in the functions that they mark. The attributes cannot resolve
+//! `F::exp(x)`, where `F` is an alias of a float type. In any other function, `x.exp()` is std's method wherever std
+//! exists, whatever traits are in scope. This module ignores functions that round exactly (`sqrt`, `floor`), because
+//! their results are the same on the host and a GPU. It does not know types. It therefore assumes that a method call in
+//! a generic function is a call of a trait's method.
 
 use std::collections::HashSet;
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use syn::parse::Parser;
 use syn::punctuated::Punctuated;
 use syn::visit::{self, Visit};
+
+use crate::sources::{Site, SourceFile, last_name};
 
 /// The methods of `f32` and `f64` that std has and core lacks, and whose results are not exactly specified.
 const INEXACT: &[&str] = &[
@@ -23,9 +25,7 @@ const INEXACT: &[&str] = &[
 
 /// A call whose result differs between the host and a GPU.
 pub(crate) struct Call {
-    path: PathBuf,
-    line: usize,
-    column: usize,
+    site: Site,
     method: String,
     /// The function to mark with an attribute; `None` if the call is through an alias, for which an attribute does not
     /// help.
@@ -34,12 +34,8 @@ pub(crate) struct Call {
 
 impl fmt::Display for Call {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Call { path, line, column, method, function } = self;
-        write!(
-            f,
-            "{}:{line}:{column}: `{method}` is std's function on the host but another one on a GPU: ",
-            path.display()
-        )?;
+        let Call { site, method, function } = self;
+        write!(f, "{site}: `{method}` is std's function on the host but another one on a GPU: ")?;
         if let Some(function) = function {
             write!(f, "mark `{function}` with #[device], or ")?;
         }
@@ -47,22 +43,12 @@ impl fmt::Display for Call {
     }
 }
 
-/// Returns the calls in the Rust files in `folder` and its subfolders. Files that cannot be read or parsed are skipped:
-/// the compiler reports them.
-pub(crate) fn calls(folder: &Path) -> Vec<Call> {
-    let mut files = Vec::new();
-    collect(folder, &mut files);
-    files.sort();
-    let here = std::env::current_dir().unwrap_or_default();
-    let parsed = |file: PathBuf| {
-        let syntax = std::fs::read_to_string(&file).ok().and_then(|text| syn::parse_file(&text).ok())?;
-        Some((file.strip_prefix(&here).unwrap_or(&file).to_owned(), syntax))
-    };
-    let files: Vec<_> = files.into_iter().filter_map(parsed).collect();
+/// Returns the calls in these files of a crate.
+pub(crate) fn calls(files: &[SourceFile]) -> Vec<Call> {
     let mut aliases = Aliases::default();
-    files.iter().for_each(|(_, syntax)| aliases.visit_file(syntax));
+    files.iter().for_each(|file| aliases.visit_file(&file.syntax));
     let mut calls = Vec::new();
-    for (path, syntax) in &files {
+    for SourceFile { path, syntax } in files {
         let mut search = Search { path, aliases: &aliases.0, around: Around::Nothing, calls: Vec::new() };
         search.visit_file(syntax);
         calls.append(&mut search.calls);
@@ -85,17 +71,6 @@ impl<'ast> Visit<'ast> for Aliases {
 fn is_float(ty: &syn::Type) -> bool {
     matches!(ty, syn::Type::Path(path) if path.qself.is_none()
         && path.path.segments.last().is_some_and(|last| last.ident == "f32" || last.ident == "f64"))
-}
-
-fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-        let path = entry.path();
-        if path.is_dir() {
-            collect(&path, files);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            files.push(path);
-        }
-    }
 }
 
 /// The kind of code around a call.
@@ -150,14 +125,12 @@ impl Search<'_> {
             Around::Nothing => return,
             Around::DeviceCode if !is_by_alias => return,
             Around::DeviceCode => None,
-            // An attribute would not help.
+            // An attribute would not help if the call is through an alias.
             Around::Function(name) => (!is_by_alias).then(|| name.clone()),
         };
         let name = method.to_string();
         if INEXACT.contains(&name.as_str()) {
-            let start = method.span().start();
-            let path = self.path.to_owned();
-            self.calls.push(Call { path, line: start.line, column: start.column + 1, method: name, function });
+            self.calls.push(Call { site: Site::new(self.path, method.span()), method: name, function });
         }
     }
 }
@@ -176,7 +149,7 @@ impl<'ast> Visit<'ast> for Search<'_> {
     }
 
     fn visit_item_trait(&mut self, item: &'ast syn::ItemTrait) {
-        // The calls in an unmarked trait's methods are mostly on its implementors.
+        // Most calls in an unmarked trait's methods have a receiver of an implementing type, not a float.
         if is_device_code(&item.attrs) {
             self.within(&item.attrs, |search| visit::visit_item_trait(search, item));
         }
@@ -214,7 +187,7 @@ impl<'ast> Visit<'ast> for Search<'_> {
     fn visit_macro(&mut self, call: &'ast syn::Macro) {
         let arguments = Punctuated::<syn::Expr, syn::Token![,]>::parse_terminated.parse2(call.tokens.clone());
         for argument in arguments.iter().flatten() {
-            // The parsed arguments do not live as long as the file, so they need a search of their own.
+            // The parsed arguments do not live as long as the file, so they need a separate search.
             let mut within =
                 Search { path: self.path, aliases: self.aliases, around: self.around.clone(), calls: vec![] };
             within.visit_expr(argument);
@@ -225,8 +198,7 @@ impl<'ast> Visit<'ast> for Search<'_> {
 
 /// Returns true if an item with these attributes is device code, in which calls are replaced.
 fn is_device_code(attributes: &[syn::Attribute]) -> bool {
-    let last = |attribute: &syn::Attribute| attribute.path().segments.last().map(|segment| segment.ident.to_string());
-    attributes.iter().filter_map(last).any(|name| name == "kernel" || name == "device")
+    attributes.iter().filter_map(last_name).any(|name| name == "kernel" || name == "device")
 }
 
 fn is_test(attributes: &[syn::Attribute]) -> bool {
@@ -245,7 +217,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("deep")).unwrap();
         std::fs::write(folder.path().join("deep/k.rs"), text).unwrap();
-        calls(folder.path()).iter().map(Call::to_string).collect()
+        calls(&SourceFile::read_all(folder.path())).iter().map(Call::to_string).collect()
     }
 
     #[test]

@@ -118,7 +118,7 @@ impl Toolchain {
         };
         answer(command::clean(&cargo).arg("--version")).map_err(|e| rejected(format!("its cargo: {e}"), None))?;
 
-        // Turns every panic into a trap, without the message and its formatting code.
+        // The option `immediate-abort` turns every panic into a trap, without the message and its formatting code.
         let mut trial = command::clean(&resolved);
         trial.env("RUSTC_BOOTSTRAP", "1");
         trial.args(["-Zunstable-options", "-Cpanic=immediate-abort", "--print", "cfg", "--target", TARGET]);
@@ -230,7 +230,7 @@ fn library_source(sysroot: &Path) -> PathBuf {
 /// Returns the command that installs the sources for the rustup toolchain in `…/toolchains/<channel>-<host triple>`.
 fn source_remedy(sysroot: &Path) -> Option<String> {
     let toolchains = sysroot.parent().filter(|folder| folder.ends_with("toolchains"))?;
-    // The name by which the project pins the toolchain, if it is another name of the same folder.
+    // Uses the name by which the project pins the toolchain, if that name leads to the same folder.
     let active = std::env::var("RUSTUP_TOOLCHAIN").ok();
     let active = active.filter(|name| toolchains.join(name).canonicalize().is_ok_and(|folder| folder == sysroot));
     let name = match &active {

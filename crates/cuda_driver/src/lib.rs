@@ -1,8 +1,8 @@
 //! The NVIDIA driver, loaded at run time.
 //!
-//! `cust` calls the functions of `libcuda.so.1` by name, as if they had been linked. This crate defines every such
-//! function as one jump through a table, which [`load`] fills from the driver. A program that uses this crate needs no
-//! CUDA toolkit to build and no driver to start. If there is no driver, [`load`] returns an error.
+//! `cust` calls the functions of `libcuda.so.1` by name, as if they had been linked. This crate defines each of these
+//! functions as one jump through a table, which [`load`] fills with the driver's addresses. A program that uses this
+//! crate needs no CUDA toolkit to build and no driver to start. If there is no driver, [`load`] returns an error.
 //!
 //! The result of a `cu…` function depends on the driver:
 //!
@@ -13,8 +13,8 @@
 //! | otherwise | the driver's result |
 //!
 //! `cust_raw` passes `-lcuda` to the linker. The linker finds an empty archive in the folder that `CUDA_LIBRARY_PATH`
-//! names in `.cargo/config.toml`. It then finds the functions in this crate, whose object file is linked because the
-//! program uses [`load`]. The symbols are hidden, so shared libraries still see the driver's own functions.
+//! names in `.cargo/config.toml`. The linker then finds the functions in this crate. Their object file is linked
+//! because the program uses [`load`]. The symbols are hidden, so shared libraries still see the driver's own functions.
 //!
 //! This crate supports Linux on x86-64 and AArch64. On other platforms it builds, and [`load`] returns
 //! [`LoadError::UnsupportedPlatform`].
@@ -44,7 +44,7 @@ macro_rules! names {
 }
 with_symbols!(names);
 
-/// The names of the functions that every use of a GPU needs. A driver that lacks one of them is too old.
+/// The names of the functions without which no GPU can be used. A driver that lacks one of them is too old.
 pub const REQUIRED: &[&str] = &[
     "cuInit",
     "cuDriverGetVersion",
@@ -79,7 +79,8 @@ impl Driver {
         self.file
     }
 
-    /// Returns those of [`SYMBOLS`] that this driver lacks. Calling such a function returns `CUDA_ERROR_NOT_SUPPORTED`.
+    /// Returns the names in [`SYMBOLS`] that this driver lacks. Calling such a function returns
+    /// `CUDA_ERROR_NOT_SUPPORTED`.
     pub fn missing(&self) -> &[&'static str] {
         &self.missing
     }
@@ -98,13 +99,13 @@ pub enum LoadError {
         /// The dynamic linker's message.
         reason: String,
     },
-    /// The driver lacks a function that every use needs.
+    /// The driver lacks a function of [`REQUIRED`].
     #[error("libcuda.so.1 is too old: {missing} missing (CUDA 11.0 or later is needed)")]
     TooOld {
         /// The first function of [`REQUIRED`] that the driver lacks.
         missing: &'static str,
     },
-    /// The platform is one on which this crate cannot load a driver.
+    /// This crate cannot load a driver on this platform.
     #[error("CUDA is not supported on this platform (only Linux on x86-64 and AArch64)")]
     UnsupportedPlatform,
 }
@@ -121,7 +122,7 @@ impl std::fmt::Debug for LoadError {
 ///
 /// # Errors
 ///
-/// If no driver can be used; [`LoadError`] has the reason. Every `cu…` function then returns
+/// [`LoadError`] with the reason if no driver can be used. Every `cu…` function then returns
 /// `CUDA_ERROR_NOT_INITIALIZED`.
 pub fn load() -> Result<&'static Driver, LoadError> {
     static DRIVER: OnceLock<Result<Driver, LoadError>> = OnceLock::new();

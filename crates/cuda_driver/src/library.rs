@@ -16,7 +16,8 @@ const FILES: &[&str] = &["libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1", "/run/
 pub(crate) fn open() -> Result<Driver, LoadError> {
     let mut reason = None;
     for &file in FILES {
-        // SAFETY: the initialisers of NVIDIA's library have no preconditions: they may run at any time in any thread.
+        // SAFETY: the initialisers of NVIDIA's library have no preconditions, so they may run at any time in any
+        // thread.
         match unsafe { Library::new(file) } {
             Ok(library) => return install(file, library),
             Err(error) => {
@@ -31,7 +32,7 @@ pub(crate) fn open() -> Result<Driver, LoadError> {
     Err(reason.map_or(LoadError::NotFound, |reason| LoadError::Unloadable { reason }))
 }
 
-/// Returns true if `message`, from glibc or musl, says that `file` itself is missing, and not one of its dependencies.
+/// Returns true if `message`, from glibc or musl, says that `file` itself is missing and not one of its dependencies.
 fn is_absent(file: &str, message: &str) -> bool {
     message.contains("No such file or directory")
         && (message.starts_with(&format!("{file}: cannot open")) || message.contains(&format!("library {file}:")))

@@ -2,8 +2,8 @@
 
 /// Calls the macro `$callback` with the name of every driver function that `cust_raw` 0.11 declares.
 ///
-/// The names, with their version suffixes, are those of the `pub fn cu…` items in `src/cuda.rs` of `cust_raw`, in their
-/// order:
+/// The names include version suffixes. This command lists them, in the same order, from the `pub fn cu…` items in
+/// `src/cuda.rs` of `cust_raw`:
 ///
 /// ```text
 /// grep -oE 'pub fn cu[A-Za-z0-9_]+' src/cuda.rs | cut -d' ' -f3

@@ -3,8 +3,8 @@
 //! # Design
 //!
 //! An empty `libcuda.a` satisfies the linker, and the functions here take the place of the driver's. One binary
-//! therefore runs with and without a driver, and a missing driver is a value ([`LoadError`](crate::LoadError)), not a
-//! failure to start.
+//! therefore runs with and without a driver. A missing driver is an error value ([`LoadError`](crate::LoadError)) and
+//! does not prevent the program from starting.
 
 use std::arch::global_asm;
 use std::ffi::c_void;
@@ -15,8 +15,8 @@ use crate::SYMBOLS;
 const CUDA_ERROR_NOT_INITIALIZED: i32 = 3;
 const CUDA_ERROR_NOT_SUPPORTED: i32 = 801;
 
-/// The target of every slot until the driver is loaded. The function can ignore its arguments: in the C calling
-/// conventions of x86-64 and AArch64 the caller removes them.
+/// The target of every slot until the driver is loaded. The function can ignore its arguments, because the caller
+/// removes them in the C calling conventions of x86-64 and AArch64.
 extern "C" fn not_initialized() -> i32 {
     CUDA_ERROR_NOT_INITIALIZED
 }
@@ -26,8 +26,8 @@ pub(crate) extern "C" fn not_supported() -> i32 {
     CUDA_ERROR_NOT_SUPPORTED
 }
 
-/// Returns the slots of the table, one for each of [`SYMBOLS`] in that order. A slot has the address to which its
-/// function jumps.
+/// Returns the slots of the table, one for each of [`SYMBOLS`], in the same order. A slot contains the address to which
+/// its function jumps.
 pub(crate) fn table() -> &'static [AtomicPtr<c_void>] {
     unsafe extern "C" {
         #[link_name = "gridstride_cuda_driver_table"]
@@ -39,7 +39,7 @@ pub(crate) fn table() -> &'static [AtomicPtr<c_void>] {
     unsafe { &TABLE }
 }
 
-// A trampoline changes no register but x16 on AArch64, which the calling convention reserves for such jumps.
+// A trampoline changes no register except x16 on AArch64, which the calling convention reserves for such jumps.
 #[cfg(target_arch = "x86_64")]
 macro_rules! jump {
     ($name:ident) => {

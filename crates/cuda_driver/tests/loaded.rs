@@ -1,4 +1,4 @@
-//! Tests `load` with a library built here in place of NVIDIA's. Each case runs in a separate process.
+//! Tests `load` with a library that this test builds in place of NVIDIA's. Each case runs in a separate process.
 #![cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 
 use std::path::PathBuf;
@@ -26,7 +26,7 @@ unsafe extern "C" {
     ) -> i32;
 }
 
-/// Returns the source of a driver with all required functions except `without`. Most of its functions return 0.
+/// Returns the source of a driver with all required functions except `without`. Most of these functions return 0.
 fn driver_source(without: &str) -> String {
     let mut source = String::from(
         r#"
@@ -48,8 +48,8 @@ fn driver_source(without: &str) -> String {
     source
 }
 
-/// Runs `check` in a child process in which `libcuda.so.1` is the file that `library` writes. The child runs this test
-/// program again with only the test `case`, which must be the calling test.
+/// Runs `check` in a child process. In this process, `libcuda.so.1` is the file that `library` writes. The child runs
+/// this test program again with only the test `case`, which must be the calling test.
 fn with_library(case: &str, library: impl FnOnce(PathBuf), check: impl FnOnce()) {
     const VARIABLE: &str = "CUDA_DRIVER_TEST_CASE";
     if env::var_os(VARIABLE).is_some() {
@@ -89,7 +89,7 @@ fn calls_reach_the_driver() {
         assert_eq!(driver.file(), "libcuda.so.1");
         assert!(std::ptr::eq(driver, cuda_driver::load().expect("the same driver")), "loaded twice");
         let mut count = 0;
-        // SAFETY: the functions are those of `driver_source`, with these arguments.
+        // SAFETY: `driver_source` defines these functions with these arguments.
         unsafe {
             assert_eq!(cuInit(2), 42);
             assert_eq!(cuDeviceGetCount(&mut count), 0);

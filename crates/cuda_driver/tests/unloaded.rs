@@ -1,4 +1,4 @@
-//! Tests the driver's functions in a process that never calls `load`. Keep other tests out of this file.
+//! Tests the driver's functions in a process that never calls `load`. No other test may be in this file.
 #![cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 
 macro_rules! declare {

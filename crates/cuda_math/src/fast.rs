@@ -1,8 +1,8 @@
-//! Approximate functions of the hardware on `f32`, and two on `f64`, like CUDA's `__expf`. Each takes a few
-//! instructions. Use them if speed matters more than the last bits.
+//! Approximate functions that the GPU's hardware computes, like CUDA's `__expf`. All are on `f32`, except for two on
+//! `f64`. Each takes a few instructions. Use these functions if speed matters more than the last bits.
 //!
-//! Only in this module do the simulator and a GPU return different bits: the simulator uses the host's library. The
-//! stated errors are those of the PTX documentation.
+//! The functions of this module, and no others, return different bits in the simulator and on a GPU, because the
+//! simulator uses the host's library. The stated errors are those of the PTX documentation.
 
 use crate::backend;
 use crate::backend::single::{self, mul};
@@ -28,20 +28,22 @@ pub fn exp10(x: f32) -> f32 {
     single::ex2(mul(x, LOG2_10))
 }
 
-/// Returns the logarithm to base 2 (`lg2.approx`). The absolute error is 2^−21 from 1/2 to 2; elsewhere the error is 3
-/// ulp.
+/// Returns the logarithm to base 2 (`lg2.approx`). For `x` from 1/2 to 2 the absolute error is 2^−21. For any other `x`
+/// the error is 3 ulp.
 #[inline(always)]
 pub fn log2(x: f32) -> f32 {
     single::lg2(x)
 }
 
-/// Returns the natural logarithm. The absolute error is 2^−21 from 1/2 to 2; elsewhere the error is 4 ulp.
+/// Returns the natural logarithm. For `x` from 1/2 to 2 the absolute error is 2^−21. For any other `x` the error is 4
+/// ulp.
 #[inline(always)]
 pub fn ln(x: f32) -> f32 {
     mul(single::lg2(x), core::f32::consts::LN_2)
 }
 
-/// Returns the logarithm to base 10. The absolute error is 2^−22 from 1/2 to 2; elsewhere the error is 4 ulp.
+/// Returns the logarithm to base 10. For `x` from 1/2 to 2 the absolute error is 2^−22. For any other `x` the error is
+/// 4 ulp.
 #[inline(always)]
 pub fn log10(x: f32) -> f32 {
     mul(single::lg2(x), core::f32::consts::LOG10_2)
@@ -53,13 +55,13 @@ pub fn powf(x: f32, y: f32) -> f32 {
     single::ex2(mul(y, single::lg2(x)))
 }
 
-/// Returns the sine (`sin.approx`). The absolute error is 2^−20.5 from −π to π and larger beyond.
+/// Returns the sine (`sin.approx`). The absolute error is 2^−20.5 for `x` from −π to π, and larger for any other `x`.
 #[inline(always)]
 pub fn sin(x: f32) -> f32 {
     single::approximate_sin(x)
 }
 
-/// Returns the cosine (`cos.approx`). The absolute error is 2^−20.5 from −π to π and larger beyond.
+/// Returns the cosine (`cos.approx`). The absolute error is 2^−20.5 for `x` from −π to π, and larger for any other `x`.
 #[inline(always)]
 pub fn cos(x: f32) -> f32 {
     single::approximate_cos(x)

@@ -1,4 +1,4 @@
-//! CUDA's mathematical functions on `f32` and `f64` that `core` lacks. They return the same bits on every device.
+//! CUDA's mathematical functions on `f32` and `f64`, which `core` lacks. They return the same bits on every device.
 //!
 //! ```
 //! use cuda_math::GpuFloat;
@@ -66,10 +66,10 @@ macro_rules! declare {
         $name:ident($($argument:ident: $ty:tt),*) -> $result:tt, $single:literal, $double:literal;
     )* })*) => {
         /// CUDA's mathematical functions on `f32` and `f64`. A function that std also has is named as in std. In a
-        /// kernel these functions are methods of floats, without an import.
+        /// kernel these functions are methods of floats, and no import is needed.
         ///
-        /// Each function states its largest error in ulp, units in the last place of the true value; 0 means correctly
-        /// rounded.
+        /// Each function states its largest error in ulp, which are units in the last place of the true value. An error
+        /// of 0 means that the result is correctly rounded.
         pub trait GpuFloat: Copy + PartialOrd + sealed::Sealed {
             $($(
                 $(#[$doc])*

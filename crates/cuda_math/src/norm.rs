@@ -16,8 +16,8 @@ impl Sealed for f32 {
     }
 }
 
-/// Returns the sum of squares in `f64`, where each square is exact and no square overflows or underflows. Returns ∞ if
-/// any value is infinite.
+/// Returns the sum of squares in `f64`. In `f64` each square is exact, and no square overflows or underflows. Returns ∞
+/// if any value is infinite.
 #[inline(always)]
 fn sum_of_squares(values: &[f32]) -> f64 {
     let (mut sum, mut largest) = (0.0, 0);
@@ -59,7 +59,7 @@ fn scaled_sum_of_squares(values: &[f64]) -> (f64, i32) {
     if largest == f64::INFINITY || is_nan {
         return (if largest == f64::INFINITY { largest } else { f64::NAN }, 0);
     }
-    // Limits the exponent, so that the powers are normal numbers.
+    // The exponent is limited, so that the powers are normal numbers.
     let exponent = ((largest.to_bits() >> 52) as i32 - 1023).clamp(-1000, 1000);
     let factor = f64::from_bits(((1023 - exponent) as u64) << 52);
     let (mut sum, mut rest) = (0.0, 0.0);

@@ -1,8 +1,8 @@
 //! The receiver of a float method call: in a kernel, `x.exp()` becomes `FloatReceiver(x).exp()`.
 //!
-//! On the host, std's float methods hide trait methods of the same name, but their results differ from a GPU's in some
-//! bits. If a receiver holds a float or references to one, it has the methods of [`GpuFloat`]. Any other receiver
-//! dereferences to its content, so that the call reaches the content's own method.
+//! On the host, std's float methods hide trait methods of the same name, but std's results differ from a GPU's in some
+//! bits. A receiver of a float, or of a reference to a float, has the methods of [`GpuFloat`] itself. Any other
+//! receiver dereferences to its content, so that the call reaches the content's own method.
 
 use core::ops::{Deref, DerefMut};
 
@@ -54,11 +54,12 @@ impl<V: FloatValue> FloatValue for &mut V {
     }
 }
 
-/// Wraps the value before the dot in a method call, if the method has the name of a function of [`GpuFloat`].
+/// A wrapper of the value before the dot in a method call. The kernel macros add the wrapper if the method has the name
+/// of a function of [`GpuFloat`].
 pub struct FloatReceiver<V>(pub V);
 
-/// Wraps a reference to a variable on which a method of [`GpuFloat`] is called, so that the call does not move the
-/// variable.
+/// A wrapper of a reference to the variable before the dot in a method call. The kernel macros use it instead of
+/// [`FloatReceiver`], so that the call does not move the variable.
 pub struct FloatVariable<'a, V>(pub &'a V);
 
 impl<V> Deref for FloatReceiver<V> {

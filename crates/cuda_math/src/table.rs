@@ -2,14 +2,16 @@
 //!
 //! # Design
 //!
-//! This table is the only list of the functions: each row has a name, the arguments and the largest errors. The trait
-//! `GpuFloat`, its implementations for `f32` and `f64`, and the receivers of rewritten calls are generated from it.
+//! This table is the only list of the functions. Each row has a name, the arguments and the largest errors. Macros
+//! generate from it the trait `GpuFloat`, its implementations for `f32` and `f64`, and the receivers of rewritten
+//! calls.
 
 /// Calls the macro `$make` with the rows `name(arguments) -> result, error for f32, error for f64`. An error is the
-/// largest error of the function in units in the last place of the true value; 0 means correctly rounded. `F` is the
-/// float type.
+/// largest error of the function in units in the last place of the true value. An error of 0 means that the result is
+/// correctly rounded. `F` is the float type.
 ///
-/// The rows under `core` are methods that `core` has for both types. They return the same bits on every target.
+/// The rows under `core` are methods that `core` has for both types. These methods return the same bits on every
+/// target.
 macro_rules! float_functions {
     ($make:ident) => {
         $make! {
@@ -51,7 +53,7 @@ macro_rules! float_functions {
                 round_ties_even() -> F, 0, 0;
                 /// C's name for [`round_ties_even`](Self::round_ties_even).
                 rint() -> F, 0, 0;
-                /// C's other name for [`round_ties_even`](Self::round_ties_even).
+                /// Another name in C for [`round_ties_even`](Self::round_ties_even).
                 nearbyint() -> F, 0, 0;
                 /// Returns [`round_ties_even`](Self::round_ties_even) as an integer. The conversion saturates and
                 /// returns 0 for NaN.
@@ -78,10 +80,10 @@ macro_rules! float_functions {
                 /// Returns [`remainder`](Self::remainder), and the three low bits of its quotient `n` with the sign of
                 /// `n`.
                 remquo(divisor: F) -> (F, i32), 0, 0;
-                /// Returns the whole number `n` such that `self − n·divisor` is [`rem_euclid`](Self::rem_euclid), like
+                /// Returns the whole number `n` such that `self − n·divisor` is [`rem_euclid`](Self::rem_euclid), as in
                 /// std.
                 div_euclid(divisor: F) -> F, 0, 0;
-                /// Returns the smallest nonnegative remainder, like std.
+                /// Returns the smallest nonnegative remainder, as in std.
                 rem_euclid(divisor: F) -> F, 0, 0;
 
                 /// Returns `self · 2^exponent`.
@@ -198,8 +200,8 @@ macro_rules! float_functions {
                 lgamma() -> F, 6, 4;
                 /// Returns [`lgamma`](Self::lgamma) and the gamma function's sign.
                 ln_gamma() -> (F, i32), 6, 4;
-                /// Returns the Bessel function of the first kind of order 0. The stated error holds for magnitudes up
-                /// to 8; beyond 8 the error is at most 2.2e-6 (f32) or 5e-12 (f64).
+                /// Returns the Bessel function of the first kind of order 0. The stated error applies to magnitudes up
+                /// to 8. Beyond 8 the error is at most 2.2e-6 (f32) or 5e-12 (f64).
                 j0() -> F, 9, 7;
                 /// Returns the Bessel function of the first kind of order 1. For its error see [`j0`](Self::j0).
                 j1() -> F, 9, 7;

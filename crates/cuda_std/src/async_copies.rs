@@ -2,18 +2,18 @@
 //!
 //! # Design
 //!
-//! From sm_80 on, an asynchronous copy is `cp.async`. For older GPUs it is a load and a store. The compiler's target
-//! features decide which.
+//! From sm_80 on, an asynchronous copy is `cp.async`. For older GPUs it is a load and a store. The target features of
+//! the compilation decide between them.
 //!
-//! In the simulator, the destination of an asynchronous copy counts as written from the start of the copy, and as
-//! uninitialised for readers until the wait. The value arrives at the wait. The checks therefore report a kernel that
-//! reads the destination too early or that overwrites elements which other threads still read.
+//! In the simulator, the destination of an asynchronous copy counts as written from the start of the copy. Readers see
+//! it as uninitialised until the wait. The value arrives at the wait. The checks therefore report a kernel that reads
+//! the destination too early or that overwrites elements which other threads still read.
 
 use crate::{Element, Global, GlobalMut, Shared, backend};
 
 /// A thread's asynchronous copies from global to shared memory, 16 bytes each (`cp.async`).
 ///
-/// An asynchronous copy needs no register, and the thread does not stall: it does other work and [waits](Self::wait)
+/// An asynchronous copy needs no register, and the thread does not stall. It does other work and [waits](Self::wait)
 /// later. [`commit`](Self::commit) makes a group of the copies begun since the last `commit`. Groups complete in order.
 ///
 /// A copy is in progress from [`copy`](Self::copy) until the thread has waited for the copy's group. During that time
@@ -21,7 +21,7 @@ use crate::{Element, Global, GlobalMut, Shared, backend};
 /// other threads see them after a barrier. A copy for which no thread waits may never arrive.
 ///
 /// GPUs before sm_80 lack asynchronous copies; for them `copy` is a load and a store. `cuda_builder` prints a warning,
-/// or builds for sm_80 as well. The simulator reads the value at `copy`, marks the destination as uninitialised, and
+/// or also builds for sm_80. The simulator reads the value at `copy`, marks the destination as uninitialised, and
 /// writes it at the wait. The checks report a read before the wait; without checks such a read returns garbage.
 ///
 /// ```
@@ -82,7 +82,7 @@ impl AsyncCopies {
         to: Shared<[T; N]>,
         slot: usize,
     ) {
-        // SAFETY: the same elements; `copy` reads each of them once.
+        // SAFETY: this is the same memory; `copy` reads each element once.
         let from = unsafe { Global::from_raw_parts(from.as_ptr(), from.len(), from.device()) };
         self.copy(from, index, to, slot);
     }
@@ -168,13 +168,13 @@ impl AsyncCopies {
         unsafe { self.0.begin(from.as_ptr().add(index * N).cast(), to.address_of(slot)) }
     }
 
-    /// Makes a group of the copies begun since the last `commit`. If no copy was begun, the group is empty.
+    /// Creates a group of the copies begun since the last `commit`. If no copy was begun, the group is empty.
     #[inline(always)]
     pub fn commit(&mut self) {
         self.0.commit();
     }
 
-    /// Waits until at most the last `PENDING` groups are in progress; all earlier groups have then arrived.
+    /// Waits until only the last `PENDING` groups may still be in progress. All earlier groups have then arrived.
     #[inline(always)]
     #[track_caller]
     pub fn wait<const PENDING: usize>(&mut self) {

@@ -40,7 +40,8 @@ pub struct Barrier {
     address: u32,
 }
 
-/// A token for the phase in which a thread has arrived. With it the thread waits for the end of that phase.
+/// A token for the phase in which a thread has arrived. The thread passes it to [`Barrier::wait`] to wait for the end
+/// of that phase.
 #[derive(Clone, Copy, Debug)]
 #[must_use = "pass it to `wait` or `is_over` to learn when the phase ends"]
 pub struct Arrival(u64);
@@ -111,7 +112,7 @@ impl Barrier {
     }
 }
 
-/// Barriers without hardware support, in the simulator and before sm_80: the state is one 64-bit word.
+/// Barriers without hardware support, for the simulator and for GPUs before sm_80. The state is one 64-bit word.
 #[allow(dead_code, reason = "a GPU from sm_80 on has instructions")]
 pub(crate) mod word {
     const COUNT: u32 = 20;
@@ -133,7 +134,7 @@ pub(crate) mod word {
         word >> PHASE & 0xFF
     }
 
-    /// Returns a barrier's word after an arrival; `drops` is true for the last arrival of a thread.
+    /// Returns a barrier's word after an arrival. `drops` is true if the arriving thread leaves the barrier.
     pub const fn arrived(word: u64, drops: bool) -> u64 {
         let (mut pending, mut expected) = (word >> COUNT & MASK, word & MASK);
         let mut phase = phase(word);

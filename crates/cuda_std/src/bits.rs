@@ -1,12 +1,12 @@
-//! Bit operations that are one GPU instruction but no method of Rust's integers.
+//! Bit operations that are one GPU instruction and that Rust's integers lack.
 //!
 //! These methods of Rust's integers are one instruction, too: `count_ones` (`__popc`), `leading_zeros` (`__clz`),
 //! `reverse_bits` (`__brev`), `swap_bytes`, `rotate_left` and `abs_diff`.
 
 use crate::backend;
 
-/// Applies a function of three bits to each bit of three words. `TABLE` is the function's result for `a = 0xF0`, `b =
-/// 0xCC` and `c = 0xAA`.
+/// Applies a function of three bits to each bit of three words. `TABLE` is the function's result for the words `a =
+/// 0xF0`, `b = 0xCC` and `c = 0xAA`.
 ///
 /// ```
 /// use cuda_std::bits::lop3;
@@ -20,9 +20,9 @@ pub fn lop3<const TABLE: u8>(a: u32, b: u32, c: u32) -> u32 {
     backend::lop3::<TABLE>(a, b, c)
 }
 
-/// A [`lop3`] whose table is chosen when the program runs: table `INDEX` (below 128) of the launch's
-/// `LaunchConfig::tables`. The instruction costs as much as one with a constant table. A GPU's driver compiles the
-/// kernel anew for each list of tables.
+/// Applies a function like [`lop3`], but with a table that the host chooses at run time: table `INDEX` (below 128) of
+/// the launch's `LaunchConfig::tables`. The instruction costs as much as one with a constant table. A GPU's driver
+/// compiles the kernel anew for each list of tables.
 ///
 /// If the launch has no such table, the simulator reports a fault and a GPU refuses the launch.
 #[inline(always)]
@@ -58,37 +58,39 @@ pub fn funnel_shift_right_clamped(low: u32, high: u32, shift: u32) -> u32 {
     backend::funnel_shift_right_clamped(low, high, shift)
 }
 
-/// Selects four of the eight bytes of `b:a`, each by four bits of `selector`. The lower three of these bits are the
-/// byte's number, counted from the lowest byte of `a`. If the fourth bit is set, the byte is replaced by eight copies
-/// of its sign bit.
+/// Returns a word of four bytes that `selector` selects from the eight bytes of `b:a`. For each byte, the lower three
+/// of four bits of `selector` are the byte's number, counted from the lowest byte of `a`. If the fourth bit is set, the
+/// byte is replaced by eight copies of its sign bit.
 #[doc(alias = "__byte_perm")]
 #[inline(always)]
 pub fn byte_permute(a: u32, b: u32, selector: u32) -> u32 {
     backend::byte_permute(a, b, selector)
 }
 
-/// Returns `sum` plus the products of the four signed bytes of `a` and `b`. Wraps.
+/// Returns `sum` plus the products of the four signed bytes of `a` and `b`. The result wraps on overflow.
 #[doc(alias = "__dp4a")]
 #[inline(always)]
 pub fn dp4a(a: u32, b: u32, sum: i32) -> i32 {
     backend::dp4a(a, b, sum)
 }
 
-/// Returns `sum` plus the products of the four unsigned bytes of `a` and `b`. Wraps.
+/// Returns `sum` plus the products of the four unsigned bytes of `a` and `b`. The result wraps on overflow.
 #[doc(alias = "__dp4a")]
 #[inline(always)]
 pub fn dp4a_unsigned(a: u32, b: u32, sum: u32) -> u32 {
     backend::dp4a_unsigned(a, b, sum)
 }
 
-/// Returns `sum` plus the products of the two signed halves of `a` and the two lower signed bytes of `b`. Wraps.
+/// Returns `sum` plus the products of the two signed halves of `a` and the two lower signed bytes of `b`. The result
+/// wraps on overflow.
 #[doc(alias = "__dp2a_lo")]
 #[inline(always)]
 pub fn dp2a_low(a: u32, b: u32, sum: i32) -> i32 {
     backend::dp2a_low(a, b, sum)
 }
 
-/// Returns `sum` plus the products of the two signed halves of `a` and the two upper signed bytes of `b`. Wraps.
+/// Returns `sum` plus the products of the two signed halves of `a` and the two upper signed bytes of `b`. The result
+/// wraps on overflow.
 #[doc(alias = "__dp2a_hi")]
 #[inline(always)]
 pub fn dp2a_high(a: u32, b: u32, sum: i32) -> i32 {

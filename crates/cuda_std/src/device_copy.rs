@@ -2,8 +2,8 @@
 //!
 //! # Design
 //!
-//! [`DeviceCopy`] states where the numbers of a type are, whether every bit pattern is a valid value, and whether a
-//! value of all zero bytes is valid. Host and device copy an element number by number with the same code. A blanket
+//! [`DeviceCopy`] states which bytes of a type contain numbers. It also states whether every bit pattern, or at least a
+//! value of all zero bytes, is valid. Host and device copy an element number by number with the same code. A blanket
 //! implementation for `bytemuck::Pod` would exclude `bool` and tuples. Casts and vectors need the subtrait `Element`,
 //! whose types are also `Pod`.
 
@@ -36,11 +36,12 @@ use crate::backend;
 /// ```
 ///
 /// A type is plain if it has 1, 2, 4, 8 or 16 bytes, no padding, and no invalid bit pattern. A plain value is loaded
-/// and stored in one access, every other value number by number; padding is never read or written. Unordered accesses
-/// of two threads may therefore mix the fields of two values. A type's safety must not depend on unmixed fields.
+/// and stored in one access, and every other value number by number; padding is never read or written. If the accesses
+/// of two threads to a value that is not plain are unordered, a load may therefore return fields of two different
+/// values. The safety of such a type must not depend on fields that belong to one value.
 ///
 /// Without `#[repr(C)]`, the compiler orders the fields of structs and tuples. Such elements may be in a buffer only if
-/// the compilers of the program and of the PTX use the same order, as compilers of one release do.
+/// the compilers of the program and of the PTX use the same order. Compilers of the same release use the same order.
 ///
 /// A type with references or with a destructor does not compile:
 ///
@@ -52,9 +53,9 @@ use crate::backend;
 /// ```
 ///
 /// # Safety
-/// A copy of the bytes on another device must be the same value, so the type contains no address. An `impl` without
-/// items states that the type has no padding and that every bit pattern is valid, like [`Pod`](bytemuck::Pod). For any
-/// other type, override the items.
+/// A copy of the bytes on another device must be the same value, so the type must not contain addresses. An `impl`
+/// without items states that the type has no padding and that every bit pattern is valid, like [`Pod`](bytemuck::Pod).
+/// For any other type, override the items.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be copied between host and device",
     label = "does not implement `DeviceCopy`",
@@ -133,7 +134,7 @@ pub unsafe trait DeviceCopy: Copy + Send + Sync + 'static {
 
 macro_rules! plain {
     ($($type:ty)*) => {$(
-        // SAFETY: a number without padding or invalid bit patterns.
+        // SAFETY: the type is a number without padding or invalid bit patterns.
         unsafe impl DeviceCopy for $type {
             #[inline(always)]
             #[track_caller]
@@ -157,7 +158,7 @@ plain! { u8 i8 u16 i16 u32 i32 u64 i64 u128 i128 usize isize f32 f64 }
 // SAFETY: the type has no bytes.
 unsafe impl DeviceCopy for () {}
 
-// SAFETY: one byte; `is_value` accepts only 0 and 1.
+// SAFETY: the type has one byte, and `is_value` accepts only 0 and 1.
 unsafe impl DeviceCopy for bool {
     const ANY_BITS: bool = false;
 
@@ -168,7 +169,7 @@ unsafe impl DeviceCopy for bool {
     }
 }
 
-// SAFETY: 32 bits; `is_value` accepts only valid characters.
+// SAFETY: the type has 32 bits, and `is_value` accepts only valid characters.
 unsafe impl DeviceCopy for char {
     const ANY_BITS: bool = false;
 
@@ -181,7 +182,7 @@ unsafe impl DeviceCopy for char {
 
 macro_rules! non_zero {
     ($($number:ident)*) => {$(
-        // SAFETY: a number; `is_value` rejects 0.
+        // SAFETY: the type is a number, and `is_value` rejects 0.
         unsafe impl DeviceCopy for core::num::NonZero<$number> {
             const ANY_BITS: bool = false;
             const ZEROS: bool = false;
@@ -203,7 +204,7 @@ non_zero! { u8 i8 u16 i16 u32 i32 u64 i64 u128 i128 usize isize }
 #[repr(transparent)]
 pub struct Plain<T>(pub T);
 
-// SAFETY: the only field is `Pod`: no padding, no invalid bit patterns, no addresses.
+// SAFETY: the only field is `Pod`, so the type has no padding, no invalid bit patterns and no addresses.
 unsafe impl<T: bytemuck::Pod + Send + Sync> DeviceCopy for Plain<T> {}
 // SAFETY: the only field is `Zeroable`.
 unsafe impl<T: bytemuck::Zeroable> bytemuck::Zeroable for Plain<T> {}
@@ -286,7 +287,7 @@ tuples! {
     (0 A 1 B 2 C 3 D 4 E 5 F 6 G 7 H)
 }
 
-/// Returns the size in bytes of the one access that a plain `T` needs, or 0 if `T` needs several accesses.
+/// Returns the number of bytes of the single access that a plain `T` needs, or 0 if `T` needs several accesses.
 pub(crate) const fn access_bytes<T: DeviceCopy>() -> usize {
     match size_of::<T>() {
         bytes @ (1 | 2 | 4 | 8 | 16) if T::PLAIN => bytes,
@@ -294,7 +295,8 @@ pub(crate) const fn access_bytes<T: DeviceCopy>() -> usize {
     }
 }
 
-/// Returns `loaded`, which may come from uninitialised memory. Ends the kernel if the bits are not a valid `T`.
+/// Returns `loaded`, which may come from uninitialised memory. The kernel ends with an error if the bits are not a
+/// valid `T`.
 #[inline(always)]
 #[track_caller]
 pub(crate) fn checked_value<T: DeviceCopy>(loaded: MaybeUninit<T>) -> T {

@@ -1,4 +1,4 @@
-//! The functions of `cuda_math` that read slices in memory. The simulator checks their reads.
+//! The functions of `cuda_math` that read slices in memory, with reads that the simulator checks.
 
 use cuda_math::GpuFloat;
 

@@ -1,15 +1,15 @@
 //! Global memory: typed views of device buffers.
 //!
-//! Each access has a checked method, and an unchecked one that is `unsafe`. The simulator checks both. A failed check
-//! traps on a GPU. On the host, the view of a GPU's memory has a length but no accessible elements.
+//! Each access has a checked method, and an unchecked one that is `unsafe`. The simulator checks both. On a GPU, a
+//! failed check traps. On the host, the view of a GPU's memory has a length but no accessible elements.
 
 use core::marker::PhantomData;
 
 use crate::atomic::{Atomic, Place, Scope};
 use crate::backend::{self, Owner};
-use crate::{DeviceCopy, Element};
+use crate::{DeviceCopy, Element, ElementIndex};
 
-/// A read-only view of `len` elements in global memory. No thread writes them while the kernel runs.
+/// A read-only view of `len` elements in global memory. No thread may write these elements while the kernel runs.
 ///
 /// A kernel receives the view as a pointer and a length.
 pub struct Global<'a, T> {
@@ -51,8 +51,8 @@ impl<T> Copy for GlobalMut<'_, T> {}
 unsafe impl<T: DeviceCopy> Send for Global<'_, T> {}
 // SAFETY: the view only reads elements, which are `Sync`.
 unsafe impl<T: DeviceCopy> Sync for Global<'_, T> {}
-// SAFETY: several threads may access the view at once (plain accesses on a GPU, atomic ones in the simulator), and the
-// elements are plain data.
+// SAFETY: several threads may access the view at once, by plain accesses on a GPU and by atomic accesses in the
+// simulator. The elements are plain data.
 unsafe impl<T: DeviceCopy> Send for GlobalMut<'_, T> {}
 // SAFETY: several threads may access the view at once, and the elements are plain data.
 unsafe impl<T: DeviceCopy> Sync for GlobalMut<'_, T> {}
@@ -63,9 +63,9 @@ macro_rules! common_methods {
         /// Creates a view of the `len` elements at `pointer` in the memory of `owner`.
         ///
         /// # Safety
-        /// `pointer` must be aligned for an element, and to the element's size if that is 2, 4, 8 or 16 bytes. In the
-        /// memory of `owner` it must be valid for `len` elements during `'a`. Every element that is read must hold a
-        /// valid value.
+        /// `pointer` must be aligned for an element, and also to the element's size if that size is 2, 4, 8 or 16
+        /// bytes. In the memory of `owner`, `pointer` must be valid for `len` elements during `'a`. Every element that
+        /// is read must be a valid value.
         #[inline(always)]
         pub unsafe fn from_raw_parts(pointer: $pointer, len: usize, owner: Owner) -> Self {
             Self { pointer, len, owner, elements: PhantomData }
@@ -113,14 +113,15 @@ macro_rules! common_methods {
             self.owner
         }
 
-        /// Returns elements `start..start + len` as a view that counts them from 0. Works on the host and in a kernel.
+        /// Returns elements `start..start + len` as a view that counts them from 0. Host and kernels may call this
+        /// method.
         ///
         /// A part that exceeds the view is out of bounds: a fault in the simulator, a trap on a GPU, and a panic on the
         /// host.
         #[inline(always)]
         #[track_caller]
         pub fn part(self, start: usize, len: usize) -> Self {
-            // The full length also on the host, which may divide a GPU's view without accessing its elements.
+            // Uses the full length also on the host, which may divide a GPU's view without accessing its elements.
             if start > self.len || len > self.len - start {
                 backend::out_of_bounds_global(
                     self.pointer as usize,
@@ -128,27 +129,27 @@ macro_rules! common_methods {
                     self.len,
                 );
             }
-            // On the host the pointer may belong to a GPU and be outside of every Rust allocation.
+            // On the host, the pointer may belong to a GPU and point outside of every Rust allocation.
             Self { pointer: self.pointer.wrapping_add(start), len, owner: self.owner, elements: PhantomData }
         }
 
         /// Loads element `index`.
         #[inline(always)]
         #[track_caller]
-        pub fn load(&self, index: usize) -> T {
-            self.check(index);
+        pub fn load(&self, index: impl ElementIndex) -> T {
+            let index = self.check(index);
             // SAFETY: the index was checked.
             unsafe { backend::global_load(self.pointer.add(index)) }
         }
 
-        /// Loads element `index`, unchecked on a GPU.
+        /// Loads element `index`. On a GPU the index is not checked.
         ///
         /// # Safety
         /// `index` must be below [`len`](Self::len).
         #[inline(always)]
         #[track_caller]
-        pub unsafe fn load_unchecked(&self, index: usize) -> T {
-            self.check_in_simulator(index);
+        pub unsafe fn load_unchecked(&self, index: impl ElementIndex) -> T {
+            let index = self.check_in_simulator(index);
             // SAFETY: the caller guarantees that the index is in bounds.
             unsafe { backend::global_load(self.pointer.add(index)) }
         }
@@ -157,30 +158,31 @@ macro_rules! common_methods {
         /// caches).
         #[inline(always)]
         #[track_caller]
-        pub fn load_streaming(&self, index: usize) -> T {
-            self.check(index);
+        pub fn load_streaming(&self, index: impl ElementIndex) -> T {
+            let index = self.check(index);
             // SAFETY: the index was checked.
             unsafe { backend::global_load_streaming(self.pointer.add(index)) }
         }
 
         /// Loads element `index` by a volatile access (`ld.volatile.global`): the compiler neither reuses an earlier
-        /// value nor removes the load. An element with several numbers takes several loads.
+        /// value nor removes the load. An element that consists of several numbers takes several loads.
         ///
-        /// The access orders no other accesses. Like two [`GlobalMut::load_relaxed`], two volatile accesses do not race
-        /// with each other.
+        /// The access orders no other accesses. Two volatile accesses do not race with each other, and neither do two
+        /// calls of [`GlobalMut::load_relaxed`].
         #[inline(always)]
         #[track_caller]
-        pub fn load_volatile(&self, index: usize) -> T {
-            self.check(index);
+        pub fn load_volatile(&self, index: impl ElementIndex) -> T {
+            let index = self.check(index);
             // SAFETY: the index was checked.
             unsafe { backend::global_load_volatile(self.pointer.add(index)) }
         }
 
         /// Prefetches the 128 bytes around element `index`, if it exists, to the L2 cache (`prefetch.global.L2`).
         ///
-        /// No thread waits for the prefetch, and results do not depend on it. It does nothing in the simulator.
+        /// No thread waits for the prefetch, and results do not depend on it. The simulator does not prefetch.
         #[inline(always)]
-        pub fn prefetch(&self, index: usize) {
+        pub fn prefetch(&self, index: impl ElementIndex) {
+            let index = index.index();
             if index < self.len() {
                 // SAFETY: the index was checked.
                 unsafe { backend::global_prefetch(self.pointer.add(index)) }
@@ -192,11 +194,11 @@ macro_rules! common_methods {
         /// The view must start at a multiple of that size, like a whole buffer.
         #[inline(always)]
         #[track_caller]
-        pub fn load_vec<const N: usize>(&self, index: usize) -> [T; N]
+        pub fn load_vec<const N: usize>(&self, index: impl ElementIndex) -> [T; N]
         where
             T: Element,
         {
-            self.check_vec(index, N);
+            let index = self.check_vec(index, N);
             // SAFETY: the index was checked.
             unsafe { backend::global_load_vec(self.pointer.add(index * N)) }
         }
@@ -208,41 +210,41 @@ macro_rules! common_methods {
         /// size.
         #[inline(always)]
         #[track_caller]
-        pub unsafe fn load_vec_unchecked<const N: usize>(&self, index: usize) -> [T; N]
+        pub unsafe fn load_vec_unchecked<const N: usize>(&self, index: impl ElementIndex) -> [T; N]
         where
             T: Element,
         {
-            if backend::CHECKS_EVERY_ACCESS {
-                self.check_vec(index, N);
-            }
+            let index = if backend::CHECKS_EVERY_ACCESS { self.check_vec(index, N) } else { index.index() };
             // SAFETY: the caller guarantees that the index is in bounds.
             unsafe { backend::global_load_vec(self.pointer.add(index * N)) }
         }
 
         #[inline(always)]
         #[track_caller]
-        pub(crate) fn check_vec(&self, index: usize, n: usize) {
+        pub(crate) fn check_vec(&self, index: impl ElementIndex, n: usize) -> usize {
+            let index = index.index();
             // `index·n` would wrap for a huge index; the comparison with the number of vectors does not.
             if index >= self.owner.bound(self.len) / n {
                 backend::out_of_bounds_global(self.pointer as usize, index.saturating_mul(n), self.len);
             }
             backend::check_vec_alignment(self.pointer as usize, n * size_of::<T>());
+            index
         }
 
         #[inline(always)]
         #[track_caller]
-        fn check(&self, index: usize) {
+        fn check(&self, index: impl ElementIndex) -> usize {
+            let index = index.index();
             if index >= self.owner.bound(self.len) {
                 backend::out_of_bounds_global(self.pointer as usize, index, self.len);
             }
+            index
         }
 
         #[inline(always)]
         #[track_caller]
-        fn check_in_simulator(&self, index: usize) {
-            if backend::CHECKS_EVERY_ACCESS {
-                self.check(index);
-            }
+        fn check_in_simulator(&self, index: impl ElementIndex) -> usize {
+            if backend::CHECKS_EVERY_ACCESS { self.check(index) } else { index.index() }
         }
     };
 }
@@ -253,8 +255,8 @@ impl<'a, T: DeviceCopy> Global<'a, T> {
     /// Loads element `index` by `ld.global.nc`. The compiler may move such a load across stores and barriers.
     #[inline(always)]
     #[track_caller]
-    pub fn load_readonly(&self, index: usize) -> T {
-        self.check(index);
+    pub fn load_readonly(&self, index: impl ElementIndex) -> T {
+        let index = self.check(index);
         // SAFETY: the index was checked, and no thread writes the elements while the view exists.
         unsafe { backend::global_load_readonly(self.pointer.add(index)) }
     }
@@ -265,15 +267,15 @@ impl<'a, T: DeviceCopy> Global<'a, T> {
     /// `index` must be below [`len`](Self::len).
     #[inline(always)]
     #[track_caller]
-    pub unsafe fn load_readonly_unchecked(&self, index: usize) -> T {
-        self.check_in_simulator(index);
+    pub unsafe fn load_readonly_unchecked(&self, index: impl ElementIndex) -> T {
+        let index = self.check_in_simulator(index);
         // SAFETY: the caller guarantees that the index is in bounds, and no thread writes the elements while the view
         // exists.
         unsafe { backend::global_load_readonly(self.pointer.add(index)) }
     }
 
-    /// Returns the elements as a slice, for functions over slices. In kernels and in functions under
-    /// [`device`](macro@crate::device), the simulator checks accesses through it.
+    /// Returns the elements as a slice, for functions that take slices. In kernels and in functions under
+    /// [`device`](macro@crate::device), the simulator checks accesses through the slice.
     ///
     /// # Safety
     /// Call this method only in a kernel that runs on the device of the memory.
@@ -288,13 +290,13 @@ impl<'a, T: DeviceCopy> Global<'a, T> {
 impl<'a, T: DeviceCopy> GlobalMut<'a, T> {
     common_methods!(GlobalMut *mut T);
 
-    /// Returns the elements as a mutable slice, for functions over slices. In kernels and in functions under
-    /// [`device`](macro@crate::device), the simulator checks accesses through it.
+    /// Returns the elements as a mutable slice, for functions that take slices. In kernels and in functions under
+    /// [`device`](macro@crate::device), the simulator checks accesses through the slice.
     ///
     /// # Safety
     /// Call this method only in a kernel that runs on the device of the memory. Several threads may have such slices of
-    /// the same elements, as in Rust-CUDA's kernels. No two threads may then access the same element, unless their
-    /// accesses are ordered like accesses through the view.
+    /// the same elements, as in Rust-CUDA's kernels. Two threads may access the same element only if their accesses are
+    /// ordered, as for accesses through the view.
     #[inline(always)]
     #[allow(clippy::mut_from_ref, reason = "the view does not own the memory")]
     pub unsafe fn as_mut_slice(&self) -> &'a mut [T] {
@@ -306,31 +308,31 @@ impl<'a, T: DeviceCopy> GlobalMut<'a, T> {
     /// Sets element `index`.
     #[inline(always)]
     #[track_caller]
-    pub fn store(&self, index: usize, value: T) {
-        self.check(index);
+    pub fn store(&self, index: impl ElementIndex, value: T) {
+        let index = self.check(index);
         // SAFETY: the index was checked.
         unsafe { backend::global_store(self.pointer.add(index), value) }
     }
 
-    /// Sets element `index`, unchecked on a GPU.
+    /// Sets element `index`. On a GPU the index is not checked.
     ///
     /// # Safety
     /// `index` must be below [`len`](Self::len).
     #[inline(always)]
     #[track_caller]
-    pub unsafe fn store_unchecked(&self, index: usize, value: T) {
-        self.check_in_simulator(index);
+    pub unsafe fn store_unchecked(&self, index: impl ElementIndex, value: T) {
+        let index = self.check_in_simulator(index);
         // SAFETY: the caller guarantees that the index is in bounds.
         unsafe { backend::global_store(self.pointer.add(index), value) }
     }
 
     /// Sets element `index` by a volatile access (`st.volatile.global`): the compiler neither removes the store nor
-    /// merges it with another one. An element with several numbers takes several stores. See
+    /// merges it with another one. An element that consists of several numbers takes several stores. See
     /// [`load_volatile`](Self::load_volatile).
     #[inline(always)]
     #[track_caller]
-    pub fn store_volatile(&self, index: usize, value: T) {
-        self.check(index);
+    pub fn store_volatile(&self, index: impl ElementIndex, value: T) {
+        let index = self.check(index);
         // SAFETY: the index was checked.
         unsafe { backend::global_store_volatile(self.pointer.add(index), value) }
     }
@@ -338,8 +340,8 @@ impl<'a, T: DeviceCopy> GlobalMut<'a, T> {
     /// Sets element `index` with the hint that it is not read again soon (`st.global.cs`).
     #[inline(always)]
     #[track_caller]
-    pub fn store_streaming(&self, index: usize, value: T) {
-        self.check(index);
+    pub fn store_streaming(&self, index: impl ElementIndex, value: T) {
+        let index = self.check(index);
         // SAFETY: the index was checked.
         unsafe { backend::global_store_streaming(self.pointer.add(index), value) }
     }
@@ -347,11 +349,11 @@ impl<'a, T: DeviceCopy> GlobalMut<'a, T> {
     /// Sets elements `N·index..N·index + N` in one access; see [`load_vec`](Self::load_vec).
     #[inline(always)]
     #[track_caller]
-    pub fn store_vec<const N: usize>(&self, index: usize, values: [T; N])
+    pub fn store_vec<const N: usize>(&self, index: impl ElementIndex, values: [T; N])
     where
         T: Element,
     {
-        self.check_vec(index, N);
+        let index = self.check_vec(index, N);
         // SAFETY: the index was checked.
         unsafe { backend::global_store_vec(self.pointer.add(index * N), values) }
     }
@@ -362,13 +364,11 @@ impl<'a, T: DeviceCopy> GlobalMut<'a, T> {
     /// See [`load_vec_unchecked`](Self::load_vec_unchecked).
     #[inline(always)]
     #[track_caller]
-    pub unsafe fn store_vec_unchecked<const N: usize>(&self, index: usize, values: [T; N])
+    pub unsafe fn store_vec_unchecked<const N: usize>(&self, index: impl ElementIndex, values: [T; N])
     where
         T: Element,
     {
-        if backend::CHECKS_EVERY_ACCESS {
-            self.check_vec(index, N);
-        }
+        let index = if backend::CHECKS_EVERY_ACCESS { self.check_vec(index, N) } else { index.index() };
         // SAFETY: the caller guarantees that the index is in bounds.
         unsafe { backend::global_store_vec(self.pointer.add(index * N), values) }
     }
@@ -376,8 +376,8 @@ impl<'a, T: DeviceCopy> GlobalMut<'a, T> {
     /// Returns the address of element `index` for an atomic operation.
     #[inline(always)]
     #[track_caller]
-    pub(crate) fn place(&self, index: usize) -> Place<T> {
-        self.check(index);
+    pub(crate) fn place(&self, index: impl ElementIndex) -> Place<T> {
+        let index = self.check(index);
         // SAFETY: the index was checked.
         Place::Global(unsafe { self.pointer.add(index) })
     }
@@ -388,11 +388,11 @@ impl<'a, T: DeviceCopy> GlobalMut<'a, T> {
     /// `index` must be below [`len`](Self::len).
     #[inline(always)]
     #[track_caller]
-    pub unsafe fn load_relaxed_unchecked(&self, index: usize) -> T
+    pub unsafe fn load_relaxed_unchecked(&self, index: impl ElementIndex) -> T
     where
         T: Atomic,
     {
-        self.check_in_simulator(index);
+        let index = self.check_in_simulator(index);
         // SAFETY: the caller guarantees that the index is in bounds.
         unsafe { backend::atomic_load(Place::Global(self.pointer.add(index)), false, Scope::Device) }
     }

@@ -2,12 +2,13 @@
 //!
 //! # Design
 //!
-//! The driver provides a word for the barrier to each cooperative launch. The protocol is that of CUDA's cooperative
-//! groups: the word's highest bit flips when the last block arrives.
+//! The driver provides one word of memory for the barrier to each cooperative launch. The protocol is that of CUDA's
+//! cooperative groups: the word's highest bit flips when the last block arrives.
 
 use crate::backend;
 
-/// Waits until every thread of the grid has arrived. Afterwards each thread sees all earlier writes of the others.
+/// Waits until every thread of the grid has arrived. Afterwards each thread sees all earlier writes of the other
+/// threads.
 ///
 /// The launch must be cooperative (`LaunchConfig::cooperative`), so that all blocks run at the same time.
 /// `Device::max_cooperative_blocks` returns the largest number of blocks. Every thread of the grid must reach the
@@ -41,14 +42,14 @@ pub fn sync() {
 /// Waits until the previous launches in the same stream have ended and their writes are visible. A kernel that calls
 /// this function may start while those launches still run.
 ///
-/// On GPUs of compute capability 9.0 or later, with PTX for them, such a kernel starts as soon as the previous one
-/// calls [`launch_dependents()`] or has no more blocks to start. The launch, and the work before the call, then overlap
-/// with the previous kernel. Otherwise, and in recorded graphs, the kernel starts when the previous one has ended, and
-/// this call does nothing.
+/// Such an early start needs a GPU of compute capability 9.0 or later, PTX for it, and a launch outside of a graph. The
+/// kernel then starts as soon as the previous kernel has called [`launch_dependents()`] or has no more blocks to start.
+/// The launch, and the work before this call, overlap with the previous kernel. Without an early start, the kernel
+/// starts when the previous kernel has ended, and this call does nothing.
 ///
-/// Every thread must call this before its first access to global memory; a checked device reports threads that do not.
-/// Do not use `load_readonly` for data written by the previous launch: that method requires memory that is not written
-/// while the kernel runs.
+/// Every thread must call this function before its first access to global memory. A checked device reports threads that
+/// do not. Do not use `load_readonly` for data written by the previous launch, because that method requires memory that
+/// is not written while the kernel runs.
 ///
 /// ```
 /// use cuda_std::{GlobalMut, grid, kernel, thread};
@@ -71,9 +72,9 @@ pub fn wait_for_dependencies() {
     backend::wait_for_dependencies();
 }
 
-/// Allows the next launch in the same stream to start early if its kernel calls [`wait_for_dependencies()`]. It starts
-/// when all blocks of this launch have called this function or have ended. Its blocks use the resources that this
-/// launch leaves free.
+/// Allows the next launch in the same stream to start early if its kernel calls [`wait_for_dependencies()`]. The next
+/// launch starts when all blocks of this launch have called this function or have ended. Its blocks use the resources
+/// that this launch leaves free.
 #[doc(alias = "cudaTriggerProgrammaticLaunchCompletion")]
 #[inline(always)]
 pub fn launch_dependents() {

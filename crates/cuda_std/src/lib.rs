@@ -17,12 +17,16 @@
 //! # fn main() {}
 //! ```
 //!
-//! For the GPU, this is an entry of the PTX module; its views arrive as a pointer and a length. For the host, `scale(a,
-//! x, y)` creates a typed [`Call`], which a device of the crate `launch` runs on a GPU or in the simulator.
+//! For the GPU, the kernel becomes an entry of the PTX module, whose views are passed as a pointer and a length. For
+//! the host, `scale(a, x, y)` creates a typed [`Call`], which a device of the crate `launch` runs on a GPU or in the
+//! simulator.
 //!
-//! Items that Rust-CUDA's `cuda_std` also has bear the same names here. Other names follow common usage.
+//! Items that Rust-CUDA's `cuda_std` also has have the same names here. Other names follow common usage.
 #![no_std]
-#![cfg_attr(target_arch = "nvptx64", feature(asm_experimental_arch, link_llvm_intrinsics, stdarch_nvptx))]
+#![cfg_attr(
+    target_arch = "nvptx64",
+    feature(asm_experimental_arch, const_type_name, link_llvm_intrinsics, stdarch_nvptx)
+)]
 #![cfg_attr(target_arch = "nvptx64", allow(internal_features))]
 
 mod async_copies;
@@ -34,9 +38,10 @@ pub mod bits;
 
 mod array_vec;
 mod device_copy;
+mod element_index;
 mod float;
-#[cfg(feature = "glam")]
-mod glam_types;
+#[cfg(any(feature = "glam", feature = "glam-0-30", feature = "half"))]
+mod foreign_types;
 mod global;
 pub mod grid;
 mod half;
@@ -45,6 +50,7 @@ mod param;
 pub mod prelude;
 #[doc(hidden)]
 pub mod print;
+mod rows;
 mod shared;
 mod statics;
 pub mod thread;
@@ -62,8 +68,9 @@ pub use cuda_std_macros::{
     kernel, ladder, panic, print, println, shared_array, unreachable,
 };
 pub use device_copy::{DeviceCopy, Plain};
+pub use element_index::ElementIndex;
 pub use float::{norm, rnorm};
-/// The release of the crate glam whose types are elements of buffers here.
+/// The crate glam, in the release whose types can be elements of buffers.
 #[cfg(feature = "glam")]
 pub use glam;
 pub use global::{Global, GlobalMut};
@@ -71,12 +78,13 @@ pub use half::{bf16, bf16x2, f16, f16x2};
 pub use param::{Argument, KernelParam, MAX_PARAM_BYTES, MAX_PARAMS, Params};
 pub use shared::{Shared, dynamic_shared};
 pub use statics::{Constant, GlobalStatic, SharedStatic};
-/// The crate vek, re-exported for Rust-CUDA's sources. Its types are not elements of buffers; those of glam are.
+/// The crate vek, re-exported for Rust-CUDA's sources. Its types cannot be elements of buffers, but those of [`glam`]
+/// can.
 #[cfg(feature = "vek")]
 pub use vek;
 
 /// Returns `value`, but hides it from the compiler's optimiser. The compiler then cannot merge its computation with
-/// that of its operands or its uses. Costs no instruction. Affects elements of 4 and 8 bytes only.
+/// that of its operands or its uses. The call costs no instruction, and affects only elements of 4 and 8 bytes.
 #[inline(always)]
 pub fn opaque<T: Element>(value: T) -> T {
     backend::opaque(value)
@@ -84,7 +92,7 @@ pub fn opaque<T: Element>(value: T) -> T {
 
 /// Returns the 64-bit product of `a` and `b`, computed by one instruction (`mul.wide.u32`).
 ///
-/// `u64::from(a) * u64::from(b)` gives the same result. If one factor is constant in a loop, however, the compiler
+/// `u64::from(a) * u64::from(b)` returns the same result. If one factor is constant in a loop, however, the compiler
 /// widens it to 64 bits before the loop and then multiplies two 64-bit numbers.
 #[inline(always)]
 pub fn multiply_wide(a: u32, b: u32) -> u64 {
@@ -119,6 +127,14 @@ pub mod __private {
     pub use cuda_math::{FLOAT_FUNCTIONS, FloatReceiver, FloatValue, FloatVariable};
 
     pub use crate::backend::macro_support::*;
+
+    /// Returns `element` as a place that cannot be changed. `#[kernel]` calls it on a loaded element that has a method
+    /// called on it, so that no method changes the copy.
+    #[inline(always)]
+    pub fn element<T>(element: &T) -> &T {
+        element
+    }
+
     pub use crate::param::check_param_bytes;
 }
 
@@ -148,8 +164,8 @@ macro_rules! kernels {
     };
 }
 
-/// Plain data: a type that is [`DeviceCopy`] without padding or invalid bit patterns. A view of such elements can be
-/// cast, and several of them can be loaded as one vector.
+/// Plain data: a type that is [`DeviceCopy`] and has no padding and no invalid bit patterns. A view of such elements
+/// can be cast, and one access can load several of them as a vector.
 pub trait Element: bytemuck::Pod + DeviceCopy {}
 
 impl<T: bytemuck::Pod + DeviceCopy> Element for T {}

@@ -2,9 +2,9 @@
 //!
 //! # Design
 //!
-//! `#[kernel]` passes a view as a pointer and a length, two parameters of the entry. A view passed as one struct would
-//! be in memory, and its pointer would lose the address space, which makes accesses generic. Other values are passed
-//! whole; a struct is read by `ld.param`.
+//! `#[kernel]` passes a view as a pointer and a length, which are two parameters of the entry. If a view were passed as
+//! one struct, it would be in memory, and its pointer would lose the address space, which makes accesses generic. Other
+//! values are passed whole, and a struct is read by `ld.param`.
 
 use crate::array_vec::ArrayVec;
 use crate::backend::{self, Owner, Regions};
@@ -56,16 +56,16 @@ pub unsafe trait KernelParam: Sized {
 /// A value that the host passes to a kernel.
 ///
 /// # Safety
-/// `encode` must append one parameter for `Head`, and one for `Tail` unless that is `()`. It must record the device of
-/// each pointer and the memory that the value views. `For` must differ from the type only in lifetimes.
+/// `encode` must append one parameter for `Head`, and one for `Tail` if `Tail` is not `()`. It must record the device
+/// of each pointer and the memory to which the value refers. `For` must differ from the type only in lifetimes.
 #[diagnostic::on_unimplemented(
     message = "a kernel cannot be passed a `{Self}`",
     label = "not a kernel parameter",
     note = "if you define the type, add `#[derive(Clone, Copy, cuda_std::DeviceCopy)]` to it"
 )]
 pub unsafe trait Argument: Copy {
-    /// The implementing type with the lifetime `'a`. The function that makes a call then has one lifetime for all its
-    /// parameters, whatever their types are.
+    /// The implementing type with the lifetime `'a`. The function that makes a call can then use one lifetime for all
+    /// its parameters, whatever their types are.
     type For<'a>: Argument;
 
     /// Appends the value's parts to a call's parameters. `name` is the parameter's name in the kernel.
@@ -83,7 +83,7 @@ unsafe impl<T: DeviceCopy> KernelParam for T {
     }
 }
 
-// SAFETY: one parameter, or none for a value without bytes, which PTX does not have either.
+// SAFETY: `encode` appends one parameter, or none for a value without bytes, for which the PTX has no parameter either.
 unsafe impl<T: DeviceCopy> Argument for T {
     type For<'a> = T;
 
@@ -109,7 +109,7 @@ macro_rules! views {
             }
         }
 
-        // SAFETY: two parameters and the pointer's device.
+        // SAFETY: `encode` appends two parameters and records the pointer's device.
         unsafe impl<T: DeviceCopy> Argument for $view<'_, T> {
             type For<'a> = $view<'a, T>;
 
@@ -243,7 +243,7 @@ impl Params {
         }
     }
 
-    /// Appends one PTX parameter of at most 8 bytes, little-endian. `#[kernel]` rejects a kernel with too many
+    /// Appends one PTX parameter of at most 8 bytes, little-endian. `#[kernel]` rejects kernels with too many
     /// parameters.
     #[inline]
     pub fn push(&mut self, slot: u64) {
@@ -293,13 +293,13 @@ impl Params {
         self.regions.push(name, start, bytes, element, is_writable);
     }
 
-    /// Returns the bytes of all parameters, little-endian, each starting at a word.
+    /// Returns the bytes of all parameters, little-endian. Each parameter starts at a word.
     #[inline]
     pub fn slots(&self) -> &[u64] {
         self.words.as_slice()
     }
 
-    /// Returns the first word of each PTX parameter, in their order.
+    /// Returns the first word of each PTX parameter, in the order of the parameters.
     #[inline]
     pub fn starts(&self) -> impl ExactSizeIterator<Item = &u64> {
         self.starts.as_slice().iter().map(|&start| &self.words.as_slice()[usize::from(start)])

@@ -1,8 +1,8 @@
 //! `print!`, `println!` and the messages of assertions, from a kernel.
 //!
 //! On a GPU the driver's `vprintf` formats the message. [`println!`](crate::println) translates Rust's format string to
-//! C's at compile time, by the types of the arguments. Every argument is passed as 8 bytes, and a string as the address
-//! of a zero-terminated copy.
+//! a C format string at compile time, according to the types of the arguments. Every argument is passed as 8 bytes. A
+//! string is passed as the address of a zero-terminated copy.
 
 /// The longest C format string, in bytes.
 pub const MAX_FORMAT: usize = 512;
@@ -12,8 +12,8 @@ pub const MAX_FORMAT: usize = 512;
 pub enum Piece {
     /// Literal text.
     Text(&'static str),
-    /// The next argument: C's flags, width and precision, and the conversion, if one is given: `x` or `X` for
-    /// hexadecimal, or `?` for Rust's `{:?}`.
+    /// The placeholder of the next argument. The fields are C's flags, width and precision, and the conversion if one
+    /// is given: `x` or `X` for hexadecimal, or `?` for Rust's `{:?}`.
     Argument(&'static str, Option<u8>),
 }
 
@@ -105,7 +105,7 @@ impl PrintArgument for &str {
     }
 }
 
-/// The replacement in a message for a value that a GPU cannot print.
+/// The replacement, in a message, for a value that a GPU cannot print.
 #[derive(Clone, Copy, Debug)]
 pub struct Unprintable;
 
@@ -114,7 +114,7 @@ pub struct Unprintable;
 pub struct Shown<'a, T: ?Sized>(pub &'a T);
 
 impl<T: PrintArgument> Shown<'_, T> {
-    /// Returns the value itself: a kernel can print it.
+    /// Returns the value itself, because a kernel can print it.
     #[inline(always)]
     pub fn shown(&self) -> T {
         *self.0
@@ -229,7 +229,7 @@ const fn push_argument(text: &mut Text, flags: &str, kind: Kind, conversion: Opt
     }
     text.push(b'%');
     if matches!(kind, Kind::Text | Kind::Word) && !flags.is_empty() {
-        // Rust aligns NaN and infinity to the left of their width.
+        // Rust left-aligns NaN and infinity within their width.
         text.push(b'-');
     }
     text.push_str(flags);

@@ -2,21 +2,21 @@
 //!
 //! # Design
 //!
-//! A handle is a 32-bit address in the block's shared memory, not a Rust pointer: LLVM would access memory behind a
+//! A handle is a 32-bit address in the block's shared memory and not a Rust pointer. LLVM would access memory behind a
 //! pointer by generic loads and stores, which are slower. `global_asm!` declares the arrays.
 //!
-//! Each access's `asm!` has the option `nomem`, because LLVM does not know this memory. It lacks the option `pure`, so
-//! accesses keep their order.
+//! Each access's `asm!` has the option `nomem`, because LLVM does not know this memory. The `asm!` lacks the option
+//! `pure`, so accesses keep their order.
 
 use core::marker::PhantomData;
 
 use crate::atomic::Place;
-use crate::{DeviceCopy, Element, backend};
+use crate::{DeviceCopy, Element, ElementIndex, backend};
 
 /// An array in the block's shared memory.
 ///
-/// A handle is an address and a length and can be copied; the array lives as long as the block. The array's contents
-/// are unspecified until a thread writes them. [`load`](Self::load) and [`store`](Self::store) check the index: a bad
+/// This handle contains an address and a length, and can be copied. The array lives as long as the block. Its contents
+/// are unspecified until a thread writes them. [`load`](Self::load) and [`store`](Self::store) check the index. A bad
 /// index is a fault with its source line in the simulator and a trap on a GPU. If two threads access an element and one
 /// of them writes, a barrier must order the accesses, or they must be atomic. Otherwise the value read is unspecified.
 pub struct Shared<T> {
@@ -38,7 +38,7 @@ impl<T: DeviceCopy> Shared<T> {
     ///
     /// # Safety
     /// The `len` elements at `address` must be in the block's shared memory. `address` must be aligned for an element,
-    /// and to the element's size if that is 2, 4, 8 or 16 bytes.
+    /// and also to the element's size if that size is 2, 4, 8 or 16 bytes.
     #[inline(always)]
     pub unsafe fn from_raw_parts(address: u32, len: u32) -> Self {
         Self { address, len, elements: PhantomData }
@@ -66,7 +66,7 @@ impl<T: DeviceCopy> Shared<T> {
         Self { address: self.address_of(start), len: len as u32, elements: PhantomData }
     }
 
-    /// Returns the same array as [`part`](Self::part), but without checks on a GPU.
+    /// Returns elements `start..start + len` like [`part`](Self::part), but without checks on a GPU.
     ///
     /// # Safety
     /// `start + len` must be at most [`len`](Self::len).
@@ -96,13 +96,13 @@ impl<T: DeviceCopy> Shared<T> {
     }
 
     /// Returns the address of element `index`, like `as_mut_ptr().add(index)`. In Rust-CUDA, a `shared_array!` is a
-    /// pointer, so its kernels call this method.
+    /// pointer, so kernels written for Rust-CUDA call this method.
     ///
     /// # Safety
     /// `index` must be at most [`len`](Self::len).
     #[inline(always)]
-    pub unsafe fn add(self, index: usize) -> *mut T {
-        self.as_mut_ptr().wrapping_add(index)
+    pub unsafe fn add(self, index: impl ElementIndex) -> *mut T {
+        self.as_mut_ptr().wrapping_add(index.index())
     }
 
     /// Returns an array over the same bytes with elements of type `U`, as many as fit. For example, `[u32; 4]` instead
@@ -115,7 +115,7 @@ impl<T: DeviceCopy> Shared<T> {
     where
         T: Element,
     {
-        // If the size is a divisor of the element's size, an aligned array is aligned to it, too.
+        // If `U`'s size divides the element's size, an aligned array is also aligned for `U`.
         if !size_of::<T>().is_multiple_of(size_of::<U>()) {
             backend::check_vec_alignment(self.address as usize, size_of::<U>());
         }
@@ -123,12 +123,12 @@ impl<T: DeviceCopy> Shared<T> {
         Shared { address: self.address, len: len as u32, elements: PhantomData }
     }
 
-    /// Loads element `index`. Ends the kernel if the bits are not a valid `T`, which happens only with uninitialised
-    /// memory.
+    /// Loads element `index`. The kernel ends with an error if the bits are not a valid `T`, which happens only with
+    /// uninitialised memory.
     #[inline(always)]
     #[track_caller]
-    pub fn load(self, index: usize) -> T {
-        self.check(index);
+    pub fn load(self, index: impl ElementIndex) -> T {
+        let index = self.check(index);
         // SAFETY: the index was checked, and `shared_load` checks the bits.
         unsafe { T::shared_load(self.address_of(index)) }
     }
@@ -136,50 +136,50 @@ impl<T: DeviceCopy> Shared<T> {
     /// Sets element `index`.
     #[inline(always)]
     #[track_caller]
-    pub fn store(self, index: usize, value: T) {
-        self.check(index);
+    pub fn store(self, index: impl ElementIndex, value: T) {
+        let index = self.check(index);
         // SAFETY: the index was checked.
         unsafe { value.shared_store(self.address_of(index)) }
     }
 
-    /// Loads element `index`, unchecked on a GPU.
+    /// Loads element `index`. On a GPU the index is not checked.
     ///
     /// # Safety
     /// `index` must be below [`len`](Self::len).
     #[inline(always)]
     #[track_caller]
-    pub unsafe fn load_unchecked(self, index: usize) -> T {
-        self.check_in_simulator(index);
+    pub unsafe fn load_unchecked(self, index: impl ElementIndex) -> T {
+        let index = self.check_in_simulator(index);
         // SAFETY: the caller guarantees that the index is in bounds.
         unsafe { T::shared_load(self.address_of(index)) }
     }
 
-    /// Loads element `index` by a volatile access (`ld.volatile.shared`): see [`crate::Global::load_volatile`].
+    /// Loads element `index` by a volatile access (`ld.volatile.shared`), like [`crate::Global::load_volatile`].
     #[inline(always)]
     #[track_caller]
-    pub fn load_volatile(self, index: usize) -> T {
-        self.check(index);
+    pub fn load_volatile(self, index: impl ElementIndex) -> T {
+        let index = self.check(index);
         // SAFETY: the index was checked.
         unsafe { backend::shared_load_numbers_volatile(self.address_of(index)) }
     }
 
-    /// Sets element `index` by a volatile access (`st.volatile.shared`): see [`crate::GlobalMut::store_volatile`].
+    /// Sets element `index` by a volatile access (`st.volatile.shared`), like [`crate::GlobalMut::store_volatile`].
     #[inline(always)]
     #[track_caller]
-    pub fn store_volatile(self, index: usize, value: T) {
-        self.check(index);
+    pub fn store_volatile(self, index: impl ElementIndex, value: T) {
+        let index = self.check(index);
         // SAFETY: the index was checked.
         unsafe { backend::shared_store_numbers_volatile(self.address_of(index), value) }
     }
 
-    /// Sets element `index`, unchecked on a GPU.
+    /// Sets element `index`. On a GPU the index is not checked.
     ///
     /// # Safety
     /// `index` must be below [`len`](Self::len).
     #[inline(always)]
     #[track_caller]
-    pub unsafe fn store_unchecked(self, index: usize, value: T) {
-        self.check_in_simulator(index);
+    pub unsafe fn store_unchecked(self, index: impl ElementIndex, value: T) {
+        let index = self.check_in_simulator(index);
         // SAFETY: the caller guarantees that the index is in bounds.
         unsafe { value.shared_store(self.address_of(index)) }
     }
@@ -187,27 +187,27 @@ impl<T: DeviceCopy> Shared<T> {
     /// Returns the address of element `index` for an atomic operation.
     #[inline(always)]
     #[track_caller]
-    pub(crate) fn place(self, index: usize) -> Place<T> {
-        self.check(index);
+    pub(crate) fn place(self, index: impl ElementIndex) -> Place<T> {
+        let index = self.check(index);
         Place::Shared(self.address_of(index))
     }
 
-    /// Returns the same address as [`place`](Self::place), but without checks on a GPU.
+    /// Returns the address of element `index` like [`place`](Self::place), but without checks on a GPU.
     ///
     /// # Safety
     /// `index` must be below [`len`](Self::len).
     #[inline(always)]
     #[track_caller]
-    pub(crate) unsafe fn place_unchecked(self, index: usize) -> Place<T> {
-        self.check_in_simulator(index);
+    pub(crate) unsafe fn place_unchecked(self, index: impl ElementIndex) -> Place<T> {
+        let index = self.check_in_simulator(index);
         Place::Shared(self.address_of(index))
     }
 
     /// Returns the address of element `index`, after a check of the index.
     #[inline(always)]
     #[track_caller]
-    pub(crate) fn checked_address(self, index: usize) -> u32 {
-        self.check(index);
+    pub(crate) fn checked_address(self, index: impl ElementIndex) -> u32 {
+        let index = self.check(index);
         self.address_of(index)
     }
 
@@ -218,19 +218,32 @@ impl<T: DeviceCopy> Shared<T> {
 
     #[inline(always)]
     #[track_caller]
-    pub(crate) fn check(self, index: usize) {
+    pub(crate) fn check(self, index: impl ElementIndex) -> usize {
+        let index = index.index();
         if index >= self.len() {
             backend::out_of_bounds_shared(self.address, index, self.len());
         }
+        index
     }
 
     #[inline(always)]
     #[track_caller]
-    fn check_in_simulator(self, index: usize) {
-        if backend::CHECKS_EVERY_ACCESS {
-            self.check(index);
-        }
+    fn check_in_simulator(self, index: impl ElementIndex) -> usize {
+        if backend::CHECKS_EVERY_ACCESS { self.check(index) } else { index.index() }
     }
+}
+
+/// Turns the address of a shared array into the value of the macro that declares the array: a handle or a pointer.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __shared_handle {
+    (array $element:ty, $address:expr, $len:expr) => {
+        // SAFETY: the array has this length and is aligned to 16 bytes.
+        unsafe { $crate::Shared::<$element>::from_raw_parts($address, $len) }
+    };
+    (pointer $element:ty, $address:expr, $len:expr) => {
+        $crate::__private::shared_pointer($address).cast::<$element>()
+    };
 }
 
 /// Returns the block's dynamic shared memory, whose size the launch determines, as an array of `T`.

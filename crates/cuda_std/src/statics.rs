@@ -3,15 +3,16 @@
 //! # Design
 //!
 //! A static in constant or global memory is an ordinary `static` with its initial value. The host finds it in the PTX
-//! by its symbol; `cuda_builder` moves constants to `.const`. Each simulated device copies the initial value at the
+//! by its symbol, and `cuda_builder` moves constants to `.const`. Each simulated device copies the initial value at the
 //! first use.
 
 use core::fmt;
 
 use crate::backend::{self, StaticPlace};
-use crate::{DeviceCopy, GlobalMut, Shared};
+use crate::{DeviceCopy, ElementIndex, GlobalMut, Shared};
 
-/// `len` elements of constant memory. Kernels read them; only the host writes them, by `launch`'s `Device::set_static`.
+/// An array of `len` elements in constant memory. Kernels only read it. The host writes it by `launch`'s
+/// `Device::set_static`.
 ///
 /// ```
 /// use cuda_std::{GlobalMut, address_space, kernel, thread};
@@ -34,7 +35,7 @@ pub struct Constant<T: 'static> {
     len: usize,
 }
 
-/// `len` elements of global memory that exist as long as the device. Kernels read and write them.
+/// An array of `len` elements in global memory that exists as long as the device. Kernels read and write it.
 ///
 /// ```
 /// use cuda_std::{address_space, kernel};
@@ -127,7 +128,8 @@ impl<T: DeviceCopy> Constant<T> {
     /// Loads element `index` (`ld.const`).
     #[inline(always)]
     #[track_caller]
-    pub fn load(&'static self, index: usize) -> T {
+    pub fn load(&'static self, index: impl ElementIndex) -> T {
+        let index = index.index();
         let pointer = self.place.pointer();
         if index >= self.len {
             backend::out_of_bounds_global(pointer as usize, index, self.len);

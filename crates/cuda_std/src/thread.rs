@@ -110,8 +110,8 @@ pub fn index_3d() -> Index3d {
     Index3d { x, y, z: block_idx_z() as usize * block_dim_z() as usize + thread_idx_z() as usize }
 }
 
-/// Returns the thread's linear index in a grid of any dimensions, in 64 bits: the block's linear index, x fastest,
-/// times the threads per block, plus [`index_in_block`].
+/// Returns the thread's linear index in a grid of any dimensions, in 64 bits. It is the block's linear index, x
+/// fastest, times the threads per block, plus [`index_in_block`].
 #[inline(always)]
 pub fn index() -> usize {
     let blocks = (block_idx_z() as usize * grid_dim_y() as usize + block_idx_y() as usize) * grid_dim_x() as usize;
@@ -136,7 +136,8 @@ pub fn block_size() -> u32 {
     block_dim_x() * block_dim_y() * block_dim_z()
 }
 
-/// Waits until every thread of the block has arrived. Afterwards each thread sees all earlier writes of the others.
+/// Waits until every thread of the block has arrived. Afterwards each thread sees all earlier writes of the other
+/// threads.
 ///
 /// Every thread of the block must reach the same barrier. The simulator reports a barrier that some threads never
 /// reach.
@@ -147,7 +148,7 @@ pub fn sync_threads() {
     backend::sync_threads();
 }
 
-/// A barrier that returns the number of threads for which `predicate` is true.
+/// Waits like [`sync_threads`] and returns the number of the block's threads for which `predicate` is true.
 #[doc(alias = "__syncthreads_count")]
 #[inline(always)]
 #[track_caller]
@@ -155,7 +156,7 @@ pub fn sync_threads_count(predicate: bool) -> u32 {
     backend::sync_threads_count(predicate)
 }
 
-/// A barrier that returns true if `predicate` is true for every thread of the block.
+/// Waits like [`sync_threads`] and returns true if `predicate` is true for every thread of the block.
 #[doc(alias = "__syncthreads_and")]
 #[inline(always)]
 #[track_caller]
@@ -163,7 +164,7 @@ pub fn sync_threads_and(predicate: bool) -> bool {
     backend::sync_threads_and(predicate)
 }
 
-/// A barrier that returns true if `predicate` is true for any thread of the block.
+/// Waits like [`sync_threads`] and returns true if `predicate` is true for any thread of the block.
 #[doc(alias = "__syncthreads_or")]
 #[inline(always)]
 #[track_caller]
@@ -171,7 +172,8 @@ pub fn sync_threads_or(predicate: bool) -> bool {
     backend::sync_threads_or(predicate)
 }
 
-/// Waits for about `nanos` nanoseconds, at most a millisecond, while other threads run. Use it in a loop that polls.
+/// Waits for about `nanos` nanoseconds, at most a millisecond, while other threads run. Use this function in a loop
+/// that polls.
 #[doc(alias = "__nanosleep")]
 #[inline(always)]
 #[track_caller]
@@ -186,11 +188,12 @@ pub const fn warp_size() -> u32 {
     32
 }
 
-// The fences under the names of Rust-CUDA.
+// Rust-CUDA's names for the fences.
 pub use crate::atomic::{fence as device_fence, fence as grid_fence, fence_system as system_fence};
 
-/// Iterates over this thread's indices of `0..n` in a one-dimensional grid of any size: its own index, then steps of
-/// the grid's width. Each index belongs to one thread, and neighbouring threads have neighbouring indices.
+/// Returns an iterator over this thread's indices of `0..n` in a one-dimensional grid of any size. The first index is
+/// the thread's index in the grid, and the step is the number of threads in the grid. Each index belongs to one thread,
+/// and neighbouring threads have neighbouring indices.
 ///
 /// ```
 /// # use cuda_std::{GlobalMut, kernel, thread};
@@ -207,21 +210,21 @@ pub fn grid_stride(n: usize) -> GridStride {
     GridStride { next: index_1d(), stride: grid_dim_x() as usize * block_dim_x() as usize, end: n }
 }
 
-/// Iterates like [`grid_stride`], but along y. With both, a two-dimensional grid of any size covers any `nx × ny`
-/// rectangle.
+/// Returns an iterator like [`grid_stride`], but along y. With both, a two-dimensional grid of any size covers any `nx
+/// × ny` rectangle.
 #[inline(always)]
 pub fn grid_stride_y(n: usize) -> GridStride {
     GridStride { next: index_2d().y, stride: grid_dim_y() as usize * block_dim_y() as usize, end: n }
 }
 
-/// Iterates over this thread's indices of `0..n` within its block: its index in the block, then steps of the block's
-/// size.
+/// Returns an iterator over this thread's indices of `0..n` within its block. The first index is the thread's index in
+/// the block, and the step is the number of threads in the block.
 #[inline(always)]
 pub fn block_stride(n: usize) -> GridStride {
     GridStride { next: index_in_block() as usize, stride: block_size() as usize, end: n }
 }
 
-/// The iterator of [`grid_stride`], [`grid_stride_y`] and [`block_stride`], with 64-bit indices.
+/// The iterator that [`grid_stride`], [`grid_stride_y`] and [`block_stride`] return, with 64-bit indices.
 #[derive(Clone, Debug)]
 pub struct GridStride {
     next: usize,

@@ -1,5 +1,5 @@
-//! Expands `assert!` and similar macros. The simulator uses core's macros. On a GPU the expansion is a condition and a
-//! message that C's `vprintf` prints.
+//! Expands `assert!` and similar macros. For the simulator the expansion is core's macro. For a GPU it is a condition
+//! and a message that C's `vprintf` prints.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};

@@ -48,7 +48,7 @@ impl VisitMut for Annotate {
 fn name_arrays(pattern: &Pat, value: &mut Expr) {
     match (pattern, value) {
         (Pat::Type(typed), value) => name_arrays(&typed.pat, value),
-        // Otherwise `..` stands for any number of parts.
+        // If the lengths differ, the pattern has a `..` that stands for any number of parts.
         (Pat::Tuple(pattern), Expr::Tuple(value)) if pattern.elems.len() == value.elems.len() => {
             pattern.elems.iter().zip(&mut value.elems).for_each(|(pattern, value)| name_arrays(pattern, value));
         }

@@ -96,7 +96,7 @@ impl CallPaths {
         self.is_in_branch = before;
     }
 
-    /// Visits the body of a loop, which does not count as code in a branch, even if the loop is in one.
+    /// Visits the body of a loop. The body does not count as code in a branch, even if the loop is in a branch.
     fn repeat(&mut self, visit: impl FnOnce(&mut Self)) {
         let before = std::mem::replace(&mut self.is_in_branch, false);
         visit(self);
@@ -126,7 +126,7 @@ impl CallPaths {
             body.stmts.insert(0, parse_quote!(::cuda_std::__private::LoopStep::again(&#step);));
         }
         let enter = (waits == Waits::Perhaps).then(|| quote!(::cuda_std::__private::LoopStep::enter(&#step);));
-        // The line of the step is the loop's.
+        // The step has the line of the loop.
         *expr = parse_quote_spanned!(expr.span()=> {
             let #step = ::cuda_std::__private::LoopStep::new();
             #enter
@@ -142,7 +142,8 @@ impl CallPaths {
         };
         visit_mut::visit_expr_mut(self, expr);
         let place = expr.span();
-        // The guard's drop is code for every call within, which may panic.
+        // A `StepGuard` needs code at every call within `expr` that may panic, so it is used only where `expr` may be
+        // left early.
         let ends = may_end(expr);
         if let Some(address) = probe {
             self.has_probe = true;
@@ -233,13 +234,13 @@ impl VisitMut for CallPaths {
     }
 
     fn visit_expr_closure_mut(&mut self, closure: &mut ExprClosure) {
-        // A closure that moves its variables would move the steps.
+        // A closure that moves its variables would move the variables of the steps.
         let loops = std::mem::take(&mut self.loops);
         self.in_branch(|paths| paths.visit_expr_mut(&mut closure.body));
         self.loops = loops;
     }
 
-    // What is called is no call itself.
+    // The called expression `call.func` is not itself a call, unless it is more than a path.
 
     fn visit_expr_call_mut(&mut self, call: &mut ExprCall) {
         if !matches!(*call.func, Expr::Path(_)) {
@@ -269,7 +270,7 @@ fn waits(expr: &Expr) -> Waits {
         },
         Expr::MethodCall(call) => {
             let name = call.method.unraw().to_string();
-            // The accesses evaluate a free method twice, so it can have no barrier.
+            // The pass for accesses may evaluate such a method twice, so the method can contain no barrier.
             if is_float_s(call, &name) || is_free(&name) {
                 return Waits::Never;
             }
@@ -280,7 +281,7 @@ fn waits(expr: &Expr) -> Waits {
                 Expr::Call(made) if makes_variant(made) && !is_own(made) => Waits::Perhaps,
                 made @ Expr::Call(_) => waits(made),
                 base if !computes(base) => Waits::ByType,
-                // Numbers, as a rule.
+                // The receiver is usually a number.
                 Expr::Lit(_) | Expr::Binary(_) | Expr::Cast(_) | Expr::Range(_) => Waits::Never,
                 _ => Waits::Perhaps,
             }
@@ -304,7 +305,7 @@ fn base(receiver: &Expr) -> &Expr {
     }
 }
 
-/// Returns the value on which the chain of methods `call` is called, or `None` if `call` is no method call.
+/// Returns the value on which the chain of methods `call` is called, or `None` if `call` is not a method call.
 fn root(call: &Expr) -> Option<&Expr> {
     match call {
         Expr::MethodCall(call) => Some(base(&call.receiver)),
@@ -323,7 +324,7 @@ fn is_plain_function(path: &Path) -> bool {
     let mut names = path.segments.iter().rev().map(|part| part.ident.unraw().to_string());
     let name = names.next().unwrap_or_default();
     let is_of_plain_module = names.any(|module| PLAIN_MODULES.contains(&&*module));
-    // A type's or a variant's name makes a value.
+    // A call of the name of a type or variant constructs a value.
     is_of_plain_module || name.starts_with(char::is_uppercase) || name == "size_of" || is_barrier(&name)
 }
 

@@ -46,7 +46,7 @@ fn in_functions(
             return Err(Error::new_spanned(other, message));
         }
         Err(_) => {
-            // A method is no item of its own, because it may have `self`.
+            // A method cannot be parsed as an item, because it may have `self`.
             let mut function: ImplItemFn = parse2(item)?;
             functions.visit_impl_item_fn_mut(&mut function);
             quote!(#function)
@@ -70,6 +70,8 @@ impl<F: FnMut(&mut Vec<Attribute>, &Signature, &mut Block) -> syn::Result<()>> F
         if !is_kernel && signature.constness.is_none() {
             // A call that returns `()` becomes an argument; see `call_path`.
             attributes.push(parse_quote!(#[allow(clippy::unit_arg)]));
+            // A loop over indices is what keeps a thread's arrays in registers.
+            attributes.push(parse_quote!(#[allow(clippy::manual_memcpy, clippy::needless_range_loop)]));
             let changed = (self.change)(attributes, signature, block);
             if self.result.is_ok() {
                 self.result = changed;

@@ -28,7 +28,7 @@ pub fn expand(item: TokenStream) -> syn::Result<TokenStream> {
     }
     let (declared, arguments, bounds) = generics.split_for_impl();
     Ok(quote! {
-        // SAFETY: every field is `DeviceCopy`, and the items combine those of the fields.
+        // SAFETY: every field is `DeviceCopy`, and each associated item combines those of the fields.
         #[automatically_derived]
         unsafe impl #declared ::cuda_std::DeviceCopy for #ident #arguments #bounds {
             #items

@@ -198,7 +198,7 @@ impl CallOfAny {
 pub fn expand(input: TokenStream) -> syn::Result<TokenStream> {
     let ladder: Ladder = parse2(input)?;
     let kernels = || ladder.rungs.iter().flat_map(|rung| &rung.kernels).chain(&ladder.others);
-    // In alphabetical order, like written declarations.
+    // The modules are in alphabetical order, like declarations written by hand.
     let modules: BTreeSet<&Ident> = kernels().map(|kernel| &kernel.module).collect();
     let mut seen = BTreeSet::new();
     let functions: Vec<&Kernel> = kernels().filter(|kernel| seen.insert(&kernel.function)).collect();

@@ -13,6 +13,7 @@ mod constants;
 mod device;
 mod device_copy;
 mod entry_step;
+mod indexing;
 mod kernel;
 mod ladder;
 mod names;
@@ -79,13 +80,12 @@ pub fn device(attributes: TokenStream, item: TokenStream) -> TokenStream {
 /// Each occurrence in the source is one array, which all threads of a block share. Its contents are unspecified until
 /// they are written.
 ///
-/// In a kernel, `T` and `N` may use the kernel's constants and generic parameters. In another function,
-/// `shared_array![fn T; N]` allows constants and generic parameters of that function. Calls with different generic
-/// arguments then use the same array if its size is the same.
+/// `T` and `N` may use the constants and generic parameters of the function around the array. In a generic function,
+/// each instance has an array of its own: calls with the same generic arguments use the same array.
 ///
 /// ```text
 /// fn reversed<T: DeviceCopy, const N: usize>(value: T, thread: usize) -> T {
-///     let tile = shared_array![fn T; N];
+///     let tile = shared_array![T; N];
 /// ```
 #[proc_macro]
 pub fn shared_array(input: TokenStream) -> TokenStream {

@@ -6,7 +6,7 @@ use syn::{Ident, Path, Type};
 /// The names of the number types.
 pub const NUMBERS: [&str; 12] = ["u8", "i8", "u16", "i16", "u32", "i32", "u64", "i64", "usize", "isize", "f32", "f64"];
 
-/// Returns true if `name` is that of a constant, a type or a variant, judging by its capital letter.
+/// Returns true if `name` starts with a capital letter, as the names of constants, types and variants do.
 pub fn is_type_s(name: &str) -> bool {
     name.starts_with(char::is_uppercase)
 }

@@ -1,7 +1,7 @@
 //! The passes that rewrite the body of a kernel or a device function, in their order.
 //!
 //! The macro first elides the named lifetimes of a kernel. It then applies [`SHARED`] to the body. For the GPU it
-//! continues with [`GPU`], and for the simulator with [`SIMULATED_KERNEL`] and [`SIMULATOR`]. If the environment
+//! continues with [`GPU_KERNEL`] and [`GPU`], and for the simulator with [`SIMULATED_KERNEL`] and [`SIMULATOR`]. If the environment
 //! variable [`EXPAND`] names a folder, the macro writes the body after each pass to a file there.
 
 mod written;
@@ -9,8 +9,8 @@ mod written;
 use syn::visit_mut::VisitMut;
 use syn::{Block, Signature};
 
-use crate::kernel::{asserts, floats, shared};
-use crate::{accesses, body, call_path, unused};
+use crate::kernel::{assembly, asserts, floats, shared};
+use crate::{accesses, body, call_path, indexing, unused};
 use written::write;
 
 /// The environment variable that names the folder for the bodies after each pass.
@@ -37,18 +37,29 @@ macro_rules! pass {
 
 /// Passes for the GPU and the simulator.
 const SHARED: &[Pass] = &[
-    // `print!` and `println!` become this crate's.
+    // `print!` and `println!` become the macros of `cuda_std`.
     pass!("prints", |_, body| asserts::rewrite_prints(body)),
-    // `x.exp()` becomes a call of `GpuFloat`, so that both compute the same bits.
+    // `x.exp()` becomes a call of `GpuFloat`, so that a GPU and the simulator compute the same bits.
     pass!("floats", |_, body| floats::rewrite(body)),
+    // `x[i]` of a view becomes a load or a store.
+    Pass { name: "indices", rewrite: indexing::rewrite },
     // Statics in shared memory become arrays of the block, accessed like views.
     Pass { name: "shared", rewrite: |_, body| shared::rewrite(body) },
 ];
 
-/// Passes for the GPU only, after [`SHARED`].
+/// Passes for the GPU only, after [`SHARED`], in a kernel.
+const GPU_KERNEL: &[Pass] = &[
+    // Items declare the shared arrays of a kernel, which is not generic in the PTX.
+    pass!("gpu-arrays", |_, body| shared::mark_arrays(body)),
+];
+
+/// Passes for the GPU only, after [`GPU_KERNEL`].
 const GPU: &[Pass] = &[
     // Assertions print and trap; the simulator keeps core's, whose panics it reports.
-    pass!("gpu-assertions", |_, body| asserts::rewrite(body)),
+    pass!("gpu-assertions", |_, body| {
+        asserts::rewrite(body);
+        assembly::replace_fences(body)
+    }),
 ];
 
 /// Passes for the simulator only, after [`SHARED`], in a kernel.
@@ -58,8 +69,8 @@ const SIMULATED_KERNEL: &[Pass] = &[
 ];
 
 /// Passes for the simulator only, after [`SIMULATED_KERNEL`]. The pass for accesses follows the pass for call paths and
-/// leaves the wrapped calls unchanged. It precedes the pass for branches, which changes conditions: the pass for
-/// accesses recognises only their original form.
+/// leaves the wrapped calls unchanged. It precedes the pass for branches, because it does not recognise the conditions
+/// that the pass for branches has changed.
 const SIMULATOR: &[Pass] = &[
     // Exchanges whose results the source does not use are marked.
     pass!("host-unused", |_, body| unused::tell(body)),
@@ -68,7 +79,10 @@ const SIMULATOR: &[Pass] = &[
     // Accesses through pointers and slices are reported.
     pass!("host-accesses", |signature, body| accesses::observe(signature, body)),
     // Shared arrays get their names, and conditions report their values.
-    pass!("host-branches", |_, body| body::annotate(body)),
+    pass!("host-branches", |_, body| {
+        body::annotate(body);
+        assembly::refuse_ptx(body)
+    }),
 ];
 
 /// Applies `passes` to `body`. `first` is the number of the first pass in the file names of the results.
@@ -86,9 +100,15 @@ pub fn for_both(signature: &Signature, body: &mut Block) -> syn::Result<()> {
     run(SHARED, 1, signature, body)
 }
 
-/// Rewrites a body for the GPU, after [`for_both`].
+/// Rewrites a kernel's body for the GPU, after [`for_both`].
+pub fn for_kernel_on_gpu(signature: &Signature, body: &mut Block) -> syn::Result<()> {
+    run(GPU_KERNEL, SHARED.len() + 1, signature, body)?;
+    for_gpu(signature, body)
+}
+
+/// Rewrites a device function's body for the GPU, after [`for_both`].
 pub fn for_gpu(signature: &Signature, body: &mut Block) -> syn::Result<()> {
-    run(GPU, SHARED.len() + 1, signature, body)
+    run(GPU, SHARED.len() + GPU_KERNEL.len() + 1, signature, body)
 }
 
 /// Rewrites a kernel's body for the simulator, after [`for_both`].

@@ -18,12 +18,17 @@ pub fn symbol(kind: &str) -> Ident {
 }
 
 pub fn expand(input: TokenStream) -> syn::Result<TokenStream> {
-    let (label, of_function, array) = (|input: ParseStream<'_>| {
-        // `#[kernel]` puts the variable's name, and `fn` for an array local to the function, before the array.
-        let before: Option<Token![fn]> = input.parse()?;
-        let label: Option<LitStr> = if input.peek(LitStr) { Some(input.parse()?) } else { None };
-        let of_function = before.or(input.parse()?);
-        Ok((label, of_function, input.parse::<TokenStream>()?))
+    let (is_kernels, is_pointer, label, array) = (|input: ParseStream<'_>| {
+        // `#[kernel]` puts `mod` before an array that an item can declare, and the variable's name before each array.
+        // `static` makes the value a pointer. `fn` has no meaning any more.
+        let is_kernels = input.parse::<Option<Token![mod]>>()?.is_some();
+        let is_pointer = input.parse::<Option<Token![static]>>()?.is_some();
+        let mut label: Option<LitStr> = None;
+        if input.peek(LitStr) {
+            label = Some(input.parse()?);
+        }
+        input.parse::<Option<Token![fn]>>()?;
+        Ok((is_kernels, is_pointer, label, input.parse::<TokenStream>()?))
     })
     .parse2(input)?;
     let TypeArray { elem, len, .. } = parse2(quote!([#array])).map_err(|error| {
@@ -31,6 +36,7 @@ pub fn expand(input: TokenStream) -> syn::Result<TokenStream> {
     })?;
     let name = symbol("shared");
     let symbol = name.to_string();
-    let place = of_function.map(|_| quote!(in_function));
-    Ok(quote!(::cuda_std::__private::shared_array!([#label] #place #name #symbol #elem, #len)))
+    let place = if is_kernels { quote!(in_module) } else { quote!(in_function) };
+    let handle = if is_pointer { quote!(pointer) } else { quote!(array) };
+    Ok(quote!(::cuda_std::__private::shared_array!([#label] #place #handle #name #symbol #elem, #len)))
 }

@@ -19,21 +19,17 @@ pub fn expand(attribute: TokenStream, item: TokenStream) -> syn::Result<TokenStr
         value => (quote!(#value), quote!(1)),
     };
     let name = ident.unraw().to_string();
-    // The same symbol for the host, which finds the static by it.
+    // The host finds the static by this symbol, which must be the same on both sides.
     let symbol = format!("cuda_std_static_{name}");
     match space {
         AddressSpace::Shared => {
-            let array = shared::array(ident, ty);
-            let element = match shared::inside(ty) {
-                Type::Array(TypeArray { elem, .. }) => quote!(#elem),
-                value => quote!(#value),
-            };
+            let (element, len) = shared::elements(ty);
             Ok(quote! {
                 #(#attrs)*
                 #vis const #ident: ::cuda_std::SharedStatic<#element> = {
                     #[inline(always)]
                     fn __array() -> ::cuda_std::Shared<#element> {
-                        #array
+                        ::cuda_std::shared_array![mod #name #element; #len]
                     }
                     ::cuda_std::SharedStatic::new(__array)
                 };

@@ -1,13 +1,13 @@
 //! Lets programs that use `cust` be linked on machines without a CUDA toolkit.
 //!
 //! `cust_raw` passes `-lcuda` to the linker. Its build script fails if there is a toolkit neither at
-//! `CUDA_LIBRARY_PATH` nor in a default folder, and its message has no remedy. The build script of this crate checks
-//! the same folders earlier and prints the remedy.
+//! `CUDA_LIBRARY_PATH` nor in a default folder, and the error message suggests no remedy. The build script of this
+//! crate checks the same folders earlier and prints the remedy.
 //!
 //! Cargo first compiles the crates on which most others depend. `cuda_driver` and `launch` therefore have build scripts
-//! that depend on this crate, and this crate depends on nothing. `cuda_builder` depends on it only for this order,
-//! which puts the check among the first ten units of a build. A crate that only builds PTX links with nothing, so the
-//! build script checks only with the feature `linking`, which `launch` and `cuda_driver` enable.
+//! that depend on this crate, and this crate has no dependencies. `cuda_builder` depends on this crate only for this
+//! order, which puts the check among the first ten units of a build. A crate that only builds PTX does not link. The
+//! build script therefore checks only if the feature `linking` is on, which `launch` and `cuda_driver` enable.
 
 use std::path::PathBuf;
 use std::{env, fs};

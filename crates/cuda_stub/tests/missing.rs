@@ -1,4 +1,4 @@
-//! Tests the message for a project without an archive for `-lcuda`, and the remedy in the message.
+//! Tests the message for a project without an archive for `-lcuda`, and tests that the remedy in the message works.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ fn build(folder: &Path) -> Output {
     cargo.env("CARGO_TARGET_DIR", folder.join("target")).output().unwrap()
 }
 
-/// Makes a project in `folder` whose build script uses this crate with `features`.
+/// Creates a project in `folder` whose build script uses this crate with `features`.
 fn make_project(folder: &Path, features: &str) {
     let manifest = format!(
         "[package]\nname = \"mine\"\nedition = \"2024\"\n\n[workspace]\n\n[build-dependencies]\ncuda_stub = {{ package = \"gridstride-cuda-stub\", path = {:?}, features = [{features}] }}\n",
@@ -23,7 +23,7 @@ fn make_project(folder: &Path, features: &str) {
     fs::write(folder.join("src/main.rs"), "fn main() {}\n").unwrap();
 }
 
-/// Returns true, and prints that the test is skipped, if this machine has a CUDA toolkit.
+/// Returns true if this machine has a CUDA toolkit, and prints that the test is skipped.
 fn has_toolkit() -> bool {
     let has_toolkit = Path::new("/usr/local/cuda/lib64").is_dir() || Path::new("/opt/cuda/lib64").is_dir();
     if has_toolkit {
@@ -32,7 +32,7 @@ fn has_toolkit() -> bool {
     has_toolkit
 }
 
-/// Tests that the message comes early. Cargo's order depends on how many units depend on each crate, so a changed
+/// Tests that the message appears early. Cargo's order depends on how many units depend on each crate, so a changed
 /// dependency can delay the message.
 #[test]
 fn the_message_appears_before_slow_crates_are_compiled() {
@@ -53,7 +53,7 @@ fn the_message_appears_before_slow_crates_are_compiled() {
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success(), "{said}");
     assert!(said.contains("CUDA_LIBRARY_PATH is not set"), "{said}");
-    // `syn` is not listed: cargo starts it at about the same time.
+    // `syn` is not in the list, because cargo starts it at about the same time.
     for long in ["Compiling cust_raw", "Compiling num-traits", "Compiling rayon", "Compiling serde"] {
         assert!(!said.contains(long), "{long} comes before the message: {said}");
     }

@@ -181,7 +181,7 @@ fn run_streams(device: &Device, data: &[u32]) -> Result<(), Box<dyn Error>> {
             return Err("the data that the streams downloaded is wrong".into());
         }
     }
-    // A stream that waits for another: both add 1.
+    // One stream waits for another. Both add 1.
     let y = buffer.view_mut().part(0, 32);
     device.streams(2, |streams| {
         let config = LaunchConfig::new(1, 32);
@@ -216,7 +216,7 @@ fn run_mapped(device: &Device) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Runs the kernels on the device. The last one crashes, after which a GPU is lost.
+/// Runs the kernels on the device. The last kernel crashes, after which a GPU cannot be used any more.
 fn run_kernels(device: &Device) -> Result<(), Box<dyn Error>> {
     let config = LaunchConfig::new((ELEMENTS as u32).div_ceil(256), 256);
     let mut y = device.zeroed::<u32>(ELEMENTS)?;

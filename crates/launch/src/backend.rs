@@ -5,8 +5,8 @@
 //! The trait `Backend` has all operations of a device. The GPU (`cuda/`) and the simulator (`simulated.rs`) implement
 //! it. The trait does not check addresses; `Buffer`, `Stream`, `Graph` and `Call` are the safe interfaces to it.
 //!
-//! No code above the trait depends on the kind of device, except for the reasons that `device.rs` lists. Without CUDA
-//! the crate still compiles, and opening a GPU returns an error.
+//! Code above the trait depends on the kind of device only for the reasons that `device.rs` lists. Without CUDA the
+//! crate still compiles, and opening a GPU returns an error.
 
 use std::any::{Any, TypeId};
 use std::ffi::c_void;
@@ -25,7 +25,8 @@ pub(crate) const HANDLE_BYTES: usize = 64;
 
 /// The operations of one device, which executes work in the order in which it is enqueued.
 ///
-/// Addresses are not checked: the caller guarantees that all memory belongs to this device and lives while it is used.
+/// The methods do not check addresses. The caller guarantees that all memory belongs to this device and lives while it
+/// is used.
 pub(crate) trait Backend: Any + Ipc + Send + Sync {
     /// Returns the device's name: "NVIDIA H200", or "simulator".
     fn name(&self) -> &str;
@@ -39,6 +40,11 @@ pub(crate) trait Backend: Any + Ipc + Send + Sync {
 
     /// Returns the maximum number of bytes of shared memory, static and dynamic together, that a block may use.
     fn max_shared_bytes(&self) -> u32;
+
+    /// Sets the size of the heap from which kernels allocate. Does nothing if kernels allocate from the host's memory.
+    fn set_heap_bytes(&self, _bytes: usize) -> Result<(), Error> {
+        Ok(())
+    }
 
     /// Returns the numbers of registers and bytes of memory that `kernel` uses.
     fn resources(&self, kernel: &'static KernelInfo) -> Result<KernelResources, Error>;
@@ -60,8 +66,8 @@ pub(crate) trait Backend: Any + Ipc + Send + Sync {
     /// Allocates `bytes` bytes, at least one, of device memory for kernels. The contents are unspecified.
     fn allocate(&self, bytes: usize) -> Result<Allocated, Error>;
 
-    /// Allocates memory like [`allocate`](Self::allocate), and also returns true if the memory is new. Otherwise the
-    /// memory has the contents that a workspace of the same type and size had when it was freed.
+    /// Allocates memory like [`allocate`](Self::allocate), and also returns true if the memory is new. If it is not
+    /// new, the memory has the contents that a workspace of the same type and size had when it was freed.
     fn allocate_workspace(&self, bytes: usize, _of: TypeId) -> Result<(Allocated, bool), Error> {
         Ok((self.allocate(bytes)?, true))
     }
@@ -110,8 +116,8 @@ pub(crate) trait Backend: Any + Ipc + Send + Sync {
     /// after the earlier work of this device, but not after the work of `source`.
     ///
     /// # Safety
-    /// As for [`copy`](Self::copy), except that `bytes` need not be a whole buffer and that the bytes at `from` must be
-    /// `source`'s. The memory may be freed once both devices [wait](Self::wait_for) for the copy.
+    /// The same conditions as for [`copy`](Self::copy), except that `bytes` need not be a whole buffer, and that `from`
+    /// must point to memory of `source`. The memory may be freed once both devices [wait](Self::wait_for) for the copy.
     unsafe fn copy_from(&self, to: *mut u8, source: &dyn Backend, from: *const u8, bytes: usize) -> Result<(), Error>;
 
     /// Records an event like [`record`](Self::record). The event has no time; it can only order work.
@@ -120,7 +126,7 @@ pub(crate) trait Backend: Any + Ipc + Send + Sync {
     /// Makes all later work of this device, except in streams, wait for `event`.
     ///
     /// # Safety
-    /// `event` must be of this device or of another of the same kind.
+    /// `event` must belong to this device or to another device of the same kind.
     unsafe fn wait_for(&self, event: &BackendEvent) -> Result<(), Error>;
 
     /// Gives this device direct access to the memory of `other`, which must be of the same kind. Returns false if the
@@ -130,19 +136,23 @@ pub(crate) trait Backend: Any + Ipc + Send + Sync {
     /// Checks that `kernel` can be launched with `config`, and loads it if necessary.
     fn prepare(&self, kernel: &'static KernelInfo, config: LaunchConfig) -> Result<(), Error>;
 
-    /// Makes the device's context current and returns the driver's handle of its own stream, or null if there is none.
+    /// Makes the device's context current and returns the driver's handle of the device's own stream, or null if there
+    /// is no such stream.
     fn raw_stream(&self) -> Result<*mut c_void, Error> {
         Ok(ptr::null_mut())
     }
 
-    /// Compiles those of `kernels` that are not compiled yet. Launches with [tables](LaunchConfig::tables) cannot use
-    /// this code. Compiling kernels together is faster than compiling them one by one.
+    /// Compiles the kernels in `kernels` that are not compiled yet. Launches with [tables](LaunchConfig::tables) cannot
+    /// use this code. Compiling kernels together is faster than compiling them one by one.
     fn compile(&self, _kernels: &[&'static KernelInfo]) {}
+
+    /// Compiles all kernels of the device's modules like [`compile`](Self::compile).
+    fn compile_all(&self) {}
 
     /// Launches the kernel of `call` with the parameters `params`.
     ///
     /// # Safety
-    /// The views in `call` must be of this device's memory, which may be freed at any time after the call.
+    /// The views in `call` must point to this device's memory, which may be freed at any time after the call.
     unsafe fn launch(&self, config: LaunchConfig, call: &Call<'_>, params: &Params) -> Result<(), Error>;
 
     /// Prepares a launch, so that executing it needs only the driver's launch call.
@@ -167,7 +177,7 @@ pub(crate) trait Backend: Any + Ipc + Send + Sync {
     /// Waits for both events and returns the time between them, or zero if `to` completed first.
     ///
     /// # Safety
-    /// Both events must be of this device.
+    /// Both events must belong to this device.
     unsafe fn elapsed(&self, from: &BackendEvent, to: &BackendEvent) -> Result<Duration, Error>;
 
     /// Returns true if this device checks for races between streams.
@@ -195,14 +205,14 @@ pub(crate) trait Ipc {
     /// order. If another process writes these bytes during the copy, the copied contents are unspecified.
     ///
     /// # Safety
-    /// As for [`Backend::copy`] for the bytes at `to`. `from` must point to `bytes` bytes of the opened memory.
+    /// `to` must meet the conditions of [`Backend::copy`]. `from` must point to `bytes` bytes of the opened memory.
     unsafe fn copy_opened(&self, to: *mut u8, from: *const u8, bytes: usize) -> Result<(), Error>;
 
-    /// Makes an event for [`record_in`](Self::record_in) and returns it with its handle for other processes. The event
-    /// is not recorded yet.
+    /// Creates an event for [`record_in`](Self::record_in) and returns it with its handle for other processes. The
+    /// event is not recorded yet.
     fn shared_event(&self) -> Result<(BackendEvent, [u8; HANDLE_BYTES]), Error>;
 
-    /// Records `event`, which completes when everything enqueued so far, except in streams, is done.
+    /// Records `event`. The event completes when everything enqueued so far, except in streams, is done.
     ///
     /// # Safety
     /// `event` must be returned by [`shared_event`](Self::shared_event) of this device.
@@ -219,9 +229,9 @@ pub(crate) struct Opened {
     pub(crate) _owner: Box<dyn Send + Sync>,
 }
 
-// SAFETY: it only has a raw pointer, and each access through it is `unsafe` with conditions of its own.
+// SAFETY: the type has only a raw pointer, and each access through the pointer is `unsafe` with its own conditions.
 unsafe impl Send for Opened {}
-// SAFETY: it only has a raw pointer, and each access through it is `unsafe` with conditions of its own.
+// SAFETY: the type has only a raw pointer, and each access through the pointer is `unsafe` with its own conditions.
 unsafe impl Sync for Opened {}
 
 /// A stream in addition to the device's own one. The caller must call `finish` before dropping it.
@@ -257,7 +267,7 @@ pub(crate) trait BackendStream: Send + Sync {
     /// Launches the kernel of `call` with the parameters `params` in this stream.
     ///
     /// # Safety
-    /// The views in `call` must be of this device's memory, which must live until the kernel has ended.
+    /// The views in `call` must point to this device's memory, which must live until the kernel has ended.
     unsafe fn launch(&self, config: LaunchConfig, call: &Call<'_>, params: &Params) -> Result<(), Error>;
 
     /// Records an event that completes when everything enqueued in the stream so far is done.
@@ -266,14 +276,14 @@ pub(crate) trait BackendStream: Send + Sync {
     /// Makes all later work of the stream wait for `event`.
     ///
     /// # Safety
-    /// `event` must be of this device or of another of the same kind.
+    /// `event` must belong to this device or to another device of the same kind.
     unsafe fn wait(&self, event: &BackendEvent) -> Result<(), Error>;
 
     /// Waits for everything enqueued in this stream so far.
     fn synchronize(&self) -> Result<(), Error>;
 
-    /// Waits until the stream has no running work, even if this function then returns an error. The memory that the
-    /// stream used may be freed afterwards.
+    /// Waits until the stream has no running work, even if the result is an error. After this call, the memory that the
+    /// stream used may be freed.
     fn finish(&self) -> Result<(), Error>;
 }
 
@@ -304,13 +314,13 @@ pub(crate) struct Allocated {
     _owner: Box<dyn Send + Sync>,
 }
 
-// SAFETY: it only has raw pointers, and each access through them is `unsafe` with conditions of its own.
+// SAFETY: the type has only raw pointers, and each access through them is `unsafe` with its own conditions.
 unsafe impl Send for Allocated {}
-// SAFETY: it only has raw pointers, and each access through them is `unsafe` with conditions of its own.
+// SAFETY: the type has only raw pointers, and each access through them is `unsafe` with its own conditions.
 unsafe impl Sync for Allocated {}
 
 impl Allocated {
-    /// Makes a value for memory at these addresses. Dropping `owner` must free the memory.
+    /// Creates a value for memory at these addresses. Dropping `owner` must free the memory.
     pub(crate) fn new(
         on_device: Option<*mut u8>,
         on_host: Option<NonNull<u8>>,
@@ -327,7 +337,7 @@ pub(crate) struct BackendEvent {
 }
 
 impl BackendEvent {
-    /// Makes a value for the event with this number. Dropping `owner` must release the event.
+    /// Creates a value for the event with this number. Dropping `owner` must release the event.
     pub(crate) fn new(number: u64, owner: impl Send + Sync + 'static) -> Self {
         Self { number, _owner: Box::new(owner) }
     }

@@ -16,7 +16,7 @@ pub struct BareLaunch<'a> {
     executable: Box<dyn Executable>,
     /// Keeps the buffers of the call's views borrowed.
     borrows: PhantomData<Call<'a>>,
-    /// The last field, so that the device outlives the prepared launch.
+    /// The device. This is the last field, so that the device is dropped after the prepared launch.
     _device: Device,
 }
 
@@ -27,7 +27,7 @@ impl Device {
         let mut params = Params::new();
         self.encode(config, &call, &mut params)?;
         // SAFETY: the result borrows what the call borrows and keeps the device alive. `encode` has checked that the
-        // views are of this device's memory.
+        // views point to this device's memory.
         let executable = unsafe { self.backend().bare_launch(RecordedLaunch::new(config, call, params)) }?;
         Ok(BareLaunch { executable, borrows: PhantomData, _device: self.clone() })
     }
@@ -38,7 +38,7 @@ impl BareLaunch<'_> {
     #[doc(hidden)]
     #[inline]
     pub fn launch(&mut self) -> Result<(), Error> {
-        // SAFETY: `self` keeps the views borrowed and the device alive, and the views are of this device's memory.
+        // SAFETY: `self` keeps the views borrowed and the device alive, and the views point to this device's memory.
         unsafe { self.executable.launch() }
     }
 }

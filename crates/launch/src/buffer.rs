@@ -27,8 +27,8 @@ pub struct Buffer<T: DeviceCopy> {
 impl Device {
     /// Allocates a buffer of `len` elements with unspecified contents.
     ///
-    /// Does not compile for a `bool`, an enum or a `char`, since unspecified bytes may not be a valid value of these
-    /// types. Use [`zeroed`](Self::zeroed) or [`upload`](Self::upload) for them.
+    /// The call does not compile if `T` is a `bool`, an enum or a `char`, because unspecified bytes may not be a valid
+    /// value of these types. Use [`zeroed`](Self::zeroed) or [`upload`](Self::upload) for them.
     ///
     /// # Errors
     ///
@@ -39,33 +39,34 @@ impl Device {
         self.allocate(len)
     }
 
-    /// Allocates a buffer of `len` elements. Unless every bit pattern is a valid `T`, the caller must write the
-    /// elements before they are read.
+    /// Allocates a buffer of `len` elements. If some bit patterns are not valid values of `T`, the caller must write
+    /// the elements before they are read.
     fn allocate<T: DeviceCopy>(&self, len: usize) -> Result<Buffer<T>, Error> {
         Ok(Buffer { memory: Memory::new(self, byte_len::<T>(len)?)?, len, elements: PhantomData })
     }
 
-    /// Allocates a buffer of `len` elements whose bytes are all zero. Does not compile if zero bytes are not a valid
-    /// `T`.
+    /// Allocates a buffer of `len` elements whose bytes are all zero. The call does not compile if zero bytes are not a
+    /// valid `T`.
     ///
     /// # Errors
     ///
-    /// As for [`alloc`](Self::alloc).
+    /// The same errors as [`alloc`](Self::alloc).
     pub fn zeroed<T: DeviceCopy>(&self, len: usize) -> Result<Buffer<T>, Error> {
         let mut buffer = self.allocate(len)?;
         buffer.fill_zero()?;
         Ok(buffer)
     }
 
-    /// Allocates a buffer of `len` elements. The device keeps its contents when it is dropped, and a later call with
-    /// the same `K`, `T` and `len` returns a buffer with them. Without kept contents the elements are zero.
+    /// Allocates a buffer of `len` elements. When the buffer is dropped, the device keeps its contents. A later call
+    /// with the same `K`, `T` and `len` returns a buffer with these contents. If there are no such contents, the
+    /// elements are zero.
     ///
     /// `K` identifies the kernels that use the buffer. These kernels must leave in it the contents that their next
     /// launch needs. On a GPU this saves the launch that clears the buffer.
     ///
     /// # Errors
     ///
-    /// As for [`alloc`](Self::alloc).
+    /// The same errors as [`alloc`](Self::alloc).
     pub fn workspace<K: 'static, T: DeviceCopy>(&self, len: usize) -> Result<Buffer<T>, Error> {
         const { assert!(T::ANY_BITS, "the contents may be invalid for this type: use `zeroed`") };
         let memory = Memory::workspace(self, byte_len::<T>(len)?, TypeId::of::<(K, T)>())?;
@@ -76,7 +77,7 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// As for [`alloc`](Self::alloc).
+    /// The same errors as [`alloc`](Self::alloc).
     pub fn upload<T: DeviceCopy>(&self, data: &[T]) -> Result<Buffer<T>, Error> {
         let mut buffer = self.allocate(data.len())?;
         buffer.upload(data)?;
@@ -138,7 +139,7 @@ impl<T: DeviceCopy> Buffer<T> {
     ///
     /// # Errors
     ///
-    /// [`Error::LengthMismatch`] unless `target` has as many elements as the buffer; [`Error::ContextLost`] when an
+    /// [`Error::LengthMismatch`] if `target` and the buffer have different lengths; [`Error::ContextLost`] when an
     /// earlier launch failed.
     pub fn download_into(&self, target: &mut [T]) -> Result<(), Error> {
         self.check_len("download", target.len())?;
@@ -146,19 +147,19 @@ impl<T: DeviceCopy> Buffer<T> {
         unsafe { self.memory.read_range(0..self.byte_len(), target.as_mut_ptr().cast()) }
     }
 
-    /// Replaces all elements with those of `data`. Waits for earlier launches.
+    /// Replaces all elements with the elements of `data`. Waits for earlier launches.
     ///
     /// # Errors
     ///
-    /// [`Error::LengthMismatch`] unless `data` has as many elements as the buffer; [`Error::ContextLost`] when an
+    /// [`Error::LengthMismatch`] if `data` and the buffer have different lengths; [`Error::ContextLost`] when an
     /// earlier launch failed.
     pub fn upload(&mut self, data: &[T]) -> Result<(), Error> {
         self.check_len("upload", data.len())?;
         self.memory.write_at(0, bytes_of(data))
     }
 
-    /// Sets every byte of the buffer to zero. Does not compile if zero bytes are not a valid `T`. On a GPU this returns
-    /// at once.
+    /// Sets every byte of the buffer to zero. The call does not compile if zero bytes are not a valid `T`. On a GPU the
+    /// call returns at once.
     ///
     /// # Errors
     ///
@@ -168,12 +169,13 @@ impl<T: DeviceCopy> Buffer<T> {
         self.memory.zero()
     }
 
-    /// Replaces all elements with those of `source`, by a copy within the device. On a GPU this returns at once.
+    /// Replaces all elements with the elements of `source`, by a copy within the device. On a GPU the call returns at
+    /// once.
     ///
     /// # Errors
     ///
-    /// [`Error::LengthMismatch`] unless `source` has as many elements as this buffer; [`Error::WrongDevice`] if
-    /// `source` is on another device; [`Error::ContextLost`] when an earlier launch failed.
+    /// [`Error::LengthMismatch`] if `source` and this buffer have different lengths; [`Error::WrongDevice`] if `source`
+    /// is on another device; [`Error::ContextLost`] when an earlier launch failed.
     pub fn copy_from(&mut self, source: &Buffer<T>) -> Result<(), Error> {
         self.check_source(source)?;
         self.memory.copy_from(&source.memory)
@@ -182,8 +184,8 @@ impl<T: DeviceCopy> Buffer<T> {
     /// Copies the elements `range` of `source` to this buffer, starting at index `at`. `source` may be on another
     /// device of the same kind.
     ///
-    /// The copy is ordered after the earlier work of both devices and before their later work, except work in streams.
-    /// On GPUs this returns at once. The bytes are copied directly if both GPUs are members of a
+    /// The copy runs after the earlier work of both devices and before their later work, except work in streams. On
+    /// GPUs the call returns at once. The bytes are copied directly if both GPUs are members of a
     /// [`Group`](crate::Group) and can access each other's memory, otherwise through host memory.
     ///
     /// ```
@@ -210,8 +212,8 @@ impl<T: DeviceCopy> Buffer<T> {
         unsafe { copy_all(copy.as_slice(), None) }
     }
 
-    /// Copies the elements `range` of this buffer to its elements from index `at` on. The two ranges must not overlap.
-    /// On a GPU this returns at once.
+    /// Copies the elements `range` of this buffer to the elements that start at index `at`. The two ranges must not
+    /// overlap. On a GPU the call returns at once.
     ///
     /// # Errors
     ///
@@ -239,8 +241,8 @@ impl<T: DeviceCopy> Buffer<T> {
         unsafe { self.memory.read_range(range, into.as_mut_ptr().cast()) }
     }
 
-    /// Appends the `len` elements that start at `at` to `data`. They must exist, and `data` must have spare capacity
-    /// for them.
+    /// Appends the `len` elements that start at `at` to `data`. The elements must exist, and `data` must have spare
+    /// capacity for them.
     pub(crate) fn append_to(&self, data: &mut Vec<T>, at: usize, len: usize) -> Result<(), Error> {
         let range = self.bytes_at("download", at, len)?;
         let room = data.spare_capacity_mut();
@@ -253,9 +255,9 @@ impl<T: DeviceCopy> Buffer<T> {
         Ok(())
     }
 
-    /// Describes a copy, for [`copy_all`], of the elements `range` of `source` to this buffer, starting at index `at`.
-    /// Returns `None` if `range` has no bytes. All elements must exist. The caller of `copy_all` guarantees that the
-    /// target is not in use.
+    /// Returns the description, for [`copy_all`], of a copy of the elements `range` of `source` to this buffer,
+    /// starting at index `at`. Returns `None` if `range` has no bytes. All elements must exist. The caller of
+    /// `copy_all` guarantees that the target is not in use.
     pub(crate) fn copy_of<'b>(&'b self, at: usize, source: &'b Buffer<T>, range: Range<usize>) -> Option<PeerCopy<'b>> {
         let bytes = range.start * size_of::<T>()..range.end * size_of::<T>();
         self.memory.copy_of(at * size_of::<T>(), &source.memory, bytes)
@@ -317,7 +319,7 @@ impl<T: DeviceCopy> fmt::Debug for Buffer<T> {
     }
 }
 
-/// Fails to compile if zero bytes are not a valid `T`.
+/// Does nothing at run time. A call does not compile if zero bytes are not a valid `T`.
 pub(crate) const fn check_zeros<T: DeviceCopy>() {
     assert!(T::ZEROS, "zero bytes are invalid for this type: use `upload`");
 }

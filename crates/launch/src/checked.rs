@@ -1,5 +1,5 @@
-//! Runs host code repeatedly on checking devices: under many more schedules than the hostile ones, or with one
-//! synchronisation at a time left out.
+//! Runs host code repeatedly on checking devices. Each run uses another schedule, or leaves out one synchronisation of
+//! the kernels.
 
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -45,7 +45,7 @@ pub fn redundant_synchronisations<T: PartialEq, E>(run: impl Fn(&Device) -> Resu
     simt::redundant_synchronisations(&simulator, &Schedule::HOSTILE, |simulator| run(&Device::simulated(simulator)))
 }
 
-/// The result of [`check_thoroughly`] if `run` failed under no schedule.
+/// The result of [`check_thoroughly`] if every call of `run` succeeded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Thorough {
@@ -73,7 +73,7 @@ impl<E: fmt::Display> fmt::Display for Failed<E> {
     }
 }
 
-/// Writes the text of `Display`, because `unwrap` prints the `Debug` form of an error.
+/// Writes the text of `Display`, because `unwrap` prints errors by `Debug`.
 impl<E: fmt::Display> fmt::Debug for Failed<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
@@ -124,7 +124,7 @@ pub fn check_thoroughly<E>(time: Duration, run: impl FnMut(&Device) -> Result<()
 ///
 /// # Errors
 ///
-/// As for [`check_thoroughly`].
+/// The same errors as [`check_thoroughly`].
 pub fn check_thoroughly_strict<E>(
     time: Duration,
     run: impl FnMut(&Device) -> Result<(), E>,
@@ -144,7 +144,7 @@ fn check_with<E>(
 ///
 /// # Errors
 ///
-/// As for [`check_thoroughly`].
+/// The same errors as [`check_thoroughly`].
 #[doc(hidden)]
 pub fn search<E>(
     simulator: &Simulator,

@@ -1,4 +1,4 @@
-//! The choice of a device by a user.
+//! Parses a user's choice of a device.
 
 use std::fmt;
 use std::str::FromStr;
@@ -15,7 +15,8 @@ pub enum DeviceChoice {
     Sim,
 }
 
-/// The error for an unknown device name. `Debug` has the text of `Display`, because `main` and `unwrap` show it.
+/// The error for an unknown device name. `Debug` writes the text of `Display`, because `main` and `unwrap` print errors
+/// by `Debug`.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown device {given:?}: use auto, gpu, gpu:N (N counts from 0) or sim")]
 pub struct ParseChoiceError {

@@ -3,7 +3,7 @@
 //! # Design
 //!
 //! The queue of the target waits for an event of the source's queue and then copies; the source's queue waits for an
-//! event of the copy. Every buffer thus keeps the rule that an operation runs after those enqueued before it. The
+//! event of the copy. Every operation on a buffer therefore runs after the operations that were enqueued before it. The
 //! copies of one exchange share these events. Peer access changes only the speed of a copy.
 
 use std::ops::Range;
@@ -23,8 +23,8 @@ pub(crate) struct PeerCopy<'d> {
     pub(crate) bytes: usize,
 }
 
-/// Enqueues all `copies`, in any order among themselves. They are ordered after the earlier and before the later work
-/// of their devices, except work in streams. On GPUs this returns at once. `location` is the source line of the call if
+/// Enqueues all `copies`, in an unspecified order. They run after the earlier work of their devices and before the
+/// later work, except work in streams. On GPUs the call returns at once. `location` is the source line of the call if
 /// other views of the memory may exist, otherwise `None`.
 ///
 /// # Safety
@@ -39,7 +39,7 @@ pub(crate) unsafe fn copy_all(
         let device = mixed.target.name().to_owned();
         return Err(Error::WrongDevice { what: "a copy between a GPU and the simulator".to_owned(), device });
     }
-    // The pairs of different devices that copy from one to the other, each pair once.
+    // The pairs of different devices between which elements are copied, each pair once.
     let mut pairs: Vec<(&Device, &Device)> = Vec::new();
     for &PeerCopy { target, source, .. } in copies {
         let is_known = pairs.iter().any(|(to, from)| to.id() == target.id() && from.id() == source.id());
@@ -57,7 +57,7 @@ pub(crate) unsafe fn copy_all(
     // SAFETY: both devices of each pair are GPUs or both are simulated, as checked at the start.
     let result = copied.and_then(|()| unsafe { wait_for_each(pairs.iter().map(|&(target, source)| (source, target))) });
     if result.is_err() {
-        // A device that does not wait for its copies must not continue before they are done.
+        // If the queues could not be made to wait for the copies, the host waits for them here.
         for (target, _) in pairs {
             let _ = target.synchronize();
         }
@@ -101,7 +101,7 @@ fn note_accesses(copies: &[PeerCopy<'_>], location: Option<&'static Location<'st
 /// Makes the first device of each pair wait for the earlier work of the second.
 ///
 /// # Safety
-/// Both devices of a pair must be of the same kind.
+/// Either both devices of a pair are GPUs, or both are simulated.
 unsafe fn wait_for_each<'d>(pairs: impl Iterator<Item = (&'d Device, &'d Device)>) -> Result<(), Error> {
     let mut events: Vec<(&Device, BackendEvent, Option<Clock>)> = Vec::new();
     let pairs: Vec<_> = pairs.collect();

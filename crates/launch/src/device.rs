@@ -2,17 +2,18 @@
 //!
 //! # Design
 //!
-//! Code above this crate is the same for every device. A plan queries properties: multiprocessors, shared memory, free
-//! memory, blocks that run at once. It uses `Device::is_simulated` only for these reasons:
+//! Code that uses this crate is the same for every device. A plan (the grid, blocks and launches for a problem) queries
+//! the device's properties: multiprocessors, shared memory, free memory, blocks that run at once. Callers use
+//! `Device::is_simulated` only for these reasons:
 //!
 //! - The simulator is slower: default sizes are smaller, and tasks that keep one block busy for a long time are
 //!   omitted.
-//! - A simulated launch costs little and simulated work costs much: another rung may be the default, and a copy may
-//!   have fewer blocks.
-//! - The simulator's times mean nothing: commands make fewer runs, do not flush caches and do not tune. Commands that
-//!   only measure a GPU refuse the simulator or print that it was used.
-//! - The simulator's memory is the host's: a program that needs both kinds of memory adds the two sizes.
-//! - A report or a recorded run names the kind of device.
+//! - A simulated launch is cheap and simulated work is expensive. The default kernel of an algorithm may therefore
+//!   differ, and a copy may have fewer blocks.
+//! - The simulator's times mean nothing. Commands therefore make fewer runs, do not flush caches and do not tune.
+//!   Commands that only measure a GPU refuse the simulator or print that it was used.
+//! - Simulated device memory is host memory. A program that needs both therefore adds the two sizes.
+//! - Reports and recorded runs state the kind of device.
 
 use std::fmt;
 use std::panic::Location;
@@ -44,7 +45,8 @@ struct Inner<B: ?Sized> {
     id: DeviceId,
     /// The reason why this device is not a GPU, if `Auto` chose the simulator.
     note: Option<String>,
-    /// The device's own queue in the race checker, if the device checks streams.
+    /// The actor in the race checker that represents the device's own queue, or `None` if the device does not check
+    /// streams.
     queue: Option<Actor>,
     backend: B,
 }
@@ -59,20 +61,21 @@ impl<B: ?Sized> Drop for Inner<B> {
 ///
 /// # Errors
 ///
-/// The reason why no GPU can be used.
+/// Returns the reason if no GPU can be used.
 pub fn gpus() -> Result<Vec<Gpu>, Unavailable> {
     cuda::gpus()
 }
 
-/// Calls `work`, which opens the GPU of `choice`, while the driver compiles `kernels` for that GPU. Opening a GPU takes
-/// about as long as compiling a kernel. A launch waits only for the compilation of its own kernel.
+/// Calls `work`, which should open the GPU of `choice`. Meanwhile, another thread makes the driver compile `kernels`
+/// for that GPU. Opening a GPU takes about as long as compiling a kernel. A launch waits only for the compilation of
+/// its own kernel.
 ///
-/// The closure `kernels` returns the kernels to compile for a GPU with the passed number of multiprocessors.
-/// [`Device::kernels_of`] lists the kernels of any work, on the simulator too.
+/// The closure `kernels` receives a number of multiprocessors and returns the kernels to compile for a GPU with that
+/// number. [`Device::kernels_of`] lists the kernels of any work, on the simulator too.
 ///
-/// While the driver initialises, this function calls `kernels` with 132 and extracts the PTX of the returned kernels.
-/// If the GPU has another number of multiprocessors, it calls `kernels` again. Without a driver, it never calls
-/// `kernels`. If a kernel cannot be compiled, its launch returns the error.
+/// While the driver initialises, this function calls `kernels` with 132 multiprocessors and extracts the PTX of the
+/// returned kernels. If the GPU has another number of multiprocessors, it calls `kernels` again. Without a driver, it
+/// never calls `kernels`. If a kernel cannot be compiled, its launch returns the error.
 pub fn compile_beside<T>(
     choice: DeviceChoice,
     modules: &'static [PtxModule],
@@ -92,15 +95,15 @@ pub fn compile_beside<T>(
 }
 
 /// Returns simulated devices for tests. Each device checks for data races and for reads of uninitialised memory. Each
-/// runs blocks, warps and lanes under another schedule of [`Schedule::HOSTILE`].
+/// device runs blocks, warps and lanes in the order of another schedule of [`Schedule::HOSTILE`].
 ///
 /// The [crate's documentation](crate#testing-a-kernel) has an example.
 pub fn checked_devices() -> impl Iterator<Item = Device> {
     devices_that_check(Checks::default())
 }
 
-/// Returns simulated devices like [`checked_devices`], but with [`Checks::STRICT`]: only what CUDA's documentation
-/// guarantees orders memory accesses. Shuffles and votes, for example, do not.
+/// Returns simulated devices like [`checked_devices`], but with [`Checks::STRICT`]. On these devices, two accesses
+/// count as ordered only if CUDA's documentation guarantees it. Shuffles and votes, for example, order no accesses.
 ///
 /// If warps of a block reach a barrier through different calls, these devices print a warning to standard error and
 /// report no fault.
@@ -114,8 +117,9 @@ fn devices_that_check(checks: Checks) -> impl Iterator<Item = Device> {
 }
 
 impl Device {
-    /// Opens a device. A GPU's kernels come from `modules`: the driver compiles each kernel when it is first launched,
-    /// or earlier if [`load`](Self::load) or [`compile_beside`] requests it. The simulator needs no modules.
+    /// Opens a device. `modules` contains the PTX of the kernels for GPUs. The driver compiles each kernel when it is
+    /// first launched, or earlier if [`load`](Self::load) or [`compile_beside`] requests it. The simulator needs no
+    /// modules.
     ///
     /// [`DeviceChoice::Auto`] opens GPU 0 if its architecture and driver can run every module, otherwise the simulator.
     /// [`summary`](Self::summary) says which one was opened, and why.
@@ -166,7 +170,8 @@ impl Device {
         &self.0.backend
     }
 
-    /// Returns the race checker's actor for the device's own queue, if the device checks streams.
+    /// Returns the actor in the race checker that represents the device's own queue, or `None` if the device does not
+    /// check streams.
     pub(crate) fn queue_actor(&self) -> Option<Actor> {
         self.0.queue
     }
@@ -201,7 +206,8 @@ impl Device {
         }
     }
 
-    /// Returns why [`DeviceChoice::Auto`] opened the simulator instead of a GPU: "no GPU: libcuda.so.1 not found".
+    /// Returns the reason why [`DeviceChoice::Auto`] opened the simulator instead of a GPU, such as "no GPU:
+    /// libcuda.so.1 not found".
     pub fn why_no_gpu(&self) -> Option<&str> {
         self.0.note.as_deref()
     }
@@ -221,25 +227,42 @@ impl Device {
         self.backend().multiprocessors()
     }
 
-    /// Returns the maximum number of bytes of shared memory, static and dynamic together, that a block may use. A
-    /// launch that needs more than 48 KiB raises the kernel's limit by itself.
+    /// Returns the maximum number of bytes of shared memory, static and dynamic together, that a block may use. For a
+    /// launch that needs more than 48 KiB, [`launch`](Self::launch) raises the kernel's limit.
     pub fn max_dynamic_shared(&self) -> u32 {
         self.backend().max_shared_bytes()
     }
 
-    /// Launches a kernel: each thread of `config` runs `call` once.
+    /// Sets the size of the heap from which kernels allocate (`Box`, `Vec`), in bytes. A GPU's heap has 8 MiB if this is
+    /// never called. The driver may round the size up, and takes the memory when it loads the first kernel that
+    /// allocates. All devices that this process opens on the same GPU share the heap.
     ///
-    /// In the simulator this returns when the kernel has ended. On a GPU it returns at once, and the kernel runs after
-    /// the earlier work. If the kernel fails there, a later call that waits returns the error.
-    ///
-    /// The first launch of a kernel on a GPU waits until the driver has compiled that kernel, but not the others of its
-    /// module. [`load`](Self::load) and [`compile_beside`] compile kernels before they are launched. A kernel that uses
-    /// a `static`, or whose PTX has debugging information, is compiled with its whole module.
+    /// On a GPU, a kernel whose allocation fails ends with a trap, and memory that a kernel does not free stays
+    /// allocated until the device is closed. The simulator ignores this setting: simulated threads allocate from the
+    /// host's memory, without a limit of their own.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidLaunch`] if the device cannot run such a launch, or if the view for a reference parameter does
-    /// not have exactly one element. [`Error::WrongDevice`] if a view in `call` is of another device's memory.
+    /// On a GPU: [`Error::Driver`] if a kernel that allocates has been launched, or if the GPU does not have this much
+    /// memory; [`Error::ContextLost`] when an earlier launch failed.
+    pub fn set_heap_bytes(&self, bytes: usize) -> Result<(), Error> {
+        self.backend().set_heap_bytes(bytes)
+    }
+
+    /// Launches a kernel: each thread of `config` runs `call` once.
+    ///
+    /// In the simulator this function returns when the kernel has ended. On a GPU it returns at once, and the kernel
+    /// runs after the earlier work. If the kernel fails on a GPU, a later call that waits returns the error.
+    ///
+    /// The first launch of a kernel on a GPU waits until the driver has compiled that kernel, but not the other kernels
+    /// of its module. [`load`](Self::load) and [`compile_beside`] compile kernels before they are launched. A kernel
+    /// that uses a `static`, or whose PTX has debugging information, is compiled with its whole module.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidLaunch`] if `config` exceeds a limit of the device or kernel, or if the view for a reference
+    /// parameter does not have exactly one element. [`Error::WrongDevice`] if a view in `call` points to another
+    /// device's memory.
     ///
     /// On a GPU: [`Error::NoModule`], [`Error::Jit`] or [`Error::PtxTooNew`] if there is no compiled kernel to run;
     /// [`Error::ContextLost`] when an earlier launch failed. On the simulator: [`Error::Fault`] if the kernel fails;
@@ -250,21 +273,22 @@ impl Device {
         let mut params = Params::new();
         self.encode(config, &call, &mut params)?;
         let launch = || {
-            // SAFETY: `encode` has checked that every view in the call is of this device's memory.
+            // SAFETY: `encode` has checked that every view in the call points to this device's memory.
             unsafe { self.backend().launch(config, &call, &params) }
         };
         match self.0.queue {
             Some(queue) if Actor::are_streams_open() => {
                 let stream_access = StreamAccess::new(StreamWork::Launch(call.info()), None, Location::caller());
                 let reader = self.backend().streams(1)?;
-                // SAFETY: `encode` has checked that every region is of this device's memory.
+                // SAFETY: `encode` has checked that every region is in this device's memory.
                 unsafe { ordering::launch(queue, &*reader[0], stream_access, params.regions().as_slice(), launch) }
             }
             _ => launch(),
         }
     }
 
-    /// Appends the parameters of `call` to `params`. Fails unless every view in `call` is of this device's memory.
+    /// Appends the parameters of `call` to `params`. Returns an error if a view in `call` points to another device's
+    /// memory.
     pub(crate) fn encode(&self, config: LaunchConfig, call: &Call<'_>, params: &mut Params) -> Result<(), Error> {
         call.encode(params);
         if let Some(name) = params.missing() {
@@ -291,13 +315,13 @@ impl Device {
     /// Runs `work`, waits for the launches that it makes, and returns its result with the time that the device took. On
     /// a GPU, device events measure the time to about half a microsecond; in the simulator it is wall-clock time.
     ///
-    /// On a GPU the time starts when the earlier work is done. It includes the host's time until the first launch, and
-    /// the driver's time to compile a kernel at its first launch. For a useful measurement, warm up first and enqueue
-    /// enough work.
+    /// On a GPU the time starts when the earlier work is done. The time includes the host's work until the first
+    /// launch, and the driver's compilation of kernels that are launched for the first time. For a useful measurement,
+    /// warm up first and enqueue enough work.
     ///
     /// # Errors
     ///
-    /// The error of `work`; [`Error::ContextLost`] when a launch failed.
+    /// The error that `work` returns; [`Error::ContextLost`] when a launch failed.
     pub fn time<R>(&self, work: impl FnOnce() -> Result<R, Error>) -> Result<(R, Duration), Error> {
         let start = self.backend().record()?;
         let result = work()?;
@@ -312,14 +336,14 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// [`Error::NotSupported`] on the simulator; otherwise as for [`launch`](Self::launch).
+    /// [`Error::NotSupported`] on the simulator; otherwise the same errors as [`launch`](Self::launch).
     pub fn resources(&self, kernel: &'static KernelInfo) -> Result<KernelResources, Error> {
         self.backend().resources(kernel)
     }
 
-    /// Returns how many blocks a cooperative launch of `kernel` may have ([`LaunchConfig::cooperative`]): as many as
-    /// run at the same time, so that all can meet at a `cuda_std::grid::sync`. Each block has `block_threads` threads
-    /// and `shared_bytes` bytes of dynamic shared memory.
+    /// Returns the maximum number of blocks in a cooperative launch of `kernel` ([`LaunchConfig::cooperative`]). All
+    /// blocks of such a launch run at the same time, so that all can wait in a `cuda_std::grid::sync`. Each block has
+    /// `block_threads` threads and `shared_bytes` bytes of dynamic shared memory.
     ///
     /// The simulator accepts larger launches, but a plan should use this number.
     ///
@@ -336,12 +360,12 @@ impl Device {
         self.backend().max_cooperative_blocks(kernel, block_threads, shared_bytes)
     }
 
-    /// Returns how many blocks of `kernel` a multiprocessor holds at once, if each block has `block_threads` threads
-    /// and `shared_bytes` bytes of dynamic shared memory.
+    /// Returns how many blocks of `kernel` can be resident on a multiprocessor at once, if each block has
+    /// `block_threads` threads and `shared_bytes` bytes of dynamic shared memory.
     ///
     /// # Errors
     ///
-    /// As for [`resources`](Self::resources).
+    /// The same errors as [`resources`](Self::resources).
     pub fn occupancy(
         &self,
         kernel: &'static KernelInfo,

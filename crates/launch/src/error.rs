@@ -38,7 +38,8 @@ impl fmt::Display for Launched {
     }
 }
 
-/// An error of a device or of its use. `Debug` has the text of `Display`, because `main` and `unwrap` show it.
+/// An error of a device or of its use. `Debug` writes the text of `Display`, because `main` and `unwrap` print errors
+/// by `Debug`.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -47,7 +48,7 @@ pub enum Error {
     OutOfMemory {
         /// The number of bytes requested.
         requested_bytes: u64,
-        /// The number of free bytes, perhaps in several pieces.
+        /// The number of free bytes, which may not be contiguous.
         free_bytes: u64,
         /// The device's name.
         device: String,
@@ -113,7 +114,7 @@ pub enum Error {
         LastLaunch(launch)
     )]
     ContextLost {
-        /// The last kernel launched. This is the one that failed, unless several were running.
+        /// The last kernel launched. If only one kernel was running, it is the kernel that failed.
         launch: Option<Launched>,
         /// The driver's error code.
         code: u32,
@@ -147,10 +148,10 @@ pub enum Error {
         /// The number of elements of the buffer.
         buffer: usize,
     },
-    /// Two streams access the same memory without an order, and at least one of them writes it.
+    /// Unordered work of two streams accesses the same memory, and at least one of the accesses writes it.
     ///
     /// Checking devices report races between streams ([`checked_devices`](crate::checked_devices)). The access that was
-    /// enqueued later is not executed, unless it is a launch whose writes are known only afterwards.
+    /// enqueued later is not executed. A launch is executed nevertheless if only its execution shows what it writes.
     #[error("{0}")]
     StreamRace(Box<StreamRace>),
     /// The source and the destination of a copy overlap.
@@ -173,7 +174,7 @@ pub enum Error {
         /// The device on which the memory or the event was used.
         device: String,
     },
-    /// Work of a graph uses memory that the graph does not hold.
+    /// The work of a graph uses a buffer that is not among the graph's resources.
     #[error(
         "`{user}` {how} memory that the graph does not hold for that: pass its buffer to Device::record, by value or \
         as `&mut` if it is written, name it in `Resources::hold`, and do not replace it by another buffer"
@@ -184,7 +185,7 @@ pub enum Error {
         /// The kind of access: "reads" or "writes".
         how: &'static str,
     },
-    /// No PTX was passed for this kernel, so that only the simulator can run it.
+    /// No PTX was passed for this kernel, so only the simulator can run it.
     #[error(
         "there is no PTX for kernel `{kernel}` of `{module}`: pass Device::open a PtxModule whose path is \
         `{module}` or a module that contains it"
@@ -249,7 +250,7 @@ impl From<Box<StreamRace>> for Error {
     }
 }
 
-/// The remedy at the end of a message, or nothing.
+/// Displays the remedy at the end of a message, or nothing if the remedy is empty.
 struct Remedy<'a>(&'a str);
 
 impl fmt::Display for Remedy<'_> {
@@ -261,7 +262,7 @@ impl fmt::Display for Remedy<'_> {
     }
 }
 
-/// The part of a message that names the last launch, if there was one.
+/// Displays the part of a message that names the last launch, or nothing if there was no launch.
 struct LastLaunch<'a>(&'a Option<Launched>);
 
 impl fmt::Display for LastLaunch<'_> {

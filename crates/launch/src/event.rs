@@ -12,9 +12,10 @@ use crate::ordering::{self, Clock};
 /// of the stream.
 pub struct Event {
     pub(crate) event: BackendEvent,
-    /// The accesses that are done when the event completes, if the device checks streams.
+    /// The event's vector clock in the race checker, which states which work is done when the event completes. `None`
+    /// if the device does not check streams.
     pub(crate) clock: Option<Clock>,
-    /// The last field, so that the device outlives the event.
+    /// The device. This is the last field, so that the device is dropped after the event.
     pub(crate) device: Device,
 }
 
@@ -26,16 +27,16 @@ impl Event {
     ///
     /// # Errors
     ///
-    /// [`Error::WrongDevice`] if the events are of two devices; [`Error::ContextLost`] when a launch failed.
+    /// [`Error::WrongDevice`] if the events belong to different devices; [`Error::ContextLost`] when a launch failed.
     pub fn elapsed_since(&self, earlier: &Event) -> Result<Duration, Error> {
         earlier.check_device(std::slice::from_ref(&self.device))?;
-        // SAFETY: `check_device` has checked that both events are of this device.
+        // SAFETY: `check_device` has checked that both events belong to this device.
         let time = unsafe { self.device.backend().elapsed(&earlier.event, &self.event) }?;
         [earlier, self].into_iter().filter_map(|event| event.clock.as_ref()).for_each(ordering::host_waited_for);
         Ok(time)
     }
 
-    /// Checks that the event is of one of `devices`, which must not be empty.
+    /// Checks that the event belongs to one of `devices`, which must not be empty.
     pub(crate) fn check_device(&self, devices: &[Device]) -> Result<(), Error> {
         if devices.iter().any(|device| device.id() == self.device.id()) {
             return Ok(());

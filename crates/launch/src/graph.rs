@@ -2,10 +2,10 @@
 //!
 //! # Design
 //!
-//! `Device::record` takes the buffers, by value or by reference, and lends them to the closure. The closure can
-//! therefore pass a buffer to one kernel for writing and to the next kernel for reading.
+//! `Device::record` takes the buffers, by value or by reference, and passes references to them to the closure. The
+//! closure can therefore pass a buffer to one kernel for writing and to the next kernel for reading.
 //!
-//! The memory behind a call's views is looked up when the call is recorded, and again at each launch of the graph,
+//! The graph looks up the memory behind a call's views when the call is recorded. It does so again at each launch,
 //! while the buffers are borrowed. The views therefore never dangle, although a recorded call has no lifetime. On a GPU
 //! the operations are captured after all their kernels are loaded; the simulator replays them.
 
@@ -68,11 +68,11 @@ pub struct Graph<R> {
     resources: R,
     len: usize,
     needs: Vec<Need>,
-    /// Storage for the list of the resources' memory, so that a launch allocates nothing.
+    /// Reused storage for the list of the resources' memory, so that a launch allocates nothing.
     scratch: Vec<HeldMemory>,
     /// The back end's form of the work, or `None` if the graph has no work.
     executable: Option<Box<dyn Executable>>,
-    /// The last field, so that the device outlives the graph's memory and kernels.
+    /// The device. This is the last field, so that the device is dropped after the graph's memory and kernels.
     device: Device,
 }
 
@@ -95,7 +95,7 @@ fn not_held(user: &'static str, is_written: bool) -> Error {
     Error::NotHeld { user, how: if is_written { "writes" } else { "reads" } }
 }
 
-/// Returns the memory that the operations `work` use. Fails unless `held` contains all of it.
+/// Returns the memory that the operations `work` use. Returns an error if `held` lacks some of it.
 fn needs(work: &[Operation], held: &[HeldMemory]) -> Result<Vec<Need>, Error> {
     let mut needs: Vec<Need> = Vec::new();
     work.iter().try_for_each(|work| {
@@ -122,7 +122,7 @@ impl Device {
     /// Compiles the kernels that `work` launches, without executing any of that work.
     ///
     /// A GPU's driver compiles a kernel at its first launch. This function compiles all kernels of `work` in parallel,
-    /// which is faster than one after the other. It is meant for programs that launch several kernels without a graph.
+    /// which takes less time. Call it in programs that launch several kernels without a graph.
     ///
     /// Kernels that use a `static`, and launches with [tables](cuda_std::LaunchConfig::tables), are still compiled at
     /// their first launch. Before CUDA 12.0, drivers compile every kernel at its first launch. If a kernel cannot be
@@ -130,10 +130,21 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// The error of `work`.
+    /// The error that `work` returns.
     pub fn load<E>(&self, work: impl FnOnce(Queue<'_>) -> Result<(), E>) -> Result<(), E> {
         self.backend().compile(&self.kernels_of(work)?);
         Ok(())
+    }
+
+    /// Compiles all kernels of the modules that the device was opened with, and returns when they are compiled. As many
+    /// kernels are compiled at the same time as the machine has cores, those with the longest PTX first.
+    ///
+    /// The kernels of [`include_ptx!`](crate::include_ptx) are compiled in the background as soon as a GPU is opened.
+    /// This function waits for them. For other modules, call it only if most of their kernels are launched.
+    ///
+    /// The exceptions of [`load`](Self::load) apply. The simulator compiles nothing.
+    pub fn compile_all(&self) {
+        self.backend().compile_all();
     }
 
     /// Returns the kernels that `work` launches, each once, without executing any of that work. Omits launches with
@@ -141,7 +152,7 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// The error of `work`.
+    /// The error that `work` returns.
     pub fn kernels_of<E>(&self, work: impl FnOnce(Queue<'_>) -> Result<(), E>) -> Result<Vec<&'static KernelInfo>, E> {
         let recorder = Recorder::of_kernels();
         work(Queue::recording(self, &recorder))?;
@@ -181,8 +192,8 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// The error of `work`; [`Error::NotHeld`] if the work uses memory that is not in `resources`; on a GPU, any error
-    /// of creating the graph.
+    /// The error that `work` returns; [`Error::NotHeld`] if the work uses memory that is not in `resources`; on a GPU,
+    /// any error of creating the graph.
     pub fn record<R: Resources, E: From<Error>>(
         &self,
         mut resources: R,
@@ -198,8 +209,8 @@ impl Device {
         let executable = match work {
             work if work.is_empty() => None,
             // SAFETY: `Graph::launch` launches the work only while its memory is held, and keeps the device alive. The
-            // views in the calls and the buffers of fills and copies are of this device, and those of a copy do not
-            // overlap.
+            // views in the calls and the buffers of fills and copies are in this device's memory, and the two buffers
+            // of a copy do not overlap.
             work => Some(unsafe { self.backend().graph(work) }?),
         };
         let scratch = held.into_memory();
@@ -208,11 +219,12 @@ impl Device {
 }
 
 impl<R: Resources> Graph<R> {
-    /// Enqueues the recorded work, in its order, after the earlier work of the device. On a GPU this returns at once.
+    /// Enqueues the recorded work, in order, after the earlier work of the device. On a GPU the call returns at once.
     ///
     /// # Errors
     ///
-    /// [`Error::NotHeld`] if a buffer of the graph was replaced by another; otherwise as for [`Device::launch`].
+    /// [`Error::NotHeld`] if a buffer of the graph was replaced by another; otherwise the same errors as
+    /// [`Device::launch`].
     pub fn launch(&mut self) -> Result<(), Error> {
         let Self { resources, needs, scratch, executable, device, .. } = self;
         // The resources stay borrowed until the work is enqueued, as for a launch.
@@ -237,8 +249,7 @@ impl<R> Graph<R> {
         &self.resources
     }
 
-    /// Returns the resources of the graph for changes: their buffers may be written, but must not be replaced by
-    /// others.
+    /// Returns the resources of the graph for changes. The buffers may be written, but must not be replaced by others.
     pub fn resources_mut(&mut self) -> &mut R {
         &mut self.resources
     }

@@ -1,4 +1,4 @@
-//! Groups: devices that work together.
+//! Groups of devices that work together.
 
 use std::fmt;
 use std::panic::Location;
@@ -15,7 +15,8 @@ use crate::group_choice::{GroupChoice, Members};
 use crate::module::PtxModule;
 use crate::view::{Region, View};
 
-/// Devices that work together: all GPUs or all simulated, each with its own memory. Cloning a group is cheap.
+/// A set of devices that work together. Either all are GPUs or all are simulated, and each has its own memory. Cloning
+/// a group is cheap.
 ///
 /// The GPUs of a group access each other's memory directly if the hardware supports it.
 #[derive(Clone)]
@@ -23,13 +24,13 @@ pub struct Group(Arc<Inner>);
 
 struct Inner {
     members: Vec<Device>,
-    /// True if each member can access the memory of all others directly.
+    /// True if each member can access the memory of all other members directly.
     are_peers: bool,
 }
 
 /// Returns groups of `members` simulated devices (at least one) for tests: one group for each schedule of
-/// [`checked_devices`](crate::checked_devices). They also report [races between streams](Error::StreamRace), within a
-/// member and between members.
+/// [`checked_devices`](crate::checked_devices). The groups also report [races between streams](Error::StreamRace),
+/// within a member and between members.
 pub fn checked_groups(members: usize) -> impl Iterator<Item = Group> {
     let simulator = Simulator::new().with_checks(Checks::default());
     Schedule::HOSTILE.into_iter().map(move |schedule| {
@@ -56,7 +57,7 @@ impl Group {
             }
             Members::Gpus(ordinals) => ordinals.iter().copied().map(open).collect::<Result<_, _>>()?,
             &Members::Simulated(count, mebibytes) => {
-                // The clones share worker threads.
+                // Clones of a simulator share its worker threads.
                 let simulator = Simulator::new();
                 let bytes = mebibytes.map(|mebibytes| (mebibytes as usize) << 20);
                 (0..count).map(|_| Device::simulated_with(simulator.clone(), bytes)).collect()
@@ -65,7 +66,7 @@ impl Group {
         Self::of(members)
     }
 
-    /// Makes a group of the devices `members`.
+    /// Creates a group of the devices `members`.
     ///
     /// # Errors
     ///
@@ -103,11 +104,11 @@ impl Group {
         self.0.are_peers
     }
 
-    /// Enqueues all `copies` together. Each copy has a target view and a source view of the same length. The views may
-    /// be in the memory of any members.
+    /// Enqueues all `copies` together. Each copy has a target view and a source view of the same length. Each view may
+    /// point to the memory of any member.
     ///
-    /// The copies are ordered after the earlier and before the later work of these members, except work in streams. On
-    /// GPUs this returns at once. One call is faster than several calls of
+    /// The copies run after the earlier work of these members and before their later work, except work in streams. On
+    /// GPUs the call returns at once. One call is faster than several calls of
     /// [`Buffer::copy_range_from`](crate::Buffer::copy_range_from), each of which waits for the previous one.
     ///
     /// ```
@@ -123,9 +124,9 @@ impl Group {
     /// # Errors
     ///
     /// [`Error::LengthMismatch`] if the two views of a copy have different lengths, [`Error::Overlap`] if a target
-    /// overlaps another view, [`Error::WrongDevice`] if a view is of no member's memory: nothing is copied in these
-    /// cases. [`Error::ContextLost`] when an earlier launch failed; [`Error::StreamRace`] if members check streams and
-    /// find a race.
+    /// overlaps another view, [`Error::WrongDevice`] if a view points outside the memory of all members. In these cases
+    /// nothing is copied. [`Error::ContextLost`] when an earlier launch failed; [`Error::StreamRace`] if members check
+    /// streams and find a race.
     #[track_caller]
     pub fn copy_all<'a, T: Element, V: View<'a, T>>(&self, copies: &[(GlobalMut<'a, T>, V)]) -> Result<(), Error> {
         let member = |id| {
@@ -145,7 +146,7 @@ impl Group {
             }
         }
         check_overlap(&peer_copies)?;
-        // SAFETY: the views are of these devices' memories, and `check_overlap` has checked that no target overlaps a
+        // SAFETY: the views point to these devices' memories, and `check_overlap` has checked that no target overlaps a
         // view.
         unsafe { copy_all(&peer_copies, Some(Location::caller())) }
     }
@@ -153,7 +154,7 @@ impl Group {
     /// Returns a description of the devices in one line.
     ///
     /// Examples: "devices: GPU 0, NVIDIA H200, sm_90, 132 SMs, 139.7 GiB; GPU 1, …", or "devices: 4 × simulator on 2
-    /// cores". For a single device the description is that of [`Device::summary`].
+    /// cores". For a single device the result is the same as that of [`Device::summary`].
     pub fn summary(&self) -> String {
         let [first, others @ ..] = self.members() else { return String::new() };
         if others.is_empty() {

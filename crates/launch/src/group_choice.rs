@@ -1,4 +1,4 @@
-//! The choice of one or several devices by a user.
+//! Parses a user's choice of one or several devices.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,9 +8,9 @@ use crate::choice::{DeviceChoice, number};
 /// The maximum number of simulated devices. A larger number is probably a typing error.
 const MAX_SIMULATED: u32 = 1024;
 
-/// The devices to use, as a user types them: one device, as a [`DeviceChoice`]; or `gpu:all`, `gpu:0,2` (these GPUs, in
-/// this order), `sim:N` (N simulated devices, each with its own memory), `sim:NxM` (N simulated devices with M MiB
-/// each).
+/// The devices to use, as a user types them. Every form of a [`DeviceChoice`] selects one device. `gpu:all` selects all
+/// GPUs, and `gpu:0,2` these GPUs in this order. `sim:N` selects N simulated devices, each with its own memory, and
+/// `sim:NxM` limits the memory of each to M MiB.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct GroupChoice(pub(crate) Members);
 
@@ -19,9 +19,9 @@ pub struct GroupChoice(pub(crate) Members);
 pub(crate) enum Members {
     One(DeviceChoice),
     AllGpus,
-    /// At least two GPUs, each once.
+    /// The ordinals of at least two different GPUs.
     Gpus(Vec<u32>),
-    /// Simulated devices: their number, at least one, and the limit of each device's memory in MiB, if there is one.
+    /// The number of simulated devices (at least one), and the limit of each device's memory in MiB, if there is one.
     Simulated(u32, Option<u32>),
 }
 
@@ -47,8 +47,8 @@ impl GroupChoice {
     }
 }
 
-/// The error for a choice of devices that is not valid. `Debug` has the text of `Display`, because `main` and `unwrap`
-/// show it.
+/// The error for an invalid choice of devices. `Debug` writes the text of `Display`, because `main` and `unwrap` print
+/// errors by `Debug`.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{reason} {given:?}: use auto, gpu, gpu:N (N counts from 0), gpu:N,M,…, gpu:all, sim or sim:COUNT (sim:COUNTxN: \

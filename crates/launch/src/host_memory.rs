@@ -16,7 +16,7 @@ pub(crate) struct HostMemory {
     allocated: Option<Allocated>,
     bytes: usize,
     id: MemoryId,
-    /// The last field, so that the device outlives the memory.
+    /// The device. This is the last field, so that the device is dropped after the memory.
     device: Device,
 }
 
@@ -40,14 +40,15 @@ impl HostMemory {
         &self.device
     }
 
-    /// Returns the host's pointer to the first byte, aligned to [`ALIGNMENT`] bytes. The pointer is dangling if the
-    /// memory has no bytes.
+    /// Returns the pointer by which the host accesses the first byte, aligned to [`ALIGNMENT`] bytes. The pointer is
+    /// dangling if the memory has no bytes.
     pub(crate) fn pointer<T>(&self) -> NonNull<T> {
         const { assert!(align_of::<T>() <= ALIGNMENT, "elements must not be aligned to more than 256 bytes") };
         self.start().map_or(NonNull::dangling(), NonNull::cast)
     }
 
-    /// Returns the kernels' pointer to the first byte, dangling if the memory has no bytes. The memory must be mapped.
+    /// Returns the pointer by which kernels access the first byte. It is dangling if the memory has no bytes. The
+    /// memory must be mapped.
     pub(crate) fn device_pointer<T>(&self) -> *mut T {
         let start = self.allocated.as_ref().and_then(|allocated| allocated.on_device);
         start.map_or(ptr::dangling_mut(), <*mut u8>::cast)
@@ -60,7 +61,7 @@ impl HostMemory {
 
 impl Drop for HostMemory {
     fn drop(&mut self) {
-        // The address may be allocated again, as for a device's memory.
+        // A later allocation may get the same address, so the race checker must forget the accesses to it.
         if let (Some(start), Some(_)) = (self.start(), self.device.queue_actor()) {
             ordering::forget(&(start.addr().get()..start.addr().get() + self.bytes));
         }

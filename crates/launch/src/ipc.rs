@@ -2,15 +2,16 @@
 //!
 //! One process makes memory ([`Device::ipc_buffer`]) or an event ([`Device::ipc_event`]), each with an [`IpcHandle`],
 //! and sends the handle's bytes to another process by any means. The other process opens the handles, copies from the
-//! memory and waits for the event. Only events order the two processes: without them a process may read bytes that the
-//! other is writing.
+//! memory and waits for the event. Only events order the two processes. Without events, one process may read bytes
+//! while the other writes them.
 //!
 //! Simulated devices of one process can open each other's memory and events, for tests without a GPU.
 //!
 //! # Design
 //!
 //! Shared memory is freed only when its owner calls [`IpcBuffer::free`], because no process can find out whether
-//! another process has the memory open. A GPU opens memory of other processes only, never of its own process.
+//! another process has the memory open. The GPU back end can open memory of other processes only, not of its own
+//! process.
 
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
@@ -23,8 +24,8 @@ use crate::buffer::Buffer;
 use crate::device::Device;
 use crate::error::Error;
 
-/// The granularity of the driver's mappings in bytes. The size of shared memory is a multiple of it, so that another
-/// process cannot access neighbouring memory.
+/// The granularity of the driver's mappings in bytes. The size of shared memory is a multiple of this number, so that
+/// another process cannot access neighbouring memory.
 const MAPPED_BYTES: usize = 2 << 20;
 
 /// The handle by which another process opens memory or an event.
@@ -33,8 +34,8 @@ pub struct IpcHandle(pub [u8; HANDLE_BYTES]);
 
 /// A buffer that other processes may read.
 ///
-/// Dropping an `IpcBuffer` does not free the memory, because other processes may still read it. [`free`](Self::free)
-/// frees it, and so does the end of the process.
+/// Dropping an `IpcBuffer` does not free the memory, because other processes may still read it. [`free`](Self::free) or
+/// the end of the process frees it.
 pub struct IpcBuffer<T: Element>(ManuallyDrop<Buffer<T>>);
 
 impl<T: Element> IpcBuffer<T> {
@@ -64,7 +65,7 @@ impl<T: Element> DerefMut for IpcBuffer<T> {
 /// An event that other processes may wait for.
 pub struct IpcEvent {
     event: BackendEvent,
-    /// The last field, so that the device outlives the event.
+    /// The device. This is the last field, so that the device is dropped after the event.
     device: Device,
 }
 
@@ -72,14 +73,14 @@ pub struct IpcEvent {
 pub struct OpenedBuffer<T: Element> {
     memory: Opened,
     elements: PhantomData<T>,
-    /// The last field, so that the device outlives the memory that it opened.
+    /// The device that opened the memory. This is the last field, so that the device is dropped after the memory.
     device: Device,
 }
 
 /// An event of another process, opened by this process for waiting.
 pub struct OpenedEvent {
     event: BackendEvent,
-    /// The last field, so that the device outlives the event that it opened.
+    /// The device that opened the event. This is the last field, so that the device is dropped after the event.
     device: Device,
 }
 
@@ -89,7 +90,7 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// As for [`alloc`](Self::alloc); [`Error::Driver`] if the driver cannot share memory.
+    /// The same errors as [`alloc`](Self::alloc); [`Error::Driver`] if the driver cannot share memory.
     pub fn ipc_buffer<T: Element>(&self, len: usize) -> Result<(IpcBuffer<T>, IpcHandle), Error> {
         let pieces = crate::memory::byte_len::<T>(len)?.div_ceil(MAPPED_BYTES).max(1);
         let buffer: Buffer<T> = self.alloc(pieces * MAPPED_BYTES / size_of::<T>())?;
@@ -106,7 +107,7 @@ impl Device {
     /// # Errors
     ///
     /// [`Error::Driver`] if the driver cannot open the buffer; [`Error::NotSupported`] in the simulator, if the buffer
-    /// is of another process.
+    /// belongs to another process.
     pub fn open_ipc_buffer<T: Element>(&self, handle: &IpcHandle) -> Result<OpenedBuffer<T>, Error> {
         let memory = self.backend().open_memory(&handle.0)?;
         Ok(OpenedBuffer { memory, elements: PhantomData, device: self.clone() })
@@ -127,14 +128,14 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// As for [`open_ipc_buffer`](Self::open_ipc_buffer).
+    /// The same errors as [`open_ipc_buffer`](Self::open_ipc_buffer).
     pub fn open_event(&self, handle: &IpcHandle) -> Result<OpenedEvent, Error> {
         Ok(OpenedEvent { event: self.backend().open_event(&handle.0)?, device: self.clone() })
     }
 }
 
 impl IpcEvent {
-    /// Records the event, which completes when everything enqueued on the device so far, except in streams, is done.
+    /// Records the event. It completes when everything enqueued on the device so far, except in streams, is done.
     ///
     /// # Errors
     ///
@@ -147,7 +148,7 @@ impl IpcEvent {
 
 impl OpenedEvent {
     /// Makes all later work of the device, except in streams, wait for the other process's last record of the event. On
-    /// a GPU this returns at once.
+    /// a GPU the call returns at once.
     ///
     /// # Errors
     ///
@@ -162,8 +163,9 @@ impl<T: Element> Buffer<T> {
     /// Copies the elements `range` of `source` to this buffer, starting at index `at`. This buffer's device must have
     /// opened `source`.
     ///
-    /// The copy is ordered after the earlier and before the later work of the device, except work in streams. On a GPU
-    /// this returns at once. If the other process writes the elements meanwhile, the copied elements are unspecified.
+    /// The copy runs after the earlier work of the device and before its later work, except work in streams. On a GPU
+    /// the call returns at once. If the other process writes the elements meanwhile, the copied elements are
+    /// unspecified.
     ///
     /// # Errors
     ///

@@ -1,4 +1,5 @@
-//! Devices, buffers, timing and typed launches, on NVIDIA GPUs through `cust` or in the simulator.
+//! Opens devices, manages their memory, and launches and times kernels, on NVIDIA GPUs through the crate `cust` or in a
+//! simulator.
 //!
 //! ```
 //! use launch::{Device, DeviceChoice, LaunchConfig};
@@ -51,8 +52,9 @@
 //!
 //! - A launch on a GPU returns at once, and work runs in the order in which it is enqueued. In the simulator a launch
 //!   returns when the kernel has ended.
-//! - If a kernel fails on a GPU, the next call that waits returns [`Error::ContextLost`], and the device is lost. In
-//!   the simulator the launch returns [`Error::Fault`] with thread and source line, and the device can be used further.
+//! - If a kernel fails on a GPU, the next call that waits for the device returns [`Error::ContextLost`], and the device
+//!   cannot be used any more. In the simulator the launch returns [`Error::Fault`] with thread and source line, and the
+//!   device stays usable.
 //! - A kernel's `println!` is printed at [`Device::synchronize`] on a GPU, and as it runs in the simulator.
 //! - New memory has unspecified contents on a GPU, and a poison pattern in the simulator.
 //!
@@ -61,8 +63,8 @@
 //!
 //! # Streams
 //!
-//! A [`Stream`] copies while another computes, if the host memory is page-locked ([`PinnedBuffer`]). Streams live in a
-//! scope, as threads do in [`std::thread::scope`], so that the memory that they use outlives their work:
+//! One [`Stream`] can copy while another runs kernels, if the host memory is page-locked ([`PinnedBuffer`]). Streams
+//! live in a scope, as threads do in [`std::thread::scope`], so that the memory that they use outlives their work:
 //!
 //! ```
 //! use launch::{Device, DeviceChoice, LaunchConfig};
@@ -104,18 +106,19 @@
 //!
 //! # Graphs
 //!
-//! Small work that is repeated can be recorded once, by [`Device::record`], as a [`Graph`], which is launched as a
-//! whole. A function that takes a [`Queue`] works for a device and for a graph.
+//! [`Device::record`] records a sequence of launches, fills and copies as a [`Graph`]. One call then launches the whole
+//! graph, which saves time if small work is repeated. A function that takes a [`Queue`] works for a device and for a
+//! graph.
 //!
 //! # Several devices
 //!
-//! A [`Group`] is a set of devices that work together: all GPUs (`gpu:all`), some (`gpu:0,2`), or simulated ones, each
-//! with its own memory (`sim:4`). A kernel is launched on each [member](Group::members) with views of that member's
-//! memory; views of another member's memory are an error.
+//! A [`Group`] is a set of devices that work together: all GPUs (`gpu:all`), some GPUs (`gpu:0,2`), or simulated
+//! devices, each with its own memory (`sim:4`). A kernel is launched on each [member](Group::members) with views of
+//! that member's memory; the launch returns an error if a view points to another member's memory.
 //!
-//! Copies between members ([`Buffer::copy_range_from`], [`Group::copy_all`]) go directly from GPU to GPU if possible,
-//! in the stream order of both. A [`SplitBuffer`] divides its elements among the members. Each part has a halo, copies
-//! of its neighbours' elements:
+//! Copies between members ([`Buffer::copy_range_from`], [`Group::copy_all`]) go directly from GPU to GPU if possible.
+//! They run after the earlier work of both members and before their later work. A [`SplitBuffer`] divides its elements
+//! among the members. Each part has a halo, which contains copies of its neighbours' elements:
 //!
 //! ```
 //! use launch::{Ends, Group, LaunchConfig};
@@ -146,13 +149,13 @@
 //! # }
 //! ```
 //!
-//! To copy while kernels run, use the [streams](Group::streams) of a group: each stream can wait for events of all
+//! To copy while kernels run, use the [streams](Group::streams) of a group. Each stream can wait for events of all
 //! members.
 //!
-//! [`checked_groups`] returns simulated groups for tests of such code. The simulator executes work as soon as it is
-//! enqueued, so its results alone do not show what a GPU may do. But it knows which pieces of work are ordered. If two
-//! unordered pieces access the same memory and one writes it, the result is an [`Error::StreamRace`], which names both
-//! lines:
+//! [`checked_groups`] returns simulated groups for tests of code with several devices. The simulator executes work as
+//! soon as it is enqueued, so its results alone do not show what a GPU may do. A race checker therefore records which
+//! pieces of work the events and waits order. If two unordered pieces of work access the same memory and one of them
+//! writes it, the call returns an [`Error::StreamRace`], which names both source lines:
 //!
 //! ```
 //! use launch::{Error, LaunchConfig, checked_groups};
@@ -185,15 +188,16 @@
 //! # }
 //! ```
 //!
-//! The check for such races assumes that a launch reads everything in its views. It assumes that a launch writes a
-//! whole mutable view if the kernel has ever changed anything through that parameter. If kernels run at the same time,
-//! pass each of them views of its own part only, and pass the interior and the halos as separate views.
+//! The race checker assumes that a launch reads everything in its views. It also assumes that a launch writes a whole
+//! mutable view if the kernel has ever changed anything through that parameter. If kernels run at the same time, pass
+//! each of them views of its own part only, and pass the interior and the halos as separate views.
 //!
 //! # Testing a kernel
 //!
-//! [`checked_devices`] returns simulated devices that report errors which a single run may not show: data races, reads
-//! of uninitialised memory, and results that depend on the order of threads and blocks. A test that runs a kernel on
-//! each device and compares the results has tried eight schedules. A fault names the line, the array and the thread:
+//! [`checked_devices`] returns eight simulated devices, each with another order of threads and blocks (schedule). They
+//! report errors that a single run may not show: data races, reads of uninitialised memory, and results that depend on
+//! the order. A test runs its kernel on each device and compares the results. A fault names the line, the array and the
+//! thread:
 //!
 //! ```
 //! use launch::{LaunchConfig, checked_devices};
@@ -216,13 +220,13 @@
 //! # }
 //! ```
 //!
-//! [`checked_devices_strict`] returns devices that accept only what CUDA's documentation guarantees.
-//! [`redundant_synchronisations`] lists barriers and fences that a kernel seems not to need. [`check_thoroughly`] tries
-//! more schedules, for kernels whose blocks or warps wait for each other. [`check_thoroughly_strict`] tries them with
-//! the strict checks.
+//! [`checked_devices_strict`] returns devices on which two accesses count as ordered only if CUDA's documentation
+//! guarantees it. [`redundant_synchronisations`] lists barriers and fences that a kernel seems not to need.
+//! [`check_thoroughly`] tries more schedules, for kernels whose blocks or warps wait for each other.
+//! [`check_thoroughly_strict`] does the same with the strict checks.
 //!
-//! A run with checks takes about ten times as long as one without, so use [`DeviceChoice::Sim`] for large inputs. To
-//! choose the schedule or the checks, make the device from a [`Simulator`]:
+//! A run with checks takes about ten times as long as a run without them, so use [`DeviceChoice::Sim`] for large
+//! inputs. To choose the schedule or the checks, make the device from a [`Simulator`]:
 //!
 //! ```
 //! use launch::{Checks, Device, Schedule, Simulator};
@@ -242,6 +246,7 @@ mod bare;
 mod buffer;
 mod checked;
 mod choice;
+mod compiling;
 mod copies;
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod cuda;

@@ -12,8 +12,8 @@ use crate::error::Error;
 use crate::host_memory::HostMemory;
 use crate::memory::{MemoryId, byte_len};
 
-/// `len` elements of host memory that kernels read and write in place ("zero-copy"). Dropping the buffer frees the
-/// memory.
+/// A buffer of `len` elements in host memory that kernels read and write in place ("zero-copy"). Dropping the buffer
+/// frees the memory.
 ///
 /// Each access of a kernel crosses the link between GPU and host, so mapped memory is worthwhile for data that is read
 /// or written once. [`Device::mapped`] makes such a buffer.
@@ -29,12 +29,12 @@ pub struct MappedBuffer<T: DeviceCopy> {
 }
 
 impl Device {
-    /// Allocates `len` elements of page-locked host memory that kernels access in place. All bytes are zero. Does not
-    /// compile if zero bytes are not a valid `T`.
+    /// Allocates `len` elements of page-locked host memory that kernels access in place. All bytes are zero. The call
+    /// does not compile if zero bytes are not a valid `T`.
     ///
     /// # Errors
     ///
-    /// As for [`pinned`](Self::pinned).
+    /// The same errors as [`pinned`](Self::pinned).
     pub fn mapped<T: DeviceCopy>(&self, len: usize) -> Result<MappedBuffer<T>, Error> {
         const { check_zeros::<T>() };
         let memory = HostMemory::zeroed(self, byte_len::<T>(len)?, PageLock::Mapping)?;
@@ -83,8 +83,8 @@ impl<T: DeviceCopy> MappedBuffer<T> {
     /// [`Error::ContextLost`] when an earlier launch failed.
     pub fn as_slice(&self) -> Result<&[T], Error> {
         self.device().synchronize()?;
-        // SAFETY: the memory has `len` aligned and initialised elements. No kernel writes them: earlier ones have
-        // ended, and another would need a view that borrows `self` mutably.
+        // SAFETY: the memory has `len` aligned and initialised elements. No kernel writes them: earlier kernels have
+        // ended, and another kernel would need a view that borrows `self` mutably.
         Ok(unsafe { slice::from_raw_parts(self.memory.pointer().as_ptr(), self.len) })
     }
 
@@ -92,11 +92,11 @@ impl<T: DeviceCopy> MappedBuffer<T> {
     ///
     /// # Errors
     ///
-    /// As for [`as_slice`](Self::as_slice).
+    /// The same errors as [`as_slice`](Self::as_slice).
     pub fn as_mut_slice(&mut self) -> Result<&mut [T], Error> {
         self.device().synchronize()?;
-        // SAFETY: the memory has `len` aligned and initialised elements. No kernel accesses them: earlier ones have
-        // ended, and another would need a view that borrows `self`.
+        // SAFETY: the memory has `len` aligned and initialised elements. No kernel accesses them: earlier kernels have
+        // ended, and another kernel would need a view that borrows `self`.
         Ok(unsafe { slice::from_raw_parts_mut(self.memory.pointer().as_ptr(), self.len) })
     }
 }

@@ -27,7 +27,7 @@ pub(crate) struct Memory {
     allocated: Option<Allocated>,
     bytes: usize,
     id: MemoryId,
-    /// The last field, so that the device outlives its memory.
+    /// The device. This is the last field, so that the device is dropped after the memory.
     device: Device,
 }
 
@@ -45,8 +45,8 @@ impl Memory {
         Ok(Self { allocated, bytes, id: MemoryId::new(), device: device.clone() })
     }
 
-    /// Allocates `bytes` bytes as a workspace of the type `of`. They are zeros, or the contents that the last workspace
-    /// of this type and size had when it was dropped.
+    /// Allocates `bytes` bytes as a workspace of the type `of`. Their contents are those of the last dropped workspace
+    /// of this type and size, or zeros if there is none.
     pub(crate) fn workspace(device: &Device, bytes: usize, of: TypeId) -> Result<Self, Error> {
         if bytes == 0 {
             return Self::new(device, bytes);
@@ -134,7 +134,8 @@ impl Memory {
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        // The memory is freed after the device's queue has finished with it. The address may then be allocated again.
+        // The memory is freed after the device's queue has finished with it. A later allocation may then get the same
+        // address.
         if let (Some(start), Some(_)) = (self.address(), self.device.queue_actor()) {
             ordering::forget(&(start.addr()..start.addr() + self.bytes));
         }

@@ -3,15 +3,15 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::Read;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use flate2::read::DeflateDecoder;
 
-use crate::ptx;
+use crate::ptx::Outline;
 use crate::unavailable::Unavailable;
 use crate::version::CudaVersion;
 
-/// The PTX of the kernels of one Rust module and of the modules inside it.
+/// The PTX of the kernels of one Rust module and of the modules nested in it.
 #[derive(Clone, Copy, Debug)]
 pub struct PtxModule {
     /// The path of the Rust module, as `module_path!()` returns it: `"gpu::life"`. A kernel belongs to the `PtxModule`
@@ -23,31 +23,54 @@ pub struct PtxModule {
     pub images: &'static [PtxImage],
 }
 
-/// The PTX of one module for one architecture and all later ones.
+/// The PTX of one module for one architecture and all later architectures.
 #[derive(Clone, Copy, Debug)]
 pub struct PtxImage {
     /// The architecture: 70 for `sm_70`.
     pub arch: u32,
     bytes: &'static [u8],
     is_deflated: bool,
+    is_compiled_at_open: bool,
+    machine_code: Option<&'static [u8]>,
 }
-
-/// The PTX of one entry alone, or `None` if it needs the rest of its module.
-type OwnText = Option<Arc<str>>;
 
 /// The number of bytes at the start of an image that contain its version and its target.
 const HEAD: u64 = 4096;
 
 impl PtxImage {
-    /// Makes an image from the PTX `text`.
+    /// Creates an image from the PTX `text`.
     pub const fn new(arch: u32, text: &'static str) -> Self {
-        Self { arch, bytes: text.as_bytes(), is_deflated: false }
+        Self { arch, bytes: text.as_bytes(), is_deflated: false, is_compiled_at_open: false, machine_code: None }
     }
 
-    /// Makes an image from PTX compressed by DEFLATE (RFC 1951), for programs with much PTX. If the bytes are invalid,
-    /// the driver gets the text up to the error.
+    /// Creates an image from PTX compressed by DEFLATE (RFC 1951), for programs with much PTX. If the bytes are
+    /// invalid, the driver gets the text up to the error.
     pub const fn deflated(arch: u32, bytes: &'static [u8]) -> Self {
-        Self { arch, bytes, is_deflated: true }
+        Self { arch, bytes, is_deflated: true, is_compiled_at_open: false, machine_code: None }
+    }
+
+    /// Makes the driver compile the kernels of this image as soon as a GPU is opened: see
+    /// [`Device::open`](crate::Device::open). The images of [`include_ptx!`](crate::include_ptx) are made so.
+    pub const fn compiled_at_open(self) -> Self {
+        Self { is_compiled_at_open: true, ..self }
+    }
+
+    pub(crate) fn is_compiled_at_open(&self) -> bool {
+        self.is_compiled_at_open
+    }
+
+    /// Adds the machine code of the same kernels, which `ptxas -arch=sm_<arch>` made of the PTX. A GPU of the same major
+    /// compute capability and the same or a later minor one loads it, so that the driver compiles nothing. Any other GPU
+    /// loads the PTX, and so does a GPU whose driver refuses the machine code. Launches with tables need the PTX, too.
+    #[must_use]
+    pub const fn with_machine_code(self, cubin: &'static [u8]) -> Self {
+        Self { machine_code: Some(cubin), ..self }
+    }
+
+    /// Returns the machine code, if there is any that a GPU of `capability` can run.
+    pub(crate) fn machine_code_for(&self, capability: (u32, u32)) -> Option<&'static [u8]> {
+        let is_compatible = self.arch <= arch(capability) && self.arch / 10 == capability.0;
+        self.machine_code.filter(|_| is_compatible)
     }
 
     /// Returns the PTX.
@@ -62,24 +85,16 @@ impl PtxImage {
         texts.entry(std::ptr::from_ref(self).addr()).or_insert_with(|| self.text().into()).clone()
     }
 
-    /// Returns the PTX of each of `entries` with all that the entry uses, or `None` if it needs the rest of its
-    /// module. Each text is extracted once.
-    pub(crate) fn own_texts(&'static self, entries: &[&'static str]) -> Vec<OwnText> {
-        static OWN: Mutex<BTreeMap<(usize, &str), OwnText>> = Mutex::new(BTreeMap::new());
-        let mut own = OWN.lock().unwrap_or_else(PoisonError::into_inner);
-        let key = |entry| (std::ptr::from_ref(self).addr(), entry);
-        let missing: Vec<_> = entries.iter().copied().filter(|&entry| !own.contains_key(&key(entry))).collect();
-        if !missing.is_empty() {
-            let whole = self.shared_text();
-            // Extract all entries together first, so that the whole text is scanned once.
-            let part = ptx::entries_alone(&whole, &missing);
-            let part = part.as_deref().unwrap_or(&whole);
-            own.extend(missing.iter().map(|&entry| (key(entry), ptx::entries_alone(part, &[entry]).map(Arc::from))));
-        }
-        entries.iter().map(|&entry| own.get(&key(entry)).cloned().flatten()).collect()
+    /// Returns the outline of the PTX, or `None` if single kernels cannot be extracted from it. The text is parsed once.
+    pub(crate) fn outline(&'static self) -> Option<&'static Outline> {
+        static OUTLINES: Mutex<BTreeMap<usize, &OnceLock<Option<Outline>>>> = Mutex::new(BTreeMap::new());
+        let mut outlines = OUTLINES.lock().unwrap_or_else(PoisonError::into_inner);
+        let outline = *outlines.entry(std::ptr::from_ref(self).addr()).or_insert_with(|| Box::leak(Box::default()));
+        drop(outlines);
+        outline.get_or_init(|| Outline::new(self.shared_text())).as_ref()
     }
 
-    /// Returns about the first `max` bytes of the image's PTX.
+    /// Returns the image's PTX, or about the first `max` bytes if the image is compressed.
     fn read(&self, max: u64) -> Cow<'static, str> {
         if !self.is_deflated {
             return String::from_utf8_lossy(self.bytes);
@@ -90,13 +105,13 @@ impl PtxImage {
         String::from_utf8(text).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()).into()
     }
 
-    /// Finds the first line in the image's head that begins with `word`, and returns the rest of that line.
+    /// Finds the first line at the start of the image's PTX that begins with `word`, and returns the rest of that line.
     fn stated(&self, word: &str) -> Option<String> {
         let head = self.read(HEAD);
         head.lines().find_map(|line| line.trim_start().strip_prefix(word)).map(|rest| rest.trim().to_owned())
     }
 
-    /// Returns the compiler that made the PTX, if a comment in its head names it.
+    /// Returns the compiler that made the PTX, if a comment at the start of the PTX names it.
     pub fn compiler(&self) -> Option<String> {
         self.stated("// compiler: ")
     }
@@ -111,7 +126,8 @@ impl PtxImage {
 }
 
 /// Expands to the PTX modules that the project's build script compiled with `cuda_builder`'s `CudaBuilder::embed`. The
-/// argument is the library name of the kernels' crate. Pass the result to [`Device::open`](crate::Device::open).
+/// argument is the library name of the kernels' crate. Pass the result to [`Device::open`](crate::Device::open), which
+/// begins to compile all these kernels for a GPU.
 ///
 /// ```ignore
 /// let device = Device::open(DeviceChoice::Auto, launch::include_ptx!("mine_kernels"))?;
@@ -136,11 +152,14 @@ pub(crate) fn arch((major, minor): (u32, u32)) -> u32 {
     10 * major + minor
 }
 
-/// Returns the index in `modules` of the module to which the Rust module `declared_in` belongs.
+/// Returns the index in `modules` of the module to which the Rust module `declared_in` belongs. Modules with the same
+/// images share one index, so that all their kernels use the same statics.
 pub(crate) fn find(modules: &[PtxModule], declared_in: &str) -> Option<usize> {
     let contains =
         |path: &str| declared_in.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with("::"));
-    (0..modules.len()).filter(|&i| contains(modules[i].path)).max_by_key(|&i| modules[i].path.len())
+    let found = (0..modules.len()).filter(|&i| contains(modules[i].path)).max_by_key(|&i| modules[i].path.len())?;
+    let shares = |module: &PtxModule| std::ptr::eq(module.images, modules[found].images);
+    if modules[found].images.is_empty() { Some(found) } else { modules.iter().position(shares) }
 }
 
 impl PtxModule {
@@ -151,8 +170,8 @@ impl PtxModule {
         images
     }
 
-    /// Checks that the GPU `name`, of this capability and with a driver for CUDA `driver`, can run an image of this
-    /// module.
+    /// Checks that the GPU `name` can run an image of this module. `capability` is the GPU's compute capability, and
+    /// `driver` is the CUDA version that its driver supports.
     pub(crate) fn check(&self, name: &str, capability: (u32, u32), driver: CudaVersion) -> Result<(), Unavailable> {
         if self.images.is_empty() {
             return Err(Unavailable::NotBuilt { module: self.path });
@@ -207,18 +226,26 @@ mod tests {
         assert_eq!(found("gpu2"), None);
         assert_eq!(found("others"), None);
         assert_eq!(find(&[], kernel("gpu").module), None);
+        // Libraries in the same images are one module.
+        const SHARED: &[PtxModule] = {
+            static IMAGES: [PtxImage; 1] = [SM_70];
+            &[PtxModule { path: "first", images: &IMAGES }, PtxModule { path: "second", images: &IMAGES }]
+        };
+        assert_eq!(find(SHARED, "second::inner"), Some(0));
     }
 
     #[test]
-    fn entries_are_extracted_once_and_a_static_affects_its_own_entry_only() {
+    fn a_text_is_parsed_once_and_a_static_affects_its_own_entry_only() {
         static IMAGE: PtxImage = PtxImage::new(
             70,
             ".version 7.0\n.target sm_70\n.visible .global .b32 all;\n.entry a()\n{\n}\n.entry b()\n{\n\tuse all;\n}\n",
         );
-        let [a, None, None] = &IMAGE.own_texts(&["a", "b", "c"])[..] else { panic!("not one text") };
-        let a = a.as_ref().unwrap();
+        let outline = IMAGE.outline().unwrap();
+        assert!(std::ptr::eq(outline, IMAGE.outline().unwrap()));
+        let [Some(a), None, None] = ["a", "b", "c"].map(|entry| outline.part(&[entry])) else { panic!("not one text") };
         assert!(a.contains(".entry a()") && !a.contains("all") && !a.contains(".entry b()"), "{a}");
-        assert!(Arc::ptr_eq(a, IMAGE.own_texts(&["a"])[0].as_ref().unwrap()));
+        static NONE: PtxImage = PtxImage::new(70, ".version 7.0\n.section .debug_info { }\n");
+        assert!(NONE.outline().is_none());
     }
 
     #[test]
@@ -229,6 +256,15 @@ mod tests {
         assert_eq!(best((8, 9)), [70]);
         assert_eq!(best((7, 0)), [70]);
         assert!(best((6, 1)).is_empty());
+    }
+
+    #[test]
+    fn machine_code_is_for_one_major_version() {
+        let image = PtxImage::new(86, "").with_machine_code(b"code");
+        for (capability, runs) in [((8, 6), true), ((8, 9), true), ((8, 0), false), ((9, 0), false), ((12, 0), false)] {
+            assert_eq!(image.machine_code_for(capability).is_some(), runs, "{capability:?}");
+        }
+        assert_eq!(SM_90.machine_code_for((9, 0)), None);
     }
 
     #[test]

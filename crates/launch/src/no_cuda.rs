@@ -13,7 +13,7 @@ pub(crate) fn gpus() -> Result<Vec<Gpu>, Unavailable> {
 
 pub(crate) fn compile(_: u32, _: &'static [PtxModule], _: impl Fn(u32) -> Vec<&'static KernelInfo>) {}
 
-/// Always returns an error. The simulator's type takes the place of the GPU's in the signature.
+/// Always returns an error. The return type names the simulator's device in place of the GPU's.
 pub(crate) fn open(_ordinal: u32, _modules: &'static [PtxModule]) -> Result<SimulatedDevice, Unavailable> {
     Err(Unavailable::UnsupportedPlatform)
 }

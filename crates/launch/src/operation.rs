@@ -12,10 +12,10 @@ pub(crate) struct RecordedLaunch {
 }
 
 impl RecordedLaunch {
-    /// Makes a launch of the kernel of `call` with the parameters `params`.
+    /// Creates a launch of the kernel of `call` with the parameters `params`.
     ///
     /// # Safety
-    /// The result must only be launched while the memory that `call` views is borrowed again.
+    /// At each launch of the result, the memory to which the views of `call` point must be borrowed again.
     pub(crate) unsafe fn new(config: LaunchConfig, call: Call<'_>, params: Params) -> Self {
         // SAFETY: the caller guarantees that the memory is borrowed at each launch.
         Self { config, call: unsafe { call.unbound() }, params }
@@ -40,7 +40,7 @@ pub(crate) enum Operation {
 
 // SAFETY: the pointers are used only while the memory behind them is held.
 unsafe impl Send for Operation {}
-// SAFETY: the pointers are used only in `unsafe` functions, whose callers hold the memory behind them.
+// SAFETY: the pointers are used only in `unsafe` functions, whose callers guarantee that the memory behind them lives.
 unsafe impl Sync for Operation {}
 
 impl Operation {

@@ -3,8 +3,8 @@
 //! # Design
 //!
 //! `Stream::upload_part` fills memory and returns a read-only view of it, so it takes a `BufferPart`, not a
-//! `GlobalMut`. A kernel may hold the returned `Global` as `&[T]`, whose elements no other code may write. A part
-//! therefore cannot be copied.
+//! `GlobalMut`. A kernel may hold the returned `Global` as `&[T]`, whose elements no other code may write. A part is
+//! therefore not `Copy`.
 
 use std::iter;
 
@@ -20,7 +20,7 @@ pub struct BufferPart<'a, T> {
 }
 
 impl<'a, T: DeviceCopy> BufferPart<'a, T> {
-    /// Makes a part of the elements of `view`, which must be the only view of them for `'a`.
+    /// Creates a part of the elements of `view`, which must be the only view of them for `'a`.
     pub(crate) fn new(view: GlobalMut<'a, T>) -> Self {
         Self { view }
     }
@@ -57,8 +57,8 @@ impl<'a, T: DeviceCopy> BufferPart<'a, T> {
         (Self::new(first), Self::new(self.view.part(middle, self.view.len() - middle)))
     }
 
-    /// Divides the part into parts of `len` elements (of 1 if `len` is 0), in order. The last part has the remaining
-    /// elements.
+    /// Divides the part into consecutive parts of `len` elements, or of 1 element if `len` is 0. The last part has the
+    /// remaining elements.
     pub fn chunks(self, len: usize) -> impl Iterator<Item = Self> {
         let mut rest = Some(self).filter(|part| !part.is_empty());
         iter::from_fn(move || {

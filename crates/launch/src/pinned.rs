@@ -13,11 +13,11 @@ use crate::error::Error;
 use crate::host_memory::HostMemory;
 use crate::memory::byte_len;
 
-/// `len` elements of page-locked host memory. Dropping the buffer frees the memory.
+/// A buffer of `len` elements in page-locked host memory. Dropping the buffer frees the memory.
 ///
-/// The buffer dereferences to a slice. A GPU copies it faster than other memory and, in a [`Stream`](crate::Stream),
-/// while the host continues. [`Device::pinned`] makes a buffer. Page-locked memory cannot be swapped out, so a host has
-/// less of it than of ordinary memory. For the simulator the buffer is ordinary memory.
+/// The buffer dereferences to a slice. A GPU copies page-locked memory faster than other memory and, in a
+/// [`Stream`](crate::Stream), while the host continues. [`Device::pinned`] makes a buffer. Page-locked memory cannot be
+/// swapped out, so a host has less of it than of ordinary memory. For the simulator the buffer is ordinary memory.
 pub struct PinnedBuffer<T: DeviceCopy> {
     memory: HostMemory,
     len: usize,
@@ -25,7 +25,7 @@ pub struct PinnedBuffer<T: DeviceCopy> {
 }
 
 impl Device {
-    /// Allocates `len` elements of page-locked host memory, whose bytes are all zero. Does not compile if zero bytes
+    /// Allocates `len` elements of page-locked host memory. All bytes are zero. The call does not compile if zero bytes
     /// are not a valid `T`.
     ///
     /// # Errors
@@ -51,7 +51,7 @@ impl<T: DeviceCopy> Deref for PinnedBuffer<T> {
 
     fn deref(&self) -> &[T] {
         // SAFETY: the memory has `len` aligned and initialised elements. Writing them needs a mutable borrow of `self`;
-        // a copy by the device borrows it until it is done.
+        // a copy by the device borrows `self` until the copy is done.
         unsafe { slice::from_raw_parts(self.memory.pointer().as_ptr(), self.len) }
     }
 }

@@ -1,19 +1,22 @@
 //! Extracts single kernels from a module's PTX, and inserts tables into it.
 //!
-//! The driver compiles all kernels of a module before it returns one, at 10 to 180 ms each. It therefore receives only
-//! the requested kernels and what they use.
+//! The driver compiles all kernels of a module before it returns one of them, and each takes 10 to 180 ms. This crate
+//! therefore passes it only the requested kernels and what they use.
 //!
 //! # Design
 //!
-//! `Device::load` compiles the kernels of several launches at the same time, each separately. A launch then waits only
-//! for its own kernel.
+//! Several kernels are compiled at the same time, each separately (`compiling.rs`). A launch then waits only for its
+//! own kernel. A module's text is parsed once (`outline.rs`), however many kernels are extracted from it.
 //!
 //! A kernel that uses a static is loaded with its whole module, once per device, so that all kernels share the static.
 //! The tables of `lop3_given`, from `LaunchConfig::tables`, are inserted into the text as constants. The driver then
 //! compiles the text once for each list of tables. The simulator reads the tables from the launch.
 
-use std::collections::HashMap;
 use std::ops::Range;
+
+mod outline;
+
+pub(crate) use outline::Outline;
 
 /// The start of the comment that marks the place of a truth table in PTX. It follows the number that the table
 /// replaces.
@@ -21,9 +24,12 @@ const TABLE: &str = "/*table ";
 
 /// A piece of a module's text at the outermost level.
 struct Item<'t> {
-    text: &'t str,
+    /// The place of its text in the module's.
+    range: Range<usize>,
     /// The name that the item declares, or `None` for a directive, which is always kept.
     name: Option<&'t str>,
+    /// True if the item is a kernel.
+    is_entry: bool,
     /// True if the host also accesses the item by name, so that every kernel must use the same instance.
     is_shared_with_host: bool,
 }
@@ -31,43 +37,26 @@ struct Item<'t> {
 /// Returns a PTX text with these kernels alone: the module's directives, the kernels, and what they refer to, in the
 /// module's order.
 ///
-/// Returns `None` if a kernel needs the rest of its module. It does if it uses a static, which all kernels share, or if
-/// the module has debugging information. Returns `None` also if the text cannot be parsed.
+/// Returns `None` if a kernel needs the rest of its module. It does if the kernel uses a static, which all kernels
+/// share, or if the module has debugging information. Also returns `None` if the text cannot be parsed.
 pub(crate) fn entries_alone(module: &str, entries: &[&str]) -> Option<String> {
-    let items = items(module)?;
-    // A function may be declared before it is defined; both are kept.
-    let mut places = HashMap::<_, Vec<_>>::new();
-    for (i, item) in items.iter().enumerate() {
-        if let Some(name) = item.name {
-            places.entry(name).or_default().push(i);
-        }
-    }
-    let mut is_used: Vec<_> = items.iter().map(|item| item.name.is_none()).collect();
-    let mut todo = Vec::<usize>::new();
-    for entry in entries {
-        todo.extend(places.get(entry)?);
-    }
-    while let Some(i) = todo.pop() {
-        if std::mem::replace(&mut is_used[i], true) {
-            continue;
-        }
-        if items[i].is_shared_with_host {
-            return None;
-        }
-        todo.extend(words(items[i].text).filter_map(|word| places.get(&items[i].text[word])).flatten());
-    }
-    let used = items.iter().zip(is_used).filter(|(_, is_used)| *is_used);
-    Some(used.flat_map(|(item, _)| [item.text, "\n"]).collect())
+    Outline::new(module.into())?.part(entries)
 }
 
-/// Returns true if the kernel `text` itself waits for the previous launches. Such a kernel may start while they run.
-pub(crate) fn waits_for_dependencies(text: &str) -> bool {
-    text.contains("griddepcontrol.wait")
+/// Properties of a kernel that its text shows.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Traits {
+    /// True if the kernel itself waits for the previous launches. Such a kernel may start while they run.
+    pub(crate) waits: bool,
+    /// True if the text has placeholders for tables.
+    pub(crate) has_placeholders: bool,
 }
 
-/// Returns true if the PTX `text` has placeholders for tables.
-pub(crate) fn has_table_placeholders(text: &str) -> bool {
-    text.contains(TABLE)
+impl Traits {
+    /// Returns the properties of the kernel that `text` contains alone.
+    pub(crate) fn of(text: &str) -> Self {
+        Self { waits: text.contains("griddepcontrol.wait"), has_placeholders: text.contains(TABLE) }
+    }
 }
 
 /// Returns the PTX `text` with `tables` inserted.
@@ -102,12 +91,15 @@ fn items(module: &str) -> Option<Vec<Item<'_>>> {
             _ => end_of_item(rest)?,
         };
         let (text, after) = rest.split_at(len);
+        let begin = module.len() - rest.len();
         let is_directive = matches!(directive, ".version" | ".target" | ".address_size" | ".file");
         let name = if is_directive { None } else { Some(declared(text)?) };
         let mut head = text.split_whitespace();
         let is_shared_with_host =
             directive == ".visible" && head.nth(1).is_some_and(|kind| kind == ".global" || kind == ".const");
-        items.push(Item { text, name, is_shared_with_host });
+        let signature = text.split(['(', '{', ';']).next().unwrap_or_default();
+        let is_entry = !is_directive && signature.split_whitespace().any(|word| word == ".entry");
+        items.push(Item { range: begin..begin + len, name, is_entry, is_shared_with_host });
         rest = skip_blank(after);
     }
     Some(items)
@@ -158,8 +150,8 @@ fn is_word(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '%')
 }
 
-/// Returns the words of `text`, including those in comments and strings. A superfluous word at most keeps an item that
-/// no kernel needs.
+/// Returns the words of `text`, including those in comments and strings. At worst, a superfluous word keeps an item
+/// that no kernel needs.
 fn words(text: &str) -> impl Iterator<Item = Range<usize>> {
     let mut at = 0;
     std::iter::from_fn(move || {

@@ -12,8 +12,8 @@ use crate::error::Error;
 use crate::recorder::Recorder;
 
 /// A queue of launches, fills and copies, which are executed in the order of the calls. The queue of a [`Device`]
-/// executes them at once. The queue in [`Device::record`] records them, and the graph executes them at each of its
-/// launches. The queues in [`Device::load`] and [`Device::kernels_of`] execute nothing.
+/// passes them to the device at once. The queue in [`Device::record`] records them, and the graph executes them at each
+/// of its launches. The queues in [`Device::load`] and [`Device::kernels_of`] execute nothing.
 ///
 /// A function that takes a queue works for a device and for a graph:
 ///
@@ -65,17 +65,17 @@ impl<'q> Queue<'q> {
         self.device
     }
 
-    /// Returns `true` if the queue records its work, to be executed later.
+    /// Returns `true` if the queue only records its work, for a graph or to list its kernels.
     pub fn is_recording(self) -> bool {
         self.recorder.is_some()
     }
 
-    /// Enqueues a kernel: each thread of `config` runs `call` once.
+    /// Enqueues the kernel of `call`. Each thread of the grid that `config` describes runs the kernel once.
     ///
     /// # Errors
     ///
-    /// As for [`Device::launch`]. A queue that records does not return [`Error::Fault`] and [`Error::ContextLost`]: the
-    /// launch of the graph returns them.
+    /// The same errors as [`Device::launch`]. A recording queue never returns [`Error::Fault`] or
+    /// [`Error::ContextLost`], because only the launch of the graph executes the kernel.
     pub fn launch(self, config: LaunchConfig, call: Call<'_>) -> Result<(), Error> {
         match self.recorder {
             None => self.device.launch(config, call),
@@ -91,7 +91,7 @@ impl<'q> Queue<'q> {
     ///
     /// # Errors
     ///
-    /// [`Error::WrongDevice`] if the buffer is on another device; otherwise as for [`Buffer::fill_zero`].
+    /// [`Error::WrongDevice`] if the buffer is on another device; otherwise the same errors as [`Buffer::fill_zero`].
     pub fn fill_zero<T: DeviceCopy>(self, buffer: &mut Buffer<T>) -> Result<(), Error> {
         self.check(buffer, "a fill")?;
         match self.recorder {
@@ -107,7 +107,7 @@ impl<'q> Queue<'q> {
     ///
     /// # Errors
     ///
-    /// [`Error::WrongDevice`] if a buffer is on another device; otherwise as for [`Buffer::copy_from`].
+    /// [`Error::WrongDevice`] if a buffer is on another device; otherwise the same errors as [`Buffer::copy_from`].
     pub fn copy<T: DeviceCopy>(self, from: &Buffer<T>, to: &mut Buffer<T>) -> Result<(), Error> {
         self.check(to, "a copy between buffers")?;
         match self.recorder {

@@ -19,7 +19,7 @@ pub(crate) struct Recorder {
 }
 
 impl Recorder {
-    /// Makes a recorder that records kernels only.
+    /// Creates a recorder that records kernels only.
     pub(crate) fn of_kernels() -> Self {
         Self { kernels: Some(RefCell::default()), ..Self::default() }
     }
@@ -39,7 +39,7 @@ impl Recorder {
             return Ok(());
         }
         backend.prepare(call.info(), config)?;
-        // SAFETY: only `Graph::launch` launches it, and only while the graph holds all memory of its views.
+        // SAFETY: only `Graph::launch` launches the result, and only while the graph holds all memory of its views.
         let launch = unsafe { RecordedLaunch::new(config, call, params) };
         self.work.borrow_mut().push(Operation::Launch(Box::new(launch)));
         Ok(())

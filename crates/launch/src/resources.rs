@@ -20,11 +20,11 @@ pub(crate) struct HeldMemory {
     pub(crate) is_exclusive: bool,
 }
 
-/// The buffers that a [`Graph`](crate::Graph) holds, by value or by reference, and tuples, arrays and structures of
-/// them. Kernels of the graph may read buffers behind a `&`, and read and write all others.
+/// Implemented by the buffers that a [`Graph`](crate::Graph) can hold, by value or by reference, and by tuples, arrays
+/// and structures of them. Kernels of the graph may read buffers behind a `&`, and read and write all others.
 ///
-/// For a structure, [`hold`](Self::hold) must name all buffers that kernels use. Recording the graph fails if `hold`
-/// leaves out such a buffer:
+/// For a structure, [`hold`](Self::hold) must name all buffers that kernels use. Otherwise recording the graph returns
+/// an error:
 ///
 /// ```
 /// use launch::{Buffer, Held, Resources};
@@ -42,11 +42,12 @@ pub(crate) struct HeldMemory {
 /// }
 /// ```
 pub trait Resources {
-    /// Calls [`Held::shared`] or [`Held::exclusive`] for each buffer, or `hold` for each field.
+    /// Calls [`Held::shared`] or [`Held::exclusive`] for each buffer, or calls `hold` for each field.
     fn hold<'s>(&'s mut self, held: &mut Held<'s>);
 }
 
-/// Collects the buffers of [`Resources`]. The buffers are borrowed for `'s`, while the graph's work is enqueued.
+/// A list of the buffers in a [`Resources`] value. The buffers stay borrowed for `'s`, while the graph's work is
+/// enqueued.
 #[derive(Debug)]
 pub struct Held<'s> {
     device: DeviceId,
@@ -55,7 +56,7 @@ pub struct Held<'s> {
 }
 
 impl<'s> Held<'s> {
-    /// Makes an empty list for buffers of `device` that reuses the storage of `memory`.
+    /// Creates an empty list for buffers of `device`. The list reuses the storage of `memory`.
     pub(crate) fn new(device: DeviceId, mut memory: Vec<HeldMemory>) -> Self {
         memory.clear();
         Self { device, memory, borrows: PhantomData }
@@ -88,8 +89,8 @@ impl<'s> Held<'s> {
 }
 
 impl Device {
-    /// Returns the addresses of the buffers of `resources` that are on this device, in order. Another library can then
-    /// use the buffers.
+    /// Returns the addresses of the buffers of `resources` that are on this device, in order, so that another library
+    /// can use the buffers.
     #[doc(hidden)]
     pub fn memory_of<R: Resources + ?Sized>(&self, resources: &mut R) -> Vec<usize> {
         let mut held = Held::new(self.id(), Vec::new());

@@ -1,10 +1,10 @@
-//! Scopes in which streams live.
+//! Scopes for streams. At the end of a scope, all work of its streams is done.
 //!
 //! # Design
 //!
-//! Streams live in a scope, like the threads of `std::thread::scope`: the memory of a copy or kernel stays borrowed
-//! until the scope has waited for it. Streams are non-blocking, so a scope first waits for the device's own stream and
-//! for the default stream.
+//! Streams live in a scope, like the threads of `std::thread::scope`. The memory of a copy or kernel stays borrowed
+//! until the scope has waited for it. Streams are non-blocking (`CU_STREAM_NON_BLOCKING`), so a scope first waits for
+//! the device's own stream and for the default stream.
 
 use std::slice;
 
@@ -30,7 +30,7 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// The error of `work`; [`Error::ContextLost`] when a launch failed; any error of creating the streams.
+    /// The error that `work` returns; [`Error::ContextLost`] when a launch failed; any error of creating the streams.
     pub fn streams<'env, R>(
         &self,
         count: usize,
@@ -41,17 +41,17 @@ impl Device {
 }
 
 impl Group {
-    /// Runs `work` with `count` new streams of each member, as [`Device::streams`] does for one device. `work` gets a
-    /// list with one element per member, in order: the streams of that member.
+    /// Runs `work` with `count` new streams of each member, as [`Device::streams`] does for one device. The argument of
+    /// `work` is a list with one element per member, in order: the streams of that member.
     ///
     /// A stream can [wait](Stream::wait) for events of every member, and can [copy](Stream::copy) between its member's
-    /// memory and that of another.
+    /// memory and the memory of another member.
     ///
     /// The [crate's documentation](crate#several-devices) has an example.
     ///
     /// # Errors
     ///
-    /// As for [`Device::streams`].
+    /// The same errors as [`Device::streams`].
     pub fn streams<'env, R>(
         &self,
         count: usize,
@@ -88,7 +88,7 @@ fn with_capacity<'scope, 'env>(count: usize) -> Result<Vec<Stream<'scope, 'env>>
     Ok(streams)
 }
 
-/// The open streams of a scope. Dropping the value waits for all their work, also in a panic.
+/// The open streams of a scope. Dropping the value waits for all their work, even during a panic.
 struct OpenStreams<'d> {
     /// The streams of each device, in the order of the devices.
     streams: Vec<Vec<OpenStream<'d>>>,
@@ -97,7 +97,7 @@ struct OpenStreams<'d> {
 
 struct OpenStream<'d> {
     stream: Box<dyn BackendStream + 'd>,
-    /// This stream in the race checker, if its device checks streams.
+    /// The actor in the race checker that represents this stream, or `None` if its device does not check streams.
     actor: Option<Actor>,
 }
 
@@ -142,7 +142,7 @@ impl<'d> OpenStreams<'d> {
 impl Drop for OpenStreams<'_> {
     fn drop(&mut self) {
         if !self.are_finished {
-            // The panic that leaves the scope is reported instead of the error.
+            // An error is ignored here, because the panic that leaves the scope is reported instead.
             let _ = self.wait();
         }
     }

@@ -24,13 +24,13 @@ const SHARED_BYTES_PER_BLOCK: u32 = 48 * 1024;
 /// The maximum number of resident threads per multiprocessor of a large GPU.
 const THREADS_PER_MULTIPROCESSOR: u32 = 2048;
 
-/// A simulator as a device. Work is done when the call that enqueues it returns.
+/// The simulator as a device. The work of a call is done when the call returns.
 #[derive(Clone)]
 pub(crate) struct SimulatedDevice {
     simulator: Simulator,
     /// The time at which the device's clock started.
     start: Instant,
-    /// The limit of the device's memory, if it has one.
+    /// The limit of the device's memory, or `None` if there is no limit.
     limit: Option<Arc<MemoryLimit>>,
 }
 
@@ -122,8 +122,8 @@ impl Backend for SimulatedDevice {
         Err(has_no("multiprocessors to occupy"))
     }
 
-    /// Returns the number of blocks that fit on the simulated multiprocessors, each of which holds 2048 threads. The
-    /// number of stacks for waiting threads may reduce the result.
+    /// Returns the number of blocks that fit on the simulated multiprocessors, each of which has room for 2048 threads.
+    /// The result is smaller if the simulator has too few stacks for waiting threads.
     fn max_cooperative_blocks(
         &self,
         kernel: &'static KernelInfo,
@@ -310,7 +310,7 @@ unsafe fn store_all(to: *mut u8, from: *const u8, bytes: usize, element: usize) 
 /// Copies `bytes` bytes at `from` to host memory at `to` by atomic loads, because other threads may access them too.
 ///
 /// # Safety
-/// As for [`store_all`], except that `from` instead of `to` must be aligned to the elements.
+/// The same conditions as for [`store_all`], except that `from` instead of `to` must be aligned to the elements.
 unsafe fn load_all(to: *mut u8, from: *const u8, bytes: usize, element: usize) {
     for_each_word!(bytes, element, offset, Word => {
         // SAFETY: the words divide the elements, so that all are within both ranges and aligned in `from`.

@@ -7,7 +7,7 @@ use crate::backend::{BackendEvent, HANDLE_BYTES, Ipc, Opened};
 use crate::error::Error;
 use crate::simulated::SimulatedDevice;
 
-/// The address and size in bytes of each piece of memory that was shared, by its number.
+/// Maps the number of each shared piece of memory to its address and its size in bytes.
 static SHARED: LazyLock<Mutex<HashMap<u64, (usize, usize)>>> = LazyLock::new(Mutex::default);
 
 /// Returns the handle for `number`. It contains the process id, so that the handles of different processes differ.
@@ -33,7 +33,7 @@ fn open(wanted: &[u8; HANDLE_BYTES]) -> Result<(usize, usize), Error> {
     shared.get(&number).filter(|_| handle(number) == *wanted).copied().ok_or_else(refused)
 }
 
-/// The work of a call is done when the call returns, so that nothing has to wait for events.
+/// All work of a call is done when the call returns, so these functions need not wait for events.
 impl Ipc for SimulatedDevice {
     unsafe fn memory_handle(&self, start: *const u8, bytes: usize) -> Result<[u8; HANDLE_BYTES], Error> {
         Ok(share(start.expose_provenance(), bytes))

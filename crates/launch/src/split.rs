@@ -13,7 +13,7 @@ use crate::copies::copy_all;
 use crate::error::Error;
 use crate::group::Group;
 
-/// The neighbours of the first and the last element of a [`SplitBuffer`].
+/// Specifies whether the first and the last element of a [`SplitBuffer`] are neighbours.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ends {
     /// The first and the last element are neighbours, as in a ring.
@@ -22,8 +22,8 @@ pub enum Ends {
     Open,
 }
 
-/// Elements that are divided among the members of a [`Group`] as evenly as possible. Each part has a halo: copies of
-/// elements of its neighbours. [`Group::split`] makes such a buffer.
+/// A buffer whose elements are divided among the members of a [`Group`] as evenly as possible. Each part has a halo,
+/// which contains copies of elements of its neighbours. [`Group::split`] makes such a buffer.
 ///
 /// ```
 /// use launch::{Ends, Group};
@@ -60,9 +60,9 @@ pub struct SplitPart<T: DeviceCopy> {
 }
 
 impl Group {
-    /// Allocates `len` elements, all of whose bytes are zero, divided among the members in order. If they do not divide
-    /// evenly, the first parts have one element more than the others. Each part that is not empty also has a halo of
-    /// `halo` elements on each side.
+    /// Allocates a buffer of `len` elements, divided among the members in order. All bytes are zero. If the elements do
+    /// not divide evenly, the first parts have one element more than the others. Each part that is not empty also has a
+    /// halo of `halo` elements on each side.
     ///
     /// # Errors
     ///
@@ -143,12 +143,12 @@ impl<T: DeviceCopy> SplitBuffer<T> {
         &mut self.parts
     }
 
-    /// Replaces the elements with those of `data`; halos do not change. Waits for earlier launches.
+    /// Replaces the elements with the elements of `data`; halos do not change. Waits for earlier launches.
     ///
     /// # Errors
     ///
-    /// [`Error::LengthMismatch`] unless `data` has as many elements as this split buffer; [`Error::ContextLost`] when
-    /// an earlier launch failed.
+    /// [`Error::LengthMismatch`] if `data` and this split buffer have different lengths; [`Error::ContextLost`] when an
+    /// earlier launch failed.
     pub fn upload(&mut self, data: &[T]) -> Result<(), Error> {
         if data.len() != self.len {
             return Err(Error::LengthMismatch { what: "upload", buffer: self.len, other: data.len() });
@@ -172,8 +172,8 @@ impl<T: DeviceCopy> SplitBuffer<T> {
         Ok(data)
     }
 
-    /// Copies the current elements of each part to its neighbours' halos. The copies are ordered after the earlier and
-    /// before the later work of the members, except work in streams. On GPUs this returns at once.
+    /// Copies the current elements of each part to its neighbours' halos. The copies run after the earlier work of the
+    /// members and before their later work, except work in streams. On GPUs the call returns at once.
     ///
     /// # Errors
     ///
@@ -193,9 +193,9 @@ impl<T: DeviceCopy> SplitBuffer<T> {
         unsafe { copy_all(&copies, None) }
     }
 
-    /// Returns the pieces from which a halo is copied. The halo has copies of the `len` elements from `element` on, and
-    /// begins at offset `at` of its part. Each piece is a source part, the piece's offset in the source, its offset in
-    /// the halo's part, and its length.
+    /// Returns the pieces from which a halo is copied. The halo contains copies of the `len` elements that start at
+    /// `element`, and begins at offset `at` of its part. Each piece consists of a source part, the piece's offset in
+    /// that part, its offset in the halo's part, and its length.
     fn pieces(&self, element: isize, at: usize, len: usize) -> Vec<(&SplitPart<T>, usize, usize, usize)> {
         let mut pieces = Vec::new();
         let mut done = 0;
@@ -214,7 +214,8 @@ impl<T: DeviceCopy> SplitBuffer<T> {
                     pieces.push((part, part.halo + element - part.range.start, at + done, piece));
                     piece
                 }
-                // Beyond an end: the elements before the first one, or all that are left.
+                // These elements are beyond an end: those before the first element, or all remaining elements after the
+                // last.
                 None if wanted < 0 => wanted.unsigned_abs().min(len - done),
                 None => len - done,
             };

@@ -40,8 +40,8 @@ mod sealed {
 }
 
 impl Device {
-    /// Sets the elements of `of` on this device for later launches. Waits for the earlier launches, except those in
-    /// streams.
+    /// Sets the elements of the static `of` on this device, for later launches. Waits for the earlier launches, except
+    /// those in streams.
     ///
     /// ```
     /// use cuda_std::{GlobalMut, address_space, kernel, thread};
@@ -69,7 +69,7 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// [`Error::LengthMismatch`] unless `values` has as many elements as `of`. On a GPU, [`Error::NoModule`],
+    /// [`Error::LengthMismatch`] if `values` and `of` have different lengths. On a GPU, [`Error::NoModule`],
     /// [`Error::Jit`] or [`Error::PtxTooNew`] if no compiled module has the static, and [`Error::ContextLost`] when an
     /// earlier launch failed.
     pub fn set_static<S: Static>(&self, of: &'static S, values: &[S::Element]) -> Result<(), Error> {
@@ -82,11 +82,12 @@ impl Device {
         self.backend().write_static(info, bytes)
     }
 
-    /// Returns the elements of `of` on this device. Waits for the earlier launches, except those in streams.
+    /// Returns the elements of a kernel's static variable `of` on this device. Waits for the earlier launches, except
+    /// those in streams.
     ///
     /// # Errors
     ///
-    /// As for [`set_static`](Self::set_static).
+    /// The same errors as [`set_static`](Self::set_static).
     pub fn read_static<S: Static>(&self, of: &'static S) -> Result<Vec<S::Element>, Error> {
         let info = of.info();
         let len = info.bytes / info.element.max(1);

@@ -18,10 +18,10 @@ use crate::view::{Region, View};
 /// A queue of copies and launches, made by [`Device::streams`] or [`Group::streams`](crate::Group::streams). The work
 /// of one stream runs in order; the work of several streams may run at the same time.
 ///
-/// Every call returns at once, except copies of host memory that is not page-locked
-/// ([`PinnedBuffer`](crate::PinnedBuffer)), which the driver copies through its own memory. The memory of a copy or
-/// kernel must therefore outlive the scope (`'scope`), at whose end all work is done. The simulator executes each call
-/// at once.
+/// On a GPU, every call returns before its work is done, so the memory that a copy or kernel uses must outlive the
+/// scope (`'scope`). At its end the scope waits for all work. Copies of host memory that is not page-locked
+/// ([`PinnedBuffer`](crate::PinnedBuffer)) are slower, because the driver copies it through memory of its own before
+/// the call returns. The simulator executes each call at once.
 ///
 /// Memory that a stream reads or writes cannot be freed or accessed before the scope has ended:
 ///
@@ -61,9 +61,9 @@ pub struct Stream<'scope, 'env: 'scope> {
     /// The devices of all streams in the scope.
     devices: &'scope [Device],
     stream: &'scope dyn BackendStream,
-    /// The index of the device in `devices`, and the index of the stream among those of this device.
+    /// The index of the device in `devices`, and the index of the stream among the streams of that device.
     number: (usize, usize),
-    /// This stream in the race checker, if the device checks streams.
+    /// The actor in the race checker that represents this stream, or `None` if the device does not check streams.
     actor: Option<Actor>,
     /// Makes both lifetimes invariant, as they are in [`std::thread::Scope`].
     scope: PhantomData<&'scope mut &'scope ()>,
@@ -71,7 +71,7 @@ pub struct Stream<'scope, 'env: 'scope> {
 }
 
 impl<'scope, 'env> Stream<'scope, 'env> {
-    /// Makes the handle of stream `number` of the device with index `member` in `devices`.
+    /// Creates the handle of stream `number` of the device with index `member` in `devices`.
     pub(crate) fn new(
         devices: &'scope [Device],
         member: usize,
@@ -99,15 +99,16 @@ impl<'scope, 'env> Stream<'scope, 'env> {
     ///
     /// # Errors
     ///
-    /// [`Error::LengthMismatch`] unless `view` and `from` have the same length; [`Error::WrongDevice`] if `view` is of
-    /// another device's memory; [`Error::ContextLost`] when an earlier launch failed; [`Error::StreamRace`] if the
+    /// [`Error::LengthMismatch`] if `view` and `from` have different lengths; [`Error::WrongDevice`] if `view` points
+    /// to another device's memory; [`Error::ContextLost`] when an earlier launch failed; [`Error::StreamRace`] if the
     /// device checks streams and finds a race.
     #[track_caller]
     pub fn upload<T: Element>(&self, view: GlobalMut<'scope, T>, from: &'scope [T]) -> Result<(), Error> {
         self.check("upload", view.len(), from.len(), view.device())?;
         self.note(&[(bytes_at(view.as_ptr().cast(), size_of_val(from)), StreamWork::Upload, true)])?;
-        // SAFETY: `check` has checked that the view is of this device's memory and has as many elements as `from`; it
-        // is aligned. Both live for `'scope`, which ends after the copy, and `from` is borrowed.
+        // SAFETY: `check` has checked that the view points to this device's memory and has as many elements as `from`.
+        // The view is aligned. The view and `from` live for `'scope`, which ends after the copy, and `from` is
+        // borrowed.
         unsafe { self.stream.upload(view.as_ptr().cast(), from.as_ptr().cast(), size_of_val(from), size_of::<T>()) }
     }
 
@@ -116,7 +117,7 @@ impl<'scope, 'env> Stream<'scope, 'env> {
     ///
     /// # Errors
     ///
-    /// As for [`upload`](Self::upload).
+    /// The same errors as [`upload`](Self::upload).
     #[track_caller]
     pub fn upload_part<T: Element>(
         &self,
@@ -131,26 +132,27 @@ impl<'scope, 'env> Stream<'scope, 'env> {
     ///
     /// # Errors
     ///
-    /// As for [`upload`](Self::upload).
+    /// The same errors as [`upload`](Self::upload).
     #[track_caller]
     pub fn download<T: Element>(&self, view: impl View<'scope, T>, into: &'scope mut [T]) -> Result<(), Error> {
         let Region { start, len, device } = view.region();
         self.check("download", len, into.len(), device)?;
         self.note(&[(bytes_at(start, size_of_val(into)), StreamWork::Download, false)])?;
-        // SAFETY: `check` has checked that the view is of this device's memory and has as many elements as `into`; it
-        // is aligned. Both live for `'scope`, which ends after the copy, and `into` is borrowed mutably.
+        // SAFETY: `check` has checked that the view points to this device's memory and has as many elements as `into`.
+        // The view is aligned. The view and `into` live for `'scope`, which ends after the copy, and `into` is borrowed
+        // mutably.
         unsafe { self.stream.download(into.as_mut_ptr().cast(), start, size_of_val(into), size_of::<T>()) }
     }
 
     /// Copies the elements of `from` to `to`, within the device or, in a scope of a [`Group`](crate::Group), between
-    /// this device and another member. One of the views must be of this device's memory. The copy is ordered only with
-    /// the work of this stream.
+    /// this device and another member. At least one of the views must point to this device's memory. The copy is
+    /// ordered only with the work of this stream.
     ///
     /// # Errors
     ///
-    /// [`Error::LengthMismatch`] unless both views have the same length; [`Error::Overlap`] if they overlap;
-    /// [`Error::WrongDevice`] if neither is of this device's memory, or one is of no member's; otherwise as for
-    /// [`upload`](Self::upload).
+    /// [`Error::LengthMismatch`] if the views have different lengths; [`Error::Overlap`] if they overlap;
+    /// [`Error::WrongDevice`] if neither view points to this device's memory, or if a view points outside the memory of
+    /// all members; otherwise the same errors as [`upload`](Self::upload).
     #[track_caller]
     pub fn copy<T: Element>(&self, to: GlobalMut<'scope, T>, from: impl View<'scope, T>) -> Result<(), Error> {
         let Region { start, len, device } = from.region();
@@ -163,7 +165,7 @@ impl<'scope, 'env> Stream<'scope, 'env> {
             return Err(Error::Overlap);
         }
         self.note(&[(read, StreamWork::Copy, false), (written, StreamWork::Copy, true)])?;
-        // SAFETY: the views are of these devices' memories, have the same length, are aligned, and do not overlap, as
+        // SAFETY: the views point to these devices' memories, have the same length, are aligned, and do not overlap, as
         // checked above. They live for `'scope`, which ends after the copy.
         unsafe {
             let (to, element) = (to.as_ptr().cast(), size_of::<T>());
@@ -171,17 +173,17 @@ impl<'scope, 'env> Stream<'scope, 'env> {
         }
     }
 
-    /// Enqueues a kernel: each thread of `config` runs `call` once.
+    /// Enqueues the kernel of `call`. Each thread of the grid that `config` describes runs the kernel once.
     ///
     /// # Errors
     ///
-    /// As for [`Device::launch`]; [`Error::StreamRace`] if the device checks streams and finds a race.
+    /// The same errors as [`Device::launch`]; [`Error::StreamRace`] if the device checks streams and finds a race.
     #[track_caller]
     pub fn launch(&self, config: LaunchConfig, call: Call<'scope>) -> Result<(), Error> {
         let mut params = Params::new();
         self.device.encode(config, &call, &mut params)?;
         let launch = || {
-            // SAFETY: `encode` has checked that every view in the call is of this device's memory. The views stay
+            // SAFETY: `encode` has checked that every view in the call points to this device's memory. The views stay
             // borrowed for `'scope`, which ends after the kernel.
             unsafe { self.stream.launch(config, &call, &params) }
         };
@@ -190,7 +192,7 @@ impl<'scope, 'env> Stream<'scope, 'env> {
             Some(actor) => {
                 let work = StreamWork::Launch(call.info());
                 let stream_access = StreamAccess::new(work, Some(self.number), Location::caller());
-                // SAFETY: `encode` has checked that every region is of this device's memory.
+                // SAFETY: `encode` has checked that every region is in this device's memory.
                 unsafe { ordering::launch(actor, self.stream, stream_access, params.regions().as_slice(), launch) }
             }
         }
@@ -206,16 +208,16 @@ impl<'scope, 'env> Stream<'scope, 'env> {
         Ok(Event { event, clock, device: self.device.clone() })
     }
 
-    /// Makes all later work of this stream wait for `event`. The event may be of any stream of this device or, in a
-    /// scope of a [`Group`](crate::Group), of any member. The host does not wait.
+    /// Makes all later work of this stream wait for `event`. The event may belong to any stream of this device or, in a
+    /// scope of a [`Group`](crate::Group), to a stream of any member. The host does not wait.
     ///
     /// # Errors
     ///
-    /// [`Error::WrongDevice`] if the event is of a device outside the scope; [`Error::ContextLost`] when an earlier
-    /// launch failed.
+    /// [`Error::WrongDevice`] if the event belongs to a device outside the scope; [`Error::ContextLost`] when an
+    /// earlier launch failed.
     pub fn wait(&self, event: &Event) -> Result<(), Error> {
         event.check_device(self.devices)?;
-        // SAFETY: the event is of a device of the scope, and all its devices are of one kind.
+        // SAFETY: the event belongs to a device of the scope, and all its devices are of one kind.
         unsafe { self.stream.wait(&event.event) }?;
         if let (Some(actor), Some(clock)) = (self.actor, &event.clock) {
             actor.wait(clock);
@@ -236,8 +238,8 @@ impl<'scope, 'env> Stream<'scope, 'env> {
         Ok(())
     }
 
-    /// Reports accesses to the race checker, if the device checks streams. Each access has the range of bytes, the
-    /// operation, and `true` for a write.
+    /// Reports accesses to the race checker, if the device checks streams. Each access consists of the range of bytes,
+    /// the operation, and `true` for a write.
     #[track_caller]
     fn note(&self, accesses: &[(Range<usize>, StreamWork, bool)]) -> Result<(), Error> {
         let Some(actor) = self.actor else { return Ok(()) };

@@ -6,11 +6,11 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 /// The lists that [`tables`] has returned.
 static LISTS: LazyLock<Mutex<HashSet<&'static [u8]>>> = LazyLock::new(Mutex::default);
 
-/// Returns a static copy of `tables` for [`LaunchConfig::tables`](crate::LaunchConfig::tables), the same slice for
-/// equal lists.
+/// Returns a static copy of `tables` for [`LaunchConfig::tables`](crate::LaunchConfig::tables). Equal lists get the
+/// same slice.
 ///
-/// The slice is kept until the program ends. Kernels that are compiled for it are kept until their device is closed.
-/// Use this function only for lists that are used again.
+/// The slice is kept until the program ends, and kernels that are compiled for it are kept until their device is
+/// closed. Use this function only for lists that are used again.
 pub fn tables(tables: &[u8]) -> &'static [u8] {
     let mut lists = LISTS.lock().unwrap_or_else(PoisonError::into_inner);
     match lists.get(tables) {

@@ -2,7 +2,8 @@
 
 use crate::version::CudaVersion;
 
-/// The reason why a GPU cannot be used. `Debug` has the text of `Display`, because `main` and `unwrap` show it.
+/// The reason why a GPU cannot be used. `Debug` writes the text of `Display`, because `main` and `unwrap` print errors
+/// by `Debug`.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Unavailable {
@@ -21,7 +22,7 @@ pub enum Unavailable {
         /// The dynamic linker's message.
         reason: String,
     },
-    /// The driver's library lacks a function that every use needs.
+    /// The driver's library lacks a function that this crate always needs.
     #[error("{reason}")]
     IncompleteDriver {
         /// The reason, with the name of the function.
@@ -42,7 +43,7 @@ pub enum Unavailable {
     /// The driver works but lists no GPU.
     #[error("the NVIDIA driver finds no GPU")]
     NoGpu,
-    /// There are GPUs, but none with this ordinal.
+    /// There are GPUs, but no GPU has this ordinal.
     #[error("there is no GPU {ordinal}: the driver finds {count}, counted from 0")]
     NoSuchGpu {
         /// The ordinal that was chosen.
@@ -56,7 +57,7 @@ pub enum Unavailable {
         /// The path of the kernels' module.
         module: &'static str,
     },
-    /// The GPU is older than the oldest one that the program's kernels were built for.
+    /// The GPU is older than the oldest architecture that the program's kernels were built for.
     #[error("{name} has compute capability {}.{}, and the kernels need {}.{}", have.0, have.1, need.0, need.1)]
     TooOldGpu {
         /// The GPU's name.

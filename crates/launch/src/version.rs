@@ -12,12 +12,12 @@ pub struct CudaVersion {
 }
 
 impl CudaVersion {
-    /// Makes the version `major.minor`.
+    /// Creates the version `major.minor`.
     pub const fn new(major: u32, minor: u32) -> Self {
         Self { major, minor }
     }
 
-    /// Makes the version that the driver reports as `1000·major + 10·minor`.
+    /// Creates the version that the driver reports as `1000·major + 10·minor`.
     pub const fn from_driver(number: u32) -> Self {
         Self::new(number / 1000, number % 1000 / 10)
     }

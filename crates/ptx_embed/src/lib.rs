@@ -21,7 +21,8 @@ pub fn gpu() -> io::Result<PathBuf> {
 }
 
 /// Compresses the PTX of each module with DEFLATE into `OUT_DIR`, for every architecture that the module was built for.
-/// Also writes `<module>.rs` there: the list of the module's images, as `launch::PtxModule` takes it.
+/// Also writes `<module>.rs` to this folder: the list of the module's images, in the form that `launch::PtxModule`
+/// takes.
 ///
 /// # Errors
 /// If a file cannot be read or written, a module has no PTX, or the caller is no build script of a crate that

@@ -7,7 +7,7 @@ use simt::{
 
 use crate::source;
 
-/// An error or warning of a run, with its parts as the text and JSON show them.
+/// An error or warning of a run, with the parts that its text and its JSON show.
 #[derive(Clone, PartialEq, Eq, Serialize, Debug)]
 pub struct Finding {
     /// The identifier of the finding's kind, such as "data race" or "wrong result". JSON and SARIF use it.
@@ -16,7 +16,7 @@ pub struct Finding {
     pub name: &'static str,
     /// The complete message.
     pub message: String,
-    /// The name of the kernel that failed; `None` for a wrong result.
+    /// The name of the kernel that failed, or `None` for a wrong result.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kernel: Option<&'static str>,
     /// The access or operation of the thread that faulted.
@@ -31,7 +31,7 @@ pub struct Finding {
     /// The change that would make the kernel correct.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remedy: Option<String>,
-    /// The complete fault, if the finding is a fault.
+    /// The simulator's fault with all details, if the finding is a fault.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fault: Option<Box<Fault>>,
 }
@@ -126,7 +126,7 @@ impl Finding {
         Self { kernel, here: Some(here), there, ..Self::new("warps by two ways", note.to_string()) }
     }
 
-    /// Returns true if both findings are the same mistake: the same kind at the same lines.
+    /// Returns true if both findings report the same mistake, that is, the same kind at the same lines.
     pub fn is_like(&self, other: &Self) -> bool {
         let line = |side: &Option<Side>| side.as_ref().map(|side| (side.file.clone(), side.line));
         let lines = |finding: &Self| {
@@ -137,8 +137,8 @@ impl Finding {
         self.kind == other.kind && lines(self) == lines(other) && (self.here.is_some() || self.message == other.message)
     }
 
-    /// Returns the finding as text for users: the message, then the threads with their source lines. Each line begins
-    /// with `indent`.
+    /// Returns the finding as text for users. The text has the message, and then the threads with their source lines.
+    /// Each line begins with `indent`.
     pub fn text(&self, indent: &str) -> String {
         let mut text = format!("{indent}{}\n", self.message);
         for side in [&self.here, &self.there].into_iter().flatten() {
@@ -162,7 +162,7 @@ impl Side {
         }
     }
 
-    /// Returns the thread's side of a finding, at the last call or loop of its call path.
+    /// Returns the side of `thread`, at the last call or loop of its call path.
     fn at_end_of(path: &CallPath, block: Option<Dim3>, thread: Dim3) -> Option<Self> {
         let (CallStep::Call(at) | CallStep::Loop { at, .. }) = path.0.last()?;
         Some(Self::new(block, Some(thread), at, None))
@@ -180,7 +180,7 @@ impl Side {
     }
 }
 
-/// Returns the name for users of the kind with the identifier `kind`. Most identifiers are also names.
+/// Returns the user-visible name of the kind with the identifier `kind`. Most names equal the identifier.
 pub(super) fn name_of(kind: &'static str) -> &'static str {
     match kind {
         "read of what nobody wrote" => "read of uninitialised memory",

@@ -3,10 +3,10 @@
 //! A [`Finding`] is a fault, a warning or a hint, with its threads and their source lines. [`sarif`] converts findings
 //! to a SARIF log.
 //!
-//! A simulator with [`collect`] as its reporter adds each fault, and each warning of a strict launch, to the file that
-//! the environment variable [`FILE`] names. The format is SARIF if the name ends in `.sarif`, else a JSON array of
-//! [`Finding`]s. Earlier findings stay in the file, so that the programs of one `cargo test` can share it. The same
-//! mistake is added only once.
+//! A simulator with [`collect`] as its reporter adds each fault, and each warning of a strict launch, to a file. The
+//! environment variable [`FILE`] names the file. The format is SARIF if the file's name ends in `.sarif`, and otherwise
+//! a JSON array of [`Finding`]s. Earlier findings stay in the file, so that the programs of one `cargo test` can share
+//! it. The reporter adds the same mistake only once.
 //!
 //! ```
 //! use simt::Simulator;
@@ -35,8 +35,8 @@ pub const FILE: &str = "GRIDSTRIDE_REPORT";
 
 /// Adds a fault or a warning to the report file that [`FILE`] names. Does nothing if [`FILE`] is not set.
 ///
-/// If the file cannot be written, this function prints a line to standard error. The launch returns the fault in any
-/// case.
+/// If the file cannot be written, this function prints a line to standard error. In any case the launch still returns
+/// the fault.
 pub fn collect(reported: Reported<'_>) {
     match reported {
         Reported::Fault(fault) => add_to_named("error", || Finding::of_fault(fault)),
@@ -57,7 +57,7 @@ fn add_to_named(level: &'static str, finding: impl FnOnce() -> Finding) {
 
 fn add(path: &Path, level: &'static str, finding: &Finding) -> io::Result<()> {
     let mut file = File::options().read(true).write(true).create(true).truncate(false).open(path)?;
-    // The lock is held until the file is closed: other tests, and other programs, add to it too.
+    // The lock is held until the file is closed, because other tests and other programs also add to the file.
     file.lock()?;
     let mut text = String::new();
     file.read_to_string(&mut text)?;

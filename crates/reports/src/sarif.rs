@@ -22,8 +22,8 @@ pub fn sarif<'a>(tool: &str, findings: impl Iterator<Item = (&'static str, &'a F
     })
 }
 
-/// Adds to the log `before` the rules and results of the log `more` that it lacks, and returns it. Results are the same
-/// if they have the same rule and positions. Returns `None` if `before` is not a log.
+/// Returns the log `before` with the rules and results of the log `more` that `before` lacks. Results are the same if
+/// they have the same rule and positions. Returns `None` if `before` is not a log.
 pub(super) fn with(before: Option<Value>, more: &Value) -> Option<Value> {
     let Some(mut log) = before else { return Some(more.clone()) };
     for (list, key) in

@@ -8,11 +8,11 @@ use std::sync::{Mutex, PoisonError};
 
 use simt::SourceLocation;
 
-/// The workspace in which this crate was built. File names of the compiler are relative to the workspace that it
-/// compiled.
+/// The workspace in which this crate was built. The compiler's file names are relative to the workspace that it
+/// compiles.
 const WORKSPACE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
-/// The source files read so far, by name; `None` for a file that cannot be read.
+/// The text of each source file read so far, by the file's name, or `None` if the file cannot be read.
 static FILES: Mutex<BTreeMap<String, Option<String>>> = Mutex::new(BTreeMap::new());
 
 /// Returns the source line at `location`, trimmed, or `None` if the file cannot be read or has no such line.
@@ -24,7 +24,7 @@ pub(super) fn line(location: &SourceLocation) -> Option<String> {
 }
 
 fn read(file: &str) -> Option<String> {
-    // Tests run in their package's folder, which is below the workspace's.
+    // Tests run in their package's folder, which is below the workspace's folder.
     let here = env::current_dir().unwrap_or_default();
     here.ancestors().chain([Path::new(WORKSPACE)]).find_map(|folder| fs::read_to_string(folder.join(file)).ok())
 }

@@ -17,7 +17,8 @@ fn simulator() -> Simulator {
     Simulator::new().with_reporter(reports::collect)
 }
 
-/// Launches two faults, the first under several schedules, and warps that reach a barrier through two calls.
+/// Launches two faulty kernels, the first under several schedules, and a kernel whose warps reach a barrier through two
+/// calls.
 #[test]
 fn faulty_launches() {
     if std::env::var_os(ROLE).is_none() {

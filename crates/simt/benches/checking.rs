@@ -27,7 +27,7 @@ impl Array {
     fn new(simulator: &Simulator, is_written: bool) -> Result<Self, Box<dyn std::error::Error>> {
         let memory = simulator.allocate(4 * LEN)?;
         if is_written {
-            // SAFETY: the allocation has so many bytes, and nothing else refers to it.
+            // SAFETY: the allocation has `4 * LEN` bytes, and nothing else refers to it.
             unsafe { memory.as_ptr().write_bytes(0, 4 * LEN) };
             memory.note_written(0, 4 * LEN);
         }
@@ -188,8 +188,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Prints the times of `kernel` with `threads` threads, without and with checks. Its arguments are an array to read and
-/// an array to write.
+/// Prints the times of `kernel` with `threads` threads, without and with checks. `kernel` reads its first argument and
+/// writes its second.
 fn measure(name: &str, threads: u32, kernel: impl Fn(&Array, &Array) + Sync) -> Result<(), Box<dyn std::error::Error>> {
     let one = Simulator::new().with_workers(NonZeroUsize::MIN);
     let unchecked = median(&one, threads, &kernel)?;
@@ -221,8 +221,8 @@ fn median(
     Ok(times[RUNS / 2])
 }
 
-/// Returns the time in nanoseconds that the calling OS thread has run, which does not include the time of other
-/// processes. If the system does not count it, returns the time since `clock` was made.
+/// Returns the time in nanoseconds that the calling OS thread has run, without the time of other processes. If the
+/// system does not count this time, returns the time since `clock` was made.
 fn now(clock: Instant) -> f64 {
     let schedule = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
     let told = schedule.and_then(|text| text.split_whitespace().next()?.parse().ok());

@@ -75,8 +75,8 @@ fn saxpy(simulator: &Simulator) -> Result<f64, simt::Fault> {
         let i = (thread::block_idx().x * thread::block_dim().x + thread::thread_idx().x) as usize;
         if i < len {
             let (x, y) = (x as *const f32, y as *mut f32);
-            // SAFETY: both vectors live until the launch has returned and have `len` elements; each thread accesses
-            // an element of its own.
+            // SAFETY: both vectors live until the launch has returned and have `len` elements. Each thread accesses
+            // another element.
             unsafe { memory::store(y.add(i), 3.0 * memory::load(x.add(i)) + memory::load(y.add(i))) };
         }
     })?;
@@ -95,7 +95,7 @@ fn arrive(simulator: &Simulator, threads: u32) -> Result<f64, simt::Fault> {
     Ok((stats.barriers * u64::from(threads)) as f64 / start.elapsed().as_secs_f64())
 }
 
-/// Returns the number of lanes per second that exchange a value with their neighbour.
+/// Returns the number of lanes per second that exchange a value with their neighbouring lane.
 fn exchange(simulator: &Simulator) -> Result<f64, simt::Fault> {
     let start = Instant::now();
     let stats = simulator.launch(&KERNEL, LaunchConfig::new(BLOCKS, 256_u32), || {

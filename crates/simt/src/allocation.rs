@@ -21,7 +21,7 @@ const PATTERN: u8 = 0xA5;
 /// The capacity of simulated global memory in bytes if the machine's memory size is unknown.
 const DEFAULT_CAPACITY: usize = 8 << 30;
 
-/// The address of every allocation of zero bytes, which is a multiple of [`ALIGNMENT`].
+/// The address of every allocation of zero bytes. The address is a multiple of [`ALIGNMENT`].
 const NO_BYTES: NonZeroUsize = NonZeroUsize::new(ALIGNMENT).unwrap();
 
 /// The number of bytes in use by all allocations of the process.
@@ -50,12 +50,12 @@ pub struct Allocation {
 
 // SAFETY: an allocation owns its memory as a `Vec` does, and only hands out raw pointers to it.
 unsafe impl Send for Allocation {}
-// SAFETY: an allocation only hands out raw pointers, and each access through them is `unsafe` with conditions of its
-// own.
+// SAFETY: an allocation only hands out raw pointers, and each access through them is `unsafe` and has its own
+// conditions.
 unsafe impl Sync for Allocation {}
 
 impl Allocation {
-    /// Allocates `bytes` bytes of simulated global memory; 0 is allowed.
+    /// Allocates `bytes` bytes of simulated global memory. `bytes` may be 0.
     ///
     /// # Errors
     /// [`OutOfMemory`] if all allocations of the process together would exceed [`capacity`], or if the system has no
@@ -72,7 +72,7 @@ impl Allocation {
         if bytes == 0 {
             return Ok(Self { start: NonNull::without_provenance(NO_BYTES), bytes, tracked: None });
         }
-        // SAFETY: the layout's size is at least two red zones, not 0.
+        // SAFETY: the layout's size is not 0, because it includes two red zones.
         match NonNull::new(unsafe { std::alloc::alloc(layout) }) {
             Some(base) => {
                 // SAFETY: the layout includes `REDZONE` bytes before the first byte.
@@ -86,7 +86,7 @@ impl Allocation {
         }
     }
 
-    /// Allocates `bytes` bytes like [`new`](Self::new), and makes `map` record which of them are initialised. The
+    /// Allocates `bytes` bytes like [`new`](Self::new). `map` records which of these bytes are initialised. The
     /// allocation shares no page with other memory.
     pub(crate) fn tracked(bytes: usize, map: &MemoryMap) -> Result<Self, OutOfMemory> {
         let mut allocation = Self::aligned(bytes, PAGE)?;
@@ -142,8 +142,8 @@ fn layout(bytes: usize, alignment: usize) -> Option<Layout> {
     Layout::from_size_align(bytes.checked_add(2 * REDZONE)?, alignment).ok()
 }
 
-/// Returns the maximum number of bytes of all allocations of the process: the machine's physical memory, or the limit
-/// of the process's control group if that is lower.
+/// Returns the maximum number of bytes of all allocations of the process together. This is the machine's physical
+/// memory, or the limit of the process's control group if that is lower.
 pub fn capacity() -> usize {
     static CAPACITY: OnceLock<usize> = OnceLock::new();
     *CAPACITY.get_or_init(|| {

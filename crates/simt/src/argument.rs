@@ -2,7 +2,7 @@
 
 use std::any::TypeId;
 
-/// A generic argument of a kernel instance: its name and its identity.
+/// A generic argument of a kernel instance: the argument's name and identity.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct GenericArgument {
     /// The argument as it is written in the name of the entry: `f32`, `sum`, `4`.

@@ -4,8 +4,8 @@ use std::fmt;
 
 use crate::source::SourceLocation;
 
-/// The calls and loops that a thread is in, the outermost first. Only loops that may contain a barrier, and calls in
-/// branches that may lead to one, are listed. Code that is neither a kernel nor device code is left out.
+/// The calls and loops that a thread is in, the outermost first. A loop is listed if it may contain a barrier. A call
+/// inside a branch is listed if it may reach a barrier. Code that is neither a kernel nor device code is left out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct CallPath(pub Vec<CallStep>);

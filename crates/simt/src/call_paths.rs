@@ -1,5 +1,5 @@
-//! The call paths of a block's threads: the calls and loops that each thread is in. These steps are linked values on
-//! the threads' stacks, and the block has a pointer to the innermost step of each thread.
+//! The call paths of a block's threads. A *step* of a path is a call or a loop that the thread is in. The steps are
+//! linked values on the threads' stacks, and the block has a pointer to the innermost step of each thread.
 //!
 //! # Design
 //!
@@ -15,8 +15,8 @@ use crate::lanes::Thread;
 use crate::source::{Line, is_same_line};
 
 /// A call or a loop that a thread is in, from [`enter`](Self::enter) until the thread leaves it. In between, the step
-/// must not change its address, and steps must be left in reverse order: `#[kernel]` guarantees both. A thread that
-/// faults need not leave its steps.
+/// must not change its address. A thread must leave its steps in reverse order. Code that `#[kernel]` generates meets
+/// both conditions. A thread that faults need not leave its steps.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Step {
@@ -74,7 +74,7 @@ impl CallPaths {
         let mut next = self.0.get(thread).0;
         std::iter::from_fn(move || {
             // SAFETY: a noted step is on the thread's stack, which the caller guarantees to exist. Each step is
-            // removed, here and from the steps inside it, before it ends.
+            // unlinked from the list before it is dropped.
             let step = unsafe { next.as_ref() }?;
             next = step.outer.get();
             Some(step)

@@ -54,11 +54,11 @@ pub(crate) fn with_slot<R>(f: impl FnOnce(&Slot<'_>) -> R) -> R {
 }
 
 impl Slot<'_> {
-    /// Runs `resume`, which resumes a fibre of `block`, with `block` as the current one.
+    /// Runs `resume`, which resumes a fibre of `block`, with `block` as the current block.
     #[inline]
     pub(crate) fn run_as<R>(&self, block: &Block, resume: impl FnOnce() -> R) -> R {
         self.0.set(block);
-        // Also if `resume` panics, so that no dangling pointer remains.
+        // Resets the slot even if `resume` panics, so that no dangling pointer remains.
         let _reset = OnDrop(|| self.0.set(ptr::null()));
         resume()
     }

@@ -18,24 +18,24 @@ const MAX_OF_THREAD: u32 = 64;
 /// An atomic access that a thread of a launch has made or is about to make.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Event {
-    /// The thread that makes the access, and the number of the access among the thread's atomic accesses.
+    /// The thread that makes the access, and the number of the access, counted over the thread's atomic accesses.
     pub(crate) hold: Hold,
-    /// The address accessed. It can be compared only within one launch of one run, because addresses differ between
-    /// runs.
+    /// The address of the access. Addresses can be compared only within one launch of one run, because they differ
+    /// between runs.
     pub(crate) address: AccessAddress,
     pub(crate) writes: bool,
     pub(crate) at: Line,
 }
 
-/// An address, with the block's number if it is in shared memory.
+/// An address, with the number of the block if the address is in shared memory.
 pub(crate) type AccessAddress = (Option<u32>, usize);
 
 /// The atomic accesses that the launches of a run have made.
 #[derive(Debug, Default)]
 pub(crate) struct RunTrace {
-    /// The atomic accesses of each launch. A load that a thread repeats in a row is listed once.
+    /// The atomic accesses of each launch. Consecutive repetitions of a load by one thread are listed once.
     pub(crate) launches: Vec<Vec<Event>>,
-    /// Hashes of pairs of a read and the write whose value it read. The same pair has the same hash in every run.
+    /// Hashes of pairs: a read, and the write whose value it read. The same pair has the same hash in every run.
     pub(crate) reads: HashSet<u64>,
     /// Coarser hashes of the same pairs, mainly of the two source lines and the distance of the two blocks. Different
     /// pairs may have the same hash.
@@ -52,7 +52,8 @@ impl Trace {
     }
 }
 
-/// Holds threads of one launch before atomic accesses and records its trace. The launch must run on one OS thread.
+/// Holds threads of a launch before atomic accesses, and records the launch's trace. The launch must run on one OS
+/// thread.
 pub(crate) struct Director {
     holds: Vec<Hold>,
     trace: Option<Trace>,
@@ -76,7 +77,7 @@ struct State {
 #[derive(Default)]
 struct Progress {
     accesses: u32,
-    /// The address and the line of the thread's last atomic access, if it was a load.
+    /// The address and the line of the thread's last atomic access, if that access was a load.
     polled: Option<(AccessAddress, Line)>,
 }
 
@@ -132,7 +133,7 @@ impl Director {
         first != 0
     }
 
-    /// Adds the access that the thread of `arrival` is about to make to the trace.
+    /// Adds to the trace the access that the thread of `arrival` is about to make.
     pub(crate) fn note(&self, arrival: &Arrival, access: Access) {
         if self.trace.is_none() {
             return;

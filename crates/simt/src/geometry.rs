@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::argument::{ArgumentId, GenericArgument};
 
-/// An extent or an index in up to three dimensions. Unused dimensions of an extent are 1, those of an index are 0.
+/// An extent or an index in up to three dimensions. Unused dimensions are 1 in an extent and 0 in an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Dim3 {
@@ -22,7 +22,7 @@ impl Dim3 {
         Self { x, y, z }
     }
 
-    /// Returns the number of elements of an extent, `x·y·z`. It cannot overflow for extents that CUDA allows.
+    /// Returns the number of elements of an extent, `x·y·z`. The result cannot overflow for extents that CUDA allows.
     pub const fn count(self) -> u128 {
         self.x as u128 * self.y as u128 * self.z as u128
     }
@@ -68,7 +68,7 @@ pub struct LaunchConfig {
     pub block: Dim3,
     /// The dynamic shared memory per block in bytes.
     pub shared_bytes: u32,
-    /// True if all blocks run at the same time, as a barrier of the whole grid requires.
+    /// True if all blocks run at the same time. A barrier of the whole grid requires this.
     pub is_cooperative: bool,
     /// The truth tables for the kernel's calls of `lop3_given`, in order.
     pub tables: &'static [u8],
@@ -98,7 +98,8 @@ setters! { LaunchConfig [const]
 
 /// The description of a kernel. `#[kernel]` writes one for each entry of the PTX.
 ///
-/// [`KernelInfo::new`] sets the fields that every kernel has. Each other field has a method of its name that sets it.
+/// [`KernelInfo::new`] sets the fields that every kernel has. For each other field, the method of the same name sets
+/// the field.
 /// ```
 /// # use simt::KernelInfo;
 /// static SUM: KernelInfo = KernelInfo::new("sum_f32", module_path!(), file!(), line!()).family("sum").max_threads(256);
@@ -109,7 +110,7 @@ setters! { LaunchConfig [const]
 pub struct KernelInfo {
     /// The entry's name in the PTX.
     pub name: &'static str,
-    /// The name of the kernel's Rust function, which all instances of a generic kernel share. By default it is the
+    /// The name of the kernel's Rust function, which all instances of a generic kernel share. By default this is the
     /// entry's name.
     pub family: &'static str,
     /// The first paragraph of the kernel's documentation as one line. May be empty.
@@ -133,8 +134,8 @@ pub struct KernelInfo {
 }
 
 impl KernelInfo {
-    /// Describes the kernel with entry `name` in the PTX. `module`, `file` and `line` are its position in the source,
-    /// as `module_path!()`, `file!()` and `line!()` return them.
+    /// Describes the kernel whose entry in the PTX is `name`. `module`, `file` and `line` are the kernel's position in
+    /// the source, as `module_path!()`, `file!()` and `line!()` return them.
     pub const fn new(name: &'static str, module: &'static str, file: &'static str, line: u32) -> Self {
         Self {
             name,

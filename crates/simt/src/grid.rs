@@ -2,9 +2,9 @@
 //!
 //! # Design
 //!
-//! On any number of cores, a launch has the result of running one block after another. Before a block first
-//! synchronises through global memory, it waits for its turn, which comes when every earlier block has finished. A
-//! block that only polls passes its turn on.
+//! A launch on any number of cores has the same result as a launch that runs one block after another. Before a block
+//! first synchronises through global memory, it waits for its turn, which comes when every earlier block has finished.
+//! A block that only polls passes its turn on.
 
 use std::mem;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -25,17 +25,17 @@ use crate::source::{Line, SourceLocation};
 use crate::statics::{DeviceStatic, Statics};
 use crate::synchronisations::Synchronisations;
 
-/// The value that stands for the position of a worker that runs no block.
+/// The position of a worker that runs no block.
 const NOWHERE: u64 = u64::MAX;
 
 /// A launch that runs, and the state that its workers share.
 ///
 /// Blocks have *positions* in the order in which the schedule runs them. Workers take positions one by one. Before a
-/// block makes a change that other blocks can see, it waits for its turn, which comes when no other worker is at an
+/// block makes a change that other blocks can see, it waits for its turn. The turn comes when no other worker is at an
 /// earlier position.
 ///
-/// A worker first takes a position and then publishes it. The position that other workers read is therefore never later
-/// than the position of the block that this worker runs.
+/// A worker first takes a position and then publishes it. Until it has published the new position, other workers read
+/// its old one, which is lower.
 pub(crate) struct Grid<'a> {
     pub(crate) kernel: &'static KernelInfo,
     pub(crate) config: LaunchConfig,
@@ -44,7 +44,7 @@ pub(crate) struct Grid<'a> {
     pub(crate) schedule: Schedule,
     pub(crate) synchronisations: Option<&'a Synchronisations>,
     pub(crate) director: Option<Director>,
-    /// The kernel's statics, and the map that records their initialised bytes, if there is one.
+    /// The kernel's static variables, and the map that records their initialised bytes, if there is such a map.
     pub(crate) statics: Option<(&'a Statics, Option<&'a MemoryMap>)>,
     /// In a checked launch, the calls that pass pointers to functions whose accesses the simulator does not observe.
     pub(crate) escaped: Option<Escaped>,
@@ -63,12 +63,13 @@ pub(crate) struct Grid<'a> {
     fault: Mutex<Option<(u64, Fault)>>,
 }
 
-/// The state of a worker. Each has its own cache lines, because every worker writes its state once per block.
+/// The state of a worker. Each `WorkerSlot` has its own cache lines, because every worker writes its state once per
+/// block.
 #[repr(align(128))]
 struct WorkerSlot {
     position: AtomicU64,
-    /// The worker is busy if this is 0, and does not participate if it is `NOWHERE`. If it is `a + 1`, the worker's
-    /// blocks have made no progress since the counter `activity` was `a`.
+    /// 0 if the worker is busy, and `NOWHERE` if the worker does not participate. Otherwise `a + 1`: the worker's
+    /// blocks have made no progress since the counter `activity` had the value `a`.
     idle: AtomicU64,
 }
 
@@ -109,13 +110,13 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// Removes and returns the launch's notes, which are warnings that are not faults.
+    /// Removes and returns the launch's notes. A note is a warning that is not a fault.
     pub(crate) fn take_notes(&mut self) -> Vec<Note> {
         let mut notes = self.escaped.take().map_or_else(Vec::new, |escaped| escaped.notes(self.kernel, self.regions));
         let warnings = mem::take(self.warnings.get_mut().unwrap_or_else(PoisonError::into_inner));
-        // An array for which there is a note already gets no second one.
+        // An array that already has a note gets no second one.
         let is_known = |name: Option<&str>, space| {
-            // An array in shared memory has no name in such a note.
+            // A note for an array in shared memory has no array name.
             let is_it = |array: Option<&str>| array == name || (array.is_none() && space == Space::Shared);
             notes.iter().any(|note| matches!(note.kind, NoteKind::NotChecked { array, .. } if is_it(array)))
         };
@@ -128,7 +129,7 @@ impl<'a> Grid<'a> {
         notes
     }
 
-    /// Adds a warning about the line `at`, or about the kernel if the line is unknown. Each line gets at most one
+    /// Adds a warning about the source line `at`, or about the kernel if `at` is `None`. Each line gets at most one
     /// warning of each kind.
     pub(crate) fn warn(&self, at: Option<Line>, kind: NoteKind) {
         let KernelInfo { file, line, .. } = *self.kernel;
@@ -143,7 +144,7 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// Returns the address of the static's memory on the simulated device.
+    /// Returns the address of the memory of the static variable `of` on the simulated device.
     pub(crate) fn static_address(&self, of: &'static DeviceStatic) -> Result<*mut u8, OutOfMemory> {
         match self.statics {
             Some((statics, map)) => statics.address(of, map),
@@ -151,7 +152,7 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// Returns the statics that the launch can access, with their memory.
+    /// Returns the static variables that the launch can access, with their memory.
     pub(crate) fn statics(&self) -> Option<&Statics> {
         self.statics.map(|(statics, _)| statics)
     }
@@ -177,7 +178,7 @@ impl<'a> Grid<'a> {
         self.workers() == 1
     }
 
-    /// Returns the linear index of the block at `position`, and its index in three dimensions.
+    /// Returns the linear index of the block at `position`, and the block's index in three dimensions.
     pub(crate) fn block_at(&self, position: u64) -> (u64, Dim3) {
         self.order.index_at(position, self.config.grid)
     }
@@ -247,14 +248,15 @@ impl<'a> Grid<'a> {
         self.activity.load(Ordering::SeqCst)
     }
 
-    /// Ends a hold so that the held thread can continue. It is called when no block can continue. Returns false if no
-    /// thread is held.
+    /// Ends a hold so that the held thread can continue. A worker calls this function when no block can continue.
+    /// Returns false if no thread is held.
     pub(crate) fn end_hold(&self) -> bool {
         self.director.as_ref().is_some_and(Director::end_hold)
     }
 
-    /// Notes that all blocks of `worker` are stalled, and that none could continue since [`Grid::activity`] returned
-    /// `activity`. If this is true for all workers, no block will ever continue: see [`Grid::has_no_progress`].
+    /// Notes that all blocks of `worker` are stalled. No block of the worker could continue since [`Grid::activity`]
+    /// returned `activity`. If the same is true for all workers, no block will ever continue: see
+    /// [`Grid::has_no_progress`].
     pub(crate) fn note_idle(&self, worker: usize, activity: u64) {
         let mark = activity + 1;
         self.slots[worker].idle.store(mark, Ordering::SeqCst);

@@ -6,10 +6,10 @@ use std::str::FromStr;
 /// The maximum number of holds of a schedule.
 pub(crate) const MAX_HOLDS: usize = 4;
 
-/// A hold: the thread waits before its atomic access number `access`.
+/// A hold: the thread waits before its atomic access number `access` until no other thread can continue.
 ///
-/// Accesses are counted from 1. Consecutive loads by a thread at one line and address count once, because the number of
-/// polls depends on other threads.
+/// A thread's accesses are counted from 1. Consecutive loads by the thread at one line and address count once, because
+/// the number of polls depends on other threads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Hold {
     /// The block's linear index in the grid.

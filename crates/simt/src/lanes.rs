@@ -10,7 +10,7 @@ pub(crate) const MAX_THREADS: usize = 1024;
 pub(crate) const MAX_WARPS: usize = MAX_THREADS / LANES as usize;
 
 /// A thread of a block: its linear index, in which `x` varies fastest, and its three-dimensional index, with 16 bits
-/// per number. It is one word, because the scheduler reads and writes the current thread very often.
+/// per number. Both indices are in one word, because the scheduler reads and writes the current thread very often.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Thread(u64);
 
@@ -84,7 +84,7 @@ impl Extent {
         let index = if x == self.threads {
             Dim3 { x: linear, y: 0, z: 0 }
         } else {
-            // Exact, because `linear · extent < 2²⁰` for up to 1024 threads.
+            // The quotients are exact, because `linear · extent < 2²⁰` for up to 1024 threads.
             let rows = (linear * self.inverse[0]) >> 20;
             let layers = (rows * self.inverse[1]) >> 20;
             Dim3 { x: linear - rows * x, y: rows - layers * y, z: layers }

@@ -26,57 +26,58 @@
 //!
 //! # How threads run
 //!
-//! The threads of a block run one at a time on one OS thread. Each thread runs until it waits: at a block barrier, at a
-//! warp operation, or in a poll. The lanes of a warp do not run in lock-step: at a warp operation the lanes of its mask
-//! wait for each other. This is the independent thread scheduling of devices since Volta. Blocks are distributed over
-//! the simulator's workers.
+//! The threads of a block run one at a time on one OS thread. Each thread runs until it waits at a block barrier, at a
+//! warp operation, or in a poll. To *poll* is to repeat a load until another thread has written the value. As on
+//! devices since Volta (independent thread scheduling), the lanes of a warp do not run in lock-step. At a warp
+//! operation, the lanes in the operation's mask wait for each other. Blocks are distributed over the simulator's
+//! workers.
 //!
-//! A thread has 128 KiB of stack. A stack overflow is a fault on Linux on x86-64 and AArch64; on other platforms it
+//! A thread has 128 KiB of stack. A stack overflow is a fault on Linux on x86-64 and AArch64. On other platforms it
 //! ends the process. A launch does not end if a thread loops for ever without waiting, polling or synchronising.
 //!
 //! # The order
 //!
-//! A [`Schedule`] is the order in which blocks, warps and lanes run. Its name and seed determine it completely.
-//! [`Schedule::Natural`] is the natural order, and [`Schedule::Random`] is a pseudo-random order of blocks, warps and
-//! lanes.
+//! A [`Schedule`] is the order in which blocks, warps and lanes run. The schedule's name and seed determine the order
+//! completely. [`Schedule::Natural`] is the natural order, and [`Schedule::Random`] is a pseudo-random order of blocks,
+//! warps and lanes.
 //!
-//! The schedules other than the natural and the random one expose errors that those two may hide. They start with the
-//! last block, warp and lane, run one warp far ahead of all others or far behind, or switch threads or blocks before
-//! accesses. A correctly synchronised kernel has the same results under every schedule, except for the order of
-//! operations that do not commute. [`Schedule::HOSTILE`] lists eight schedules for tests. With [`Schedule::Held`], some
-//! threads wait before an atomic access until no other thread can continue.
+//! The other schedules expose errors that these two may hide. One starts with the last block, warp and lane. Two run
+//! one warp far ahead of all others, or far behind. Two others switch threads or blocks before accesses. A correctly
+//! synchronised kernel has the same results under every schedule, unless it combines values by operations that do not
+//! commute, such as floating-point sums. [`Schedule::HOSTILE`] lists eight schedules for tests. With
+//! [`Schedule::Held`], some threads wait before an atomic access until no other thread can continue.
 //!
-//! Usually a thread runs until it waits, and with one worker blocks run one after the other. With
-//! [`Schedule::EveryAccess`] and [`Schedule::Interleaved`] a thread also *yields*: before a memory access, atomic or
-//! not, another thread or another block continues. Such a launch has one worker.
+//! Usually a thread runs until it waits, and one worker runs its blocks one after the other. Under
+//! [`Schedule::EveryAccess`] and [`Schedule::Interleaved`] a thread also *yields* before a memory access, atomic or
+//! not, so that another thread or another block continues. Such a launch has one worker.
 //!
 //! With several workers, blocks run at the same time. The result is still the same as with one worker if blocks
-//! communicate only by atomic loads, stores and updates, fences and polls. Before its first such operation, a block
-//! waits for its *turn*, which comes when all blocks earlier in the order have finished. Messages that kernels print
-//! appear in the order of the blocks. If several blocks fault, the fault of the first block in the order is reported,
-//! or the first fault in time if blocks take turns.
+//! communicate only by atomic accesses, fences and polls. Before its first such operation, a block waits for its
+//! *turn*, which comes when all blocks earlier in the order have finished. Messages that kernels print appear in the
+//! order of the blocks. If several blocks fault, the launch reports the fault of the first block in the order. Under
+//! [`Schedule::Interleaved`] it reports the fault that occurs first.
 //!
 //! The determinism has limits:
-//! - Blocks that communicate by plain stores and plain loads have a data race. The process is not harmed, but the
-//!   values that are read depend on timing.
+//! - Blocks that communicate by plain stores and plain loads have a data race. The process remains sound, but the
+//!   loaded values depend on timing.
 //! - A block whose threads all poll for a write of a later block passes its turn on, and continues later. With several
-//!   workers, the time at which it continues depends on timing. With one worker it is deterministic.
+//!   workers, the point at which the block continues depends on timing. With one worker this point is deterministic.
 //! - A block passes its turn on after 32768 polls without other work. A block that makes 32768 atomic loads without
 //!   waiting also passes its turn on.
 //!
-//! If the blocks of a grid do nothing but poll for a million polls, the launch ends with [`FaultKind::NoProgress`].
+//! If the blocks of a grid make a million polls and do nothing else, the launch ends with [`FaultKind::NoProgress`].
 //!
 //! # Faults
 //!
-//! A panic, an access out of bounds or to unmapped memory, a barrier that not all threads reach, and similar errors end
-//! the launch with a [`Fault`]. The fault names the kernel, block, thread and source line. Waiting threads are unwound,
-//! so that their values are dropped. The first launch installs a panic hook that keeps panics of kernels silent. It
-//! passes all other panics on to the previous hook.
+//! An error in a kernel ends the launch with a [`Fault`]. Examples are a panic, an access out of bounds or to unmapped
+//! memory, and a barrier that not all threads reach. The fault names the kernel, block, thread and source line. The
+//! simulator unwinds waiting threads, so that their values are dropped. The first launch installs a panic hook that
+//! keeps panics of kernels silent. The hook passes all other panics on to the previous hook.
 //!
 //! # Design
 //!
 //! This crate depends neither on `cuda_std` nor on a GPU. A fault always has the kernel's name, block, thread and
-//! source line. The simulator reports the accesses that it cannot observe.
+//! source line. If code that the simulator cannot observe may access memory, a checked launch reports this in a note.
 //!
 //! The scheduler calls watchers, such as the checker and the profiler, only through the trait `Watcher`. A watcher
 //! never calls the scheduler.
@@ -94,8 +95,8 @@ macro_rules! debug_as_display {
     };
 }
 
-/// Defines methods of `$Type` that each set a field and return the changed value. With `[const]` they are `const`
-/// functions.
+/// Defines methods of `$Type`. Each method sets a field and returns the changed value. With `[const]` the methods are
+/// `const` functions.
 macro_rules! setters {
     ($Type:ident $const:tt $($(#[$doc:meta])* fn $name:ident($parameter:ident: $Parameter:ty) => $field:ident = $value:expr;)*) => {
         impl $Type {$(setters! { @one $const [$(#[$doc])*] $name($parameter: $Parameter) => $field = $value })*}

@@ -20,7 +20,7 @@ pub struct LaunchLimits {
 }
 
 impl LaunchLimits {
-    /// The limits of the simulator: those of every GPU since 2017, with the shared memory of an H100.
+    /// The limits of the simulator: the limits that all GPUs since 2017 share, with the shared memory of an H100.
     pub const SIMULATOR: Self = Self {
         grid: Dim3::new(i32::MAX as u32, 65535, 65535),
         block: Dim3::new(1024, 1024, 64),
@@ -28,11 +28,11 @@ impl LaunchLimits {
         shared_bytes: LIMIT as u32,
     };
 
-    /// Returns a message with the limit that a launch of `kernel` exceeds and the remedy, or `None` if it exceeds no
-    /// limit.
+    /// Returns a message if a launch of `kernel` exceeds a limit, otherwise `None`. The message names the limit and the
+    /// remedy.
     ///
     /// `register_threads` is the number of threads per block for which the compiled kernel's registers suffice, if
-    /// known. `static_shared` is the size of its static shared memory in bytes.
+    /// known. `static_shared` is the size of the kernel's static shared memory in bytes.
     pub fn violation(
         &self,
         kernel: &KernelInfo,
@@ -81,8 +81,8 @@ impl LaunchLimits {
     }
 }
 
-/// Returns the maximum number of threads of a cooperative launch in the simulator. It depends on the number of stacks,
-/// because all threads may have to wait at once.
+/// Returns the maximum number of threads of a cooperative launch in the simulator. This maximum depends on the number
+/// of stacks, because all threads may have to wait at once.
 pub(crate) fn max_cooperative_threads() -> usize {
     STACKS.half()
 }

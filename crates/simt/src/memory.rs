@@ -1,8 +1,9 @@
 //! Simulated global memory: its allocations, and the functions by which a kernel accesses it.
 //!
 //! Values have 1, 2, 4, 8 or 16 bytes and are aligned to their size. Other sizes do not compile, and a misaligned
-//! access is a fault. No access is a data race in Rust's sense: all are atomic, and an access of 16 bytes is two atomic
-//! accesses of 8 bytes. The accesses also work outside of a kernel, and panic where a kernel would fault.
+//! access is a fault. No access is a data race in Rust's sense, because all accesses are atomic on the host. An access
+//! of 16 bytes is two atomic accesses of 8 bytes. Outside of a kernel the functions also work, but panic where a kernel
+//! would fault.
 
 use std::panic::Location;
 use std::sync::atomic::{self, AtomicU32, AtomicU64, Ordering};
@@ -68,9 +69,9 @@ pub unsafe fn store_at<T: Pod>(ptr: *mut T, value: T, at: &'static Location<'sta
     unsafe { store_ordered(ptr, value, Ordering::Relaxed) }
 }
 
-/// Loads the value at `ptr` atomically for the threads of `scope`. The load is acquiring if `acquires` is true; the
-/// value must then have at most 8 bytes. A thread may call this repeatedly to wait for another thread's write. Each
-/// call waits for the block's turn, and after some calls other threads run.
+/// Loads the value at `ptr` atomically for the threads of `scope`. The load is acquiring if `acquires` is true. An
+/// acquired value must have at most 8 bytes. A thread may call this function repeatedly to wait for another thread's
+/// write. Each call waits for the block's turn, and after some calls other threads run.
 ///
 /// If an acquiring load reads the value of a releasing store, all accesses before the store happen before all accesses
 /// after the load. A relaxed load orders no other access.
@@ -98,7 +99,7 @@ pub unsafe fn load_scoped_at<T: Pod>(ptr: *const T, acquires: bool, scope: Scope
 }
 
 /// Stores `value` at `ptr` atomically for the threads of `scope`, after the block's turn has come. The store is
-/// releasing if `releases` is true; the value must then have at most 8 bytes.
+/// releasing if `releases` is true. A released value must have at most 8 bytes.
 ///
 /// If an acquiring load reads the value of a releasing store, all accesses before the store happen before all accesses
 /// after the load. A relaxed store orders no other access.
@@ -198,8 +199,8 @@ pub fn fence() {
     fence_scoped(Scope::Device);
 }
 
-/// Orders all memory accesses of the thread before the fence before all its accesses after the fence, for the threads
-/// of `scope`. The call waits for the block's turn.
+/// Orders all memory accesses of the thread that precede the fence before all its accesses after the fence, for the
+/// threads of `scope`. The call waits for the block's turn.
 #[track_caller]
 pub fn fence_scoped(scope: Scope) {
     if let Some(block) = current() {
@@ -277,10 +278,10 @@ pub fn out_of_bounds(view: usize, index: usize, len: usize) -> ! {
     )
 }
 
-/// Returns the address of a static's memory on the device that runs the kernel.
+/// Returns the address of the memory of a static variable on the device that runs the kernel.
 ///
 /// # Panics
-/// When it is called outside of a kernel, because the static has a separate address on each device.
+/// When this function is called outside of a kernel. The static variable has a separate address on each device.
 #[inline]
 #[track_caller]
 pub fn static_address(of: &'static DeviceStatic) -> *mut u8 {

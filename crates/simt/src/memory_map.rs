@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A map from addresses to the allocations of a simulator that checks launches, with their initialised bytes.
+/// The allocations of a simulator that checks launches, by address. Each allocation records its initialised bytes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct MemoryMap(Arc<Mutex<BTreeMap<usize, Arc<Written>>>>);
 
@@ -13,7 +13,7 @@ impl MemoryMap {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds an allocation of `bytes` bytes at `start`, none of which is initialised.
+    /// Adds an allocation of `bytes` uninitialised bytes at `start`.
     pub(crate) fn add(&self, start: usize, bytes: usize) -> Arc<Written> {
         let written = Arc::new(Written::new(start, bytes));
         self.lock().insert(start, Arc::clone(&written));
@@ -50,8 +50,8 @@ impl Written {
         address.wrapping_sub(self.start) < self.bytes
     }
 
-    /// Returns the words that hold the bits of the `bytes` bytes at `address`, each with a mask of these bits. Bytes
-    /// outside of the allocation are left out.
+    /// Returns the words that contain the bits of the `bytes` bytes at `address`, each with a mask of these bits.
+    /// Ignores bytes outside of the allocation.
     fn masks(&self, address: usize, bytes: usize) -> impl Iterator<Item = (&AtomicU64, u64)> {
         let first = address.saturating_sub(self.start);
         let end = address.saturating_add(bytes).saturating_sub(self.start).min(self.bytes);
@@ -63,7 +63,7 @@ impl Written {
         })
     }
 
-    /// Marks those of the `bytes` bytes at `address` that lie in the allocation as initialised.
+    /// Marks the `bytes` bytes at `address` as initialised. Ignores bytes outside of the allocation.
     pub(crate) fn set(&self, address: usize, bytes: usize) {
         for (word, mask) in self.masks(address, bytes) {
             word.fetch_or(mask, Ordering::Relaxed);
@@ -71,7 +71,7 @@ impl Written {
     }
 
     /// Notes that the bytes of `from` were copied over the bytes of this allocation, up to the shorter length. A byte
-    /// becomes initialised if its source byte is, and uninitialised otherwise.
+    /// of this allocation becomes initialised if the copied byte is initialised, and uninitialised otherwise.
     pub(crate) fn copy(&self, from: &Self) {
         let bytes = self.bytes.min(from.bytes);
         for (word, mask) in self.masks(self.start, bytes) {
@@ -82,12 +82,12 @@ impl Written {
         }
     }
 
-    /// Returns true if those of the `bytes` bytes at `address` that lie in the allocation are all initialised.
+    /// Returns true if all of the `bytes` bytes at `address` are initialised. Ignores bytes outside of the allocation.
     pub(crate) fn is_all_set(&self, address: usize, bytes: usize) -> bool {
         self.masks(address, bytes).all(|(word, mask)| word.load(Ordering::Relaxed) & mask == mask)
     }
 
-    /// Returns the word that holds the bits of an aligned access of up to 16 bytes, and the mask of these bits.
+    /// Returns the word that contains the bits of an aligned access of up to 16 bytes, and the mask of these bits.
     #[inline]
     fn mask_of_access(&self, address: usize, bytes: usize) -> (&AtomicU64, u64) {
         let first = address - self.start;

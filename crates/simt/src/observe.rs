@@ -12,8 +12,8 @@ use crate::watch::{Access, Next, Touch, Watcher, is_watching, is_watching_branch
 #[inline(always)]
 pub(crate) fn observe(touch: Touch) {
     if is_watching() {
-        // The fields are passed in registers: a structure would be put on the stack before every access, watched or
-        // not.
+        // The fields are separate arguments, so that they stay in registers. A structure would be written to the stack
+        // before every access, even if no watcher is active.
         notify(touch.space, touch.access, touch.address, touch.bytes, touch.at);
     }
 }

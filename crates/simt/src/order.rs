@@ -21,13 +21,13 @@ pub(crate) struct Chooser {
 }
 
 impl Chooser {
-    /// Makes a chooser under `schedule` whose random numbers depend on `part`, for example the number of a block.
+    /// Makes a chooser under `schedule`. Its random numbers depend on `part`, for example the number of a block.
     pub(crate) fn new(schedule: Schedule, part: u64) -> Self {
         let state = schedule.key().map_or(0, |key| scramble(key ^ scramble(part)) | 1);
         Self { state, takes_last: schedule.takes_last() }
     }
 
-    /// Chooses one of the bits that are set in `mask`, which must not be 0, and returns its index.
+    /// Chooses one of the bits that are set in `mask` and returns its index. `mask` must not be 0.
     #[inline]
     pub(crate) fn choose(&mut self, mask: u32) -> u32 {
         if self.state == 0 {
@@ -86,7 +86,7 @@ impl BlockOrder {
         }
     }
 
-    /// Returns the linear index of the block that runs at `position`, and its index in `grid`.
+    /// Returns the linear index of the block that runs at `position`, and the block's index in `grid`.
     pub(crate) fn index_at(&self, position: u64, grid: Dim3) -> (u64, Dim3) {
         let linear = self.block_at(position);
         let index = if grid.y == 1 && grid.z == 1 { Dim3::new(linear as u32, 0, 0) } else { grid.index(linear) };

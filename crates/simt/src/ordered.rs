@@ -1,4 +1,4 @@
-//! Loads and stores of 1 to 16 bytes that are atomic in Rust's sense.
+//! Loads and stores of 1 to 16 bytes that are atomic in Rust's sense, so that they never cause a data race on the host.
 
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 

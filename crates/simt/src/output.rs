@@ -26,7 +26,7 @@ impl Output {
     }
 
     fn with(&self, write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) {
-        // The error is ignored; see `write`.
+        // The error is ignored, as `write` explains.
         let _lost = match self {
             Self::Stdout => write(&mut std::io::stdout().lock()),
             Self::Sink(sink) => write(&mut *sink.lock().unwrap_or_else(PoisonError::into_inner)),

@@ -30,10 +30,10 @@ thread_local! {
 const MAX_NESTED: u32 = 4;
 
 /// Installs the process-wide panic hook on the first call. If `is_simulated` returns true, the hook records the panic's
-/// message and source line and prints nothing. Otherwise it calls the previous hook.
+/// message and source line and prints nothing. Otherwise the hook calls the previous hook.
 pub(crate) fn install_hook(is_simulated: fn() -> bool) {
     static INSTALLED: Once = Once::new();
-    // The hook cannot be changed while this thread unwinds; a later launch installs it.
+    // The hook cannot be changed while this thread unwinds. A later launch installs it.
     if thread::panicking() {
         return;
     }
@@ -52,13 +52,13 @@ pub(crate) fn install_hook(is_simulated: fn() -> bool) {
 }
 
 /// Removes and returns the message and location of the last panic of a simulated thread on this OS thread. Returns
-/// `None` if they were removed before.
+/// `None` if an earlier call removed them.
 pub(crate) fn take_unfinished() -> Option<(String, SourceLocation)> {
     LAST.with(RefCell::take)
 }
 
-/// Makes std forget the panics of simulated threads that the simulator ended before they caught the panic. Without
-/// this, `thread::panicking()` would stay true, and unlocking a mutex would poison it.
+/// Makes std forget the panics of a thread that the simulator ended before they were caught. Otherwise
+/// `thread::panicking()` would stay true, and unlocking a mutex would poison it.
 pub(crate) fn end_unfinished() {
     IS_ENDING.set(true);
     for _ in 0..MAX_NESTED {
@@ -70,8 +70,8 @@ pub(crate) fn end_unfinished() {
     IS_ENDING.set(false);
 }
 
-/// Decrements std's count of panics. Called in the panic hook, where std does not increment the count for a new panic,
-/// but decrements it when the panic is caught.
+/// Decrements std's count of panics, by a panic that this function catches itself. The panic hook calls this function.
+/// In the hook std does not count a new panic, but still decrements the count when the panic is caught.
 fn count_one_less() {
     let _caught = panic::catch_unwind(|| unwind());
 }

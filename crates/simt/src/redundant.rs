@@ -1,4 +1,4 @@
-//! Finds synchronisations that a program does not need under the schedules that are tried.
+//! Finds synchronisations that a program does not need under any of the tried schedules.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,8 +8,8 @@ use crate::simulator::Simulator;
 use crate::source::SourceLocation;
 use crate::synchronisations::{SyncKind, Synchronisations};
 
-/// A synchronisation without which a program has the same results under every tried schedule. It is a hint and not a
-/// fault.
+/// A synchronisation that a program may not need: without it, the program has the same results under every tried
+/// schedule. This is a hint and not a fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Redundant {
     /// The source site of the synchronisation.
@@ -42,9 +42,9 @@ impl fmt::Display for Redundant {
 /// Returns the barriers, warp synchronisations and fences that `run` reaches but does not need, ordered by file and
 /// line. With any one of them left out, `run` has the same results under all of `schedules`.
 ///
-/// `run` gets a copy of `simulator` with one of the schedules. It is called once per schedule with all
-/// synchronisations. Then, for each synchronisation, it is called per schedule with that synchronisation left out,
-/// until `run` fails or returns another value than before.
+/// `run` gets a copy of `simulator` with one of the schedules. This function first calls `run` once per schedule with
+/// all synchronisations. Then it leaves out one synchronisation at a time, and calls `run` under each schedule until
+/// `run` fails or returns another value than before.
 ///
 /// # Errors
 /// The first error of `run` with no synchronisation left out.
@@ -70,7 +70,7 @@ pub fn redundant_synchronisations<T: PartialEq, E>(
     Ok(redundant.map(|(location, kind)| Redundant { location, kind }).collect())
 }
 
-/// Leaves out the synchronisation at `location` and calls `run` under each of `schedules` until it returns a value.
+/// Leaves out the synchronisation at `location` and calls `run` under each of `schedules` until `run` returns a value.
 /// Returns the schedule and this value.
 pub fn first_to_notice<R>(
     simulator: &Simulator,

@@ -25,7 +25,7 @@ impl fmt::Display for Space {
     }
 }
 
-/// An array of a launch, which was passed for a parameter of the kernel. Reports write its elements as `x[3]`.
+/// An array that is passed to a launch for a parameter of the kernel. Reports write its elements as `x[3]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Region {
     /// The name of the kernel's parameter.
@@ -36,12 +36,12 @@ pub struct Region {
     pub bytes: usize,
     /// The size of an element of the array in bytes.
     pub element: usize,
-    /// `true` if the kernel may write the elements. A kernel must not write memory that is in no writable region.
+    /// `true` if the kernel may write the elements. A kernel may write only memory that is in a writable region.
     pub is_writable: bool,
 }
 
 impl Region {
-    /// Returns the position of `address` in this array, or `None` if it is outside of the array.
+    /// Returns the position of `address` in this array, or `None` if `address` is outside of the array.
     pub(crate) fn position_of(&self, address: usize) -> Option<ArrayPosition> {
         ArrayPosition::find(Some(self.name), (self.start, self.bytes), self.element, address)
     }
@@ -52,7 +52,7 @@ pub(crate) fn is_of_source(name: &str) -> bool {
     !name.contains(' ')
 }
 
-/// Displays the name of a type after the words "of type" and without module paths. Displays nothing if the type is
+/// Displays the words "of type" and then the name of a type without module paths. Displays nothing if the type is
 /// unknown.
 pub(crate) struct OfType(pub(crate) Option<&'static str>);
 
@@ -132,8 +132,8 @@ impl ArrayPosition {
         Some((self.name?, self.index))
     }
 
-    /// Returns the position of `address` in the array of `bytes` bytes at `start`, or `None` if it is outside of the
-    /// array.
+    /// Returns the position of `address` in the array of `bytes` bytes at `start`. Returns `None` if `address` is
+    /// outside of the array.
     pub(crate) fn find(
         name: Option<&'static str>,
         (start, bytes): (usize, usize),
@@ -146,14 +146,14 @@ impl ArrayPosition {
     }
 }
 
-/// Returns the position of `address` in the first of `regions` that contains it.
+/// Returns the position of `address` in the first of `regions` that contains `address`.
 pub(crate) fn locate(regions: &[Region], address: usize) -> Option<ArrayPosition> {
     regions.iter().find_map(|region| region.position_of(address))
 }
 
 /// Returns the name of the region to which a view that begins at `start` belongs. This is a region that begins at
 /// `start`, or else a region that contains it. Returns the name of an empty region, or of a region that ends at
-/// `start`, only if it is unique.
+/// `start`, only if there is exactly one such region.
 pub(crate) fn name_of_view(regions: &[Region], start: usize) -> Option<&'static str> {
     let begins = |region: &&Region| region.start == start && region.bytes > 0;
     let contains = |region: &&Region| start.wrapping_sub(region.start) < region.bytes;
@@ -188,7 +188,7 @@ mod tests {
 
     #[test]
     fn a_view_has_the_name_of_its_array_where_that_is_certain() {
-        // Two halves of a buffer, the whole of another, and an empty one.
+        // The regions are two halves of a buffer, a whole buffer, and an empty region.
         let mut regions =
             vec![region("low", 256, 8), region("high", 264, 8), region("x", 512, 8), region("none", 4, 0)];
         for (start, name) in [(256, "low"), (260, "low"), (264, "high"), (272, "high"), (520, "x"), (4, "none")] {

@@ -3,17 +3,17 @@
 //! # Design
 //!
 //! The checker finds a race under any order in which both accesses are made. Other errors show only under a particular
-//! order, for example if a look-back finds an aggregate, if a lock is taken, or if an unusual block is the last to
-//! finish. The checks therefore run under the eight orders of `Schedule::HOSTILE`. Among them are the reverse order,
-//! one warp far ahead or far behind, a switch to another thread before every access, and several blocks in turns.
-//! `search.rs` derives further orders from the trace of atomic accesses that `director.rs` records.
+//! order. In such an order, for example, a look-back finds an aggregate, a lock is taken, or an unusual block finishes
+//! last. The checks therefore run under the eight orders of `Schedule::HOSTILE`. In these orders, for example, one warp
+//! runs far ahead or far behind, threads switch before every access, or several blocks take turns. `search.rs` derives
+//! further orders from the trace of atomic accesses that `director.rs` records.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::holds::{Hold, Holds};
 
-/// The order in which blocks, warps and lanes run. The name and seed of a schedule determine it completely.
+/// The order in which blocks, warps and lanes run. The name and seed of a schedule determine the order completely.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Schedule {
@@ -112,7 +112,7 @@ pub struct ScheduleTextError(String);
 
 crate::debug_as_display!(ScheduleTextError);
 
-/// Parses a schedule in the format of [`Display`](fmt::Display). If the seed is left out, it is 1.
+/// Parses a schedule in the format of [`Display`](fmt::Display). If the text has no seed, the seed is 1.
 impl FromStr for Schedule {
     type Err = ScheduleTextError;
 

@@ -1,9 +1,9 @@
 //! Searches for a schedule under which a program fails. Each new schedule is derived from the accesses observed under
 //! earlier ones.
 //!
-//! A race is found under any schedule as long as both accesses are made. Another schedule therefore finds more only if
-//! a thread behaves differently because its atomic access reads another value. The schedules of the search hold
-//! different threads before different atomic accesses.
+//! The checker finds a race under any schedule in which both accesses are made. Another schedule therefore reveals more
+//! only if an atomic access reads another value, and its thread then behaves differently. The schedules of the search
+//! make different threads wait before different atomic accesses. Such a wait is a *hold*.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet};
@@ -133,8 +133,9 @@ impl Search {
     }
 }
 
-/// Returns the accesses before which it is useful to hold a thread: those to addresses that several threads access and
-/// at least one writes. If several threads of a block make the same access, returns only the first and the last.
+/// Returns the accesses before which it is useful to hold a thread. These are the accesses to addresses that several
+/// threads access and at least one thread writes. If several threads of a block make the same access, returns only the
+/// first and the last.
 fn candidates(seen: &RunTrace) -> Vec<Hold> {
     let mut candidates = HashSet::new();
     for events in &seen.launches {

@@ -20,8 +20,8 @@ use crate::region::{ArrayPosition, Space};
 use crate::source::Line;
 use crate::watch::{Access, MemoryOrder, Touch, is_watching};
 
-/// A source site that declares a static shared array. Each site must be a separate `static`, whose address identifies
-/// the array.
+/// A source site that declares a static shared array. Each site must be a separate `static`, because the address of the
+/// `static` identifies the array.
 #[derive(Debug)]
 pub struct Site {
     /// The name that reports use for the array, if it has one.
@@ -46,20 +46,28 @@ impl Site {
 /// Returns the address of the static array of `bytes` bytes that `site` declares. All threads of a block get the same
 /// address.
 ///
-/// If a site is used with several sizes, it has one array per size. Exceeding a block's shared memory is a fault.
+/// A site that is used with several sizes has one array per size. Exceeding a block's shared memory is a fault.
 #[track_caller]
 pub fn allocate_static(site: &'static Site, bytes: usize) -> u32 {
     allocate_array(site, 1, bytes)
 }
 
-/// Returns, like [`allocate_static`], the address of a static array of `len` elements of `element` bytes. Reports name
-/// these elements by index.
+/// Returns the address of a static array like [`allocate_static`], for `len` elements of `element` bytes each. Reports
+/// name these elements by index.
 #[track_caller]
 pub fn allocate_array(site: &'static Site, element: usize, len: usize) -> u32 {
+    allocate_instance(site, "", element, len)
+}
+
+/// Returns, like [`allocate_array`], the address of a static array of `len` elements of `element` bytes. `instance`
+/// names the instance of the generic function that contains the site; each instance has an array of its own.
+#[track_caller]
+pub fn allocate_instance(site: &'static Site, instance: &'static str, element: usize, len: usize) -> u32 {
     let block = expect_current("shared::allocate_array");
     let hint = site.hint.load(Ordering::Relaxed);
     let array = ArrayInfo { name: site.name, element, bytes: element.saturating_mul(len), of: None };
-    let region = guard::exempt(|| block.context.arena.region(std::ptr::from_ref(site).cast(), array, hint));
+    let site_of = (std::ptr::from_ref(site).cast(), instance);
+    let region = guard::exempt(|| block.context.arena.region(site_of, array, hint));
     match region {
         Ok((address, found)) => {
             if found != hint {
@@ -83,7 +91,8 @@ pub fn dynamic() -> (u32, u32) {
     expect_current("shared::dynamic").context.arena.dynamic()
 }
 
-/// Returns the host pointer to the shared address `address`. The simulator does not observe accesses through it.
+/// Returns the host pointer to the shared address `address`. The simulator does not observe accesses through this
+/// pointer.
 #[track_caller]
 pub fn pointer(address: u32) -> *mut u8 {
     expect_current("shared::pointer").context.arena.base().wrapping_add(address as usize)
@@ -97,7 +106,8 @@ pub fn name_dynamic<T>(name: &'static str, address: u32, len: usize) {
     block.context.arena.name_dynamic(ArrayInfo { name: Some(name), element, bytes: element * len, of }, address);
 }
 
-/// Returns the shared address of the byte that `pointer` points to, if it is in shared memory of the caller's block.
+/// Returns the shared address of the byte that `pointer` points to, or `None` if the byte is not in the block's shared
+/// memory.
 pub fn address_of(pointer: *const u8) -> Option<u32> {
     let arena = &current()?.context.arena;
     let offset = pointer.addr().checked_sub(arena.base().addr())?;
@@ -122,8 +132,9 @@ pub fn load_at<T: Pod>(address: u32, at: &'static Location<'static>) -> T {
     unsafe { pointer.read() }
 }
 
-/// Loads the value at `address` atomically, without ordering other accesses. A thread may call this repeatedly to wait
-/// for a write by another thread of its block: after some calls, it lets other threads run. Faults as [`load`] does.
+/// Loads the value at `address` atomically, without ordering other accesses. A thread may call this function repeatedly
+/// to wait for a write by another thread of its block. After some calls, the function lets other threads run. Faults as
+/// [`load`] does.
 #[track_caller]
 pub fn load_relaxed<T: Pod>(address: u32) -> T {
     load_relaxed_at(address, Location::caller())
@@ -135,8 +146,8 @@ pub fn load_relaxed_at<T: Pod>(address: u32, at: &'static Location<'static>) -> 
     load_atomic(address, MemoryOrder::Relaxed, at)
 }
 
-/// Loads the value at `address` like [`load_relaxed`]. All accesses before the [`store_release`] whose value it reads
-/// happen before all accesses after this load.
+/// Loads the value at `address` like [`load_relaxed`]. If the load reads the value of a [`store_release`], all accesses
+/// before that store happen before all accesses after this load.
 #[track_caller]
 pub fn load_acquire<T: Pod>(address: u32) -> T {
     load_atomic(address, MemoryOrder::AcquireRelease, Location::caller())
@@ -186,7 +197,7 @@ pub fn discard(address: u32) {
 }
 
 /// Ends an asynchronous copy by storing `value` at `address`. The thread must have begun the copy by [`discard`] and
-/// have waited for it.
+/// have waited for the copy.
 #[track_caller]
 pub fn fill(address: u32, value: u128) {
     let block = expect_current("shared::fill");
@@ -231,9 +242,9 @@ pub fn update<T: Pod>(address: u32, f: impl FnOnce(T) -> T) -> T {
     update_as(Access::Update(Scope::Device), address, f)
 }
 
-/// Updates the word of an `mbarrier` like [`update`], as an arrival of the thread. The arrival releases the thread's
-/// accesses before its last fence, and acquires nothing. `f` returns the new word, and true if this arrival ends a
-/// phase.
+/// Makes the calling thread arrive at an `mbarrier`, by an update of the barrier's word like [`update`]. The arrival
+/// releases the thread's accesses before its last fence, and acquires nothing. `f` returns the new word, and true if
+/// this arrival ends a phase.
 #[track_caller]
 pub fn arrive(address: u32, f: impl FnOnce(u64) -> (u64, bool)) -> u64 {
     let mut is_over = false;

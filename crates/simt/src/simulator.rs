@@ -141,17 +141,17 @@ impl Simulator {
         }
     }
 
-    /// Makes the simulator use separate memory for the statics of kernel crates, with their initial values. Without
-    /// this, a clone shares this memory with the original.
+    /// Makes the simulator use separate memory for the static variables of kernel crates, with their initial values.
+    /// Without this, a clone shares this memory with the original.
     #[must_use]
     pub fn with_own_statics(self) -> Self {
         Self { statics: Statics::default(), ..self }
     }
 
-    /// Returns the address of a static's memory, which is the same for the host and for kernels.
+    /// Returns the address of the memory of the static variable `of`. The host and the kernels use the same address.
     ///
     /// # Errors
-    /// As for [`allocate`](Self::allocate), because the first call for a static allocates its memory.
+    /// The errors of [`allocate`](Self::allocate), because the first call for a static variable allocates its memory.
     pub fn static_address(&self, of: &'static DeviceStatic) -> Result<*mut u8, OutOfMemory> {
         self.statics.address(of, self.checks.map(|_| &self.memory))
     }
@@ -183,8 +183,8 @@ impl Simulator {
         self.memory.overlapping(start, bytes).iter().all(|written| written.is_all_set(start, bytes))
     }
 
-    /// Returns the number of OS threads that run blocks. A launch may use fewer if there are not enough stacks for
-    /// large blocks.
+    /// Returns the number of OS threads that run blocks. A launch may use fewer OS threads if there are not enough
+    /// stacks for large blocks.
     pub fn workers(&self) -> usize {
         self.workers
     }
@@ -217,9 +217,9 @@ impl Simulator {
         self.launch_on(kernel, config, &[], body)
     }
 
-    /// Launches a kernel like [`launch`](Self::launch), with `regions` as the arrays that are passed to it. Reports use
-    /// the names of the regions, and checks treat memory that is in no writable region as read-only. If `regions` is
-    /// empty, reports name no arrays and all memory counts as writable.
+    /// Launches a kernel like [`launch`](Self::launch), with `regions` as the arrays that are passed to the kernel.
+    /// Reports use the names of the regions, and checks treat memory that is in no writable region as read-only. If
+    /// `regions` is empty, reports name no arrays and all memory counts as writable.
     ///
     /// # Errors
     /// The errors of [`launch`](Self::launch).
@@ -267,7 +267,7 @@ impl Simulator {
         let begun = Instant::now();
         let blocks = config.grid.count() as u64;
         let schedule = if self.profiles.is_some() { Schedule::Natural } else { self.schedule };
-        // A thread can only yield before an access that is observed.
+        // A thread can yield only before an access that the simulator observes.
         let is_watched = self.checks.is_some() || self.profiles.is_some() || schedule.is_preemptive();
         let pool = if blocks > 1 && !is_watched && !config.is_cooperative { self.pool() } else { None };
         let workers = pool.map_or(1, |pool| pool.current_num_threads() + 1);
@@ -299,7 +299,7 @@ impl Simulator {
             }
         };
         let (done, profile) = if std::thread::panicking() {
-            // A launch from a destructor during a panic: simulated threads cannot wait on an OS thread that unwinds.
+            // A destructor launches during a panic. Simulated threads cannot wait on an OS thread that unwinds.
             std::thread::scope(|scope| scope.spawn(run).join()).unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         } else {
             run()
@@ -371,8 +371,8 @@ setters! { Simulator []
     /// Sets the order in which blocks, warps and lanes run. Under a schedule in which threads yield before accesses,
     /// launches run on the OS thread that launches them, and are much slower.
     fn with_schedule(schedule: Schedule) => schedule = schedule;
-    /// Records the synchronisations that launches reach in `synchronisations`. Makes launches leave out the
-    /// synchronisation that `synchronisations` names, if it names one.
+    /// Records in `synchronisations` the synchronisations that launches reach. If `synchronisations` names a
+    /// synchronisation to leave out, launches skip it.
     fn with_synchronisations(synchronisations: Synchronisations) => synchronisations = Some(synchronisations);
     /// Records each launch that ends without a fault in `log`.
     fn with_log(log: LaunchLog) => log = Some(log);
@@ -387,6 +387,6 @@ setters! { Simulator []
     /// checked for races.
     fn with_profiles(profiles: Profiles) => profiles = Some(profiles);
     /// Sets the number of multiprocessors of the simulated device, by which the host plans launches. The speed of the
-    /// simulation does not depend on it.
+    /// simulation does not depend on this number.
     fn with_multiprocessors(multiprocessors: u32) => multiprocessors = Some(multiprocessors);
 }

@@ -61,7 +61,7 @@ impl Step {
     #[inline(never)]
     fn note(&self) {
         if let Some(block) = current() {
-            // SAFETY: the current thread has begun, and stays here meanwhile.
+            // SAFETY: the current thread has started, and stays in this function while the step is used.
             let outer = unsafe { block.call_paths.innermost(block.thread()) };
             if outer.is_some_and(|outer| self.is_noted_by_caller(outer)) {
                 return;
@@ -93,7 +93,8 @@ impl Step {
 pub struct StepGuard(Step);
 
 impl StepGuard {
-    /// Makes a step for the call or the loop at the caller's source line, which is left when the guard is dropped.
+    /// Makes a step for the call or the loop at the caller's source line. The thread leaves the step when the guard is
+    /// dropped.
     #[inline(always)]
     #[track_caller]
     #[expect(clippy::new_without_default, reason = "a step is its caller's")]

@@ -1,4 +1,5 @@
-//! Records the synchronisations that launches reach, and names the one that they leave out.
+//! Records the barriers, fences and other synchronisations that launches reach, and selects one that launches leave
+//! out. A test leaves out a synchronisation to check that the omission causes a fault.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -51,10 +52,12 @@ impl SyncKind {
     }
 }
 
-/// The synchronisations that a simulator's launches have reached, and the synchronisation that they leave out, if any.
+/// The synchronisations that a simulator's launches have reached, and the synchronisation that launches leave out, if
+/// any.
 ///
-/// A barrier, warp synchronisation or fence that is left out has no effect. A left-out synchronisation that returns a
-/// value (a counting barrier, a shuffle, a vote, a match or a reduction) still returns the value, but orders nothing.
+/// A barrier, warp synchronisation or fence that is left out has no effect. Some synchronisations return a value:
+/// counting barriers, shuffles, votes, matches and reductions. If one of these is left out, it still returns the value,
+/// but orders nothing.
 #[derive(Clone, Debug, Default)]
 pub struct Synchronisations(Arc<Inner>);
 
@@ -76,8 +79,8 @@ impl Synchronisations {
         Self(Arc::new(Inner { left_out: Some(location), reached: Mutex::default() }))
     }
 
-    /// Returns the synchronisations that launches have reached, in source order. This includes the one that they leave
-    /// out. Synchronisations of several kinds at one source position are left out together.
+    /// Returns the synchronisations that launches have reached, in source order, including the synchronisation that
+    /// launches leave out. Synchronisations of several kinds at one source position are left out together.
     pub fn reached(&self) -> Vec<(SourceLocation, SyncKind)> {
         let reached = self.0.reached.lock().unwrap_or_else(PoisonError::into_inner);
         let entry = |(file, line, column, kind): &(String, u32, u32, SyncKind)| {
@@ -86,7 +89,7 @@ impl Synchronisations {
         reached.iter().map(entry).collect()
     }
 
-    /// Records that a launch has reached the synchronisation at `at`. Returns true if the launch must leave it out.
+    /// Records that a launch has reached the synchronisation at `at`. Returns true if the launch must skip it.
     pub(crate) fn note(&self, kind: SyncKind, at: Line) -> bool {
         let mut reached = self.0.reached.lock().unwrap_or_else(PoisonError::into_inner);
         reached.insert((at.file().to_owned(), at.line(), at.column(), kind));

@@ -38,9 +38,9 @@ queries! {
     fn block_dim() -> Dim3 = |block| block.context.extent.dim;
     /// Returns the extent of the grid, in blocks.
     fn grid_dim() -> Dim3 = |block| block.grid().config.grid;
-    /// Returns the thread's lane in its warp, from 0 to 31.
+    /// Returns the number of the thread's lane in its warp, from 0 to 31.
     fn lane_id() -> u32 = |block| block.thread().lane();
-    /// Returns the thread's warp in its block.
+    /// Returns the number of the thread's warp in its block.
     fn warp_id() -> u32 = |block| block.thread().warp() as u32;
 }
 
@@ -84,10 +84,11 @@ pub fn sync_grid() {
     expect_current("thread::sync_grid").synchronize_grid(Location::caller());
 }
 
-/// Waits until the previous launches have ended. In the simulator they always have.
+/// Waits until the previous launches have ended. In the simulator, the previous launches have always ended, so this
+/// call returns at once.
 ///
 /// In a checked launch it is a fault if the thread has accessed global memory before this call. It is also a fault if a
-/// thread accesses global memory without this call although another thread of its block has made it.
+/// thread accesses global memory without this call, although another thread of its block has made the call.
 #[inline(always)]
 #[track_caller]
 pub fn wait_for_dependencies() {
@@ -120,7 +121,7 @@ pub fn begin_unused<T>(value: T) -> T {
     value
 }
 
-/// Ends the marking that [`begin_unused`] has begun. `_unused` is the ignored result.
+/// Ends the marking of atomic updates that [`begin_unused`] began. `_unused` is the ignored result.
 #[inline(always)]
 pub fn end_unused<T>(_unused: T) {
     if is_watching() {
@@ -137,7 +138,7 @@ fn note_unused(is_unused: bool) {
 }
 
 /// Notes that the thread may be waiting for a write to global memory. After some calls, this function lets other
-/// threads run. The atomic loads and updates of [`memory`](crate::memory) do the same themselves.
+/// threads run. The atomic loads and updates of [`memory`](crate::memory) do this automatically.
 ///
 /// The thread also waits for its block's turn, as the [crate's documentation](crate) describes.
 #[track_caller]
@@ -147,14 +148,14 @@ pub fn poll() {
     block.poll(Location::caller());
 }
 
-/// Notes that the thread makes progress, so that its polls so far do not count as waiting.
+/// Notes that the thread makes progress. The polls that the thread has made so far then do not count as waiting.
 pub fn note_work() {
     expect_current("thread::note_work").note_progress();
 }
 
 /// Writes a message as a whole to the simulator's output. Messages of different blocks appear in the order of the
-/// blocks. A message that the output cannot take is lost. Outside of a kernel, the message goes to standard output, so
-/// that device code may print when a test calls it on the host.
+/// blocks. If the output fails, the message is lost. Outside of a kernel, the message goes to standard output, so that
+/// tests on the host can call device code that prints.
 pub fn print(args: fmt::Arguments<'_>) {
     let Some(block) = current() else {
         std::print!("{args}");

@@ -1,4 +1,4 @@
-//! The loop over the threads that one fibre runs.
+//! The loop over the threads that one fibre (a coroutine with its own stack) runs.
 
 use crate::block::Block;
 

@@ -1,9 +1,9 @@
 //! The operations of a warp: synchronisation, exchange, votes, matches and reductions.
 //!
 //! Lanes do not run in lock-step. At each operation in this module, the lanes in `mask` that have not exited wait for
-//! each other. All these lanes must reach the same operation, at the same source line, with the same mask, and the
-//! caller must be in its own mask. Otherwise the launch ends with a fault. Only [`sync`] may be called at different
-//! lines, as on devices since sm_70.
+//! each other. All these lanes must reach the same operation, at the same source line, with the same mask. Each caller
+//! must be in its own mask. Otherwise the launch ends with a fault. Only [`sync`] may be called at different lines, as
+//! on devices since sm_70.
 
 use std::panic::Location;
 
@@ -57,8 +57,8 @@ pub fn reduce(mask: u32, value: u64, reduction: Reduction) -> u64 {
     expect_current("warp::reduce").meet(request).unwrap_or_default()
 }
 
-/// Returns the mask of lanes that run together with the caller. It has only the caller's bit, because simulated lanes
-/// do not run in lock-step. GPUs may return any set that contains the caller, so a kernel must not rely on more.
+/// Returns the mask of lanes that run together with the caller. The mask has only the caller's bit, because simulated
+/// lanes do not run in lock-step. GPUs may return any set that contains the caller, so a kernel must not rely on more.
 #[inline(always)]
 #[track_caller]
 pub fn active_mask() -> u32 {

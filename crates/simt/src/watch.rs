@@ -1,15 +1,16 @@
 //! The interface between the scheduler and a watcher. The checker and the profiler are the two watchers.
 //!
 //! A watched launch runs on one OS thread, so the watcher receives all notifications in the order in which memory
-//! really changes. It is notified immediately before each access, and no other thread runs in between.
+//! really changes. The watcher is notified immediately before each access. No other thread runs between the
+//! notification and the access.
 //!
 //! A watcher never runs or stops a thread. It returns a [`Next`], and the block then runs or stops threads.
 //!
 //! # Design
 //!
 //! The checker finds the errors of a launch, and the profiler counts its costs. A watcher is notified of each event
-//! before it happens. The watcher sees only the block's context: index, current thread and shared memory. It never
-//! calls the scheduler, so it can change the observed order only by its return values.
+//! before it happens. The watcher sees only the block's context: index, current thread and shared memory. The watcher
+//! never calls the scheduler, so it can change the order of threads only by its return values.
 
 use std::cell::Cell;
 
@@ -28,6 +29,8 @@ pub(crate) enum Access {
     Load,
     /// A plain store.
     Store,
+    /// A mutable borrow, which counts as a store.
+    Borrow,
     /// The beginning of an asynchronous copy. The contents of its target are unspecified until the copy ends.
     Discard,
     /// The end of an asynchronous copy for which the thread has waited: a store of the copied values.
@@ -54,13 +57,19 @@ impl Access {
     pub(crate) fn writes(self) -> bool {
         matches!(
             self,
-            Self::Store | Self::Discard | Self::Fill | Self::AtomicStore(..) | Self::Update(_) | Self::Arrive
+            Self::Store
+                | Self::Borrow
+                | Self::Discard
+                | Self::Fill
+                | Self::AtomicStore(..)
+                | Self::Update(_)
+                | Self::Arrive
         )
     }
 
     #[inline(always)]
     pub(crate) fn is_atomic(self) -> bool {
-        !matches!(self, Self::Load | Self::Store | Self::Discard | Self::Fill)
+        !matches!(self, Self::Load | Self::Store | Self::Borrow | Self::Discard | Self::Fill)
     }
 
     /// Returns true if the access is the beginning or the end of an asynchronous copy.
@@ -84,10 +93,10 @@ pub(crate) enum MemoryOrder {
     /// The access orders no other access.
     Relaxed,
     /// The access is a releasing store or an acquiring load. All accesses before the store happen before all accesses
-    /// after a load that acquires its value.
+    /// after an acquiring load of the stored value.
     AcquireRelease,
-    /// The access is a load of an `mbarrier`. It acquires from the threads that arrived before the barrier's last phase
-    /// ended, and not from threads that arrived later.
+    /// The access is a load of an `mbarrier`. The load acquires from the threads that arrived before the barrier's last
+    /// phase ended, and not from threads that arrived later.
     Phase,
 }
 
@@ -102,7 +111,7 @@ pub(crate) struct Touch {
     pub(crate) at: Line,
 }
 
-/// The instruction of a watcher to the block: what the block does next.
+/// The instruction that a watcher returns to the block, and that the block then follows.
 #[derive(Debug)]
 pub(crate) enum Next {
     /// Continue the current thread.
@@ -135,8 +144,8 @@ pub(crate) trait Watcher {
         Next::Continue
     }
 
-    /// Notifies the watcher that the thread executes a branch, and takes it if `_is_taken` is true. Called only in
-    /// launches with [`EventMask::Everything`].
+    /// Notifies the watcher that the thread executes a branch. The thread takes the branch if `_is_taken` is true.
+    /// Called only in launches with [`EventMask::Everything`].
     fn branch(&self, _block: &BlockContext, _is_taken: bool, _at: Line) -> Next {
         Next::Continue
     }
@@ -148,7 +157,8 @@ pub(crate) trait Watcher {
     /// Notifies the watcher that the thread continues after its pause.
     fn resume(&self, _block: &BlockContext) {}
 
-    /// Returns which threads may reach one line of a block barrier by different calls or in different loop iterations.
+    /// Returns the threads that may reach one line of a block barrier by different calls or in different loop
+    /// iterations.
     fn allowed_divergence(&self) -> BarrierDivergence {
         BarrierDivergence::Lanes
     }
@@ -171,7 +181,7 @@ pub(crate) trait Watcher {
     /// Notifies the watcher that the thread executes a fence of `scope`.
     fn fence(&self, block: &BlockContext, scope: Scope);
 
-    /// Notifies the watcher that the thread waits for the previous launches. In the simulator they have always ended.
+    /// Notifies the watcher that the thread waits for the previous launches, which have always ended in the simulator.
     fn dependencies(&self, _block: &BlockContext) -> Next {
         Next::Continue
     }

@@ -8,8 +8,8 @@ use common::{Array, KERNEL, global_index, simulator, simulators};
 use simt::memory::{self, Allocation, OutOfMemory, Scope};
 use simt::{FaultKind, LaunchConfig, Space};
 
-/// A lock for the tests of this file that allocate: they take turns, because the amount of allocated memory is counted
-/// per process.
+/// A lock for the tests of this file that allocate. These tests run one at a time, because the amount of allocated
+/// memory is counted per process.
 static ACCOUNT: Mutex<()> = Mutex::new(());
 
 #[test]
@@ -75,7 +75,7 @@ fn a_misaligned_access_is_a_fault() {
     for (offset, size) in [(1, 2), (2, 4), (4, 8), (8, 16)] {
         let address = bytes.at(offset).addr();
         let fault = simulator(1, 0)
-            // SAFETY: the array outlives the launch; these bytes are all in it.
+            // SAFETY: the array outlives the launch, and all these bytes are in it.
             .launch(&KERNEL, LaunchConfig::new(1, 1), || unsafe {
                 match size {
                     2 => memory::store(bytes.at(offset).cast(), 0_u16),
@@ -89,7 +89,7 @@ fn a_misaligned_access_is_a_fault() {
         assert!(fault.location.unwrap().file.ends_with("global_memory.rs"));
     }
     let fault = simulator(1, 0)
-        // SAFETY: the array outlives the launch; these bytes are all in it.
+        // SAFETY: the array outlives the launch, and all these bytes are in it.
         .launch(&KERNEL, LaunchConfig::new(1, 1), || unsafe {
             memory::update(bytes.at(3).cast(), |value: u32| value);
         })

@@ -13,7 +13,7 @@ fn more_waiting_threads_than_the_system_has_stacks_for_end_the_launch() {
     let blocks = 100_000;
     let fault = simulator
         .launch(&KERNEL, LaunchConfig::new(blocks, 1024), || {
-            // A barrier of the grid: no block ends before the last has begun.
+            // The blocks wait for each other, so no block ends before the last one has begun.
             if thread::thread_idx().x == 1023 {
                 arrived.update(0, |count| count + 1);
                 while arrived.acquire(0) < blocks {}

@@ -1,5 +1,5 @@
 //! Tests the stacks that the helper threads of a launch take and keep. This test is a separate program, because these
-//! are half of all stacks that a process may have.
+//! stacks are half of all stacks that a process may have.
 
 mod common;
 
@@ -67,7 +67,7 @@ impl Gathering {
 
 #[test]
 fn helpers_leave_stacks_to_other_launches() {
-    // Four launches at once, each of which may use half of all stacks.
+    // Four launches run at once, and each may use half of all stacks.
     let gathering = Gathering::new();
     std::thread::scope(|scope| {
         let launches = [(); 4].map(|()| scope.spawn(|| gathering.launch(&simulator(WORKERS, 0))));
@@ -75,8 +75,8 @@ fn helpers_leave_stacks_to_other_launches() {
             launch.join().unwrap().unwrap();
         }
     });
-    // Launches in succession, by simulators that stay alive: their helpers keep some stacks for the next launch, and
-    // leave enough for other helpers.
+    // Simulators that stay alive launch in succession. Their helpers keep some stacks for the next launch, and leave
+    // enough for other helpers.
     let simulators = [(); 4].map(|()| simulator(WORKERS, 0));
     let workers = simulators.each_ref().map(|simulator| {
         let gathering = Gathering::new();

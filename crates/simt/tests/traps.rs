@@ -17,7 +17,7 @@ const NOWHERE: usize = 0x5000_0000_0010;
 #[inline(never)]
 fn access(address: usize, writes: bool) {
     let pointer = black_box(address) as *mut u32;
-    // SAFETY: none: the test expects the fault.
+    // SAFETY: none, because the test expects the fault.
     unsafe { if writes { pointer.write_volatile(1) } else { _ = black_box(pointer.read_volatile()) } }
 }
 
@@ -30,7 +30,7 @@ fn an_unreported_access_to_unmapped_memory_is_a_fault() {
     let checks = Simulator::new().with_checks(Checks::default());
     for simulator in [Simulator::new().with_workers(NonZeroUsize::MIN), checks, Simulator::new()] {
         for writes in [false, true] {
-            // More times than one block has fibres.
+            // There are more launches than fibres of a block.
             for _ in 0..100 {
                 let fault = launch(&simulator, || {
                     thread::sync_threads();
@@ -93,7 +93,7 @@ fn ends_without_unwinding(body: impl Fn(usize) + Sync) -> Box<Fault> {
         fault
     });
     let last = faults.last().expect("launches");
-    // Panics of this thread are handled as before.
+    // The previous hook still handles panics of this thread.
     assert!(std::panic::catch_unwind(|| panic!("as ever")).is_err());
     assert!(!std::thread::panicking());
     let previous = std::panic::take_hook();
@@ -109,7 +109,7 @@ fn a_misaligned_pointer_is_a_fault_with_its_line() {
     let address = (&raw const aligned).addr();
     let fault = ends_without_unwinding(|at| {
         let pointer = black_box(address + usize::from(at == NOWHERE)) as *const u32;
-        // SAFETY: none: the test expects the fault.
+        // SAFETY: none, because the test expects the fault.
         black_box(unsafe { *pointer });
     });
     let line = line!() - 2;
@@ -123,7 +123,7 @@ fn a_misaligned_pointer_is_a_fault_with_its_line() {
 fn an_unsafe_precondition_that_does_not_hold_is_a_fault() {
     let values = [0_u8; 32];
     let fault = ends_without_unwinding(|at| {
-        // SAFETY: none: the test expects the fault.
+        // SAFETY: none, because the test expects the fault.
         black_box(unsafe { values.get_unchecked(black_box(at.min(32))) });
     });
     let line = line!() - 2;

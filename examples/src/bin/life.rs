@@ -1,4 +1,4 @@
-//! Runs Conway's Life with the library: a glider crosses a torus and returns to its place.
+//! Runs Conway's Life with the library. A glider crosses a torus and returns to its first position.
 
 #![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)]
 

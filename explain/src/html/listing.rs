@@ -1,4 +1,4 @@
-//! Writes the source of a kernel, with the figures of each line after it.
+//! Writes the source of a kernel, with each line followed by its figures.
 
 use std::fmt::Write;
 
@@ -21,7 +21,7 @@ pub(super) fn add(page: &mut String, kernel: &KernelFigures) {
     for (line, text) in (kernel.line..).zip(&kernel.listing) {
         let (class, figure) = figures_of(kernel, line);
         let tag = if figure.is_empty() { String::new() } else { format!("<b class=\"f\">{}</b>", escaped(&figure)) };
-        // The spans are blocks, so that a line end between them would be an empty line.
+        // The spans are displayed as blocks. A line end between two spans would therefore show as an empty line.
         let _ = write!(page, "<span class=\"{class}\"><i class=\"n\">{line}</i>{}{tag}</span>", escaped(text));
     }
     page.push_str("</pre></details>\n");

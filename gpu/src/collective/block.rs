@@ -1,5 +1,5 @@
-//! Reduction across the threads of a block, and the combination of warp aggregates in a scan. The warps exchange one
-//! value each through shared memory.
+//! Reduction across the threads of a block, and the combination of warp aggregates in a scan. Each warp stores one
+//! value in shared memory, where the other warps read it.
 
 use cuda_std::{Element, Shared, thread, warp};
 
@@ -33,11 +33,12 @@ pub fn block_reduce<T: Element, O: Operator<T>>(aggregates: Shared<T>, value: T)
     warp_reduce::<T, O>(warps, of_warp)
 }
 
-/// Does the same as [`block_reduce`] for a block of exactly `WARPS` full warps, without a test of the block's size.
+/// Does the same as [`block_reduce`] for a block of exactly `WARPS` full warps. It does not test the block's size.
 /// `WARPS` must be a power of two and a multiple of `V`.
 ///
-/// One thread combines the aggregates of the warps, in the same pairs as a warp's lanes would. It loads `V` aggregates
-/// at a time. These loads are independent, while each shuffle step waits for the step before.
+/// One thread combines the aggregates of the warps. The thread combines them in the same pairs as the shuffles of
+/// [`block_reduce`] do, so the result is equal. It loads `V` aggregates per access. These loads are independent of each
+/// other, whereas each step of a shuffle reduction waits for the previous step.
 #[inline(always)]
 pub fn block_reduce_full<T: Element, O: Operator<T>, const V: usize, const WARPS: usize>(
     aggregates: Shared<[T; V]>,
@@ -46,7 +47,7 @@ pub fn block_reduce_full<T: Element, O: Operator<T>, const V: usize, const WARPS
     let thread = thread::thread_idx_x();
     let value = warp_reduce::<T, O>(warp::SIZE, value);
     if thread.is_multiple_of(warp::SIZE) {
-        // The remainder changes no value. It shows the compiler that the index is within the array.
+        // The remainder `% WARPS` never changes the value. It lets the compiler see that the index is in bounds.
         aggregates.cast::<T>().store((thread / warp::SIZE) as usize % WARPS, value);
     }
     thread::sync_threads();
@@ -73,8 +74,8 @@ pub fn block_reduce_full<T: Element, O: Operator<T>, const V: usize, const WARPS
 }
 
 /// Returns the prefix of `warp` and the block's aggregate, computed from the aggregates of the block's `WARPS` warps.
-/// The prefix combines the aggregates of all earlier warps. Any thread may call it. A block barrier must stand between
-/// the stores of the aggregates and this call.
+/// The prefix combines the aggregates of all earlier warps. Any thread may call this function. The block must execute a
+/// barrier after it has stored the aggregates and before this call.
 #[inline(always)]
 pub fn warp_prefix<T: Element, O: Operator<T>, const WARPS: usize>(aggregates: Shared<T>, warp: usize) -> (T, T) {
     let (mut prefix, mut aggregate) = (O::IDENTITY, O::IDENTITY);

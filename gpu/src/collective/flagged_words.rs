@@ -1,7 +1,7 @@
 //! Values that one block publishes for another in global memory, without a fence.
 //!
-//! Each 32-bit piece of a value is stored in its own 64-bit word, with a flag in the word's upper half. A word is
-//! loaded and stored in one access, so value and flag change together and need no fence between them. A value of
+//! Each 32-bit piece of a value is stored in a separate 64-bit word. The upper half of the word contains a flag. One
+//! access loads or stores the whole word, so value and flag change together and need no fence between them. A value of
 //! several pieces is complete when all its words have the same flag. Two values that are published one after the other
 //! in the same words must therefore have different flags. All accesses are relaxed, because a fence would add the
 //! latency of a round trip to memory.
@@ -27,7 +27,7 @@ pub fn publish<T: Element>(place: GlobalMut<u64>, first: usize, flag: u32, value
     }
 }
 
-/// Loads the words of one value, starting at index `first`. A GPU does not check the index.
+/// Returns the words of one value, loaded from index `first` on. On a GPU the index is not checked.
 ///
 /// # Safety
 /// `place` must have [`words`] elements from `first` on.
@@ -41,7 +41,8 @@ pub unsafe fn peek_unchecked<T: Element>(place: GlobalMut<u64>, first: usize) ->
     words
 }
 
-/// Returns the flag and the value in `words` if all words have one flag and `counts` returns true for this flag.
+/// Returns the flag and the value in `words`. Returns `None` if the words have different flags, or if `counts(flag)` is
+/// false because the caller does not accept this flag.
 #[inline(always)]
 pub fn decode<T: Element>(words: [u64; 4], counts: impl Fn(u32) -> bool) -> Option<(u32, T)> {
     let (flag, mut pieces) = ((words[0] >> 32) as u32, [0; 4]);
@@ -53,10 +54,10 @@ pub fn decode<T: Element>(words: [u64; 4], counts: impl Fn(u32) -> bool) -> Opti
     is_whole.then(|| (flag, T::from_words(pieces)))
 }
 
-/// Waits until a value has been published in the words from `first` on, and returns its flag and value.
+/// Waits until another block has published a value in the words from index `first` on. Returns the flag and the value.
 #[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub fn wait_for<T: Element>(place: GlobalMut<u64>, first: usize) -> (u32, T) {
-    // One check before the loop instead of one per poll makes the polls faster.
+    // This one check replaces a check in each poll, so the polls are faster.
     assert!(first + T::WORDS <= place.len());
     loop {
         // SAFETY: the assertion above has checked that `place` has these words.
@@ -67,8 +68,8 @@ pub fn wait_for<T: Element>(place: GlobalMut<u64>, first: usize) -> (u32, T) {
     }
 }
 
-/// Prefetches the words from `first` on into the L2 cache, ahead of a wait for them. Words beyond the end of `place`
-/// are skipped. A word that the cache does not hold is read from memory.
+/// Prefetches the words of one value, from index `first` on, into the L2 cache before a thread waits for them. It skips
+/// words beyond the end of `place`.
 #[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub fn prefetch<T: Element>(place: GlobalMut<u64>, first: usize) {
     for i in 0..T::WORDS {
@@ -76,7 +77,7 @@ pub fn prefetch<T: Element>(place: GlobalMut<u64>, first: usize) {
     }
 }
 
-/// Sets the words from `first` on to zero, ready for the next launch.
+/// Sets the words of one value, from index `first` on, to zero for the next launch.
 #[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub fn clear<T: Element>(place: GlobalMut<u64>, first: usize) {
     for i in 0..T::WORDS {

@@ -1,5 +1,5 @@
-//! Collectives: operations of all threads of a warp or block together, and values exchanged between blocks. Several
-//! algorithms share them. The terms are CUB's.
+//! Collectives: operations that all threads of a warp or block execute together, and values that blocks pass to each
+//! other. Several algorithms use them. The terms are CUB's.
 //!
 //! | module | contents |
 //! |---|---|
@@ -9,16 +9,16 @@
 //! | [`flagged_words`] | values that a block publishes for others in global memory |
 //! | [`vectors`] | 16-byte vectors in views that begin at any address |
 //!
-//! *Items* are the elements that a thread keeps in registers. A *tile* is the elements that a block processes at once:
-//! its threads times the *items per thread*. The *aggregate* of a tile or warp is the combination of all its items. The
-//! *prefix* is the combination of all items before it.
+//! *Items* are the elements that a thread keeps in registers. A *tile* consists of the elements that a block processes
+//! at once. Its length is the number of threads times the *items per thread*. The *aggregate* of a tile or warp is the
+//! combination of all its items. The *prefix* is the combination of all items before it.
 //!
 //! All lanes of a warp, or all threads of a block, must call each function here, unless its documentation says
-//! otherwise. The operator need not be commutative unless the documentation says so: the earlier element is always the
-//! left operand.
+//! otherwise. The earlier element is always the left operand. The operator therefore need not be commutative unless the
+//! documentation of a function says so.
 //!
-//! Functions that depend on the element type but not on an operator are inlined on a GPU only. In the simulator, all
-//! operators share one compiled copy of each, which reduces compile time.
+//! Functions that depend on the element type but not on an operator are inlined only in GPU code. In the simulator, all
+//! operators share one compiled copy of each such function. This reduces compile time.
 
 pub mod block;
 pub mod flagged_words;

@@ -1,13 +1,14 @@
-//! A tile in the registers of a block: load, scan, store.
+//! Functions that load, scan and store a tile in the registers of a block.
 //!
-//! Each warp owns a contiguous part of the tile. The part is divided into chunks of 32 16-byte vectors, and each lane
-//! holds one vector of every chunk. The accesses of a warp therefore cover whole cache lines, and the addresses of a
+//! Each warp owns a contiguous part of the tile. The part is divided into chunks of 32 vectors of 16 bytes, and each
+//! lane has one vector of every chunk. The accesses of a warp therefore cover whole cache lines, and the addresses of a
 //! thread differ by constants. With vectors of `V` elements and `C` chunks, a thread has `V·C` items. CUB calls this
 //! arrangement warp-striped.
 //!
-//! A warp scans its part in three steps. Each lane scans each of its vectors alone ([`scan_vectors`]). A scan across
-//! the lanes links the vectors of a chunk, and a carry links the chunks (both in [`warp_scan`]). A partial tile, or an
-//! array that does not start at a multiple of 16 bytes, is loaded and stored element by element.
+//! A warp scans its part in three steps. First, each lane scans each of its vectors separately ([`scan_vectors`]). Then
+//! a scan across the lanes adds the earlier vectors of the same chunk. Finally, a carry adds the earlier chunks.
+//! [`warp_scan`] does the last two steps. A partial tile, or an array that does not start at a multiple of 16 bytes, is
+//! loaded and stored element by element.
 #![allow(clippy::needless_range_loop, reason = "an iterator over an array puts it into local memory")]
 
 use cuda_std::warp::Shuffle;
@@ -20,10 +21,11 @@ use crate::operator::Operator;
 /// The items of one thread: one vector of each chunk.
 pub type Items<T, const V: usize, const C: usize> = [[T; V]; C];
 
-// The loops over the chunks have small bodies. LLVM unrolls them for that reason, and the items stay in registers.
+// The loops over the chunks have small bodies, so LLVM unrolls them and the items stay in registers.
 
-/// Loads a thread's items of the first `chunks` chunks of a tile. `first` is the index of the thread's first vector in
-/// `x`. Items beyond the end of the array, and items of other chunks, are the identity.
+/// Loads the calling thread's items of a tile from `x` and returns them. Loads the first `chunks` chunks only. `first`
+/// is the index of the thread's first vector in `x`. Items beyond the end of `x`, and items of later chunks, are set to
+/// `identity`.
 ///
 /// # Safety
 /// If `is_whole` is true, `x` must start at a multiple of 16 bytes and contain the vectors `first + 32·chunk` of all
@@ -54,7 +56,7 @@ pub unsafe fn load<T: Element, const V: usize, const C: usize>(
     items
 }
 
-/// Loads the thread's vector of `chunk` element by element. The tile may be partial and unaligned.
+/// Loads the thread's vector of chunk `chunk`, one element per access. The tile may be partial and unaligned.
 #[cfg_attr(target_arch = "nvptx64", inline(always))]
 fn load_by_elements<T: Element, const V: usize>(x: Global<T>, first: usize, chunk: usize, identity: T) -> [T; V] {
     let left = left(x.len(), first * V);
@@ -69,8 +71,8 @@ fn load_by_elements<T: Element, const V: usize>(x: Global<T>, first: usize, chun
     vector
 }
 
-/// Returns the number of elements from `start` to `len`, but at most 2³² − 1. A tile has fewer elements than that, so
-/// 32 bits are enough to compare positions in it.
+/// Returns `len - start`, the number of elements from `start` on, but at least 0 and at most 2³² − 1. A tile has fewer
+/// than 2³² elements, so 32 bits are enough to compare positions in a tile.
 #[inline(always)]
 fn left(len: usize, start: usize) -> u32 {
     len.saturating_sub(start).min(u32::MAX as usize) as u32
@@ -86,7 +88,7 @@ pub fn scan_vectors<T: Element, O: Operator<T>, const V: usize, const C: usize>(
     }
 }
 
-/// Returns the aggregate of a warp's items in lane 0. [`scan_vectors`] must have scanned the vectors.
+/// Returns the aggregate of a warp's items in lane 0. The caller must have scanned the vectors with [`scan_vectors`].
 #[inline(always)]
 pub fn warp_aggregate<T: Element, O: Operator<T>, const V: usize, const C: usize>(items: &Items<T, V, C>) -> T {
     let mut rows = RowReduce::<T, O>::new(warp::SIZE);
@@ -96,11 +98,11 @@ pub fn warp_aggregate<T: Element, O: Operator<T>, const V: usize, const C: usize
     rows.aggregate()
 }
 
-/// Scans a warp's items. [`scan_vectors`] must have scanned the vectors. If `exclusive` is true, the result of an item
-/// leaves out the item itself.
+/// Scans a warp's items. The caller must have scanned the vectors with [`scan_vectors`]. If `exclusive` is true, the
+/// result of an item does not include the item itself.
 ///
-/// `zero` must be `None` or `Some(0)`. With `None`, the compilers may regroup integer sums with later operands, and
-/// some kernels then take more registers. With `Some(0)`, they compute each item as written.
+/// `zero` must be `None` or `Some(0)`. With `None`, the compilers may merge additions of integers, and some kernels
+/// then need more registers. With `Some(0)`, the compilers keep the additions as written.
 #[inline(always)]
 pub fn warp_scan<T: Element, O: Operator<T>, const V: usize, const C: usize>(
     items: &mut Items<T, V, C>,
@@ -108,8 +110,8 @@ pub fn warp_scan<T: Element, O: Operator<T>, const V: usize, const C: usize>(
     zero: Option<u32>,
 ) {
     let lane = warp::lane_id();
-    // Computes the warp's inclusive scan of the last elements of each chunk's vectors. All chunks take a step together,
-    // so that their shuffles overlap.
+    // For each chunk, computes the inclusive scan across the lanes of the last elements of their vectors. Each step
+    // handles all chunks, so that their shuffles overlap.
     let mut distance = 1;
     while distance < warp::SIZE {
         for chunk in 0..C {
@@ -121,8 +123,8 @@ pub fn warp_scan<T: Element, O: Operator<T>, const V: usize, const C: usize>(
         }
         distance *= 2;
     }
-    // All items combine with the carry of the earlier chunks. The other elements of each vector combine with the
-    // earlier lanes.
+    // Combines all items with the carry, the aggregate of the earlier chunks. Also combines the elements of each vector
+    // except the last with the aggregate of the earlier lanes.
     let mut carry = O::IDENTITY;
     for chunk in 0..C {
         let last = items[chunk][V - 1];
@@ -149,8 +151,9 @@ pub fn warp_scan<T: Element, O: Operator<T>, const V: usize, const C: usize>(
     }
 }
 
-/// Returns `item` unchanged. `zero` must be 0, but the assembler must not know this. Otherwise it merges two additions
-/// into one three-operand instruction, and keeps two operands in registers until the third arrives.
+/// Returns `item` unchanged, in a form that ptxas does not merge with later additions. `zero` must be 0, in a way that
+/// ptxas cannot see. Without this function, ptxas merges two additions into one instruction with three operands. Two
+/// operands then occupy registers until the third is available.
 #[inline(always)]
 fn settled<T: Element, O: Operator<T>>(item: T, zero: u32) -> T {
     let item = opaque(item);
@@ -161,8 +164,9 @@ fn settled<T: Element, O: Operator<T>>(item: T, zero: u32) -> T {
     item
 }
 
-/// Stores a thread's items of the first `chunks` chunks to `y`, from vector `first` on. Each item is combined with
-/// `prefix` as the left operand. Items beyond the end of the array are not stored.
+/// Stores a thread's items in `y`, each combined with `prefix` as the left operand. Stores the items of the first
+/// `chunks` chunks only. `first` is the index of the thread's first vector in `y`. Items beyond the end of `y` are not
+/// stored.
 ///
 /// # Safety
 /// If `is_whole` is true, `y` must start at a multiple of 16 bytes and contain the vectors `first + 32·chunk` of all

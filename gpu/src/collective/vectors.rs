@@ -2,19 +2,20 @@
 
 use cuda_std::{Element, Global};
 
-/// Returns the number of elements between `address` and the next boundary of a vector of `V` elements.
+/// Returns the number of elements from `address` to the next multiple of the size of a vector of `V` elements.
 #[inline(always)]
 pub const fn before_first_vector<T, const V: usize>(address: usize) -> usize {
     address.wrapping_neg() % (V * size_of::<T>()) / size_of::<T>()
 }
 
-/// True if a vector of `V` elements may begin at `address`.
+/// Returns true if `address` is a multiple of the size of a vector of `V` elements.
 #[inline(always)]
 pub const fn is_aligned<T, const V: usize>(address: usize) -> bool {
     address.is_multiple_of(V * size_of::<T>())
 }
 
-/// Loads elements `V·index..V·index + V` of `x`: in one access if `is_aligned` is true, else one element at a time.
+/// Returns elements `V·index..V·index + V` of `x`. If `is_aligned` is true, this function loads the elements in one
+/// access, otherwise one by one.
 ///
 /// # Safety
 /// `x` must contain these elements. If `is_aligned` is true, `x` must start at a multiple of the vector's size.

@@ -9,16 +9,17 @@ use crate::operator::{Operator, Reversed};
 /// Combines the values of the first `lanes` lanes of a warp in lane order and returns the result in lane 0. `lanes`
 /// must be a power of two. Other lanes get an unspecified value.
 ///
-/// After the step with distance *d*, a lane holds the combination of 2·*d* lanes, starting at its own. If the lane at
-/// that distance does not exist, the shuffle returns the lane's own value. Lane 0 never combines such a value. Steps in
-/// the opposite order (16 lanes apart first) would cost the same, but would not preserve the order of the operands.
+/// After the step with distance *d*, a lane has the combined values of 2·*d* consecutive lanes, starting with the lane
+/// itself. If no lane exists at that distance, the shuffle returns the lane's own value. The result in lane 0 contains
+/// no such value. Steps in the opposite order (16 lanes apart first) would cost the same, but would not preserve the
+/// order of the operands.
 ///
-/// The mask names all 32 lanes, even in a block smaller than a warp: the hardware does not wait for lanes that do not
-/// exist. A mask that is not a constant costs a dozen instructions per shuffle.
+/// The mask names all 32 lanes, even in a block smaller than a warp, because the hardware does not wait for lanes that
+/// do not exist. A mask that is not a constant costs a dozen instructions per shuffle.
 #[inline(always)]
 pub fn warp_reduce<T: Element, O: Operator<T>>(lanes: u32, mut value: T) -> T {
     let mut distance = 1;
-    // The loop has constant bounds, so the compiler unrolls it. All lanes agree on the test inside.
+    // The loop has constant bounds, so the compiler unrolls it. The test inside has the same result in all lanes.
     while distance < warp::SIZE {
         let above = warp::shuffle_down(warp::FULL_MASK, value, distance);
         if distance < lanes {
@@ -29,13 +30,13 @@ pub fn warp_reduce<T: Element, O: Operator<T>>(lanes: u32, mut value: T) -> T {
     value
 }
 
-/// Combines rows of values, one row after the other. Each row has one value per lane.
+/// A reduction of several rows of values. The caller adds one row at a time, which has one value per lane.
 ///
 /// If the operator is commutative, each lane combines its own values, and the lanes shuffle once at the end. Otherwise
 /// the warp reduces each row across its lanes before it combines the next row.
 #[derive(Clone, Copy)]
 pub struct RowReduce<T, O> {
-    /// The number of lanes that have values, as for [`warp_reduce`].
+    /// The number of lanes that have values: the argument `lanes` of [`warp_reduce`].
     lanes: u32,
     all: T,
     operator: PhantomData<O>,

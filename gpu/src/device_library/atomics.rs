@@ -1,4 +1,4 @@
-//! Test kernels for atomic operations and for a value that passes from block to block.
+//! Test kernels for atomic operations, and for values that one block passes to the next.
 
 use cuda_std::{Global, GlobalMut, fence, kernel, multiply_wide, shared_array, thread};
 
@@ -26,7 +26,8 @@ pub fn atomics_integer(counters: GlobalMut<u32>, signed: GlobalMut<i64>) {
     counters.atomic_and(3, !(1 << (i % 7)));
     counters.atomic_xor(4, i);
     counters.atomic_exchange(5, 77);
-    // An increment by compare-and-exchange: the loop repeats until no other thread has changed the element in between.
+    // Increments the element by compare-and-exchange. The loop repeats until no other thread changes the element
+    // between the load and the exchange.
     let mut seen = counters.load_relaxed(6);
     loop {
         let old = counters.atomic_compare_exchange(6, seen, seen + 3);
@@ -40,15 +41,15 @@ pub fn atomics_integer(counters: GlobalMut<u32>, signed: GlobalMut<i64>) {
     signed.atomic_max(2, -i64::from(i) - 1);
 }
 
-/// Adds one to `single[0]` and a half to `double[0]` from each thread.
+/// Adds 1 to `single[0]` and 0.5 to `double[0]` in each thread.
 #[kernel(max_threads = 1024)]
 pub fn atomics_float(single: GlobalMut<f32>, double: GlobalMut<f64>) {
     single.atomic_add(0, 1.0);
     double.atomic_add(0, 0.5);
 }
 
-/// Writes the 64-bit product `x[i]·factor` to `products[i]`. It also counts the products by their larger 32-bit half:
-/// `counts[0]` for the lower half, `counts[1]` for the upper half. Launch any grid.
+/// Writes the 64-bit product `x[i]·factor` to `products[i]`. Adds to `counts[1]` the number of products whose upper
+/// half exceeds their lower half, and to `counts[0]` the number of all other products. Launch any grid.
 #[kernel(max_threads = 1024)]
 pub fn wide_products(factor: u32, x: Global<u32>, products: GlobalMut<u64>, counts: GlobalMut<u32>) {
     let local = shared_array![u32; 2];
@@ -70,7 +71,7 @@ pub fn wide_products(factor: u32, x: Global<u32>, products: GlobalMut<u64>, coun
 }
 
 /// Passes a sum from block to block. The block with ticket *t* waits for the block with ticket *t − 1*, adds *t* and
-/// publishes the sum. It uses a release store and an acquire load.
+/// publishes the sum, by a release store that the next block reads with an acquire load.
 ///
 /// `ticket[0]` and `flags` (one element per block) must be 0. `sums` (one element per block) may have any values.
 #[kernel(max_threads = 1024)]
@@ -89,7 +90,7 @@ pub fn hand_over(ticket: GlobalMut<u32>, flags: GlobalMut<u32>, sums: GlobalMut<
     flags.store_release(mine, 1);
 }
 
-/// Does the same as [`hand_over()`] with fences around relaxed accesses.
+/// Does the same as [`hand_over()`], but with fences and relaxed accesses instead of release and acquire.
 #[kernel(max_threads = 1024)]
 pub fn hand_over_fenced(ticket: GlobalMut<u32>, flags: GlobalMut<u32>, sums: GlobalMut<u64>) {
     if thread::index_in_block() != 0 {

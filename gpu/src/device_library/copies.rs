@@ -7,9 +7,10 @@ use crate::operator::Affine;
 /// The number of threads per block of [`copy_async`].
 const BLOCK: usize = 64;
 
-/// Copies `x` to `y` in vectors of four elements, with two asynchronous copies in flight per thread. It then writes `x`
-/// again from `y[x.len()]` on, with the vectors of each block in reverse order. In that part, threads read vectors that
-/// other threads have copied. Launch blocks of 64 threads. `x` must have a whole number of vectors per block.
+/// Copies `x` to `y` in vectors of four elements, with two asynchronous copies in flight per thread. It then copies `x`
+/// a second time, to `y[x.len()]` and the elements after it, with the vectors of each block in reverse order. For this
+/// second copy, threads read vectors from shared memory that other threads have copied. Launch blocks of 64 threads.
+/// `x` must have a whole number of vectors per block.
 #[kernel(max_threads = 64)]
 pub fn copy_async(x: Global<u32>, y: GlobalMut<u32>) {
     let words = shared_array![u32; 12 * BLOCK];

@@ -4,8 +4,8 @@ use cuda_std::{Global, GlobalMut, kernel, machine, shared_array, thread};
 
 use crate::operator::{Affine, Compose, Max, Operator, Sum};
 
-/// Writes the elements of block *b*, combined from left to right, to `y[b]`. Each thread has `N` elements. Launch
-/// blocks of 64 threads.
+/// Combines the elements of block *b* from left to right and writes the result to `y[b]`. Each thread has `N` elements.
+/// Launch blocks of 64 threads.
 #[kernel(
     max_threads = 64,
     instances(T = [f32, i64], O = [Sum, Max], N = [1, 3]),
@@ -27,8 +27,8 @@ pub fn combine_block<T: cuda_std::Element, O: Operator<T>, const N: usize>(x: Gl
     }
 }
 
-/// Writes elapsed nanoseconds, elapsed cycles, and the warp's multiprocessor and slot to `out`, for each thread. The
-/// elapsed values are never negative.
+/// For each thread, writes to `out` the elapsed nanoseconds, the elapsed cycles, and the multiprocessor and slot of the
+/// thread's warp. The elapsed values are never negative.
 #[kernel(max_threads = 1024)]
 pub fn timers(out: GlobalMut<u64>) {
     let (timer, clock) = (machine::global_timer(), machine::clock());

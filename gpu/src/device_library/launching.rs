@@ -2,8 +2,8 @@
 
 use cuda_std::{Global, GlobalMut, grid, kernel, thread, warp};
 
-/// Writes thread index, block index, lane and warp of thread `i` to `out[8·i..]`. Grid and blocks may be
-/// three-dimensional.
+/// In thread `i`, writes the thread index, block index, lane and warp to the eight elements of `out` from `out[8·i]`
+/// on. Grid and blocks may be three-dimensional.
 #[kernel(max_threads = 1024)]
 pub fn coordinates(out: GlobalMut<u32>) {
     let in_block = thread::index_in_block();
@@ -28,8 +28,8 @@ pub fn bounded(out: GlobalMut<u32>) {
     }
 }
 
-/// Computes `y[i] = x[i] + x[i + 1]`; the last element is added to the first. The kernel may start while the previous
-/// launch runs, and waits for it before it reads `x`.
+/// Computes `y[i] = x[i] + x[i + 1]`, where the element after the last is the first. The kernel may start while the
+/// previous launch still runs. It waits for that launch before it reads `x`.
 #[kernel(max_threads = 256)]
 pub fn add_neighbours(x: Global<u32>, y: GlobalMut<u32>) {
     grid::launch_dependents();
@@ -53,7 +53,7 @@ pub unsafe fn add_slices(a: &[f32], b: &[f32], c: *mut f32) {
     }
 }
 
-/// Prints one line per thread, with numbers of each type.
+/// Prints one line per thread, with `small`, `large` and `real` in different formats.
 #[kernel(
     max_threads = 1024,
     allow(
@@ -66,7 +66,7 @@ pub fn print_numbers(small: i32, large: u64, real: f32) {
     println!("thread {i} of 100%: {} {:08x} {:.3}", small, large, real);
 }
 
-/// Stores to element `index` of `out` in thread `culprit`, even if `index` is out of bounds.
+/// In thread `culprit`, stores to element `index` of `out`, even if `index` is out of bounds.
 #[kernel(max_threads = 1024)]
 pub fn store_at(out: GlobalMut<u32>, index: usize, culprit: usize) {
     if thread::index_1d() == culprit {

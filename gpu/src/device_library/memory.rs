@@ -25,7 +25,7 @@ pub fn copy_wide(x: Global<u8>, y: GlobalMut<u8>) {
 }
 
 /// Copies `x` to `y` twice: once with streaming accesses, once through the read-only path. `y` must be twice as long as
-/// `x`. `x32` and `y32` are copied the same way, in vectors of four `f32`.
+/// `x`. Copies `x32` to `y32` the same way, in vectors of four `f32`.
 #[kernel(max_threads = 1024)]
 pub fn copy_hinted(x: Global<f64>, y: GlobalMut<f64>, x32: Global<f32>, y32: GlobalMut<f32>) {
     let n = x.len();

@@ -1,6 +1,7 @@
-//! Test kernels that use each part of `cuda_std` once. Their results must be equal on every device.
+//! Test kernels that together use every part of `cuda_std`. They must give the same results on every device, GPU or
+//! simulator.
 //!
-//! The test kernels form no algorithm and no ladder, and the program does not contain them.
+//! The test kernels do not belong to an algorithm, and the program `host` does not contain them.
 
 mod atomics;
 mod copies;

@@ -5,8 +5,8 @@ use cuda_std::{Global, GlobalMut, kernel, shared_array, thread, warp};
 /// The number of threads per block of [`block_sum`], which is also the number of elements that a block adds.
 const BLOCK: usize = 256;
 
-/// Writes the sum of the 256 elements of block *b* to `sums[b]`, by a tree in shared memory. Launch blocks of 256
-/// threads.
+/// Computes the sum of the 256 elements of block *b* by a tree in shared memory, and writes it to `sums[b]`. Launch
+/// blocks of 256 threads.
 #[kernel(max_threads = 256)]
 pub fn block_sum(x: Global<f64>, sums: GlobalMut<f64>) {
     let tile = shared_array![f64; BLOCK];
@@ -26,8 +26,8 @@ pub fn block_sum(x: Global<f64>, sums: GlobalMut<f64>) {
     }
 }
 
-/// Counts the even elements of each block in `counts`, and writes each block's part of `x` to `reversed` in reverse
-/// order. The counting barrier orders the accesses to shared memory. Launch blocks of up to 256 threads.
+/// For each block *b*, writes the number of its even elements to `counts[b]`, and its elements of `x` to `reversed` in
+/// reverse order. The counting barrier orders the accesses to shared memory. Launch blocks of up to 256 threads.
 #[kernel(max_threads = 256)]
 pub fn count_even(x: Global<u32>, counts: GlobalMut<u32>, reversed: GlobalMut<u32>) {
     let tile = shared_array![u32; BLOCK];
@@ -41,7 +41,7 @@ pub fn count_even(x: Global<u32>, counts: GlobalMut<u32>, reversed: GlobalMut<u3
     }
 }
 
-/// Writes the results of five shuffles in lane `i` of a full warp to `out[5·i..]`.
+/// In lane `i` of a full warp, writes the results of five shuffles to `out[5·i..]`.
 #[kernel(max_threads = 1024)]
 pub fn shuffles(x: Global<u64>, out: GlobalMut<u64>) {
     let i = thread::index_1d();
@@ -50,16 +50,16 @@ pub fn shuffles(x: Global<u64>, out: GlobalMut<u64>) {
     out.store(5 * i + 1, warp::shuffle_up(warp::FULL_MASK, value, 3));
     out.store(5 * i + 2, warp::shuffle_down(warp::FULL_MASK, value, 5));
     out.store(5 * i + 3, warp::shuffle_xor(warp::FULL_MASK, value, 9));
-    // A shuffle of a narrow type, with only the odd lanes in its mask.
+    // Executes a shuffle of a narrow type whose mask names only the odd lanes.
     if lane % 2 == 1 {
         let narrow = warp::shuffle_xor(0xAAAA_AAAA, value as u8, 2);
         out.store(5 * i + 4, u64::from(narrow));
     }
 }
 
-/// Writes the results of the warp votes in thread `i` to `out[5·i..]`: ballot, any, all, and the mask. The fifth
-/// element is the value that the previous lane stored in shared memory; lane 0 reads that of the last lane. The last
-/// warp may be partial. Launch blocks of up to 256 threads.
+/// In thread `i`, writes the results of the warp votes to `out[5·i..]`: ballot, any, all, and the mask. The fifth
+/// element is the value that the previous lane stored in shared memory; lane 0 reads the value of the last lane. The
+/// last warp may be partial. Launch blocks of up to 256 threads.
 #[kernel(max_threads = 256)]
 pub fn votes(x: Global<u32>, out: GlobalMut<u32>) {
     let values = shared_array![u32; BLOCK];

@@ -4,14 +4,15 @@
 //!
 //! - In [`barrier_in_branch()`], threads beyond the end of the array return before the barrier. CUDA forbids this,
 //!   though GPUs since Volta tolerate it.
-//! - In [`barriers_of_branches()`], each branch has its own barrier, so it is undefined which threads meet at which.
-//! - In [`barrier_of_two_calls()`], both branches call one function with a barrier, so the two barriers have one source
-//!   line.
-//! - In [`barrier_skipped()`], one lane skips the barrier in a different iteration than the others. All lanes execute
-//!   the same number of barriers.
+//! - In [`barriers_of_branches()`], each branch contains a barrier. It is undefined which threads meet at which
+//!   barrier.
+//! - In [`barrier_of_two_calls()`], both branches call the same function, which contains a barrier. The two barriers
+//!   therefore have the same source line.
+//! - In [`barrier_skipped()`], one lane skips the barrier in a different iteration than the other lanes. All lanes
+//!   execute the same number of barriers.
 //!
-//! [`transpose_tile()`](crate::transpose::transpose_tile()) has the branch around its accesses only, and the barrier
-//! outside the branch.
+//! [`transpose_tile()`](crate::transpose::transpose_tile()) is correct: only its accesses are inside the branch, and
+//! the barrier is outside.
 
 use cuda_std::{Global, GlobalMut, kernel, shared_array, thread};
 
@@ -32,8 +33,8 @@ pub fn barrier_in_branch(x: Global<u32>, y: GlobalMut<u32>) {
     y.store(i, x.load(i).wrapping_add(above));
 }
 
-/// Writes the value of the opposite thread of the block to `y[i]`, with two barriers in place of one. Launch one block
-/// of an even number of threads, at most 128.
+/// In thread `i`, writes the value of the opposite thread of the block to `y[i]`. Each branch has its own barrier,
+/// instead of one for all threads. Launch one block of an even number of threads, at most 128.
 #[kernel(max_threads = 128)]
 pub fn barriers_of_branches(x: Global<u32>, y: GlobalMut<u32>) {
     let tile = shared_array![u32; TILE];
@@ -49,13 +50,13 @@ pub fn barriers_of_branches(x: Global<u32>, y: GlobalMut<u32>) {
     y.store(i, across);
 }
 
-/// Ends a phase of the block with a barrier.
+/// Executes the barrier. Both branches of [`barrier_of_two_calls()`] call this function.
 fn end_phase() {
     thread::sync_threads();
 }
 
-/// Writes `y[i] = i` in all threads except the first, which writes 1. Each branch calls a function with a barrier.
-/// Launch one block of at most 128 threads.
+/// Writes `y[i] = i` in all threads except the first, which writes `y[0] = 1`. Each branch calls a function with a
+/// barrier. Launch one block of at most 128 threads.
 #[kernel(max_threads = 128)]
 pub fn barrier_of_two_calls(y: GlobalMut<u32>) {
     let i = thread::thread_idx_x() as usize;
@@ -68,7 +69,7 @@ pub fn barrier_of_two_calls(y: GlobalMut<u32>) {
     }
 }
 
-/// Writes the number of rounds in which the thread was active to `y[i]`. Launch one block of at most 128 threads.
+/// Writes to `y[i]` the number of rounds in which thread `i` was active. Launch one block of at most 128 threads.
 #[kernel(max_threads = 128)]
 pub fn barrier_skipped(y: GlobalMut<u32>) {
     let i = thread::thread_idx_x() as usize;

@@ -1,31 +1,32 @@
-//! An unrolled loop whose bound underflows and whose tail repeats its work.
+//! An unrolled loop whose bound underflows, and whose tail processes elements several times.
 //!
 //! From: N. Wilt, "The CUDA Handbook", ch. 11, `saxpy_unrolled<n>`, and the same loop in ch. 5, `GlobalCopy`.
 //!
 //! Fault: the loop continues while `i < n − span`, where `span` is the number of elements that the grid processes per
-//! pass. For vectors shorter than a span, the unsigned difference wraps to almost 2⁶⁴, and the loop runs beyond the
-//! end. C reports nothing; Rust's checked subtraction panics.
+//! pass. For vectors shorter than a span, the unsigned difference wraps to almost 2⁶⁴, and the loop accesses elements
+//! beyond the end. In C this is silent. Rust's checked subtraction panics.
 //!
-//! The tail repeats its work as often as the loop is unrolled, because two nested loops use one counter. The same
-//! thread repeats it each time, so there is no race. If the result has its own array, as in the book, the repetition
-//! costs only time. In place, as here, the result is wrong, and only a comparison with a reference shows it.
+//! The tail is processed [`UNROLL`] times, because two nested loops use the same counter. The same thread processes an
+//! element each time, so there is no race. In the book, the result is in a separate array, so the repetition costs only
+//! time. Here the result overwrites `y`, so the result is wrong. Only a comparison with a reference shows this.
 //!
-//! [`saxpy_unrolled()`](crate::saxpy::saxpy_unrolled()) has one loop up to the end, and tests in each pass whether a
-//! whole span of the block remains.
+//! [`saxpy_unrolled()`](crate::saxpy::saxpy_unrolled()) is correct: it has one loop up to the end, which tests in each
+//! pass whether a whole span of the block remains.
 
 use cuda_std::{Global, GlobalMut, GpuFloat, kernel, thread};
 
 /// The number of elements of each vector that a thread loads before it computes the first result.
 pub const UNROLL: usize = 4;
 
-/// Computes `y = a·x + y` with the loop and the tail of the book. Vectors shorter than a span are read out of bounds;
-/// for other vectors, the last elements are wrong. A span is [`UNROLL`] elements per thread of the grid.
+/// Computes `y = a·x + y` with the loop and the tail of the book. For vectors shorter than a span, the kernel reads out
+/// of bounds. For longer vectors, the last elements of the result are wrong. A span is [`UNROLL`] elements per thread
+/// of the grid.
 #[kernel(max_threads = 512)]
 pub fn bound_wraps(a: f32, x: Global<f32>, y: GlobalMut<f32>) {
     saxpy_below(x.len().wrapping_sub(span()), a, x, y);
 }
 
-/// Does the same as [`bound_wraps()`] with a subtraction that panics where overflow checks are on.
+/// Does the same as [`bound_wraps()`], but with a subtraction that panics if overflow checks are enabled.
 #[kernel(max_threads = 512)]
 pub fn bound_underflows(a: f32, x: Global<f32>, y: GlobalMut<f32>) {
     let bound = x.len() - span(); // fault: bound

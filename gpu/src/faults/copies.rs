@@ -1,11 +1,12 @@
-//! Asynchronous copies to shared memory whose vectors are read too early, or that start too early.
+//! Asynchronous copies to shared memory: a kernel that reads copied vectors too early, and a kernel that starts copies
+//! too early.
 //!
-//! Fault in [`copies_not_waited_for()`]: two groups of copies are in flight, and the kernel waits for the first group
-//! only, although it reads both. Fault in [`copies_over_reads()`]: the kernel starts to overwrite vectors that other
-//! threads still read.
+//! Fault in [`copies_not_waited_for()`]: two groups of copies are in flight. The kernel reads both, but waits only for
+//! the first group. Fault in [`copies_over_reads()`]: the kernel starts to overwrite vectors that other threads still
+//! read.
 //!
-//! [`scan_pipelined()`](crate::scan::scan_pipelined()) waits for the group that it reads, and each thread reads only
-//! the vectors that it has copied itself.
+//! [`scan_pipelined()`](crate::scan::scan_pipelined()) is correct: it waits for the group that it reads, and each
+//! thread reads only the vectors that it has copied.
 
 use cuda_std::{AsyncCopies, Global, GlobalMut, kernel, shared_array, thread};
 

@@ -1,4 +1,4 @@
-//! Values that blocks pass to other blocks, with flags that do not order the accesses to the values.
+//! Values that a block passes to another block, with a flag that does not order the accesses to the value.
 //!
 //! Fault in [`flag_before_value()`]: a block sets its flag and then stores the value that the flag announces. Fault in
 //! [`flag_relaxed()`]: the program order is right, but the accesses may be reordered. A relaxed store does not wait for
@@ -26,7 +26,8 @@ pub fn flag_before_value(ticket: GlobalMut<u32>, flags: GlobalMut<u32>, sums: Gl
     sums.store(mine, before + mine as u64); // fault: late write
 }
 
-/// Does the same as [`flag_before_value()`] with the flag set after the value, but with neither release nor acquire.
+/// Does the same as [`flag_before_value()`], but sets the flag after it stores the value. The store has no release
+/// ordering and the load has no acquire ordering.
 #[kernel]
 pub fn flag_relaxed(ticket: GlobalMut<u32>, flags: GlobalMut<u32>, sums: GlobalMut<u64>) {
     if thread::index_in_block() != 0 {

@@ -1,7 +1,7 @@
 //! Double-checked initialisation: the first block computes a value for all blocks, and later blocks reuse it.
 //!
-//! Fault: the first load of the state is relaxed, to be cheap. A block may see that the value is ready before it sees
-//! the value. Blocks that find the state busy wait with an acquire load, and are correct.
+//! Fault: the first load of the state is relaxed, because that is cheaper. A block may therefore see that the value is
+//! ready before it sees the value. Blocks that find the state `BUSY` wait with an acquire load, which is correct.
 //!
 //! An acquire load in the first check repairs the race, as in `hand_over` of the device library.
 
@@ -14,8 +14,8 @@ const BUSY: u32 = 1;
 /// The state in which the value is ready.
 const READY: u32 = 2;
 
-/// Writes the value that the first block computes to `y[b]`, with a race. `state[0]` must be 0. `value[0]` may have any
-/// value.
+/// In each block *b*, writes to `y[b]` the value that the first block computes, with a race. `state[0]` must be 0.
+/// `value[0]` may have any value.
 #[kernel]
 pub fn double_checked(state: GlobalMut<u32>, value: GlobalMut<u32>, y: GlobalMut<u32>) {
     if thread::index_in_block() != 0 {

@@ -1,14 +1,14 @@
-//! Life on one board that the same launch reads and writes.
+//! Conway's Life on a single board that the same launch reads and writes.
 //!
 //! From: a common first attempt by readers of B. Tuomanen, "Hands-On GPU Programming with Python and CUDA", ch. 5. The
 //! book's `conway_ker` works in place and is correct in one block, with a barrier between its reads and its writes.
 //!
 //! Fault: without that barrier ([`life_in_place()`]), a cell may count neighbours of the next generation. With the
 //! barrier ([`life_in_place_blocks()`]), the same happens in a grid of several blocks, because a barrier synchronises
-//! one block only.
+//! only the threads of one block.
 //!
-//! [`life_global()`](crate::life::life_global()) writes to another board, which the next launch reads.
-//! [`life_block()`](crate::life::life_block()) has two boards and one block.
+//! The correct [`life_global()`](crate::life::life_global()) writes to a second board, which the next launch reads. The
+//! correct [`life_block()`](crate::life::life_block()) has two boards and only one block.
 
 use cuda_std::{GlobalMut, kernel, thread};
 

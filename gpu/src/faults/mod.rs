@@ -1,5 +1,5 @@
-//! Faulty kernels: errors from textbooks, and common errors. Do not use them. They show the faults that the simulator
-//! finds, and the tests check that it reports each at the right lines.
+//! Faulty kernels, with errors from textbooks and other common errors. Do not use them. They show which faults the
+//! simulator finds. Tests check that the simulator reports each fault at the right lines.
 //!
 //! | kernel | fault | reported as | correct kernel |
 //! |---|---|---|---|
@@ -19,12 +19,12 @@
 //! | [`vectors_misaligned()`] | vector accesses at any address | misaligned access | [`saxpy_vectorised()`](crate::saxpy::saxpy_vectorised()) |
 //! | [`copies_not_waited_for()`], [`copies_over_reads()`] | reads an asynchronous copy too early; starts one too early | read of uninitialised memory; race in the block | [`scan_pipelined()`](crate::scan::scan_pipelined()) |
 //!
-//! One fault of the sources cannot be written in Rust: the down-sweep in Tuomanen's ch. 4 uses `tid` before its
+//! One fault from the textbooks cannot be written in Rust. The down-sweep in Tuomanen's ch. 4 uses `tid` before its
 //! definition. A C compiler finds another `tid` in an outer scope or rejects the code. Rust always rejects it.
 //! [`scan_down_sweep()`](crate::scan::scan_down_sweep()) implements that algorithm.
 //!
-//! The feature `faults` is off by default, and `cargo xtask build-ptx` builds no PTX for it. A comment at the end of a
-//! line marks each line that a report must name: `// fault: read`.
+//! The feature `faults` is off by default, and `cargo xtask build-ptx` builds no PTX for it. A comment such as `//
+//! fault: read` marks each line that the simulator's report must name.
 
 #![allow(clippy::needless_range_loop, reason = "as in the kernels that these are the faulty versions of")]
 

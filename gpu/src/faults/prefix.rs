@@ -1,12 +1,12 @@
-//! Tuomanen's naive prefix sum: in place, with one barrier per step.
+//! Tuomanen's naive prefix sum, which works in place with one barrier per step.
 //!
 //! From: B. Tuomanen, "Hands-On GPU Programming with Python and CUDA", ch. 4, `naive_prefix`.
 //!
-//! Fault: within a step, a thread overwrites its element before the thread `distance` further on has read it. That
-//! thread then adds an element that this step has already updated, so it counts some elements twice.
+//! Fault: within a step, a thread overwrites its element before the thread whose index is larger by `distance` has read
+//! it. That thread then adds an element that this step has already updated. It counts some elements twice.
 //!
-//! [`scan_naive_block()`](crate::scan::scan_naive_block()) reads one buffer and writes another, and exchanges the two
-//! after each step. One barrier per step is then enough.
+//! [`scan_naive_block()`](crate::scan::scan_naive_block()) is correct: it reads one buffer, writes another, and swaps
+//! the two after each step. One barrier per step is then enough.
 
 use cuda_std::{Global, GlobalMut, kernel, shared_array, thread};
 

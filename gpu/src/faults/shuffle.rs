@@ -1,15 +1,15 @@
 //! A shuffle whose mask names lanes that do not execute it.
 //!
 //! Fault: the mask names all 32 lanes, but half of them take another branch. The shuffle waits for those lanes for
-//! ever, or returns whatever their registers hold.
+//! ever, or returns unspecified values from their registers.
 //!
-//! In [`reduce_shuffle()`](crate::reduce::reduce_shuffle()), every lane shuffles. Lanes without an element contribute
-//! the operator's identity.
+//! In the correct [`reduce_shuffle()`](crate::reduce::reduce_shuffle()), every lane executes the shuffle. Lanes without
+//! an element contribute the operator's identity.
 
 use cuda_std::{Global, GlobalMut, kernel, thread, warp};
 
-/// Writes the sum of `x` to `y[0]`. The lanes of the second half do not execute a shuffle that names them. Launch one
-/// warp.
+/// Writes the sum of `x` to `y[0]`. The mask of a shuffle names the upper half of the lanes, but these lanes do not
+/// execute it. Launch one warp.
 #[kernel(max_threads = 32)]
 pub fn shuffle_outside_mask(x: Global<u32>, y: GlobalMut<u32>) {
     let lane = thread::thread_idx_x();

@@ -3,23 +3,24 @@
 //! From: J. Cheng, M. Grossman, T. McKercher, "Professional CUDA C Programming", ch. 3, `reduceUnrolling8` and
 //! `reduceUnrollWarps8`. The book launches them with `grid.x / 8` blocks, rounded down.
 //!
-//! Fault: if the length is not a multiple of a tile, no thread reads the last elements. This violates no memory rule.
-//! The sum is wrong, and only a comparison with a reference shows it. Two variants show the fault in the kernels
-//! themselves:
+//! Fault: if the length is not a multiple of a tile, no thread reads the last elements. All accesses are valid, but the
+//! sum is wrong, and only a comparison with a reference shows this. In two variants, the simulator's checks find the
+//! fault:
 //!
-//! - With one partial sum per tile, rounded up, the last partial sum is never written. [`sum_partials()`] then reads
+//! - If the number of partial sums is rounded up, no block writes the last one. [`sum_partials()`] then reads
 //!   uninitialised memory.
-//! - With the grid rounded up, the tree of the last block reads beyond the end of the array.
+//! - If the number of blocks is rounded up, the tree of the last block reads beyond the end of the array.
 //!
-//! [`reduce_unrolled()`](crate::reduce::reduce_unrolled()) tests each element against the end of the block's segment.
+//! The correct [`reduce_unrolled()`](crate::reduce::reduce_unrolled()) tests each element against the end of the
+//! block's segment.
 
 use cuda_std::{Global, GlobalMut, kernel, thread};
 
 /// The number of elements that a thread combines as it loads them.
 pub const ITEMS: usize = 8;
 
-/// Writes the sum of tile *b* of `x` to `partials[b]`, correct for whole tiles only. A tile has [`ITEMS`] elements per
-/// thread. The kernel overwrites `x`. The number of threads per block must be a power of two.
+/// Writes the sum of tile *b* of `x` to `partials[b]`. The result is correct only for whole tiles. A tile has [`ITEMS`]
+/// elements per thread. The kernel overwrites `x`. The number of threads per block must be a power of two.
 #[kernel(max_threads = 1024)]
 pub fn tail_dropped(x: GlobalMut<i32>, partials: GlobalMut<i32>) {
     let (thread, block) = (thread::thread_idx_x() as usize, thread::block_dim_x() as usize);

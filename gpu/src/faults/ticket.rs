@@ -1,10 +1,12 @@
-//! The last block combines the results of the other blocks, without the fences that make them visible.
+//! A reduction whose last block combines the results of the other blocks, without the fences that make these results
+//! visible.
 //!
-//! Fault: an atomic update orders no other access. The block that draws the last ticket knows that the other blocks
-//! have drawn theirs. It need not see the values that they stored before.
+//! Fault: a relaxed atomic update does not order other accesses. The block that draws the last ticket knows that all
+//! other blocks have drawn their tickets. It may still not see the values that they stored before.
 //!
-//! [`reduce_grid_stride()`](crate::reduce::reduce_grid_stride()) publishes each partial result together with a flag and
-//! uses no ticket. A ticket needs one fence before it and one after it.
+//! [`reduce_grid_stride()`](crate::reduce::reduce_grid_stride()) is correct: it publishes each partial result together
+//! with a flag and uses no ticket. A kernel with tickets needs one fence before the block draws its ticket and one
+//! after.
 
 use cuda_std::{Global, GlobalMut, kernel, thread};
 

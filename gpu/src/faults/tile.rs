@@ -2,7 +2,7 @@
 //!
 //! Fault: a thread reads an element of the tile that another thread writes, and does not wait for that write.
 //!
-//! [`transpose_tile()`](crate::transpose::transpose_tile()) has the barrier.
+//! The correct [`transpose_tile()`](crate::transpose::transpose_tile()) has the barrier.
 
 use cuda_std::{Global, GlobalMut, kernel, shared_array, thread};
 

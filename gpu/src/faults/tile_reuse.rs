@@ -1,7 +1,7 @@
 //! A tile of shared memory that is overwritten while some threads still read its old values.
 //!
-//! Fault: a barrier separates the tile's writes from its reads, but none separates these reads from the next round's
-//! writes. The fault needs a block that processes more than one tile.
+//! Fault: a barrier separates the tile's writes from its reads, but no barrier separates these reads from the writes of
+//! the next round. The fault occurs only if a block processes more than one tile.
 //!
 //! The rungs of [`reduce`](crate::reduce) have a barrier between two tiles.
 

@@ -2,11 +2,12 @@
 
 use cuda_std::{Argument, KernelParam, Params, multiply_wide};
 
-/// `bins` bins of equal width over the keys `lower..upper`. Key *k* is in bin ⌊(*k* − lower)·bins / (upper − lower)⌋. A
-/// key outside the range is in no bin. CUB's `DeviceHistogram::HistogramEven` has the same bins for integers.
+/// Bins of equal width over the keys `lower..upper`. Key *k* is in bin ⌊(*k* − lower)·bins / (upper − lower)⌋, where
+/// bins is the number of bins. A key outside the range is in no bin. CUB's `DeviceHistogram::HistogramEven` has the
+/// same bins for integers.
 ///
-/// A division per key is too slow. Let *d* = key − lower and *R* = upper − lower, both doubled until *R* exceeds 2³¹.
-/// Let *M* = ⌈bins·2⁶⁴ / *R*⌉. Then the bin is exactly ⌊*d*·*M* / 2⁶⁴⌋.
+/// A division per key is too slow, so the kernels multiply. Let *d* = key − lower and *R* = upper − lower, both doubled
+/// until *R* exceeds 2³¹. Let *M* = ⌈bins·2⁶⁴ / *R*⌉. Then the bin is exactly ⌊*d*·*M* / 2⁶⁴⌋.
 ///
 /// Proof: *M*·*R* exceeds bins·2⁶⁴ by some *e* < *R*. Therefore *d*·*M* / 2⁶⁴ exceeds *d*·bins / *R* by *d*·*e* /
 /// (2⁶⁴·*R*). This is less than 1/*R*, because *d* and *e* are below *R* ≤ 2³². Since *d*·bins / *R* is a multiple of
@@ -15,25 +16,25 @@ use cuda_std::{Argument, KernelParam, Params, multiply_wide};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct EvenBins {
     lower: u32,
-    /// The number of keys in the range, minus one. The number itself may be 2³², which does not fit into 32 bits.
+    /// The number of keys in the range, minus one. The number of keys may be 2³², which does not fit into 32 bits.
     last: u32,
     /// The number of times that *d* and *R* are doubled, from 0 to 31; see [`EvenBins`].
     shift: u32,
-    /// The lower 32 bits of the multiplier *M* of [`EvenBins`], which is below 2⁵⁰.
+    /// The lower 32 bits of the multiplier *M* of [`EvenBins`]. *M* is below 2⁵⁰.
     low: u32,
     /// The upper 32 bits of the multiplier *M*.
     high: u32,
 }
 
-/// The bit position of the shift in the 64-bit word that it shares with the multiplier *M*.
+/// The bit position of `shift` in a 64-bit word that contains `shift` and the multiplier *M*.
 const SHIFT_AT: u32 = 58;
 
 impl EvenBins {
     /// The largest number of bins.
     pub const MAX: u32 = 1 << 16;
 
-    /// Creates `bins` bins over `lower..upper`. Returns `None` unless `bins` is 1 to [`MAX`](Self::MAX), and `upper`
-    /// is above `lower` and at most 2³².
+    /// Returns `bins` bins over `lower..upper`. Returns `None` if `bins` is 0 or above [`MAX`](Self::MAX), if `upper`
+    /// is not above `lower`, or if `upper` exceeds 2³².
     pub const fn new(bins: u32, lower: u32, upper: u64) -> Option<Self> {
         if bins == 0 || bins > Self::MAX || upper <= lower as u64 || upper > 1 << 32 {
             return None;
@@ -66,7 +67,7 @@ impl EvenBins {
         ((product >> 32) as u32, offset <= self.last)
     }
 
-    /// Returns the bin of `key`, or `None` if it is outside the range.
+    /// Returns the bin of `key`, or `None` if the key is outside the range.
     #[inline(always)]
     pub fn of(self, key: u32) -> Option<u32> {
         let (bin, is_inside) = self.find(key);

@@ -1,7 +1,7 @@
-//! Atomics in global memory: every key adds one to the count of its bin.
+//! Atomics in global memory: for every key, a thread adds one to the count of the key's bin.
 //!
-//! This is the simplest rung. The L2 cache limits it, because it executes the additions. Additions to one word are
-//! serialised, so few bins or similar keys make the rung slower still.
+//! This is the simplest version of the histogram. The L2 cache executes the additions and therefore limits the speed.
+//! It serialises additions to the same word, so the kernel is slower still with few bins or with many equal keys.
 
 use cuda_std::{Global, GlobalMut, kernel, thread};
 

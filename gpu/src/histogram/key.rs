@@ -9,9 +9,9 @@ pub trait Key: Element {
     /// The number of keys in a 32-bit word.
     const PER_WORD: usize;
 
-    /// True if [`histogram_replicated`](super::histogram_replicated()) has one counter per value of a key instead of
-    /// one per bin. It then computes the bin of each value once, when it adds up the counters. This suits key types
-    /// with few values.
+    /// True if [`histogram_replicated`](super::histogram_replicated()) counts each value of a key separately, instead
+    /// of each bin. The kernel then computes the bin of each value once, when it adds up the counters. This is faster
+    /// for key types with few values.
     const BY_VALUE: bool;
 
     /// The launch shape of [`histogram_replicated`](super::histogram_replicated()).

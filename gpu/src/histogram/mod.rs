@@ -6,15 +6,16 @@
 //! | [`histogram_privatised()`] | each block counts in shared memory, and adds its counts to the result once | shared memory: bins in one bank conflict |
 //! | [`histogram_replicated()`] | copies of each counter in different banks, 16-byte loads, one launch | memory |
 //!
-//! Keys are `u8` or `u32`. Bins are [`EvenBins`]: 1 to 65536 bins of equal width. A key outside all bins is not
-//! counted. The first two rungs add to the counts, which the host sets to 0 before. The last rung sets them itself.
+//! Keys are `u8` or `u32`. Bins are [`EvenBins`]: 1 to 65536 bins of equal width. The kernels ignore a key outside all
+//! bins. The first two kernels add to the counts, so the host sets the counts to 0 first. The last kernel overwrites
+//! the counts.
 //!
 //! Counts are `u32`. They wrap if a bin has 2³² keys or more.
 //!
-//! Floor: the device reads every key once, at its read bandwidth. An H200 reads 17 bytes per cycle and multiprocessor.
-//! A multiprocessor adds to at least 16 counters in shared memory per cycle if no two lanes of a warp access the same
-//! bank. Keys of one byte therefore leave no room for bank conflicts; keys of four bytes do. Additions in global memory
-//! have their own floor, that of the L2 cache.
+//! Floor (the least possible time): the device reads every key once, at its read bandwidth. An H200 reads 17 bytes per
+//! cycle and multiprocessor. Without bank conflicts, a multiprocessor adds to at least 16 counters in shared memory per
+//! cycle. With keys of one byte, any bank conflict therefore costs time. With keys of four bytes, some conflicts cost
+//! nothing. For additions in global memory, the L2 cache determines the least time.
 //!
 //! Sources: V. Podlozhnyuk, "Histogram calculation in CUDA", NVIDIA, 2007; J. Gómez-Luna, J. M. González-Linares, J. I.
 //! Benavides, N. Guil, "An optimized approach to histogram computation on GPU", Machine Vision and Applications 24,

@@ -1,43 +1,45 @@
-//! Replicated: up to 32 copies of each counter, one per bank, so that the lanes of a warp do not conflict. One launch.
+//! Replicated: a block has up to 32 copies of each counter, one per bank, so that the lanes of a warp do not conflict.
+//! The kernel needs only one launch.
 //!
 //! Changes from [`histogram_privatised()`](super::histogram_privatised()):
 //!
-//! - Copies of a block's counters. With 32 copies, lane *l* adds only in bank *l*, so equal keys cost no more than
-//!   others. More bins have fewer copies, down to one. Bins that do not fit into shared memory even once are counted in
-//!   segments, as in the privatised rung.
-//! - 16-byte loads. Each thread has [`VECTORS`] loads in flight while it counts the vectors that it loaded earlier.
-//! - Bytes are counted by value, so a block computes 256 bins instead of one bin per key. A vector of 16 equal bytes is
-//!   one addition.
-//! - No separate launch clears the counts. The block that starts first clears them, while all blocks count.
+//! - A block has several copies of its counters. With 32 copies, lane *l* adds only in bank *l*, so equal keys cause no
+//!   conflicts. The more bins there are, the fewer copies fit, down to one. If even one copy does not fit into shared
+//!   memory, the bins are divided into segments, as in the privatised kernel.
+//! - Loads have 16 bytes. Each thread has [`VECTORS`] loads in flight while it counts the vectors that it loaded
+//!   before.
+//! - Keys of one byte are counted by value. A block therefore computes the bins of 256 values, instead of one bin per
+//!   key. A vector of 16 equal bytes needs only one addition.
+//! - No separate launch sets the counts to zero. The block that starts first does this, while all blocks count.
 //!
 //! The kernel is limited by memory if one segment holds all bins. Each further segment reads the keys again, through
 //! the L2 cache.
 //!
-//! Forward progress: blocks wait until the block that started first has cleared the counts. That block waits for no
-//! other.
+//! Forward progress: all blocks wait until the block that started first has cleared the counts. The first block itself
+//! never waits for another block.
 //!
-//! Source: V. Podlozhnyuk, "Histogram calculation in CUDA", NVIDIA, 2007, for counters per thread; CUB's
-//! `DeviceHistogram` for runs of one key.
+//! Source: V. Podlozhnyuk, "Histogram calculation in CUDA", NVIDIA, 2007, for separate counters per thread; CUB's
+//! `DeviceHistogram`, for the single addition for a run of equal keys.
 
 use cuda_std::{Global, GlobalMut, Shared, dynamic_shared, kernel, opaque, thread, warp};
 
 use super::tuning::VECTORS;
 use super::{EvenBins, Key};
 
-/// The number of values that a key can have if keys are counted by value.
+/// The number of different values of a key, for the key type that is counted by value.
 pub const VALUES: u32 = 256;
 
 /// The largest number of copies of a counter: one per bank.
 pub const MAX_REPLICAS: u32 = warp::SIZE;
 
-/// The number of words with which the blocks of a launch coordinate. They must be 0 before the launch, and they are 0
-/// again after it.
+/// The number of words through which the blocks of a launch coordinate. The words must be 0 before the launch, and the
+/// kernel leaves them 0.
 pub const STATE_WORDS: usize = 3;
 
 /// The index of the word that counts the blocks that have started.
 const STARTED: usize = 0;
 
-/// The index of the word that is not 0 once the counts are cleared.
+/// The index of the word that becomes nonzero when the counts are cleared.
 const CLEARED: usize = 1;
 
 /// The index of the word that counts the blocks that have read [`CLEARED`].
@@ -46,14 +48,15 @@ const FINISHED: usize = 2;
 /// 16 bytes of keys.
 type Vector = [u32; 4];
 
-/// Counts the keys per bin in several copies of each counter: writes the number of keys in bin `b` to `counts[b]`. It
-/// ignores the old counts. `counts` must have one element per bin of `bins`.
+/// Counts the keys per bin in several copies of each counter: writes the number of keys in bin `b` to `counts[b]`,
+/// whatever its old value is. `counts` must have one element per bin of `bins`.
 ///
-/// The blocks of row *y* count the `segment` bins from `segment·y` on, in `replicas` copies. `replicas` must be a power
-/// of two up to [`MAX_REPLICAS`]. A block needs four bytes of dynamic shared memory per bin and copy. The grid must
-/// have enough rows for all bins, and may have any number of blocks along x. For keys of one byte, which are counted by
-/// value, the grid must have one row, `segment` must be [`VALUES`], and `replicas` must be [`MAX_REPLICAS`]. Blocks
-/// must be one-dimensional and consist of whole warps. `state` must have [`STATE_WORDS`] elements.
+/// The blocks with `blockIdx.y` = *y* count the bins `segment·y..segment·y + segment`, in `replicas` copies. `replicas`
+/// must be a power of two up to [`MAX_REPLICAS`]. A block needs four bytes of dynamic shared memory per bin and copy.
+/// The grid must have enough blocks along y for all bins, and may have any number along x. For keys of one byte, which
+/// are counted by value, the grid must have one block along y, `segment` must be [`VALUES`], and `replicas` must be
+/// [`MAX_REPLICAS`]. Blocks must be one-dimensional and consist of whole warps. `state` must have [`STATE_WORDS`]
+/// elements.
 #[kernel(max_threads = 1024, instances(K = [u8, u32]), wide(loads))]
 pub fn histogram_replicated<K: Key>(
     keys: Global<K>,
@@ -66,7 +69,7 @@ pub fn histogram_replicated<K: Key>(
     assert!(thread::block_dim_x().is_multiple_of(warp::SIZE) && thread::block_dim_y() * thread::block_dim_z() == 1);
     assert!(replicas.is_power_of_two() && replicas <= MAX_REPLICAS);
     assert!(!K::BY_VALUE || segment == VALUES && replicas == MAX_REPLICAS && thread::grid_dim_y() == 1);
-    // Constants for bytes, so that the compiler drops one test per byte.
+    // For keys of one byte, these values are constants, so the compiler omits one test per key.
     let (segment, replicas) = if K::BY_VALUE { (VALUES, MAX_REPLICAS) } else { (segment, replicas) };
     let first = if K::BY_VALUE { 0 } else { thread::block_idx_y() * segment };
     let words = dynamic_shared::<u32>().part(0, segment as usize * replicas as usize);
@@ -78,7 +81,7 @@ pub fn histogram_replicated<K: Key>(
         segment,
         replicas,
         own: words.part(copy, words.len() - copy),
-        // Without `opaque`, the compiler splits this product again and multiplies twice.
+        // Without `opaque`, the compiler would expand this product and multiply twice.
         before: if K::BY_VALUE { 0 } else { opaque(first * replicas) },
         keys: core::marker::PhantomData,
     };
@@ -88,7 +91,7 @@ pub fn histogram_replicated<K: Key>(
     let tiles = (vectors.len() / tile) as u32;
     let (block, blocks) = (thread::block_idx_x(), thread::grid_dim_x());
 
-    // The first loads are in flight during the set-up.
+    // The first loads start here, so that they overlap with the set-up of the counters.
     let mut next = [[0; 4]; VECTORS];
     if block < tiles {
         // SAFETY: tile `block` is a whole tile.
@@ -107,7 +110,7 @@ pub fn histogram_replicated<K: Key>(
         }
     }
 
-    // The keys outside whole tiles. The block that processes them has one tile fewer than block 0.
+    // This block processes the keys outside whole tiles, because it has one tile fewer than block 0.
     if block == tiles % blocks {
         counters.count_rest(keys, before, vectors, tiles as usize * tile);
     }
@@ -119,8 +122,8 @@ pub fn histogram_replicated<K: Key>(
             // SAFETY: tile `number` is a whole tile.
             next = unsafe { load(vectors, number) };
         }
-        // Spelled out, because LLVM does not unroll a loop with so large a body, and the vectors would then be in local
-        // memory.
+        // The calls are written out instead of a loop. LLVM does not unroll a loop with so large a body, and would put
+        // the vectors into local memory.
         let [a, b, c, d] = current;
         counters.count(a);
         counters.count(b);
@@ -172,7 +175,8 @@ unsafe fn load(vectors: Global<Vector>, number: u32) -> [Vector; VECTORS] {
     loaded
 }
 
-/// The counters of a block, as seen by one of its threads. The copies of counter `slot` are adjacent.
+/// The counters of a block in shared memory, and the copies of these counters to which the calling thread adds. The
+/// copies of each counter are adjacent.
 struct Counters<K> {
     words: Shared<u32>,
     bins: EvenBins,
@@ -180,7 +184,8 @@ struct Counters<K> {
     first: u32,
     segment: u32,
     replicas: u32,
-    /// The words from the thread's own copy of the first counter on. The thread adds to every `replicas`-th of them.
+    /// The words of shared memory from the thread's copy of the first counter on. The thread adds to every
+    /// `replicas`-th word.
     own: Shared<u32>,
     /// The number of counters, including copies, of all bins before the segment.
     before: u32,
@@ -204,11 +209,13 @@ impl<K: Key> Counters<K> {
     #[inline(always)]
     fn add(&self, value: u32, n: u32) {
         let (slot, is_counted) = if K::BY_VALUE { (value, true) } else { self.bins.find(value) };
-        // A bin before the segment wraps to an index beyond the end, so one test excludes both.
+        // For a bin before the segment, the subtraction wraps to an index beyond the end. One test therefore rejects
+        // bins before and after the segment.
         let index = slot.wrapping_mul(self.replicas).wrapping_sub(self.before) as usize;
         if is_counted && (K::BY_VALUE || index < self.words.len()) {
-            // SAFETY: `index` is that of the first copy of a counter in `words`: the test above has checked it, or a
-            // value is below `VALUES`. `own` starts at the thread's copy, one of the `replicas` copies of each counter.
+            // SAFETY: `index` is the index of a counter's first copy in `words`, because of the test above, or because
+            // a value is below `VALUES`. `own` starts at the thread's copy, one of the `replicas` copies of each
+            // counter.
             unsafe { self.own.atomic_add_unchecked(index, n) };
         }
     }
@@ -228,8 +235,8 @@ impl<K: Key> Counters<K> {
         }
     }
 
-    /// Counts the keys outside whole tiles: the vectors from `first` on, at most one tile of them, and the keys before
-    /// and after all vectors.
+    /// Counts the keys outside whole tiles: the keys in the vectors from index `first` on, which are at most one tile,
+    /// and the keys before and after all vectors.
     #[inline(always)]
     fn count_rest(&self, keys: Global<K>, before: usize, vectors: Global<Vector>, first: usize) {
         for i in thread::block_stride(vectors.len() - first) {
@@ -248,9 +255,9 @@ impl<K: Key> Counters<K> {
         for slot in thread::block_stride(self.segment as usize) {
             let mut sum = 0_u32;
             for i in 0..replicas {
-                // Each thread begins with another copy. With 32 copies the lanes do not conflict.
+                // Each thread begins with a different copy. With 32 copies, the lanes have no bank conflicts.
                 let copy = (slot + i) & (replicas - 1);
-                // SAFETY: the index is that of one of the copies of a counter of the segment.
+                // SAFETY: the index belongs to a copy of a counter of the segment.
                 sum = sum.wrapping_add(unsafe { self.words.load_unchecked(slot * replicas + copy) });
             }
             let bin = if K::BY_VALUE { self.bins.of(slot as u32) } else { Some(self.first + slot as u32) };

@@ -1,11 +1,12 @@
-//! Rules for the 32 cells of a word at once: one bitwise adder per column, and Boolean functions of the sums' digits.
+//! Rules that compute the next state of the 32 cells of a word at once. Bitwise logic adds the neighbours of each
+//! column, and Boolean functions of the digits of these sums give the next state.
 
 use cuda_std::bits::{lop3, lop3_given};
 
-/// A rule of Life as bitwise logic on three rows.
+/// A rule of Life, as bitwise logic on words of three neighbouring rows.
 pub(super) trait Circuit {
-    /// The intermediate result for one row. It is computed once and used for the row itself and its two neighbouring
-    /// rows.
+    /// The intermediate result for a word of one row. It is computed once, and used for the row and for the rows above
+    /// and below.
     type Row: Copy;
 
     /// Returns the intermediate result for the cells `alive`. Bit *i* of `left` must be the cell to the left of bit *i*
@@ -19,7 +20,7 @@ pub(super) trait Circuit {
 /// Conway's rule, B3/S23, as a circuit.
 pub(super) struct Conway;
 
-/// The cells of one word in one row, and their sums with the neighbours to the left and right.
+/// The cells of one word in one row, and the sum of each cell with its left and right neighbours.
 #[derive(Clone, Copy)]
 pub(super) struct Row {
     /// The cells of the word.
@@ -41,7 +42,8 @@ impl Circuit for Conway {
 
     #[inline(always)]
     fn next(above: Row, row: Row, below: Row) -> u32 {
-        // The number of neighbours is ones + 2·twos, where `ones` is a digit and `twos` the sum of four digits.
+        // The number of live neighbours is ones + 2·twos, where `ones` is one binary digit and `twos` is the sum of
+        // four digits.
         let (a, b, c) = (above.all[0], row.beside[0], below.all[0]);
         let ones = a ^ b ^ c;
         let carry = (a & b) | (c & (a ^ b));
@@ -52,16 +54,18 @@ impl Circuit for Conway {
     }
 }
 
-/// Any rule that counts neighbours. The launch's first [`COUNT_TABLES`] tables define it.
+/// Any rule that counts live neighbours. The first [`COUNT_TABLES`] tables in the arguments of the launch define the
+/// rule.
 pub(super) struct Counts;
 
-/// The number of tables of a rule that counts neighbours.
+/// The number of tables of a rule that counts live neighbours. A table gives the next state for each combination of
+/// three bits.
 ///
-/// The sum of the nine cells is `ones + 2·(carry + twos) + 4·fours`. Table `centre + 2·fours` has the next state for
-/// `a = ones`, `b = carry`, `c = twos`.
+/// The sum of the nine cells of a square is `ones + 2·(carry + twos) + 4·fours`. Table `centre + 2·fours` has the next
+/// state for the inputs `a = ones`, `b = carry` and `c = twos`.
 pub const COUNT_TABLES: usize = 4;
 
-/// A word, and the sum of each of its cells with the neighbours to the left and right, in two digits.
+/// A word, and the sum of each of its cells with the cell's left and right neighbours, in two binary digits.
 #[derive(Clone, Copy)]
 pub(super) struct Sums {
     alive: u32,
@@ -71,7 +75,7 @@ pub(super) struct Sums {
 const PARITY: u8 = 0x96;
 const MAJORITY: u8 = 0xE8;
 
-/// The truth table of a selection: `b` where `a` is 1, else `c`.
+/// The truth table of a selection: the result is `b` if `a` is 1, else `c`.
 const CHOICE: u8 = 0xCA;
 
 impl Circuit for Counts {
@@ -93,13 +97,13 @@ impl Circuit for Counts {
     }
 }
 
-/// Any rule of two states. The launch's first [`TABLES`] tables define it.
+/// Any rule of two states. The first [`TABLES`] tables in the arguments of the launch define the rule.
 pub(super) struct Table;
 
-/// The number of tables of a rule of two states. The tables have 512 bits, the next state for each combination of nine
-/// cells, eight bits per table. The six cells of the upper two rows select the table: the upper left cell is the
-/// highest bit of the table's number, and the right cell of the middle row the lowest. The three cells of the lower row
-/// are the table's `a`, `b` and `c`.
+/// The number of tables of a rule of two states. Together, the tables have 512 bits: the next state for each
+/// combination of nine cells. A table has eight of them. The six cells of the upper two rows select the table. The
+/// upper left cell is the highest bit of the table's number, and the right cell of the middle row is the lowest bit.
+/// The three cells of the lower row are the inputs `a`, `b` and `c` of the table.
 pub const TABLES: usize = 64;
 
 impl Circuit for Table {
@@ -118,7 +122,7 @@ impl Circuit for Table {
                 lop3_given::<{ $index }>(a, b, c)
             };
         }
-        // Selects among 2, 4, … 64 tables, starting at a given one.
+        // These macros select among 2, 4, … 64 tables, from a given table on.
         macro_rules! of_2 {
             ($first:expr) => {
                 lop3::<CHOICE>(row[2], given!($first + 1), given!($first))

@@ -1,13 +1,13 @@
 //! Bit-packed: 32 cells per word. Bitwise logic adds the neighbours of all 32 cells at once.
 //!
-//! A packed board has an eighth of the bytes of a board with one byte per cell. A word needs about ten three-input
-//! logic operations, in place of nine loads and eight additions per cell. A thread processes one word of
-//! [`ROWS_PER_THREAD`] rows. It keeps the sums of the two rows above, so it loads and adds each row once. It loads
-//! [`ROWS_AHEAD`] rows before it processes the first, so it waits for memory once and not once per row. The kernel is
-//! limited by memory.
+//! A packed board has an eighth of the bytes of a board with one byte per cell. The next generation of a word takes
+//! about ten logic operations with three inputs, instead of nine loads and eight additions per cell. A thread processes
+//! one word in each of [`ROWS_PER_THREAD`] rows. It keeps the sums of the two rows above, so it loads and adds each row
+//! once. It loads [`ROWS_AHEAD`] rows before it processes the first of them, so it waits for memory once for all of
+//! them. The kernel is limited by memory.
 //!
-//! Idea: one bitwise full adder per column, as in many programs since M. Niemiec's "Life Algorithms" (Byte, January
-//! 1979).
+//! Source: M. Niemiec's "Life Algorithms" (Byte, January 1979), where bitwise logic forms one full adder per column.
+//! Many programs have used this idea since.
 
 use cuda_std::{Global, GlobalMut, kernel, thread};
 
@@ -33,10 +33,11 @@ impl Words {
 /// The position of a thread's word in its row, and the positions of the neighbouring words.
 pub(super) struct Column {
     word: usize,
-    /// The index of the word to the left, and the bit in it that is the left neighbour of this word's bit 0.
+    /// The index of the word to the left, and the number of the bit in that word that is the left neighbour of this
+    /// word's bit 0.
     left: (usize, u32),
-    /// The index of the word to the right, and this word's last bit. The right neighbour of this bit is bit 0 of the
-    /// word to the right.
+    /// The index of the word to the right, and the number of this word's last bit, whose right neighbour is bit 0 of
+    /// the word to the right.
     right: (usize, u32),
     /// A mask of the bits of this word that are cells.
     mask: u32,
@@ -56,7 +57,7 @@ impl Column {
         }
     }
 
-    /// Loads this column's word of the row that starts at word `start` of the board, with its neighbouring words.
+    /// Loads a word and its two neighbours: this column's word in the row that starts at word `start` of the board.
     ///
     /// # Safety
     /// `start` must be the first word of a row of the board.
@@ -87,10 +88,10 @@ impl Column {
     }
 }
 
-/// Processes strips of [`ROWS_PER_THREAD`] rows of a packed torus and loads `$ahead` rows in advance. `load` must
+/// Processes strips of [`ROWS_PER_THREAD`] rows of a packed torus, and loads `$ahead` rows in advance. `load` must
 /// return the words of the row that starts at a given word. `add` must return the intermediate result for a row. `next`
-/// receives the index of a word and the results of three rows. The strips are macros, because LLVM unrolls functions
-/// differently and makes them a sixth slower.
+/// receives the index of a word and the intermediate results of three rows. This is a macro, because LLVM unrolls a
+/// function differently, which makes the kernels a sixth slower.
 macro_rules! strips {
     ($width:ident, $height:ident, $ahead:expr, |$column:ident| $load:expr, $add:expr, $next:expr) => {{
         let words_per_row = $width.div_ceil(CELLS_PER_WORD);
@@ -110,7 +111,7 @@ macro_rules! strips {
                 };
                 while y + $ahead <= end {
                     let ahead: [_; $ahead] = core::array::from_fn(|i| load_below(y + i));
-                    // An iterator over the array would keep it in local memory.
+                    // With an iterator, the compiler would keep the array in local memory.
                     let mut i = 0;
                     while i < $ahead {
                         advance(y + i, ahead[i]);
@@ -144,7 +145,7 @@ macro_rules! advance {
             |words| column.add::<$circuit>(words),
             |place, above, row, below| {
                 let cells_after = <$circuit>::next(above, row, below) & column.mask();
-                // SAFETY: the index is that of a word of the board.
+                // SAFETY: the index is the index of a word of the board.
                 unsafe { $next.store_unchecked(place, cells_after) };
             }
         );

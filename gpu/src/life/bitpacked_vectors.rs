@@ -1,21 +1,21 @@
-//! Bit-packed in vectors of 128 cells: a thread processes four words of a row at once, on boards whose rows are whole
-//! vectors.
+//! Bit-packed in vectors of 128 cells: a thread processes four words of a row at once. The rows of the board must be
+//! whole vectors.
 //!
-//! A thread loads [`VECTOR_ROWS`] rows of a 16-byte vector, and the rows above and below, before it processes the
-//! first. One instruction of a warp loads 512 bytes of a row, and all loads of the warp overlap. The words beside a
-//! vector are in the vectors of the neighbouring lanes and come by shuffle. Only the first and last lane of a warp load
-//! another word. The kernel is limited by memory.
+//! A thread loads one 16-byte vector in each of [`VECTOR_ROWS`] rows, and in the rows above and below them, before it
+//! processes the first row. One load instruction of a warp loads 512 bytes of a row, and all loads of the warp overlap.
+//! The lane gets the words to the left and right of its vector from the neighbouring lanes by shuffles. Only the first
+//! and last lane of a warp load an additional word. The kernel is limited by memory.
 //!
-//! Blocks are small, [`VECTOR_WARPS`] warps each. A block loads, computes and stores once, and the other blocks of the
-//! multiprocessor load meanwhile. `docs/notes/life.md` lists other shapes.
+//! Blocks are small, with [`VECTOR_WARPS`] warps each. A block loads, computes and stores once. While it computes,
+//! other blocks of the multiprocessor load. `docs/notes/life.md` lists other shapes.
 //!
-//! Idea: J. Luitjens, "Increase Performance with Vectorized Memory Access" (NVIDIA, 2013), applied to the stencil of
+//! Source: J. Luitjens, "Increase Performance with Vectorized Memory Access" (NVIDIA, 2013), applied to the stencil of
 //! [`life_bitpacked()`](super::life_bitpacked).
 //!
 //! # Design
 //!
-//! The kernel serves boards whose width is a multiple of 128. It loads all rows of a thread before the first shuffle.
-//! It has no loop over strips, because the loop's constants would need registers that the rows need.
+//! The kernel serves boards whose width is a multiple of 128. A thread loads all its rows before the first shuffle. The
+//! kernel has no loop over strips, because the loop's constants would need registers that the rows need.
 
 use cuda_std::{Global, GlobalMut, kernel, thread, unroll, warp};
 
@@ -23,7 +23,7 @@ use super::CELLS_PER_WORD;
 use super::adder::{Circuit, Conway, Row};
 use super::tuning::{VECTOR_ROWS, VECTOR_WARPS};
 
-/// The number of cells per vector. The width of a board must be a multiple of it.
+/// The number of cells per vector. The width of a board must be a multiple of this number.
 pub const CELLS_PER_VECTOR: usize = WORDS * CELLS_PER_WORD;
 
 /// The number of vectors along x that a warp advances.
@@ -35,20 +35,20 @@ const THREADS: u32 = VECTOR_WARPS * warp::SIZE;
 /// The number of words per vector.
 const WORDS: usize = 4;
 
-/// The number of rows that a thread loads: its own, the one above and the one below.
+/// The number of rows that a thread loads: its own rows, the row above them and the row below them.
 const LOADED: usize = VECTOR_ROWS + 2;
 
 /// The position of the vector that a thread processes.
 struct Column {
-    /// All bits set in the warp's first lane, none in the others. A bitwise selection takes one instruction and no
-    /// branch.
+    /// A mask with all bits set in the warp's first lane, and no bit set in the other lanes. With a mask, a selection
+    /// takes one instruction and no branch.
     first: u32,
-    /// All bits set in the warp's last lane, none in the others.
+    /// A mask with all bits set in the warp's last lane, and no bit set in the other lanes.
     last: u32,
-    /// The index of the vector in its row.
+    /// The index of the thread's vector in its row.
     vector: usize,
-    /// The index of the word beside the warp's vectors that this lane loads: the previous word in lane 0, the next word
-    /// in the others.
+    /// The index of the additional word that this lane may load: in lane 0 the word before the warp's vectors, in other
+    /// lanes the word after them.
     beside: usize,
 }
 
@@ -67,13 +67,13 @@ impl Column {
         Self { first: bits(lane == 0), last: bits(lane == warp::SIZE - 1), vector, beside }
     }
 
-    /// True if a neighbour of this lane's vector is in no lane of the warp.
+    /// Returns true if this lane must load a neighbouring word, because no lane of the warp has this word.
     #[inline(always)]
     fn is_edge(&self) -> bool {
         self.first | self.last != 0
     }
 
-    /// Loads this column's vector of the row that starts at vector `start` of the board.
+    /// Loads a vector: this column's vector in the row that starts at vector `start` of the board.
     ///
     /// # Safety
     /// `start` must be the first vector of a row of the board, and the board must start at a multiple of a vector's
@@ -85,17 +85,18 @@ impl Column {
         unsafe { cells.load_vec_unchecked(start + self.vector) }
     }
 
-    /// Loads the word beside the warp's vectors in the row that starts at vector `start`.
+    /// Loads the additional word, before or after the warp's vectors, in the row that starts at vector `start`.
     ///
     /// # Safety
-    /// The contract of [`load`](Self::load) applies.
+    /// The caller must satisfy the contract of [`load`](Self::load).
     #[inline(always)]
     unsafe fn load_beside(&self, cells: &Global<u32>, start: usize) -> u32 {
         // SAFETY: by this function's contract, `start` begins a row, and the word is in that row.
         unsafe { cells.load_readonly_unchecked(start * WORDS + self.beside) }
     }
 
-    /// Returns the sum of each cell of a row and its left and right neighbours. All lanes of the warp must call it.
+    /// Returns the sum of each cell of `words` and its left and right neighbours. `beside` is the result of
+    /// [`load_beside`](Self::load_beside). All lanes of the warp must call this function.
     #[inline(always)]
     fn add(&self, words: [u32; WORDS], beside: u32) -> [Row; WORDS] {
         let before = warp::shuffle_up(warp::FULL_MASK, words[WORDS - 1], 1);
@@ -128,7 +129,8 @@ pub fn life_bitpacked_vectors(cells: Global<u32>, next: GlobalMut<u32>, width: u
     assert!(thread::block_dim_x() == warp::SIZE && thread::block_dim_y() == VECTOR_WARPS);
     let block = thread::block_idx_z() as usize * thread::grid_dim_y() as usize + thread::block_idx_y() as usize;
     let top = (block * VECTOR_WARPS as usize + thread::thread_idx_y() as usize) * VECTOR_ROWS;
-    // All lanes of a warp agree. A loop over strips would keep constants in registers that the rows need.
+    // The condition has the same value in all lanes of a warp. There is no loop over strips, because its constants
+    // would occupy registers that the rows need.
     if top >= height {
         return;
     }
@@ -136,7 +138,7 @@ pub fn life_bitpacked_vectors(cells: Global<u32>, next: GlobalMut<u32>, width: u
     let column = Column::new(vector, vectors_per_row);
     let mut rows = [[0; WORDS]; LOADED];
     let mut beside = [0; LOADED];
-    // Two paths: away from the seam of the torus, the distance between rows is constant.
+    // There are two paths. Where no row wraps around the torus, the distance between rows is constant.
     if top > 0 && top + VECTOR_ROWS < height {
         let first = (top - 1) * vectors_per_row;
         unroll!(I in LOADED => {
@@ -157,8 +159,8 @@ pub fn life_bitpacked_vectors(cells: Global<u32>, next: GlobalMut<u32>, width: u
             if I != 0 {
                 row = if row + 1 == height { 0 } else { row + 1 };
             }
-            // SAFETY: the index is that of a row of the board. The kernel does not use rows after the one below its
-            // last row.
+            // SAFETY: the index is the index of a row of the board. The kernel does not use rows further down than the
+            // row below its last row.
             unsafe {
                 rows[I] = column.load(&cells, row * vectors_per_row);
                 beside[I] = column.load_beside(&cells, row * vectors_per_row);

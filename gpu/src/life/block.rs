@@ -1,22 +1,24 @@
 //! One block: many generations in one launch, with a barrier between them.
 //!
-//! There is no launch and no host work between generations, because `sync_threads` orders them. Only the threads of one
-//! block can synchronise this way, so one block processes the whole board. Each thread processes every *n*-th cell,
+//! A block barrier (`sync_threads`) separates the generations, so they need no further launches. A barrier synchronises
+//! only the threads of one block, so one block processes the whole board. Each thread processes every *n*-th cell,
 //! where *n* is the number of threads. The kernel is limited by the single multiprocessor, and by the latency of nine
 //! loads from global memory before each barrier.
 //!
-//! Source: Hands-On GPU Programming, ch. 5 (`conway_ker`), which updates the board in place. This is a race unless
-//! every cell has been read before the first is written, so here two boards take turns.
+//! Source: Hands-On GPU Programming, ch. 5 (`conway_ker`), which updates the board in place. That is a race if a thread
+//! writes a cell before another thread has read it. This kernel therefore reads one board, writes another, and swaps
+//! the two after each generation.
 
 use cuda_std::{GlobalMut, kernel, thread};
 
 use super::{BlockCells, next_cell};
 
-/// Advances the board `even` by `generations` generations in one block, in global memory, with a barrier after each.
+/// Advances the board `even` by `generations` generations in one block, in global memory, with a barrier after each
+/// generation.
 ///
 /// Both boards must have `height` rows of `width` bytes. Launch one block.
 ///
-/// The boards take turns: the last generation is in `even` if `generations` is even, else in `odd`.
+/// The kernel overwrites both boards. The last generation is in `even` if `generations` is even, else in `odd`.
 #[kernel(max_threads = 1024)]
 pub fn life_block(even: GlobalMut<u8>, odd: GlobalMut<u8>, width: usize, height: usize, generations: u64) {
     assert!(width > 0 && width.checked_mul(height) == Some(even.len()) && odd.len() == even.len());

@@ -1,5 +1,5 @@
-//! Results computed on the device, without a copy of the board: the hash of a packed board, and the births and deaths
-//! between two boards.
+//! Results that the device computes, so that the host need not copy the board: the hash of a packed board, and the
+//! numbers of births and deaths between two boards.
 
 use cuda_std::{Global, GlobalMut, kernel, thread, warp};
 
@@ -17,10 +17,10 @@ pub(super) fn add_to_total(value: u64, total: GlobalMut<u64>, index: usize) {
 }
 
 /// Returns the contribution of word number `index` to the hash of a board. The hash is the sum of the contributions of
-/// all words. Different boards have different hashes, except for one pair of boards in 2⁶⁴.
+/// all words. Two different boards have the same hash with a probability of about 2⁻⁶⁴.
 #[inline(always)]
 pub fn hash_of_word(index: usize, word: u32) -> u64 {
-    // A word without live cells adds nothing, so the live words alone determine the hash.
+    // A word without live cells contributes 0, so only words with live cells determine the hash.
     if word == 0 { 0 } else { mix(mix(index as u64).wrapping_add(word as u64)) }
 }
 
@@ -36,9 +36,9 @@ pub fn life_hash_words(words: Global<u32>, total: GlobalMut<u64>, first: usize) 
     add_to_total(hash, total, 0);
 }
 
-/// Counts births and deaths between two packed boards. Adds the number of cells alive only in `now` to `total[0]`, and
-/// the number of cells alive only in `before` to `total[1]`. Launch a one-dimensional grid with up to 8 whole warps per
-/// block.
+/// Counts births and deaths between two packed boards. Adds the number of cells that are alive only in `now` to
+/// `total[0]`, and the number of cells that are alive only in `before` to `total[1]`. Launch a one-dimensional grid
+/// with up to 8 whole warps per block.
 #[kernel(max_threads = 256)]
 pub fn life_changes_words(before: Global<u32>, now: Global<u32>, total: GlobalMut<u64>) {
     assert!(thread::block_size().is_multiple_of(warp::SIZE) && before.len() == now.len());

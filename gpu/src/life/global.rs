@@ -1,8 +1,8 @@
 //! Global memory: one thread per cell, one generation per launch.
 //!
-//! The kernel is limited by its loads: each cell is loaded nine times, mostly from the L1 cache, and one bit of state
-//! takes a byte of traffic. Source: Hands-On GPU Programming, ch. 4, which uses an `int` per cell and a board as wide
-//! as one block.
+//! The kernel is limited by its loads. It loads each cell nine times, mostly from the L1 cache, and transfers a byte
+//! for each bit of state. Source: Hands-On GPU Programming, ch. 4, where a cell is an `int` and the board is as wide as
+//! one block.
 
 use cuda_std::{Global, GlobalMut, kernel, thread};
 

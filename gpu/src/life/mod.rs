@@ -11,18 +11,18 @@
 //! | [`life_resident()`] | the same, all tiles at once; neighbouring tiles exchange margins: one launch | latencies; the registers of all multiprocessors |
 //! | [`life_streaming()`] | interleaved bits, a warp walks down a strip of rows, generations are pipeline stages in registers | logic: eight operations per word |
 //!
-//! The first three rungs store a cell as a byte (0 or 1), in row-major order. All other rungs except the last store 32
-//! cells of a row in a word, with the leftmost cell in bit 0. Each row starts at a new word, and the bits beyond its
-//! end are 0. [`life_pack()`] and [`life_unpack()`] convert between the two layouts; [`life_population_cells()`] and
-//! [`life_population_words()`] count live cells. The last rung stores interleaved cells ([`Interleaved`]).
-//! [`life_soup()`] makes a random board, [`life_hash_words()`] computes the hash of a board, and
-//! [`life_changes_words()`] counts births and deaths.
+//! A board has one of three layouts. The first three kernels store a cell as a byte (0 or 1), in row-major order. The
+//! next four store 32 cells of a row in a word, with the leftmost cell in bit 0. Each row starts at a new word, and the
+//! bits beyond its end are 0. [`life_pack()`] and [`life_unpack()`] convert between these two layouts.
+//! [`life_population_cells()`] and [`life_population_words()`] count live cells. The last kernel stores interleaved
+//! cells ([`Interleaved`]). [`life_soup()`] makes a random board, [`life_hash_words()`] computes the hash of a board,
+//! and [`life_changes_words()`] counts births and deaths.
 //!
-//! On a torus that is one or two cells wide or high, a cell is its own neighbour, or another cell is its neighbour
-//! twice. Each of the eight directions counts.
+//! On a torus that is one or two cells wide or high, a cell may be its own neighbour, or another cell may be its
+//! neighbour twice. The kernels count each of the eight directions separately.
 //!
-//! Floor of a generation: the device reads and writes every cell once; in packed form that is a quarter of a byte per
-//! cell.
+//! Floor (the least possible time) of a generation: the device reads and writes every cell once. For a packed board,
+//! this is a quarter of a byte per cell.
 //!
 //! Sources: B. Tuomanen, "Hands-On GPU Programming with Python and CUDA", ch. 4 and 5, for the first three.
 
@@ -119,8 +119,9 @@ pub(crate) fn next_cell(x: usize, y: usize, width: usize, height: usize, cell: i
     next_state(cell(row + x), neighbours)
 }
 
-/// The cells of this thread when one block processes the whole board: every *n*-th cell from the thread's index on,
-/// where *n* is the block's size. The iterator counts rows and columns, because a division takes longer than a cell.
+/// An iterator over the cells of one thread when one block processes the whole board. These are every *n*-th cell from
+/// the thread's index on, where *n* is the number of threads. The iterator counts rows and columns, because a division
+/// takes longer than the work for a cell.
 #[derive(Clone)]
 struct BlockCells {
     x: usize,

@@ -1,4 +1,5 @@
-//! Counts live cells: a grid-stride sum, a sum across each warp, and one atomic addition per warp.
+//! Counts live cells. Each thread adds in a grid-stride loop, each warp adds across its lanes, and one atomic addition
+//! per warp follows.
 
 use cuda_std::{Global, GlobalMut, kernel, thread, warp};
 

@@ -1,30 +1,31 @@
-//! Resident: all blocks together keep the board in their registers, and one launch computes any number of generations.
+//! Resident: the blocks of the grid together keep the whole board in registers. One launch computes any number of
+//! generations.
 //!
-//! As in [`life_temporal()`](super::life_temporal()), a block has a tile of 32 words with a margin around it. Here the
-//! tiles are so small that all blocks run at once. After as many generations as the margin has rows, each block
-//! publishes the words that other blocks have in their margins. It then waits for the words of its own margin. A block
-//! synchronises only with the blocks around it, and there is no grid-wide barrier. The kernel is limited by the latency
-//! of the L2 cache, and by the margins, which are a large part of small tiles. The rung is for boards that fit into the
-//! registers of all multiprocessors.
+//! As in [`life_temporal()`](super::life_temporal()), a block has a tile that is 32 words wide, including a margin.
+//! Here the tiles are so small that all blocks run at the same time. The blocks exchange margins after as many
+//! generations as the margin has rows. In an exchange, a block publishes the words that other blocks need for their
+//! margins. It then waits for the words that it needs. A block synchronises only with the blocks around it, and there
+//! is no grid-wide barrier. The kernel is limited by the latency of the L2 cache, and by the margins, which are a large
+//! part of small tiles. The board must fit into the registers of all multiprocessors.
 //!
-//! **Why it needs no fence.** A word and the number of its exchange are published in one 64-bit store. A thread that
-//! reads the expected number has the word too, so all these accesses are relaxed.
+//! **Why the kernel needs no fence.** One 64-bit store publishes a word together with the number of its exchange. A
+//! thread that reads the expected number therefore also has the word, so all these accesses can be relaxed.
 //!
 //! **Why no word is lost.** Exchanges with odd and with even numbers use separate words. Block *W* thus overwrites its
-//! words of exchange *e* in exchange *e* + 2. By then, every block *R* that reads words of *W* has read them. The
-//! reason is that *W* reads words of *R* as well, and has read those of exchange *e* + 1. *R* published these after it
-//! had read all words of exchange *e*. Between reading and publishing, each block executes a block barrier, so the
-//! argument holds for all its threads.
+//! words of exchange *e* in exchange *e* + 2. By then, every block *R* that reads words of *W* must have read them.
+//! This is the case for the following reason. *W* reads words of *R* as well, and has already read those of exchange
+//! *e* + 1. *R* published these words after it had read all words of exchange *e*. Between reading and publishing, each
+//! block executes a block barrier, so this is true for all its threads.
 //!
-//! It remains to show that *W* reads words of *R* if *R* reads words of *W*. For rows this holds because their distance
-//! on the circle is symmetric, however many blocks a margin spans. Along x, each of two neighbouring blocks reads the
-//! words beside its own, which the other block owns. If the last word of a row has fewer than 32 cells, the first block
-//! and the block with the last word but one also read from each other.
+//! It remains to show that *W* reads words of *R* if *R* reads words of *W*. For rows this is true because the distance
+//! between two rows of a torus is symmetric, however many blocks a margin spans. Along x, two neighbouring blocks each
+//! read the word next to their own words, which the other block owns. If the last word of a row has fewer than 32
+//! cells, the first block and the block with the second-to-last word also read from each other.
 //!
 //! # Design
 //!
-//! The numbers of the exchanges continue from launch to launch, also in a graph, so no memory is cleared between
-//! launches. A block waits only for the blocks around it.
+//! The numbers of the exchanges continue from one launch to the next, also in a graph, so no memory has to be cleared
+//! between launches. A block waits only for the blocks around it.
 
 use cuda_std::{Global, GlobalMut, kernel, shared_array, thread, unroll, warp};
 
@@ -40,24 +41,24 @@ pub const RESIDENT_THREADS: u32 = (WARPS * LANES) as u32;
 /// The largest number of rows in the margin of a tile.
 pub const MAX_MARGIN: u32 = CELLS_PER_WORD as u32;
 
-/// The number of words of shared memory for the first and last row of each warp.
+/// The number of words of shared memory in which each warp stores its first and last row for other warps.
 const EXCHANGED: usize = 2 * WARPS * LANES;
 
-/// Returns the length of `published` in [`life_resident()`] for a board of `words` words and a grid of `blocks` blocks:
-/// two elements per word, and one per block for the number of its last exchange. Returns `None` if the length
-/// overflows.
+/// Returns the length of the argument `published` of [`life_resident()`], for a board of `words` words and a grid of
+/// `blocks` blocks. The argument has two elements per word, and one per block for the number of its last exchange.
+/// Returns `None` if the length overflows.
 pub fn resident_published(words: usize, blocks: usize) -> Option<usize> {
     words.checked_mul(2)?.checked_add(blocks)
 }
 
-/// Computes the board `generations` generations after `cells` and writes it to `next`, in one launch. The tiles stay in
-/// the registers of all blocks.
+/// Advances `cells` by `generations` generations in one launch and writes the result to `next`. The blocks keep their
+/// tiles in registers.
 ///
-/// Both boards must have `height` rows of `⌈width / 32⌉` words. Tiles have `margin` rows above and below their own
-/// rows, at most [`MAX_MARGIN`]. `published` must have [`resident_published`] elements, zero before the first launch. A
-/// further launch of the same grid must find the values of the previous launch, because the numbers of exchanges
-/// continue. Launch cooperatively, with blocks of [`RESIDENT_THREADS`] threads: one block per [`TEMPORAL_WORDS`] words
-/// along x, and one block per [`RESIDENT_WARPS`](super::RESIDENT_WARPS) × `ROWS` − 2 × `margin` rows along y.
+/// Both boards must have `height` rows of `⌈width / 32⌉` words. A tile has a margin of `margin` rows, at most
+/// [`MAX_MARGIN`], above and below. `published` must have [`resident_published`] elements, zero before the first
+/// launch. The host must not change them between launches of the same grid, because the numbers of exchanges continue.
+/// Launch cooperatively, with blocks of [`RESIDENT_THREADS`] threads: one block per [`TEMPORAL_WORDS`] words along x,
+/// and one block per [`RESIDENT_WARPS`](super::RESIDENT_WARPS) × `ROWS` − 2 × `margin` rows along y.
 #[kernel(max_threads = 512, min_blocks = 2, instances(ROWS = [2, 4]))]
 pub fn life_resident<const ROWS: usize>(
     cells: Global<u32>,
@@ -85,10 +86,11 @@ pub fn life_resident<const ROWS: usize>(
     let word = across + lane;
     let (own_words, own_rows) = ((words_per_row - across).min(TEMPORAL_WORDS), (height - down).min(inner));
     let is_own_word = lane > 0 && lane <= own_words;
-    // True if words far from the tile's upper and lower edges are in the margin of a block to the left or right. If the
-    // last word of a row has fewer than 32 cells, a margin contains cells of two words.
+    // True if a block to the left or right needs this lane's word in all rows, not only near the tile's upper and lower
+    // edges. If the last word of a row has fewer than 32 cells, a margin contains cells of two words.
     let is_at_side = lane == 1 || lane == own_words || word <= 2 || word + 1 >= words_per_row;
-    // Three masks with one bit per row: the block owns its word; other blocks need it; it is in the margin.
+    // Three masks with one bit per row of the thread: the block owns the word; other blocks need the word; the word is
+    // in the block's margin.
     let (mut owned, mut needed, mut waited_for) = (0_u32, 0_u32, 0_u32);
     unroll!(I in ROWS => {
         let in_tile = warp * ROWS + I;
@@ -130,13 +132,14 @@ pub fn life_resident<const ROWS: usize>(
         for _ in 0..now {
             let edge = half * EXCHANGED + 2 * warp * LANES + lane;
             half ^= 1;
-            // SAFETY: `warp` is below WARPS, so `edge` is in the array, and so are the positions of the warps above and
-            // below if these exist.
+            // SAFETY: `warp` is below WARPS, so `edge` is in the array. The positions of the warps above and below are
+            // in the array if these warps exist.
             let (above, below) = unsafe {
                 edges.store_unchecked(edge, rows[0]);
                 edges.store_unchecked(edge + LANES, rows[ROWS - 1]);
                 thread::sync_threads();
-                // At the tile's own edges any rows will do, because they affect only the margin.
+                // At the upper and lower edge of the tile, any values are acceptable, because they affect only the
+                // margin.
                 let above = if warp == 0 { 0 } else { edges.load_unchecked(edge - LANES) };
                 let below = if warp == WARPS - 1 { 0 } else { edges.load_unchecked(edge + 2 * LANES) };
                 (above, below)
@@ -164,10 +167,10 @@ pub fn life_resident<const ROWS: usize>(
             }
             row = row_after(row);
         });
-        // A mask with one bit per row whose word is still missing.
+        // A mask of the rows whose words have not arrived yet.
         let mut missing = waited_for;
         while missing != 0 {
-            // All loads come before the first use of their results.
+            // All loads precede the first use of their results, so that they overlap.
             let (mut found, mut row) = ([0; ROWS], first_row);
             unroll!(I in ROWS => {
                 if missing >> I & 1 != 0 {
@@ -206,8 +209,8 @@ pub fn life_resident<const ROWS: usize>(
         }
         row = row_after(row);
     });
-    // After an exchange, all threads of the block have passed a barrier since they loaded the number. Thread 0 may
-    // therefore overwrite it.
+    // If there was an exchange, all threads of the block have executed a barrier since they loaded the number of the
+    // last exchange. Thread 0 may therefore overwrite this number.
     if generations > margin && thread::thread_idx_x() == 0 {
         published.store(published.len() - blocks + block, u64::from(number));
     }

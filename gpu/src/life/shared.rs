@@ -1,17 +1,16 @@
-//! Shared memory: many generations of one block's board, without access to global memory in between.
+//! Shared memory: one block computes many generations of a board without accesses to global memory in between.
 //!
-//! Both boards are in shared memory, whose latency is a tenth of global memory's. Global memory is read once at the
-//! start and written once at the end. The kernel is limited by the single multiprocessor; the board must fit into its
-//! shared memory twice.
+//! Both boards are in shared memory, whose latency is a tenth of the latency of global memory. The kernel reads global
+//! memory once at the start and writes it once at the end. Its speed is limited by the single multiprocessor. Two
+//! boards must fit into the shared memory of a multiprocessor.
 //!
-//! Source: Hands-On GPU Programming, ch. 5 (`conway_ker_shared`), with the race of the book's kernel removed, as in
-//! `block`.
+//! Source: Hands-On GPU Programming, ch. 5 (`conway_ker_shared`), without the race of the book's kernel (see `block`).
 
 use cuda_std::{Global, GlobalMut, dynamic_shared, kernel, thread};
 
 use super::{BlockCells, next_cell};
 
-/// Computes the board `generations` generations after `cells` in one block, in shared memory, and writes it to `next`.
+/// Advances `cells` by `generations` generations in one block, in shared memory, and writes the result to `next`.
 ///
 /// Both boards must have `height` rows of `width` bytes. Launch one block with `2·width·height` bytes of dynamic shared
 /// memory.

@@ -1,16 +1,17 @@
-//! Random boards ("soups") made on the device: each cell is a function of the seed and its position.
+//! Random boards ("soups") that the device generates. Each cell is a function of the seed and its position.
 
 use cuda_std::{GlobalMut, kernel, thread};
 
 use super::CELLS_PER_WORD;
 
-/// The step between consecutive inputs of SplitMix64's output function.
+/// The increment of SplitMix64, the random number generator: the difference between consecutive inputs of its output
+/// function.
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// The number of binary digits of a threshold. The random stream has this many numbers for each pair of words.
+/// The number of binary digits of a threshold, and so the largest number of random numbers that a pair of words needs.
 const DIGITS: u64 = 64;
 
-/// Returns SplitMix64's output function of `value`: every bit of the result depends on every bit of `value`.
+/// Applies SplitMix64's output function to `value`. Every bit of the result depends on every bit of `value`.
 #[inline(always)]
 pub fn mix(value: u64) -> u64 {
     let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -18,14 +19,14 @@ pub fn mix(value: u64) -> u64 {
     value ^ (value >> 31)
 }
 
-/// Returns the 64 cells of word pair number `pair`, counted row by row. Each cell is alive with probability `threshold`
-/// / 2⁶⁴.
+/// Returns the 64 cells of word pair number `pair` of a packed board. Pairs are numbered row by row. Each cell is alive
+/// with probability `threshold` / 2⁶⁴.
 ///
-/// Each cell draws the binary digits of a uniform number, the highest first, until one differs from the threshold's
-/// digit. The cell's number is smaller exactly if that digit is 0 and the threshold's is 1. Each draw supplies one
-/// digit for each of the 64 cells, and about eight draws decide them all. The function stops earlier if the remaining
-/// digits of the threshold are 0, because a number with the same digits so far cannot be smaller. Draw `d` is always
-/// number 64 · `pair` + `d` of the stream `key`.
+/// A cell is alive if a uniform random number is less than `threshold`. The function draws the binary digits of this
+/// number, the highest first, until a digit differs from the digit of the threshold. The number is less if its digit is
+/// 0 and the threshold's digit is 1. Each draw supplies one digit for each of the 64 cells, and about eight draws
+/// decide all cells. The function also stops when the remaining digits of the threshold are 0. The number of an
+/// undecided cell can then not be less. Draw `d` is number 64 · `pair` + `d` of the random stream `key`.
 #[inline(always)]
 pub fn soup_cells(key: u64, pair: u64, threshold: u64) -> u64 {
     let (mut smaller, mut undecided, mut digits) = (0, u64::MAX, threshold);
@@ -44,16 +45,17 @@ pub fn soup_cells(key: u64, pair: u64, threshold: u64) -> u64 {
     smaller
 }
 
-/// Returns the cells of `bits` that lie on the board, where `pair_in_row` is the index of the word pair in its row.
+/// Returns `bits`, a pair of words, with all bits beyond the right edge of the board cleared. `pair_in_row` is the
+/// index of the pair in its row.
 #[inline(always)]
 pub fn on_board(bits: u64, pair_in_row: usize, width: usize) -> u64 {
     let left = width - pair_in_row * 2 * CELLS_PER_WORD;
     if left < 64 { bits & ((1 << left) - 1) } else { bits }
 }
 
-/// Fills `words` with `rows` rows of random cells of a packed board of `width` × `height` cells, from row `first` on.
-/// Rows wrap around at the lower edge. Each cell is alive with probability `threshold` / 2⁶⁴. Launch a one-dimensional
-/// grid with up to 256 threads per block.
+/// Fills `words` with `rows` rows of random cells. These are the rows from row `first` on of a packed board of `width`
+/// × `height` cells. Row 0 follows the last row. Each cell is alive with probability `threshold` / 2⁶⁴. Launch a
+/// one-dimensional grid with up to 256 threads per block.
 #[kernel(max_threads = 256)]
 pub fn life_soup(
     words: GlobalMut<u32>,

@@ -1,20 +1,22 @@
-//! Streaming: a warp walks down a strip of rows, and each generation is a stage of a pipeline in its registers.
+//! Streaming: a warp processes a strip of rows from top to bottom. Its registers contain a pipeline with one stage per
+//! generation.
 //!
-//! A row that enters the pipeline at the top leaves it `DEPTH` generations later. A stage keeps the last row and the
-//! sums of two rows, so no row is loaded or added twice. Warps are independent and need no barrier. The board is
-//! [`Interleaved`]: a lane holds four words, so a word costs half a shuffle and half a shift. Asynchronous copies bring
-//! the rows to a ring in shared memory, [`ROWS`] at a time, and the next [`ROWS`] in advance. In the ring, the warp
-//! fills the margins of all these rows at once.
+//! Each row enters the first stage and leaves the last stage `DEPTH` generations later. A stage keeps the last row and
+//! the sums of two rows, so the warp loads and adds each row only once per generation. Warps are independent and need
+//! no barrier. The board is [`Interleaved`]. A lane has four words of a row, so the warp needs half a shuffle and half
+//! a shift per word. Asynchronous copies store the rows in a ring in shared memory, [`ROWS`] rows per copy, one copy in
+//! advance. In the ring, the warp fills the margins of [`ROWS`] rows at once.
 //!
-//! The kernel is limited by logic: eight three-input operations per word and generation. At the top of a strip, the
-//! warp also computes rows of the strip above. There, a stage starts with the first row on which its result depends.
+//! The kernel is limited by its logic operations: eight with three inputs per word and generation. At the top of a
+//! strip, the warp also computes rows of the strip above. A stage starts with the first of these rows that affects the
+//! warp's own rows.
 //!
-//! The start and the end of a launch leave multiprocessors idle. The warps of the next launch therefore take the places
-//! of those that have ended. They do all work that does not need the board, and wait.
+//! At the start and the end of a launch, multiprocessors are idle. The warps of the next launch therefore start as soon
+//! as warps of this launch end. The new warps do all work that does not need the board, and then wait for this launch.
 //!
-//! If the margins of a torus are whole vectors, [`life_streaming_torus()`] loads them from the opposite side. Otherwise
-//! [`life_edges()`](super::life_edges()) must write them first. If all cells beyond an edge are dead,
-//! [`life_streaming_plane()`] keeps them dead in all generations of a launch.
+//! If the margins of a torus are whole vectors, [`life_streaming_torus()`] loads them from the opposite side of the
+//! board. Otherwise [`life_edges()`](super::life_edges()) must write the margins first. If all cells beyond an edge are
+//! dead, [`life_streaming_plane()`] keeps them dead in all generations of a launch.
 
 use cuda_std::bits::{funnel_shift_left, lop3};
 use cuda_std::{AsyncCopies, Global, GlobalMut, Shared, grid, kernel, shared_array, thread, unroll, warp};
@@ -23,21 +25,20 @@ use super::interleaved::logic::{Conway, Given, Lane, Logic, Rows, Sums, WORDS, W
 use super::interleaved::{Dead, Interleaved, MARGIN, ROWS_ABOVE, Surface, TILE_WORDS};
 use super::tuning::{DEEPEST, STREAMING_ROWS as ROWS};
 
-/// The number of lanes that hold columns of a margin: the first two and the last two.
+/// The number of lanes that contain columns of a margin: the first two and the last two.
 const MARGIN_LANES: usize = 4;
 
 /// The number of vectors of a row in memory.
 const VECTORS_PER_ROW: usize = warp::SIZE as usize;
-
-/// The number of vectors of a row in the ring: those of the row, and the sources of its margins.
+/// The number of vectors of a row in the ring: the row's own vectors, and the sources of its margins.
 const VECTORS: usize = VECTORS_PER_ROW + MARGIN_LANES;
 /// The number of vectors in half of the ring.
 const HALF: usize = ROWS * VECTORS;
 
-/// The number of rows in a strip must be a multiple of this number.
+/// The number that must divide the number of rows in a strip.
 pub const ROWS_TOGETHER: usize = 2;
 
-/// Executes one pipeline stage: takes the row below `rows`, and returns the next generation of the row in `rows`.
+/// Executes one pipeline stage: takes the row below `rows.row`, and returns the next generation of `rows.row`.
 #[inline(always)]
 fn advance<R: Logic>(rows: &mut Rows, below: Words, lane: Lane, is_odd: bool) -> Words {
     let beside = lane.beside(below);
@@ -47,17 +48,17 @@ fn advance<R: Logic>(rows: &mut Rows, below: Words, lane: Lane, is_odd: bool) ->
     next
 }
 
-/// One lane's part of the margins of [`ROWS`] rows: one vector of one row.
+/// The part of the margins of [`ROWS`] rows that one lane fills: one vector of one row.
 struct Margin {
-    /// The offset from the tile's first vector to the lane's vector in the first of the [`ROWS`] rows, in vectors.
+    /// The offset in vectors from the tile's first vector to the source of the margin, for the first of the rows.
     from: isize,
-    /// The lane's row among the [`ROWS`] rows.
+    /// The number of the lane's row among the [`ROWS`] rows.
     row: i32,
-    /// The position of the vector that is copied, in a half of the ring.
+    /// The source of the margin: the position of a vector in a half of the ring.
     copied: usize,
-    /// The position of the vector that receives the margin, in a half of the ring.
+    /// The destination of the margin: the position of a vector in a half of the ring.
     to: usize,
-    /// A mask of the bits that are copied to the margin, after they are shifted.
+    /// A mask of the bits that are copied to the margin, at their positions after the rotation by `up`.
     mask: u32,
     /// The number of bits by which the words of the copied vector are rotated to the left.
     up: u32,
@@ -65,8 +66,8 @@ struct Margin {
 
 impl Margin {
     /// Returns the part of the margins that lane `lane` fills in tile `tile`. `lane` must be below [`ROWS`] ×
-    /// [`MARGIN_LANES`]. If `IS_ENDLESS`, the margin beyond the board's edges comes from the opposite side of the
-    /// torus, in [whole vectors](Interleaved::has_whole_margins). Otherwise the margin keeps its old values.
+    /// [`MARGIN_LANES`]. If `IS_ENDLESS` is true, the margin beyond the board's edges comes from the opposite side of
+    /// the torus, in [whole vectors](Interleaved::has_whole_margins). Otherwise the margin keeps its old values.
     #[inline(always)]
     fn new<const IS_ENDLESS: bool>(lane: usize, tile: u32, board: &Interleaved) -> Self {
         let (row, which) = (lane / MARGIN_LANES, lane % MARGIN_LANES);
@@ -105,7 +106,7 @@ impl Margin {
         let (mut row, copied) =
             unsafe { (ring.load_unchecked(half + self.to), ring.load_unchecked(half + self.copied)) };
         for k in 0..WORDS {
-            // Bits of the copy where the mask is set, else of the row.
+            // Takes the copied bit where the mask is 1, and the bit of the row where it is 0.
             row[k] = lop3::<0xb8>(row[k], self.mask, funnel_shift_left(copied[k], copied[k], self.up));
         }
         // SAFETY: `new` chose the destination within a half of the ring.
@@ -115,7 +116,7 @@ impl Margin {
 
 /// The strip of rows of a warp.
 struct Strip {
-    /// The number of vectors in the board's memory before those of the tile.
+    /// The number of vectors in the board's memory before the first vector of the tile.
     tile_start: usize,
     /// The first row of the strip.
     first: u32,
@@ -131,7 +132,7 @@ struct Strip {
 }
 
 impl Strip {
-    /// Returns strip `strip` of `strips` in tile `tile`. The shared array must have twice [`HALF`] vectors.
+    /// Returns strip `strip` of `strips` strips in tile `tile`. The shared array must have twice [`HALF`] vectors.
     #[inline(always)]
     fn new<const IS_ENDLESS: bool>(
         board: &Interleaved,
@@ -157,8 +158,8 @@ impl Strip {
     /// Starts the copies of [`ROWS`] rows, from row `row` on, to the half of the ring that starts at `half`.
     ///
     /// # Safety
-    /// The rows must be in the memory of `cells`, or within one fold's height of it if `IS_ENDLESS`. `half` must be 0
-    /// or [`HALF`].
+    /// The rows must be in the memory of `cells`, or within one fold's height of it if `IS_ENDLESS` is true. `half`
+    /// must be 0 or [`HALF`].
     #[inline(always)]
     unsafe fn copy<const IS_ENDLESS: bool>(&self, copies: &mut AsyncCopies, cells: Global<u32>, row: i32, half: usize) {
         let lane = warp::lane_id() as usize;
@@ -197,7 +198,7 @@ impl Strip {
         }
     }
 
-    /// Returns `row` as a row of a fold: a row above the first or below the last row wraps around.
+    /// Returns the row of a fold that corresponds to `row`. A row above the first or below the last row wraps around.
     #[inline(always)]
     fn in_fold(&self, row: i32) -> i32 {
         let rows = self.rows as i32;
@@ -210,14 +211,14 @@ impl Strip {
         }
     }
 
-    /// Waits for the copies of the rows from `row` on, and fills in their margins.
+    /// Waits for the copies of [`ROWS`] rows from `row` on, and fills in the margins of these rows.
     ///
     /// # Safety
-    /// The contract of [`copy`](Self::copy) applies.
+    /// The caller must satisfy the contract of [`copy`](Self::copy).
     #[inline(always)]
     unsafe fn arrive<const IS_ENDLESS: bool>(&self, copies: &mut AsyncCopies, row: i32, half: usize) {
         copies.wait::<1>();
-        // Orders the copies of all lanes before the margins.
+        // Makes the copies of all lanes visible before a lane fills margins from them.
         warp::sync_warp(warp::FULL_MASK);
         if self.has_margin {
             // SAFETY: by this function's contract, `half` is one of the two halves.
@@ -225,7 +226,7 @@ impl Strip {
         }
         warp::sync_warp(warp::FULL_MASK);
         if IS_ENDLESS && (row < 0 || row + ROWS as i32 > self.rows as i32) {
-            // Rows beyond those of a fold belong to the fold before or after it.
+            // Rows above or below the rows of a fold belong to the previous or the next fold.
             let lane = warp::lane_id() as usize;
             unroll!(I in ROWS => {
                 let row = row + I as i32;
@@ -240,8 +241,8 @@ impl Strip {
         }
     }
 
-    /// Advances the strip by `DEPTH` generations of rule `R`, from `cells` to `next`. Unless `IS_ENDLESS`, the margins
-    /// of `cells` must have been written.
+    /// Advances the strip by `DEPTH` generations of rule `R`, from `cells` to `next`. The margins of `cells` must have
+    /// been written, unless `IS_ENDLESS` is true.
     ///
     /// # Safety
     /// `cells` and `next` must be whole boards.
@@ -253,7 +254,7 @@ impl Strip {
         beside: Lane,
         dead: &Dead,
     ) {
-        // The rows before the first one that leaves the pipeline form whole rounds.
+        // The rows that enter before the first row leaves the pipeline form whole rounds.
         const { assert!(DEPTH <= DEEPEST && 2 * DEPTH <= DEPTH.div_ceil(3) * ROWS) };
         let (filling, lane) = (DEPTH.div_ceil(3) * ROWS, warp::lane_id() as usize);
         let mut copies = AsyncCopies::new();
@@ -279,7 +280,7 @@ impl Strip {
                 let mut words = unsafe { self.ring.load_unchecked(half + I * VECTORS + lane) };
                 let entering = if HAS_DEAD { dead.folds(row + I as i32) } else { u32::MAX };
                 unroll!(STAGE in DEPTH => {
-                    // Earlier rows of this stage affect no row that leaves the pipeline.
+                    // Skips earlier rows of this stage, because they do not affect a row of the strip.
                     if ROUND * ROWS + I + 2 * DEPTH >= filling + 2 * STAGE {
                         words = advance::<R>(&mut stages[STAGE], words, beside, STAGE % 2 == 1);
                         if HAS_DEAD {
@@ -303,7 +304,7 @@ impl Strip {
             // SAFETY: `half` is 0 or `HALF`, and the rows are those of the oldest pending copy.
             unsafe { self.arrive::<IS_ENDLESS>(&mut copies, row, half) };
             unroll!(I in ROWS => {
-                // An end after each row would keep the compiler from interleaving the instructions of rows.
+                // If the loop could end after each row, the compiler would not interleave instructions of two rows.
                 if I > 0 && I.is_multiple_of(ROWS_TOGETHER) && I == left {
                     break 'rows;
                 }
@@ -312,13 +313,13 @@ impl Strip {
                 let entering = if HAS_DEAD { dead.folds(row + I as i32) } else { u32::MAX };
                 unroll!(STAGE in DEPTH => {
                     words = advance::<R>(&mut stages[STAGE], words, beside, STAGE % 2 == 1);
-                    // The next launch's margins are written before they are read, so the last stage needs no mask.
+                    // The last stage needs no mask, because margins are written again before they are read.
                     if HAS_DEAD && STAGE + 1 < DEPTH {
                         words = dead.kept(words, folds[STAGE]);
                     }
                 });
                 folds = Dead::after(folds, entering);
-                // SAFETY: the row is in the strip, or is one below its last row, which is a margin row.
+                // SAFETY: the row is in the strip, or it is the row below the strip, which the board has.
                 unsafe { next.store_vec_unchecked(out + I * VECTORS_PER_ROW, words) };
             });
             left = left.saturating_sub(ROWS);
@@ -335,7 +336,7 @@ impl Strip {
     }
 }
 
-/// Computes the interleaved board `DEPTH` generations of rule `R` after `cells` into `next`, in registers.
+/// Advances the interleaved board `cells` by `DEPTH` generations of rule `R` to `next`, in registers.
 ///
 /// [`life_edges()`](super::life_edges()) must have written the margins of `cells`. Launch blocks of one warp: one block
 /// per tile along x, and one block per strip of rows along y.
@@ -351,9 +352,8 @@ pub fn life_streaming<const DEPTH: usize, R: Logic>(cells: Global<u32>, next: Gl
     unsafe { stream::<DEPTH, false, R>(cells, next, &board) };
 }
 
-/// Advances a torus by six generations, like [`life_streaming()`]. The margins must be [whole
-/// vectors](Interleaved::has_whole_margins): the kernel loads them from the opposite side, so no other kernel writes
-/// them first.
+/// Does the same as [`life_streaming()`] for a torus and six generations. The margins must be [whole
+/// vectors](Interleaved::has_whole_margins). The kernel loads them from the opposite side: no kernel writes them first.
 #[kernel(max_threads = 32, min_blocks = 8, instances(R = [Conway, Given]), wide(stores))]
 pub fn life_streaming_torus<R: Logic>(cells: Global<u32>, next: GlobalMut<u32>, board: Interleaved) {
     assert!(board.has_whole_margins());
@@ -361,19 +361,19 @@ pub fn life_streaming_torus<R: Logic>(cells: Global<u32>, next: GlobalMut<u32>, 
     unsafe { stream::<DEEPEST, true, R>(cells, next, &board) };
 }
 
-/// Advances a board with dead edges by six generations, like [`life_streaming()`]. `surface` says which edges are dead,
-/// and the margins must have been written for it. Strips that reach no dead edge use the same code: two pipelines in
-/// one kernel would exceed the instruction cache of a multiprocessor.
+/// Does the same as [`life_streaming()`] for a board with dead edges and six generations. `surface` says which edges
+/// are dead. A kernel must have written the margins for this `surface`. Strips that do not touch a dead edge execute
+/// the same code, because two pipelines in one kernel would exceed the instruction cache of a multiprocessor.
 #[kernel(max_threads = 32, min_blocks = 8, instances(R = [Conway, Given]), wide(stores))]
 pub fn life_streaming_plane<R: Logic>(cells: Global<u32>, next: GlobalMut<u32>, board: Interleaved, surface: Surface) {
     let strip = strip_of::<false>(&cells, &next, &board);
     let dead = Dead::new(&board, &surface, thread::block_idx_x(), warp::lane_id());
     let lane = Lane::new(warp::lane_id());
-    // SAFETY: `strip_of` has checked that both are whole boards.
+    // SAFETY: `strip_of` checks that both are whole boards.
     unsafe { strip.pass::<DEEPEST, false, true, R>(cells, next, lane, &dead) };
 }
 
-/// Returns this warp's strip of the board. The grid has one block of one warp per tile along x and strip along y.
+/// Returns this warp's strip of the board. The grid has one block of one warp per strip: tiles along x, strips along y.
 #[inline(always)]
 fn strip_of<const IS_ENDLESS: bool>(cells: &Global<u32>, next: &GlobalMut<u32>, board: &Interleaved) -> Strip {
     grid::launch_dependents();
@@ -387,7 +387,7 @@ fn strip_of<const IS_ENDLESS: bool>(cells: &Global<u32>, next: &GlobalMut<u32>, 
 /// Advances this warp's strip by `DEPTH` generations of rule `R`, on a board without dead edges.
 ///
 /// # Safety
-/// The contract of [`Strip::pass`] applies.
+/// The caller must satisfy the contract of [`Strip::pass`].
 #[inline(always)]
 unsafe fn stream<const DEPTH: usize, const IS_ENDLESS: bool, R: Logic>(
     cells: Global<u32>,
@@ -395,6 +395,6 @@ unsafe fn stream<const DEPTH: usize, const IS_ENDLESS: bool, R: Logic>(
     board: &Interleaved,
 ) {
     let strip = strip_of::<IS_ENDLESS>(&cells, &next, board);
-    // SAFETY: the contract of `pass` is this function's own.
+    // SAFETY: this function has the same contract as `pass`.
     unsafe { strip.pass::<DEPTH, IS_ENDLESS, false, R>(cells, next, Lane::new(warp::lane_id()), &Dead::NOTHING) };
 }

@@ -1,13 +1,14 @@
-//! Temporal blocking: many generations per launch, on tiles in registers.
+//! Temporal blocking: a launch computes many generations on overlapping tiles in registers.
 //!
 //! A block loads a tile of 32 words × 256 rows, computes up to [`GENERATIONS_PER_LAUNCH`] generations, and stores the
-//! inner 30 words × 240 rows. After *n* generations, the cells outside the tile affect only cells within *n* cells of
-//! its edge. Memory is therefore read and written once for all these generations, but several blocks compute the same
-//! margins. A thread keeps [`ROWS`] rows of one word in registers. Neighbouring words come by shuffle, and the rows
-//! above and below those of a warp through shared memory, with one barrier per generation.
+//! inner 30 words × 240 rows. After *n* generations, the cells outside the tile have affected only cells within *n*
+//! cells of the tile's edge. The kernel therefore reads and writes memory once for all these generations, but several
+//! blocks compute the same margins. A thread keeps [`ROWS`] rows of one word in registers. It gets neighbouring words
+//! from other lanes by shuffles. A warp gets the rows above and below its rows through shared memory, with one barrier
+//! per generation.
 //!
-//! The kernel is limited by arithmetic: about ten three-input logic operations and two funnel shifts per word and
-//! generation.
+//! The kernel is limited by arithmetic. It needs about ten logic operations with three inputs and two funnel shifts per
+//! word and generation.
 //!
 //! Idea: overlapped tiling of stencils in time, as in J. Holewinski, L.-N. Pouchet and P. Sadayappan, "High-Performance
 //! Code Generation for Stencil Computations on GPU Architectures" (ICS 2012).
@@ -22,15 +23,15 @@ use crate::collective::LANES;
 /// The number of threads per block.
 pub const TEMPORAL_THREADS: u32 = (WARPS * LANES) as u32;
 
-/// The number of words along x that a block advances.
+/// The number of words along x in a block's tile, without the margins.
 pub const TEMPORAL_WORDS: usize = LANES - 2;
 
-/// The number of rows that a block advances.
+/// The number of rows in a block's tile, without the margins.
 pub const TEMPORAL_ROWS: usize = WARPS * ROWS - 2 * MARGIN;
 
 const MARGIN: usize = GENERATIONS_PER_LAUNCH as usize;
 
-/// The number of words of shared memory for the first and last row of each warp.
+/// The number of words of shared memory in which each warp stores its first and last row for other warps.
 const EXCHANGED: usize = 2 * WARPS * LANES;
 
 /// Returns `position − back` on a circle of `length`. `back` must be at most 32, and `position` must be less than
@@ -63,8 +64,8 @@ impl Columns {
         Self { first, is_word: first.is_multiple_of(CELLS_PER_WORD) && first + CELLS_PER_WORD <= width, width }
     }
 
-    /// Returns the cells of these columns in the row that starts at word `start` of the board, assembled from several
-    /// words.
+    /// Returns the cells of these columns in the row that starts at word `start` of the board. The cells may come from
+    /// several words.
     ///
     /// # Safety
     /// `start` must be the first word of a row of the board.
@@ -74,7 +75,7 @@ impl Columns {
         self.assemble_from(|word| unsafe { cells.load_unchecked(start + word) })
     }
 
-    /// Returns the cells of these columns in the row whose words `load` returns.
+    /// Returns the cells of these columns in a row. `load` must return the row's word at an index.
     #[inline(always)]
     pub(super) fn assemble_from(&self, mut load: impl FnMut(usize) -> u32) -> u32 {
         let (mut assembled, mut filled, mut column) = (0, 0, self.first);
@@ -90,7 +91,8 @@ impl Columns {
     }
 }
 
-/// Returns a word with its neighbours, which the neighbouring lanes hold. All lanes of the warp must call it.
+/// Returns a row's word with the sums of its cells and their left and right neighbours. The neighbouring words come
+/// from the neighbouring lanes. All lanes of the warp must call this function.
 #[inline(always)]
 pub(super) fn with_neighbours(alive: u32) -> Row {
     let before = warp::shuffle_up(warp::FULL_MASK, alive, 1);
@@ -98,9 +100,9 @@ pub(super) fn with_neighbours(alive: u32) -> Row {
     Conway::row(alive << 1 | before >> 31, alive, alive >> 1 | after << 31)
 }
 
-/// Computes up to eight generations on overlapping tiles in registers, 32 cells per word.
+/// Advances a packed board by up to eight generations, on overlapping tiles in registers.
 ///
-/// Writes the board `generations` generations after `cells` to `next`. `generations` must be at most
+/// Advances `cells` by `generations` generations and writes the result to `next`. `generations` must be at most
 /// [`GENERATIONS_PER_LAUNCH`]. Both boards must have `height` rows of `⌈width / 32⌉` words. Launch blocks of
 /// [`TEMPORAL_THREADS`] threads: one block per [`TEMPORAL_WORDS`] words along x, and any number of blocks along y. A
 /// block processes tiles of that many words and [`TEMPORAL_ROWS`] rows.
@@ -112,7 +114,7 @@ pub fn life_temporal(cells: Global<u32>, next: GlobalMut<u32>, width: usize, hei
     let edges = shared_array![u32; 2 * EXCHANGED];
     let (lane, warp) = (warp::lane_id() as usize, thread::thread_idx_x() as usize / LANES);
     let last_mask = u32::MAX >> (CELLS_PER_WORD - 1 - (width - 1) % CELLS_PER_WORD);
-    // Two halves of the shared memory take turns, so one barrier per generation is enough.
+    // Odd and even generations use different halves of the shared memory, so one barrier per generation is enough.
     let mut half = 0;
 
     let across = thread::block_idx_x() as usize * TEMPORAL_WORDS;
@@ -124,7 +126,7 @@ pub fn life_temporal(cells: Global<u32>, next: GlobalMut<u32>, width: usize, hei
         let top = down + warp * ROWS;
         let mut row = back_on_circle(top, MARGIN, height);
         let mut rows = [0; ROWS];
-        // Two paths, so that in the common one all loads are in flight before the first is used.
+        // There are two paths. In the first and common path, all loads are in flight before the first result is used.
         if columns.is_word {
             let word = columns.first / CELLS_PER_WORD;
             unroll!(I in ROWS => {
@@ -143,13 +145,14 @@ pub fn life_temporal(cells: Global<u32>, next: GlobalMut<u32>, width: usize, hei
         for _ in 0..generations {
             let edge = half * EXCHANGED + 2 * warp * LANES + lane;
             half ^= 1;
-            // SAFETY: `warp` is below WARPS, so `edge` is in the array, and so are the positions of the warps above and
-            // below if these exist.
+            // SAFETY: `warp` is below WARPS, so `edge` is in the array. The positions of the warps above and below are
+            // in the array if these warps exist.
             let (above, below) = unsafe {
                 edges.store_unchecked(edge, rows[0]);
                 edges.store_unchecked(edge + LANES, rows[ROWS - 1]);
                 thread::sync_threads();
-                // At the tile's own edges any rows will do, because they affect only the margin.
+                // At the upper and lower edge of the tile, any values are acceptable, because they affect only the
+                // margin.
                 let above = if warp == 0 { 0 } else { edges.load_unchecked(edge - LANES) };
                 let below = if warp == WARPS - 1 { 0 } else { edges.load_unchecked(edge + 2 * LANES) };
                 (above, below)

@@ -1,7 +1,7 @@
 //! globalCopy: in each pass, a thread loads `UNROLL` elements into registers and then stores them.
 //!
-//! The loads overlap, and the first store waits for the first load only. The kernel is limited by memory. Source: the
-//! CUDA Handbook's globalCopy.
+//! The loads overlap. The first store waits only for the first load. The kernel is limited by memory. Source: the CUDA
+//! Handbook's globalCopy.
 
 use cuda_std::{Global, GlobalMut, kernel};
 
@@ -24,7 +24,7 @@ pub fn global_copy<T: Operand, const UNROLL: usize>(x: Global<T>, y: GlobalMut<T
             values[j] = unsafe { load(x, first + j * groups.step) };
         }
         for j in 0..UNROLL {
-            // SAFETY: this index is below both lengths, as for the load of element `j`.
+            // SAFETY: this index is below both lengths, because the load of element `j` has the same index.
             unsafe { store(y, first + j * groups.step, values[j]) };
         }
     }

@@ -1,8 +1,8 @@
 //! globalCopy2: two sources and one destination. In each pass, a thread loads `UNROLL` elements of each source into
 //! registers and then stores the results.
 //!
-//! Two thirds of the traffic are reads and one third is writes, as in `y = a·x + y`. The kernel is limited by memory.
-//! Source: the CUDA Handbook's globalCopy2.
+//! Two thirds of the transferred bytes are reads and one third are writes, as in `y = a·x + y`. The kernel is limited
+//! by memory. Source: the CUDA Handbook's globalCopy2.
 
 use cuda_std::{Global, GlobalMut, kernel};
 
@@ -31,11 +31,11 @@ pub fn global_copy2<T: Operand, const UNROLL: usize>(a: Global<T>, b: Global<T>,
             values[j] = unsafe { load(a, first + j * groups.step) };
         }
         for j in 0..UNROLL {
-            // SAFETY: this index is below all three lengths, as in the loop over `a`.
+            // SAFETY: this index is below all three lengths, because the loop over `a` has the same indices.
             values[j] = values[j] ^ unsafe { load(b, first + j * groups.step) };
         }
         for j in 0..UNROLL {
-            // SAFETY: this index is below all three lengths, as in the loop over `a`.
+            // SAFETY: this index is below all three lengths, because the loop over `a` has the same indices.
             unsafe { store(y, first + j * groups.step, values[j]) };
         }
     }

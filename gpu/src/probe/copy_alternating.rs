@@ -1,8 +1,9 @@
-//! Load, store, load, store: a thread copies `UNROLL` elements per pass, one after the other.
+//! Alternating copy: in each pass, a thread copies `UNROLL` elements one after the other. It stores each element before
+//! it loads the next.
 //!
-//! In contrast to globalCopy, each store precedes the next load. The compiler cannot prove that the arrays do not
-//! overlap, so it keeps that order. A thread then has only one load in flight. The kernel is limited by the latency of
-//! memory, unless enough warps hide it.
+//! In contrast to globalCopy, loads and stores alternate. The compiler cannot prove that the arrays do not overlap, so
+//! it keeps this order. A thread therefore has only one load in flight. The kernel is limited by the latency of memory,
+//! unless enough warps hide it.
 
 use cuda_std::{Global, GlobalMut, kernel};
 

@@ -1,5 +1,5 @@
-//! Warp divergence: the same two paths, divided among the lanes of each warp in one kernel and among whole warps in the
-//! other.
+//! Warp divergence: two kernels with the same two paths. In one kernel, the lanes of a warp take different paths; in
+//! the other, whole warps take different paths.
 //!
 //! The lanes of a warp share an instruction stream. If they take both paths of a branch, the warp executes one path
 //! after the other. A branch on which all lanes of a warp agree costs nothing extra. Each path is a chain of dependent
@@ -7,12 +7,12 @@
 //! instead of predicated instructions. The paths have different constants, so the compiler cannot merge them.
 //! Arithmetic limits both kernels.
 //!
-//! Source: mathKernel1 and mathKernel2 of *Professional CUDA C Programming*. Their paths are one assignment each, and
-//! compilers predicate those.
+//! Source: mathKernel1 and mathKernel2 of *Professional CUDA C Programming*. In the book, each path is one assignment,
+//! which compilers turn into predicated instructions.
 
 use cuda_std::{GlobalMut, GpuFloat, kernel, thread, warp};
 
-/// One path of the branch: it repeats `v ← factor·v + addend`.
+/// One path of the branch, which repeats `v ← factor·v + addend`.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Path {
     /// The factor of each multiply-add.
@@ -28,7 +28,7 @@ impl Path {
     /// The path for odd thread or warp numbers.
     pub const ODD: Self = Self { factor: 0.9998, addend: -0.125 };
 
-    /// Returns the start value of element `i` after `rounds` dependent multiply-adds, each rounded once.
+    /// Returns the result for element `i`: its start value after `rounds` dependent multiply-adds, each rounded once.
     #[inline(always)]
     pub fn follow(self, i: usize, rounds: u32) -> f32 {
         let mut value = (i % 256) as f32;
@@ -51,7 +51,7 @@ pub fn by_warp(i: usize) -> usize {
     i / warp::SIZE as usize
 }
 
-/// Runs different paths in even and odd threads, so that every warp executes both. Launch at least one thread per
+/// Runs different paths in even and odd threads, so that every warp executes both paths. Launch at least one thread per
 /// element.
 #[kernel(max_threads = 256)]
 pub fn divergence_by_thread(rounds: u32, y: GlobalMut<f32>) {
@@ -62,8 +62,8 @@ pub fn divergence_by_thread(rounds: u32, y: GlobalMut<f32>) {
     }
 }
 
-/// Runs different paths in even and odd warps, so that every warp executes one. Launch at least one thread per element,
-/// in blocks of whole warps.
+/// Runs different paths in even and odd warps, so that every warp executes only one path. Launch at least one thread
+/// per element, in blocks of whole warps.
 #[kernel(max_threads = 256)]
 pub fn divergence_by_warp(rounds: u32, y: GlobalMut<f32>) {
     let i = thread::index_1d();

@@ -1,34 +1,37 @@
-//! The loop of the bandwidth kernels over an array: each block processes groups of `UNROLL` elements per thread, in
-//! strides of the grid.
+//! The grid-stride loop of the bandwidth kernels. In each pass, a block processes a group of `UNROLL` elements per
+//! thread.
 //!
 //! Within a group, consecutive elements of a thread are one block width apart. The accesses of a warp are therefore
-//! coalesced at every unroll factor. A whole group needs no bounds tests. The last group, if the end of the array cuts
-//! it, is processed element by element.
+//! coalesced at every unroll factor. A whole group needs no bounds tests. If the last group is incomplete, the kernel
+//! processes it element by element.
 //!
-//! The Handbook's loop compares the index with `N - n·blockDim·gridDim`. This difference underflows if the array is
-//! shorter than one stride of the grid. The Handbook's copies also process the last, incomplete group n times.
+//! The loop in *The CUDA Handbook* compares the index with `N - n·blockDim·gridDim`. This difference underflows if the
+//! array is shorter than one stride of the grid. The copy kernels of the book also process the last, incomplete group n
+//! times.
 
 use cuda_std::{Global, GlobalMut, thread};
 
 use super::operand::Operand;
 
-/// The groups of the calling thread in an array. The grid is one-dimensional and of any size.
+/// An iterator over the groups of an array that the calling thread processes. The grid must be one-dimensional, of any
+/// size.
 pub(super) struct Groups<const UNROLL: usize> {
     /// The index of the thread's first element in its next group.
     next: usize,
     /// The distance between two consecutive groups of the thread.
     stride: usize,
-    /// If the index of the thread's first element of a group is below this value, all the thread's elements of that
-    /// group are in the array.
+    /// The limit for whole groups: if the thread's first element of a group has an index below this value, all its
+    /// elements of that group are in the array.
     end_of_whole: usize,
     /// The number of elements in the array.
     len: usize,
-    /// The distance between two elements of a thread in a group: the block's width.
+    /// The distance between two elements of a thread in a group, in elements. This distance equals the number of
+    /// threads per block.
     pub step: usize,
 }
 
 impl<const UNROLL: usize> Groups<UNROLL> {
-    /// Divides an array of `len` elements into groups, and returns those that the calling thread accesses.
+    /// Returns the calling thread's groups in an array of `len` elements.
     #[inline(always)]
     pub fn new(len: usize) -> Self {
         let step = thread::block_dim_x() as usize;
@@ -59,14 +62,15 @@ impl<const UNROLL: usize> Groups<UNROLL> {
     /// the end of the array. Call this method after the last whole group.
     #[inline(always)]
     pub fn rest(&self, j: usize) -> Option<usize> {
-        // The next group starts at or beyond the end, so a thread has at most one cut group.
+        // The group after this one starts at or beyond the end of the array, so a thread has at most one incomplete
+        // group.
         let index = self.next.wrapping_add(j * self.step);
         if index < self.len { Some(index) } else { None }
     }
 }
 
-/// Returns `x[i]`. The function is inlined on a GPU only: in the simulator the kernels of all unroll factors share its
-/// machine code.
+/// Returns `x[i]`. The function is inlined only in GPU code. In the simulator, the kernels of all unroll factors share
+/// its machine code.
 ///
 /// # Safety
 /// `i` must be below the length of `x`.
@@ -77,7 +81,7 @@ pub(super) unsafe fn load<T: Operand>(x: Global<T>, i: usize) -> T {
     unsafe { x.load_unchecked(i) }
 }
 
-/// Stores `y[i] = value`. The function is inlined on a GPU only, like [`load`].
+/// Stores `value` in `y[i]`. Like [`load`], the function is inlined only in GPU code.
 ///
 /// # Safety
 /// `i` must be below the length of `y`.

@@ -1,4 +1,5 @@
-//! Probes: kernels that measure the machine. Their results have no other use.
+//! Probes: kernels that measure properties of a device, such as its bandwidth. The values that they compute have no
+//! other use.
 //!
 //! | kernel | measures | source |
 //! |---|---|---|
@@ -43,7 +44,7 @@ pub use strided::access_strided;
 pub use write::global_write;
 
 cuda_std::kernels! {
-    /// The machine's behaviour: bandwidth by access, the cost of divergence, the order of the blocks.
+    /// Kernels that measure a device: bandwidth by kind of access, the cost of divergence, the order of the blocks.
     global_read,
     global_write,
     global_copy,

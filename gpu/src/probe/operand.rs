@@ -5,7 +5,8 @@ use core::ops::BitXor;
 
 use cuda_std::{DeviceCopy, Element, Pod, Zeroable};
 
-/// An operand of one access. XOR combines operands exactly and in any order.
+/// The type that one load or store transfers. Kernels combine values of this type by XOR, which is exact and
+/// commutative.
 pub trait Operand: Element + BitXor<Output = Self> + PartialEq + Debug {
     /// The identity of XOR.
     const ZERO: Self;
@@ -29,7 +30,8 @@ macro_rules! operands {
 
 operands! { u8 u16 u32 u64 }
 
-/// 16 bytes as four 32-bit registers. A `u128` would cost instructions that join and split these registers.
+/// 16 bytes as four 32-bit registers. With a `u128`, the compiler would emit extra instructions that join and split
+/// these registers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, DeviceCopy)]
 #[repr(C, align(16))]
 pub struct U32x4(pub [u32; 4]);

@@ -1,19 +1,19 @@
-//! globalRead: a thread issues `UNROLL` independent loads per pass. It combines the results, so that the compiler can
-//! omit none of them.
+//! globalRead: a thread issues `UNROLL` independent loads per pass. It combines the results, so that the compiler
+//! cannot omit a load.
 //!
-//! The kernel is limited by memory if enough bytes are in flight. Small operands need a high unroll factor or many
-//! warps for that. With 1-byte operands, the multiprocessor's load units are the limit. In the PTX, the loads of a pass
-//! precede every use of their results. The assembler may still wait for some of them early, to save registers. With
-//! launch bounds it did so, and it also spilled. Source: the CUDA Handbook's globalRead, which adds instead of using
-//! XOR.
+//! The kernel is limited by memory if enough bytes are in flight. With small operands, enough bytes are in flight only
+//! at a high unroll factor or with many warps. With 1-byte operands, the multiprocessor's load units are the limit. In
+//! the PTX, the loads of a pass precede every use of their results. To save registers, ptxas may still place the use of
+//! some results between the loads. The kernel has no launch bounds, because with them ptxas did this and also spilled
+//! registers. Source: the CUDA Handbook's globalRead, which combines by addition instead of XOR.
 
 use cuda_std::{Global, GlobalMut, kernel, thread};
 
 use super::groups::{Groups, load};
 use super::operand::{Operand, U32x4};
 
-/// Writes the XOR of all elements of `x` that thread `t` reads to `y[t]`, if `y` has this element. With an empty `y`
-/// the kernel only reads. Launch a one-dimensional grid.
+/// Computes, in each thread `t`, the XOR of all elements of `x` that the thread reads, and stores it in `y[t]` if this
+/// element exists. With an empty `y` the kernel only reads. Launch a one-dimensional grid.
 #[kernel(
     instances(T = [u8, u16, u32, u64], UNROLL = [1, 2, 4, 8, 16]),
     instances(T = [U32x4], UNROLL = [1, 2, 4, 8, 16], wide(loads)),

@@ -1,17 +1,18 @@
 //! The order in which blocks and warps run, and the multiprocessors on which they run.
 //!
-//! The hardware starts blocks approximately in the order of their numbers, as many per multiprocessor as fit. When a
-//! block ends, the next one takes its slot. No program may rely on this order. Source: hello-world_gpu of *Hands-On GPU
-//! Programming*, which prints the order. The recorded times serve to draw a picture.
+//! The hardware starts blocks approximately in the order of their numbers, and fills each multiprocessor with as many
+//! as fit. When a block ends, the next block starts in its place. No program may rely on this order. Source:
+//! hello-world_gpu of *Hands-On GPU Programming*, which prints the order. The host draws a picture from the recorded
+//! times.
 
 use cuda_std::{GlobalMut, kernel, machine, thread, warp};
 
-/// The number of 64-bit words that [`schedule_record()`] writes per warp: its multiprocessor, its slot there, and its
-/// start and end in nanoseconds.
+/// The number of 64-bit words that [`schedule_record()`] writes per warp: the multiprocessor, the warp's slot on it,
+/// and the start and end times in nanoseconds.
 pub const RECORD: usize = 4;
 
-/// Prints the block, warp, thread and multiprocessor of every `every`-th thread of each block. Launch a one-dimensional
-/// grid.
+/// Prints block, warp, thread and multiprocessor for some threads of each block: threads 0, `every`, 2·`every`, and so
+/// on. Launch a one-dimensional grid.
 #[kernel(
     max_threads = 1024,
     allow(
@@ -34,7 +35,7 @@ pub fn schedule_print(every: u32) {
 }
 
 /// Records each warp's multiprocessor, slot, start and end. Every warp is busy for `cycles` cycles. Launch a
-/// one-dimensional grid. `records` has [`RECORD`] words per warp, starting with those of block 0.
+/// one-dimensional grid. `records` has [`RECORD`] words per warp, starting with the warps of block 0.
 #[kernel(max_threads = 1024)]
 pub fn schedule_record(cycles: u64, records: GlobalMut<u64>) {
     let begin = machine::global_timer();

@@ -1,7 +1,7 @@
 //! Strided access: neighbouring threads access elements that are `stride` apart.
 //!
-//! Memory transfers 32-byte sectors. With a stride of s, a warp uses 1/s of each sector, but at least one element.
-//! Source: `stride` in NVIDIA's post on access to global memory.
+//! Memory transfers 32-byte sectors. With a stride of s, a warp uses 1/s of each sector that it transfers, but at least
+//! one element. Source: `stride` in NVIDIA's post on access to global memory.
 
 use core::ops::Add;
 

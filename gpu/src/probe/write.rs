@@ -1,7 +1,7 @@
 //! globalWrite: a thread issues `UNROLL` stores per pass.
 //!
-//! A store waits for no other access, so the operand size matters more than the unroll factor. The kernel is limited by
-//! memory. Source: the CUDA Handbook's globalWrite.
+//! A store does not wait for other accesses, so the operand size matters more than the unroll factor. The kernel is
+//! limited by memory. Source: the CUDA Handbook's globalWrite.
 
 use cuda_std::{GlobalMut, kernel};
 

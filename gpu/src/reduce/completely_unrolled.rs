@@ -1,11 +1,11 @@
-//! Completely unrolled: the tree has at most ten steps, and the code spells out each one. A block skips the steps that
-//! need more threads than it has.
+//! Completely unrolled: the tree has at most ten steps, and the code contains each step separately. A block skips the
+//! steps that need more threads than it has.
 //!
-//! No loop remains. The strides are constants and become part of the addresses. The operator must be commutative. The
-//! kernel is limited by shared memory: each step waits for the stores of the step before.
+//! The tree has no loop. The strides are constants and become part of the addresses. The operator must be commutative.
+//! The kernel is limited by shared memory: each step waits for the stores of the step before.
 //!
-//! Source: `reduceCompleteUnrollWarps8` of "Professional CUDA C Programming"; Harris's kernel 6, which makes the
-//! block's size a template parameter and so saves the tests too.
+//! Source: `reduceCompleteUnrollWarps8` of "Professional CUDA C Programming"; Harris's kernel 6, where the block's size
+//! is a template parameter, so that the tests of the size disappear too.
 
 use cuda_std::{Element, Global, GlobalMut, Shared, kernel, shared_array, thread};
 
@@ -14,7 +14,7 @@ use super::unrolled_last_warp::combine_last_warp;
 use super::{BLOCKS_ON_LOAD, MAX_THREADS};
 use crate::operator::{Operator, Sum};
 
-/// Combines each segment *b* of `x` into `y[b]`, by a tree without a loop; commutative operators only.
+/// Combines segment *b* of `x` into `y[b]` in block *b*, by a tree without a loop. The operator must be commutative.
 ///
 /// A segment has `segment` elements. A tile is [`BLOCKS_ON_LOAD`] elements per thread. The number of threads per block
 /// must be a power of two; see the [module](crate::reduce).
@@ -41,7 +41,7 @@ fn combine_halves_unrolled<T: Element, O: Operator<T>>(shared: Shared<T>, value:
 }
 
 /// Executes one step of the tree if the block is large enough for it: each thread below `STRIDE` combines its element
-/// with the one `STRIDE` above.
+/// with the element `STRIDE` positions above.
 #[inline(always)]
 fn step<T: Element, O: Operator<T>, const STRIDE: usize>(shared: Shared<T>, mut value: T) -> T {
     let thread = thread::thread_idx_x() as usize;

@@ -1,20 +1,19 @@
-//! Grid-stride: a grid that just fills the machine reduces the whole input, and its last block combines the partial
-//! results of all blocks. One launch.
+//! Grid-stride: a grid that fills the device once reduces the whole input in one launch. Its last block combines the
+//! partial results of all blocks.
 //!
-//! A thread has [`LOADS`] 16-byte loads in flight, and combines all its elements in registers before the block
-//! exchanges values. No second launch follows. Each block publishes its partial result ([`flagged_words`]). The grid's
-//! last block waits for these results and combines them. It combines them in block order, not in the order in which the
-//! blocks finish, so every run has the same result. The sample below instead executes a fence and then takes a ticket
-//! from an atomic counter, which costs more than these flags. The operator must be commutative.
+//! A thread has [`LOADS`] 16-byte loads in flight, and combines all its elements in registers before the threads of the
+//! block combine their values. Each block publishes its partial result ([`flagged_words`]). The grid's last block waits
+//! for these results and combines them. It combines them in block order, not in the order in which the blocks finish,
+//! so every run has the same result. In the CUDA sample, each block instead executes a fence and increments an atomic
+//! counter, which takes longer than these flags. The operator must be commutative.
 //!
-//! The kernel is limited by memory. With a small input, it is limited by the launch and by the latency of memory: first
-//! of the loads, then of the partial results on their way to the last block. For small inputs the host launches
+//! The kernel is limited by memory. With a small input, it is limited by the launch and by the latency of memory, which
+//! it waits for twice: for the input, and for the partial results in the last block. For small inputs the host launches
 //! [`reduce_one_tile()`](super::reduce_one_tile()).
 //!
-//! Forward progress: only the last block waits, and the blocks for which it waits do not wait themselves.
+//! Forward progress: only the last block waits for other blocks, and those blocks do not wait for any block.
 //!
-//! Source: the CUDA sample `threadFenceReduction`, whose blocks draw tickets behind a fence; for the loads, CUB's
-//! `DeviceReduce`.
+//! Source: the CUDA sample `threadFenceReduction`; for the loads, CUB's `DeviceReduce`.
 
 use cuda_std::{Element, Global, GlobalMut, kernel, shared_array, thread};
 
@@ -27,9 +26,9 @@ use crate::operator::{Max, Min, Operator, Product, Sum};
 /// The flag of a published partial result.
 pub(super) const COMBINED: u32 = 1;
 
-/// Ends a kernel that reduces in one launch: the grid's last block combines the `value`s of all blocks and writes the
-/// result to `y[0]`. `T` and `O` are the kernel's parameters. This is a macro, because the returns of an inlined
-/// function change the order of the kernel's code.
+/// The last part of a kernel that reduces in one launch: the grid's last block combines the `value`s of all blocks and
+/// writes the result to `y[0]`. `T` and `O` must be in scope. This is a macro, because the returns of an inlined
+/// function would change the order of the kernel's code.
 macro_rules! combine_blocks {
     ($value:ident, $slots:ident, $partials:ident, $y:ident) => {
         let is_first = thread::thread_idx_x() == 0;
@@ -68,11 +67,11 @@ macro_rules! combine_blocks {
 
 pub(super) use combine_blocks;
 
-/// Combines all elements of `x` into `y[0]` in one launch, in 16-byte loads; commutative operators only.
+/// Combines all elements of `x` into `y[0]` in one launch, in 16-byte loads. The operator must be commutative.
 ///
-/// `V` elements must be 16 bytes. Launch a one-dimensional grid of any size. The number of threads per block must be a
-/// power of two. `partials` must have [`words`] elements per block except the last. They must be 0 before the launch,
-/// and they are 0 again after it.
+/// `V` must be the number of elements in 16 bytes. Launch a one-dimensional grid of any size. The number of threads per
+/// block must be a power of two. `partials` must have [`words`] elements per block except the last. They must be 0
+/// before the launch, and the kernel leaves them 0.
 #[kernel(
     max_threads = 1024,
     instances(T = [f32, i32, u32], O = [Sum, Product, Min, Max], V = [4]),
@@ -91,16 +90,18 @@ pub fn reduce_grid_stride<T: Element, O: Operator<T>, const V: usize>(
     combine_blocks!(value, slots_of_blocks, partials, y);
 }
 
-/// Combines the thread's share of `x`. A warp processes chunks of `LOADS` rows, in which each lane has one vector of
-/// `V` elements. It then advances by as many chunks as the grid has warps, so the addresses of a thread's loads differ
-/// by constants. The remainder is processed element by element.
+/// Returns the combination of the calling thread's elements of `x`. A warp processes chunks of `LOADS` rows. In a row,
+/// each lane has one vector of `V` elements, so the addresses of a thread's loads in a chunk differ by constants. After
+/// a chunk, the warp advances by as many chunks as the grid has warps. The threads process the elements outside whole
+/// chunks one by one.
 #[inline(always)]
 pub(super) fn combine_strided<T: Element, O: Operator<T>, const V: usize>(x: Global<T>) -> T {
     const { assert!(O::COMMUTATIVE, "this rung needs a commutative operator: use `neighboured` or `shuffle`") };
     const { assert!(V * size_of::<T>() == 16, "`V` elements must have 16 bytes") };
     let (thread, block) = (thread::index_1d(), thread::block_dim_x() as usize);
     let threads = thread::grid_dim_x() as usize * block;
-    // Buffers start at a multiple of 16 bytes. Unaligned views and partial warps are processed element by element.
+    // Buffers always start at a multiple of 16 bytes, but views may not. The kernel processes unaligned views element
+    // by element, and also does this if a block is smaller than a warp.
     let by_vectors = (x.as_ptr() as usize).is_multiple_of(16) && block >= LANES;
     let chunks = if by_vectors { x.len() / (V * LOADS * LANES) } else { 0 };
 

@@ -1,4 +1,4 @@
-//! Reduction: combines *n* elements into one with an associative operator, for example into their sum or minimum.
+//! Reduction: combines *n* elements into one by an associative operator, for example into their sum or minimum.
 //!
 //! | rung | idea | operator | limited by |
 //! |---|---|---|---|
@@ -12,23 +12,23 @@
 //! | [`reduce_unaligned()`] | the same for large views that begin at any address | commutative | memory |
 //! | [`reduce_one_tile()`] | the same for small inputs: one tile of a fixed size per block, and no loop | commutative | the launch, and the latency of memory |
 //!
-//! Floor: the device reads every element once, at its read bandwidth.
+//! Floor (the least possible time): the device reads every element once, at its read bandwidth.
 //!
-//! An operator that is not commutative needs its operands in order. The rungs whose operator is "any" in the table keep
-//! this order by construction. The other rungs reorder elements, and do not compile for such an operator.
+//! An operator that is not commutative needs its operands in order. The kernels with "any" in the table preserve this
+//! order. The other kernels reorder elements, and do not compile for such an operator.
 //!
-//! The last three kernels form one rung: the host selects one of them by the length and the address.
+//! The last three kernels form one rung. The host selects one of them by the length and the address of the view.
 //!
 //! # One launch of the first six rungs
 //!
-//! These rungs differ in how a block combines a *tile*, the elements that its threads process at once. Each kernel has
-//! the parameters `(segment, x, y)`. Block *b* combines elements `segment·b..segment·(b + 1)` of `x`, tile by tile,
-//! into `y[b]`. The grid may have any number of blocks up to the length of `y`. The number of threads per block must be
-//! a power of two. If a segment is one tile, the block's loop runs once. Further launches combine the elements of `y`,
-//! until one element remains.
+//! The first six kernels differ in how a block combines a *tile*, the elements that its threads process at once. Each
+//! kernel has the parameters `(segment, x, y)`. Block *b* combines elements `segment·b..segment·(b + 1)` of `x`, tile
+//! by tile, into `y[b]`. The grid may have any number of blocks up to the length of `y`. The number of threads per
+//! block must be a power of two. If a segment is one tile, the loop over tiles runs once. The host repeats the launch
+//! with `y` as the input until one element remains.
 //!
-//! Every result starts from [`Operator::IDENTITY`]. The result of no elements is therefore the identity. For the
-//! minimum of NaNs only, see the operator.
+//! Every combination starts with [`Operator::IDENTITY`]. The result for an empty input is therefore the identity. If
+//! all elements are NaN, see the documentation of the operator.
 //!
 //! Sources: J. Cheng, M. Grossman, T. McKercher, "Professional CUDA C Programming", chapter 3; M. Harris, "Optimizing
 //! Parallel Reduction in CUDA", NVIDIA, 2007; J. Luitjens, "Faster Parallel Reductions on Kepler", NVIDIA, 2014; the
@@ -36,12 +36,14 @@
 //!
 //! # Design
 //!
-//! The last block waits for the partial results of the others as flagged words. A fence and a ticket would each cost a
-//! round trip to memory, which is a noticeable part of a small reduction's time (`docs/notes/reduce.md`).
+//! In the last three kernels, the last block of the grid waits for the partial results of the other blocks. Each
+//! partial result is stored together with a flag ([`flagged_words`](crate::collective::flagged_words)). A fence and a
+//! ticket would each add a round trip to memory, which is a noticeable part of a small reduction's time
+//! (`docs/notes/reduce.md`).
 //!
-//! Code that most blocks do not execute is in a function that is not inlined, because with cold caches the instructions
-//! come from memory too. The list `CALLS` in `xtask/src/kernels/ptx_text.rs` names the kernels that may call a
-//! function.
+//! With cold caches, the device also loads the instructions from memory. Code that most blocks do not execute is
+//! therefore in a function that is not inlined. The list `CALLS` in `xtask/src/kernels/ptx_text.rs` names the kernels
+//! that may contain a call.
 
 #![allow(clippy::needless_range_loop, reason = "an iterator over an array can put it in local memory")]
 
@@ -58,11 +60,12 @@ use crate::operator::Operator;
 /// The largest number of threads per block, which is also the largest number of elements in shared memory.
 const MAX_THREADS: usize = 1024;
 
-/// Traps unless the block is one-dimensional and its number of threads is a power of two, as every rung requires.
+/// Traps if the block is not one-dimensional, or if its number of threads is not a power of two. Every kernel of this
+/// module requires this.
 #[inline(always)]
 #[track_caller]
 fn assert_block() {
-    // The check has few instructions because blocks of the first rungs run for a short time.
+    // The check has only a few instructions, because the blocks of some kernels run for a short time.
     let block = thread::block_dim_x();
     assert!(block & (block - 1) == 0 && thread::block_dim_y() * thread::block_dim_z() == 1);
 }
@@ -70,8 +73,8 @@ fn assert_block() {
 cuda_std::ladder! {
     /// The sum, product, minimum or maximum of *n* elements, or their combination by any associative operator.
     pub enum ReduceRung: reduce {
-        /// Returns the call of a rung whose blocks write one partial result each: block *b* combines the elements
-        /// `segment·b..segment·(b + 1)` of `x` into `y[b]`.
+        /// Returns the kernel call of a rung whose blocks write one partial result each. Block *b* combines the
+        /// elements `segment·b..segment·(b + 1)` of `x` into `y[b]`.
         pub fn step<'call, T: Element, O: Operator<T>>(segment: u32, x: Global<'call, T>, y: GlobalMut<'call, T>) {
             /// A tree over neighbours in shared memory; keeps the order of the elements.
             neighboured,
@@ -85,7 +88,7 @@ cuda_std::ladder! {
             unrolled_8 = unrolled::reduce_unrolled<8>,
             /// One warp combines the last 64 elements of a block's tree, without block barriers.
             unrolled_last_warp,
-            /// The code spells out each step of the tree.
+            /// The tree has no loop: the code contains each step separately.
             completely_unrolled,
             /// Lanes exchange registers; keeps the order of the elements.
             shuffle,

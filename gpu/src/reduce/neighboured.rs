@@ -1,9 +1,10 @@
-//! Neighboured: a tree in shared memory. First each thread with an even index combines its element with its
-//! neighbour's, then each fourth thread combines two such pairs, and so on.
+//! Neighboured: a tree in shared memory. First, every second thread combines its element with its neighbour's element.
+//! Then every fourth thread combines the results of two pairs, and so on.
 //!
-//! This is the textbook's first version. The kernel is limited by divergence: at every step each warp has active lanes,
-//! fewer and fewer of them, and takes as long as a full warp. The tree keeps the order of the elements, so the operator
-//! may be any associative one. After the step of stride *s*, thread *t* holds the combination of `x[t..t + 2·s]`.
+//! This is the first version in the textbook named below. The kernel is limited by divergence. In the first steps,
+//! every warp has active lanes, fewer in each step, but takes as long as a full warp. The tree keeps the order of the
+//! elements, so the operator may be any associative one. After the step of stride *s*, thread *t* holds the combination
+//! of `x[t..t + 2·s]`.
 //!
 //! Source: `reduceNeighbored` of "Professional CUDA C Programming", which works in place in global memory; Harris's
 //! kernel 1.
@@ -14,7 +15,8 @@ use super::MAX_THREADS;
 use super::tiles::combine_segment;
 use crate::operator::{Affine, Compose, Operator, Sum};
 
-/// Combines each segment *b* of `x` into `y[b]`, by a tree over neighbours; any associative operator.
+/// Combines segment *b* of `x` into `y[b]` in block *b*, by a tree over neighbours. The operator may be any associative
+/// one.
 ///
 /// A segment has `segment` elements. A tile is one element per thread. The number of threads per block must be a power
 /// of two; see the [module](crate::reduce).
@@ -41,8 +43,8 @@ fn combine_neighbours<T: Element, O: Operator<T>>(shared: Shared<T>, mut value: 
     let mut stride = 1;
     while stride < block {
         thread::sync_threads();
-        // Within a step no thread reads an element that another writes: writes are at multiples of 2·stride, reads
-        // `stride` above.
+        // Within a step, no thread reads an element that another thread writes. Threads write at multiples of 2·stride,
+        // and read the elements `stride` above.
         if thread.is_multiple_of(2 * stride) {
             value = O::combine(value, shared.load(thread + stride));
             shared.store(thread, value);

@@ -1,22 +1,23 @@
-//! One tile per block: the last rung's kernel for inputs that a single wave of blocks covers.
+//! One tile per block: the fastest reduction for small inputs, for which all blocks run at the same time.
 //!
-//! In contrast to [`reduce_grid_stride()`](super::reduce_grid_stride()), the number of threads per block and of loads
-//! per thread are constants. With cold caches, the instructions come from memory too. The code is therefore short, and
-//! the instructions that most blocks execute are contiguous:
+//! In contrast to [`reduce_grid_stride()`](super::reduce_grid_stride()), the number of threads per block and the number
+//! of loads per thread are constants. With cold caches, the device also loads the instructions from memory. The code is
+//! therefore short, and the instructions that most blocks execute are contiguous:
 //!
 //! - No loop precedes the loads, and the block's tree has no loop.
-//! - The code has one tree. The threads of the last block combine the published results with their own elements, and
-//!   then execute the same tree as any block.
-//! - One thread combines the values of the warps. It reads them in wide loads, and not lane by lane.
+//! - The code contains only one tree. The threads of the last block combine the published results with their own
+//!   elements, and then execute the same tree as all other blocks.
+//! - One thread combines the values of the warps, which it reads in wide loads.
 //! - A separate function processes a partial tile.
 //!
 //! The last block also prefetches the words of the other blocks while it loads its tile, so that its polls do not wait
-//! for memory. These instructions follow the loads: in front of them, they would delay the loads of every block.
+//! for memory. The prefetch instructions follow the loads of the tile, because before them they would delay the loads
+//! of every block.
 //!
-//! The kernel is limited by the launch and by the latency of memory: first of the loads, then of the partial results on
-//! their way to the last block. `docs/notes/reduce.md` has the time of each.
+//! The kernel is limited by the launch and by the latency of memory, which it waits for twice: for the tile, and for
+//! the partial results in the last block. `docs/notes/reduce.md` has the time of each part.
 //!
-//! Forward progress: only the last block waits, and the blocks for which it waits do not wait themselves.
+//! Forward progress: only the last block waits for other blocks, and those blocks do not wait for any block.
 //!
 //! Sources: those of [`reduce_grid_stride()`](super::reduce_grid_stride()).
 
@@ -35,11 +36,11 @@ pub const fn tile_elements(v: usize) -> usize {
     ONE_TILE_BLOCK as usize * LOADS * v
 }
 
-/// Combines all elements of `x` into `y[0]` in one launch, in 16-byte loads; commutative operators only.
+/// Combines all elements of `x` into `y[0]` in one launch, in 16-byte loads. The operator must be commutative.
 ///
-/// `V` elements must be 16 bytes. Launch a one-dimensional grid of blocks of [`ONE_TILE_BLOCK`] threads. The grid must
-/// have at least one block, and one block for every [`tile_elements`] elements. `partials` must have [`words`] elements
-/// per block except the last. They must be 0 before the launch, and they are 0 again after it.
+/// `V` must be the number of elements in 16 bytes. Launch a one-dimensional grid of blocks of [`ONE_TILE_BLOCK`]
+/// threads. The grid must have at least one block, and one block for every [`tile_elements`] elements. `partials` must
+/// have [`words`] elements per block except the last. They must be 0 before the launch, and the kernel leaves them 0.
 #[kernel(
     max_threads = 256,
     instances(T = [f32, i32, u32], O = [Sum, Product, Min, Max], V = [4]),
@@ -56,10 +57,11 @@ pub fn reduce_one_tile<T: Element, O: Operator<T>, const V: usize>(
     let thread = thread::thread_idx_x();
     let mut value = combine_tile::<T, O, V>(x, partials);
     if block == last {
-        // The last block checks the launch for the whole grid, so the other blocks finish sooner. No block reads beyond
-        // the view in any launch, because each compares its tile with the view's length.
+        // Only the last block checks the size of the launch, so the other blocks finish sooner. Even in a wrong launch,
+        // no block reads beyond the view, because each block compares its tile with the view's length.
         assert!(thread::block_dim_x() == ONE_TILE_BLOCK && (last as usize + 1) * tile_elements(V) >= x.len());
-        // Every result starts from the identity. Up to here, the elements have been combined only with one another.
+        // Combines the result with the identity, with which every reduction starts. The combinations above do not
+        // contain it.
         value = O::combine(O::IDENTITY, value);
         let mut other = thread;
         while other < last {
@@ -80,8 +82,8 @@ pub fn reduce_one_tile<T: Element, O: Operator<T>, const V: usize>(
     }
 }
 
-/// Combines the thread's share of the block's tile: `LOADS` rows, in each of which the thread has one vector of `V`
-/// elements.
+/// Returns the combination of the calling thread's elements of the block's tile. The tile has `LOADS` rows, and the
+/// thread has one vector of `V` elements in each row.
 #[inline(always)]
 fn combine_tile<T: Element, O: Operator<T>, const V: usize>(x: Global<T>, partials: GlobalMut<u64>) -> T {
     const { assert!(O::COMMUTATIVE, "this rung needs a commutative operator: use `neighboured` or `shuffle`") };
@@ -101,7 +103,8 @@ fn combine_tile<T: Element, O: Operator<T>, const V: usize>(x: Global<T>, partia
     combine_rows::<T, O, V>(rows)
 }
 
-/// Prefetches the words of the other blocks into the L2 cache, in the last block only.
+/// In the last block, prefetches into the L2 cache the words in which the other blocks publish their results. In other
+/// blocks, does nothing.
 #[inline(always)]
 fn prefetch_partials<T: Element>(partials: GlobalMut<u64>) {
     if thread::block_idx_x() == thread::grid_dim_x() - 1 {
@@ -112,7 +115,7 @@ fn prefetch_partials<T: Element>(partials: GlobalMut<u64>) {
 /// Does the same as [`combine_tile`] for a partial tile, and for a view that does not start at a multiple of 16 bytes.
 /// It processes the elements after the last whole vector, and all elements of an unaligned view, one by one.
 ///
-/// The function is not inlined, so that its instructions do not separate those that most blocks execute.
+/// The function is not inlined, so that its instructions are not between the instructions that most blocks execute.
 #[inline(never)]
 fn combine_partial_tile<T: Element, O: Operator<T>, const V: usize>(x: Global<T>, partials: GlobalMut<u64>) -> T {
     prefetch_partials::<T>(partials);
@@ -125,7 +128,8 @@ fn combine_partial_tile<T: Element, O: Operator<T>, const V: usize>(x: Global<T>
     for row in 0..LOADS {
         let vector = row as u32 * ONE_TILE_BLOCK + thread;
         if vector < vectors {
-            // SAFETY: the index is that of a whole vector of the view, and the view starts at a multiple of 16 bytes.
+            // SAFETY: the index is the index of a whole vector of the view, and the view starts at a multiple of 16
+            // bytes.
             rows[row] = unsafe { x.load_vec_unchecked(first / V + vector as usize) };
         }
     }

@@ -1,9 +1,10 @@
-//! Shuffle: the lanes of a warp exchange registers, and shared memory holds one value per warp.
+//! Shuffle: the lanes of a warp exchange values in registers. Shared memory contains only one value per warp.
 //!
-//! Five shuffles replace five steps through shared memory, and one barrier remains. The kernel keeps the order of the
-//! elements, so the operator may be any associative one. A warp processes [`ROWS`] rows of consecutive elements, one
-//! element per lane. If the operator is commutative, each lane first combines its elements of all rows, and the warp
-//! shuffles once. Otherwise the warp combines each row separately.
+//! Five shuffles replace five steps through shared memory, and only one barrier is needed. The kernel keeps the order
+//! of the elements, so the operator may be any associative one. A warp processes [`ROWS`] rows of a tile. A row
+//! consists of consecutive elements, one per lane. If the operator is commutative, each lane first combines its
+//! elements of all rows, and the warp then combines the lanes' results by shuffles. Otherwise the warp combines each
+//! row separately by shuffles.
 //!
 //! The kernel is limited by memory, and by the further launches that combine the blocks' results.
 //!
@@ -17,7 +18,7 @@ use crate::collective::block::{MAX_WARPS, block_reduce};
 use crate::collective::warp::RowReduce;
 use crate::operator::{Affine, Compose, Operator, Sum};
 
-/// Combines each segment *b* of `x` into `y[b]`, by warp shuffles; any associative operator.
+/// Combines segment *b* of `x` into `y[b]` in block *b*, by warp shuffles. The operator may be any associative one.
 ///
 /// A segment has `segment` elements. A tile is [`ROWS`] elements per thread. The number of threads per block must be a
 /// power of two; see the [module](crate::reduce).
@@ -34,7 +35,7 @@ pub fn reduce_shuffle<T: Element, O: Operator<T>>(segment: u32, x: Global<T>, y:
     }
 }
 
-/// Returns one value per lane. Combined in lane order, these values are the combination of the warp's rows of the tile.
+/// Returns one value per lane. The values of all lanes, combined in lane order, are the result for the warp's rows.
 #[inline(always)]
 fn combine_rows<T: Element, O: Operator<T>>(tile: Tile<T>) -> T {
     let (thread, lanes) = (thread::thread_idx_x(), thread::block_dim_x().min(warp::SIZE));
@@ -47,6 +48,7 @@ fn combine_rows<T: Element, O: Operator<T>>(tile: Tile<T>) -> T {
     for row in 0..ROWS {
         rows.append(tile.element::<O>(first + row * lanes as usize));
     }
-    // `block_reduce` combines the values of all lanes, so lane 0 supplies the result and the other lanes the identity.
+    // `block_reduce` combines the values of all lanes. Lane 0 therefore returns the warp's result, and the other lanes
+    // return the identity.
     if lane == 0 { rows.aggregate() } else { O::IDENTITY }
 }

@@ -1,10 +1,10 @@
-//! The loop of a block over its segment of the input: tile by tile, from the left.
+//! The loop in which a block combines its segment of the input, one tile per pass, from left to right.
 
 use cuda_std::{Element, Global, thread};
 
 use crate::operator::Operator;
 
-/// A tile: elements of `x` from `start` on. The block's segment ends at `end`.
+/// A tile: the elements of `x` from index `start` on, up to the tile's length or the end of the block's segment.
 #[derive(Clone, Copy)]
 pub(super) struct Tile<'a, T> {
     x: Global<'a, T>,
@@ -14,7 +14,7 @@ pub(super) struct Tile<'a, T> {
 }
 
 impl<T: Element> Tile<'_, T> {
-    /// Returns element `offset` of the tile, or the identity if it is beyond the end of the segment.
+    /// Returns element `offset` of the tile, or the identity if this element is beyond the end of the segment.
     #[inline(always)]
     pub(super) fn element<O: Operator<T>>(self, offset: usize) -> T {
         let Self { x, start, end } = self;
@@ -22,8 +22,8 @@ impl<T: Element> Tile<'_, T> {
         if start + offset < end { unsafe { x.load_unchecked(start + offset) } } else { O::IDENTITY }
     }
 
-    /// Combines the elements `first`, `first + step`, … of the tile from the left: `N` of them, or fewer at the end of
-    /// the segment.
+    /// Returns the combination of `N` elements of the tile, at offsets `first`, `first + step` and so on, from left to
+    /// right. At the end of the segment there may be fewer elements.
     #[inline(always)]
     pub(super) fn combine<O: Operator<T>, const N: usize>(self, first: usize, step: usize) -> T {
         let Self { x, start, end } = self;
@@ -32,7 +32,7 @@ impl<T: Element> Tile<'_, T> {
         if first + (N - 1) * step < end {
             // Without tests in between, all loads are in flight before the first result is needed.
             for k in 0..N {
-                // SAFETY: no index exceeds that of the last element, which is below `end`.
+                // SAFETY: no index exceeds the index of the last element, which is below `end`.
                 all = O::combine(all, unsafe { x.load_unchecked(first + k * step) });
             }
         } else {
@@ -46,8 +46,8 @@ impl<T: Element> Tile<'_, T> {
         all
     }
 
-    /// Combines up to `N` elements of the thread, one block width apart. Neighbouring threads read neighbouring
-    /// elements.
+    /// Returns the combination of up to `N` elements of the tile for the calling thread. These elements are one block
+    /// width apart, so neighbouring threads read neighbouring elements.
     #[inline(always)]
     pub(super) fn combine_blocks<O: Operator<T>, const N: usize>(self) -> T {
         self.combine::<O, N>(thread::thread_idx_x() as usize, thread::block_dim_x() as usize)
@@ -58,7 +58,7 @@ impl<T: Element> Tile<'_, T> {
 /// result in thread 0.
 ///
 /// `combine_tile` must return the aggregate of a tile in thread 0. A tile has `items` items per thread. All threads of
-/// the block call it equally often, with a barrier between two calls.
+/// the block call `combine_tile` the same number of times, with a barrier between two calls.
 #[inline(always)]
 pub(super) fn combine_segment<'a, T: Element, O: Operator<T>>(
     segment: u32,
@@ -77,7 +77,7 @@ pub(super) fn combine_segment<'a, T: Element, O: Operator<T>>(
         if start >= end {
             return all;
         }
-        // The next tile is written to memory that other threads may still read.
+        // `combine_tile` stores the next tile to shared memory that other threads may still be reading.
         thread::sync_threads();
     }
 }

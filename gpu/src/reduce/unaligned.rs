@@ -1,10 +1,10 @@
-//! Unaligned: the last rung for large views that begin at any address, by the aligned 16-byte vectors of the view.
+//! Unaligned: a variant of the grid-stride kernel for large views that begin at any address. It loads the aligned
+//! 16-byte vectors of the view.
 //!
 //! From the view's first aligned vector on, the kernel does the same as
-//! [`reduce_grid_stride()`](super::reduce_grid_stride()). Single threads process the few elements before it. This is a
-//! separate kernel, which the host selects by the view's address, so aligned views pay nothing for it. The address
-//! determines which elements a thread combines, so every run at one address has the same result. The operator must be
-//! commutative.
+//! [`reduce_grid_stride()`](super::reduce_grid_stride()). It processes the elements before this vector one by one. The
+//! host selects this kernel by the view's address, so aligned views do not become slower. The address determines which
+//! elements a thread combines, so every run at the same address has the same result. The operator must be commutative.
 //!
 //! The kernel is limited by memory.
 
@@ -17,12 +17,12 @@ use crate::collective::flagged_words::{self, words};
 use crate::collective::vectors::before_first_vector;
 use crate::operator::{Max, Min, Operator, Product, Sum};
 
-/// Combines all elements of `x` into `y[0]` in one launch, for a view that begins at any address; commutative operators
-/// only.
+/// Combines all elements of `x` into `y[0]` in one launch, for a view that begins at any address. The operator must be
+/// commutative.
 ///
-/// `V` elements must be 16 bytes. Launch a one-dimensional grid of any size. The number of threads per block must be a
-/// power of two. `partials` must have [`words`] elements per block except the last. They must be 0 before the launch,
-/// and they are 0 again after it.
+/// `V` must be the number of elements in 16 bytes. Launch a one-dimensional grid of any size. The number of threads per
+/// block must be a power of two. `partials` must have [`words`] elements per block except the last. They must be 0
+/// before the launch, and the kernel leaves them 0.
 #[kernel(
     max_threads = 1024,
     instances(T = [f32, i32, u32], O = [Sum, Product, Min, Max], V = [4]),

@@ -1,9 +1,10 @@
-//! Unrolled: each thread combines `N` elements as it loads them, one from each of `N` blocks of elements. The tree
-//! follows.
+//! Unrolled: each thread first combines `N` elements as it loads them. These elements are one block width apart. A tree
+//! then combines the results of the threads.
 //!
-//! A thread has `N` independent loads in flight, and no thread only loads. Each barrier and each block serves `N` times
-//! as many elements as with one element per thread. The operator must be commutative, as for the tree over halves. The
-//! kernel is limited by the tree: at its end a few threads work, and the block waits for them at one barrier per step.
+//! A thread has `N` independent loads in flight, and every thread combines elements. Per element, there are only 1/`N`
+//! as many barriers and blocks as with one element per thread. The operator must be commutative, as for the tree over
+//! halves. The kernel is limited by the tree. In its last steps only a few threads work, and the block waits for them
+//! at one barrier per step.
 //!
 //! Source: `reduceUnrolling2`, `4` and `8` of "Professional CUDA C Programming"; Harris's kernel 4.
 
@@ -14,7 +15,8 @@ use super::interleaved::combine_halves;
 use super::tiles::combine_segment;
 use crate::operator::{Operator, Sum};
 
-/// Combines each segment *b* of `x` into `y[b]`, `N` elements per thread as it loads them; commutative operators only.
+/// Combines segment *b* of `x` into `y[b]` in block *b*. Each thread combines `N` elements of a tile as it loads them.
+/// The operator must be commutative.
 ///
 /// A segment has `segment` elements. A tile is `N` elements per thread. The number of threads per block must be a power
 /// of two; see the [module](crate::reduce).

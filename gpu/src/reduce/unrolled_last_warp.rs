@@ -1,13 +1,14 @@
-//! Unrolled last warp: each thread loads eight items, and one warp combines the last 64 elements of the tree, without
-//! block barriers and without a loop.
+//! Unrolled last warp: each thread loads eight items. One warp combines the last 64 elements of the tree, without block
+//! barriers and without a loop.
 //!
-//! This saves six barriers, at which all warps would wait for one warp. Between two steps the warp needs its own
-//! synchronisation. The textbooks omit it and declare the memory `volatile`. This was correct while the lanes of a warp
-//! ran in lockstep. Since Volta they need not, and a lane may read an element that another lane has not written yet.
-//! The textbooks also let all 32 lanes work at every step, so a lane reads an element that another lane writes in the
-//! same step. Here only the lanes below the stride work, and one synchronisation per step is enough.
+//! This saves six barriers, at which all warps would wait for one warp. Between two steps, the warp must synchronise
+//! its lanes. The textbooks omit this synchronisation and declare the memory `volatile`. That was correct while the
+//! lanes of a warp ran in lockstep. Since Volta, lanes may run separately, and a lane may read an element that another
+//! lane has not written yet. In the textbooks, all 32 lanes also work at every step, so a lane reads an element that
+//! another lane writes in the same step. Here only the lanes below the stride work, so one synchronisation per step is
+//! enough.
 //!
-//! The operator must be commutative. The kernel is limited by the loop over the earlier steps.
+//! The operator must be commutative. The kernel is limited by the loop over the steps of the tree before the last warp.
 //!
 //! Source: `reduceUnrollWarps8` of "Professional CUDA C Programming"; Harris's kernel 5.
 
@@ -17,8 +18,8 @@ use super::tiles::combine_segment;
 use super::{BLOCKS_ON_LOAD, MAX_THREADS};
 use crate::operator::{Operator, Sum};
 
-/// Combines each segment *b* of `x` into `y[b]`, the last 64 elements of a tree by one warp; commutative operators
-/// only.
+/// Combines segment *b* of `x` into `y[b]` in block *b*. One warp combines the last 64 elements of the tree. The
+/// operator must be commutative.
 ///
 /// A segment has `segment` elements. A tile is [`BLOCKS_ON_LOAD`] elements per thread. The number of threads per block
 /// must be a power of two; see the [module](crate::reduce).
@@ -50,10 +51,11 @@ fn combine_halves_but_last<T: Element, O: Operator<T>>(shared: Shared<T>, mut va
     combine_last_warp::<T, O>(shared, value)
 }
 
-/// Combines the first 64 elements of `shared`, or as many as the block has threads, in the first warp. Returns the
-/// result in thread 0.
+/// Combines the first 64 elements of `shared` in the first warp and returns the result in thread 0. If the block has
+/// fewer than 64 threads, combines one element per thread.
 ///
-/// `value` must be the thread's own element. A block barrier must stand between the stores and this call.
+/// `value` must be the calling thread's element of `shared`. The block must execute a barrier after the stores to
+/// `shared` and before this call.
 #[inline(always)]
 pub(super) fn combine_last_warp<T: Element, O: Operator<T>>(shared: Shared<T>, value: T) -> T {
     const { assert!(O::COMMUTATIVE, "this rung needs a commutative operator: use `neighboured` or `shuffle`") };
@@ -68,8 +70,8 @@ pub(super) fn combine_last_warp<T: Element, O: Operator<T>>(shared: Shared<T>, v
     step_in_warp::<T, O, 1>(shared, value)
 }
 
-/// Executes one step of the tree if the block is large enough for it: each lane below `STRIDE` combines its element
-/// with the one `STRIDE` above. The results are visible to the warp afterwards.
+/// Executes one step of the tree if the block has enough threads: each lane below `STRIDE` combines its element with
+/// the element `STRIDE` positions above. Afterwards, the results are visible to the whole warp.
 #[inline(always)]
 fn step_in_warp<T: Element, O: Operator<T>, const STRIDE: usize>(shared: Shared<T>, mut value: T) -> T {
     let thread = thread::thread_idx_x() as usize;

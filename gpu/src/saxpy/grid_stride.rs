@@ -1,8 +1,8 @@
 //! Grid-stride: each thread advances through the array by the total number of threads, so any grid covers any length.
 //!
-//! The grid suits the machine (a few blocks per multiprocessor) and not the problem. Each thread's set-up serves many
-//! elements. A launch `<<<1, 1>>>` runs the same code one element at a time, for debugging. The kernel is limited by
-//! memory. Source: NVIDIA's grid-stride post.
+//! The size of the grid depends on the device (a few blocks per multiprocessor), not on the length. A thread computes
+//! its indices once for many elements. For debugging, a launch `<<<1, 1>>>` runs the same code in one thread. The
+//! kernel is limited by memory. Source: NVIDIA's post on grid-stride loops.
 
 use cuda_std::{Global, GlobalMut, GpuFloat, kernel, thread};
 

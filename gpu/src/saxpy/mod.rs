@@ -8,21 +8,22 @@
 //! | [`saxpy_vectorised()`] | 16-byte accesses, one per thread and vector | memory |
 //! | [`saxpy_unaligned()`] | the last rung for views that begin at any address | memory |
 //!
-//! Floor: the device reads `x` and `y` once and writes `y` once, 12 bytes per `f32` element, at its copy bandwidth.
-//! Every rung rounds once per element (`fma`). The last rung is built for `f64` too.
+//! Floor (the least possible time): the device reads `x` and `y` once and writes `y` once, 12 bytes per `f32` element,
+//! at its copy bandwidth. Every rung uses a fused multiply-add, which rounds once per element. The last rung is built
+//! for `f64` too.
 //!
 //! Sources: M. Harris, "CUDA Pro Tip: Write Flexible Kernels with Grid-Stride Loops", NVIDIA, 2013; N. Wilt, "The CUDA
 //! Handbook", ch. 11; J. Luitjens, "CUDA Pro Tip: Increase Performance with Vectorized Memory Access", NVIDIA, 2013.
 //!
 //! # Design
 //!
-//! saxpy, scale and reduce have a second kernel under their last rung for views that do not begin at a multiple of 16
-//! bytes (`…_unaligned`). It starts with the first whole vector of memory. The host knows the address of a view and
-//! selects the kernel, so the kernels for aligned views have no fast path for other views.
+//! The last rung of saxpy, scale and reduce has a second kernel (`…_unaligned`) for views that do not begin at a
+//! multiple of 16 bytes. This kernel accesses whole vectors from the first aligned address on. The host selects the
+//! kernel by the address of the view, so the kernels for aligned views need no fast path for other views.
 //!
-//! The blocks of `saxpy_vectorised` end after one vector per thread. Only the last block continues: a function that is
-//! not inlined processes the elements outside whole vectors, and the elements that remain if the grid has too few
-//! threads.
+//! The blocks of `saxpy_vectorised` end after one vector per thread. Only the last block continues. It processes the
+//! elements outside whole vectors, and the elements that remain if the grid has too few threads. This code is in a
+//! function that is not inlined.
 
 #![allow(clippy::needless_range_loop, reason = "an iterator over an array can put it in local memory")]
 
@@ -33,7 +34,8 @@ use cuda_std::{Argument, Element, Global, GlobalMut, GpuFloat, KernelParam};
 cuda_std::ladder! {
     /// Computes `y = a·x + y`: the smallest complete example.
     pub enum SaxpyRung: saxpy {
-        /// Returns the call of any rung except the last. The last rung's vector length depends on the element type.
+        /// Returns the kernel call of any rung except the last. The vector length of the last rung depends on the
+        /// element type.
         pub fn call<'call, T: Real>(a: T, x: Global<'call, T>, y: GlobalMut<'call, T>) {
             /// One thread per element; the grid grows with the length.
             monolithic,

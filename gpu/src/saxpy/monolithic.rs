@@ -1,7 +1,7 @@
 //! Monolithic: one thread per element, so the grid must have at least as many threads as the array has elements.
 //!
-//! The kernel is limited by memory. Each thread is short-lived: its index arithmetic and its bounds test serve one
-//! element. Source: the kernel with which NVIDIA's grid-stride post begins.
+//! The kernel is limited by memory. Each thread computes an index and tests it for a single element, and then ends.
+//! Source: the first kernel of NVIDIA's post on grid-stride loops.
 
 use cuda_std::{Global, GlobalMut, GpuFloat, kernel, thread};
 

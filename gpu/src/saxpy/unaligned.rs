@@ -1,9 +1,10 @@
-//! Unaligned: the last rung for views that begin at any address, by the aligned 16-byte vectors of *y*.
+//! Unaligned: a variant of the vectorised kernel for views that begin at any address. It accesses *y* in aligned
+//! 16-byte vectors.
 //!
-//! The kernel accesses *y* in 16-byte vectors from its first aligned address on. It loads *x* the same way if *x* has
-//! the same alignment as *y*. Otherwise it loads each element of *x* separately, and later loads find the same cache
-//! lines in L1. It processes the few elements before the first vector and after the last one by one. This is a separate
-//! kernel, which the host selects by the views' addresses, so aligned views pay nothing for it.
+//! The kernel accesses *y* in 16-byte vectors from its first aligned address on. If *x* has the same alignment as *y*,
+//! the kernel loads *x* in vectors too. Otherwise it loads each element of *x* separately; most of these loads hit the
+//! L1 cache. It processes the elements before the first vector and after the last vector one by one. The host selects
+//! this kernel by the views' addresses, so aligned views do not become slower.
 //!
 //! The kernel is limited by memory.
 
@@ -32,7 +33,8 @@ pub fn saxpy_unaligned<T: Real, const V: usize>(a: T, x: Global<T>, y: GlobalMut
         unsafe { whole_y.store_vec_unchecked(i, sum) };
         i += stride;
     }
-    // The elements outside whole vectors: those before the first vector, then those after the last.
+    // Processes the elements outside whole vectors: first those before the first vector, then those after the last
+    // vector.
     let mut rest = thread::index_1d();
     while rest < y.len() - vectors * V {
         let i = if rest < lead { rest } else { rest + vectors * V };

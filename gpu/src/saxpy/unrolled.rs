@@ -1,14 +1,13 @@
 //! Unrolled: a thread loads `N` elements of each vector before it computes the first result, so that more loads are in
 //! flight.
 //!
-//! A block processes spans of `N` times its threads. Within a span, neighbouring threads access neighbouring elements.
-//! Whole spans need no bounds tests. Only the last span, which the end of the vectors cuts, tests each element. The
-//! kernel is limited by memory.
+//! A block processes the vectors in spans of `N` elements per thread. Within a span, neighbouring threads access
+//! neighbouring elements. Whole spans need no bounds tests. In the last span, which may be incomplete, each thread
+//! tests each element. The kernel is limited by memory.
 //!
-//! Source: N. Wilt, "The CUDA Handbook", ch. 11, `saxpy_unrolled<n>`. The loop bound there, the unsigned
-//! `N − n·threads`, underflows if the vectors are shorter than `n·threads`. A second loop processes the tail, with a
-//! second copy of the loop's body. Here one loop runs up to the end. It tests in each pass whether a whole span
-//! remains.
+//! Source: N. Wilt, "The CUDA Handbook", ch. 11, `saxpy_unrolled<n>`. In the book, the unsigned loop bound `N −
+//! n·threads` underflows if the vectors are shorter than `n·threads`. A second loop with a second copy of the body
+//! processes the tail. This kernel has one loop up to the end, which tests in each pass whether a whole span remains.
 
 use cuda_std::{Global, GlobalMut, GpuFloat, kernel, thread};
 

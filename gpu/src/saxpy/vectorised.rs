@@ -1,11 +1,13 @@
-//! Vectorised: 16-byte accesses, one per thread and vector. The remaining elements are processed one at a time.
+//! Vectorised: each thread processes one vector of each array in 16-byte accesses. The kernel processes the remaining
+//! elements one by one.
 //!
-//! The kernel executes a quarter of the memory instructions of one-element accesses (half for `f64`). The grid of small
-//! blocks grows with the length: when a block ends, the next one starts its loads. A grid of fixed size with a
-//! grid-stride loop is slower, and so are larger blocks and more accesses per thread (`docs/notes/saxpy.md`).
+//! Compared with accesses of single elements, the kernel executes a quarter of the memory instructions (half for
+//! `f64`). The grid consists of small blocks and grows with the length. When a block ends, the next block starts its
+//! loads. A grid of fixed size with a grid-stride loop is slower, and so are larger blocks and more accesses per thread
+//! (`docs/notes/saxpy.md`).
 //!
-//! The kernel is limited by memory. The last block processes views that do not start at a multiple of 16 bytes element
-//! by element. For such views use [`saxpy_unaligned()`](super::saxpy_unaligned()).
+//! The kernel is limited by memory. If a view does not start at a multiple of 16 bytes, the last block alone processes
+//! it, element by element. For such views use [`saxpy_unaligned()`](super::saxpy_unaligned()).
 //!
 //! Source: J. Luitjens, "Increase Performance with Vectorized Memory Access", NVIDIA, 2013.
 
@@ -38,8 +40,8 @@ pub fn saxpy_vectorised<T: Real, const V: usize>(a: T, x: Global<T>, y: GlobalMu
 /// Processes the elements that remain after each thread of the grid has processed one vector. If `is_whole` is false,
 /// all elements remain.
 ///
-/// This code is a separate function because most threads do not need it. Inlined, it makes small grids slower when the
-/// instruction caches are cold.
+/// This code is a separate function because most threads do not need it. If it is inlined, small grids are slower when
+/// the instruction caches are cold.
 #[inline(never)]
 fn rest<T: Real, const V: usize>(a: T, x: Global<T>, y: GlobalMut<T>, is_whole: bool) {
     assert!(x.len() == y.len());
@@ -53,8 +55,8 @@ fn rest<T: Real, const V: usize>(a: T, x: Global<T>, y: GlobalMut<T>, is_whole: 
     }
     let mut i = vectors * V + thread::thread_idx_x() as usize;
     while i < y.len() {
-        // Streaming accesses, because each element is used once. They also name global memory explicitly: in a function
-        // that is not inlined, the compiler does not know the memory space of its arguments.
+        // Uses streaming accesses, because each element is used once. They also name global memory explicitly. In a
+        // function that is not inlined, the compiler does not know to which memory space the pointers belong.
         y.store_streaming(i, GpuFloat::mul_add(a, x.load_streaming(i), y.load_streaming(i)));
         i += block;
     }

@@ -1,7 +1,7 @@
 //! Grid: many blocks, whose threads loop by strides of the grid, so any grid covers any length.
 //!
-//! The kernel is limited by memory. Source: exercise 1 of Tuomanen's ch. 4. The loop is that of NVIDIA's grid-stride
-//! post.
+//! The kernel is limited by memory. Source: exercise 1 of Tuomanen's ch. 4. The loop follows NVIDIA's post on
+//! grid-stride loops.
 
 use cuda_std::{Global, GlobalMut, kernel, thread};
 

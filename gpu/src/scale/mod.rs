@@ -7,10 +7,11 @@
 //! | [`scale_vectorised()`] | 16-byte accesses, one per thread and vector | memory |
 //! | [`scale_unaligned()`] | the last rung for views that begin at any address | memory |
 //!
-//! Floor: the device reads and writes every element once, at its copy bandwidth. Integers wrap.
+//! Floor (the least possible time): the device reads and writes every element once, at its copy bandwidth. Integers
+//! wrap.
 //!
-//! Sources: B. Tuomanen, "Hands-On GPU Programming with Python and CUDA", ch. 4, and its exercise 1, which asks for
-//! several blocks; for the last rung, J. Luitjens, "Increase Performance with Vectorized Memory Access", NVIDIA, 2013.
+//! Sources: B. Tuomanen, "Hands-On GPU Programming with Python and CUDA", ch. 4, and its exercise 1 (a kernel with
+//! several blocks). For the last rung: J. Luitjens, "Increase Performance with Vectorized Memory Access", NVIDIA, 2013.
 
 pub mod tuning;
 
@@ -23,7 +24,7 @@ use crate::operator::{Operator, Product};
 cuda_std::ladder! {
     /// Computes `y = s·x`: the first kernel of a textbook.
     pub enum ScaleRung: scale {
-        /// Returns the call of any rung.
+        /// Returns the kernel call of any rung.
         pub fn call<'call, T: Scalable>(s: T, x: Global<'call, T>, y: GlobalMut<'call, T>) {
             /// One thread per element, in a single block.
             one_block,
@@ -35,7 +36,7 @@ cuda_std::ladder! {
     }
 }
 
-/// A number type for vectors and for kernel arguments.
+/// A number type that kernels of this module take as vector elements and as arguments.
 pub trait Scalable: Element + KernelParam + Argument {
     /// Returns `s·x`. Integers wrap.
     fn times(s: Self, x: Self) -> Self;

@@ -1,10 +1,11 @@
-//! Vectorised: 16-byte accesses, one per thread and vector. The remaining elements are processed one at a time.
+//! Vectorised: each thread processes one vector in 16-byte accesses. The kernel processes the remaining elements one by
+//! one.
 //!
-//! The kernel executes a quarter of the memory instructions of one-element accesses. The grid of small blocks grows
-//! with the length: when a block ends, the next block starts its loads.
+//! Compared with accesses of single elements, the kernel executes a quarter of the memory instructions. The grid
+//! consists of small blocks and grows with the length. When a block ends, the next block starts its loads.
 //!
-//! The kernel is limited by memory. Views that do not start at a multiple of 16 bytes are processed element by element.
-//! For such views use [`scale_unaligned()`](super::scale_unaligned()).
+//! The kernel is limited by memory. The kernel processes views that do not start at a multiple of 16 bytes element by
+//! element. For such views use [`scale_unaligned()`](super::scale_unaligned()).
 //!
 //! Source: J. Luitjens, "Increase Performance with Vectorized Memory Access", NVIDIA, 2013.
 

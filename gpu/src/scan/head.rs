@@ -1,7 +1,8 @@
-//! Views that begin at any address: the elements before the first whole cache line of `y`, and the tiles after it.
+//! Scans of views that begin at any address. The *head* consists of the elements before the first whole cache line of
+//! `y`. The first tile starts after the head.
 //!
-//! If `x` and `y` have the same offset within a 16-byte vector, the first tile starts at the first line of `y`. The
-//! kernel then moves all tiles in 16-byte accesses, as for aligned views. The few elements before the first line supply
+//! If `x` and `y` have the same offset within a 16-byte vector, the first tile starts at the first cache line of `y`.
+//! The kernel then moves all tiles in 16-byte accesses, as for aligned views. The combination of the head's elements is
 //! the prefix of the first tile.
 
 use cuda_std::{Element, Global, GlobalMut, warp};
@@ -13,8 +14,8 @@ use crate::operator::Operator;
 /// The number of bytes of a cache line. Tiles that start at a line boundary share no sector.
 const LINE: usize = 128;
 
-/// Returns the number of elements before the first line of `y`. Returns 0 if `x` and `y` have different offsets within
-/// a 16-byte vector, or if no elements follow the head. The host calls this function too.
+/// Returns the number of elements in the head. Returns 0 if `x` and `y` have different offsets within a 16-byte vector,
+/// or if no elements follow the head. The host calls this function too.
 pub fn head_of<T: Element>(x: &Global<T>, y: &GlobalMut<T>) -> usize {
     let (from, to) = (x.as_ptr().addr(), y.as_ptr().addr());
     let head = to.wrapping_neg() % LINE / size_of::<T>();
@@ -22,8 +23,8 @@ pub fn head_of<T: Element>(x: &Global<T>, y: &GlobalMut<T>) -> usize {
     if is_alike && head < x.len() { head } else { 0 }
 }
 
-/// Combines `x`, at most 32 elements, in order, and returns the result in lane 0 of a warp. If `writes` is true, this
-/// warp also stores the scan of `x` in `y`.
+/// Combines the elements of `x`, at most 32, in order, and returns the result in lane 0 of the calling warp. If
+/// `writes` is true, the warp also stores the scan of `x` in `y`.
 #[inline(always)]
 pub(super) fn scan_head<T: Element, O: Operator<T>>(x: Global<T>, y: GlobalMut<T>, exclusive: bool, writes: bool) -> T {
     let lane = warp::lane_id() as usize;

@@ -11,7 +11,8 @@
 //!
 //! The operator need not be commutative: in every rung, the earlier element is the left operand.
 //!
-//! Floor: the device reads and writes every element once, at its copy bandwidth; 8 bytes per `f32` element.
+//! Floor (the least possible time): the device reads and writes every element once, at its copy bandwidth. These are 8
+//! bytes per `f32` element.
 //!
 //! Sources: B. Tuomanen, "Hands-On GPU Programming with Python and CUDA", ch. 4, for the first three (after Hillis and
 //! Steele, and Blelloch); D. Merrill, M. Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back", NVIDIA,
@@ -19,12 +20,14 @@
 //!
 //! # Design
 //!
-//! The single-pass scans need no memset, which would take 2 µs, and work in graphs: one word counts tickets and
-//! launches, and every flag contains the number of its launch (`tile_states`). They need no fence for any element
-//! size ([`flagged_words`](crate::collective::flagged_words)).
+//! The single-pass scans ([`scan_look_back()`], [`scan_pipelined()`]) need no memset between launches, which would take
+//! 2 µs. They also work in graphs. One word counts tickets and launches, and every flag contains the number of its
+//! launch (`tile_states`). These scans need no fence for any element size
+//! ([`flagged_words`](crate::collective::flagged_words)).
 //!
-//! The first block of a pipelined scan's team closes the team after a fixed number of polls. No block then waits for
-//! one that is not resident, and two scans may share a device.
+//! In the pipelined scan, the blocks that share the tiles are called the team. The first block polls a fixed number of
+//! times for started blocks, and only these blocks join the team. No block of the team then waits for a block that is
+//! not resident. Two scans may therefore share a device.
 
 mod head;
 mod tile_states;
@@ -50,7 +53,7 @@ cuda_std::ladder! {
         naive_block,
         /// In step k, each element is combined with the one 2ᵏ before it, over any length, one launch per step.
         naive = scan_naive_step,
-        /// Up and down a tree over any length, one launch per level.
+        /// An up-sweep and a down-sweep over a tree, for any length, with one launch per level.
         work_efficient = scan_shifted_copy + scan_up_sweep + scan_down_sweep,
         /// One pass: a tile looks back at the values that earlier tiles have published.
         look_back,

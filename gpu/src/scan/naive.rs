@@ -1,8 +1,8 @@
 //! Naive, over any length: Hillis and Steele's scan in global memory, one launch per step.
 //!
-//! Blocks cannot wait for each other, so each of the ⌈log₂ n⌉ steps is a separate launch. Two buffers in global memory
-//! take turns, like the two buffers of a single block. The rung is limited by memory traffic: every step reads and
-//! writes all elements.
+//! Blocks cannot wait for each other, so each of the ⌈log₂ n⌉ steps is a separate launch. Each step reads one buffer in
+//! global memory and writes another, and the host swaps the two. The speed is limited by memory, because every step
+//! reads and writes all elements.
 //!
 //! Sources: those of [`scan_naive_block()`](super::scan_naive_block()).
 
@@ -13,9 +13,9 @@ use crate::operator::{Operator, Sum};
 
 /// Computes one step: `y[i]` combines `x[i − distance]` and `x[i]`, or is `x[i]` if `i` is below `distance`.
 ///
-/// The kernel treats `x` as shifted up by `shift` elements, with identities before it. A `shift` of 1 makes the first
-/// step of an exclusive scan. `y` must be as long as `x`. Launch a one-dimensional grid with up to 256 threads per
-/// block.
+/// If `shift` is not 0, the kernel reads `x[i − shift]` instead of `x[i]`, and the identity instead of elements before
+/// `x[0]`. The first step of an exclusive scan has a `shift` of 1. `y` must be as long as `x`. Launch a one-dimensional
+/// grid with up to 256 threads per block.
 #[kernel(max_threads = 256, instances(T = [f32, i32, f64], O = [Sum]))]
 pub fn scan_naive_step<T: Element, O: Operator<T>>(x: Global<T>, y: GlobalMut<T>, distance: usize, shift: usize) {
     for i in thread::grid_stride(y.len()) {

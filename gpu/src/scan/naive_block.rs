@@ -1,11 +1,11 @@
-//! Naive, in one block: Hillis and Steele's scan in shared memory, with two buffers that take turns.
+//! Naive, in one block: Hillis and Steele's scan in shared memory, with two buffers that are swapped after each step.
 //!
-//! In step *k*, each element is combined with the one 2ᵏ before it. After ⌈log₂ n⌉ steps, each element holds its
-//! prefix. The book's kernel works in place with one barrier per step. This is a race: a thread may overwrite its
-//! element before the thread 2ᵏ further on has read it. With two buffers, a step reads one and writes the other, and
-//! one barrier is enough.
+//! In step *k*, each element is combined with the element 2ᵏ positions before it. After ⌈log₂ n⌉ steps, each element
+//! holds its prefix. The kernel in Tuomanen's book works in place with one barrier per step. That kernel has a race: a
+//! thread may overwrite its element before the thread 2ᵏ further on has read the element. Here a step reads one buffer
+//! and writes the other, so one barrier per step is enough.
 //!
-//! The kernel is limited by its single block, n ≤ 1024, and by its n log₂ n operations.
+//! The kernel has a single block, so n is at most 1024. Its n log₂ n operations limit its speed.
 //!
 //! Sources: W. D. Hillis, G. L. Steele, "Data Parallel Algorithms", CACM 29 (12), 1986; B. Tuomanen, "Hands-On GPU
 //! Programming with Python and CUDA", ch. 4.
@@ -35,7 +35,7 @@ pub fn scan_naive_block<T: Element, O: Operator<T>>(x: Global<T>, y: GlobalMut<T
         if i >= distance {
             value = O::combine(buffers.load(buffer + i - distance), value);
         }
-        // All reads of the other buffer precede the barrier above.
+        // Swaps the buffers. All reads of the next step's target precede the barrier above.
         buffer = BLOCK_ELEMENTS - buffer;
         buffers.store(buffer + i, value);
         thread::sync_threads();

@@ -1,15 +1,17 @@
 //! The published states of the tiles of the single-pass scans.
 //!
-//! The state of a tile is a value with a flag ([`flagged_words`]). A tile publishes its aggregate and then its prefix;
-//! in the pipelined scan it publishes only its aggregate. It publishes each of them once.
+//! The state of a tile is a value with a flag ([`flagged_words`]). In the look-back scan, the block of a tile publishes
+//! the tile's aggregate and later its prefix. In the pipelined scan, it publishes only the aggregate. Each value is
+//! published once.
 //!
-//! The flag also holds the *epoch*: the number of the launch that published the state, modulo 2³⁰. A launch treats
-//! states of the launch before as empty, so no memory needs to be zeroed between the two. Both launches must scan the
-//! same number of tiles. The upper half of the ticket word counts the epochs. Its lower half supplies the numbers of
-//! tiles, or of blocks in the pipelined scan.
+//! The flag also contains the *epoch*: the number of the launch that published the state, modulo 2³⁰. A launch treats
+//! states of earlier launches as empty, so the host need not clear memory between launches. All launches must scan the
+//! same number of tiles. The upper half of the ticket word counts the epochs. From its lower half, blocks draw the
+//! numbers of tiles, or in the pipelined scan the numbers of blocks.
 //!
-//! In the pipelined scan, the number of tiles may differ by one between launches, because a view may have a head. The
-//! state of the last tile may then be of an older epoch, but no block reads the state of the last tile.
+//! In the pipelined scan, the number of tiles may differ by one between launches, because elements before the first
+//! cache line of a view belong to no tile. The state of the last tile may then have an older epoch, but no block reads
+//! this state.
 #![allow(clippy::needless_range_loop, reason = "an iterator over an array puts it into local memory")]
 
 use core::marker::PhantomData;
@@ -23,15 +25,15 @@ use crate::collective::{LANES, flagged_words};
 /// The index of the ticket word, from which blocks draw the numbers of their tiles.
 pub const TICKET: usize = 0;
 
-/// The index of the first tile's state. The 128 bytes before it keep the states out of the ticket's cache line, so that
-/// polls for states do not slow the ticket down.
+/// The index of the first tile's state. The states start 128 bytes after the ticket word, in another cache line. Polls
+/// for states therefore do not delay accesses to the ticket.
 const STATES: usize = 16;
 
-/// The flag of a state that holds the aggregate of a tile, in the first launch.
+/// The flag, in the first launch, of a state that contains the aggregate of a tile.
 pub const AGGREGATE: u32 = 1;
 
-/// The flag of a state that holds the inclusive prefix of a tile, in the first launch. The inclusive prefix combines
-/// all elements up to the end of the tile.
+/// The flag, in the first launch, of a state that contains the inclusive prefix of a tile: the combination of all
+/// elements up to the end of the tile.
 pub const PREFIX: u32 = 2;
 
 /// The difference between the flags of two consecutive epochs.
@@ -43,8 +45,8 @@ pub const fn first_word<T: Shuffle>(tile: usize) -> usize {
     STATES + tile * T::WORDS
 }
 
-/// The number of additional states after that of the last tile. They have words, so a warp that reads many states at
-/// once need not test which of them belong to tiles.
+/// The number of unused states after the state of the last tile. With these states, a warp that reads many states at
+/// once need not test which states belong to tiles.
 pub(super) const SPARE: usize = GAP_ROWS * LANES;
 
 /// Returns the number of 64-bit words for the ticket and the states of `tiles` tiles.
@@ -53,7 +55,7 @@ pub const fn state_words<T: Shuffle>(tiles: usize) -> usize {
     first_word::<T>(tiles + SPARE)
 }
 
-/// The ticket of a block: the number of a tile that no other block has, and the epoch.
+/// The ticket of a block: a number that no other block of the launch has, and the epoch.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Ticket(u64);
 
@@ -69,20 +71,20 @@ impl Ticket {
         Self(words.load_relaxed(TICKET))
     }
 
-    /// Returns the number of the tile.
+    /// Returns the number on the ticket: the block's tile, or in the pipelined scan the block's number.
     #[inline(always)]
     pub(super) fn tile(self) -> u32 {
         self.0 as u32
     }
 
-    /// Returns the number of launches before this one.
+    /// Returns the epoch: the number of launches before this launch.
     #[inline(always)]
     pub(super) fn epoch(self) -> u32 {
         (self.0 >> 32) as u32
     }
 
-    /// If this ticket's tile is the last of `tiles`, prepares the ticket word for the next launch: sets the next epoch
-    /// and the number of the first tile.
+    /// If this ticket has the last number, `tiles - 1`, prepares the ticket word for the next launch: increments the
+    /// epoch and resets the number to 0.
     #[inline(always)]
     pub(super) fn begin_next(self, words: GlobalMut<u64>, tiles: u32) {
         if self.tile().wrapping_add(1) == tiles {
@@ -95,20 +97,20 @@ impl Ticket {
 #[derive(Clone, Copy)]
 pub(super) struct TileStates<'a, T> {
     words: GlobalMut<'a, u64>,
-    /// The value that this launch's epoch adds to the flags.
+    /// The number that the launch adds to all flags because of its epoch.
     flags: u32,
     values: PhantomData<fn() -> T>,
 }
 
 impl<'a, T: Element> TileStates<'a, T> {
-    /// Returns the states for the launch after `epoch` earlier launches on the same words. The words must have been
-    /// zero before the first launch.
+    /// Returns the states for a launch in `words`. `epoch` must be the number of earlier launches with the same words.
+    /// The words must have been zero before the first launch.
     #[inline(always)]
     pub(super) fn new(words: GlobalMut<'a, u64>, epoch: u32) -> Self {
         Self { words, flags: epoch.wrapping_mul(FLAGS), values: PhantomData }
     }
 
-    /// True if there are words for `tiles` tiles and for [`SPARE`] more.
+    /// Returns true if the states have words for `tiles` + [`SPARE`] tiles.
     #[inline(always)]
     pub(super) fn has(self, tiles: usize) -> bool {
         self.words.len() >= state_words::<T>(tiles)
@@ -120,7 +122,7 @@ impl<'a, T: Element> TileStates<'a, T> {
         flagged_words::publish(self.words, first_word::<T>(tile), self.flags.wrapping_add(flag), value);
     }
 
-    /// Loads the words of the state of `tile`. A GPU does not check the index.
+    /// Returns the words of the state of `tile`, loaded from memory. On a GPU the index is not checked.
     ///
     /// # Safety
     /// The words of the state must exist. [`state_words`] includes words for up to [`SPARE`] tiles after the last.
@@ -130,7 +132,8 @@ impl<'a, T: Element> TileStates<'a, T> {
         unsafe { flagged_words::peek_unchecked::<T>(self.words, first_word::<T>(tile)) }
     }
 
-    /// Returns the state that `words` hold, or `None` if this launch has not published it.
+    /// Returns the kind (`AGGREGATE` or `PREFIX`) and the value of the state in `words`, or `None` if this launch has
+    /// not published the state.
     #[inline(always)]
     pub(super) fn published(self, words: [u64; 4]) -> Option<(u32, T)> {
         let (flag, value) =

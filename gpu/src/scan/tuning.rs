@@ -14,8 +14,8 @@ pub const WARPS: usize = (THREADS / warp::SIZE) as usize;
 /// The largest number of vectors that a thread of the look-back scan loads.
 pub const CHUNKS: usize = 8;
 
-/// The largest input in bytes for which the threads of the look-back scan load half as many vectors as usual. More
-/// multiprocessors then have work, and each still has at most one tile.
+/// The largest input in bytes for which the threads of the look-back scan load half as many vectors as usual. The tiles
+/// are then smaller, so more multiprocessors have work. Each multiprocessor still has at most one tile.
 pub const SMALL: usize = 1 << 20;
 
 /// The largest input in bytes for which the threads of the look-back scan load a quarter as many vectors as usual.
@@ -28,17 +28,17 @@ pub const fn tile_elements(chunks: usize, vector: usize) -> usize {
     THREADS as usize * chunks * vector
 }
 
-/// The largest number of states that a lane loads at once in the look-back. In a small scan, all tiles start at the
-/// same time and none has a prefix yet. A warp that loaded one row of states at a time would wait for memory once per
-/// row.
+/// The largest number of tile states that a lane loads at once in the look-back. In a small scan, all tiles start at
+/// the same time, so a warp has to read the states of many tiles. If it loaded one state per lane at a time, it would
+/// wait for memory each time.
 pub(super) const LOOK_BACK_ROWS: usize = 4;
 
-/// The input size in bytes from which the pipelined scan is faster than the look-back scan. Each block of the pipelined
-/// scan needs several tiles.
+/// The smallest input in bytes for which the pipelined scan is faster than the look-back scan. For smaller inputs, each
+/// block would have too few tiles for a pipeline.
 pub const PIPELINED_FROM: usize = 10 << 20;
 
-/// The number of tiles in the shared-memory ring of the pipelined scan: one being scanned, one waiting for its scan,
-/// one being summed, and one being copied.
+/// The number of tiles in the shared-memory ring of the pipelined scan: one that is being copied, one that is being
+/// summed, one that waits for its scan, and one that is being scanned.
 pub const STAGES: usize = 4;
 
 /// The number of warps per block that scan tiles in the pipelined scan. The block has one more warp, the scout.
@@ -56,16 +56,18 @@ pub const BLOCKS: u32 = 2;
 /// The dynamic shared memory of a block of the pipelined scan, in bytes.
 pub const RING_BYTES: u32 = (STAGES * 16 * pipelined_tile_elements(1)) as u32;
 
-/// Returns the number of elements in a tile of the pipelined scan. `vector` elements must be 16 bytes.
+/// Returns the number of elements in a tile of the pipelined scan. `vector` is the number of elements in 16 bytes.
 #[inline(always)]
 pub const fn pipelined_tile_elements(vector: usize) -> usize {
     PIPELINED_WARPS * LANES * PIPELINED_CHUNKS * vector
 }
 
-/// The largest number of states that a lane of the scout loads at once. Between two tiles of a block lies one tile of
-/// each other block. This number covers them on a GPU of up to 144 multiprocessors.
+/// The largest number of tile states that a lane of the scout warp loads at once. Between two tiles of a block there is
+/// one tile of each other block. On a GPU of up to 144 multiprocessors, the scout loads the states of all these tiles
+/// at once.
 pub(super) const GAP_ROWS: usize = 9;
 
-/// The number of times that the first block of the pipelined scan checks whether the whole grid has started. It then
-/// continues with the blocks that have started. On an idle device a grid starts in about the time of one check.
+/// The number of times that the first block of the pipelined scan checks whether all blocks of the grid have started.
+/// After that, the scan uses only the blocks that have started. On an idle device, a grid starts in about the time of
+/// one check.
 pub(super) const LOOKS: u32 = 32;

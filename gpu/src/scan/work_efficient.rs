@@ -1,16 +1,17 @@
 //! Work-efficient: an up-sweep and a down-sweep over a tree, in place, one launch per level.
 //!
-//! The kernels need 2n operations instead of n log₂ n. After the up-sweep, element i with i + 1 = odd · 2ᵏ holds the
-//! combination of the 2ᵏ elements that end there. The down-sweep visits the nodes from the widest to the narrowest. It
-//! combines each node with the prefix that ends where the node begins, and this prefix is already complete.
+//! The kernels need 2n operations instead of n log₂ n. After the up-sweep, element i with i + 1 = odd · 2ᵏ contains the
+//! combination of 2ᵏ elements, of which element i is the last. These 2ᵏ elements form a node of the tree, of width 2ᵏ.
+//! The down-sweep visits the nodes from the widest to the narrowest. It combines each node with the prefix of all
+//! elements before the node, which is already complete.
 //!
-//! This is Brent and Kung's down-sweep: it swaps nothing, computes the inclusive scan, and works for any n without
-//! padding. The exclusive scan is the inclusive scan of the input shifted up by one element. Blelloch's version, which
-//! the book has, computes the exclusive scan and needs a length that is a power of two. The book's kernel also uses
-//! `tid` before its definition. Consecutive threads process consecutive nodes of a level.
+//! This is Brent and Kung's down-sweep. It swaps no elements, computes the inclusive scan, and works for any n without
+//! padding. For the exclusive scan, the input is first shifted up by one element. Tuomanen's book has Blelloch's
+//! version instead, which computes the exclusive scan and needs a length that is a power of two. The book's kernel also
+//! uses `tid` before its definition. Consecutive threads process consecutive nodes of a level.
 //!
-//! The rung is limited by its 2 log₂ n launches, and by memory: neighbouring threads access elements 2ᵏ⁺¹ apart, so on
-//! the wider levels each access moves 32 bytes for one element.
+//! The speed is limited by the 2 log₂ n launches, and by memory. Neighbouring threads access elements 2ᵏ⁺¹ apart, so on
+//! levels with wide nodes each access moves 32 bytes for one element.
 //!
 //! Sources: G. E. Blelloch, "Prefix Sums and Their Applications", 1990; R. P. Brent, H. T. Kung, "A Regular Layout for
 //! Parallel Adders", IEEE Trans. Computers C-31 (3), 1982; Tuomanen, ch. 4.
@@ -20,7 +21,7 @@ use cuda_std::{Element, Global, GlobalMut, kernel, thread};
 use super::shifted;
 use crate::operator::{Operator, Sum};
 
-/// Copies `x` to `y`, shifted up: `y[i] = x[i − shift]`, or the identity if `i` is below `shift`. The sweeps work on
+/// Copies `x` to `y`, shifted up: `y[i]` is `x[i − shift]`, or the identity if `i` is below `shift`. The sweeps work on
 /// this copy.
 ///
 /// `y` must be as long as `x`. Launch a one-dimensional grid with up to 256 threads per block.
@@ -66,8 +67,8 @@ pub const fn down_sweep_nodes(n: usize, width: usize) -> usize {
     (n / width).saturating_sub(1) / 2
 }
 
-/// Combines `y[i − width]` and `y[i]` into `y[i]`. No thread of a level writes an element that another reads: the
-/// elements at `i − width` are never among the written ones.
+/// Combines `y[i − width]` with `y[i]` and stores the result in `y[i]`. There is no race within a level, because no
+/// thread writes the elements at `i − width`.
 #[inline(always)]
 fn combine_into<T: Element, O: Operator<T>>(y: GlobalMut<T>, i: usize, width: usize) {
     y.store(i, O::combine(y.load(i - width), y.load(i)));

@@ -1,4 +1,4 @@
-//! The element types by their width, and the packing of several elements into one word.
+//! The trait [`Bits`]: element types of a fixed width, and the packing of several elements into one word.
 
 use cuda_std::Element;
 use cuda_std::warp::Shuffle;
@@ -7,10 +7,11 @@ use super::tuning::{self, Shape, UnalignedShape};
 
 /// An element of a transpose: bits of a fixed width.
 ///
-/// Transpose's last rung rearranges loaded elements in registers into words. Each word holds neighbours of one column:
-/// four bytes, two halves, or one larger element. After this step the kernel moves whole words.
+/// The fastest kernels rearrange loaded elements in registers into words. Each word contains neighbouring elements of
+/// one column: four 1-byte elements, two 2-byte elements, or one larger element. From then on the kernel moves whole
+/// words.
 pub trait Bits: Element {
-    /// The word of shared memory: 8 bytes if elements have 8 bytes, else 4 bytes.
+    /// The word in which the kernels access shared memory: 8 bytes if elements have 8 bytes, else 4 bytes.
     type Word: Element + Shuffle;
 
     /// A 16-byte vector of words.
@@ -37,17 +38,17 @@ pub trait Bits: Element {
     /// Returns the vector that consists of `words`.
     fn vector(words: [Self::Word; 4]) -> Self::Vector;
 
-    /// Transposes words: takes the words of `PER_WORD` rows and returns the words of as many columns. Further array
-    /// elements are unspecified. If `PER_WORD` is 1, the words stay as they are.
+    /// Transposes the elements in `rows`: takes one word from each of `PER_WORD` rows and returns one word for each of
+    /// `PER_WORD` columns. Further array elements are unspecified. If `PER_WORD` is 1, returns `rows` unchanged.
     #[inline(always)]
     fn turn(rows: [Self::Word; 4]) -> [Self::Word; 4] {
         rows
     }
 
-    /// Returns `word` with `element` at position `place`. The bits at that position must be 0.
+    /// Returns `word` with `element` inserted at position `place`. The bits of `word` at that position must be 0.
     fn with(word: Self::Word, element: Self, place: usize) -> Self::Word;
 
-    /// Returns the word that starts `elements` elements into `first` and continues into `second`. `elements` must be
+    /// Returns the word that starts at element `elements` of `first` and continues into `second`. `elements` must be
     /// less than [`PER_WORD`](Self::PER_WORD).
     fn from_within(first: Self::Word, second: Self::Word, elements: u32) -> Self::Word;
 }
@@ -152,19 +153,19 @@ impl Bits for u64 {
     }
 }
 
-/// Returns the low half of `p`, with the low half of `q` above it.
+/// Returns a word whose lower half is the lower half of `p`, and whose upper half is the lower half of `q`.
 #[inline(always)]
 fn low_halves(p: u32, q: u32) -> u32 {
     (p & 0xffff) | q << 16
 }
 
-/// Returns the high half of `p`, with the high half of `q` above it.
+/// Returns a word whose lower half is the upper half of `p`, and whose upper half is the upper half of `q`.
 #[inline(always)]
 fn high_halves(p: u32, q: u32) -> u32 {
     p >> 16 | (q & 0xffff_0000)
 }
 
-/// Returns the 32 bits from bit `shift` of `low` on, where `high` follows `low`. `shift` must be below 32.
+/// Returns bits `shift..shift + 32` of the 64-bit number with the halves `low` and `high`. `shift` must be below 32.
 #[inline(always)]
 fn funnel(low: u32, high: u32, shift: u32) -> u32 {
     ((u64::from(high) << 32 | u64::from(low)) >> (shift & 31)) as u32

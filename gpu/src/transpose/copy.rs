@@ -1,8 +1,9 @@
-//! Copy: the baseline of the ladder. It has the blocks and the reads of the textbook's transposes.
+//! Copy: the baseline, a copy of the matrix without transposing it. The shape of its blocks and the order of its loads
+//! are the same as in the transposes of Harris 2013.
 //!
-//! Each thread loads its four elements before it stores the first. The compiler could not reorder these accesses
-//! itself, because a store might change the next element. The kernel is limited by memory. Source: `copy` of Harris
-//! 2013, which alternates loads and stores.
+//! Each thread loads its four elements before it stores the first. The compiler could not do this reordering, because a
+//! store might change an element that is loaded later. The kernel is limited by memory. Source: `copy` of Harris 2013,
+//! where loads and stores alternate.
 
 use cuda_std::{Element, Global, GlobalMut, kernel};
 

@@ -1,9 +1,9 @@
-//! Copy through shared memory: measures the cost of the detour and its barrier for an otherwise perfect transpose.
+//! Copy through shared memory: a baseline that shows what the detour through shared memory and its barrier cost.
 //!
 //! As in a transpose, a thread stores elements that another thread has loaded. The first warp stores the elements of
-//! the last warp, the second those of the last but one, and so on. The kernel is limited by memory: at the barrier, a
-//! block waits for its slowest load. Source: `copySharedMem` of Harris 2013. There each thread stores its own elements,
-//! so the barrier orders nothing.
+//! the last warp, the second warp those of the second-to-last warp, and so on. The kernel is limited by memory: at the
+//! barrier, a block waits for its slowest load. Source: `copySharedMem` of Harris 2013. In that kernel, each thread
+//! stores the elements that it has loaded, so the barrier has no effect.
 
 use cuda_std::{Element, Global, GlobalMut, kernel, shared_array, thread};
 

@@ -1,4 +1,5 @@
-//! Transpose of a matrix: *x* with height × width elements in row-major order becomes *y* with width × height elements.
+//! Transpose of a matrix. The input *x* has height × width elements in row-major order, the result *y* has width ×
+//! height.
 //!
 //! | rung | idea | limited by |
 //! |---|---|---|
@@ -12,25 +13,25 @@
 //! | [`transpose_unaligned()`] | the last rung for any size and address: 16-byte stores that start at sectors | memory |
 //! | [`transpose_gathered()`] | the same for large matrices of 1-byte and 2-byte elements: 16-byte loads too | memory |
 //!
-//! A transpose moves bits and never interprets them. The kernels are built for elements of 1, 2, 4 and 8 bytes, and
-//! serve every type of these sizes. Width and height are arbitrary. Each block processes one tile, and the grid has one
-//! block per tile.
+//! A transpose moves bits and never interprets them. The kernels are built for elements of 1, 2, 4 and 8 bytes, and can
+//! transpose every type of these sizes. Width and height are arbitrary. Each block processes one tile, and the grid has
+//! one block per tile.
 //!
-//! Floor: the device reads and writes every element once, at its copy bandwidth.
+//! Floor (the least possible time): the device reads and writes every element once, at its copy bandwidth.
 //!
 //! Sources: M. Harris, "An Efficient Matrix Transpose in CUDA C/C++", NVIDIA, 2013; G. Ruetsch and P. Micikevicius,
 //! "Optimizing Matrix Transpose in CUDA", NVIDIA, 2009.
 //!
 //! # Design
 //!
-//! The last rung has two kernels that take any size, and two more for some sizes:
+//! The last rung consists of four kernels:
 //!
 //! - [`transpose_vectorised()`] is for matrices whose rows, columns and addresses are multiples of 16 bytes.
-//! - [`transpose_unaligned()`] is for all other matrices. The columns begin at different positions in a sector. From
-//!   each column, a block therefore stores only the rows that fill whole sectors of *y*.
+//! - [`transpose_unaligned()`] is for all other matrices. Columns of these matrices begin at different positions in a
+//!   32-byte sector. A block therefore stores, in each column, only the rows that fill whole sectors of *y*.
 //! - [`transpose_gathered()`] is for large matrices of 1-byte and 2-byte elements.
-//! - [`transpose_plain()`] is for smaller matrices of 4-byte and 8-byte elements. It has three shapes; larger matrices
-//!   use larger ones.
+//! - [`transpose_plain()`] is for smaller matrices of 4-byte and 8-byte elements. It has three tile shapes; larger
+//!   matrices use larger tiles.
 //!
 //! The host selects the kernel. `tuning.rs` has the shapes of tiles and blocks, and the thresholds of the selection.
 
@@ -53,7 +54,8 @@ use cuda_std::{Element, Global, GlobalMut, thread};
 cuda_std::ladder! {
     /// The transpose of a matrix with elements of 1, 2, 4 or 8 bytes.
     pub enum TransposeRung: transpose {
-        /// Returns the call of any rung. The call of the last rung is for a matrix of whole vectors.
+        /// Returns the kernel call of any rung. For the last rung, rows, columns and addresses must be multiples of 16
+        /// bytes.
         pub fn call<'call, T: Bits>(x: Global<'call, T>, y: GlobalMut<'call, T>, width: usize, height: usize) {
             /// No transpose: the textbook's blocks copy x, the baseline.
             copy,
@@ -79,14 +81,15 @@ cuda_std::ladder! {
 /// The number of elements of a tile that one thread moves.
 const PER_THREAD: usize = TILE / BLOCK_ROWS;
 
-/// Traps unless both views have `width * height` elements. Afterwards, accesses below `width * height` are in bounds.
+/// Traps if `x` or `y` does not have `width * height` elements. After this call, accesses below `width * height` are in
+/// bounds.
 #[inline(always)]
 #[track_caller]
 fn assert_size<T: Element>(x: &Global<T>, y: &GlobalMut<T>, width: usize, height: usize) {
     assert!(width.checked_mul(height) == Some(x.len()) && y.len() == x.len());
 }
 
-/// Traps unless the block has the 32 × 8 threads of all rungs except the last.
+/// Traps if the block does not have 32 × 8 threads. All rungs except the last require this.
 #[inline(always)]
 #[track_caller]
 fn assert_block() {
@@ -101,11 +104,11 @@ fn tile_of_block() -> (usize, usize) {
     (thread::block_idx_x() as usize, z * thread::grid_dim_y() as usize + y)
 }
 
-/// Returns the thread's column in the tile, and the row of its first element.
+/// Returns the column of the thread's elements in the tile, and the row of the first of these elements.
 #[inline(always)]
 fn place_in_tile() -> (usize, usize) {
-    // In a block of 32 × 8 threads the remainders change no value. They show the compiler the bounds and save index
-    // checks.
+    // In a block of 32 × 8 threads, the remainders never change the values. They let the compiler see the bounds, so
+    // that it omits index checks.
     (thread::thread_idx_x() as usize % TILE, thread::thread_idx_y() as usize % BLOCK_ROWS)
 }
 
@@ -127,15 +130,15 @@ impl Strip {
         Self { column: tile_column * TILE + tx, row: tile_row * TILE + ty, width, height }
     }
 
-    /// Returns the strip of the mirrored thread. That thread is as far from the block's last row of threads as this
-    /// thread is from the first row.
+    /// Returns the strip of the thread at the same column in the mirrored row of threads. The last row mirrors the
+    /// first, the second-to-last row mirrors the second, and so on.
     #[inline(always)]
     fn mirrored(self) -> Self {
         let (_, ty) = place_in_tile();
         Self { row: self.row - ty + (BLOCK_ROWS - 1 - ty), ..self }
     }
 
-    /// Loads the strip's elements, all before the first is used. It skips positions outside the matrix.
+    /// Loads and returns all elements of the strip. Skips positions outside the matrix.
     ///
     /// # Safety
     /// `x` must have `width * height` elements.
@@ -153,7 +156,7 @@ impl Strip {
         })
     }
 
-    /// Stores the strip's elements. It skips positions outside the matrix.
+    /// Stores the strip's elements. Skips positions outside the matrix.
     ///
     /// # Safety
     /// `y` must have `width * height` elements.

@@ -1,8 +1,8 @@
-//! Padded: the tile's rows are 33 elements apart, so the 4-byte elements of a column lie in different banks.
+//! Padded: the rows of the tile start 33 elements apart, so the 4-byte elements of a column are in different banks.
 //!
 //! Elements of 8 bytes have no conflicts either. Columns of 1-byte and 2-byte elements have several elements per bank,
-//! which costs little. The kernel is limited by memory, which the kernel accesses in rows of 32 elements: 128 bytes for
-//! 4-byte elements, but only 32 bytes for 1-byte elements. Source: `transposeNoBankConflicts` of Harris 2013.
+//! which costs little. The kernel is limited by memory. It accesses memory in rows of 32 elements, which are 128 bytes
+//! for 4-byte elements, but only 32 bytes for 1-byte elements. Source: `transposeNoBankConflicts` of Harris 2013.
 
 use cuda_std::{Element, Global, GlobalMut, kernel, shared_array};
 

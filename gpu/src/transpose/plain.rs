@@ -1,8 +1,9 @@
-//! Plain: single elements through a padded tile, for small matrices of 4-byte and 8-byte elements.
+//! Plain: the kernel moves single elements through a padded tile. It is for small matrices of 4-byte and 8-byte
+//! elements.
 //!
 //! In contrast to [`transpose_padded()`](super::transpose_padded()), the shape of the tile depends on the size of the
-//! matrix, and blocks process the tiles in the order of *y*. Few instructions precede the loads: indices have 32 bits,
-//! edges have no separate code, and the kernel checks the size only after it has issued the loads.
+//! matrix, and blocks process the tiles in the order of *y*. Few instructions precede the loads, because indices have
+//! 32 bits, edges have no separate code, and the kernel checks the size only after it has issued the loads.
 //!
 //! In contrast to [`transpose_vectorised()`](super::transpose_vectorised()), a block is small and finishes soon. This
 //! is an advantage while the matrix has few tiles per multiprocessor. For a large matrix, 16-byte accesses are faster.
@@ -45,11 +46,11 @@ impl<T: Bits, const THREADS: usize> Tile<T, THREADS> {
 /// Writes the transpose of `x` to `y`, element by element. `x` has `height` rows of `width` elements, both below 2³².
 /// The views may begin at any element. Launch one block of `THREADS` threads per tile of
 /// [`plain_rows`](super::plain_rows()) rows of [`plain_row_bytes`](super::plain_row_bytes()) bytes. Blocks along x
-/// process the tiles of one column of tiles; blocks along y and z process the further columns.
+/// process the tiles of one column of tiles. Blocks along y and z process the other columns of tiles.
 #[kernel(max_threads = 512, instances(T = [u32, u64], THREADS = [128, 256, 512]))]
 pub fn transpose_plain<T: Bits, const THREADS: usize>(x: Global<T>, y: GlobalMut<T>, width: usize, height: usize) {
     const { assert!(Tile::<T, THREADS>::IS_EVEN, "the threads of a block must share a tile evenly") };
-    // 32-bit sizes: their product does not overflow 64 bits, and comparisons take one instruction.
+    // With sizes of 32 bits, the product fits into 64 bits, and a comparison takes one instruction.
     let (columns, rows) = (width as u32, height as u32);
     let is_right = ((width | height) >> 32 == 0)
         & (columns as u64 * rows as u64 == x.len() as u64)
@@ -58,14 +59,14 @@ pub fn transpose_plain<T: Bits, const THREADS: usize>(x: Global<T>, y: GlobalMut
     let (high, wide) = (Tile::<T, THREADS>::ROWS as u32, Tile::<T, THREADS>::COLUMNS as u32);
     let pitch = Tile::<T, THREADS>::PITCH;
     let tile = shared_array![T; Tile::<T, THREADS>::ROWS * Tile::<T, THREADS>::PITCH];
-    // In a block of the right size the remainder changes no value. It shows the compiler the bound.
+    // In a block of `THREADS` threads, the remainder never changes the value. It lets the compiler see the bound.
     let thread = thread::thread_idx_x() % THREADS as u32;
     let row = thread::block_idx_x() * high;
     let column = (thread::block_idx_z() * thread::grid_dim_y() + thread::block_idx_y()) * wide;
     let (line, place) = (thread / wide, thread % wide);
     let (at_row, at_column) = (row + line, column + place);
     let first = at_row as usize * columns as usize + at_column as usize;
-    // The number of rows from the thread's first row on.
+    // The number of rows of the matrix from the thread's first row on, or 0 if its column is outside.
     let left = if is_right & (at_column < columns) { rows.saturating_sub(at_row) } else { 0 };
     let mut values = [<T as Zeroable>::zeroed(); MAX];
     for i in 0..Tile::<T, THREADS>::ELEMENTS {
@@ -86,8 +87,9 @@ pub fn transpose_plain<T: Bits, const THREADS: usize>(x: Global<T>, y: GlobalMut
     let first = at_column as usize * rows as usize + at_row as usize;
     let left = if at_row < rows { columns.saturating_sub(at_column) } else { 0 };
     for i in 0..Tile::<T, THREADS>::ELEMENTS {
-        // A branch that ends the thread keeps its stores apart. Predicated stores would form a burst. Stores that start
-        // inside sectors would then fill the queue to memory and delay the loads of other warps.
+        // This branch ends the thread, so that the compiler keeps the stores apart. With predicated stores instead, all
+        // stores would be issued at once. Stores that start inside sectors would then fill the queue to memory and
+        // delay the loads of other warps.
         if (i * Tile::<T, THREADS>::COLUMN_STEP) as u32 >= left {
             break;
         }

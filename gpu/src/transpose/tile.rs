@@ -1,8 +1,8 @@
 //! Tile: 32 × 32 elements pass through shared memory, so a warp reads a row of *x* and writes a row of *y*.
 //!
-//! A warp reads a column of the tile, which transposes the elements. The kernel is limited by these reads: all 32
-//! elements of 4 bytes in a column lie in one bank of shared memory, and the bank serves them one after the other.
-//! Source: `transposeCoalesced` of Harris 2013.
+//! A warp writes rows of the tile and reads columns of it, which transposes the elements. The kernel is limited by
+//! these reads. All 32 elements of a column, if they have 4 bytes, are in one bank of shared memory, which serves them
+//! one after the other. Source: `transposeCoalesced` of Harris 2013.
 
 use cuda_std::{Element, Global, GlobalMut, Shared, kernel, shared_array, thread};
 

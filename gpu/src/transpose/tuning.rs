@@ -1,7 +1,8 @@
-//! Tuning constants: the shapes of tiles and blocks. A shape that a block's threads cannot share evenly does not
-//! compile. The attribute of a kernel repeats its `max_threads` as a literal.
+//! Tuning constants: the shapes of tiles and blocks. The code does not compile if the threads of a block cannot share a
+//! tile evenly. The attribute of a kernel repeats its `max_threads` as a literal.
 
-/// The number of rows and columns of a tile in all rungs except the last, and of threads per block along x.
+/// The number of rows, and of columns, of a tile, and the number of threads per block along x, in all rungs except the
+/// last.
 pub const TILE: usize = 32;
 
 /// The number of threads per block along y, for all rungs except the last. Each thread processes several rows of the
@@ -22,15 +23,16 @@ pub struct Shape {
 /// The shape of the tile and of the block of [`transpose_unaligned`](super::transpose_unaligned()).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct UnalignedShape {
-    /// The number of bytes of a row of *x* that a block loads: a multiple of 128. The block stores fewer, depending on
-    /// the alignment of the row.
+    /// The number of bytes of a row of *x* that a block loads, a multiple of 128. The block stores fewer bytes,
+    /// depending on the alignment of the row.
     pub row_bytes: usize,
     /// The number of rows of *x* that a block loads. The block stores `alignment` bytes less of each column than it
-    /// loads, because its part of a column starts at a multiple of `alignment`. The first row of this part differs from
-    /// column to column. The tile above loads the remaining rows too.
+    /// loads, because the stored part of a column starts at a multiple of `alignment`. The first stored row therefore
+    /// differs from column to column. Neighbouring blocks load and store the rows that this block loads but does not
+    /// store.
     pub rows: usize,
-    /// The block's part of a column starts at a multiple of this many bytes, and its length is a multiple too. The
-    /// value is 32 (a sector), 64 or 128.
+    /// The alignment in bytes of the part of a column that a block stores. The part starts at a multiple of this
+    /// number, and its length is a multiple too. The value is 32 (a sector), 64 or 128.
     pub alignment: usize,
     /// The number of threads per block.
     pub threads: usize,
@@ -58,8 +60,8 @@ pub(super) const fn unaligned(width: usize) -> UnalignedShape {
 /// The number of threads per block of [`transpose_gathered`](super::transpose_gathered()).
 pub const GATHERED_THREADS: usize = 256;
 
-/// Returns the shape for large matrices with elements of `width` bytes, 1 or 2: 160 bytes per thread, and 128 bytes of
-/// a column per octet of threads.
+/// Returns the shape for large matrices with elements of 1 or 2 bytes, given as `width`: 160 bytes per thread. Eight
+/// threads together store 128 bytes of a column.
 pub(super) const fn gathered(width: usize) -> UnalignedShape {
     let (row_bytes, rows) = if width == 1 { (256, 160) } else { (512, 80) };
     UnalignedShape { row_bytes, rows, alignment: 32, threads: GATHERED_THREADS }
@@ -69,7 +71,7 @@ pub(super) const fn gathered(width: usize) -> UnalignedShape {
 /// matrix has too few of this kernel's large tiles to keep the GPU busy.
 pub const GATHERED_FROM: usize = 4 << 20;
 
-/// Returns the number of bytes of a row of a tile of [`transpose_plain`](super::transpose_plain()), for a block of
+/// Returns the number of bytes in a row of a tile of [`transpose_plain`](super::transpose_plain()) for a block of
 /// `threads` threads.
 pub const fn plain_row_bytes(threads: usize) -> usize {
     if threads < 256 { threads } else { 256 }
@@ -82,7 +84,8 @@ pub const fn plain_rows(threads: usize) -> usize {
 
 /// Returns the number of threads per block of [`transpose_plain`](super::transpose_plain()) for a matrix of `elements`
 /// elements of `width` bytes. Returns `None` if another kernel is faster. `is_aligned` must be true if rows and columns
-/// are whole vectors. In other matrices, stores of different tiles share sectors, and larger tiles share fewer.
+/// are whole vectors. In other matrices, neighbouring tiles store parts of the same sectors. Larger tiles have fewer
+/// such sectors.
 pub const fn plain_threads(width: usize, elements: usize, is_aligned: bool) -> Option<usize> {
     if width < 4 {
         return None;

@@ -1,4 +1,5 @@
-//! Vectorised: tiles of 16 KiB in 16-byte accesses, one tile per block of up to 512 threads, in the order of *y*.
+//! Vectorised: blocks of up to 512 threads move tiles of 16 KiB in 16-byte accesses, one tile per block. Blocks process
+//! the tiles in the order of *y*.
 //!
 //! Changes from the padded tile:
 //!
@@ -7,16 +8,17 @@
 //!   together write one long part of each row of *y*.
 //! - A thread rearranges its elements in registers into words of one column: 4 × 4 bytes or 2 × 2 halves at a time. It
 //!   accesses shared memory only in words and 16-byte vectors, never in single bytes.
-//! - Shared memory holds the columns of the tile. Their vectors are permuted by XOR with the column's number. Neither
-//!   the stores across columns nor the loads along a column have bank conflicts, and no padding misaligns the vectors.
+//! - Shared memory holds the columns of the tile. The position of a vector in its column is XORed with bits of the
+//!   column's number. Stores across columns and loads along a column then have no bank conflicts. Vectors stay aligned,
+//!   because there is no padding.
 //!
 //! Every row and column must start at a multiple of 16 bytes. For other matrices use
 //! [`transpose_unaligned()`](super::transpose_unaligned()).
 //!
-//! The kernel is limited by memory. The remaining distance to the copy bandwidth comes from the order of the memory
-//! accesses: a kernel that moves the same tiles without transposing is no faster. `docs/notes/transpose.md` lists other
-//! shapes, orders and cache hints. Source: this project. Matrix-multiplication kernels use the same permutation for
-//! their tiles.
+//! The kernel is limited by memory. It does not quite reach the copy bandwidth, because of the order of its memory
+//! accesses. A kernel that moves the same tiles without transposing them is no faster. `docs/notes/transpose.md` lists
+//! other shapes, orders and cache hints. Source: this project. Matrix-multiplication kernels use the same permutation
+//! for their tiles.
 
 use cuda_std::{Global, GlobalMut, Shared, Zeroable, kernel, shared_array, thread};
 
@@ -24,17 +26,17 @@ use super::{Bits, assert_size, tile_of_block};
 
 const LANES: usize = 32;
 
-/// The number of vectors of a patch along a row or column. A warp moves one patch at a time, and 8 vectors fill all
-/// banks once.
+/// The number of vectors of a patch along a row or column. A patch is what a warp loads or stores in one access. 8
+/// vectors fill all banks of shared memory once.
 const PATCH: usize = 8;
 
-/// The number of lines in a patch: rows of words for loads, columns for stores.
+/// The number of lines in a patch. A line is a row of words for loads, and a column for stores.
 const PATCH_LINES: usize = LANES / PATCH;
 
-/// The largest number of rows of words, and of vectors, that a thread has in flight, for any element.
+/// The largest number of rows of words, and of vectors, that a thread has in flight, over all element types.
 const MAX: usize = 8;
 
-/// Constants that follow from the size of an element and the shape of its tile.
+/// Constants that follow from the size of an element and the shape of a tile.
 trait Layout: Bits {
     const COLUMNS: usize = Self::ALIGNED.columns;
     const ROWS: usize = Self::ALIGNED.rows;
@@ -83,10 +85,11 @@ struct Tile<T: Bits> {
 }
 
 impl<T: Bits> Tile<T> {
-    /// Returns this thread's vector and line in the first patch of its warp, where `patches` patches are adjacent.
+    /// Returns the position of this thread's vector in its warp's first patch: the number of the vector in its line,
+    /// and the number of the line. `patches` is the number of adjacent patches.
     #[inline(always)]
     fn place(patches: usize) -> (usize, usize) {
-        // In a block of the right size the remainder changes no value. It shows the compiler the bound.
+        // In a block of `THREADS` threads, the remainder never changes the value. It lets the compiler see the bound.
         let thread = thread::thread_idx_x() as usize % T::THREADS;
         let (lane, warp) = (thread % LANES, thread / LANES);
         (warp % patches * PATCH + lane % PATCH, warp / patches * PATCH_LINES + lane / PATCH)
@@ -101,8 +104,8 @@ impl<T: Bits> Tile<T> {
     /// Loads the tile into shared memory.
     ///
     /// # Safety
-    /// `x` must contain the matrix in vectors, with a whole number of vectors per row. If the tile is not `FULL`, its
-    /// first row and column must be in the matrix.
+    /// `x` must contain the matrix in vectors, with a whole number of vectors per row. If `FULL` is true, the whole
+    /// tile must be in the matrix, otherwise at least its first row and column.
     #[inline(always)]
     unsafe fn load<const FULL: bool>(&self, x: Global<T::Vector>) {
         let (vector, line) = Self::place(T::ROW_PATCHES);
@@ -137,8 +140,8 @@ impl<T: Bits> Tile<T> {
     /// Stores the columns of the tile.
     ///
     /// # Safety
-    /// `y` must have room for the transpose in vectors, with a whole number of vectors per column. If the tile is not
-    /// `FULL`, its first row and column must be in the matrix.
+    /// `y` must have room for the transpose in vectors, with a whole number of vectors per column. If `FULL` is true,
+    /// the whole tile must be in the matrix, otherwise at least its first row and column.
     #[inline(always)]
     unsafe fn store<const FULL: bool>(&self, y: GlobalMut<T::Vector>) {
         let (vector, line) = Self::place(T::COLUMN_PATCHES);
@@ -162,8 +165,8 @@ impl<T: Bits> Tile<T> {
 
 /// Writes the transpose of `x` to `y` in 16-byte accesses, in tiles of 16 KiB. `x` has `height` rows of `width`
 /// elements. Both addresses, and the bytes of a row and of a column, must be multiples of 16. Launch one block of
-/// [`ALIGNED.threads`](super::Shape) threads per tile. Blocks along x process the tiles of one column of tiles; blocks
-/// along y and z process the further columns.
+/// [`ALIGNED.threads`](super::Shape) threads per tile. Blocks along x process the tiles of one column of tiles. Blocks
+/// along y and z process the other columns of tiles.
 #[kernel(max_threads = 512, instances(T = [u8, u16, u32, u64]), wide(loads, stores))]
 pub fn transpose_vectorised<T: Bits>(x: Global<T>, y: GlobalMut<T>, width: usize, height: usize) {
     const { assert!(T::IS_EVEN, "the threads of a block must share a tile evenly") };

@@ -1,4 +1,4 @@
-//! The bins of a histogram, as the host describes them.
+//! The bins of a histogram, as the caller describes them on the host.
 
 use gpu::histogram::EvenBins;
 
@@ -6,16 +6,16 @@ use thiserror::Error;
 
 use crate::error::AlgorithmError;
 
-/// The error of a histogram that does not support the requested bins or number of keys. The text says what is
-/// supported.
+/// The error that is returned if a histogram does not support the requested bins or number of keys. The text of the
+/// error says which values are supported.
 #[derive(Clone, PartialEq, Eq, Error)]
 #[error("{0}")]
 pub struct BinsError(pub(super) String);
 
 crate::debug_as_displayed!(BinsError);
 
-/// Bins of equal width over the keys `lower..upper`. Key *k* is in bin ⌊(*k* − lower)·count / (upper − lower)⌋. A key
-/// outside the range is in no bin.
+/// Bins of equal width over the keys `lower..upper`. Key *k* is in bin ⌊(*k* − lower)·count / (upper − lower)⌋, where
+/// count is the number of bins. A key outside the range is in no bin.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Bins {
     count: u32,
@@ -28,7 +28,7 @@ impl Bins {
     /// Returns `count` bins of equal width over `lower..upper`.
     ///
     /// # Errors
-    /// [`AlgorithmError::Bins`] if `count` is not 1 to 65536, the range is empty, or `upper` is above 2³².
+    /// Returns [`AlgorithmError::Bins`] if `count` is 0 or above 65536, the range is empty, or `upper` is above 2³².
     pub fn even(count: u32, lower: u32, upper: u64) -> Result<Self, AlgorithmError> {
         match EvenBins::new(count, lower, upper) {
             Some(even) => Ok(Self { count, lower, upper, even }),
@@ -44,15 +44,15 @@ impl Bins {
         self.count
     }
 
-    /// Returns the bin of `key`, or `None` if the key is in no bin. Computes the bin by division, as [`Bins`] defines
-    /// it.
+    /// Returns the bin of `key`, or `None` if the key is in no bin. The method divides as in the definition of
+    /// [`Bins`].
     pub fn of(self, key: u32) -> Option<usize> {
         let (key, lower) = (u64::from(key), u64::from(self.lower));
         let is_inside = lower <= key && key < self.upper;
         is_inside.then(|| ((key - lower) * u64::from(self.count) / (self.upper - lower)) as usize)
     }
 
-    /// Returns the bins in the form in which kernels take them.
+    /// Returns the bins as an [`EvenBins`], the argument type of the kernels.
     pub fn even_bins(self) -> EvenBins {
         self.even
     }
@@ -62,8 +62,8 @@ impl Bins {
 mod tests {
     use super::*;
 
-    /// Checks that the kernels, which multiply, find the same bin as the division in [`Bins::of`]. The tested keys are
-    /// those at the borders of each bin, where errors are likeliest, and some in between.
+    /// Checks that the multiplication in the kernels gives the same bin as the division in [`Bins::of`]. The test uses
+    /// the keys at the borders of each bin, where errors are likeliest, and some keys in between.
     #[test]
     fn kernels_find_the_bins_that_the_division_defines() {
         const ALL: u64 = 1 << 32;

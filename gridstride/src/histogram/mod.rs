@@ -1,7 +1,7 @@
 //! Histogram: counts the keys in each of up to 65536 bins of equal width.
 //!
-//! [`histogram`] runs one of the kernels of `gpu::histogram`. Use a [`Histogram`] for repeated runs, also in a graph: a
-//! run allocates no memory. A [`Plan`] has the grid and block.
+//! [`histogram`] runs one of the kernels of `gpu::histogram`. Use a [`Histogram`] for repeated runs and in graphs,
+//! because its runs allocate no memory. A [`Plan`] contains the grid and block of the launch.
 //!
 //! ```
 //! use gridstride::histogram::{Bins, HistogramRung, histogram};
@@ -34,12 +34,12 @@ mod plan;
 pub use bins::{Bins, BinsError};
 pub use plan::Plan;
 
-/// Counts keys in bins repeatedly, and owns the necessary device memory. A run allocates no memory.
+/// A histogram that can run repeatedly. It owns the device memory that it needs, so a run allocates no memory.
 pub struct Histogram {
     plan: Plan,
     bins: Bins,
     n: usize,
-    /// The words that the blocks of the last rung share. All words are zero between two launches.
+    /// The words through which the blocks of the last rung coordinate. All words are zero between two launches.
     state: Buffer<u32>,
 }
 
@@ -47,16 +47,16 @@ impl Histogram {
     /// Returns a [`Histogram`] that counts `n` keys of type `K` in `bins` on `device` by `rung`.
     ///
     /// # Errors
-    /// [`AlgorithmError::Bins`] if `n` exceeds `u32::MAX`; [`AlgorithmError::Launch`] if the device has too little
-    /// memory.
+    /// Returns [`AlgorithmError::Bins`] if `n` exceeds `u32::MAX`. Returns [`AlgorithmError::Launch`] if the device has
+    /// too little memory.
     pub fn new<K: Key>(device: &Device, rung: HistogramRung, n: usize, bins: Bins) -> Result<Self, AlgorithmError> {
         Self::with_plan(device, Plan::new::<K>(rung, n, bins.count(), device), n, bins)
     }
 
-    /// Returns a [`Histogram`] that follows `plan`. The plan must be for `n` keys in `bins`.
+    /// Returns a [`Histogram`] that launches its kernel according to `plan`. The plan must be for `n` keys in `bins`.
     ///
     /// # Errors
-    /// The errors of [`new`](Self::new).
+    /// Returns the errors of [`new`](Self::new).
     pub fn with_plan(device: &Device, plan: Plan, n: usize, bins: Bins) -> Result<Self, AlgorithmError> {
         if u32::try_from(n).is_err() {
             let max = u32::MAX;
@@ -74,13 +74,13 @@ impl Histogram {
         self.plan
     }
 
-    /// Writes the histogram of `keys` into `counts`, which need not be zero.
+    /// Counts `keys` in the bins and overwrites `counts` with the result.
     ///
     /// On a GPU this function returns before the kernel has finished. Later work on the same device sees the result.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`] if the histogram was made for another number of keys, or if `counts` does not have one
-    /// element per bin; otherwise the error of the launch.
+    /// Returns [`Error::LengthMismatch`] if the histogram was made for another number of keys, or if `counts` does not
+    /// have one element per bin. Otherwise returns the error of the launch.
     pub fn run<'q, K: Key>(
         &mut self,
         queue: impl Into<Queue<'q>>,
@@ -116,11 +116,10 @@ impl Resources for Histogram {
     }
 }
 
-/// Writes the number of `keys` in each of `bins` into `counts`, which need not be zero. Keys outside all bins are not
-/// counted.
+/// Overwrites `counts` with the number of `keys` in each bin of `bins`. Keys outside all bins are not counted.
 ///
 /// # Errors
-/// The errors of [`Histogram::new`] and [`Histogram::run`].
+/// Returns the errors of [`Histogram::new`] and [`Histogram::run`].
 pub fn histogram<K: Key>(
     device: &Device,
     rung: HistogramRung,
@@ -131,9 +130,10 @@ pub fn histogram<K: Key>(
     Histogram::new::<K>(device, rung, keys.len(), bins)?.run(device, keys, counts)
 }
 
-/// Adds the histogram by the default rung to [`Device`].
+/// Extends [`Device`] with a histogram by the default rung, the fastest kernel.
 pub trait HistogramExt: Borrow<Device> {
-    /// Returns the number of `keys`, which are `u8` or `u32`, in each of `bins`. Keys outside all bins are not counted.
+    /// Returns the number of `keys` in each bin of `bins`. Keys must be `u8` or `u32`. Keys outside all bins are not
+    /// counted.
     ///
     /// ```
     /// # use gridstride::{histogram::Bins, prelude::*};
@@ -143,8 +143,8 @@ pub trait HistogramExt: Borrow<Device> {
     /// ```
     ///
     /// # Errors
-    /// [`AlgorithmError::Bins`] for more than `u32::MAX` keys; [`AlgorithmError::Launch`] if the device fails or has
-    /// too little memory.
+    /// Returns [`AlgorithmError::Bins`] if there are more than `u32::MAX` keys. Returns [`AlgorithmError::Launch`] if
+    /// the device fails or has too little memory.
     fn histogram<X: Vector<Element: Key>>(&self, keys: X, bins: Bins) -> Result<Vec<u32>, AlgorithmError> {
         let device = self.borrow();
         keys.on_device(device, |keys| {

@@ -6,22 +6,24 @@ use launch::{Device, LaunchConfig};
 
 use super::HistogramRung;
 
-/// The launch of a histogram. For the first two rungs, the host sets the counts to 0 before the launch.
+/// The plan of a histogram, which is a single launch. For the first two rungs, the host also sets the counts to 0
+/// before the launch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Plan {
     /// The rung that is launched.
     pub rung: HistogramRung,
     /// The grid, block and dynamic shared memory of the launch.
     pub config: LaunchConfig,
-    /// The number of bins that a block counts. The grid has one row of blocks along y per segment of bins. In the first
-    /// rung, a block counts all bins. If a kernel counts keys by value, this is the number of values.
+    /// The number of bins in a segment: the bins that one block counts. The grid has one row of blocks along y for each
+    /// segment. In the first rung, a block counts all bins. If a kernel has a counter for each value of a key instead
+    /// of each bin, this is the number of values.
     pub segment: u32,
-    /// The number of copies that a block has of each counter.
+    /// The number of copies of each counter in a block.
     pub replicas: u32,
 }
 
 impl Plan {
-    /// Returns the plan that counts `n` keys of type `K` in `bins` bins on `device` by `rung`.
+    /// Returns the plan for counting `n` keys of type `K` in `bins` bins on `device` with `rung`.
     pub fn new<K: Key>(rung: HistogramRung, n: usize, bins: u32, device: &Device) -> Self {
         Self::with_limits::<K>(rung, n, bins, device.multiprocessors(), device.max_dynamic_shared())
     }
@@ -35,7 +37,7 @@ impl Plan {
         multiprocessors: u32,
         shared_bytes: u32,
     ) -> Self {
-        // A multiprocessor has about as much shared memory as its largest block.
+        // A multiprocessor has about as much shared memory as one block can have at most.
         let room = (shared_bytes / size_of::<u32>() as u32).max(1);
         let segments = if rung == HistogramRung::Global { 1 } else { bins.div_ceil(room).max(1) };
         let segment = bins.div_ceil(segments);
@@ -45,7 +47,8 @@ impl Plan {
             K::SHAPE.blocks_per_multiprocessor,
             K::SHAPE.threads as usize * VECTORS * 4 * K::PER_WORD,
         );
-        // The threads of a block, the blocks per multiprocessor, and the keys that a block takes at once.
+        // The first tuple has the number of threads per block, of blocks per multiprocessor, and of keys that a block
+        // processes at once.
         let ((threads, held, tile), segments, segment, replicas, counters) = match rung {
             HistogramRung::Global => (simple, 1, segment, 1, 0),
             HistogramRung::Privatised => (simple, segments, segment, 1, segment),
@@ -58,7 +61,7 @@ impl Plan {
         };
         let held = (room / counters.max(1)).clamp(1, held);
         let max = (multiprocessors.saturating_mul(held) / segments).max(1);
-        // At most `max`, a `u32`.
+        // The cast is lossless, because the value is at most `max`, which is a `u32`.
         let blocks = n.div_ceil(tile).clamp(1, max as usize) as u32;
         let config = LaunchConfig::new((blocks, segments), threads).shared_bytes(counters * size_of::<u32>() as u32);
         Self { rung, config, segment, replicas }
@@ -76,7 +79,7 @@ mod tests {
         Plan::with_limits::<K>(rung, n, bins, H200.0, H200.1)
     }
 
-    /// Checks that every bin has a counter in exactly one row of blocks, and that a block has the memory for its
+    /// Checks that every bin has a counter in exactly one row of blocks, and that a block has enough memory for its
     /// counters.
     #[test]
     fn segments_hold_all_bins_in_the_memory_that_there_is() {

@@ -1,4 +1,4 @@
-//! The element types that can be reduced, by operator.
+//! The element types that can be reduced with each operator.
 
 use gpu::operator::Operator;
 use launch::Element;

@@ -1,8 +1,8 @@
 //! Reduction: combines all elements of a buffer into one by an associative operator.
 //!
-//! [`reduce`] runs one of the kernels of `gpu::reduce`. Use a [`Reducer`] for repeated reductions: a run allocates no
-//! memory, and the result can stay on the device. A [`Plan`] lists the launches. [`ReduceElement`] lists the element
-//! types of each operator.
+//! [`reduce`] runs one of the kernels of `gpu::reduce`. Use a [`Reducer`] for repeated reductions, because its runs
+//! allocate no memory and the result can stay on the device. A [`Plan`] lists the launches. [`ReduceElement`] lists the
+//! element types for each operator.
 //!
 //! ```
 //! use gpu::operator::{Max, Sum};
@@ -20,7 +20,7 @@
 //! # }
 //! ```
 //!
-//! No rung that changes the order of the elements is built for an operator that does not commute:
+//! Some kernels change the order of the elements. They do not compile for an operator that is not commutative:
 //!
 //! ```compile_fail,E0277
 //! # use gpu::operator::{Affine, Compose};
@@ -29,7 +29,7 @@
 //! # }
 //! ```
 //!
-//! The borrow checker rejects a run whose input lies in the memory of the result:
+//! The borrow checker rejects a run that reads its input from the buffer of the result:
 //!
 //! ```compile_fail,E0499
 //! # use gpu::operator::Sum;
@@ -60,39 +60,41 @@ pub use element::ReduceElement;
 pub use plan::{Pass, Plan};
 pub use reducer::Reducer;
 
-// The former names.
+// The former names of these items, for existing callers.
 pub use ReduceElement as Reducible;
 pub use Reducer as Reduction;
 
-/// Returns the rung that runs by default for `O` on `T`: the last rung of the ladder that is built for the pair.
+/// Returns the rung that runs by default for the operator `O` on elements of type `T`: the last rung of the ladder that
+/// is built for this operator and type.
 pub fn default_rung<T: ReduceElement<O>, O: Operator<T>>() -> ReduceRung {
     ReduceRung::default_rung(&capabilities::of_operator::<T, O>())
 }
 
-/// Returns the number of elements of `x` that lie before its first 16-byte boundary, for [`Plan::roundings_from`].
+/// Returns the number of elements of `x` before the first address that is a multiple of 16 bytes.
+/// [`Plan::roundings_from`] takes this number as its argument.
 pub fn before_first_vector<T: Element>(x: Global<'_, T>) -> usize {
     (x.as_ptr() as usize).wrapping_neg() % 16 / size_of::<T>()
 }
 
 /// Returns all elements of `x` combined by `operator` in order, or [`Operator::IDENTITY`] if `x` is empty.
 ///
-/// Allocates memory for partial results and waits for the result. Use a [`Reducer`] for repeated calls. The order of
-/// float operations is unspecified, but it is the same in every run on one device.
+/// This function allocates memory for partial results and waits for the result. Use a [`Reducer`] for repeated calls.
+/// The order of float operations is unspecified, but it is the same in every run on the same device.
 ///
 /// # Errors
-/// [`AlgorithmError::NotBuilt`] if the rung is not built for `O` on `T`; [`AlgorithmError::Launch`] if the device fails
-/// or has too little memory.
+/// Returns [`AlgorithmError::NotBuilt`] if the rung is not built for `O` on `T`. Returns [`AlgorithmError::Launch`] if
+/// the device fails or has too little memory.
 pub fn reduce<T, O>(device: &Device, rung: ReduceRung, x: &Buffer<T>, operator: O) -> Result<T, AlgorithmError>
 where
     T: ReduceElement<O>,
     O: Operator<T>,
 {
-    // Only the operator's type matters.
+    // The operator's value is not used, because its type determines the kernel.
     let _ = operator;
     Reducer::<T, O>::new(device, rung, x.len())?.reduce(x)
 }
 
-/// Adds reduction by the default rung to [`Device`].
+/// Extends [`Device`] with reductions by the default rung, the fastest kernel for the operator and element type.
 pub trait ReduceExt: Borrow<Device> {
     /// Returns all elements of `x` combined in order, `x[0] ∘ x[1] ∘ …`, or the operator's identity if `x` is empty.
     /// Waits for the result.
@@ -106,7 +108,7 @@ pub trait ReduceExt: Borrow<Device> {
     /// ```
     ///
     /// # Errors
-    /// [`AlgorithmError::Launch`] if the device fails or has too little memory.
+    /// Returns [`AlgorithmError::Launch`] if the device fails or has too little memory.
     fn reduce<X, O>(&self, x: X, operator: O) -> Result<X::Element, AlgorithmError>
     where
         X: Vector<Element: ReduceElement<O>>,

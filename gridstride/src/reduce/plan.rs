@@ -1,4 +1,4 @@
-//! The plan of a reduction: its launches, with grid and block.
+//! The plan of a reduction: its launches, with their grids and blocks.
 
 use cuda_std::Ladder;
 use gpu::reduce::tile_elements;
@@ -19,9 +19,10 @@ const LANES: usize = 32;
 pub struct Pass {
     /// The number of elements that the launch reads.
     pub len: usize,
-    /// The number of elements per block; the last block may have fewer. In the grid-stride rung, this is the average.
+    /// The number of elements per block; the last block may have fewer. In the grid-stride rung, this is the average
+    /// number.
     pub segment: u32,
-    /// The number of blocks, each of which leaves one partial result.
+    /// The number of blocks. Each block computes one partial result.
     pub blocks: u32,
 }
 
@@ -34,12 +35,13 @@ pub struct Plan {
     passes: Vec<Pass>,
 }
 
-/// The kernel that a plan launches, and the way in which its launches divide the elements.
+/// The kernel that a plan launches, and the way in which the launches divide the elements.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
-    /// Several launches of a rung whose blocks leave partial results. Each thread takes `items` elements of a tile.
+    /// Launches in which each block writes a partial result. The next launch reduces the partial results. Each thread
+    /// combines `items` elements of a tile.
     Passes { rung: ReduceRung, items: usize },
-    /// One launch of the grid-stride rung, whose threads stride over the elements.
+    /// One launch of the grid-stride rung, whose threads loop over the elements in steps of the grid's size.
     GridStride,
     /// One launch of the grid-stride rung's kernel for small inputs, with one block per tile of fixed size.
     OneTile,
@@ -59,13 +61,13 @@ impl Plan {
         }
         let tiles = n.div_ceil(GRID_STRIDE_BLOCK as usize * LOADS * vector_len(element_bytes)).max(1);
         let held = blocks_per_multiprocessor(n.saturating_mul(element_bytes));
-        // The result does not exceed `limit`, which is a `u32`.
+        // The cast is lossless, because the value does not exceed `limit`, which is a `u32`.
         let blocks = tiles.min(limit(held) as usize) as u32;
         Self::grid_stride(n, element_bytes, blocks, GRID_STRIDE_BLOCK)
     }
 
-    /// Returns a plan of `rung` with `block` threads per block. `block` is clamped to 1..=1024 and rounded down to a
-    /// power of two. The grid-stride rung gets one block per tile, but at most 1024 blocks.
+    /// Returns a plan of `rung` with `block` threads per block. The function clamps `block` to 1..=1024 and rounds it
+    /// down to a power of two. The grid-stride rung gets one block per tile, but at most 1024 blocks.
     pub fn with_block(rung: ReduceRung, n: usize, element_bytes: usize, block: u32) -> Self {
         let block = 1 << block.clamp(1, 1024).ilog2();
         let Some(items) = rung.rung().items_per_thread() else {
@@ -76,11 +78,13 @@ impl Plan {
         let mut passes = Vec::new();
         let mut len = n;
         loop {
-            // A block takes several tiles if a grid has too few blocks, or if a tile is a single element.
+            // A block has several tiles if there are more tiles than blocks in the largest grid, or if a tile is a
+            // single element.
             let tiles = len.div_ceil(tile).div_ceil(MAX_BLOCKS).max(if tile == 1 { 2 } else { 1 });
-            // A length has at most 63 bits, and the number of blocks accounts for 31 of them.
+            // The segment fits into 32 bits, because the length has at most 63 bits and is divided by a number of
+            // blocks of up to 31 bits.
             let segment = u32::try_from(tiles.saturating_mul(tile)).unwrap_or(u32::MAX);
-            // At most `MAX_BLOCKS`, by the choice of `tiles`.
+            // The number of blocks is at most `MAX_BLOCKS`, because of the choice of `tiles`.
             let blocks = len.div_ceil(segment as usize).max(1) as u32;
             passes.push(Pass { len, segment, blocks });
             len = blocks as usize;
@@ -99,7 +103,7 @@ impl Plan {
     }
 
     /// Returns a plan of the grid-stride rung's kernel for small inputs, with one block per tile of [`tile_elements`].
-    /// Returns `None` if no grid has that many blocks.
+    /// Returns `None` if the largest grid has fewer blocks than needed.
     pub fn one_tile(n: usize, element_bytes: usize) -> Option<Self> {
         let tiles = n.div_ceil(tile_elements(vector_len(element_bytes))).max(1);
         let blocks = u32::try_from(tiles).ok().filter(|_| tiles <= MAX_BLOCKS)?;
@@ -144,7 +148,7 @@ impl Plan {
         LaunchConfig::new(pass.blocks, self.block)
     }
 
-    /// Returns the number of bytes that the partial results and the result take.
+    /// Returns the number of bytes of device memory for the partial results and the result.
     pub fn workspace_bytes(&self) -> u64 {
         let element = self.element_bytes as u64;
         let partials: u64 = self.passes.iter().map(|pass| u64::from(pass.blocks)).sum();
@@ -156,27 +160,29 @@ impl Plan {
         partials * partial + element
     }
 
-    /// Returns the largest number of roundings on the path from an element to the result of a float sum.
+    /// Returns the largest number of rounded additions on the path from an element to the result of a float sum. A test
+    /// can derive an error bound from this number.
     ///
-    /// A launch contributes *m* − 1 roundings for a thread that combines *m* elements one after the other, and
-    /// log₂(threads) roundings for the block's tree:
+    /// Each launch contributes *m* − 1 roundings if a thread combines *m* elements one after the other, and
+    /// log₂(threads) roundings for the tree in which the block combines the results of its threads. The value of *m*
+    /// depends on the rung:
     ///
     /// - neighboured, interleaved: *m* = 1; unrolled by *N*: *m* = *N*; unrolled last warp, completely unrolled,
-    ///   shuffle: *m* = 8. Each further tile of a block adds one rounding. A block has further tiles only if there are
-    ///   more than 2³¹ − 1 tiles.
-    /// - grid-stride: a thread combines the elements at each position of its vectors, then these results, then the
-    ///   elements that fill no vector. After the block's tree, the last block combines the partial results in the same
-    ///   way.
-    /// - one tile per block: as in grid-stride, but a thread has at most one element that fills no vector.
+    ///   shuffle: *m* = 8. If a block has several tiles, each tile after the first adds one rounding. A block has
+    ///   several tiles only if there are more than 2³¹ − 1 tiles in all.
+    /// - grid-stride: a thread combines the elements at each position of its vectors, then the results of all
+    ///   positions, then the elements outside whole vectors. After the block's tree, the last block combines the
+    ///   partial results in the same way.
+    /// - one tile per block: as in grid-stride, but a thread has at most one element outside whole vectors.
     ///
     /// The result is at most *n* − 1, because combining with the identity does not round.
     pub fn roundings(&self) -> usize {
         self.roundings_from(0)
     }
 
-    /// Returns [`roundings`](Self::roundings) of a view whose first vector of 16 bytes begins with element `lead`. The
-    /// kernel combines the elements before `lead` one by one. With one tile per block and a nonzero `lead`, the kernel
-    /// combines all elements one by one.
+    /// Returns the same number as [`roundings`](Self::roundings), for a view whose first aligned vector of 16 bytes
+    /// begins with element `lead`. The kernel combines the elements before element `lead` one by one. With one tile per
+    /// block and a nonzero `lead`, the kernel combines all elements one by one.
     pub fn roundings_from(&self, lead: usize) -> usize {
         let depth = self.block.ilog2() as usize;
         let (block, blocks) = (self.block as usize, self.passes[0].blocks as usize);
@@ -212,7 +218,7 @@ fn vector_len(element_bytes: usize) -> usize {
 mod tests {
     use super::*;
 
-    /// Returns the pair `(len, blocks)` of each pass.
+    /// Returns the pair `(len, blocks)` of each launch.
     fn passes(plan: &Plan) -> Vec<(usize, u32)> {
         plan.passes().iter().map(|pass| (pass.len, pass.blocks)).collect()
     }
@@ -243,8 +249,8 @@ mod tests {
             assert_eq!(plan.block(), 256);
             assert!(blocks * tile >= n as u64 && (blocks == 1 || (blocks - 1) * tile < n as u64), "{plan:?}");
         }
-        // A thread adds 4 vectors of 4 elements and another element, and then 256 threads add in a tree. The last block
-        // repeats this for the results of 16 blocks.
+        // A thread adds 4 vectors of 4 elements and one more element, and then 256 threads add in a tree. The last
+        // block does the same with the results of 16 blocks.
         assert_eq!(plan(1 << 16, 4).roundings(), (4 + 4) + 8 + (1 + 8));
         assert_eq!(plan(4096, 4).roundings(), (4 + 4) + 8);
         assert_eq!(plan(5, 4).roundings(), 4);
@@ -285,7 +291,8 @@ mod tests {
         assert_eq!(roundings(ReduceRung::Neighboured, 1 << 16), 16);
         assert_eq!(roundings(ReduceRung::Unrolled8, 2048), 7 + 8);
         assert_eq!(roundings(ReduceRung::Shuffle, 4096), 2 * (7 + 8));
-        // 2 · 4 blocks of 16 warps: 128 chunks of 512 elements in one go, and a second for 129 of them.
+        // The grid has 2 · 4 blocks of 16 warps. It processes 128 chunks of 512 elements in one pass, and 129 chunks in
+        // two.
         assert_eq!(roundings(ReduceRung::GridStride, 128 * 512), 4 + 4 + 9 + (1 + 9));
         assert_eq!(roundings(ReduceRung::GridStride, 129 * 512 + 1), 8 + 4 + 1 + 9 + (1 + 9));
         let one_thread = Plan::grid_stride(1000, 8, 1, 1);

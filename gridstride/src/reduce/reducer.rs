@@ -13,13 +13,15 @@ use super::{Pass, Plan, ReduceElement, ReduceRung};
 use crate::capabilities;
 use crate::error::AlgorithmError;
 
-/// Reduces *n* elements of `T` by `O`, and owns the device memory for partial results. A run allocates no memory.
+/// A repeatable reduction of *n* elements of type `T` by the operator `O`. It owns the device memory for partial
+/// results, so a run allocates no memory.
 pub struct Reducer<T: ReduceElement<O>, O: Operator<T>> {
     device: Device,
     plan: Plan,
     /// One buffer of partial results for each launch except the last.
     partials: Vec<Buffer<T>>,
-    /// The words that the blocks of the grid-stride rung publish. All words are zero between two launches.
+    /// The words in which the blocks of the grid-stride rung publish partial results. All words are zero between two
+    /// launches.
     published: Buffer<u64>,
     result: Buffer<T>,
     operator: PhantomData<O>,
@@ -29,24 +31,24 @@ impl<T: ReduceElement<O>, O: Operator<T>> Reducer<T, O> {
     /// Returns a reducer that reduces `n` elements on `device` by `rung`, with the plan for that device.
     ///
     /// # Errors
-    /// [`AlgorithmError::NotBuilt`] if the rung is not built for `O` on `T`; [`AlgorithmError::Launch`] if the device
-    /// has too little memory.
+    /// Returns [`AlgorithmError::NotBuilt`] if the rung is not built for `O` on `T`. Returns [`AlgorithmError::Launch`]
+    /// if the device has too little memory.
     pub fn new(device: &Device, rung: ReduceRung, n: usize) -> Result<Self, AlgorithmError> {
         let multiprocessors = device.multiprocessors();
         Self::with_plan(device, Plan::new(rung, n, size_of::<T>(), multiprocessors))
     }
 
-    /// Returns a reducer on `device` that follows `plan`.
+    /// Returns a reducer on `device` that launches its kernels according to `plan`.
     ///
     /// # Errors
-    /// The errors of [`new`](Self::new).
+    /// Returns the errors of [`new`](Self::new).
     pub fn with_plan(device: &Device, plan: Plan) -> Result<Self, AlgorithmError> {
         capabilities::check(plan.rung(), &capabilities::of_operator::<T, O>(), plan.n())?;
         let (last, before) = plan.passes().split_last().map_or((0, &[][..]), |(last, before)| (last.blocks, before));
         let partials = partial_results(device, before)?;
         let published = match plan.kind() {
             Kind::Passes { .. } => device.zeroed(0)?,
-            // Each launch leaves zeros in the workspace.
+            // The kernel sets the workspace to zero again at its end.
             Kind::GridStride | Kind::OneTile => device.workspace::<Plan, _>(last as usize * words::<T>())?,
         };
         let result = device.alloc(1)?;
@@ -63,22 +65,24 @@ impl<T: ReduceElement<O>, O: Operator<T>> Reducer<T, O> {
     /// On a GPU this function returns before the kernel has finished. Later work on the same device sees the result.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`] if the reducer was made for another length; otherwise the error of a launch.
+    /// Returns [`Error::LengthMismatch`] if the reducer was made for another length. Otherwise returns the error of a
+    /// launch.
     pub fn run(&mut self, x: &Buffer<T>) -> Result<&Buffer<T>, AlgorithmError> {
         let Self { device, plan, partials, published, result, .. } = self;
         launches::<T, O>(device.queue(), plan, x.view(), partials, published, result)?;
         Ok(result)
     }
 
-    /// Like [`run`](Self::run), but on `queue`, which is the device or a graph that is being recorded.
+    /// Does the same as [`run`](Self::run) on `queue`: the queue of the device, or a graph that is being recorded.
     ///
     /// # Errors
-    /// The errors of [`run`](Self::run).
+    /// Returns the errors of [`run`](Self::run).
     pub fn run_in(&mut self, queue: Queue<'_>, x: &Buffer<T>) -> Result<&Buffer<T>, AlgorithmError> {
         self.run_view(queue, x.view())
     }
 
-    /// Like [`run_in`](Self::run_in), but for a view, such as part of a buffer. The view may begin with any element.
+    /// Does the same as [`run_in`](Self::run_in) for a view, such as a part of a buffer. The view may begin at any
+    /// element of a buffer.
     ///
     /// ```
     /// use gpu::operator::Sum;
@@ -91,7 +95,7 @@ impl<T: ReduceElement<O>, O: Operator<T>> Reducer<T, O> {
     /// ```
     ///
     /// # Errors
-    /// The errors of [`run`](Self::run).
+    /// Returns the errors of [`run`](Self::run).
     pub fn run_view(&mut self, queue: Queue<'_>, x: Global<'_, T>) -> Result<&Buffer<T>, AlgorithmError> {
         let Self { plan, partials, published, result, .. } = self;
         launches::<T, O>(queue, plan, x, partials, published, result)?;
@@ -101,8 +105,8 @@ impl<T: ReduceElement<O>, O: Operator<T>> Reducer<T, O> {
     /// Records a [`run`](Self::run) of `x` as a graph. The graph borrows the reducer and `x`. [`result`](Self::result)
     /// returns the result.
     ///
-    /// [`Device::record`] with [`run_in`](Self::run_in) records larger graphs. It also records graphs that own `x`, so
-    /// that a program can change `x` between launches.
+    /// Use [`Device::record`] with [`run_in`](Self::run_in) for larger graphs. Use it also for graphs that own `x`, so
+    /// that the program can change `x` between launches.
     ///
     /// ```
     /// use gpu::operator::Sum;
@@ -124,16 +128,16 @@ impl<T: ReduceElement<O>, O: Operator<T>> Reducer<T, O> {
     /// ```
     ///
     /// # Errors
-    /// The errors of [`run`](Self::run) and of the recording.
+    /// Returns the errors of [`run`](Self::run), and an error if the recording fails.
     pub fn record<'a>(&'a mut self, x: &'a Buffer<T>) -> Result<Graph<(&'a mut Self, &'a Buffer<T>)>, AlgorithmError> {
         let device = self.device.clone();
         device.record((self, x), |queue, (reduction, x)| reduction.run_in(queue, x).map(|_| ()))
     }
 
-    /// Sets the result to zero. A caller can then detect a run that writes no result.
+    /// Sets the result to zero, so that a caller can detect a run that writes no result.
     ///
     /// # Errors
-    /// The device's error if it fails.
+    /// Returns the device's error if the device fails.
     pub fn refresh(&mut self) -> Result<(), Error> {
         self.result.fill_zero()
     }
@@ -143,10 +147,10 @@ impl<T: ReduceElement<O>, O: Operator<T>> Reducer<T, O> {
         &self.result
     }
 
-    /// Returns all elements of `x` combined.
+    /// Runs the reduction, waits for it, and returns all elements of `x` combined.
     ///
     /// # Errors
-    /// The errors of [`run`](Self::run), and an error if an earlier launch failed.
+    /// Returns the errors of [`run`](Self::run), and an error if an earlier launch failed.
     pub fn reduce(&mut self, x: &Buffer<T>) -> Result<T, AlgorithmError> {
         let mut result = [T::zeroed()];
         self.run(x)?.download_into(&mut result)?;
@@ -163,12 +167,13 @@ impl<T: ReduceElement<O>, O: Operator<T>> Resources for Reducer<T, O> {
     }
 }
 
-/// Returns one buffer of partial results per pass. The function is compiled once per type, not once per operator.
+/// Returns one buffer of partial results for each of `passes`. The function has no operator parameter, so that it is
+/// compiled only once per type.
 fn partial_results<T: Element>(device: &Device, passes: &[Pass]) -> Result<Vec<Buffer<T>>, Error> {
     passes.iter().map(|pass| device.alloc(pass.blocks as usize)).collect()
 }
 
-/// Builds the call of a kernel that reads vectors of 16 bytes.
+/// Returns the call of the kernel instance that loads vectors of 16 bytes.
 macro_rules! one_launch {
     ($kernel:ident, $x:ident, $published:ident, $result:ident) => {
         match size_of::<T>() {
@@ -204,7 +209,7 @@ fn launches<T: ReduceElement<O>, O: Operator<T>>(
             Kind::GridStride => one_launch!(reduce_unaligned, x, published, result),
             Kind::OneTile => one_launch!(reduce_one_tile, x, published, result),
         };
-        // `with_plan` has checked that the instance is built.
+        // `with_plan` has already checked that the instance is built, so this error does not occur.
         let call = call.ok_or_else(|| capabilities::not_built(plan.rung(), &capabilities::of_operator::<T, O>()))?;
         queue.launch(config, call)?;
     }

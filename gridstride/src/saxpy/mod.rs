@@ -1,4 +1,4 @@
-//! `y = a·x + y`: the smallest complete example of an algorithm.
+//! Saxpy: computes `y = a·x + y`. This is the smallest complete example of an algorithm.
 //!
 //! [`saxpy`] runs one of the kernels of `gpu::saxpy` on buffers of any length. [`plan`] returns the grid and block of
 //! the launch.
@@ -16,7 +16,7 @@ use crate::error::AlgorithmError;
 use crate::numbers::Number;
 use crate::vector::{Vector, VectorMut};
 
-/// A float type that the saxpy kernels are built for: `f32` in all rungs, and `f64` in the last rung.
+/// A float type for which saxpy kernels are built. All rungs are built for `f32`, and the last rung also for `f64`.
 #[diagnostic::on_unimplemented(
     message = "no saxpy kernel takes elements of type `{Self}`",
     label = "neither `f32` nor `f64`",
@@ -27,7 +27,7 @@ pub trait SaxpyElement: Number + gpu::saxpy::Real {}
 impl SaxpyElement for f32 {}
 impl SaxpyElement for f64 {}
 
-// The former name.
+// The former name of the trait, for existing callers.
 pub use SaxpyElement as Real;
 
 /// Returns the number of threads per block of the rung.
@@ -35,7 +35,8 @@ fn threads(rung: SaxpyRung) -> u32 {
     if rung == SaxpyRung::Vectorised { BLOCK_VECTORISED } else { BLOCK }
 }
 
-/// Returns true if the rung's grid grows with the number of elements. Otherwise its largest size depends on the device.
+/// Returns true if the rung's grid grows with the number of elements, so that every element or vector has a thread. If
+/// false, the number of multiprocessors limits the grid.
 fn has_a_thread_for_all(rung: SaxpyRung) -> bool {
     matches!(rung, SaxpyRung::Monolithic | SaxpyRung::Vectorised)
 }
@@ -47,8 +48,8 @@ pub fn plan<T: SaxpyElement>(rung: SaxpyRung, n: usize, device: &Device) -> Laun
     LaunchConfig::new(blocks::<T>(rung, n, multiprocessors), threads(rung))
 }
 
-/// Returns the number of blocks in the grid. If `u32` cannot hold the number, returns `u32::MAX`, which the launch
-/// refuses.
+/// Returns the number of blocks in the grid. If the number exceeds `u32::MAX`, returns `u32::MAX`, and the launch then
+/// fails.
 fn blocks<T: SaxpyElement>(rung: SaxpyRung, n: usize, multiprocessors: u32) -> u32 {
     let items = rung.rung().entry(&capabilities::of_type::<T>()).and_then(|entry| entry.items_per_thread).unwrap_or(1);
     let needed = u32::try_from(n.div_ceil(threads(rung) as usize * items).max(1)).unwrap_or(u32::MAX);
@@ -73,8 +74,8 @@ fn blocks<T: SaxpyElement>(rung: SaxpyRung, n: usize, multiprocessors: u32) -> u
 /// ```
 ///
 /// # Errors
-/// [`AlgorithmError::NotBuilt`] if the rung is not built for `T`; [`Error::LengthMismatch`] if `x` and `y` differ in
-/// length; otherwise the error of the launch.
+/// Returns [`AlgorithmError::NotBuilt`] if the rung is not built for `T`. Returns [`Error::LengthMismatch`] if `x` and
+/// `y` differ in length. Otherwise returns the error of the launch.
 pub fn saxpy<'q, T: SaxpyElement>(
     queue: impl Into<Queue<'q>>,
     rung: SaxpyRung,
@@ -85,7 +86,7 @@ pub fn saxpy<'q, T: SaxpyElement>(
     saxpy_views(queue, rung, a, x.view(), y.view_mut())
 }
 
-/// Like [`saxpy`], but for views, such as parts of buffers. A view may begin with any element.
+/// Does the same as [`saxpy`] for views, such as parts of buffers. A view may begin at any element of a buffer.
 ///
 /// ```
 /// use gridstride::saxpy::{SaxpyRung, saxpy_views};
@@ -97,7 +98,7 @@ pub fn saxpy<'q, T: SaxpyElement>(
 /// ```
 ///
 /// # Errors
-/// The errors of [`saxpy`].
+/// Returns the errors of [`saxpy`].
 pub fn saxpy_views<'q, T: SaxpyElement>(
     queue: impl Into<Queue<'q>>,
     rung: SaxpyRung,
@@ -109,7 +110,7 @@ pub fn saxpy_views<'q, T: SaxpyElement>(
     launch(queue, rung, plan::<T>(rung, y.len(), queue.device()), a, x, y)
 }
 
-/// Like [`saxpy_views`], but with the given [`plan`].
+/// Does the same as [`saxpy_views`] with the given grid and block, such as the configuration that [`plan`] returns.
 pub fn launch<T: SaxpyElement>(
     queue: Queue<'_>,
     rung: SaxpyRung,
@@ -137,7 +138,7 @@ pub fn launch<T: SaxpyElement>(
     }
 }
 
-/// Adds saxpy by the default rung to [`Device`].
+/// Extends [`Device`] with saxpy by the default rung, the fastest kernel.
 pub trait SaxpyExt: Borrow<Device> {
     /// Computes `y[i] = a·x[i] + y[i]` in `f32` or `f64`, with one rounding per element.
     ///
@@ -160,8 +161,8 @@ pub trait SaxpyExt: Borrow<Device> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`] if `x` and `y` differ in length; [`AlgorithmError::Launch`] if the device
-    /// fails or has too little memory.
+    /// Returns [`Error::LengthMismatch`] if `x` and `y` differ in length. Returns [`AlgorithmError::Launch`] if the
+    /// device fails or has too little memory.
     fn saxpy<X, Y>(&self, a: X::Element, x: X, y: Y) -> Result<(), AlgorithmError>
     where
         X: Vector<Element: SaxpyElement>,

@@ -1,4 +1,4 @@
-//! `y = s·x`: a vector times a number.
+//! Scale: computes `y = s·x`, a vector times a number.
 //!
 //! [`scale`] runs one of the kernels of `gpu::scale`. [`plan`] returns the grid and block of the launch.
 
@@ -15,7 +15,7 @@ use crate::error::AlgorithmError;
 use crate::numbers::Number;
 use crate::vector::Vector;
 
-/// A number type that the scale kernels are built for: `f32`, or `i32` with wrapping multiplication.
+/// A number type for which the scale kernels are built: `f32`, or `i32` with wrapping multiplication.
 #[diagnostic::on_unimplemented(
     message = "no scale kernel takes elements of type `{Self}`",
     label = "neither `f32` nor `i32`",
@@ -26,18 +26,18 @@ pub trait ScaleElement: Number + gpu::scale::Scalable {}
 impl ScaleElement for f32 {}
 impl ScaleElement for i32 {}
 
-// The former name.
+// The former name of the trait, for existing callers.
 pub use ScaleElement as Scalable;
 
 /// Returns the grid and block for `n` elements on `device`. If `n` is 0, the grid is one block, which does nothing.
 ///
 /// # Errors
-/// [`AlgorithmError::NotBuilt`] if the rung does not take `n` elements.
+/// Returns [`AlgorithmError::NotBuilt`] if `n` exceeds the largest number of elements of the rung.
 pub fn plan(rung: ScaleRung, n: usize, device: &Device) -> Result<LaunchConfig, AlgorithmError> {
     capabilities::check(rung, &[], n)?;
     let items = n.div_ceil(rung.rung().items_per_thread().unwrap_or(1));
     Ok(match rung {
-        // Whole warps.
+        // The block consists of whole warps.
         ScaleRung::OneBlock => LaunchConfig::new(1, (n as u32).next_multiple_of(32).max(32)),
         ScaleRung::Grid => {
             let max = BLOCKS_PER_MULTIPROCESSOR.saturating_mul(device.multiprocessors());
@@ -47,8 +47,8 @@ pub fn plan(rung: ScaleRung, n: usize, device: &Device) -> Result<LaunchConfig, 
     })
 }
 
-/// Returns the number of blocks for one thread per item. If `u32` cannot hold the number, returns `u32::MAX`, which the
-/// launch refuses.
+/// Returns the number of blocks for one thread per item. If the number exceeds `u32::MAX`, returns `u32::MAX`, and the
+/// launch then fails.
 fn blocks(items: usize, threads: u32) -> u32 {
     u32::try_from(items.div_ceil(threads as usize).max(1)).unwrap_or(u32::MAX)
 }
@@ -67,8 +67,8 @@ fn blocks(items: usize, threads: u32) -> u32 {
 /// ```
 ///
 /// # Errors
-/// [`AlgorithmError::NotBuilt`] if the rung does not take that many elements; [`Error::LengthMismatch`] if `x` and `y`
-/// differ in length; otherwise the error of the launch.
+/// Returns [`AlgorithmError::NotBuilt`] if the length exceeds the largest number of elements of the rung. Returns
+/// [`Error::LengthMismatch`] if `x` and `y` differ in length. Otherwise returns the error of the launch.
 pub fn scale<'q, T: ScaleElement>(
     queue: impl Into<Queue<'q>>,
     rung: ScaleRung,
@@ -79,10 +79,10 @@ pub fn scale<'q, T: ScaleElement>(
     scale_views(queue, rung, s, x.view(), y.view_mut())
 }
 
-/// Like [`scale`], but for views, such as parts of buffers. A view may begin with any element.
+/// Does the same as [`scale`] for views, such as parts of buffers. A view may begin at any element of a buffer.
 ///
 /// # Errors
-/// The errors of [`scale`].
+/// Returns the errors of [`scale`].
 pub fn scale_views<'q, T: ScaleElement>(
     queue: impl Into<Queue<'q>>,
     rung: ScaleRung,
@@ -94,7 +94,7 @@ pub fn scale_views<'q, T: ScaleElement>(
     launch(queue, rung, plan(rung, y.len(), queue.device())?, s, x, y)
 }
 
-/// Like [`scale_views`], but with the given [`plan`].
+/// Does the same as [`scale_views`] with the given grid and block, such as the configuration that [`plan`] returns.
 pub fn launch<T: ScaleElement>(
     queue: Queue<'_>,
     rung: ScaleRung,
@@ -118,7 +118,7 @@ pub fn launch<T: ScaleElement>(
     Ok(queue.launch(plan, call)?)
 }
 
-/// Adds scale by the default rung to [`Device`].
+/// Extends [`Device`] with scale by the default rung, the fastest kernel.
 pub trait ScaleExt: Borrow<Device> {
     /// Returns the vector of the products `s·x[i]`.
     ///
@@ -130,7 +130,7 @@ pub trait ScaleExt: Borrow<Device> {
     /// ```
     ///
     /// # Errors
-    /// [`AlgorithmError::Launch`] if the device fails or has too little memory.
+    /// Returns [`AlgorithmError::Launch`] if the device fails or has too little memory.
     fn scale<X>(&self, s: X::Element, x: X) -> Result<X::Output, AlgorithmError>
     where
         X: Vector<Element: ScaleElement>,

@@ -1,4 +1,4 @@
-//! The element types that can be scanned, by operator.
+//! The element types that can be scanned with each operator.
 
 use gpu::operator::Operator;
 use launch::Element;

@@ -15,10 +15,10 @@ use super::{ScanKind, plan, tile};
 use crate::capabilities;
 use crate::error::AlgorithmError;
 
-/// The largest number of blocks in a grid whose threads stride over the elements.
+/// The largest number of blocks in a grid. The threads loop over the elements in steps of the grid's size.
 const MAX_BLOCKS: usize = i32::MAX as usize;
 
-/// A scan of `x` into `y` that is launched on `queue`. Both views have the same length, which is not 0.
+/// The arguments of a scan of `x` into `y` on `queue`. Both views must have the same length, which must not be 0.
 pub(super) struct Launches<'a, T: Element, O> {
     pub queue: Queue<'a>,
     pub kind: ScanKind,
@@ -27,7 +27,7 @@ pub(super) struct Launches<'a, T: Element, O> {
     pub operator: PhantomData<O>,
 }
 
-/// Builds the call of a kernel that reads vectors of 16 bytes.
+/// Returns the call of the kernel instance that loads and stores vectors of 16 bytes.
 macro_rules! of_vectors {
     ($kernel:ident($($argument:expr),*)) => {
         match size_of::<T>() {
@@ -54,8 +54,8 @@ impl<T: Element, O: Operator<T>> Launches<'_, T, O> {
         Self::launch(self.queue, ScanRung::NaiveBlock, LaunchConfig::new(1, block), call)
     }
 
-    /// Launches the steps of the naive rung, with distances 1, 2, 4 and so on. The last step writes `y`. If there are
-    /// two or more steps, `other` must be a buffer.
+    /// Launches the steps of the naive rung, which combine elements at the distances 1, 2, 4 and so on. The last step
+    /// writes `y`. If there are two or more steps, `other` must not be `None`.
     pub fn naive(self, mut other: Option<&mut Buffer<T>>) -> Result<(), AlgorithmError> {
         let Self { queue, kind, x, y, .. } = self;
         let n = y.len();
@@ -113,7 +113,7 @@ impl<T: Element, O: Operator<T>> Launches<'_, T, O> {
         let (rung, exclusive) = (ScanRung::LookBack, kind.shift() as u32);
         let chunks = plan::chunks(x.len(), size_of::<T>()) as u32;
         let tiles = x.len().div_ceil(tile(rung, x.len(), size_of::<T>()));
-        // The launch refuses `u32::MAX` blocks.
+        // A launch with `u32::MAX` blocks fails.
         let config = LaunchConfig::new(u32::try_from(tiles).unwrap_or(u32::MAX), THREADS);
         let call = of_vectors!(scan_look_back(x, y, exclusive, chunks, states.view_mut()));
         let launched = Self::launch(queue, rung, config, call);
@@ -135,8 +135,8 @@ impl<T: Element, O: Operator<T>> Launches<'_, T, O> {
     }
 }
 
-/// Returns the result `launched` of a scan. If it is an error, clears the tile states, because a failed scan may leave
-/// them incomplete, and the next scan starts from them.
+/// Returns `launched`, the result of a launch. If `launched` is an error, the function first clears the tile states,
+/// because a failed scan may leave incomplete tile states, from which the next scan would start.
 fn cleared_after_failure(
     launched: Result<(), AlgorithmError>,
     queue: Queue<'_>,
@@ -148,7 +148,8 @@ fn cleared_after_failure(
     launched
 }
 
-/// Returns a grid with one thread per element, or the largest grid, whose threads stride over the elements.
+/// Returns a grid with one thread per element. If that grid would be too large, returns the largest grid, whose threads
+/// process several elements.
 fn grid(n: usize) -> LaunchConfig {
     LaunchConfig::new(n.div_ceil(THREADS as usize).clamp(1, MAX_BLOCKS) as u32, THREADS)
 }

@@ -1,7 +1,7 @@
-//! The prefix scan: element i of the result combines the elements up to i by an associative operator.
+//! Prefix scan: element i of the result combines the elements of the input up to element i by an associative operator.
 //!
 //! [`scan`] runs one of the kernels of `gpu::scan` on buffers of any length. Use a [`Scanner`] for repeated scans,
-//! because its scans allocate no memory. [`ScanElement`] lists the element types of each operator.
+//! because its scans allocate no memory. [`ScanElement`] lists the element types for each operator.
 //!
 //! ```
 //! use gpu::operator::{Affine, Compose, Sum};
@@ -56,19 +56,20 @@ mod launches;
 mod plan;
 
 pub use element::ScanElement;
-// The former name.
+// The former name of the trait, for existing callers.
 pub use element::ScanElement as Scannable;
 pub use plan::{check_on, default_rung};
 
-/// Checks that the rung is built for `O` on `T` and takes `len` elements.
+/// Checks that the rung is built for the operator `O` on elements of type `T`, and that it accepts `len` elements.
 ///
 /// # Errors
-/// [`AlgorithmError::NotBuilt`] if the rung is not built for `O` on `T` or does not take `len` elements.
+/// Returns [`AlgorithmError::NotBuilt`] if the rung is not built for `O` on `T` or does not accept `len` elements.
 pub fn check<T: ScanElement<O>, O: Operator<T>>(rung: ScanRung, len: usize) -> Result<(), AlgorithmError> {
     capabilities::check(rung, &capabilities::of_operator::<T, O>(), len)
 }
 
-/// Returns the number of elements that a block scans at a time, in a scan of `len` elements of `element_bytes` bytes.
+/// Returns the number of elements in a tile, for a scan of `len` elements of `element_bytes` bytes. A block scans one
+/// tile at a time.
 pub fn tile(rung: ScanRung, len: usize, element_bytes: usize) -> usize {
     let vector = 16 / element_bytes;
     match rung {
@@ -89,7 +90,7 @@ pub fn temporary_bytes<T: Element>(rung: ScanRung, len: usize) -> u64 {
     (count as u64).saturating_mul(size as u64)
 }
 
-/// Returns the number of `u64` words that hold the tile states of a scan of `len` elements.
+/// Returns the number of `u64` words that contain the tile states during a scan of `len` elements.
 fn tile_state_words<T: Element>(rung: ScanRung, len: usize) -> usize {
     state_words::<T>(len.div_ceil(tile(rung, len, size_of::<T>())))
 }
@@ -113,7 +114,8 @@ impl fmt::Display for ScanKind {
 }
 
 impl ScanKind {
-    /// Returns the number of elements by which the result is shifted compared with an inclusive scan: 0 or 1.
+    /// Returns the number of elements by which the result is shifted compared with an inclusive scan: 0 for an
+    /// inclusive scan, 1 for an exclusive scan.
     pub fn shift(self) -> usize {
         match self {
             Self::Inclusive => 0,
@@ -124,17 +126,17 @@ impl ScanKind {
 
 /// Writes the scan of `x` with `operator` into `y`.
 ///
-/// The operands stay in order, but each kernel groups them differently, and float sums and products depend on the
-/// grouping. The grouping of `LookBack` and `Pipelined` also depends on timing, so two runs may round differently. All
-/// other results are the same in every run.
+/// Every kernel combines the operands in order, but each kernel groups the operands differently. Float sums and
+/// products depend on the grouping. In `LookBack` and `Pipelined`, the grouping also depends on timing, so the results
+/// of two runs may differ by rounding. All other results are the same in every run.
 ///
 /// On a GPU this function returns before the kernel has finished. Later work on the same device sees the result.
 ///
 /// # Errors
-/// - [`Error::LengthMismatch`] if `x` and `y` differ in length.
-/// - [`AlgorithmError::NotBuilt`] if the rung is not built for the type and operator, does not take that many elements,
-///   or needs more shared memory than the device has.
-/// - The error of the launch.
+/// - Returns [`Error::LengthMismatch`] if `x` and `y` differ in length.
+/// - Returns [`AlgorithmError::NotBuilt`] if the rung is not built for the type and operator, does not accept that many
+///   elements, or needs more shared memory than the device has.
+/// - Returns the error of the launch, if it fails.
 pub fn scan<T: ScanElement<O>, O: Operator<T>>(
     device: &Device,
     rung: ScanRung,
@@ -146,14 +148,15 @@ pub fn scan<T: ScanElement<O>, O: Operator<T>>(
     Scanner::<T, O>::new(device, rung, x.len())?.scan(kind, x, y)
 }
 
-/// Scans vectors of one length, and owns the necessary temporary storage. A scan allocates no memory.
+/// A scan that can run repeatedly on vectors of one length. It owns the temporary storage that it needs, so a run
+/// allocates no memory.
 #[derive(Debug)]
 pub struct Scanner<T: ScanElement<O>, O: Operator<T>> {
     device: Device,
     rung: ScanRung,
     len: usize,
-    /// The second of the two buffers that alternate as input and output of the naive rung; `None` if no second one is
-    /// needed.
+    /// A buffer for intermediate results of the naive rung. Each step of this rung reads one buffer and writes another.
+    /// `None` if no such buffer is needed.
     other: Option<Buffer<T>>,
     /// The tile states; empty for a rung without tile states.
     states: Buffer<u64>,
@@ -164,24 +167,26 @@ impl<T: ScanElement<O>, O: Operator<T>> Scanner<T, O> {
     /// Returns a scanner for `len` elements on `device`.
     ///
     /// # Errors
-    /// [`AlgorithmError::NotBuilt`] as for [`scan`]; [`Error::OutOfMemory`].
+    /// Returns [`AlgorithmError::NotBuilt`] in the cases that [`scan`] lists. Returns [`Error::OutOfMemory`] if the
+    /// device has too little memory.
     pub fn new(device: &Device, rung: ScanRung, len: usize) -> Result<Self, AlgorithmError> {
         check_on::<T, O>(rung, device, len)?;
-        // A scan of two elements takes one step, which needs no second buffer.
+        // A scan of two elements takes one step, which has no intermediate result.
         let other = if rung == ScanRung::Naive && len > 2 { Some(device.alloc(len)?) } else { None };
         let words = match rung {
             ScanRung::LookBack | ScanRung::Pipelined => tile_state_words::<T>(rung, len),
             ScanRung::NaiveBlock | ScanRung::Naive | ScanRung::WorkEfficient => 0,
         };
-        // A scan starts from the tile states that the previous scan of this type has left.
+        // A scan starts from the tile states that the previous scan of the same type left in this memory.
         let states = device.workspace::<Self, _>(words)?;
         Ok(Self { device: device.clone(), rung, len, other, states, operator: PhantomData })
     }
 
-    /// Writes the scan of `x` into `y`, as [`scan`] does.
+    /// Writes the scan of `x` into `y`, like the function [`scan`].
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`] if the scanner was made for another length; otherwise the error of the launch.
+    /// Returns [`Error::LengthMismatch`] if the scanner was made for another length. Otherwise returns the error of the
+    /// launch.
     pub fn scan(&mut self, kind: ScanKind, x: &Buffer<T>, y: &mut Buffer<T>) -> Result<(), AlgorithmError> {
         let device = self.device.clone();
         self.scan_in(device.queue(), kind, x, y)
@@ -189,8 +194,8 @@ impl<T: ScanElement<O>, O: Operator<T>> Scanner<T, O> {
 
     /// Records a [`scan`](Self::scan) of `x` into `y` as a graph. The graph borrows the scanner and both buffers.
     ///
-    /// [`Device::record`] with [`scan_in`](Self::scan_in) records larger graphs. It also records graphs that own `x`,
-    /// so that a program can change `x` between launches:
+    /// Use [`Device::record`] with [`scan_in`](Self::scan_in) for larger graphs. Use it also for graphs that own `x`,
+    /// so that the program can change `x` between launches:
     ///
     /// ```
     /// use gpu::operator::Sum;
@@ -212,7 +217,7 @@ impl<T: ScanElement<O>, O: Operator<T>> Scanner<T, O> {
     /// ```
     ///
     /// # Errors
-    /// The errors of [`scan`](Self::scan) and of the recording.
+    /// Returns the errors of [`scan`](Self::scan), and an error if the recording fails.
     #[allow(clippy::type_complexity, reason = "the type lists the graph's resources")]
     pub fn record<'a>(
         &'a mut self,
@@ -224,10 +229,10 @@ impl<T: ScanElement<O>, O: Operator<T>> Scanner<T, O> {
         device.record((self, x, y), |queue, (scanner, x, y)| scanner.scan_in(queue, kind, x, y))
     }
 
-    /// Like [`scan`](Self::scan), but on `queue`, which is the device or a graph that is being recorded.
+    /// Does the same as [`scan`](Self::scan) on `queue`: the queue of the device, or a graph that is being recorded.
     ///
     /// # Errors
-    /// The errors of [`scan`](Self::scan).
+    /// Returns the errors of [`scan`](Self::scan).
     pub fn scan_in(
         &mut self,
         queue: Queue<'_>,
@@ -238,12 +243,12 @@ impl<T: ScanElement<O>, O: Operator<T>> Scanner<T, O> {
         self.scan_views(queue, kind, x.view(), y.view_mut())
     }
 
-    /// Like [`scan_in`](Self::scan_in), but for views, such as parts of buffers. A view may begin with any element. The
-    /// scan takes longer if a view does not begin at a multiple of 16 bytes, because the kernel then moves single
-    /// elements.
+    /// Does the same as [`scan_in`](Self::scan_in) for views, such as parts of buffers. A view may begin at any element
+    /// of a buffer. The scan takes longer if a view does not begin at a multiple of 16 bytes, because the kernel then
+    /// moves single elements.
     ///
     /// # Errors
-    /// The errors of [`scan`](Self::scan).
+    /// Returns the errors of [`scan`](Self::scan).
     pub fn scan_views(
         &mut self,
         queue: Queue<'_>,
@@ -282,7 +287,7 @@ impl<T: ScanElement<O>, O: Operator<T>> Resources for Scanner<T, O> {
     }
 }
 
-/// Adds scans by the default rung to [`Device`].
+/// Extends [`Device`] with scans by the default rung, the fastest kernel for the length and the device.
 pub trait ScanExt: Borrow<Device> {
     /// Returns the inclusive scan: element i is `x[0] ∘ … ∘ x[i]`.
     ///
@@ -294,7 +299,7 @@ pub trait ScanExt: Borrow<Device> {
     /// ```
     ///
     /// # Errors
-    /// [`AlgorithmError::Launch`] if the device fails or has too little memory.
+    /// Returns [`AlgorithmError::Launch`] if the device fails or has too little memory.
     fn scan_inclusive<X, O>(&self, x: X, operator: O) -> Result<X::Output, AlgorithmError>
     where
         X: Vector<Element: ScanElement<O>>,
@@ -313,7 +318,7 @@ pub trait ScanExt: Borrow<Device> {
     /// ```
     ///
     /// # Errors
-    /// The errors of [`scan_inclusive`](Self::scan_inclusive).
+    /// Returns the errors of [`scan_inclusive`](Self::scan_inclusive).
     fn scan_exclusive<X, O>(&self, x: X, operator: O) -> Result<X::Output, AlgorithmError>
     where
         X: Vector<Element: ScanElement<O>>,

@@ -1,4 +1,5 @@
-//! Chooses the default rung by length and device, the tile size of the look-back, and the grid of the pipelined kernel.
+//! Chooses the default rung for a length and device, the tile size of the look-back scan, and the grid of the pipelined
+//! scan.
 
 use cuda_std::Ladder;
 use gpu::operator::Operator;
@@ -10,17 +11,17 @@ use super::{ScanElement, check};
 use crate::capabilities;
 use crate::error::AlgorithmError;
 
-/// The number of bytes of shared memory that a block of the pipelined kernel takes: the ring, up to 1 KiB for other
-/// arrays, and the bytes that the system reserves.
+/// The number of bytes of shared memory for a block of the pipelined scan: the ring buffer of tiles, up to 1 KiB for
+/// other arrays, and the bytes that CUDA reserves.
 const PIPELINED_BYTES: u32 = RING_BYTES + 1024 + RESERVED_BYTES;
 
-/// The number of bytes of shared memory that the system reserves per block from sm_80 on.
+/// The number of bytes of shared memory that CUDA reserves per block, on GPUs from sm_80 on.
 const RESERVED_BYTES: u32 = 1024;
 
 /// Returns the rung that runs by default for `len` elements of `T` on `device`, with any operator.
 ///
-/// Returns [`Pipelined`](ScanRung::Pipelined) for many elements on a GPU whose multiprocessors each hold two blocks of
-/// the pipelined kernel, such as GPUs of compute capability 9.0 and 10.0. Otherwise returns
+/// Returns [`Pipelined`](ScanRung::Pipelined) for many elements on a GPU on which two blocks of the pipelined kernel
+/// fit on a multiprocessor, such as GPUs of compute capability 9.0 and 10.0. Otherwise returns
 /// [`LookBack`](ScanRung::LookBack).
 pub fn default_rung<T: Element>(device: &Device, len: usize) -> ScanRung {
     let bytes = len.saturating_mul(size_of::<T>());
@@ -30,8 +31,8 @@ pub fn default_rung<T: Element>(device: &Device, len: usize) -> ScanRung {
 /// Checks that the rung can scan `len` elements of `T` with `O` on `device`.
 ///
 /// # Errors
-/// [`AlgorithmError::NotBuilt`] as for [`check`], and if a block on the device has too little shared memory for the
-/// rung.
+/// Returns [`AlgorithmError::NotBuilt`] in the cases that [`check`] lists, and if a block on the device has too little
+/// shared memory for the rung.
 pub fn check_on<T: ScanElement<O>, O: Operator<T>>(
     rung: ScanRung,
     device: &Device,
@@ -60,14 +61,14 @@ pub(super) fn chunks(len: usize, element_bytes: usize) -> usize {
     }
 }
 
-/// Returns the number of blocks of the pipelined kernel that a multiprocessor of `device` holds at once; 0 if it has
-/// too little shared memory for one.
+/// Returns the number of blocks of the pipelined kernel that fit on a multiprocessor of `device` at once, or 0 if the
+/// multiprocessor has too little shared memory for one block.
 fn pipelined_blocks(device: &Device) -> u32 {
     (device.max_dynamic_shared().saturating_add(RESERVED_BYTES) / PIPELINED_BYTES).min(BLOCKS)
 }
 
-/// Returns the number of blocks in the pipelined kernel's grid for `tiles` tiles: one per tile, up to the number that
-/// `device` holds at once.
+/// Returns the number of blocks in the pipelined kernel's grid for `tiles` tiles: one per tile, but at most as many as
+/// fit on `device` at once.
 pub(super) fn pipelined_grid(device: &Device, tiles: usize) -> u32 {
     let held = device.multiprocessors().saturating_mul(pipelined_blocks(device)).max(1);
     u32::try_from(tiles).unwrap_or(u32::MAX).min(held)

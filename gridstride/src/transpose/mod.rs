@@ -1,4 +1,4 @@
-//! The transpose of a matrix of any width and height.
+//! Transpose of a matrix of any width and height.
 //!
 //! [`transpose`] runs one of the kernels of `gpu::transpose`. [`plan`] returns the grid and block of the launch.
 //!
@@ -49,25 +49,26 @@ mod views;
 /// The largest number of blocks along y, and along z, that every GPU allows.
 const MAX_ALONG_Y: usize = 65535;
 
-/// Returns true if the rung transposes, and false if it is a baseline, which copies `x` unchanged.
+/// Returns true if the rung transposes, and false if it is a baseline that only copies `x`, for comparison.
 pub fn is_transpose(rung: TransposeRung) -> bool {
     !matches!(rung, TransposeRung::Copy | TransposeRung::CopyTile)
 }
 
-/// The launch of a transpose kernel for a matrix.
+/// The plan of a transpose, which is a single launch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Plan {
     /// The grid and block of the launch.
     pub config: LaunchConfig,
-    /// True if all rows of `x` and of `y` begin at a multiple of 16 bytes. If so, the last rung launches
-    /// [`transpose_vectorised`](gpu::transpose::transpose_vectorised()). If not, it launches
+    /// True if all rows of `x` and of `y` begin at a multiple of 16 bytes. If true, the last rung launches
+    /// [`transpose_vectorised`](gpu::transpose::transpose_vectorised()), otherwise
     /// [`transpose_unaligned`](gpu::transpose::transpose_unaligned()).
     pub is_aligned: bool,
 }
 
-/// Returns the launch for a matrix of `size` that fills whole buffers. `U` is the integer type with the elements' size.
+/// Returns the plan for a matrix of size `size`, if input and output are whole buffers. `U` is the integer type of the
+/// same size as the elements.
 ///
-/// If no grid can cover the matrix, the function returns a grid that the launch refuses.
+/// If the matrix is too large for any grid, the function returns a grid with which the launch fails.
 pub fn plan<U: Bits>(rung: TransposeRung, size: Size) -> Plan {
     let Size { width, height } = size;
     // A buffer begins at a multiple of 16 bytes.
@@ -76,7 +77,7 @@ pub fn plan<U: Bits>(rung: TransposeRung, size: Size) -> Plan {
         LaunchConfig::new(grid(width.div_ceil(TILE), height.div_ceil(TILE)), (TILE as u32, BLOCK_ROWS as u32))
     } else if is_aligned {
         let shape = U::ALIGNED;
-        // Consecutive blocks take the tiles of a column, so that they write along the rows of y.
+        // Consecutive blocks process the tiles of a column of tiles, so that they write along the rows of `y`.
         LaunchConfig::new(grid(height.div_ceil(shape.rows), width.div_ceil(shape.columns)), shape.threads as u32)
     } else {
         return unaligned_plan::<U>(size);
@@ -84,22 +85,22 @@ pub fn plan<U: Bits>(rung: TransposeRung, size: Size) -> Plan {
     Plan { config, is_aligned }
 }
 
-/// Returns the launch of [`transpose_unaligned`](gpu::transpose::transpose_unaligned()) for a matrix of `size` in views
-/// that may begin with any element.
+/// Returns the plan that launches [`transpose_unaligned`](gpu::transpose::transpose_unaligned()), for a matrix of
+/// `size` in views that may begin at any element of a buffer.
 pub fn unaligned_plan<U: Bits>(size: Size) -> Plan {
     let grid = grid(unaligned_tile_rows::<U>(size.height), unaligned_tile_columns::<U>(size.width));
     Plan { config: LaunchConfig::new(grid, U::UNALIGNED.threads as u32), is_aligned: false }
 }
 
-/// Returns the launch of [`transpose_gathered`](gpu::transpose::transpose_gathered()), for elements of 1 or 2 bytes in
-/// views that may begin with any element.
+/// Returns the plan that launches [`transpose_gathered`](gpu::transpose::transpose_gathered()), for elements of 1 or 2
+/// bytes in views that may begin at any element of a buffer.
 pub fn gathered_plan<U: Bits>(size: Size) -> Plan {
     let grid = grid(gathered_tile_rows::<U>(size.height), gathered_tile_columns::<U>(size.width));
     Plan { config: LaunchConfig::new(grid, GATHERED_THREADS as u32), is_aligned: false }
 }
 
-/// Returns the launch of [`transpose_plain`](gpu::transpose::transpose_plain()) in blocks of `THREADS` threads, for
-/// elements of 4 or 8 bytes in views that may begin with any element.
+/// Returns the plan that launches [`transpose_plain`](gpu::transpose::transpose_plain()) in blocks of `THREADS`
+/// threads, for elements of 4 or 8 bytes in views that may begin at any element of a buffer.
 pub fn plain_plan<U: Bits, const THREADS: usize>(size: Size) -> Plan {
     let columns = plain_row_bytes(THREADS) / size_of::<U>();
     let grid = grid(size.height.div_ceil(plain_rows(THREADS)), size.width.div_ceil(columns));
@@ -113,17 +114,18 @@ fn grid(along_x: usize, others: usize) -> Dim3 {
     Dim3::new(blocks(along_x), blocks(others.div_ceil(z)), blocks(z))
 }
 
-/// Writes the transpose of `x` into `y`. `x` has `size.height` rows of `size.width` elements, row after row, and `y`
-/// has `size.width` rows of `size.height` elements. The baselines write a copy of `x` instead.
+/// Writes the transpose of `x` into `y`. Both are in row-major order: `x` has `size.height` rows of `size.width`
+/// elements, and `y` has `size.width` rows of `size.height` elements. The baseline rungs (see [`is_transpose`]) write a
+/// copy of `x` instead.
 ///
-/// `T` may be any element type of 1, 2, 4 or 8 bytes; a type of another size does not compile. Every bit of an element
-/// is kept.
+/// `T` may be any element type of 1, 2, 4 or 8 bytes; a type of another size does not compile. The kernels move the
+/// bits of an element unchanged.
 ///
 /// On a GPU this function returns before the kernel has finished. Later work on the same device sees the result.
 ///
 /// # Errors
-/// [`AlgorithmError::SizeMismatch`] if `x` or `y` does not have `size.width * size.height` elements; otherwise the
-/// error of the launch.
+/// Returns [`AlgorithmError::SizeMismatch`] if `x` or `y` does not have `size.width * size.height` elements. Otherwise
+/// returns the error of the launch.
 pub fn transpose<'q, T: Element>(
     queue: impl Into<Queue<'q>>,
     rung: TransposeRung,
@@ -153,7 +155,7 @@ pub fn transpose<'q, T: Element>(
     }
 }
 
-/// Enqueues the transpose, which moves elements of `T` as integers of type `U`.
+/// Enqueues the transpose. The kernel moves the elements of type `T` as integers of type `U`.
 ///
 /// # Safety
 /// `T` and `U` must have the same size.
@@ -166,10 +168,10 @@ unsafe fn launch<T: Element, U: Bits>(
 ) -> Result<(), AlgorithmError> {
     let Size { width, height } = size;
     let Plan { mut config, is_aligned } = plan::<U>(rung, size);
-    // SAFETY: `T` and `U` have the same size, as this function requires.
+    // SAFETY: by this function's contract, `T` and `U` have the same size.
     let (x, y) = unsafe { (view::<T, U>(x), view_mut::<T, U>(y)) };
     let bytes = x.len() * size_of::<U>();
-    /// Sets the configuration for the plain kernel and builds its call.
+    /// Sets the launch configuration for the plain kernel and builds the kernel's call.
     macro_rules! plain {
         ($threads:literal) => {{
             config = plain_plan::<U, $threads>(size).config;
@@ -192,7 +194,7 @@ unsafe fn launch<T: Element, U: Bits>(
     Ok(queue.launch(config, call)?)
 }
 
-/// Adds the transpose by the default rung to [`Device`].
+/// Extends [`Device`] with the transpose by the default rung, the fastest kernel.
 pub trait TransposeExt: Borrow<Device> {
     /// Returns the transpose of a matrix. `x` has `height` rows of `width` elements. The result has `width` rows of
     /// `height` elements.
@@ -205,8 +207,8 @@ pub trait TransposeExt: Borrow<Device> {
     /// ```
     ///
     /// # Errors
-    /// [`AlgorithmError::SizeMismatch`] if `x` does not have `width · height` elements; [`AlgorithmError::Launch`] if
-    /// the device fails or has too little memory.
+    /// Returns [`AlgorithmError::SizeMismatch`] if `x` does not have `width · height` elements. Returns
+    /// [`AlgorithmError::Launch`] if the device fails or has too little memory.
     fn transpose<X: Vector>(&self, x: X, width: usize, height: usize) -> Result<X::Output, AlgorithmError> {
         let device = self.borrow();
         x.mapped(device, |x, y| transpose(device, TransposeRung::LAST, Size { width, height }, x, y))
@@ -219,7 +221,7 @@ impl TransposeExt for Device {}
 mod tests {
     use super::*;
 
-    /// Checks that each plan has a block for every tile, and a grid that a GPU accepts.
+    /// Checks that each plan has a block for every tile, and that its grid is within the limits of GPUs.
     #[test]
     fn grids_cover_the_matrix_within_the_limits() {
         fn check<U: Bits>(width: usize, height: usize) {
@@ -228,7 +230,7 @@ mod tests {
             plans.push(unaligned_plan::<U>(size));
             for (index, Plan { config, .. }) in plans.into_iter().enumerate() {
                 let is_last_rung = index + 1 >= TransposeRung::ALL.len();
-                // The smallest and the largest side of a block's tile.
+                // The smallest and the largest number of rows or columns of a block's tile.
                 let (least, most) = if is_last_rung { (32, 128) } else { (TILE, TILE) };
                 let (along, others) = if is_last_rung { (height, width) } else { (width, height) };
                 let Dim3 { x, y, z } = config.grid;
@@ -237,7 +239,7 @@ mod tests {
                 assert!(y <= 65535 && z <= 65535, "{what}");
                 let blocks = y as usize * z as usize;
                 assert!(blocks >= others.div_ceil(most), "{what}");
-                // Only few blocks may be without a tile.
+                // Only a few blocks may have no tile.
                 let tiles = (along.div_ceil(least) + 1) * (others.div_ceil(least) + 1);
                 assert!(x as usize * blocks <= 2 * tiles, "{what}");
             }

@@ -170,7 +170,7 @@ fn no_reader_panics_or_takes_more_than_it_may() {
     let input = (0..seeds.len(), prop::collection::vec(any::<Change>(), 0..6), 0..formats.len(), any::<u8>());
     let (mut inputs, mut read) = (0u64, Cell::new(0u64));
     while Instant::now() < end {
-        // Each from a seed of its own.
+        // Every runner has a different random seed.
         let mut runner = TestRunner::new(Config { cases: CASES, failure_persistence: None, ..Config::default() });
         let result = runner.run(&input, |(seed, changes, format, zip)| {
             let mut bytes = seeds[seed].clone();

@@ -79,7 +79,7 @@ fn every_algorithm_has_its_rungs_in_file_and_table() {
 fn a_recording_is_shown_and_drawn_again() {
     let folder = tempfile::tempdir().unwrap();
     let (recording, table) = measure(&["saxpy", "--quick", "--seed", "5"], folder.path());
-    // The yardstick is always there.
+    // Every recording includes the device's own copy.
     assert_eq!(rungs(&recording, "copy"), ["device_copy"]);
     assert_eq!((rows(&recording, "reduce").len(), &recording["seed"]), (0, &5.into()));
     let file = folder.path().join("run.json");
@@ -179,7 +179,7 @@ fn peers_stand_beside_the_rungs() {
     {
         assert!(table.contains(part), "{part}: {table}");
     }
-    // Each call of a series finds memory.
+    // The peer is also called in a series, with the memory of each set.
     let (recording, table) = measure(&["reduce", "--peers", library], folder.path());
     let peers: Vec<_> = rows(&recording, "reduce").into_iter().filter(named).collect();
     let has_series = |row: &&Value| row["series_us"].is_number() && row["host_us"].is_number();

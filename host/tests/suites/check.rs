@@ -49,7 +49,7 @@ fn json_counts_what_was_checked() {
 fn rungs_and_instances_are_known() {
     assert_eq!(names(&json(&["work_efficient", "--schedule", "natural"], 0)).len(), 3);
     assert_eq!(names(&json(&["scale_grid_f32", "--schedule", "natural"], 0)), ["scale_grid"]);
-    // One of scan, one of transpose.
+    // The name selects two rungs: one of scan and one of transpose.
     let naive = json(&["naive", "--schedule", "natural"], 0);
     assert_eq!(names(&naive), ["scan_naive_step", "transpose_naive"]);
 }
@@ -166,7 +166,7 @@ fn more_orders_are_tried_when_they_are_asked_for() {
     let tried = &report["thorough"];
     assert_eq!((&tried["seconds_per_kernel"], &tried["cases"]), (&0.5.into(), &1.into()), "{report}");
     assert!(tried["orders"].as_u64().is_some_and(|orders| orders > 8), "{report}");
-    // Nobody communicates by atomics: there is no other order to try than the hostile ones.
+    // The threads do not communicate by atomics, so the search has no orders to try beyond the hostile ones.
     let report = json(&["scale_grid", "--thorough"], 0);
     assert_eq!(report["thorough"]["exhausted"], report["thorough"]["cases"], "{report}");
     assert_eq!(report["thorough"]["orders"], 8 * report["thorough"]["cases"].as_u64().unwrap(), "{report}");

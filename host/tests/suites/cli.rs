@@ -140,11 +140,11 @@ fn a_malformed_standard_input_is_named() {
     assert_fails(&host_with_input(&["life", "-"], "x = 3, y = 1\n5z!"), 1, &["standard input", "line 2"]);
 }
 
-/// Tests a file with too large a board. This is no usage error, and the message says where the size comes from.
+/// Tests a file with too large a board. This is not a usage error, and the message says where the size comes from.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_pattern_that_gets_too_much_room_is_told_of_size() {
-    // Some machines have, or promise, any amount of memory: 8 GiB are enough for everything else.
+    // Some machines have, or promise, any amount of memory. The limit of 8 GiB is enough for everything else.
     let limited = |file: &str, input: &str| {
         let mut command = Command::new("sh");
         command.args(["-c", r#"ulimit -v 8388608 && exec "$0" "$@""#, env!("CARGO_BIN_EXE_host")]);
@@ -222,7 +222,7 @@ fn a_file_goes_in_and_comes_out() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     fs::write(path("glider.rle"), GLIDER).unwrap();
-    // After 4·16 generations it is back on a torus of 16 columns, but not of 12 rows: after 4·48 on both.
+    // A glider returns to its column, of 16, after 4·16 generations. It returns to its row, of 12, as well after 4·48.
     let first = json(&[
         "life",
         &path("glider.rle"),
@@ -332,7 +332,7 @@ fn ctrl_c_ends_a_long_run_and_leaves_no_file() {
     let generations = "1000000000000";
     let mut child =
         start(&["life", "--size", "64x64", "--generations", generations, "--out", out_text, "--device", "sim"]);
-    // The run begins after its remarks: the device, the soup.
+    // The program prints its remarks about the device and the soup before the run begins.
     let mut stderr = BufReader::new(child.stderr.take().unwrap());
     let mut remark = String::new();
     while !remark.starts_with("soup") {

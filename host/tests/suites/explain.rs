@@ -80,7 +80,7 @@ fn launches_are_counted_by_their_configuration() {
     assert_eq!(launch["grid"], serde_json::json!([4, 2, 1]));
     assert_eq!(launch["block"], serde_json::json!([32, 8, 1]));
     assert_eq!(launch["launches"], 1);
-    // A request for each row of a tile.
+    // The number of requests: one for each row of a tile.
     let requests = 4 * 2 * 32;
     for (memory, kind, figure, value) in [
         ("global", "load", "requests", requests),
@@ -96,7 +96,7 @@ fn launches_are_counted_by_their_configuration() {
         assert_eq!(launch[memory][kind][figure], value, "{memory} {kind} {figure}");
     }
     assert_eq!(launch["barriers"], 8);
-    // A scan's steps are launches of one kernel on one grid.
+    // All steps of this scan launch the same kernel on the same grid.
     let explanation = json(&["scan/naive", "--n", "1000"]);
     let launches = explanation["rungs"][0]["kernels"][0]["launches"].as_array().unwrap();
     assert_eq!((launches.len(), &launches[0]["launches"]), (1, &10.into()));

@@ -55,7 +55,7 @@ fn a_run_is_resumed_on_another_number_of_devices() {
         let rest = [file, "--generations", "90", "--device", second];
         assert!(written(folder.path(), "--out", "last.rle", &rest) == whole, "{first}, then {second}");
     }
-    // A damaged file is found while its parts are read.
+    // The program detects a damaged file while it reads the file's parts.
     let mut damaged = fs::read(file).unwrap();
     *damaged.last_mut().unwrap() ^= 1;
     fs::write(file, damaged).unwrap();

@@ -52,8 +52,8 @@ fn a_run_that_is_killed_a_hundred_times_ends_as_one_that_is_not() {
         } else {
             start(&[&soup[..], &checkpoint].concat())
         };
-        // Some are killed at once, the others some time after they have written something: times that are no multiples
-        // of anything in the program.
+        // Some runs are killed at once, and the others some time after they have written something. These times are not
+        // multiples of any period in the program.
         let begun = Instant::now();
         while kill % 5 > 0 && generation() == newest && begun.elapsed() < Duration::from_secs(20) {
             std::thread::sleep(Duration::from_micros(200));
@@ -87,7 +87,7 @@ fn a_run_that_is_stopped_leaves_a_checkpoint_of_its_last_generation() {
     command.args(["life", "--no-animation", "--size", "100x80", "--seed", "2", "--device", "cpu", "--every", "1h"]);
     command.args(["--generations", "1099511627776", "--checkpoint", file]);
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-    // The run begins after its remarks: the device, the soup.
+    // The program prints its remarks about the device and the soup before the run begins.
     let mut remarks = BufReader::new(child.stderr.take().unwrap());
     let mut stderr = String::new();
     while !stderr.contains("soup") {
@@ -213,7 +213,7 @@ fn an_end_is_found_on_every_device() {
         let object = json_of(&[&[file, "--size", "16x16", "--until", "stable"][..], device].concat());
         assert_eq!(object["stable"], json!({"since": 0, "period": 64, "dead": false}), "{device:?}");
     }
-    // Hashes are made every 120 generations, and at the last one.
+    // The run hashes the board every 120 generations, and at the last one.
     for (generations, stable, end) in
         [("70", Value::Null, 70), ("5000", json!({"since": 0, "period": 64, "dead": false}), 64)]
     {
@@ -251,7 +251,7 @@ fn a_run_until_it_is_stable_always_writes_the_same() {
 fn a_spaceship_ends() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("ships.rle");
-    // Two of one velocity.
+    // The board has two spaceships of the same velocity.
     fs::write(&file, "x = 5, y = 13\nbo2bo$o$o3bo$4o6$bo2bo$o$o3bo$4o!").unwrap();
     let file = file.to_str().unwrap();
     for device in ["cpu", "sim"] {
@@ -284,7 +284,7 @@ fn no_file_is_written_over_another() {
     }
     assert_eq!(fs::read_to_string(&pattern).unwrap(), "bo$2bo$3o!");
     assert!(!Path::new(&other).exists() && !Path::new(&stats).exists());
-    // A checkpoint is resumed into itself.
+    // The run resumes a checkpoint, and writes the next one to the same file.
     for generations in ["3", "6"] {
         let input = if generations == "3" { &pattern } else { &other };
         let object = json_of(&[input, "--generations", generations, "--checkpoint", &other, "--device", "cpu"]);
@@ -315,7 +315,7 @@ fn statistics_are_those_of_the_boards() {
         all[0].lines().skip(1).map(|line| line.split(',').map(|field| field.parse().ok()).collect()).collect();
     assert_eq!(rows.iter().map(|row| row[0].unwrap()).collect::<Vec<_>>(), (0..=40).step_by(4).collect::<Vec<_>>());
     assert_eq!((rows[0][2], rows[0][3]), (None, None));
-    // Every generation's: births less deaths are what the population has gained.
+    // The statistics cover every generation: births minus deaths equal the growth of the population.
     let json = path("all.json");
     LIFE.run(&[&soup[..], &["--stats", &json, "--device", "cpu"]].concat());
     let every: Value = serde_json::from_str(&fs::read_to_string(json).unwrap()).unwrap();
@@ -337,7 +337,7 @@ fn statistics_are_those_of_the_boards() {
 fn a_census_counts_the_ash() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("some.rle");
-    // A block, a blinker and a beehive.
+    // The board has a block, a blinker and a beehive.
     fs::write(&file, "x = 20, y = 3\n2o6bo8b2o$2o6bo7bo2bo$8bo8b2o!").unwrap();
     let object = json_of(&[file.to_str().unwrap(), "--size", "60x30", "--census", "--device", "cpu"]);
     assert_eq!(object["stable"]["period"], json!(2));
@@ -352,7 +352,7 @@ fn a_census_counts_the_ash() {
         let kinds = census["kinds"].as_array().unwrap();
         kinds.iter().find(|kind| kind["code"] == code).map_or(0, |kind| kind["count"].as_u64().unwrap())
     };
-    // The published order, where it is clear in so few soups.
+    // The objects have the published order of frequency, as far as so few soups show it.
     assert!(count("xs4_33") > count("xs6_696") && count("xp2_7") > count("xs6_696"), "{census}");
     assert!(count("xs6_696") > count("xs7_2596") && count("xs5_253") > count("xs4_252"), "{census}");
     assert_eq!(census["kinds"], json_of(&soups)["kinds"]);

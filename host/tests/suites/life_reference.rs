@@ -139,18 +139,18 @@ fn the_acorn_grows() {
 
 #[test]
 fn neighbours_count_with_multiplicity() {
-    // One cell is its own eight neighbours.
+    // On a torus of one cell, the cell is all eight of its neighbours.
     assert_eq!(step(&[1], 1, 1), [0]);
     assert_eq!(step(&[0], 1, 1), [0]);
-    // One column: twice itself, three times the cell above and the one below.
+    // In one column, a cell counts itself twice, and the cells above and below it three times each.
     assert_eq!(step(&[1, 0, 0], 1, 3), [1, 1, 1]);
     assert_eq!(step(&[1, 1, 1], 1, 3), [0, 0, 0]);
     assert_eq!(step(&[1, 0, 0, 0], 1, 4), [1, 1, 0, 1]);
     assert_eq!(step(&[1, 0, 0, 0], 4, 1), [1, 1, 0, 1]);
-    // One column of two: above and below are the same cell, six times.
+    // In one column of two cells, the cells above and below are the same cell, which counts six times.
     assert_eq!(step(&[1, 0], 1, 2), [1, 0]);
     assert_eq!(step(&[1, 1], 1, 2), [0, 0]);
-    // Two by two: twice the cell beside, twice the one below, four times the diagonal one.
+    // In two by two cells, the cell beside counts twice, the cell below twice, and the diagonal one four times.
     assert_eq!(step(&[1, 0, 0, 0], 2, 2), [0, 0, 0, 0]);
     assert_eq!(step(&[1, 1, 0, 0], 2, 2), [1, 1, 0, 0]);
     assert_eq!(step(&[1, 0, 1, 0], 2, 2), [1, 0, 1, 0]);

@@ -40,7 +40,7 @@ fn every_rung_is_listed_in_a_table_that_fits() {
             let has_rung = |line: &str| line.split_whitespace().take(2).any(|word| word == rung.name);
             assert!(rest.any(has_rung), "{} {}", algorithm.name(), rung.name);
         }
-        // The whole idea, in however many lines.
+        // The table has the whole idea, on any number of lines.
         let words: Vec<&str> = text.split_whitespace().collect();
         let last = algorithm.rungs().iter().map(|rung| rung.idea.split(' ').next_back().unwrap());
         assert!(last.into_iter().all(|word| words.contains(&word)), "{}", algorithm.name());

@@ -33,7 +33,7 @@ fn a_project_is_made_and_the_next_steps_are_said() {
     assert_eq!(names(folder.parent().unwrap()), ["mine"], "nothing is left over");
     let manifest = fs::read_to_string(folder.join("Cargo.toml")).unwrap();
     assert!(manifest.contains("name = \"mine\""), "{manifest}");
-    // The crates are those of this checkout.
+    // The project depends on the crates of this checkout.
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().canonicalize().unwrap();
     let source = format!("launch = {{ package = \"gridstride-launch\", path = \"{}/crates/launch\" }}", root.display());
     assert!(manifest.contains(&source), "{manifest}");

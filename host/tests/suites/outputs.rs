@@ -72,7 +72,7 @@ fn a_pipe_is_read_and_a_fifo_written() {
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     assert!(fs::symlink_metadata(&out).unwrap().file_type().is_fifo(), "it is replaced");
     let written = reader.join().unwrap();
-    // The same with files.
+    // A run from and to files writes the same text.
     let pattern = folder.path().join("blinker.rle");
     fs::write(&pattern, blinker).unwrap();
     assert_runs(&[pattern.to_str().unwrap(), "--generations", "1", "--out", &last]);
@@ -90,7 +90,7 @@ fn a_checkpoint_of_another_run_is_kept() {
     let parts = ["run.checkpoint", "generation 20", "`host life ", "use another file", "--overwrite"];
     LIFE.assert_fails(&run, 2, &parts);
     LIFE.assert_fails(&[&SOUP[..], &["--checkpoint", &link]].concat(), 2, &["link", "generation 20", "--overwrite"]);
-    // Neither does the checkpoint of one run take the place of another's.
+    // The checkpoint of one run does not replace the checkpoint of another run.
     assert_runs(&[&SOUP[..], &["--generations", "10", "--checkpoint", &other]].concat());
     LIFE.assert_fails(&[&other, "--generations", "15", "--checkpoint", &file], 2, &parts);
     assert!(fs::read(&file).unwrap() == whole);
@@ -141,7 +141,7 @@ fn two_runs_do_not_write_one_checkpoint() {
     assert!(first.try_wait().unwrap().is_none(), "it ended by itself");
     first.kill().unwrap();
     first.wait().unwrap();
-    // A run that is killed locks nothing any more.
+    // A killed run no longer locks its file.
     assert_runs(&[&SOUP[..], &["--generations", "3", "--checkpoint", &file, "--overwrite"]].concat());
     assert_runs(&[&file, "--generations", "5", "--checkpoint", &file]);
     let left: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
@@ -172,7 +172,7 @@ fn a_resumed_run_keeps_what_it_wrote_before() {
         assert_runs(&[&resumed[..], output, &["--overwrite"]].concat());
     }
     assert!(bytes().iter().zip(&before).all(|(after, before)| after != before));
-    // The last board is that of the whole run.
+    // The last board belongs to the whole run, so `--out` may replace an earlier file.
     for _ in 0..2 {
         assert_runs(&[&resumed[..], &["--out", &last]].concat());
     }

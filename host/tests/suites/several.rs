@@ -114,8 +114,8 @@ fn a_build_without_mpi_is_no_rank() {
     use std::time::{Duration, Instant};
 
     let begun = Instant::now();
-    // All at once: but for the first, a rank waits before it ends, so that `mpirun` does not end the first before its
-    // error.
+    // All ranks start at once. Each rank but the first waits before it ends. Otherwise `mpirun` would end the first
+    // rank before that rank prints its error.
     let ranks = [("OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"), ("PMI_SIZE", "PMI_RANK")].map(|(size, rank)| {
         ["0", "1"].map(|number| {
             let mut host = Command::new(env!("CARGO_BIN_EXE_host"));

@@ -11,7 +11,7 @@ fn the_simulator_has_no_link() {
         let parts = ["the simulator has none", "--device gpu", "NVIDIA GPU"];
         HOST.assert_fails(&["stream", program, "--device", "sim"], 2, &parts);
     }
-    // Without a GPU the command runs on the simulator, and fails. With one, it has a result.
+    // Without a GPU the command runs on the simulator, and fails. With a GPU, it prints a result.
     let arguments = ["stream", "async", "--n", "100_003", "--runs", "1"];
     let output = HOST.run(&arguments);
     if String::from_utf8_lossy(&output.stderr).contains("device: simulator") {

@@ -40,7 +40,7 @@ impl Session {
     /// Starts an animation on a terminal of 80 × 24 characters, and waits for its first frame.
     fn start(arguments: &[&str]) -> Self {
         let (mut master, mut slave) = (-1, -1);
-        // SAFETY: both descriptors are written to; the name and the modes are null; the size is that of a local value.
+        // SAFETY: the call writes to both descriptors; the name and the modes are null; the size is a local value.
         let (master, slave) = unsafe {
             let (name, modes) = (std::ptr::null_mut(), std::ptr::null());
             assert_eq!(libc::openpty(&mut master, &mut slave, name, modes, &size(80, 24)), 0);
@@ -71,7 +71,7 @@ impl Session {
     fn look(&mut self) -> bool {
         let Some(master) = &mut self.master else { return false };
         let mut poll = libc::pollfd { fd: master.as_raw_fd(), events: libc::POLLIN, revents: 0 };
-        // SAFETY: one entry, of an open descriptor.
+        // SAFETY: the list has one entry, whose descriptor is open.
         if unsafe { libc::poll(&mut poll, 1, 50) } > 0 {
             let mut buffer = [0; 1 << 16];
             let length = master.read(&mut buffer).unwrap_or(0);
@@ -101,7 +101,7 @@ impl Session {
     }
 
     fn signal(&self, signal: i32) {
-        // SAFETY: the child has not been waited for, so that its number is its own.
+        // SAFETY: the child has not been waited for, so no other process has its id.
         assert_eq!(unsafe { libc::kill(self.child.id() as i32, signal) }, 0);
     }
 
@@ -140,7 +140,7 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        // A test that failed leaves nothing behind.
+        // Ends the program if the test failed before the program ended.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -181,10 +181,10 @@ fn a_terminal_that_hangs_up_ends_it() {
 fn another_size_is_filled() {
     let mut session = Session::start(&["--seed", "1", "--size", "500x500"]);
     let new = size(100, 40);
-    // SAFETY: the descriptor is open, and the size is one.
+    // SAFETY: the descriptor is open, and `new` is a valid size of a window.
     let result = unsafe { libc::ioctl(session.master.as_ref().unwrap().as_raw_fd(), libc::TIOCSWINSZ, &new) };
     assert_eq!(result, 0);
-    // The line of the keys is the last of 40.
+    // The line that names the keys is the last of 40 lines.
     session.wait_for("\x1b[40;1H");
     session.press("q");
     assert_eq!(session.end().code(), Some(0));
@@ -216,10 +216,11 @@ fn the_mouse_draws_and_keys_go_back() {
 fn another_rule_is_typed() {
     let folder = tempfile::tempdir().unwrap();
     let (start, out) = (folder.path().join("start.rle"), folder.path().join("end.rle"));
-    // A block, which Life's rule leaves as it is, and that of Seeds does not.
+    // A block is stable under Life's rule, but not under the rule of Seeds.
     std::fs::write(&start, "x = 2, y = 2, rule = B3/S23:T20,10\n2o$2o!").unwrap();
     let mut session = Session::start(&[start.to_str().unwrap(), "--out", out.to_str().unwrap()]);
-    // A text that is no rule is refused, and can be corrected. Meanwhile letters are not keys.
+    // The program refuses a text that is not a rule, and the user can correct the text. While a rule is typed, letters
+    // are not commands.
     session.press("prq2\r\x7f\x7fB2/S\rs");
     session.wait_for("▄");
     session.press("q");

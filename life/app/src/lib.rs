@@ -1,12 +1,14 @@
-//! The command `host life`: advances boards, shows and records them, and finds out when they become periodic.
+//! The command `host life`. It advances boards, shows and records the boards, and finds out when a board becomes
+//! periodic.
 //!
-//! `command` uses the other modules: `first_board` reads or makes a board, `backend` opens the device that advances it,
-//! `simulation` advances it, `timed_run` measures the speed, and `observers` process its generations. No two modules
-//! use each other.
+//! The module `command` uses the other modules. `first_board` reads or makes a board, `backend` opens the device that
+//! advances the board, and `simulation` advances the board. `timed_run` measures the speed, and `observers` process the
+//! generations of a run. No two modules depend on each other in both directions.
 
 #![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)]
 
-/// Makes the function in which it is used return a [`UsageError`](program::error::UsageError) with a formatted message.
+/// Returns a [`UsageError`](program::error::UsageError) with a formatted message from the function in which the macro
+/// is used.
 macro_rules! reject {
     ($($argument:tt)*) => {
         return Err(program::error::UsageError(format!($($argument)*)).into())

@@ -1,5 +1,5 @@
-//! The ranks that share a run. The first rank makes each decision that depends on a clock or a file, so that all ranks
-//! call the same functions.
+//! The ranks (processes) that share a run. The first rank makes each decision that depends on a clock or a file, so
+//! that all ranks call the same functions.
 
 use std::sync::LazyLock;
 use std::thread::available_parallelism;
@@ -7,7 +7,7 @@ use std::thread::available_parallelism;
 use anyhow::Context;
 use multi::ranks::{Alone, Communicator, alone};
 
-/// The ranks that share a run. This process is one of them.
+/// All ranks that share a run, including this process.
 #[derive(Clone, Copy)]
 pub struct Ranks {
     communicator: &'static dyn Communicator,
@@ -36,12 +36,13 @@ impl Ranks {
         self.communicator.size()
     }
 
-    /// Returns true on the first rank, which prints the results and writes the files.
+    /// Returns true if this process is the first rank, which prints the results and writes the files.
     pub fn is_first(self) -> bool {
         self.communicator.rank() == 0
     }
 
-    /// Returns the `number` that the first rank passes. All ranks must call this function.
+    /// Returns the `number` that the first rank passes. The other ranks' numbers are ignored. All ranks must call this
+    /// function.
     ///
     /// # Errors
     /// If a rank fails.
@@ -49,7 +50,7 @@ impl Ranks {
         Ok(self.all(number)?[0])
     }
 
-    /// Returns the largest `number` that any rank passes. All ranks must call this function.
+    /// Returns the largest `number` that a rank passes. All ranks must call this function.
     ///
     /// # Errors
     /// If a rank fails.
@@ -66,10 +67,10 @@ impl Ranks {
         of_ranks.into_iter().map(number).collect::<Option<_>>().context("the ranks disagree: give all the same options")
     }
 
-    /// Calls `make` on the first rank only, and returns its text on every rank.
+    /// Calls `make` on the first rank, and returns the resulting text on every rank.
     ///
     /// # Errors
-    /// If a rank fails, and the errors of `make`.
+    /// If a rank or `make` fails.
     pub fn text(self, make: impl FnOnce() -> anyhow::Result<String>) -> anyhow::Result<String> {
         let made = if self.is_first() { make()? } else { String::new() };
         if self.size() == 1 {
@@ -79,7 +80,7 @@ impl Ranks {
         String::from_utf8(first).context("the ranks disagree: give all the same options")
     }
 
-    /// Divides the host's cores among the ranks on the host, and limits this rank's threads to its share.
+    /// Divides the host's cores among the ranks on the host, and limits the number of this rank's threads accordingly.
     /// `RAYON_NUM_THREADS` takes precedence. This function must be called before any computation.
     ///
     /// # Errors
@@ -95,7 +96,7 @@ impl Ranks {
         let peers = self.communicator.all_gather(own.as_bytes())?;
         let peers = peers.iter().filter(|other| **other == own.as_bytes()).count();
         let threads = (available_parallelism().map_or(1, usize::from) / peers.max(1)).max(1);
-        // This fails only if the pool exists already.
+        // The call fails only if a thread pool exists already.
         let _ = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Advances a board by as many generations as fit a time budget, and measures the speed.
+//! Advances a board by as many generations as a time budget allows, and measures the speed.
 
 use std::time::{Duration, Instant};
 
@@ -8,14 +8,14 @@ use crate::backend::Backend;
 use crate::first_board::BoardSource;
 use crate::simulation::GrowingBoard;
 
-/// A board that advances, with the time that its generations have taken.
+/// A board that advances, together with the time spent on its generations.
 pub struct TimedRun {
     /// The board that advances.
     pub life: GrowingBoard,
-    /// The generation number of the first board.
+    /// The number of the first board's generation.
     begun_at: u64,
-    /// The number of computed generations. Generations that were discarded when the run returned to an earlier one
-    /// count, too.
+    /// The number of generations computed so far. If the run returned to an earlier generation, the discarded
+    /// generations are included.
     pub advanced: u64,
     /// The time spent on computing generations.
     pub computing: Duration,
@@ -23,11 +23,11 @@ pub struct TimedRun {
 }
 
 impl TimedRun {
-    /// Makes the board of `source`, which is at generation `generation`, in the memory of `backend`. The function also
-    /// loads the kernel, so that the time of loading does not count as computing.
+    /// Makes the board of `source` in the memory of `backend`. The board is at generation `generation`. This function
+    /// also loads the kernel, so that the time to load it does not count as computing time.
     ///
     /// # Errors
-    /// If the device fails or has too little memory for the board, and the errors of `source`.
+    /// If the device fails or has too little memory for the board, or if `source` fails.
     pub fn begin(backend: &Backend, source: &BoardSource, generation: u64) -> anyhow::Result<Self> {
         let mut life = GrowingBoard::read(backend, source)?;
         GrowingBoard::warm_up(backend, source.size())?;
@@ -36,8 +36,8 @@ impl TimedRun {
         Ok(Self { life, begun_at: generation, advanced: 0, computing: Duration::ZERO, pace })
     }
 
-    /// Advances by at most `limit` generations, in a time of about `budget`, but by at least one generation unless
-    /// `limit` is 0. Returns the number of generations.
+    /// Advances the board for about the time `budget`, but by at most `limit` generations. At least one generation is
+    /// run unless `limit` is 0. Returns the number of generations run.
     ///
     /// # Errors
     /// If the device fails.
@@ -74,25 +74,25 @@ impl TimedRun {
         changes
     }
 
-    /// Returns the generation of the board.
+    /// Returns the present generation of the board.
     pub fn generation(&self) -> u64 {
         self.begun_at + self.life.generation()
     }
 
-    /// Continues from `board`, which is at generation `generation`. `added` are the numbers of columns and rows by
-    /// which `board` extends beyond the first board on the left and above. The generation must not be before that of
-    /// the first board.
+    /// Continues from `board`, which is at generation `generation`. `added` contains the number of columns by which
+    /// `board` extends beyond the first board at the left, and the number of rows by which it extends beyond the first
+    /// board at the top. `generation` must not be before the generation of the first board.
     ///
     /// # Errors
-    /// As for [`begin`](Self::begin). The board is then unchanged.
+    /// Fails in the same cases as [`begin`](Self::begin). After an error the board is unchanged.
     pub fn put(&mut self, board: &Board, generation: u64, added: (usize, usize)) -> anyhow::Result<()> {
         self.life.replace(board, generation.saturating_sub(self.begun_at), added)
     }
 
-    /// Continues the run by another rule on the same board.
+    /// Continues the run with another rule on the same board.
     ///
     /// # Errors
-    /// As for [`begin`](Self::begin). The board is then unchanged.
+    /// Fails in the same cases as [`begin`](Self::begin). After an error the board is unchanged.
     pub fn change_rule(&mut self, rule: Rule) -> anyhow::Result<()> {
         self.life.change_rule(rule)?;
         self.pace = Pace::new(self.life.engine().generations_at_once());
@@ -100,13 +100,15 @@ impl TimedRun {
     }
 }
 
-/// Chooses the size of a batch: the number of generations that one call runs on the device.
+/// The speed of a run. The speed determines the size of the next batch: the number of generations that the next call
+/// runs on the device.
 ///
-/// One launch for many generations costs less than many launches, but cannot be stopped. A batch is therefore at most
-/// [`Pace::GROWTH`] times as large as the previous one, and should not take longer than the remaining time.
+/// One launch for many generations costs less than many launches. But a launch cannot be interrupted. A batch is
+/// therefore at most [`Pace::GROWTH`] times as large as the previous one, and should not take longer than the remaining
+/// time.
 #[derive(Debug)]
 struct Pace {
-    /// The number of generations that the board can advance in about the time of a single generation.
+    /// The number of generations that the board can advance in about the same time as a single generation.
     at_once: u64,
     last_batch: u64,
     seconds_per_generation: Option<f64>,
@@ -119,28 +121,28 @@ impl Pace {
         Self { at_once, last_batch: 0, seconds_per_generation: None }
     }
 
-    /// Returns true if the smallest batch is likely to take no longer than `left`.
+    /// Returns true if the smallest batch will probably take no longer than `left`.
     fn fits(&self, left: Duration) -> bool {
         self.seconds_per_generation.is_some_and(|seconds| seconds * self.at_once as f64 <= left.as_secs_f64())
     }
 
-    /// Returns the size of the next batch: at least 1 and at most `limit`, which must not be 0.
+    /// Returns the number of generations of the next batch: at least 1 and at most `limit`, which must not be 0.
     fn batch(&self, limit: u64, left: Duration) -> u64 {
         let Some(seconds) = self.seconds_per_generation else { return self.at_once.min(limit) };
         let affordable = whole((left.as_secs_f64() / seconds) as u64);
         affordable.min(self.last_batch.saturating_mul(Self::GROWTH)).max(self.at_once).min(limit)
     }
 
-    /// Records that `batch` generations took `took`.
+    /// Records that `batch` generations took the time `took`.
     fn record(&mut self, batch: u64, took: Duration) {
-        // A batch that `limit` shortened also sets the base for the next growth.
+        // The next batch may grow from this one, even if `limit` made this batch smaller.
         self.last_batch = batch;
         self.seconds_per_generation = Some(took.as_secs_f64().max(1e-9) / batch as f64);
     }
 }
 
-/// Rounds `generations` down to a multiple of 24, or of 6 if it is below 24, because launches of the kernels run 24 or
-/// 6 generations. Numbers below 6 stay unchanged.
+/// Rounds `generations` down to a multiple of 24, or to 6, 12 or 18 if it is below 24, because a launch runs 24 or 6
+/// generations. Numbers below 6 stay unchanged.
 fn whole(generations: u64) -> u64 {
     let unit = [24, 6].into_iter().find(|&unit| generations >= unit).unwrap_or(1);
     generations - generations % unit
@@ -159,15 +161,15 @@ mod tests {
         for _ in 0..8 {
             let batch = pace.batch(u64::MAX, BUDGET);
             batches.push(batch);
-            // A launch costs 10 µs and a generation 1 µs.
+            // In this test a launch costs 10 µs plus 1 µs per generation.
             pace.record(batch, Duration::from_micros(10 + batch));
         }
         assert_eq!(batches[..4], [1, 8, 64, 512]);
         assert!((99_000..=100_000).contains(&batches[7]), "{batches:?}");
     }
 
-    /// Checks that batches are whole launches. A launch for a few remaining generations transfers as many bytes as a
-    /// launch for six.
+    /// Checks that batches consist of whole launches. A launch for fewer than six remaining generations transfers as
+    /// many bytes as a launch for six.
     #[test]
     fn a_batch_leaves_kernels_no_rest() {
         let mut pace = Pace::new(1);
@@ -186,8 +188,8 @@ mod tests {
         assert!(pace.fits(Duration::from_secs(4)));
     }
 
-    /// Checks batches for a board that fills a GPU's memory. A launch of one generation takes as long there as a launch
-    /// of six.
+    /// Checks batches for a board that fills a GPU's memory. On such a board, a launch of one generation takes as long
+    /// as a launch of six.
     #[test]
     fn a_slow_launch_is_done_whole() {
         let mut pace = Pace::new(6);

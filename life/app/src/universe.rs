@@ -10,17 +10,17 @@ use program::error::UsageError;
 pub struct Universe {
     /// The rule that advances the board.
     pub rule: Rule,
-    /// The topology, which says how the edges of the board are joined.
+    /// The topology, which determines how the edges of the board are joined.
     pub topology: Topology,
-    /// Two flags, for the horizontal and the vertical direction: true if the direction is unbounded. The board grows in
-    /// unbounded directions before live cells reach an edge.
+    /// Two flags, for the horizontal and the vertical direction. A flag is true if the direction is unbounded. In
+    /// unbounded directions the board grows before live cells reach an edge.
     pub grows: [bool; 2],
-    /// The generation of the first board. Rules with B0 differ in even and odd generations.
+    /// The generation of the first board. Rules with B0 (births without neighbours) differ in even and odd generations.
     pub generation: u64,
 }
 
 impl Universe {
-    /// Returns the universe that `text` describes, and the grid of the suffix if `text` has a suffix.
+    /// Returns the universe that `text` describes. Also returns the grid of the suffix if `text` has a suffix.
     pub fn of(text: RuleAndTopology) -> (Self, Option<Grid>) {
         let RuleAndTopology { rule, grid } = text;
         let universe = match grid {
@@ -32,7 +32,7 @@ impl Universe {
         (universe, grid)
     }
 
-    /// Returns this universe bounded in both directions. The plane and a tube become a torus.
+    /// Returns this universe, but bounded in both directions. The plane and a tube become a torus.
     pub fn bounded(self) -> Self {
         let topology = match (self.topology, self.grows) {
             (Topology::Plane, [true, true]) | (Topology::Tube(_), _) => Topology::TORUS,
@@ -46,12 +46,12 @@ impl Universe {
         self.grows == [true; 2]
     }
 
-    /// Returns the rule and the grid of a board of this size in Golly's notation.
+    /// Returns the rule and the grid in Golly's notation, for a board of this size.
     pub fn text(&self, size: (usize, usize)) -> String {
         RuleAndTopology { rule: self.rule, grid: self.grid(size) }.to_string()
     }
 
-    /// Returns the suffix of the rule for a board of this size, which is empty for the unbounded plane.
+    /// Returns the suffix of the rule for a board of this size. The suffix is empty for the unbounded plane.
     pub fn suffix(&self, size: (usize, usize)) -> String {
         self.grid(size).map_or(String::new(), |grid| grid.to_string())
     }
@@ -80,13 +80,13 @@ impl Universe {
         }
     }
 
-    /// Returns the topology that kernels must use. The unbounded plane runs as a torus, because no live cell reaches
-    /// its edges.
+    /// Returns the topology that kernels must use. Kernels compute the unbounded plane as a torus, because no live cell
+    /// reaches the edges of the board.
     pub fn kernel_topology(&self) -> Topology {
         if self.is_unbounded() { Topology::TORUS } else { self.topology }
     }
 
-    /// Returns the reason why no kernel can run this universe, or `None` if a kernel can.
+    /// Returns the reason why no kernel can advance a board in this universe, or `None` if a kernel can.
     pub fn why_no_kernel(&self) -> Option<String> {
         let Self { rule, topology, .. } = self;
         if check_rule(LifeRung::Bitpacked, rule).is_err() {
@@ -98,7 +98,7 @@ impl Universe {
         (!is_supported).then(|| format!("on {topology} the kernels run {rules}, not {rule}"))
     }
 
-    /// Returns the reason why kernels cannot run this universe in bands, or `None` if they can.
+    /// Returns the reason why kernels cannot advance a board in bands in this universe, or `None` if they can.
     pub fn why_no_bands(&self) -> Option<String> {
         let topology = self.kernel_topology();
         let kernels = "the kernels of several devices run a torus without a shift or the unbounded plane";

@@ -14,7 +14,7 @@ pub fn count_tables(birth: u16, survival: u16) -> &'static [u8] {
         (0..8)
             .map(|row| {
                 let (ones, carry, twos) = (row >> 2, row >> 1 & 1, row & 1);
-                // The count of all nine cells. Sums that cannot occur may have any entry.
+                // The number of live cells among all nine, minus the centre. Sums that cannot occur may have any entry.
                 let neighbours = (ones + 2 * (carry + twos) + 4 * fours).checked_sub(centre);
                 let is_alive = neighbours.is_some_and(|neighbours| counts >> neighbours & 1 != 0);
                 u8::from(is_alive) << row
@@ -24,23 +24,23 @@ pub fn count_tables(birth: u16, survival: u16) -> &'static [u8] {
     launch::tables(&tables)
 }
 
-/// The logic by which the kernels compute a rule.
+/// The method by which a kernel computes a rule: a circuit or tables.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Circuit {
-    /// The kernels' own circuit for B3/S23.
+    /// The circuit for B3/S23 that is built into the kernels.
     Conway,
-    /// Tables indexed by the number of live neighbours. The first array is for launches that begin in an even
-    /// generation, the second for launches that begin in an odd one.
+    /// Tables indexed by the number of live neighbours. Launches that begin in an even generation use the first array,
+    /// other launches the second.
     Counts([&'static [u8]; 2]),
-    /// Tables indexed by the neighbourhood. The first array is for even generations, the second for odd ones.
+    /// Tables indexed by the neighbourhood. Even generations use the first array, odd generations the second.
     Table([&'static [u8]; 2]),
     /// Tables indexed by the number of live neighbours. The second field is the number of states, three or four.
     Generations(&'static [u8], u32),
 }
 
 impl Circuit {
-    /// Returns the circuit of `rule`. Returns `None` for rules of more than four states, and for rules of more than two
-    /// states that do not count neighbours.
+    /// Returns the circuit of `rule`, or `None` if no kernel supports the rule. No kernel supports rules of more than
+    /// four states. Rules of three or four states are supported only if they depend on the number of live neighbours.
     pub fn of(rule: &Rule) -> Option<Self> {
         if *rule == Rule::LIFE {
             return Some(Self::Conway);
@@ -60,7 +60,8 @@ impl Circuit {
     }
 }
 
-/// Returns the tables that [`life_table()`](gpu::life::life_table()) reads: the rule's 512 bits, eight per table.
+/// Returns the tables that [`life_table()`](gpu::life::life_table()) reads. The tables contain the rule's 512 bits,
+/// eight per table.
 pub fn tables(rule: &Rule) -> &'static [u8] {
     let words = rule.table();
     let tables: [u8; TABLES] = std::array::from_fn(|i| words[i / 8].to_le_bytes()[i % 8]);

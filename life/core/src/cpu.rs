@@ -1,4 +1,4 @@
-//! Simulations of boards on the host's cores.
+//! Simulations of boards on the cores of the host.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ pub use life_cpu::{Instructions, OutOfMemory};
 use super::{Board, Rule, Topology};
 use crate::error::LifeError;
 
-/// A board that the vector instructions of the host's cores advance. It supports every rule and every topology.
+/// A board that the host's cores advance with vector instructions. Every rule and every topology is supported.
 pub struct CpuSimulation {
     pub(super) automaton: Automaton,
     width: usize,
@@ -17,7 +17,7 @@ pub struct CpuSimulation {
 }
 
 impl CpuSimulation {
-    /// Makes a simulation of B3/S23 on a torus that begins with `board`.
+    /// Makes a simulation of the rule B3/S23 on a torus that begins with `board`.
     ///
     /// # Errors
     /// [`LifeError::CpuMemory`] if the host has too little memory.
@@ -25,8 +25,9 @@ impl CpuSimulation {
         Self::with(board, &Rule::LIFE, Topology::TORUS, 0)
     }
 
-    /// Makes a simulation of a rule on a topology that begins with `board`, which is generation `from`. Even and odd
-    /// generations differ only for rules with births without neighbours ([`Rule::phases`]).
+    /// Makes a simulation that begins with `board`, which is generation `from`. For rules with births without
+    /// neighbours, even and odd generations differ ([`Rule::phases`]). For all other rules, `from` has no effect on the
+    /// cells.
     ///
     /// # Errors
     /// [`LifeError::CpuMemory`] if the host has too little memory.
@@ -34,7 +35,7 @@ impl CpuSimulation {
         Self::make((board.width(), board.height()), (board.words(), board.ages()), rule, topology, from)
     }
 
-    /// Like [`with`](Self::with), for a board of dead cells. `size` is (columns, rows).
+    /// Makes a simulation like [`with`](Self::with) that begins with dead cells. `size` is (columns, rows).
     ///
     /// # Errors
     /// [`LifeError::CpuMemory`] if the host has too little memory.
@@ -65,7 +66,8 @@ impl CpuSimulation {
         self.automaton.changes(0..self.height)
     }
 
-    /// Returns the number of bytes that a simulation of this size needs, in addition to its first [`Board`].
+    /// Returns the number of bytes that a simulation of this size needs. The bytes of its first [`Board`] are not
+    /// included.
     pub fn bytes(width: usize, height: usize, rule: &Rule, topology: Topology) -> u64 {
         Automaton::bytes(width, height, &engine_rule(rule), topology)
     }
@@ -86,7 +88,7 @@ impl CpuSimulation {
     /// Returns `rows` of the present board.
     ///
     /// # Errors
-    /// As for [`board`](Self::board), and if the board lacks one of the rows.
+    /// Fails in the same cases as [`board`](Self::board), and if the board lacks one of the rows.
     pub fn rows(&self, rows: Range<usize>) -> Result<Board, LifeError> {
         LifeError::check_rows(&rows, self.height)?;
         let (words, ages) = self.automaton.words_of(rows.clone())?;
@@ -110,12 +112,12 @@ impl CpuSimulation {
         self.generation
     }
 
-    /// Returns the instruction set that advances the board.
+    /// Returns the instruction set that the simulation uses.
     pub fn instructions(&self) -> Instructions {
         self.automaton.instructions()
     }
 
-    /// Returns the number of threads that advance a board: usually one per core.
+    /// Returns the number of threads that advance a board, usually one per core.
     pub fn cores() -> usize {
         Automaton::threads()
     }
@@ -131,8 +133,8 @@ mod tests {
     use super::*;
     use crate::{RuleAndTopology, reference};
 
-    /// Compares each class of rules on each topology with the reference. The tests of `life_cpu` cover all sizes of
-    /// boards.
+    /// Compares each class of rules on each topology with the reference implementation. The tests of `life_cpu` cover
+    /// all sizes of boards.
     #[test]
     fn any_rule_and_topology_is_the_references() {
         let rules = [

@@ -10,14 +10,14 @@ use crate::board::{Board, SizeError, WordsError};
 use crate::soup::SoupError;
 
 /// The reason why a board of Life could not be made or advanced. `Debug` prints the same text as `Display`, because
-/// `main` and `unwrap` print `Debug`.
+/// `main` and `unwrap` print errors with `Debug`.
 #[derive(Error)]
 #[non_exhaustive]
 pub enum LifeError {
     /// The rung does not support the board, or the device failed.
     #[error(transparent)]
     Algorithm(#[from] AlgorithmError),
-    /// The board lacks one of the requested rows.
+    /// The caller requested a row that the board does not have.
     #[error("rows {rows:?} were given, but the board has the rows 0..{height}")]
     NoSuchRows {
         /// The requested rows.
@@ -25,7 +25,7 @@ pub enum LifeError {
         /// The number of rows of the board.
         height: usize,
     },
-    /// The new board has another size than the cells that it replaces.
+    /// The new board has another size than the cells that it should replace.
     #[error("a {}x{} board was given, but it replaces {}x{} cells: pass that size", given.0, given.1, size.0, size.1)]
     OtherSize {
         /// The columns and rows of the new cells.
@@ -33,7 +33,7 @@ pub enum LifeError {
         /// The columns and rows of the cells that the new cells replace.
         size: (usize, usize),
     },
-    /// Some ranks advance their bands on devices, others on the host's cores.
+    /// Some ranks advance their bands on devices, and others on the host's cores.
     #[error("some ranks have devices and others none: give all of them the same --device")]
     MixedRanks,
     /// No board of this size can be made.
@@ -42,7 +42,7 @@ pub enum LifeError {
     /// No random board of this size or density can be made.
     #[error(transparent)]
     Soup(#[from] SoupError),
-    /// The words that were read from the device are not a board.
+    /// The words that were read from the device are not a valid board.
     #[error(transparent)]
     Words(#[from] WordsError),
     /// The host has too little memory for a simulation on its cores.
@@ -58,7 +58,7 @@ pub enum LifeError {
         band: usize,
         /// The number of bands.
         bands: usize,
-        /// The device or the cores on which the band was to be made.
+        /// The device or the cores that should have advanced the band.
         place: String,
         /// The reason why the band could not be made.
         source: Box<LifeError>,

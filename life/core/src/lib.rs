@@ -1,13 +1,13 @@
-//! Conway's Life and related cellular automata, on devices and on the host's cores.
+//! Conway's Life and related cellular automata, simulated on devices and on the host's cores.
 //!
 //! In Life, a dead cell with three live neighbours becomes alive, and a live cell with two or three stays alive. All
 //! other cells are dead in the next generation (the rule B3/S23).
 //!
 //! - A [`Board`] is the state of all cells, and a [`Pattern`] is a set of cells to place on a board.
 //! - A [`Rule`] determines the next state of a cell, and a [`Topology`] how the edges of a board are joined.
-//! - A [`Simulation`] is a board on a device, advanced by a [`LifeRung`]. A [`CpuSimulation`] is advanced by the host's
-//!   cores. [`Bands`] is a board on several devices.
-//! - [`mod@reference`] is the plain implementation that the tests compare every rung with.
+//! - A [`Simulation`] is a board on a device, advanced by a [`LifeRung`] (one of several kernels). The host's cores
+//!   advance a [`CpuSimulation`]. [`Bands`] is a board on several devices.
+//! - [`mod@reference`] is the plain implementation with which the tests compare every rung.
 
 #![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)]
 
@@ -38,7 +38,7 @@ pub use simulation::{
 pub use soup::SoupError;
 pub use topology::{Grid, RuleAndTopology, Topology};
 
-/// The PTX of Life's kernels and of the library's kernels, for [`launch::Device::open`].
+/// The PTX of Life's kernels and of the library's kernels, as an argument of [`launch::Device::open`].
 pub const MODULES: &[PtxModule] = &{
     const LIFE: PtxModule = gridstride::embedded_module!(life);
     let mut all = [LIFE; gridstride::MODULES.len() + 1];
@@ -50,15 +50,16 @@ pub const MODULES: &[PtxModule] = &{
     all
 };
 
-/// Opens a device with Life's kernels and the library's: a GPU if there is one, and the simulator otherwise.
+/// Opens a device with the kernels of Life and of the library. The device is a GPU if there is one, and the simulator
+/// otherwise.
 ///
 /// # Errors
-/// None at present, because the simulator can always be opened.
+/// Returns no error at present, because the simulator can always be opened.
 pub fn open() -> Result<Device, launch::Error> {
     Device::open(DeviceChoice::Auto, MODULES)
 }
 
-/// Adds Life to a [`Device`], with the [`default_rung`] for many generations.
+/// Adds Life to a [`Device`]. Boards are advanced by the [`default_rung`] for many generations.
 pub trait LifeExt {
     /// Makes a simulation that begins with `board`.
     ///

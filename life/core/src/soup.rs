@@ -1,4 +1,4 @@
-//! Random boards ("soups"). A seed gives the same soup on every machine.
+//! Random boards ("soups"). The same seed produces the same soup on every machine.
 
 use std::ops::Range;
 
@@ -15,14 +15,14 @@ pub enum SoupError {
     /// No board can have this size.
     #[error(transparent)]
     Size(#[from] SizeError),
-    /// The density is not a probability.
+    /// The density is not in 0..=1.
     #[error("the density must be a number from 0 to 1, but {0} was given")]
     Density(f64),
 }
 
 gridstride::debug_as_displayed!(SoupError);
 
-/// The key from which a soup's random numbers are computed, and the threshold to which each number is compared.
+/// The key from which a soup's random numbers are computed, and the threshold that decides which cells are alive.
 pub(super) struct Soup {
     pub(super) key: u64,
     /// A cell is alive if its random number is below the threshold. `None` makes every cell alive.
@@ -44,11 +44,11 @@ impl Soup {
 impl Board {
     /// Makes a random board: each cell is alive with probability `density`, independently of the others.
     ///
-    /// The board depends on the four arguments alone. A device makes the same board
-    /// ([`Simulation::soup`](super::Simulation::soup)). SplitMix64, a published generator, draws the cells in groups of
-    /// 64, each group from its own position in the generator's sequence. The only floating-point operation is one exact
-    /// scaling. The probability is `density` rounded down to a multiple of 2⁻⁶⁴. Densities from 2⁻¹² on are not changed
-    /// by the rounding.
+    /// The board depends only on the four arguments. A device makes the same board
+    /// ([`Simulation::soup`](super::Simulation::soup)). The published generator SplitMix64 draws the cells in groups of
+    /// 64 cells. Each group starts at a separate position in the generator's sequence. The only floating-point
+    /// operation is an exact multiplication by a power of two. The probability is `density` rounded down to a multiple
+    /// of 2⁻⁶⁴. This rounding does not change densities of 2⁻¹² or more.
     ///
     /// # Errors
     /// [`SoupError`] if no board has this size, or if `density` is not in 0..=1.
@@ -57,10 +57,10 @@ impl Board {
     }
 }
 
-/// Returns `rows` of the soup of `width` × `height` cells. Row numbers wrap around.
+/// Returns `rows` of the soup of `width` × `height` cells. Row numbers wrap around at `height`.
 ///
 /// # Errors
-/// As for [`Board::random`].
+/// Fails in the same cases as [`Board::random`].
 pub(super) fn rows_of_soup(
     (width, height): (usize, usize),
     rows: Range<usize>,
@@ -94,7 +94,7 @@ mod tests {
     use super::*;
     use crate::{LifeRung, Rule, Simulation};
 
-    /// Checks that a seed gives the same soup in every release. The words in this test must not change.
+    /// Checks that a seed produces the same soup in every release. The words in this test must never change.
     #[test]
     fn a_seed_names_a_soup() {
         let soup = Board::random(70, 2, 0.25, 42).unwrap();
@@ -103,7 +103,7 @@ mod tests {
         assert_ne!(soup, Board::random(70, 2, 0.25, 43).unwrap());
     }
 
-    /// Checks that the generator is SplitMix64, whose first outputs for the seed 1234567 are published.
+    /// Checks that the generator is SplitMix64. Its first outputs for the seed 1234567 are published.
     #[test]
     fn the_generator_is_split_mix_64() {
         let step = 0x9e37_79b9_7f4a_7c15_u64;

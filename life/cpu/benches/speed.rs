@@ -6,7 +6,8 @@ use std::time::Instant;
 
 use life_cpu::{Automaton, Edges, FirstBoard, Instructions, Rule, Topology};
 
-/// Makes a rule. A cell is alive in the next generation if `is_alive` returns true for its neighbourhood.
+/// Makes a rule from a function. A cell is alive in the next generation if `is_alive` returns true for the number of
+/// its neighbourhood.
 fn rule(states: u16, is_alive: impl Fn(usize) -> bool) -> Rule {
     let mut table = [0; 8];
     (0..512).filter(|&i| is_alive(i)).for_each(|i| table[i / 64] |= 1 << (i % 64));
@@ -18,7 +19,7 @@ fn main() -> Result<(), life_cpu::OutOfMemory> {
     let count = |i: usize| (i & 0o757).count_ones();
     let is_live = |i: usize| i & 0o020 != 0;
     let high_life = rule(2, |i| count(i) == 3 || if is_live(i) { count(i) == 2 } else { count(i) == 6 });
-    // A table with the maximum number of leaves.
+    // The logic of this table has the maximum number of leaves.
     let scattered = rule(2, |i| i > 0 && (i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 63 == 1);
     let brain = rule(3, |i| !is_live(i) && count(i) == 2);
     let star_wars = rule(4, |i| if is_live(i) { (3..=5).contains(&count(i)) } else { count(i) == 2 });

@@ -16,7 +16,7 @@ impl Automaton {
         self.words_of(0..self.height)
     }
 
-    /// Like [`words`](Self::words), for `rows` only.
+    /// Returns the words and the ages like [`words`](Self::words), but only for the rows in `rows`.
     ///
     /// # Errors
     /// [`OutOfMemory`] if the host has too little memory.
@@ -27,7 +27,7 @@ impl Automaton {
         with_grid!(&self.grid, grid => grid.words(rows))
     }
 
-    /// Replaces the cells of `rows`. `words` and `ages` have the layout of [`FirstBoard`](crate::FirstBoard).
+    /// Replaces the cells of `rows`. `words` and `ages` must have the layout of [`FirstBoard`](crate::FirstBoard).
     ///
     /// # Panics
     /// If the board lacks one of the rows.
@@ -35,14 +35,14 @@ impl Automaton {
         with_grid!(&mut self.grid, grid => grid.spread(rows, words, ages));
     }
 
-    /// Returns the number of bits per cell. One bit is set if the cell is alive. The other bits are the number of
-    /// generations that a dying cell has left.
+    /// Returns the number of bits per cell. One bit is set if the cell is alive. The other bits count the generations
+    /// until a dying cell is dead.
     pub fn planes(&self) -> usize {
         with_grid!(&self.grid, grid => grid.planes)
     }
 
-    /// Returns the bits of one cell. The lowest bit is set if the cell is alive. The other bits are the number of
-    /// generations that a dying cell has left.
+    /// Returns the bits of one cell. The lowest bit is set if the cell is alive. The other bits count the generations
+    /// until a dying cell is dead.
     ///
     /// # Panics
     /// If the board lacks this cell.
@@ -51,7 +51,7 @@ impl Automaton {
         (0..self.planes()).fold(0, |bits, plane| bits | bit(plane) << plane)
     }
 
-    /// Sets a cell to the bits that [`cell`](Self::cell) returned.
+    /// Sets a cell to bits that [`cell`](Self::cell) returned for some cell.
     ///
     /// # Panics
     /// If the board lacks this cell.
@@ -70,8 +70,8 @@ impl Automaton {
     }
 
     /// Returns the numbers of births and deaths in `rows` in the last generation. If the last call of
-    /// [`advance`](Self::advance) ran several generations, its last pass of up to 16 generations counts as one. Before
-    /// the first generation, every live cell counts as a birth.
+    /// [`advance`](Self::advance) ran several generations, returns the changes in the last pass of that call. A pass
+    /// has up to 16 generations. Before the first generation, every live cell counts as a birth.
     ///
     /// # Panics
     /// If the board lacks one of the rows.
@@ -80,8 +80,9 @@ impl Automaton {
     }
 
     /// Returns the maximum number of generations between two copies of a halo. The halo must be wide enough, and must
-    /// be copied as `topology` joins the edges. The result is 1 if the topology has corners where fewer than four
-    /// quarters of the board meet, or if it reflects cells and the rule is not symmetric.
+    /// contain copies of the cells that `topology` joins to the edges. The result is 1 if the topology has corners
+    /// where fewer than four quarters of the board meet. The result is also 1 if the topology reflects cells and the
+    /// rule is not symmetric.
     pub fn depth_beyond(rule: &Rule, topology: Topology) -> usize {
         if margins::is_singular(topology) { 1 } else { margins::depth(rule, topology) }
     }

@@ -1,17 +1,18 @@
-//! Converts between the ages of dying cells and the generations that they have left.
+//! Converts between two numbers of a dying cell: its age, and the number of generations until it is dead.
 //!
 //! Rules with more than two states have dying cells. Callers pass words with one bit per cell, which is set if the cell
-//! is not dead, and further words with the bits of the cells' ages. A live cell has age 0. The vectors instead hold the
-//! live cells, and for each dying cell the number of generations until it is dead.
+//! is not dead, and additional words with the bits of the cells' ages. A live cell has age 0. The engine's vectors
+//! instead store one bit for each live cell and, for each dying cell, the number of generations until it is dead.
 
-/// Returns the number of bits for the generations that a dying cell has left, which are at most `states` - 2.
+/// Returns the number of bits that can count the generations until a dying cell is dead. There are at most `states` - 2
+/// such generations.
 pub fn planes(states: u16) -> usize {
     (u16::BITS - states.saturating_sub(2).leading_zeros()) as usize
 }
 
-/// Converts `bits`. On entry, it has the cells that are not dead and the bits of their ages. On return, it has the live
-/// cells and the bits of the generations that dying cells have left. A cell whose age is too high for `states` states
-/// becomes dead.
+/// Converts `bits`. On entry, the first vector marks the cells that are not dead, and the other vectors contain the
+/// bits of the cells' ages. On return, the first vector marks the live cells, and the others count the generations
+/// until a dying cell is dead. A cell whose age is too high for `states` states becomes dead.
 pub fn ages_to_generations_left(states: u16, bits: &mut Vec<Vec<u32>>) {
     bits.resize(1 + planes(states), Vec::new());
     let words = bits[0].len();
@@ -23,7 +24,7 @@ pub fn ages_to_generations_left(states: u16, bits: &mut Vec<Vec<u32>>) {
     }
 }
 
-/// Converts `bits` in the opposite direction to [`ages_to_generations_left`].
+/// Reverses the conversion of `bits` by [`ages_to_generations_left`].
 pub fn generations_left_to_ages(states: u16, bits: &mut [Vec<u32>]) {
     for i in 0..bits[0].len() {
         let older = bits[1..].iter().fold(0, |any, left| any | left[i]);
@@ -32,8 +33,8 @@ pub fn generations_left_to_ages(states: u16, bits: &mut [Vec<u32>]) {
     }
 }
 
-/// Subtracts the number of each cell in word `i` from `all` and stores the difference. The difference becomes 0 if the
-/// cell is not in `mask` or if the number exceeds `all`.
+/// Replaces the number of each cell in word `i` by `all` minus that number. The new number is 0 if the cell is not in
+/// `mask` or if the old number exceeds `all`.
 fn subtract(all: u16, numbers: &mut [Vec<u32>], i: usize, mask: u32) {
     let mut borrow = 0;
     for (bit, number) in numbers.iter_mut().enumerate() {

@@ -1,4 +1,4 @@
-//! A board stored in vectors, and the passes that advance it.
+//! A board stored in vectors, and the passes that advance the board. A pass advances all cells by up to 16 generations.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -15,15 +15,15 @@ use crate::topology::Topology;
 use crate::vector::Block;
 use crate::{FirstBoard, GENERATIONS_PER_PASS, OutOfMemory, ages, filled};
 
-/// The maximum size of a band in bytes. Two bands and the sums of two rows must fit a core's cache.
+/// The maximum size of a band in bytes. Two copies of a band and the sums of two rows must fit a core's cache.
 const BAND_BYTES: usize = 256 << 10;
 
 /// A board whose vectors have `N` words.
 pub struct Grid<const N: usize> {
     pub height: usize,
     pub layout: Layout<N>,
-    /// The number of bits per cell. The first bit is set if the cell is alive. The others count the generations that a
-    /// dying cell has left.
+    /// The number of bits per cell. The first bit is set if the cell is alive. The other bits count the generations
+    /// until a dying cell is dead.
     pub planes: usize,
     /// The number of the present generation. Even and odd generations may have different rules.
     pub generation: u64,
@@ -31,17 +31,17 @@ pub struct Grid<const N: usize> {
     logic: [Logic; 2],
     /// The maximum number of generations per pass.
     depth: usize,
-    /// The vectors, ordered by strip, row, plane and vector.
+    /// The vectors of all bit planes, ordered by strip, then by row, by bit plane and by index.
     now: Vec<Block<N>>,
     next: Vec<Block<N>>,
     /// The margin cells of each strip.
     pub margins: Vec<Vec<[MarginCell; 2]>>,
     corners: Option<Corners<N>>,
-    /// Scratch memory of earlier passes, which later passes reuse.
+    /// Buffers of earlier passes that later passes reuse.
     scratch: Mutex<Vec<Scratch<N>>>,
 }
 
-/// A function that advances a band of rows.
+/// The type of functions that advance a band of rows.
 type Advance<const N: usize> = unsafe fn(BandPass<'_, N>);
 
 /// The rule and topology of a board, and the function that advances a band of rows on this processor.
@@ -54,13 +54,13 @@ pub struct Dynamics<const N: usize> {
 
 impl<const N: usize> Dynamics<N> {
     /// # Safety
-    /// The processor must have the instructions that `advance` is compiled for.
+    /// The processor must have the instructions for which `advance` is compiled.
     pub unsafe fn new(rule: Rule, topology: Topology, advance: Advance<N>) -> Self {
         Self { rule, topology, advance }
     }
 }
 
-/// The buffers in which a core advances a band of rows.
+/// The buffers that a core needs to advance a band of rows.
 #[derive(Default)]
 pub struct Scratch<const N: usize> {
     pub now: Vec<Block<N>>,
@@ -93,7 +93,7 @@ impl<const N: usize> Grid<N> {
         Ok(grid)
     }
 
-    /// Adds the small board of the corners if the topology needs it.
+    /// Adds the small board that computes the corners, if the topology needs it.
     pub fn with_corners(mut self) -> Result<Self, OutOfMemory> {
         if margins::is_singular(self.dynamics.topology) && self.depth > 1 {
             self.corners = Corners::of(&self)?;
@@ -102,7 +102,7 @@ impl<const N: usize> Grid<N> {
         Ok(self)
     }
 
-    /// Writes `words` and `ages` into `rows`. Rows that `words` lacks become dead.
+    /// Writes `words` and `ages` into `rows`. If `words` is too short, the remaining rows become dead.
     pub fn spread(&mut self, rows: Range<usize>, words: &[u32], ages: &[Vec<u32>]) {
         let (stride, row_words) = (self.stride(), self.layout.width.div_ceil(32));
         if self.now.is_empty() || words.is_empty() {
@@ -145,7 +145,7 @@ impl<const N: usize> Grid<N> {
         Ok((words, all))
     }
 
-    /// Sets the bits of one plane of row `y` in `words`, which must be 0 on entry.
+    /// Copies one bit plane of row `y` to `words`, which must be 0 on entry.
     pub fn gather_row(&self, y: usize, plane: usize, words: &mut [u32]) {
         for strip in 0..self.layout.strips {
             self.layout.gather(self.plane(self.row(strip, y), plane), self.layout.columns(strip), words);
@@ -170,27 +170,28 @@ impl<const N: usize> Grid<N> {
         (changed(&self.now, &self.next), changed(&self.next, &self.now))
     }
 
-    /// Returns the sum of the results of `row` for all `rows` of every strip. The arguments of `row` are the strip, the
-    /// row, and the number of columns that the strip owns.
+    /// Calls `row` for all `rows` of every strip, and returns the sum of the results. The arguments of `row` are the
+    /// strip, the row, and the number of columns that the strip owns.
     fn count(&self, rows: Range<usize>, row: impl Fn(usize, usize, usize) -> u64 + Sync) -> u64 {
         let strips = 0..self.layout.strips;
         let of_row = |strip, y| row(strip, y, self.layout.columns(strip).len());
         strips.map(|strip| rows.clone().into_par_iter().map(|y| of_row(strip, y)).sum::<u64>()).sum()
     }
 
-    /// Returns the number of bytes of both boards of a grid of this size.
+    /// Returns the number of bytes that a grid of this size needs for its two boards.
     pub fn bytes(width: usize, height: usize, rule: &Rule, topology: Topology) -> u64 {
         let layout = Layout::<N>::of(width.max(1), margins::is_ring(topology));
         let blocks = (layout.strips * layout.vectors * (1 + ages::planes(rule.states))) as u64;
         blocks.saturating_mul(2 * size_of::<Block<N>>() as u64).saturating_mul(height as u64)
     }
 
-    /// Returns the number of vectors from one row of a strip to the next.
+    /// Returns the distance in vectors between two consecutive rows of a strip.
     pub fn stride(&self) -> usize {
         self.layout.vectors * self.planes
     }
 
-    /// Returns the logic for the step from `later` to `later` + 1 generations after the present one.
+    /// Returns the logic that computes generation `later` + 1 from generation `later`. Both numbers are relative to the
+    /// present generation.
     pub fn logic(&self, later: usize) -> &Logic {
         &self.logic[(self.generation.wrapping_add(later as u64) % 2) as usize]
     }
@@ -204,7 +205,7 @@ impl<const N: usize> Grid<N> {
         &cells[begin..begin + self.stride()]
     }
 
-    /// Returns the cells of a row that are not dead. Such a cell has a set bit in at least one plane.
+    /// Returns a mask of the cells of a row that are not dead. Such a cell has a set bit in at least one bit plane.
     fn not_dead<'c>(&self, cells: &'c [Block<N>], strip: usize, y: usize) -> Cow<'c, [Block<N>]> {
         let (alive, older) = self.row_of(cells, strip, y).split_at(self.layout.vectors);
         let mut all = Cow::Borrowed(alive);
@@ -216,7 +217,7 @@ impl<const N: usize> Grid<N> {
         all
     }
 
-    /// Returns one plane of a row.
+    /// Returns one bit plane of a row.
     pub fn plane<'r>(&self, row: &'r [Block<N>], plane: usize) -> &'r [Block<N>] {
         &row[plane * self.layout.vectors..][..self.layout.vectors]
     }
@@ -225,7 +226,7 @@ impl<const N: usize> Grid<N> {
         &mut row[plane * self.layout.vectors..][..self.layout.vectors]
     }
 
-    /// Returns one plane of the cell in column `x` of row `y`.
+    /// Returns the bit of the cell in column `x` of row `y` in one bit plane.
     pub fn cell(&self, x: usize, y: usize, plane: usize) -> u64 {
         let (strip, position) = self.layout.position(x);
         position.get(self.plane(self.row(strip, y), plane))
@@ -243,8 +244,8 @@ impl<const N: usize> Grid<N> {
         } else if self.margins.len() * self.height.div_ceil(self.band_rows()) == 1 {
             self.advance_in_passes(generations);
         } else {
-            // A pass is shared by the threads of the pool. The loop runs in one of them, because a thread outside the
-            // pool would have to be woken after each pass.
+            // The threads of the pool share a pass. The loop over the passes runs in one of these threads, because a
+            // thread outside the pool would have to be woken after each pass.
             rayon::scope(|_| self.advance_in_passes(generations));
         }
     }
@@ -253,7 +254,7 @@ impl<const N: usize> Grid<N> {
         let mut left = generations;
         while left > 0 {
             let now = left.min(self.depth as u64);
-            // The corners are taken out, because a pass borrows the grid.
+            // The corners are removed from the grid, because both are borrowed in a pass.
             let mut corners = self.corners.take();
             if let Some(corners) = &mut corners {
                 corners.advance(self, now as usize);
@@ -271,14 +272,14 @@ impl<const N: usize> Grid<N> {
         self.scratch.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the number of rows of a band. There is one band per core, or more if a band would exceed the cache. A
-    /// band has a minimum height, because the rows above and below it are computed twice.
+    /// Returns the number of rows of a band. There is one band per core, or more if such bands would exceed the cache.
+    /// A band has a minimum height, because the rows above and below it are computed twice.
     fn band_rows(&self) -> usize {
         let in_cache = BAND_BYTES / (self.stride() * size_of::<Block<N>>());
         self.height.div_ceil(rayon::current_num_threads()).min(in_cache).max(4 * GENERATIONS_PER_PASS).min(self.height)
     }
 
-    /// Advances the board by at most [`GENERATIONS_PER_PASS`] generations.
+    /// Advances the board by `generations` generations, at most [`GENERATIONS_PER_PASS`].
     pub fn pass(&mut self, generations: usize) {
         let (stride, band) = (self.stride(), self.band_rows());
         let mut next = std::mem::take(&mut self.next);
@@ -287,14 +288,14 @@ impl<const N: usize> Grid<N> {
             let (strip, first_row) = (i / bands, i % bands * band);
             let mut scratch = self.scratch().pop().unwrap_or_default();
             let pass = BandPass { grid: self, strip, first_row, generations, out, scratch: &mut scratch };
-            // SAFETY: `Dynamics::new` requires a processor that can run `advance`.
+            // SAFETY: the caller of `Dynamics::new` guaranteed that the processor has the instructions of `advance`.
             unsafe { (self.dynamics.advance)(pass) }
             self.scratch().push(scratch);
         };
         let bands = next.chunks_exact_mut(self.height * stride).flat_map(|strip| strip.chunks_mut(band * stride));
         let bands: Vec<_> = bands.enumerate().collect();
         match bands.len() {
-            // For a single band, waking the other cores would take longer than the pass.
+            // If there is only one band, waking the other cores would take longer than the pass.
             1 => bands.into_iter().for_each(advance),
             _ => bands.into_par_iter().for_each(advance),
         }

@@ -5,25 +5,25 @@ use std::ops::Range;
 use crate::GENERATIONS_PER_PASS;
 use crate::vector::Block;
 
-/// The maximum number of columns of a strip. The sums of two rows of that length fit a core's first-level cache.
+/// The maximum number of columns of a strip. The sums of two rows of this length fit a core's first-level cache.
 const MAX_STRIP_COLUMNS: usize = 16384;
 
-/// The arrangement of a board's columns in vectors of `N` words. Bit b of vector k of a strip is the strip's column b ·
+/// The arrangement of a board's columns in vectors of `N` words. Within a strip, bit b of vector k is column b ·
 /// `vectors` + k.
 pub struct Layout<const N: usize> {
     /// The number of columns of the board.
     pub width: usize,
     pub strips: usize,
-    /// The number of columns that each strip except the last owns, without margins.
+    /// The number of columns that a strip owns, without margins. The last strip may own fewer.
     strip_columns: usize,
-    /// The number of extra columns on each side of a strip, which are copies of other columns. It is 0 if a row is one
-    /// strip whose two ends are neighbours.
+    /// The number of extra columns on each side of a strip, which are copies of other columns. The number is 0 if a row
+    /// consists of one strip whose two ends are neighbours.
     pub margin: usize,
     /// The number of vectors in a row of a strip.
     pub vectors: usize,
 }
 
-/// The vector, word and bit of a cell within a row.
+/// The position of a cell within a row: its vector, word and bit.
 #[derive(Clone, Copy)]
 pub struct CellPosition {
     vector: usize,
@@ -42,19 +42,19 @@ impl CellPosition {
     }
 }
 
-/// Returns `count` cells of `words` from `column` on as bits. `count` is at most 64.
+/// Returns `count` cells of `words` as bits, from column `column` on. `count` must be at most 64.
 pub fn bits_of(words: &[u32], column: usize, count: usize) -> u64 {
     let word = |i: usize| u128::from(words.get(column / 32 + i).copied().unwrap_or(0));
     let bits = (word(0) | word(1) << 32 | word(2) << 64) >> (column % 32);
     bits as u64 & low_bits(count)
 }
 
-/// Returns a mask of the lowest `count` bits. All 64 bits are set if `count` is 64 or more.
+/// Returns a mask of the lowest `count` bits. If `count` is 64 or more, all 64 bits are set.
 fn low_bits(count: usize) -> u64 {
     if count >= 64 { u64::MAX } else { (1 << count) - 1 }
 }
 
-/// Writes `bits` to the cells of `words` from `column` on, which must be dead.
+/// Writes `bits` to the cells of `words` from column `column` on. These cells must be dead before.
 fn put_bits(words: &mut [u32], column: usize, bits: u64) {
     let bits = u128::from(bits) << (column % 32);
     for (i, word) in words.iter_mut().skip(column / 32).take(3).enumerate() {
@@ -70,18 +70,18 @@ impl<const N: usize> Layout<N> {
         }
         let strips = width.div_ceil(MAX_STRIP_COLUMNS - 2 * GENERATIONS_PER_PASS);
         let strip_columns = width.div_ceil(strips);
-        // Rounding up may leave no columns for the last strips.
+        // Because the length of a strip is rounded up, the last strips may have no columns.
         let strips = width.div_ceil(strip_columns);
         let vectors = (strip_columns + 2 * GENERATIONS_PER_PASS).div_ceil(bits);
         Self { width, strips, strip_columns, margin: GENERATIONS_PER_PASS, vectors }
     }
 
-    /// Returns the columns of the board that a strip owns.
+    /// Returns the columns of the board that strip `strip` owns.
     pub fn columns(&self, strip: usize) -> Range<usize> {
         strip * self.strip_columns..((strip + 1) * self.strip_columns).min(self.width)
     }
 
-    /// Returns the position of a column of a strip. Column 0 is the first one that the strip owns.
+    /// Returns the position of a column of a strip. Column 0 is the first column that the strip owns.
     pub fn position_in(&self, column: isize) -> CellPosition {
         let column = (column + self.margin as isize) as usize;
         let (bit, vector) = (column / self.vectors, column % self.vectors);
@@ -94,10 +94,11 @@ impl<const N: usize> Layout<N> {
         (strip, self.position_in((column - strip * self.strip_columns) as isize))
     }
 
-    /// Calls `exchange` for each square of up to 64 × 64 cells: one word of each of up to 64 adjacent vectors. Bit b of
-    /// these words holds run b, a run of adjacent columns. `exchange` gets the first vector, the index of the word, and
-    /// a function that describes a run by its number. This function returns the first column of the run that the strip
-    /// owns, the number of such columns, and the number of the run's cells before them.
+    /// Calls `exchange` for each square of up to 64 × 64 cells. A square consists of one word of each of up to 64
+    /// adjacent vectors. Bit b of these words contains run b, which is a run of adjacent columns. `exchange` receives
+    /// the first vector, the index of the word, and a function that describes a run by its number. This function
+    /// returns three numbers: the first column of the run that the strip owns, the number of columns of the run that
+    /// the strip owns, and the number of columns of the run before the first of these.
     fn squares(&self, columns: usize, mut exchange: impl FnMut(usize, usize, &dyn Fn(usize) -> (usize, usize, usize))) {
         for word in 0..N {
             for vector in (0..self.vectors).step_by(64) {
@@ -111,8 +112,8 @@ impl<const N: usize> Layout<N> {
         }
     }
 
-    /// Copies `columns` of a board's row from `words` into the vectors of a strip's row. Cells beyond the end of
-    /// `words` are dead.
+    /// Copies cells of `words`, which is a row of the board, into the vectors of a strip's row. `columns` selects the
+    /// cells. Cells beyond the end of `words` are dead.
     pub fn spread(&self, words: &[u32], columns: Range<usize>, row: &mut [Block<N>]) {
         self.squares(columns.len(), |vector, word, run| {
             let mut square = std::array::from_fn(|bit| {
@@ -126,7 +127,8 @@ impl<const N: usize> Layout<N> {
         });
     }
 
-    /// Copies a strip's row to `columns` of a board's row in `words`. These columns must be dead on entry.
+    /// Copies the cells of a strip's row to `columns` of `words`, which is a row of the board. These columns must be
+    /// dead on entry.
     pub fn gather(&self, row: &[Block<N>], columns: Range<usize>, words: &mut [u32]) {
         self.squares(columns.len(), |vector, word, run| {
             let mut square = [0; 64];
@@ -143,12 +145,12 @@ impl<const N: usize> Layout<N> {
         });
     }
 
-    /// Returns the number of live cells among the `columns` columns that the strip owns.
+    /// Returns the number of live cells among the first `columns` columns that the strip owns.
     pub fn population(&self, row: &[Block<N>], columns: usize) -> u64 {
         let mut live = 0;
         self.squares(columns, |vector, word, run| {
             let all = row[vector..].iter().take(64).map(|block| block.0[word]);
-            // In most squares the strip owns every cell.
+            // In most squares, every cell belongs to the strip.
             let len = (self.vectors - vector).min(64);
             if run(0).1 == len && run(63).1 == len {
                 live += all.map(|bits| u64::from(bits.count_ones())).sum::<u64>();

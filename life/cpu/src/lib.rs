@@ -1,5 +1,5 @@
-//! Runs cellular automata on the 3 × 3 neighbourhood with the vector instructions of all cores: two-state rules such as
-//! Conway's Life, and Generations rules.
+//! Advances cellular automata in which a cell depends on the 3 × 3 cells around it, with the vector instructions of all
+//! cores. Supports two-state rules such as Conway's Life, and Generations rules.
 //!
 //! ```
 //! use life_cpu::{Automaton, FirstBoard, Rule, Topology};
@@ -16,19 +16,19 @@
 //! left and right neighbours of a vector's cells are therefore the same bits of the adjacent vectors. Only the vectors
 //! at the row's two ends need a shift.
 //!
-//! A long row is divided into strips. A strip has margins, which are copies of the cells beside it. It needs none if it
-//! is a whole number of vectors long and its two ends are neighbours. Each generation makes one more column and row of
-//! the margins wrong. After 16 generations the margins are filled again. In between, a core advances a band of rows
-//! that fits its cache by all 16 generations.
+//! A long row is divided into strips. A strip has margins, which are copies of the cells next to it. A strip needs no
+//! margins if it is a whole number of vectors long and its two ends are neighbours. Each generation makes one more
+//! column and row of the margins wrong. After 16 generations the margins are filled again. Between two fillings, each
+//! core advances a band of rows that fits its cache by all 16 generations.
 //!
-//! A topology determines how the margins are filled. A rule determines how a vector is computed from its nine
-//! neighbours.
+//! The topology determines how the margins are filled. The rule determines how a vector is computed from the nine
+//! vectors of its neighbourhood.
 //!
 //! # Design
 //!
-//! The engine is a separate crate because it must be compiled with optimisations: only then are its vectors kept in
-//! registers. The instruction set (portable, AVX2, AVX-512) is chosen when a board is made. The engine shares no code
-//! with the kernels. The tests compare both with the plain reference.
+//! The engine is a separate crate because it must be compiled with optimisations. Without optimisations, its vectors
+//! would not stay in registers. The instruction set (portable, AVX2, AVX-512) is chosen when a board is made. The
+//! engine shares no code with the kernels. The tests compare engine and kernels with the plain reference.
 
 #![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)]
 
@@ -52,11 +52,11 @@ use grid::{Dynamics, Grid};
 pub use rule::Rule;
 pub use topology::{Edges, Topology};
 
-/// The number of generations by which a band of rows is advanced while it is in the cache. It is also the number of
-/// columns of a margin.
+/// The number of generations by which a band of rows is advanced while it is in the cache. A margin has the same number
+/// of columns.
 const GENERATIONS_PER_PASS: usize = 16;
 
-/// The error of a host that has too little memory for a board.
+/// The error that the host has too little memory for a board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a board of {width}x{height} needs {bytes} bytes, which cannot be allocated: use a smaller board")]
 pub struct OutOfMemory {
@@ -65,7 +65,7 @@ pub struct OutOfMemory {
     bytes: usize,
 }
 
-/// Returns a vector of `len` copies of `element`. `width` and `height` are the size of the board, for the error.
+/// Returns a vector of `len` copies of `element`. The error reports `width` and `height`, the size of the board.
 fn filled<T: Clone>(len: usize, element: T, width: usize, height: usize) -> Result<Vec<T>, OutOfMemory> {
     let mut all = Vec::new();
     let bytes = len.saturating_mul(size_of::<T>());
@@ -74,21 +74,21 @@ fn filled<T: Clone>(len: usize, element: T, width: usize, height: usize) -> Resu
     Ok(all)
 }
 
-/// An instruction set that advances a board.
+/// An instruction set that can advance a board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Instructions {
-    /// AVX-512: vectors of 512 bits, with three-input logic operations.
+    /// AVX-512, with vectors of 512 bits and three-input logic operations.
     #[cfg(target_arch = "x86_64")]
     Avx512,
-    /// AVX2: vectors of 256 bits.
+    /// AVX2, with vectors of 256 bits.
     #[cfg(target_arch = "x86_64")]
     Avx2,
-    /// The baseline instructions that the program is compiled for, usually SSE2 or NEON.
+    /// The baseline instructions for which the program is compiled, usually SSE2 or NEON.
     Portable,
 }
 
 impl Instructions {
-    /// Returns the instruction sets of this processor, the fastest first.
+    /// Returns the instruction sets that this processor has, the fastest first.
     pub fn available() -> Vec<Self> {
         let mut available = Vec::new();
         #[cfg(target_arch = "x86_64")]
@@ -107,7 +107,7 @@ impl fmt::Display for Instructions {
     }
 }
 
-/// A board whose vectors have eight words or four.
+/// A board whose vectors have eight or four words.
 enum AnyGrid {
     #[cfg(target_arch = "x86_64")]
     Eight(Grid<8>),
@@ -133,10 +133,11 @@ pub struct FirstBoard<'a> {
     /// The number of rows.
     pub height: usize,
     /// The words of all rows, one after the other. A bit is set if its cell is not dead. Each row begins in a new word,
-    /// and its leftmost cell is the lowest bit. Bits beyond the width are ignored. Rows that `words` lacks are dead.
+    /// and its leftmost cell is the lowest bit. Bits beyond the width are ignored. If `words` is too short, the missing
+    /// rows are dead.
     pub words: &'a [u32],
-    /// For rules of more than two states, the ages of the cells: their states minus 1. There is one vector per bit of
-    /// the ages, the lowest bit first, in the layout of `words`.
+    /// The ages of the cells for rules of more than two states. The age of a cell is its state minus 1. There is one
+    /// vector per bit of the ages, the lowest bit first, in the layout of `words`.
     pub ages: &'a [Vec<u32>],
     /// The number of the board's generation. A rule may differ in even and odd generations.
     pub generation: u64,
@@ -150,7 +151,7 @@ pub struct Automaton {
 }
 
 impl Automaton {
-    /// Makes a board that `rule` advances with the fastest instructions of this processor.
+    /// Makes an automaton that begins with `first` and is advanced by the fastest instructions of this processor.
     ///
     /// # Errors
     /// [`OutOfMemory`] if the host has too little memory.
@@ -158,7 +159,8 @@ impl Automaton {
         Self::with(Instructions::available()[0], first, rule, topology)
     }
 
-    /// Like [`new`](Self::new), with these `instructions`, or the portable ones if the processor lacks them.
+    /// Makes an automaton like [`new`](Self::new) that uses `instructions`. If the processor lacks them, the automaton
+    /// uses the portable instructions.
     ///
     /// # Errors
     /// [`OutOfMemory`] if the host has too little memory.
@@ -184,7 +186,8 @@ impl Automaton {
                 AnyGrid::Four(Grid::new(first, dynamics)?.with_corners()?)
             }
             Instructions::Portable => {
-                // SAFETY: `portable` is compiled for the baseline, which every processor that runs this program has.
+                // SAFETY: `portable` is compiled for the baseline instructions, which every processor that runs this
+                // program has.
                 let dynamics = unsafe { Dynamics::new(*rule, topology, portable::portable) };
                 AnyGrid::Four(Grid::new(first, dynamics)?.with_corners()?)
             }

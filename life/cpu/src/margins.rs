@@ -1,4 +1,4 @@
-//! Fills the cells beyond the edges of a board, as its topology joins the edges.
+//! Fills the cells beyond the edges of a board with copies of other cells, as the topology of the board requires.
 
 use crate::GENERATIONS_PER_PASS;
 use crate::grid::Grid;
@@ -7,7 +7,7 @@ use crate::rule::Rule;
 use crate::topology::{Edges, Topology};
 use crate::vector::Block;
 
-/// A cell of a strip's margins, and the cell that it copies.
+/// A cell in the margins of a strip, and the cell that is copied into it.
 pub struct MarginCell {
     to: CellPosition,
     /// The column of the margin cell on the board, which may be beyond the board's edges.
@@ -16,8 +16,8 @@ pub struct MarginCell {
     from: CellPosition,
 }
 
-/// Returns the margin cells of `strip` in order of their distance from it. Each pair has the cell on the left and the
-/// cell on the right.
+/// Returns the margin cells of `strip` in order of their distance from the strip. Each pair consists of a cell on the
+/// left and a cell on the right.
 pub fn of_strip<const N: usize>(layout: &Layout<N>, strip: usize) -> Vec<[MarginCell; 2]> {
     let columns = layout.columns(strip);
     let copied = |column: isize| {
@@ -28,22 +28,23 @@ pub fn of_strip<const N: usize>(layout: &Layout<N>, strip: usize) -> Vec<[Margin
     (1..=layout.margin as isize).map(pair).collect()
 }
 
-/// The contents of a row above or below the board.
+/// The content of a row above or below the board.
 enum OuterRow {
     Dead,
-    /// The row is a copy of this row of the board.
+    /// The row is a copy of the board's row with this number.
     Row(usize),
-    /// The row is `row` of the board, read from column `first` on with wrap-around, leftwards if `is_reversed` is true.
+    /// The row is a copy of the board's row `row`, which is read from column `first` on with wrap-around. The row is
+    /// read leftwards if `is_reversed` is true.
     Moved {
         row: usize,
         first: i64,
         is_reversed: bool,
     },
-    /// Each cell of the row must be looked up.
+    /// Each cell of the row must be looked up separately.
     Cells,
 }
 
-/// Returns true if a row's two ends are neighbours.
+/// Returns true if the two ends of each row are neighbours.
 pub fn is_ring(topology: Topology) -> bool {
     matches!(
         topology,
@@ -53,8 +54,8 @@ pub fn is_ring(topology: Topology) -> bool {
     )
 }
 
-/// Returns two flags: the first is true if cells beyond the left and right edges are dead, the second if cells beyond
-/// the upper and lower edges are dead.
+/// Returns two flags. The first is true if cells beyond the left and right edges are dead. The second is true if cells
+/// beyond the upper and lower edges are dead.
 pub fn dead(topology: Topology) -> [bool; 2] {
     let is_plane = topology == Topology::Plane;
     let is_tube = |edges| topology == Topology::Tube(edges);
@@ -82,7 +83,8 @@ pub fn depth(rule: &Rule, topology: Topology) -> usize {
 }
 
 impl<const N: usize> Grid<N> {
-    /// Copies row `y`, which may be beyond the edges of the board, into `row` and fills `depth` columns of its margins.
+    /// Copies row `y` into `row` and fills `depth` columns of the margins of `row`. Row `y` may be beyond the edges of
+    /// the board.
     pub fn copy_row(&self, strip: usize, y: isize, depth: usize, row: &mut [Block<N>]) {
         match self.beyond(y) {
             OuterRow::Dead => row.fill(Block::DEAD),
@@ -137,7 +139,8 @@ impl<const N: usize> Grid<N> {
         }
     }
 
-    /// Fills `depth` columns of the margins of row `y`, which may be beyond the edges of the board.
+    /// Fills `depth` columns of the margins of `row`, which is a copy of row `y`. Row `y` may be beyond the edges of
+    /// the board.
     fn copy_margins(&self, strip: usize, y: isize, depth: usize, row: &mut [Block<N>]) {
         let is_inside = (0..self.height as isize).contains(&y);
         let own_columns = 0..self.layout.width as isize;
@@ -154,7 +157,8 @@ impl<const N: usize> Grid<N> {
         }
     }
 
-    /// Copies a cell to position `to` of `row`: the cell that [`Topology::source`] finds for column `x` of row `y`.
+    /// Copies a cell to position `to` of `row`. The copied cell is the one that [`Topology::source`] returns for column
+    /// `x` of row `y`.
     fn copy_cell(&self, to: CellPosition, x: isize, y: isize, row: &mut [Block<N>]) {
         let source = self.dynamics.topology.source(self.layout.width, self.height, x as i64, y as i64);
         for plane in 0..self.planes {
@@ -163,8 +167,8 @@ impl<const N: usize> Grid<N> {
         }
     }
 
-    /// Makes a cell of `rows` dead if it is beyond an edge that is not joined. The first of `rows` is row `first` of
-    /// the board.
+    /// Makes the cells of `rows` dead that lie beyond the edges that the topology does not join. `rows` begins with row
+    /// `first` of the board.
     pub fn keep_dead(&self, strip: usize, first: isize, rows: &mut [Block<N>]) {
         let [columns, beyond_rows] = dead(self.dynamics.topology);
         if !columns && !beyond_rows {
@@ -183,12 +187,13 @@ impl<const N: usize> Grid<N> {
     }
 }
 
-/// Returns `width` cells of `words`, read from column `first` on with wrap-around, leftwards if `is_reversed` is true.
+/// Returns `width` cells of `words`, read from column `first` on with wrap-around. The cells are read leftwards if
+/// `is_reversed` is true.
 fn moved(words: &[u32], width: usize, first: i64, is_reversed: bool) -> Vec<u32> {
     let mut moved = vec![0; words.len()];
     let mut column = 0;
     while column < width {
-        // Copies as many cells at once as are adjacent in the row and go to the same word.
+        // Each iteration copies as many cells as are adjacent in the row and belong to the same word of the result.
         let max = (32 - column % 32).min(width - column);
         let step = if is_reversed { -(column as i64) } else { column as i64 };
         let from = (first + step).rem_euclid(width as i64) as usize;

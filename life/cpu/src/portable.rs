@@ -55,7 +55,7 @@ impl Vector<4> for Portable {
     }
 }
 
-/// Advances a band on any processor.
+/// Advances a band with instructions that any processor has.
 pub fn portable(pass: BandPass<'_, 4>) {
     // SAFETY: `Portable` needs only the baseline instructions, which every processor that runs this program has.
     unsafe { pass.run::<Portable>() }

@@ -2,22 +2,22 @@
 //!
 //! # Design
 //!
-//! The logic of a rule has one of three forms. Life has its own circuit. A rule that counts all eight neighbours
-//! selects its result by masks. The logic of any other table of 512 neighbourhoods is a tree of selections. The leaves
-//! of the tree share the 16 possible tables of two cells.
+//! The logic of a rule has one of three forms. Life has a circuit that is written for it. For a rule that counts all
+//! eight neighbours, the logic selects the result by masks. For any other table of 512 neighbourhoods, the logic is a
+//! tree of selections. The leaves of the tree share the 16 possible tables of two cells.
 
 use crate::vector::Vector;
 
-/// A rule: a table with one bit for each of the 512 neighbourhoods. The bit is set if the middle cell is alive in the
-/// next generation. The nine cells are the bits of a neighbourhood's number. From the highest bit, they are NW, N, NE,
-/// W, the cell itself, E, SW, S, SE. Neighbourhood i is bit i % 64 of word i / 64.
+/// A rule, as a table with one bit for each of the 512 neighbourhoods. The bit is set if the middle cell is alive in
+/// the next generation. Each bit of a neighbourhood's number is one of the nine cells. From the highest bit, the cells
+/// are NW, N, NE, W, the cell itself, E, SW, S, SE. Neighbourhood i is bit i % 64 of word i / 64.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rule {
-    /// The tables of even and of odd generations. A dead cell without live neighbours must stay dead.
+    /// The table for even generations and the table for odd generations. A dead cell without live neighbours must stay
+    /// dead.
     pub phases: [[u64; 8]; 2],
     /// The number of states of a cell, from 2 to 256. A live cell that does not survive passes through the states above
-    /// 1 before it is dead. A cell in one of these states does not count as a live neighbour, and no birth occurs in
-    /// it.
+    /// 1 before it is dead. A cell in one of these states does not count as a live neighbour, and cannot be born.
     pub states: u16,
 }
 
@@ -25,7 +25,7 @@ impl Rule {
     /// Conway's Life: B3/S23.
     pub const LIFE: Self = Self { phases: [life(); 2], states: 2 };
 
-    /// Returns true if every neighbourhood gives the same next state as its image. The image's cell at each (row,
+    /// Returns true if every neighbourhood has the same next state as its image. In the image, the cell at (row,
     /// column) is the neighbourhood's cell at `from(row, column)`.
     pub(crate) fn is_same(&self, from: impl Fn(usize, usize) -> (usize, usize)) -> bool {
         let image = |i: usize| {
@@ -55,10 +55,10 @@ const fn life() -> [u64; 8] {
     table
 }
 
-/// The vector logic that computes a rule's table.
+/// Vector logic that computes the next generation from a rule's table.
 pub enum Logic {
     Life,
-    /// The logic of rules that count all eight neighbours.
+    /// The logic for rules that count all eight neighbours.
     Counts(Counts),
     Table(Box<Table>),
 }
@@ -75,16 +75,17 @@ impl Logic {
 
 /// The cells and sums from which a vector's next generation is computed.
 pub struct Neighbourhood<V> {
-    /// The left cell, the cell and the right cell of three rows: the row above, the row itself and the row below.
+    /// Nine vectors: the left cell, the cell itself and the right cell, for the row above, the row itself and the row
+    /// below.
     pub cells: [[V; 3]; 3],
-    /// For each of the three rows, the number of live cells among the left cell, the cell and the right cell: its low
-    /// bit and its high bit.
+    /// For each of the three rows, the number of live cells among the left cell, the cell itself and the right cell. A
+    /// number consists of its low bit and its high bit.
     pub sums: [[V; 2]; 3],
 }
 
-/// Logic that computes the next generation of a vector.
+/// Logic that computes a vector of the next generation.
 pub trait Next {
-    /// True if `next` reads the sums.
+    /// True if `next` reads the sums of its argument.
     const SUMS: bool;
 
     fn next<V: Vector<N>, const N: usize>(&self, neighbourhood: Neighbourhood<V>) -> V;
@@ -104,12 +105,12 @@ impl Next for Life {
 
 /// The logic of a rule that counts neighbours. The count of live cells among the nine cells selects one of five pairs:
 /// 0 and 1, 2 and 3, up to 8 and 9. Within a pair, the next state depends on the cell c and the lowest bit n of the
-/// count: it is a + bc + n(d + ec) modulo 2. The four masks of a pair are the coefficients a, b, d and e.
+/// count. The next state is a + bc + n(d + ec) modulo 2. The four masks of a pair are the coefficients a, b, d and e.
 pub struct Counts([[u64; 4]; 5]);
 
 impl Counts {
-    /// Returns the logic of `table`, or `None` if the next state does not depend on the count of all eight neighbours
-    /// alone.
+    /// Returns the logic of `table`, or `None` if the next state depends on more than the cell and the count of all
+    /// eight neighbours.
     fn of(table: &[u64; 8]) -> Option<Self> {
         let mut alive = [[false; 2]; 10];
         for i in 0..512_usize {
@@ -126,7 +127,8 @@ impl Counts {
         Some(Self(std::array::from_fn(pair)))
     }
 
-    /// Returns the next states of the cells, for counts of pair `i`. `one` is the lowest bit of each count.
+    /// Returns the next states of cells that have `2·i` or `2·i + 1` neighbours. `one` has the lowest bit of each
+    /// count.
     #[inline(always)]
     fn pair<V: Vector<N>, const N: usize>(&self, i: usize, one: V, cell: V) -> V {
         let [a, b, d, e] = self.0[i];
@@ -153,8 +155,8 @@ impl Next for Counts {
     }
 }
 
-/// The logic of any table: a tree in which each of seven levels selects by one of the nine cells. Each of its 128
-/// leaves is a table of the last two cells. Only 16 such tables exist, and the leaves share them.
+/// Logic for any table: a tree with seven levels. At each level, one of the nine cells selects a branch. Each of the
+/// 128 leaves is a table of the other two cells. Only 16 such tables exist, and the leaves share them.
 pub struct Table([u8; 128]);
 
 impl Table {
@@ -162,8 +164,8 @@ impl Table {
         Self(std::array::from_fn(|i| (table[i / 16] >> (i % 16 * 4) & 15) as u8))
     }
 
-    /// Selects one of the eight leaves from number `leaf` on. The three cells of `by` are the bits of the selected
-    /// leaf's offset from `leaf`, the highest bit first.
+    /// Selects one of the eight leaves whose numbers begin at `leaf`. The three cells of `by` are the bits of the
+    /// selected leaf's offset from `leaf`, the highest bit first.
     #[inline(always)]
     fn eight<V: Vector<N>, const N: usize>(&self, low: &[V; 16], leaf: usize, by: [V; 3]) -> V {
         let leaf = |i: usize| low[usize::from(self.0[leaf + i] & 15)];
@@ -172,8 +174,8 @@ impl Table {
         by[0].select(by[1].select(d, c), by[1].select(b, a))
     }
 
-    /// Selects one of the 32 leaves from number `leaf` on. The five cells of `by` are the bits of the selected leaf's
-    /// offset from `leaf`, the highest bit first.
+    /// Selects one of the 32 leaves whose numbers begin at `leaf`. The five cells of `by` are the bits of the selected
+    /// leaf's offset from `leaf`, the highest bit first.
     #[inline(always)]
     fn thirty_two<V: Vector<N>, const N: usize>(&self, low: &[V; 16], leaf: usize, by: [V; 5]) -> V {
         let last = [by[2], by[3], by[4]];
@@ -192,7 +194,8 @@ impl Next for Table {
         let (s, r) = (below[1], below[2]);
         let (none, all) = (s.filled(0), s.filled(u64::MAX));
         let (no_s, no_r, both, odd) = (all.and_not(s), all.and_not(r), s.and(r), s.xor(r));
-        // Bit 2s + r of an index is the table's bit for s, the cell below, and r, the cell below to the right.
+        // Bit 2s + r of an index belongs to two cells with states s and r: the cell below, and the cell below to the
+        // right.
         let low = [
             none,
             no_s.and_not(r),

@@ -1,10 +1,10 @@
-//! Advances a band of rows while it is in a core's cache.
+//! Advances a band of rows by several generations while the band is in a core's cache.
 
 use crate::grid::{Grid, Scratch};
 use crate::rule::{Life, Logic, Neighbourhood, Next};
 use crate::vector::{Block, Vector};
 
-/// A pass over a band of rows: the band, the number of generations, and the output.
+/// A pass over a band of rows: its input, the number of generations, and its output.
 pub struct BandPass<'a, const N: usize> {
     pub grid: &'a Grid<N>,
     pub strip: usize,
@@ -16,7 +16,7 @@ pub struct BandPass<'a, const N: usize> {
 }
 
 impl<const N: usize> BandPass<'_, N> {
-    /// Writes the rows of the strip from `first_row` on, advanced by `generations`, into `out`.
+    /// Writes the rows of the strip from `first_row` on into `out`, advanced by `generations` generations.
     ///
     /// # Safety
     /// The processor must have the instructions of `V`.
@@ -44,8 +44,8 @@ impl<const N: usize> BandPass<'_, N> {
     }
 }
 
-/// Computes the next generation of all rows of `from` except the first and the last, and writes it into `to`. `from` is
-/// `generation` generations ahead of the grid.
+/// Computes the next generation of all rows of `from` except the first and the last, and writes the result into `to`.
+/// `from` is `generation` generations ahead of the grid.
 #[inline(always)]
 unsafe fn sweep<V: Vector<N>, const N: usize>(
     grid: &Grid<N>,
@@ -54,7 +54,7 @@ unsafe fn sweep<V: Vector<N>, const N: usize>(
     to: &mut [Block<N>],
     sums: &mut [[Block<N>; 2]],
 ) {
-    // SAFETY: only `BandPass::run` calls this, whose caller guarantees the instructions of `V`.
+    // SAFETY: only `BandPass::run` calls this function, and its caller guarantees the instructions of `V`.
     unsafe {
         match grid.logic(generation) {
             Logic::Life => rows::<V, N>(&Life, grid, from, to, sums),
@@ -74,7 +74,7 @@ unsafe fn rows<V: Vector<N>, const N: usize>(
 ) {
     let (width, stride) = (grid.layout.vectors, grid.stride());
     let (mut above, mut here) = sums.split_at_mut(width);
-    // SAFETY: only `sweep` calls this; the caller of `BandPass::run` guarantees the instructions of `V`.
+    // SAFETY: only `sweep` calls this function, and the caller of `BandPass::run` guarantees the instructions of `V`.
     unsafe {
         sum_row::<V, N>(&from[..width], above);
         sum_row::<V, N>(&from[stride..][..width], here);
@@ -82,7 +82,8 @@ unsafe fn rows<V: Vector<N>, const N: usize>(
     for (y, out) in to.chunks_exact_mut(stride).enumerate() {
         let rows = [y, y + 1, y + 2].map(|y| &from[y * stride..][..width]);
         let (out, older) = out.split_at_mut(width);
-        // SAFETY: only `sweep` calls this; the caller of `BandPass::run` guarantees the instructions of `V`.
+        // SAFETY: only `sweep` calls this function, and the caller of `BandPass::run` guarantees the instructions of
+        // `V`.
         unsafe {
             next_row::<V, N>(rule, above, here, rows, out);
             if !older.is_empty() {
@@ -90,14 +91,14 @@ unsafe fn rows<V: Vector<N>, const N: usize>(
                 grow_older::<V, N>(grid.dynamics.rule.states - 2, rows[1], ages, out, older);
             }
         }
-        // The sums of the row below become those of the row itself, for the next row.
+        // For the next row, the row below becomes the row itself, so the sums of the two rows are swapped.
         std::mem::swap(&mut above, &mut here);
     }
 }
 
-/// Corrects the next generation of a row for rules of more than two states. `ages` holds the number of generations that
-/// each dying cell has left, the lowest bit first. No birth occurs in a dying cell. A live cell that does not survive
-/// has `first` generations left.
+/// Corrects the next generation of a row for rules of more than two states. `ages` contains the number of generations
+/// until each dying cell is dead, the lowest bit first. A dying cell cannot be born. A live cell that does not survive
+/// gets `first` as its number of generations.
 #[inline(always)]
 unsafe fn grow_older<V: Vector<N>, const N: usize>(
     first: u16,
@@ -108,7 +109,8 @@ unsafe fn grow_older<V: Vector<N>, const N: usize>(
 ) {
     let width = row.len();
     for k in 0..width {
-        // SAFETY: only `rows` calls this; the caller of `BandPass::run` guarantees the instructions of `V`.
+        // SAFETY: only `rows` calls this function, and the caller of `BandPass::run` guarantees the instructions of
+        // `V`.
         unsafe {
             let alive = V::load(&row[k]);
             let mut dying = alive.filled(0);
@@ -135,7 +137,7 @@ unsafe fn grow_older<V: Vector<N>, const N: usize>(
 #[inline(always)]
 unsafe fn sum_row<V: Vector<N>, const N: usize>(row: &[Block<N>], sums: &mut [[Block<N>; 2]]) {
     let last = row.len() - 1;
-    // SAFETY: only `rows` calls this; the caller of `BandPass::run` guarantees the instructions of `V`.
+    // SAFETY: only `rows` calls this function, and the caller of `BandPass::run` guarantees the instructions of `V`.
     unsafe {
         let (mut left, mut cell) = (V::load(&row[last]).up(), V::load(&row[0]));
         for (k, sums) in sums.iter_mut().enumerate() {
@@ -148,8 +150,8 @@ unsafe fn sum_row<V: Vector<N>, const N: usize>(row: &[Block<N>], sums: &mut [[B
     }
 }
 
-/// Computes the next generation of the middle row of `rows`. On entry `above` holds the sums of the first row. On
-/// return it holds those of the last row.
+/// Computes the next generation of the middle row of `rows`, which has three rows. On entry `above` contains the sums
+/// of the first row. On return, `above` contains the sums of the last row.
 #[inline(always)]
 unsafe fn next_row<V: Vector<N>, const N: usize>(
     rule: &impl Next,
@@ -165,7 +167,7 @@ unsafe fn next_row<V: Vector<N>, const N: usize>(
     let [first, second, third] = rows.map(|row| &row[1..]);
     let firsts = rows.map(|row| &row[0]);
     let lasts = rows.map(|row| &row[row.len() - 1]);
-    // SAFETY: only `rows` calls this; the caller of `BandPass::run` guarantees the instructions of `V`.
+    // SAFETY: only `rows` calls this function, and the caller of `BandPass::run` guarantees the instructions of `V`.
     unsafe {
         let mut window = Window {
             left: [V::load(lasts[0]).up(), V::load(lasts[1]).up(), V::load(lasts[2]).up()],
@@ -180,7 +182,7 @@ unsafe fn next_row<V: Vector<N>, const N: usize>(
     }
 }
 
-/// The vectors that are in registers while a row is computed: two adjacent vectors of each of three rows.
+/// The vectors that are in registers while a row is computed: two adjacent vectors from each of three rows.
 struct Window<V> {
     left: [V; 3],
     cell: [V; 3],
@@ -199,7 +201,8 @@ impl<V> Window<V> {
         V: Vector<N>,
     {
         let Self { left, cell } = *self;
-        // SAFETY: only `next_row` calls this; the caller of `BandPass::run` guarantees the instructions of `V`.
+        // SAFETY: only `next_row` calls this function, and the caller of `BandPass::run` guarantees the instructions of
+        // `V`.
         let sums = unsafe { [[V::load(&above[0]), V::load(&above[1])], [V::load(&here[0]), V::load(&here[1])]] };
         let below = V::sums(left[2], cell[2], right[2]);
         if R::SUMS {

@@ -2,33 +2,34 @@
 
 use std::fmt;
 
-/// How the edges of a board are joined. The letters are those of Golly's bounded grids.
+/// How the edges of a board are joined. The letters, such as `T`, are from Golly's suffixes for bounded grids.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Topology {
     /// `P`: the edges are not joined. Cells beyond the edges are dead.
     Plane,
-    /// `T`: each edge is joined to the opposite one. A pattern that crosses the upper or lower edge moves by `across`
-    /// columns. A pattern that crosses the left or right edge moves by `down` rows. `across` or `down` is 0.
+    /// `T`: each edge is joined to the opposite edge. A pattern that crosses the upper or lower edge moves by `across`
+    /// columns. A pattern that crosses the left or right edge moves by `down` rows. At least one of `across` and `down`
+    /// is 0.
     Torus {
         /// The number of columns by which the lower edge is shifted to the right.
         across: i64,
         /// The number of rows by which the right edge is shifted down.
         down: i64,
     },
-    /// `T` with one unbounded side: two opposite edges are joined, and cells beyond the other two are dead.
+    /// `T` with one unbounded side: two opposite edges are joined, and cells beyond the other two edges are dead.
     Tube(Edges),
-    /// `K`: each edge is joined to the opposite one, and one pair is reversed.
+    /// `K`: each edge is joined to the opposite edge, and one pair of edges is joined in reverse.
     Klein {
-        /// The pair of edges that is reversed.
+        /// The pair of edges that is joined in reverse.
         twisted: Edges,
-        /// True if that pair is also shifted by one cell.
+        /// True if the reversed pair is also shifted by one cell.
         is_shifted: bool,
     },
-    /// `C`: each edge is joined to the opposite one, and both pairs are reversed. Diagonally beyond a corner is the
-    /// corner cell itself.
+    /// `C`: each edge is joined to the opposite edge, and both pairs are joined in reverse. Diagonally beyond a corner
+    /// is the corner cell itself.
     CrossSurface,
-    /// `S`, for a square: the upper edge is joined to the left one, and the right edge to the lower one. Diagonally
-    /// beyond a corner is the corner cell itself.
+    /// `S`, for a square board: the upper edge is joined to the left edge, and the right edge to the lower edge.
+    /// Diagonally beyond a corner is the corner cell itself.
     Sphere,
 }
 
@@ -41,7 +42,8 @@ pub enum Edges {
     Vertical,
 }
 
-/// Writes the topology's name and Golly's suffix with `W` and `H` for the sides: "a shifted torus (:TW+5,H)".
+/// Prints the topology's name and Golly's suffix, with `W` and `H` for the width and the height: "a shifted torus
+/// (:TW+5,H)".
 impl fmt::Display for Topology {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (name, width, height) = match *self {
@@ -68,7 +70,8 @@ impl Topology {
     /// The torus without a shift.
     pub const TORUS: Self = Self::Torus { across: 0, down: 0 };
 
-    /// Returns Golly's suffix for a board with these sides, with its colon: ":T30+5,20". An unbounded side must be 0.
+    /// Returns Golly's suffix for a board of this width and height, with its colon: ":T30+5,20". An unbounded side must
+    /// be 0.
     pub fn suffix(&self, width: impl fmt::Display, height: impl fmt::Display) -> String {
         let shift = |shift: i64| if shift == 0 { String::new() } else { format!("{shift:+}") };
         let twist = |is_shifted: bool| if is_shifted { "*+1" } else { "*" };
@@ -87,12 +90,11 @@ impl Topology {
         }
     }
 
-    /// Returns the column and row of the cell that appears at column `x` and row `y` of a `width` × `height` board. `x`
-    /// and `y` may be beyond the edges. Returns `None` for a position beyond an edge that is not joined, where cells
-    /// are dead.
+    /// Returns the column and row of the cell that is seen at column `x` and row `y` of a `width` × `height` board. The
+    /// position may be beyond the edges. Returns `None` beyond an edge that is not joined, where cells are dead.
     ///
     /// Fewer than four quarters of the board meet at the corners of a cross-surface and of a sphere. Positions
-    /// diagonally beyond such a corner belong to no cell: the result is the corner cell.
+    /// diagonally beyond such a corner belong to no cell. For such a position, the result is the corner cell.
     ///
     /// # Panics
     /// If a side of the board is 0.

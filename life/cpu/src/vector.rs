@@ -1,6 +1,6 @@
 //! Vectors of cells, in memory and in registers.
 
-/// The words of a vector in memory.
+/// The words of a vector as they are stored in memory.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
 pub struct Block<const N: usize>(pub [u64; N]);
@@ -10,10 +10,11 @@ impl<const N: usize> Block<N> {
     pub const BITS: usize = 64 * N;
 }
 
-/// A vector in registers. Each bit is a cell, and the cells of one vector are not neighbours of each other.
+/// A vector in registers. Each bit is a cell. No two cells of a vector are neighbours of each other.
 ///
-/// A value exists only on processors that have the vector's instructions, because the first value comes from
-/// [`load`](Self::load). All functions must be inlined into a function that is compiled for these instructions.
+/// A value exists only on processors that have the vector's instructions, because every value comes from a call of
+/// [`load`](Self::load), directly or through other functions. All functions must be inlined into a function that is
+/// compiled for these instructions.
 pub trait Vector<const N: usize>: Copy {
     /// # Safety
     /// The processor must have the vector's instructions.
@@ -39,19 +40,19 @@ pub trait Vector<const N: usize>: Copy {
         self.and(and).xor(xor)
     }
 
-    /// Returns the bits of `yes` where `self` is set, and those of `no` elsewhere.
+    /// Returns the bits of `yes` where `self` has set bits, and the bits of `no` elsewhere.
     #[inline(always)]
     fn select(self, yes: Self, no: Self) -> Self {
         self.and(yes).or(no.and_not(self))
     }
 
-    /// Rotates the vector by one bit towards the high end.
+    /// Rotates the vector by one bit towards the high end, across its words.
     fn up(self) -> Self;
 
-    /// Rotates the vector by one bit towards the low end.
+    /// Rotates the vector by one bit towards the low end, across its words.
     fn down(self) -> Self;
 
-    /// Returns the low bit and the high bit of the sum of three cells.
+    /// Returns the sum of three cells, as its low bit and its high bit.
     #[inline(always)]
     fn sums(left: Self, cell: Self, right: Self) -> [Self; 2] {
         let half = left.xor(right);
@@ -59,15 +60,15 @@ pub trait Vector<const N: usize>: Copy {
     }
 
     /// Returns the next generation of `cell` in Life. `left` and `right` are its neighbours in the same row. `above`
-    /// and `below` are the sums of the adjacent rows.
+    /// and `below` are the sums of three cells each in the adjacent rows.
     #[inline(always)]
     fn next(above: [Self; 2], [left, cell, right]: [Self; 3], below: [Self; 2]) -> Self {
         let (one, two) = (left.xor(right), left.and(right));
         let half = above[0].xor(one);
         let odd = half.xor(below[0]);
         let carry = above[0].and(one).or(half.and(below[0]));
-        // Four bits stand for two neighbours each. With two or three neighbours exactly one of the four is set: their
-        // parity is odd, and not three of them are set.
+        // Each of four bits stands for two neighbours. With two or three neighbours, exactly one of the four bits is
+        // set: their parity is odd, and fewer than three of them are set.
         let parity = carry.xor(above[1]).xor(two.xor(below[1]));
         let one_side = carry.or(above[1]).xor(two.or(below[1]));
         parity.and(one_side).and(odd.or(cell))

@@ -1,4 +1,4 @@
-//! Vectors that use AVX2 and AVX-512.
+//! Vectors that use the instruction sets AVX2 and AVX-512.
 
 use std::arch::x86_64::*;
 
@@ -11,7 +11,7 @@ struct Avx2(__m256i);
 #[derive(Clone, Copy)]
 struct Avx512(__m512i);
 
-/// Implements the functions of [`Vector`] that are one intrinsic each, for blocks of `$words` words.
+/// Implements the functions of [`Vector`] that consist of a single intrinsic, for blocks of `$words` words.
 macro_rules! one_intrinsic_each {
     ($words:literal, $load:ident, $store:ident, $set:ident, $and:ident, $or:ident, $xor:ident, $and_not:ident) => {
         #[inline(always)]
@@ -22,7 +22,8 @@ macro_rules! one_intrinsic_each {
 
         #[inline(always)]
         fn store(self, block: &mut Block<$words>) {
-            // SAFETY: a value exists only where the instructions do. A block is aligned and as long as the vector.
+            // SAFETY: a value exists only on processors that have the instructions. A block is aligned and as long as
+            // the vector.
             unsafe { $store(block.0.as_mut_ptr().cast(), self.0) }
         }
 
@@ -82,7 +83,8 @@ impl Vector<4> for Avx2 {
     }
 }
 
-/// Computes the three-input logic operation `TABLE`: the result for the bits a, b, c is bit 4a + 2b + c of `TABLE`.
+/// Computes the logic operation of three inputs that `TABLE` describes. The result for the bits a, b and c is bit
+/// 4a + 2b + c of `TABLE`.
 #[inline(always)]
 fn lut<const TABLE: i32>(a: Avx512, b: Avx512, c: Avx512) -> Avx512 {
     // SAFETY: a value exists only on processors that have AVX-512F.
@@ -132,7 +134,7 @@ impl Vector<8> for Avx512 {
         [lut::<XOR>(left, cell, right), lut::<MAJORITY>(left, cell, right)]
     }
 
-    /// Computes Life with six operations, which binary-banter found with a SAT solver. The tests check all 512
+    /// Computes Life with six logic operations, which binary-banter found with a SAT solver. The tests check all 512
     /// neighbourhoods.
     #[inline(always)]
     fn next(above: [Self; 2], [left, cell, right]: [Self; 3], below: [Self; 2]) -> Self {

@@ -1,4 +1,4 @@
-//! Compares every class of rules on every topology and instruction set with a plain reference.
+//! Compares the engine with a plain reference, for every class of rules, topology and instruction set.
 
 use life_cpu::{Automaton, Edges, FirstBoard, Instructions, Rule, Topology};
 
@@ -18,8 +18,8 @@ const TOPOLOGIES: [Topology; 13] = [
     Topology::Torus { across: -40, down: 0 },
 ];
 
-/// Makes a rule. A cell is alive in the next generation if `even` returns true for its neighbourhood in an even
-/// generation, or `odd` in an odd one.
+/// Makes a rule from functions. A cell is alive in the next generation if the function returns true for the number of
+/// its neighbourhood. Even generations use `even`, and odd generations use `odd`.
 fn rule(states: u16, even: impl Fn(usize) -> bool, odd: impl Fn(usize) -> bool) -> Rule {
     let mut phases = [[0; 8]; 2];
     for i in 0..512 {
@@ -53,7 +53,7 @@ fn rules() -> Vec<(&'static str, Rule)> {
     ]
 }
 
-/// Returns random states for `width` × `height` cells, about half of them 0.
+/// Returns random states for `width` × `height` cells. About half of the cells are in state 0.
 fn soup(states: u16, width: usize, height: usize) -> Vec<u8> {
     let mut random = 0x2545_f491_4f6c_dd1d_u64 ^ (width * 31 + height) as u64;
     let mut next = || {
@@ -67,7 +67,7 @@ fn soup(states: u16, width: usize, height: usize) -> Vec<u8> {
 
 fn reference(rule: &Rule, generation: u64, topology: Topology, width: usize, height: usize, cells: &[u8]) -> Vec<u8> {
     let table = rule.phases[(generation % 2) as usize];
-    // The board and one more cell on each side, as the topology joins the edges.
+    // The framed board has one more cell on each side, as the topology joins the edges.
     let framed = width + 2;
     let bit = |i: usize| {
         let (x, y) = ((i % framed) as i64 - 1, (i / framed) as i64 - 1);
@@ -89,7 +89,7 @@ fn reference(rule: &Rule, generation: u64, topology: Topology, width: usize, hei
     (0..cells.len()).map(next).collect()
 }
 
-/// Packs one bit per cell, which is set if `bit` returns true for the cell's state.
+/// Packs one bit per cell into words. A bit is set if `bit` returns true for the cell's state.
 fn words(width: usize, cells: &[u8], bit: impl Fn(u8) -> bool) -> Vec<u32> {
     let word = |cells: &[u8]| cells.iter().enumerate().fold(0, |word, (i, &cell)| word | u32::from(bit(cell)) << i);
     cells.chunks(width).flat_map(|row| row.chunks(32).map(word)).collect()
@@ -102,7 +102,7 @@ fn planes(rule: &Rule, width: usize, cells: &[u8]) -> (Vec<u32>, Vec<Vec<u32>>) 
 }
 
 fn compare(name: &str, rule: &Rule, topology: Topology, (width, height): (usize, usize), steps: &[u64]) {
-    // The first generation may be odd.
+    // The number of the first generation may be odd.
     let first = (width % 2) as u64;
     let mut expected = soup(rule.states, width, height);
     let (words, ages) = planes(rule, width, &expected);
@@ -124,7 +124,7 @@ fn compare(name: &str, rule: &Rule, topology: Topology, (width, height): (usize,
     }
 }
 
-/// Returns `sizes`, with the height replaced by the width for a sphere.
+/// Returns `sizes`. For a sphere, each height is replaced by the width.
 fn sizes(topology: Topology, sizes: &[(usize, usize)]) -> Vec<(usize, usize)> {
     sizes.iter().map(|&(width, height)| (width, if topology == Topology::Sphere { width } else { height })).collect()
 }
@@ -141,7 +141,7 @@ fn every_rule_on_every_topology_is_the_references() {
     }
 }
 
-/// Checks boards of several bands, with full margins and recomputed corners.
+/// Checks boards that consist of several bands, with full margins and recomputed corners.
 #[test]
 fn larger_boards_are_the_references() {
     let rules = rules();
@@ -154,7 +154,7 @@ fn larger_boards_are_the_references() {
     }
 }
 
-/// Checks boards of several strips.
+/// Checks boards that consist of several strips.
 #[test]
 fn wide_boards_are_the_references() {
     for topology in TOPOLOGIES.into_iter().filter(|&topology| topology != Topology::Sphere) {

@@ -39,7 +39,7 @@ fn reference(width: usize, height: usize, cells: &[u8]) -> Vec<u8> {
     (0..width * height).map(next).collect()
 }
 
-/// The sizes of the boards, with sides near the lengths of vectors, margins, bands and strips.
+/// The sizes of the boards. Their sides are near the lengths of vectors, margins, bands and strips.
 const SIZES: [(usize, usize); 16] = [
     (1, 1),
     (2, 3),
@@ -68,7 +68,7 @@ fn every_board_is_the_references() {
         let new = |instructions| torus(instructions, width, height, &words);
         let mut boards: Vec<_> = available.into_iter().map(new).collect();
         let mut generation = 0;
-        // Single passes of all depths, and several passes.
+        // These numbers of generations need no pass, single passes of several depths, or several passes.
         for steps in [0, 1, 2, 15, 16, 17] {
             for _ in 0..steps {
                 expected = reference(width, height, &expected);
@@ -95,7 +95,7 @@ fn every_board_is_the_references() {
 
 #[test]
 fn every_neighbourhood_has_its_successor() {
-    // Each neighbourhood has a square of 5 × 5 cells on a board of 16 × 32 squares.
+    // Each neighbourhood is in a square of 5 × 5 cells. The board has 16 × 32 such squares.
     let (width, height) = (80_usize, 160);
     let mut words = vec![0; width.div_ceil(32) * height];
     let row_words = width.div_ceil(32);

@@ -1,15 +1,15 @@
-//! Reads apgcodes, the names of objects in apgsearch and Catagolue: `xs4_33`, `xp2_7`, `xq4_153`.
+//! Reads apgcodes, which are the names of objects in apgsearch and Catagolue: `xs4_33`, `xp2_7`, `xq4_153`.
 //!
-//! The part after the underscore describes the cells in the extended Wechsler format. It divides the object into strips
-//! of five rows, which `z` separates. A digit, `0` to `9` or `a` to `v`, is a column of a strip; its lowest bit is the
-//! top cell. `w` is two empty columns, and `x` is three. `y` and a following digit, `0` to `z`, are four or more empty
-//! columns.
+//! The part after the underscore describes the cells in the extended Wechsler format. The text divides the object into
+//! strips of five rows, separated by `z`. A digit, `0` to `9` or `a` to `v`, is a column of a strip, whose top cell is
+//! the digit's lowest bit. `w` stands for two empty columns, and `x` for three. `y` and a following digit, `0` to `z`,
+//! stand for four or more empty columns.
 
 use super::error::{FormatError, check_memory};
 use life::board::Run;
 use life::pattern::{ParseError, Pattern};
 
-/// Returns true if `text` looks like an apgcode: two letters for the kind, a number, an underscore, and digits or
+/// Returns true if `text` looks like an apgcode: two letters for the kind, a number, an underscore, and then digits or
 /// letters.
 pub fn is_one(text: &str) -> bool {
     let text = text.trim();
@@ -22,9 +22,9 @@ pub fn is_one(text: &str) -> bool {
         && cells.bytes().all(|byte| byte.is_ascii_digit() || byte.is_ascii_lowercase() || byte == b'_')
 }
 
-/// Returns the object that the apgcode `text` names, as a pattern.
+/// Returns the object whose apgcode is `text`, as a pattern.
 ///
-/// The function needs at most 400 times the memory of `text`, and never more than `limit` bytes.
+/// This function needs at most 400 times the memory of `text`, and never more than `limit` bytes.
 ///
 /// # Errors
 /// [`FormatError::Refused`] for a code that does not contain the cells. [`FormatError::Malformed`] for a text that is

@@ -6,8 +6,8 @@ use life::pattern::Pattern;
 
 /// Collects the cells of a pattern, row by row from the left.
 ///
-/// Once the limit is exceeded, the collector drops the cells and only counts, so that the error can state the required
-/// memory.
+/// When the limit is exceeded, the collector drops the cells. From then on it only counts cells, so that the error can
+/// report the required memory.
 pub(super) struct RowCollector {
     pattern: Pattern,
     /// The column and row at which the next run of [`extend`](Self::extend) begins.
@@ -17,21 +17,23 @@ pub(super) struct RowCollector {
     uncounted: u64,
 }
 
-/// The memory that a vector may need while it grows, as a multiple of its length: the old and the new allocation exist
-/// at the same time.
+/// The memory that a growing vector may need, as a multiple of its length. While it grows, the old and the new
+/// allocation exist at the same time.
 const GROWING: u64 = 3;
 
-/// The number of bytes of a run in a list.
+/// The number of bytes of one run in a list.
 const RUN: u64 = size_of::<(Run, u8)>() as u64;
 
 impl RowCollector {
-    /// Returns a collector for a text of `length` bytes with this bounding box, which may use `limit` bytes of memory.
+    /// Returns a collector for the cells of a text of `length` bytes with this bounding box. The collector may use
+    /// `limit` bytes of memory.
     pub(super) fn new((width, height): (usize, usize), length: usize, limit: u64) -> Self {
         let budget = usize::try_from(limit).unwrap_or(usize::MAX).min(length.max(4096));
         Self { pattern: Pattern::with_budget(width, height, budget), next: (0, 0), limit, uncounted: 0 }
     }
 
-    /// Adds a run of cells in one state. The run must follow all cells added before, and its end must fit a `usize`.
+    /// Adds a run of cells that are all in one state. The run must come after all cells added before, and its end must
+    /// fit a `usize`.
     pub(super) fn push(&mut self, run: Run, state: u8) {
         if self.uncounted > 0 {
             self.uncounted = self.uncounted.saturating_add(RUN);
@@ -44,7 +46,7 @@ impl RowCollector {
         }
     }
 
-    /// Appends `length` cells in state `state` to the current row. Returns `None` if the column overflows.
+    /// Appends `length` cells in state `state` to the current row. Returns `None` if the column number overflows.
     #[inline]
     pub(super) fn extend(&mut self, length: usize, state: u8) -> Option<()> {
         let (x, y) = self.next;
@@ -61,7 +63,7 @@ impl RowCollector {
         Some(())
     }
 
-    /// Returns the number of rows that have ended.
+    /// Returns the number of rows that have ended so far.
     pub(super) fn rows(&self) -> usize {
         self.next.1
     }
@@ -76,14 +78,14 @@ impl RowCollector {
     }
 }
 
-/// Collects cells of the whole plane, in any order.
+/// Collects live cells anywhere on the plane, in any order.
 pub(super) struct PlaneCollector {
     runs: Vec<Run>,
     limit: u64,
     needed: u64,
 }
 
-/// The offset that converts coordinates of the plane, which begin at -2⁶³, to unsigned numbers, which begin at 0.
+/// The offset that converts coordinates to unsigned numbers. Coordinates begin at -2⁶³, and unsigned numbers at 0.
 const MIDDLE: u64 = 1 << 63;
 
 impl PlaneCollector {
@@ -92,7 +94,7 @@ impl PlaneCollector {
         Self { runs: Vec::new(), limit, needed: 0 }
     }
 
-    /// Adds `length` live cells from column `x` of row `y` on.
+    /// Adds `length` live cells of row `y`, from column `x` on.
     pub(super) fn push(&mut self, (x, y): (i64, i64), length: usize) {
         self.needed = self.needed.saturating_add(GROWING * size_of::<Run>() as u64);
         if self.needed > self.limit {

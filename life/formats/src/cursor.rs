@@ -15,7 +15,7 @@ pub(super) struct Cursor<'a> {
 }
 
 impl<'a> Cursor<'a> {
-    /// Returns a cursor at the start of `text`, after a byte order mark if there is one.
+    /// Returns a cursor at the start of `text`. If `text` begins with a byte order mark, the cursor is after the mark.
     pub(super) fn new(text: &'a str) -> Self {
         Self { text: text.strip_prefix('\u{feff}').unwrap_or(text), at: 0, line: 1, line_start: 0 }
     }
@@ -36,13 +36,13 @@ impl<'a> Cursor<'a> {
         self.text.as_bytes().get(self.at + 1).copied()
     }
 
-    /// Moves the cursor forward by `bytes` bytes, which must not cross a line's end.
+    /// Moves the cursor forward by `bytes` bytes. The cursor must not cross the end of a line.
     #[inline]
     pub(super) fn advance(&mut self, bytes: usize) {
         self.at += bytes;
     }
 
-    /// Skips white space and line ends, and returns the byte after them.
+    /// Skips white space and line ends, and returns the next byte.
     #[inline]
     pub(super) fn skip_white_space(&mut self) -> Option<u8> {
         loop {
@@ -58,7 +58,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Skips blanks within a line. Returns the byte after them, or `None` at the end of the line.
+    /// Skips blanks within a line. Returns the next byte, or `None` at the end of the line.
     pub(super) fn skip_blanks(&mut self) -> Option<u8> {
         loop {
             match self.peek()? {
@@ -69,7 +69,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Reads the decimal number at this position. Returns `None` if there is none.
+    /// Reads the decimal number at this position. Returns `None` if there is no number.
     #[inline]
     pub(super) fn number(&mut self) -> Result<Option<usize>, ParseError> {
         let start = self.at;
@@ -85,8 +85,9 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Reads the letters of a state above 0 at this position. States up to 24 are `A` to `X`. Higher states have two
-    /// letters: one of the ten letters from `prefix` on, and then `A` to `X`. Returns `None` for other text.
+    /// Reads the letters of a state above 0 at this position. States up to 24 have the letters `A` to `X`. Higher
+    /// states have two letters: first one of the ten letters from `prefix` on, then a letter from `A` to `X`. Returns
+    /// `None` for any other text.
     #[inline]
     pub(super) fn state(&mut self, prefix: u8) -> Result<Option<u8>, ParseError> {
         let (group, letter) = match (self.peek(), self.peek_next()) {
@@ -103,7 +104,7 @@ impl<'a> Cursor<'a> {
         Ok(Some(state))
     }
 
-    /// Returns the rest of the line without trailing white space, and moves to its end.
+    /// Returns the rest of the line without trailing white space, and moves to the end of the line.
     pub(super) fn rest_of_line(&mut self) -> &'a str {
         let rest = &self.text[self.at..];
         let line = rest.split('\n').next().unwrap_or(rest);
@@ -111,12 +112,12 @@ impl<'a> Cursor<'a> {
         line.trim_end()
     }
 
-    /// Returns true if only white space precedes this position in its line.
+    /// Returns true if only white space precedes this position in the line.
     pub(super) fn at_line_start(&self) -> bool {
         self.text[self.line_start..self.at].trim_start().is_empty()
     }
 
-    /// Returns the character at this position in the form in which messages quote it.
+    /// Returns the character at this position, in the form that messages quote.
     pub(super) fn found(&self) -> String {
         match self.text[self.at..].chars().next() {
             Some('\n') | None => "the line's end".to_owned(),
@@ -124,18 +125,18 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Returns an error at this position.
+    /// Returns an error that reports this position.
     pub(super) fn error(&self, message: String) -> ParseError {
         let column = self.text[self.line_start..self.at].chars().count() + 1;
         ParseError { line: self.line, column, message }
     }
 
-    /// Returns the error for a number that is 2⁶⁴ or more, or that moves a position to 2⁶⁴ or beyond.
+    /// Returns the error for a number that is 2⁶⁴ or more, or for a number that would move a position to 2⁶⁴ or beyond.
     pub(super) fn too_large(&self) -> ParseError {
         self.error("this number is too large: it and the position of each cell must be below 2⁶⁴".to_owned())
     }
 
-    /// Returns an error at the end of the text, before trailing white space.
+    /// Returns an error that reports the end of the text, before trailing white space.
     pub(super) fn end_error(&self, message: String) -> ParseError {
         let text = self.text.trim_end();
         let line_start = text.rfind('\n').map_or(0, |newline| newline + 1);

@@ -6,13 +6,13 @@ use super::format::Format;
 /// The first bytes of a gzip file.
 pub(super) const GZIP: &[u8] = b"\x1f\x8b";
 
-/// The byte order mark with which a UTF-8 text may begin.
+/// The byte order mark, with which a UTF-8 text may begin.
 pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// The first bytes of a PNG.
 pub(super) const PNG: &[u8] = b"\x89PNG\r\n\x1a\n";
 
-/// Returns the name of the format of `bytes` if it is known but not supported.
+/// Returns the name of the format of `bytes` if this crate recognises the format but does not support it.
 pub(super) fn unsupported(bytes: &[u8]) -> Option<&'static str> {
     const BINARY: [(&[u8], &str); 11] = [
         (b"GIF8", "a GIF"),
@@ -43,14 +43,15 @@ pub(super) fn unsupported(bytes: &[u8]) -> Option<&'static str> {
             .find(|(begin, _)| bytes.get(..begin.len()).is_some_and(|start| start.eq_ignore_ascii_case(begin)))
             .map(|&(_, what)| what)
     };
-    // Rule files may begin with comments.
+    // Comments may precede the first line of a rule file.
     let is_rest = |line: &&[u8]| !line.is_empty() && !line.starts_with(b"#");
     let rest = text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii).find(is_rest).unwrap_or_default();
     of(bytes, &BINARY).or_else(|| of(text, &TEXT)).or_else(|| of(rest, &RULES))
 }
 
-/// Returns the format of a text. Unambiguous content takes precedence over `named`, the format that the file's name
-/// suggests. A picture format is returned only if `named` is that format and the content is ambiguous.
+/// Returns the format of a text. `named` is the format that the file's name suggests, but unambiguous content takes
+/// precedence over `named`. The function returns a picture format only if `named` is that format and the content is
+/// ambiguous.
 pub(super) fn of_text(text: &str, named: Option<Format>) -> Format {
     let text = text.trim_start_matches('\u{feff}');
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
@@ -78,6 +79,6 @@ pub(super) fn of_text(text: &str, named: Option<Format>) -> Format {
     if numbers || (has_comments && rows && body.contains(['*', '.']) && lines.any(|line| line.starts_with("#P"))) {
         return Format::Life;
     }
-    // Plaintext has neither counts nor row ends.
+    // A plaintext pattern contains neither counts nor row ends.
     if has_comments || text.contains(['$', '!', 'b']) { Format::Rle } else { Format::Cells }
 }

@@ -6,11 +6,11 @@ use life::pattern::ParseError;
 use thiserror::Error;
 use units::Bytes;
 
-/// An error of a reader or writer.
+/// An error that occurs while a file is read or written.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum FormatError {
-    /// The extension of the path names no supported format.
+    /// The extension of the path belongs to no supported format.
     #[error(
         "{}: unknown extension: it chooses the format and must be .rle, .cells, .lif, .life or .mc, each also \
          followed by .gz, or .png or .gif",
@@ -20,7 +20,7 @@ pub enum FormatError {
         /// The path of the file.
         path: PathBuf,
     },
-    /// The file is not supported, or contains no pattern. The text describes the file and the remedy.
+    /// The file is not supported, or it contains no pattern. The text describes the file and says what to do instead.
     #[error("{0}")]
     Refused(String),
     /// The text is malformed.
@@ -39,7 +39,7 @@ pub enum FormatError {
     },
 }
 
-/// Checks that `needed` bytes are not more than `free`. Returns [`FormatError::TooLarge`] otherwise.
+/// Checks that `needed` bytes are not more than `free`. Returns [`FormatError::TooLarge`] if they are.
 pub(crate) fn check_memory(needed: u64, free: u64) -> Result<(), FormatError> {
     if needed > free { Err(FormatError::TooLarge { needed, free }) } else { Ok(()) }
 }

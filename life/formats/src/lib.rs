@@ -1,7 +1,7 @@
 //! Reads and writes the file formats of cellular automata, and recognises the format of a file.
 //!
 //! [`read_pattern_bytes`] reads every supported format. Each format has a module with a function `parse`. If the crate
-//! also writes the format, the module has functions for that, too.
+//! can also write the format, the module contains functions that write it.
 
 #![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)]
 
@@ -9,7 +9,7 @@ use std::io::Read;
 
 use life::pattern::Pattern;
 
-/// Makes the function in which it is used return [`FormatError::Refused`] with a formatted message.
+/// Returns [`FormatError::Refused`] with a formatted message from the function in which the macro is used.
 macro_rules! refuse {
     ($($argument:tt)*) => {
         return Err(FormatError::Refused(format!($($argument)*)))
@@ -39,8 +39,8 @@ pub use metadata::Metadata;
 /// Reads a pattern from `text` in format `format`, without a memory limit.
 ///
 /// # Errors
-/// [`FormatError::Malformed`] if `text` is malformed. [`FormatError::Refused`] if `format` is a picture format or the
-/// text has no pattern.
+/// [`FormatError::Malformed`] if `text` is malformed. [`FormatError::Refused`] if `format` is a picture format or
+/// `text` has no pattern.
 pub fn read_pattern(text: &str, format: Format) -> Result<Pattern, FormatError> {
     read_text(text, format, u64::MAX)
 }
@@ -63,24 +63,25 @@ fn read_text(text: &str, format: Format, limit: u64) -> Result<Pattern, FormatEr
 }
 
 /// Reads a pattern from the bytes of a file. The content determines the format. If the content fits several formats,
-/// `named` is used, the format that the file's name suggests.
+/// the function uses `named`, which is the format that the file's name suggests.
 ///
 /// The function uses at most `limit` bytes of memory in addition to `bytes`, including decompressed data. Bytes that
-/// are not UTF-8, as in the comments of old files, are read as U+FFFD.
+/// are not valid UTF-8 are read as U+FFFD. Such bytes occur in comments of old files.
 ///
 /// # Errors
-/// [`FormatError::Refused`] if the file has a format that is not supported, or no pattern. Any other [`FormatError`]
-/// describes the defect.
+/// [`FormatError::Refused`] if the file has an unsupported format or no pattern. Any other [`FormatError`] describes
+/// what is wrong with the file.
 pub fn read_pattern_bytes(bytes: &[u8], named: Option<Format>, limit: u64) -> Result<Pattern, FormatError> {
     if bytes.starts_with(detect::GZIP) {
         let mut plain = Vec::new();
-        // While a vector grows, the old and the new allocation exist at the same time: three times the old size.
+        // While a vector grows, the old and the new allocation exist at the same time. Together they need three times
+        // the old size.
         const GROWING: u64 = 3;
         let most = limit / GROWING;
         let mut decoder = flate2::read::MultiGzDecoder::new(bytes).take(most.saturating_add(1));
         decoder.read_to_end(&mut plain).map_err(|error| FormatError::Picture(error.to_string()))?;
         if plain.len() as u64 > most {
-            // The decompressed length is known only after all of it was decompressed.
+            // To find the decompressed length, the rest of the data must be decompressed, too.
             let more = std::io::copy(&mut decoder.into_inner(), &mut std::io::sink()).unwrap_or(0);
             let needed = more.saturating_add(plain.len() as u64).saturating_mul(GROWING);
             return Err(FormatError::TooLarge { needed, free: limit });

@@ -1,5 +1,5 @@
-//! Reads Life 1.05 (blocks of rows at positions), and reads and writes Life 1.06 (lists of live cells): `.lif` and
-//! `.life`.
+//! Reads Life 1.05 (blocks of rows, each with a position), and reads and writes Life 1.06 (lists of live cells). The
+//! extensions are `.lif` and `.life`.
 //!
 //! ```text
 //! #Life 1.05            #Life 1.06
@@ -10,8 +10,8 @@
 //!                       1 1
 //! ```
 //!
-//! `#R` sets the rule (`23/3`), `#N` sets Conway's rule, and `#P` sets the position of the rows that follow. Other
-//! lines that begin with `#` are comments. Empty lines are ignored. Blocks may overlap.
+//! `#R` sets the rule (`23/3`), `#N` sets Conway's rule, and `#P` sets the position of the following rows. Other lines
+//! that begin with `#` are comments. Empty lines are ignored. Blocks may overlap.
 
 use std::io::{self, Write};
 
@@ -21,12 +21,12 @@ use super::metadata::Metadata;
 use life::board::Board;
 use life::pattern::{ParseError, Pattern};
 
-/// Reads a pattern in Life 1.05 or 1.06.
+/// Reads a pattern in the format Life 1.05 or 1.06.
 ///
-/// The function needs at most 40 times the memory of `text`, and never more than `limit` bytes.
+/// This function needs at most 40 times the memory of `text`, and never more than `limit` bytes.
 ///
 /// # Errors
-/// [`FormatError::Malformed`] for a line that is neither a row, a cell nor a comment, and for a coordinate beyond 2⁶².
+/// [`FormatError::Malformed`] for a line that is not a row, a cell or a comment, and for a coordinate beyond 2⁶².
 /// [`FormatError::Refused`] for a text without rows and cells that is not Life 1.06. [`FormatError::TooLarge`] if
 /// `limit` is too small.
 pub fn parse(text: &str, limit: u64) -> Result<Pattern, FormatError> {
@@ -34,7 +34,8 @@ pub fn parse(text: &str, limit: u64) -> Result<Pattern, FormatError> {
     let mut plane = PlaneCollector::new(limit);
     let mut rule = None;
     let (mut left, mut y) = (0, 0);
-    // Life 1.06 without cells is an empty board. Rows count even if all their cells are dead.
+    // A Life 1.06 text without cells is an empty board. A Life 1.05 text is a pattern if it has a row, even if all
+    // cells of the row are dead.
     let mut is_pattern = false;
     for (line, number) in text.lines().map(str::trim).zip(1..) {
         let error = |column: usize, message: String| ParseError { line: number, column, message };
@@ -68,7 +69,8 @@ pub fn parse(text: &str, limit: u64) -> Result<Pattern, FormatError> {
                     match cell {
                         b'.' => column += 1,
                         _ if length > 0 => {
-                            // The sum cannot overflow: a row is at most as long as its text, and `left` is at most 2⁶².
+                            // This sum cannot overflow, because a row is at most as long as its text, and `left` is at
+                            // most 2⁶².
                             plane.push((left + column as i64, y), length);
                             column += length;
                         }
@@ -93,7 +95,7 @@ pub fn parse(text: &str, limit: u64) -> Result<Pattern, FormatError> {
     Ok(pattern)
 }
 
-/// Reads two numbers from `words`. Returns `None` unless both are from -2⁶² to 2⁶².
+/// Reads two numbers from `words`. Returns `None` if a number is missing or is not from -2⁶² to 2⁶².
 fn pair(words: &str) -> Option<(i64, i64)> {
     let mut numbers = words.split_whitespace().map(|word| word.parse().ok());
     let (x, y): (i64, i64) = (numbers.next()??, numbers.next()??);
@@ -101,18 +103,18 @@ fn pair(words: &str) -> Option<(i64, i64)> {
     (near(x) && near(y)).then_some((x, y))
 }
 
-/// Writes the first line of a Life 1.06 file.
+/// Writes the line with which a Life 1.06 file begins.
 ///
 /// # Errors
-/// If `out` fails.
+/// If writing to `out` fails.
 pub fn write_heading(out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     writeln!(out, "#Life 1.06")
 }
 
-/// Writes the live cells of `board`, whose first row is row `first` of the whole board.
+/// Writes the live cells of `board`. The first row of `board` is row `first` of the whole board.
 ///
 /// # Errors
-/// If `out` fails.
+/// If writing to `out` fails.
 pub fn write_rows(board: &Board, first: usize, metadata: &Metadata, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     let (left, top) = metadata.origin;
     for (x, y) in board.cells() {

@@ -1,4 +1,5 @@
-//! Reads MCell files (`.mcl`), which consist of lines with keywords. `#L` lines contain the run-length encoded cells.
+//! Reads MCell files (`.mcl`). Each line begins with a keyword. Lines with the keyword `#L` contain the run-length
+//! encoded cells.
 //!
 //! ```text
 //! #MCell 4.00
@@ -9,9 +10,9 @@
 //! #L .A$..A$3A
 //! ```
 //!
-//! Dead cells are `.`, states 1 to 24 are `A` to `X`, and states 25 to 255 are `aA` to `jO`. The board size becomes the
-//! rule's topology as in Golly: a torus if the board wraps, and a bounded plane otherwise. The games Life and
-//! Generations are supported, and every other game whose file names a rule for Golly (`#GOLLY`).
+//! Dead cells are `.`, states 1 to 24 are `A` to `X`, and states 25 to 255 are `aA` to `jO`. The size of the board
+//! becomes the topology of the rule, as in Golly: a torus if the board wraps, and a bounded plane otherwise. The games
+//! Life and Generations are supported. Any other game is supported if the file names a rule for Golly (`#GOLLY`).
 
 use super::collectors::RowCollector;
 use super::cursor::Cursor;
@@ -20,11 +21,11 @@ use life::pattern::{ParseError, Pattern};
 
 /// Reads a pattern from an MCell file.
 ///
-/// The function needs at most 100 times the memory of `text`, and never more than `limit` bytes.
+/// This function needs at most 100 times the memory of `text`, and never more than `limit` bytes.
 ///
 /// # Errors
-/// [`FormatError::Refused`] for another game and for a text without `#MCell` or `#L`. [`FormatError::Malformed`] for an
-/// invalid cell. [`FormatError::TooLarge`] if `limit` is too small.
+/// [`FormatError::Refused`] for an unsupported game, and for a text without `#MCell` or `#L`.
+/// [`FormatError::Malformed`] for an invalid cell. [`FormatError::TooLarge`] if `limit` is too small.
 pub fn parse(text: &str, limit: u64) -> Result<Pattern, FormatError> {
     let mut cells = RowCollector::new((0, 0), text.len(), limit);
     let (mut rule, mut golly, mut board, mut wraps) = (String::new(), None, None, false);
@@ -41,7 +42,7 @@ pub fn parse(text: &str, limit: u64) -> Result<Pattern, FormatError> {
         let Some((keyword, rest)) = line.trim_end().split_once(' ') else { continue };
         match keyword {
             "#GAME" => game = rest.trim(),
-            // Long rules span several lines.
+            // A long rule is divided into several lines.
             "#RULE" => rule.push_str(rest.trim()),
             "#GOLLY" => golly = Some(rest.trim().to_owned()),
             "#BOARD" => board = rest.split_once('x').map(|(width, height)| (width.trim(), height.trim())),
@@ -80,7 +81,7 @@ fn row(mut cursor: Cursor<'_>, cells: &mut RowCollector) -> Result<(), ParseErro
                 let message = format!("the line ends after the count {count}: a cell or `$` must follow it");
                 return Err(cursor.error(message));
             }
-            // `0$` would start the same row again.
+            // `0$` is rejected, because it would start the same row again.
             (_, Some(0)) => return Err(cursor.error("a count must be at least 1, but 0 was given".to_owned())),
             (Some(tag @ (b'.' | b'$')), _) => {
                 cursor.advance(1);

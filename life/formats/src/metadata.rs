@@ -1,11 +1,11 @@
-//! The metadata that a board's file contains besides the cells.
+//! The metadata that a file contains in addition to the cells of the board.
 
-/// The metadata that a board's file contains besides the cells.
+/// The metadata that a file contains in addition to the cells of the board.
 #[derive(Clone, Debug)]
 pub struct Metadata {
     /// The name of the pattern.
     pub name: Option<String>,
-    /// The rule, with its topology.
+    /// The rule, including a suffix for the topology.
     pub rule: String,
     /// The generation of the board.
     pub generation: u64,

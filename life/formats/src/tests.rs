@@ -1,4 +1,4 @@
-//! Tests of the features that all formats share, and of the small formats.
+//! Tests the features that all formats share, and the small formats.
 
 use std::io::Write;
 use std::path::Path;
@@ -9,7 +9,8 @@ use super::*;
 
 const LIMIT: u64 = 1 << 20;
 
-/// Returns the metadata of a torus under Conway's rule, with its centre at the origin of the plane as in Golly.
+/// Returns the metadata of a torus under Conway's rule. As in Golly, the centre of the torus is at the origin of the
+/// plane.
 pub(crate) fn torus((width, height): (usize, usize), generation: u64) -> Metadata {
     let before = |side: usize| 0i64.saturating_sub_unsigned(side as u64 / 2);
     let rule = format!("B3/S23:T{width},{height}");
@@ -38,7 +39,7 @@ fn read(bytes: &[u8]) -> Result<Pattern, FormatError> {
     read_pattern_bytes(bytes, None, LIMIT)
 }
 
-/// Checks that every format gives the same cells of a glider. The apgcodes have cells of their own.
+/// Checks that every format contains the same cells of a glider. For the apgcodes, other cells are expected.
 #[test]
 fn a_glider_is_a_glider_in_every_format() {
     for (text, format) in GLIDERS {
@@ -86,7 +87,7 @@ fn states_of_mcell() {
 fn apgcodes() {
     let cells = |code: &str| read(code.as_bytes()).unwrap().cells().collect::<Vec<_>>();
     assert_eq!(cells("xs4_33"), [(0, 0), (1, 0), (0, 1), (1, 1)]);
-    // Two strips; runs of empty columns: 2, 3, 4, 39.
+    // The pattern has two strips. The runs of empty columns have lengths 2, 3, 4 and 39.
     assert_eq!(cells("xp3_1w1x1y01yz1zg"), [(0, 0), (3, 0), (7, 0), (12, 0), (52, 0), (0, 9)]);
     for (code, message) in [
         ("xs5_33", "a still life of 5 cells, but the code has 4"),
@@ -167,7 +168,7 @@ fn a_text_shows_its_format() {
     for text in ["", "!Name: x\nO", ".O.\n", "O"] {
         assert_eq!(detect::of_text(text, None), Format::Cells, "{text:?}");
     }
-    // The content takes precedence over the name, and the name over a guess.
+    // The content takes precedence over the name, and the name takes precedence over a guess.
     let pattern = |text: &str, named| read_pattern_bytes(text.as_bytes(), Some(named), LIMIT).unwrap();
     assert_eq!(pattern("x = 1, y = 1\no!", Format::Cells).population(), 1);
     assert_eq!(pattern("xx", Format::Cells).width, 2);
@@ -176,7 +177,7 @@ fn a_text_shows_its_format() {
     assert_eq!(read_pattern_bytes(latin, Some(Format::Rle), LIMIT).unwrap().population(), 4);
 }
 
-/// The formats that a file name can suggest.
+/// The formats that the name of a file can suggest.
 const NAMED: [Option<Format>; 8] = [
     None,
     Some(Format::Rle),
@@ -188,7 +189,7 @@ const NAMED: [Option<Format>; 8] = [
     Some(Format::Gif),
 ];
 
-/// Checks that a text without a pattern is an error, whatever format the file's name suggests.
+/// Checks that a text without a pattern is an error, regardless of the format that the file's name suggests.
 #[test]
 fn a_text_of_no_format_is_refused_under_every_name() {
     for text in [
@@ -260,7 +261,7 @@ fn what_a_text_of_another_format_lacks_is_said() {
     }
 }
 
-/// Checks that a truncated file is an error or gives some of its cells, but never an empty board.
+/// Checks that reading a truncated file either fails or returns some of its cells, but never returns an empty board.
 #[test]
 fn a_truncated_file_is_not_empty() {
     for (text, format) in GLIDERS {
@@ -268,7 +269,7 @@ fn a_truncated_file_is_not_empty() {
             let cut = &text[..end];
             let Ok(pattern) = read_pattern_bytes(cut.as_bytes(), Some(format), LIMIT) else { continue };
             let has_dead_cells = cut.trim_end().ends_with('.');
-            // Golly and this program write empty boards in this way.
+            // This is how Golly and this program write empty boards.
             let is_whole = cut.trim_end() == "#Life 1.06" || format == Format::Macrocell;
             assert!(pattern.population() > 0 || has_dead_cells || is_whole, "{cut:?} as {format}");
         }
@@ -282,7 +283,7 @@ fn a_truncated_picture_is_refused() {
     let data = bytes.windows(4).position(|name| name == b"IDAT").unwrap();
     for end in 1..bytes.len() {
         let read = read_pattern_bytes(&bytes[..end], Some(Format::Png), LIMIT);
-        // Bytes after the rows are ignored.
+        // The reader ignores bytes after the rows.
         assert!(read.is_err() || end > data + 100, "cut at {end}: {read:?}");
     }
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
@@ -291,7 +292,7 @@ fn a_truncated_picture_is_refused() {
     (1..bytes.len()).for_each(|end| assert!(read(&bytes[..end]).is_err(), "cut at {end}"));
 }
 
-/// Checks that a carriage return ends a line, with or without a following newline.
+/// Checks that a carriage return ends a line, whether or not a newline follows.
 #[test]
 fn line_ends_are_of_any_kind() {
     for text in [
@@ -310,7 +311,7 @@ fn line_ends_are_of_any_kind() {
             assert_eq!(read(text.replace('\n', end).as_bytes()).as_ref(), Ok(&expected), "{text:?} with {end:?}");
         }
     }
-    // Empty lines are rows of dead cells.
+    // An empty line is a row of dead cells.
     assert_eq!(read(b"!\rO\r\rO\r").unwrap().height, 3);
 }
 
@@ -341,7 +342,7 @@ fn a_picture_comes_back_as_it_was() {
     }
 }
 
-/// Checks that light and opaque pixels are live cells, and dark or transparent ones dead cells.
+/// Checks that light and opaque pixels are live cells, and that dark or transparent pixels are dead cells.
 #[test]
 fn light_pixels_are_alive() {
     let mut bytes = Vec::new();

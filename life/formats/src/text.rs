@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-/// Replaces each carriage return that ends a line without a newline, as in old Macintosh files, by a newline.
+/// Replaces carriage returns that are not followed by a newline by newlines. Old Macintosh files end their lines in
+/// this way.
 pub(super) fn with_newlines(text: Cow<'_, str>) -> Cow<'_, str> {
     let is_end = |pair: &[u8]| pair[0] == b'\r' && !matches!(pair[1], b'\r' | b'\n');
     if !text.ends_with('\r') && !text.as_bytes().windows(2).any(is_end) {
@@ -28,7 +29,7 @@ pub(super) fn printable(text: &str) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-/// Returns `text` in the form in which messages quote it: escaped, and shortened to 40 characters.
+/// Returns `text` in the form that messages quote: escaped, and shortened to 40 characters.
 pub(super) fn shorten(text: &str) -> String {
     const LONGEST: usize = 40;
     let mut short: String = text.chars().take(LONGEST).flat_map(char::escape_debug).collect();

@@ -37,7 +37,7 @@ impl Communicator for Alone {
     }
 }
 
-/// Copies `message`, which rank `from` sent, to `into`.
+/// Copies `message`, which rank `from` sent, to the receive buffer `into`. Both must have the same length.
 pub(super) fn receive(from: usize, message: &[u8], into: &mut [u8]) -> Result<(), RanksError> {
     if message.len() != into.len() {
         return Err(RanksError::Length { from, found: message.len(), expected: into.len() });

@@ -2,7 +2,7 @@
 
 use super::{Communicator, Position, RanksError};
 
-/// The communicator of the first `size` ranks of another one. The other ranks must not call its functions.
+/// The communicator of the first `size` ranks of another communicator. The remaining ranks must not call its functions.
 pub(crate) struct FirstRanks<'r> {
     ranks: &'r dyn Communicator,
     size: usize,

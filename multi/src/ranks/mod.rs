@@ -1,4 +1,4 @@
-//! Ranks: processes that work together, as in MPI. Each rank has its own devices.
+//! Ranks: processes that work together, as in MPI. Each rank opens its own devices.
 //!
 //! Ranks communicate through a [`Communicator`]. [`alone`] returns the communicator of a single rank, and
 //! [`in_threads`] runs ranks as threads, for tests. With the feature `mpi`, the function `mpi` returns the communicator
@@ -6,12 +6,12 @@
 //!
 //! # Design
 //!
-//! Only this module calls MPI. It copies bytes between host memories, so it does not need a CUDA-aware MPI. Other code
-//! takes a `&dyn Communicator`, and tests pass one whose ranks are threads. All ranks must make the same calls in the
-//! same order.
+//! Only this module calls MPI. The module transfers bytes between host memories, so it does not need a CUDA-aware MPI.
+//! Other code takes a `&dyn Communicator`, and tests pass a communicator whose ranks are threads. All ranks must make
+//! the same calls in the same order.
 //!
-//! A rank that fails aborts all ranks. Before it does so, it waits for ranks of lower number, which may report the same
-//! error.
+//! A rank that fails aborts all ranks. Before that, it waits for a while, so that a rank with a lower number can report
+//! the same error instead.
 
 use thiserror::Error;
 
@@ -27,11 +27,11 @@ pub(crate) use first::FirstRanks;
 pub use mpi::{Mpi, mpi};
 pub use threads::in_threads;
 
-/// The communication between ranks, which are processes, or threads in tests.
+/// The communication between ranks. A rank is a process, or a thread in tests.
 ///
-/// All ranks call the same functions in the same order. A call waits for the ranks that it communicates with.
+/// All ranks must call the same functions in the same order. A call waits for the ranks with which it communicates.
 pub trait Communicator: Send + Sync {
-    /// Returns this rank's number and the number of ranks, in all and on its host.
+    /// Returns this rank's number and the number of ranks, both among all ranks and among the ranks on its host.
     fn position(&self) -> Position;
 
     /// Returns this rank's number, from 0.
@@ -54,28 +54,29 @@ pub trait Communicator: Send + Sync {
         self.position().local_size
     }
 
-    /// Starts all sends and receives, and waits for all of them. Each send or receive is a pair: the other rank, and
-    /// the bytes. Messages between two ranks stay in order. A rank may send to itself.
+    /// Starts all sends and receives, and waits for all of them. An element of `sends` is a rank's number and the bytes
+    /// to send to that rank. An element of `receives` is a rank's number and the buffer for the bytes from that rank.
+    /// Messages between two ranks stay in order. A rank may send to itself.
     ///
     /// # Errors
-    /// [`RanksError::Length`] if a message is not as long as its receive buffer; [`RanksError::Ended`] if the sender of
-    /// a message has ended.
+    /// Returns [`RanksError::Length`] if a message is not as long as its receive buffer. Returns [`RanksError::Ended`]
+    /// if the sender of a message has ended.
     fn exchange(&self, sends: &[(usize, &[u8])], receives: &mut [(usize, &mut [u8])]) -> Result<(), RanksError>;
 
-    /// Returns the bytes that each rank passed, by rank. The ranks may pass different numbers of bytes.
+    /// Returns the `bytes` that the ranks passed, indexed by rank. The ranks may pass different numbers of bytes.
     ///
     /// # Errors
-    /// [`RanksError::Ended`] if another rank has ended.
+    /// Returns [`RanksError::Ended`] if another rank has ended.
     fn all_gather(&self, bytes: &[u8]) -> Result<Vec<Vec<u8>>, RanksError>;
 
     /// Waits until all ranks have called this function.
     ///
     /// # Errors
-    /// [`RanksError::Ended`] if another rank has ended.
+    /// Returns [`RanksError::Ended`] if another rank has ended.
     fn barrier(&self) -> Result<(), RanksError>;
 }
 
-/// The number of a rank and the number of ranks, in all and on its host.
+/// The number of a rank and the number of ranks, both among all ranks and among the ranks on its host.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Position {
     /// The rank's number, from 0.
@@ -89,7 +90,7 @@ pub struct Position {
 }
 
 impl Position {
-    /// Checks that the other ranks of all sends and receives exist.
+    /// Checks that the ranks in `sends` and `receives` exist.
     fn check(self, sends: &[(usize, &[u8])], receives: &[(usize, &mut [u8])]) -> Result<(), RanksError> {
         let size = self.size;
         let mut others = sends.iter().map(|(to, _)| *to).chain(receives.iter().map(|(from, _)| *from));
@@ -97,11 +98,11 @@ impl Position {
     }
 }
 
-/// The error of a failed communication between ranks.
+/// The error that is returned if a communication between ranks fails.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum RanksError {
-    /// Several ranks were started, but the program was built without MPI.
+    /// The program was started as several ranks, but was built without MPI.
     #[error(
         "this program was started as one of {size} ranks, but was built without MPI: build it with `--features mpi`"
     )]
@@ -130,7 +131,7 @@ pub enum RanksError {
         /// The number of ranks.
         size: usize,
     },
-    /// The rank of this number has ended, or does other work, while another rank waits for it.
+    /// A rank waits for the rank with this number, which has ended or makes other calls.
     #[error("rank {0} has ended while another rank waits for it: run the same command on every rank")]
     Ended(usize),
 }

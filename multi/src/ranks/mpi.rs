@@ -1,4 +1,4 @@
-//! Ranks that are processes started by `mpirun`.
+//! Ranks that are processes, which `mpirun` has started.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -11,13 +11,13 @@ use mpi::{Count, Threading, request};
 
 use super::{Communicator, Position, RanksError};
 
-/// The largest number of bytes in a piece of a message. MPI counts bytes in 31 bits.
+/// The largest number of bytes in a piece of a message. Messages are split because MPI counts bytes in 31 bits.
 const PIECE: usize = 1 << 30;
 
 /// The communicator of all processes that `mpirun` started.
 ///
-/// MPI starts only once, so a program has at most one value of this type. Dropping it waits until all ranks have
-/// dropped theirs. A rank that fails must call [`abort`](Self::abort) instead.
+/// A program can start MPI only once, so a program has at most one value of this type. Dropping the value waits until
+/// all ranks have dropped their values. A rank that fails must call [`abort`](Self::abort) instead.
 pub struct Mpi {
     position: Position,
     /// The handles of MPI; `None` after [`finalise`](Self::finalise).
@@ -26,18 +26,18 @@ pub struct Mpi {
 
 struct World {
     all: SimpleCommunicator,
-    // Declared after the communicator, so that it is dropped last.
+    // This field is declared after the communicator, so that it is dropped last.
     _universe: Universe,
 }
 
-// SAFETY: MPI was initialised for calls from any thread, one at a time. The mutex around this value serialises them.
-// The value consists of handles, which do not depend on the thread.
+// SAFETY: MPI was initialised for calls from any thread, but only one call at a time. The mutex around this value
+// serialises the calls. The value consists of handles, which do not depend on the thread.
 unsafe impl Send for World {}
 
 /// Starts MPI and returns its communicator. Without `mpirun`, the program is a single rank.
 ///
 /// # Errors
-/// [`RanksError::Unusable`] if MPI was started before, or does not allow calls from several threads.
+/// Returns [`RanksError::Unusable`] if MPI was started before, or does not allow calls from several threads.
 pub fn mpi() -> Result<Mpi, RanksError> {
     let started = mpi::initialize_with_threading(Threading::Serialized);
     let (universe, threading) =
@@ -73,7 +73,7 @@ impl Mpi {
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<World>> {
-        // A thread that panics leaves the handles intact.
+        // A poisoned mutex is no problem, because a thread that panics does not change the handles.
         self.world.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -92,7 +92,7 @@ impl Communicator for Mpi {
 
     fn exchange(&self, sends: &[(usize, &[u8])], receives: &mut [(usize, &mut [u8])]) -> Result<(), RanksError> {
         self.position.check(sends, receives)?;
-        // The number of an existing rank fits `Count`.
+        // The number of an existing rank fits into `Count`.
         let number = |rank: usize| rank as Count;
         self.with(|all| {
             request::scope(|scope| {
@@ -109,7 +109,7 @@ impl Communicator for Mpi {
                     let process = all.process_at_rank(number(to));
                     sent.extend(pieces(bytes).map(|piece| process.immediate_send(scope, piece)));
                 }
-                // The function waits for all requests before it returns an error.
+                // Waits for all requests, even after an error, which is returned at the end.
                 let mut result = Ok(());
                 for (from, expected, request) in asked {
                     let found = index(request.wait().count(u8::equivalent_datatype()));
@@ -130,7 +130,7 @@ impl Communicator for Mpi {
             let mut gathered: Vec<Vec<u8>> = lengths.iter().map(|&len| vec![0; len as usize]).collect();
             gathered[self.position.rank].copy_from_slice(bytes);
             for (root, bytes) in gathered.iter_mut().enumerate().filter(|(_, bytes)| !bytes.is_empty()) {
-                // The number of a rank fits `Count`.
+                // The number of a rank fits into `Count`.
                 let root = all.process_at_rank(root as Count);
                 pieces_mut(bytes).for_each(|piece| root.broadcast_into(piece));
             }
@@ -157,7 +157,7 @@ fn pieces(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     bytes.chunks(PIECE).chain(empty)
 }
 
-/// Like [`pieces`], but for a buffer that receives a message.
+/// Does the same as [`pieces`] for a buffer that receives a message.
 fn pieces_mut(bytes: &mut [u8]) -> impl Iterator<Item = &mut [u8]> {
     let len = bytes.len();
     let (all, empty) = if len == 0 { (&mut [][..], Some(bytes)) } else { (bytes, None) };

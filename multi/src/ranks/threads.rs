@@ -6,8 +6,8 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use super::alone::receive;
 use super::{Communicator, Position, RanksError};
 
-/// Runs `work` on `size` ranks, one thread per rank, and returns the results by rank. If a rank waits for another rank
-/// whose work has ended or panicked, its call returns [`RanksError::Ended`].
+/// Runs `work` on `size` ranks, one thread per rank, and returns the results in the order of the ranks. If a rank waits
+/// for another rank whose work has ended or panicked, the call that waits returns [`RanksError::Ended`].
 ///
 /// ```
 /// use multi::ranks::in_threads;
@@ -30,7 +30,7 @@ pub fn in_threads<R: Send>(size: usize, work: impl Fn(&dyn Communicator) -> R + 
             work(&thread)
         };
         let threads: Vec<_> = (0..size).map(|rank| scope.spawn(move || run(rank))).collect();
-        // Joins all threads before resuming a panic.
+        // Joins all threads before it resumes the panic of one of them.
         let ended: Vec<_> = threads.into_iter().map(|thread| thread.join()).collect();
         ended.into_iter().map(|result| result.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
     })
@@ -53,13 +53,13 @@ struct State {
 struct Channel {
     from: usize,
     to: usize,
-    /// True for the messages of collective calls.
+    /// True if the channel carries the messages of collective calls, false if it carries the messages of `exchange`.
     is_collective: bool,
 }
 
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, State> {
-        // The state is consistent between any two statements.
+        // A poisoned mutex is no problem, because the state is consistent after every statement.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -1,10 +1,11 @@
-//! Scans vectors that are split over a team.
+//! Scans of vectors that are split over a team, the devices of all ranks.
 //!
 //! # Design
 //!
-//! During the scan of a segment, its first element is combined with the total of all elements before it. The kernels
-//! therefore need no change for segments. The host combines the totals of the segments in order. It enqueues the work
-//! of all devices before it waits for the first one.
+//! Before a device scans its segment, a copy replaces the segment's first element by the total of all elements before
+//! the segment, combined with this element. The same kernels can therefore scan segments and whole vectors. The host
+//! combines the totals of the segments in order. The host enqueues the work of all devices before it waits for the
+//! first device.
 
 use gpu::operator::Operator;
 use launch::{Buffer, Device};
@@ -19,10 +20,10 @@ mod rounds;
 
 pub use rounds::{RoundScan, Rounds};
 
-/// Scans vectors that are split over a team, and owns the necessary device memory.
+/// A scan of vectors that are split over a team. It owns the device memory that it needs.
 ///
-/// While a member scans its segment, the segment's first element is combined with the total of all elements before it.
-/// [`team`](crate::team) describes how long a scan takes.
+/// While a member scans its segment, the segment's first element is replaced by the total of all elements before the
+/// segment, combined with this element. [`team`](crate::team) describes how long a scan takes.
 pub struct SplitScan<'t, T: ScanElement<O> + ReduceElement<O>, O: Operator<T>> {
     team: &'t Team<'t>,
     totals: Totals<'t, T, O>,
@@ -32,24 +33,24 @@ pub struct SplitScan<'t, T: ScanElement<O> + ReduceElement<O>, O: Operator<T>> {
 /// The scanner of a device, with memory for the first element of its segment.
 struct Member<T: ScanElement<O> + ReduceElement<O>, O: Operator<T>> {
     scanner: Scanner<T, O>,
-    /// Three values: the segment's first element, that element combined with the total before the segment, and that
-    /// total.
+    /// Three values: the segment's first element, the combination of the total before the segment with this element,
+    /// and that total.
     edge: Buffer<T>,
 }
 
 /// The index in [`Member::edge`] of the segment's first element.
 const UNCHANGED: usize = 0;
-/// The index of the first element combined with the total before the segment.
+/// The index in [`Member::edge`] of the combination of the total before the segment with the first element.
 const COMBINED: usize = 1;
-/// The index of the total before the segment.
+/// The index in [`Member::edge`] of the total before the segment.
 const BEFORE: usize = 2;
 
 impl<'t, T: ScanElement<O> + ReduceElement<O>, O: Operator<T>> SplitScan<'t, T, O> {
-    /// Returns a scan for vectors whose segments are as long as those of `x`. `rung` returns the rung for a device and
-    /// the length of a segment.
+    /// Returns a scan for vectors that have segments of the same lengths as `x`. `rung` must return the rung for a
+    /// device and the length of its segment.
     ///
     /// # Errors
-    /// The errors of [`Scanner::new`], and an error if `x` does not have one buffer per device of this rank.
+    /// Returns the errors of [`Scanner::new`], and an error if `x` does not have one buffer per device of this rank.
     pub fn new(
         team: &'t Team<'t>,
         rung: impl Fn(&Device, usize) -> ScanRung,
@@ -65,16 +66,16 @@ impl<'t, T: ScanElement<O> + ReduceElement<O>, O: Operator<T>> SplitScan<'t, T, 
         Ok(Self { team, totals, members })
     }
 
-    /// Returns the largest number of additions on the path from an element, through the total before a later segment,
-    /// to the first element of that segment.
+    /// Returns the largest number of rounded additions on the path from an element to the first result of a later
+    /// segment. The element contributes to that result through the total before the segment.
     ///
     /// # Errors
-    /// An error if another rank has ended.
+    /// Returns an error if another rank has ended.
     pub fn roundings(&self) -> Result<usize, MultiError> {
         self.totals.roundings()
     }
 
-    /// Returns the reductions that find the totals before each segment.
+    /// Returns the reductions that compute the totals before the segments.
     pub(super) fn totals(&mut self) -> &mut Totals<'t, T, O> {
         &mut self.totals
     }
@@ -85,11 +86,11 @@ impl<'t, T: ScanElement<O> + ReduceElement<O>, O: Operator<T>> SplitScan<'t, T, 
     }
 
     /// Writes the scan of `x` into `y`. On GPUs this function returns when the host knows the totals, before the scans
-    /// have finished. Later work on the devices sees the scans. The first elements of `x` change during the scan and
-    /// are restored at its end.
+    /// have finished. Later work on the devices sees the results of the scans. The first elements of the segments of
+    /// `x` change during the scan and are restored at its end.
     ///
     /// # Errors
-    /// The errors of [`Scanner::scan`], and an error if another rank has ended.
+    /// Returns the errors of [`Scanner::scan`], and an error if another rank has ended.
     pub fn scan(&mut self, kind: ScanKind, x: &mut [Buffer<T>], y: &mut [Buffer<T>]) -> Result<(), MultiError> {
         self.team.check("scan segments", x)?;
         self.totals.enqueue(x)?;
@@ -97,11 +98,12 @@ impl<'t, T: ScanElement<O> + ReduceElement<O>, O: Operator<T>> SplitScan<'t, T, 
         self.scan_from(kind, &before.own, x, y)
     }
 
-    /// Like [`scan`](Self::scan), but the caller passes the total of all elements before each of this rank's segments.
-    /// The ranks exchange nothing, and the host waits only for earlier work.
+    /// Does the same as [`scan`](Self::scan), but the caller passes one total for each of this rank's segments: the
+    /// total of all elements before the segment. The ranks exchange no data, and the host waits only for earlier work
+    /// on its devices.
     ///
     /// # Errors
-    /// The errors of [`Scanner::scan`].
+    /// Returns the errors of [`Scanner::scan`].
     pub fn scan_from(
         &mut self,
         kind: ScanKind,
@@ -119,7 +121,7 @@ impl<'t, T: ScanElement<O> + ReduceElement<O>, O: Operator<T>> SplitScan<'t, T, 
             };
             return Err(error.into());
         }
-        // The host reads all first elements before any device is busy.
+        // The host reads the first elements of all segments before it enqueues work on a device.
         for ((member, x), &before) in self.members.iter_mut().zip(&*x).zip(before) {
             if let Some(before) = before.filter(|_| !x.is_empty()) {
                 let mut first = [T::zeroed()];
@@ -139,7 +141,7 @@ impl<'t, T: ScanElement<O> + ReduceElement<O>, O: Operator<T>> SplitScan<'t, T, 
 }
 
 impl<T: ScanElement<O> + ReduceElement<O>, O: Operator<T>> Member<T, O> {
-    /// Enqueues the scan of `x` into `y`, starting from the total in `edge`.
+    /// Enqueues the scan of the segment `x` into `y`, starting from the total in `edge`.
     fn scan(&mut self, kind: ScanKind, x: &mut Buffer<T>, y: &mut Buffer<T>) -> Result<(), MultiError> {
         x.copy_range_from(0, &self.edge, COMBINED..COMBINED + 1)?;
         let scanned = self.scanner.scan(kind, x, y);

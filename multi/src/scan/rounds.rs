@@ -1,4 +1,4 @@
-//! Scans vectors in rounds, each of which is split over a team.
+//! Scans of vectors in rounds. A round is a contiguous part of the vector that is split over a team.
 
 use std::ops::Range;
 
@@ -11,18 +11,20 @@ use crate::team::{Team, gathered};
 use gridstride::reduce::ReduceElement;
 use gridstride::scan::{ScanElement, ScanKind, ScanRung};
 
-/// The smallest number of bytes in a round. Smaller rounds would slow the scan down, because the host spends some ten
+/// The smallest number of bytes in a round. Smaller rounds would make the scan slower, because the host needs about ten
 /// microseconds between two rounds.
 const MIN_ROUND_BYTES: usize = 256 << 20;
 /// The largest number of rounds that [`Rounds::new`] chooses.
 const MAX_ROUNDS: usize = 32;
 
-/// The number of shares of a round that each member except the last has.
+/// The number of shares of a round for each member except the last. A round is divided into shares, which are equal
+/// parts.
 const SHARE: usize = 2;
-/// The number of shares of a round that the last member has. It has more because it skips the reduction.
+/// The number of shares of a round for the last member. This member has more shares, because it only scans its elements
+/// and does not reduce them.
 const LAST_SHARE: usize = 3;
 
-/// The division of `n` elements into rounds, each of which is split over all members.
+/// The division of a vector into rounds. Each round is split over all members of a team.
 #[derive(Clone, Debug)]
 pub struct Rounds {
     n: usize,
@@ -33,8 +35,8 @@ pub struct Rounds {
 }
 
 impl Rounds {
-    /// Returns the division of `n` elements of `T` for which the scan is fastest. A small number of elements forms one
-    /// round with segments of equal length.
+    /// Returns the division of `n` elements of type `T` for which the scan is fastest. For few elements, this is a
+    /// single round with segments of equal length.
     pub fn new<T: Element>(team: &Team<'_>, n: usize) -> Self {
         let rounds = n.saturating_mul(size_of::<T>()) / MIN_ROUND_BYTES;
         Self::of(team, n, if team.members() == 1 { 1 } else { rounds.clamp(1, MAX_ROUNDS) })
@@ -45,8 +47,8 @@ impl Rounds {
         Self { n, rounds: rounds.max(1), members: team.members(), first: team.first(), own: team.devices().len() }
     }
 
-    /// Returns the share of all elements that the last of `members` members has if there are several rounds. No other
-    /// member has as large a share.
+    /// Returns the fraction of all elements that the last of `members` members has if there are several rounds. This is
+    /// the largest fraction of any member.
     pub fn largest_share(members: usize) -> f64 {
         LAST_SHARE as f64 / (SHARE * members.saturating_sub(1) + LAST_SHARE) as f64
     }
@@ -75,11 +77,11 @@ impl Rounds {
         border(member)..border(member + 1)
     }
 
-    /// Returns this rank's segments of each round. To make a segment, calls `segment` with a device and the device's
-    /// range of elements.
+    /// Returns this rank's segments of each round. To create a segment, the function calls `segment` with a device and
+    /// the device's range of elements.
     ///
     /// # Errors
-    /// The first error that `segment` returns.
+    /// Returns the first error that `segment` returns.
     pub fn make<T: Element>(
         &self,
         team: &Team<'_>,
@@ -93,21 +95,21 @@ impl Rounds {
     }
 }
 
-/// Scans vectors that are divided into rounds, and owns the necessary device memory.
+/// A scan of vectors that are divided into rounds. It owns the device memory that it needs.
 ///
-/// While the last member scans its segment of a round, the others scan their segments and reduce their segments of the
-/// next round. No member waits.
+/// While the last member scans its segment of a round, the other members scan their segments of this round and reduce
+/// their segments of the next. All members therefore work all the time.
 pub struct RoundScan<'t, T: ScanElement<O> + ReduceElement<O>, O: Operator<T>> {
     team: &'t Team<'t>,
     rounds: Vec<SplitScan<'t, T, O>>,
 }
 
 impl<'t, T: ScanElement<O> + ReduceElement<O>, O: Operator<T>> RoundScan<'t, T, O> {
-    /// Returns a scan for vectors whose segments are as long as those of `x`. `x` has this rank's segments of each
-    /// round. `rung` returns the rung for a device and the length of a segment.
+    /// Returns a scan for vectors that have segments of the same lengths as `x`. `x` must have this rank's segments of
+    /// each round. `rung` must return the rung for a device and the length of its segment.
     ///
     /// # Errors
-    /// The errors of [`SplitScan::new`].
+    /// Returns the errors of [`SplitScan::new`].
     pub fn new(
         team: &'t Team<'t>,
         rung: impl Fn(&Device, usize) -> ScanRung,
@@ -117,11 +119,11 @@ impl<'t, T: ScanElement<O> + ReduceElement<O>, O: Operator<T>> RoundScan<'t, T, 
         Ok(Self { team, rounds })
     }
 
-    /// Writes the scan of `x` into `y`. On GPUs this function returns when the last round has begun. The scan changes
-    /// and restores `x` as [`SplitScan::scan`] does.
+    /// Writes the scan of `x` into `y`. On GPUs this function returns when it has enqueued the last round. Like
+    /// [`SplitScan::scan`], the function changes elements of `x` and restores them.
     ///
     /// # Errors
-    /// The errors of [`SplitScan::scan`].
+    /// Returns the errors of [`SplitScan::scan`].
     pub fn scan(
         &mut self,
         kind: ScanKind,
@@ -148,8 +150,8 @@ impl<'t, T: ScanElement<O> + ReduceElement<O>, O: Operator<T>> RoundScan<'t, T, 
         Ok(())
     }
 
-    /// Returns the total of all elements up to the end of a round, from the last member's scan. Returns `before` if the
-    /// last member's segment is empty.
+    /// Returns the total of all elements up to the end of a round. The function reads the total from the last member's
+    /// scan. Returns `before` if the last member's segment is empty.
     fn last(
         &self,
         kind: ScanKind,

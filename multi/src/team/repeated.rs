@@ -1,4 +1,4 @@
-//! Vectors that repeat a pattern. The devices generate these vectors, so that the host never holds a whole one.
+//! Vectors that repeat a pattern. The devices generate these vectors, so the host needs memory only for the pattern.
 
 use launch::{Buffer, Element};
 
@@ -12,7 +12,7 @@ pub struct Repeated<T> {
 }
 
 impl<T: Element> Repeated<T> {
-    /// Returns the vector that repeats `pattern`. For an empty pattern, this is a vector of zeros.
+    /// Returns the vector that repeats `pattern`. If `pattern` is empty, all elements of the vector are zero.
     pub fn new(pattern: Vec<T>) -> Self {
         Self { pattern: if pattern.is_empty() { vec![T::zeroed()] } else { pattern } }
     }
@@ -27,11 +27,11 @@ impl<T: Element> Repeated<T> {
         self.pattern[index % self.pattern.len()]
     }
 
-    /// Returns this rank's segments of the first `n` elements. Each device receives the pattern once and then doubles
-    /// the filled part until its segment is full.
+    /// Returns this rank's segments of the first `n` elements. The host copies the pattern to each device once. The
+    /// device then doubles the filled part of the segment by copying it, until the segment is full.
     ///
     /// # Errors
-    /// An error if a device has too little memory.
+    /// Returns an error if a device has too little memory.
     pub fn on(&self, team: &Team<'_>, n: usize) -> Result<Vec<Buffer<T>>, MultiError> {
         let mut segments = team.alloc(n)?;
         segments.iter_mut().zip(team.segments(n)).try_for_each(|(segment, range)| self.fill(segment, range.start))?;
@@ -41,7 +41,7 @@ impl<T: Element> Repeated<T> {
     /// Fills `segment` with the elements of the vector from index `first` on.
     ///
     /// # Errors
-    /// An error if an earlier launch failed.
+    /// Returns an error if an earlier launch failed.
     pub fn fill(&self, segment: &mut Buffer<T>, first: usize) -> Result<(), MultiError> {
         let (period, len) = (self.pattern.len(), segment.len());
         let mut start = self.pattern.clone();
@@ -49,7 +49,7 @@ impl<T: Element> Repeated<T> {
         let mut filled = period.min(len);
         segment.upload_range(0, &start[..filled])?;
         while filled < len {
-            // Each copy except the last copies a whole number of periods.
+            // Each copy except the last copies a whole number of patterns.
             let more = filled.min(len - filled);
             segment.copy_within(0..more, filled)?;
             filled += more;

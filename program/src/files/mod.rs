@@ -13,7 +13,7 @@ mod target;
 
 use target::{Target, folder_of, follow};
 
-/// The maximum number of bytes that are held in memory for a stream. Longer texts wait in a temporary file.
+/// The maximum number of bytes of a stream's text that are held in memory. Longer texts wait in a temporary file.
 const MAX_BYTES_IN_MEMORY: usize = 16 << 20;
 
 /// Returns true if two paths lead to the same file. The file need not exist.
@@ -141,7 +141,7 @@ impl WholeFile {
         self.keep(out)
     }
 
-    /// Returns the text that goes before an error: `cannot write 'FILE'`.
+    /// Returns the text that precedes an error message, such as `cannot write 'FILE'`.
     pub fn failed(&self) -> String {
         format!("cannot write {self}")
     }
@@ -269,7 +269,7 @@ mod tests {
         let (fifo, link) = (folder.path().join("fifo"), folder.path().join("link"));
         assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
         symlink(&fifo, &link).unwrap();
-        // More than a pipe holds, and more than is held in memory.
+        // The first text is longer than a pipe's buffer, and the second is longer than the part held in memory.
         for (path, length) in [(&fifo, 100_000), (&link, MAX_BYTES_IN_MEMORY + 1)] {
             let text = "x".repeat(length);
             // A draft that is dropped does not open the FIFO, so that its reader waits for the next one.

@@ -15,7 +15,7 @@ pub mod plots;
 /// Reads a recording that [`write`](fn@write) wrote.
 ///
 /// # Errors
-/// If the file cannot be read, or is no recording.
+/// If the file cannot be read, or is not a recording.
 pub fn read(path: &Path) -> anyhow::Result<Recording> {
     let shown = path.display();
     let text = fs::read_to_string(path).with_context(|| format!("cannot read '{shown}'"))?;

@@ -14,7 +14,7 @@ use crate::report::plot::{self, LadderPlot, LinePlot, Picture, Series};
 /// The formats in which each plot is written.
 const FORMATS: [&str; 2] = ["svg", "png"];
 
-/// The name of the plot of all algorithms beside their peers, without its format.
+/// The name of the plot that compares all algorithms with their peers, without its format.
 pub const PEERS: &str = "bench-peers";
 
 /// Creates `folder` if it is missing.
@@ -38,7 +38,7 @@ pub fn write(recording: &Recording, folder: &Path) -> anyhow::Result<Vec<PathBuf
     let mut drawn: Vec<&str> = Vec::new();
     for group in recording.groups() {
         let algorithm = group[0].algorithm.as_str();
-        // The first type and variant of an algorithm is the one with all rungs.
+        // Only the first type and variant of an algorithm has all rungs.
         let is_yardstick = group.iter().all(is_device_copy);
         let has_one_size = group.iter().all(|row| row.size == group[0].size);
         if drawn.contains(&algorithm) || is_yardstick || has_one_size {
@@ -195,7 +195,7 @@ mod tests {
         assert_eq!(plot.rungs.iter().map(|line| line.name.as_str()).collect::<Vec<_>>(), ["plain", "best"]);
         assert_eq!(plot.rungs[1].points, [(1024.0, 30.0), (4096.0, 30.0)]);
         assert_eq!(plot.references.iter().map(|line| line.name.as_str()).collect::<Vec<_>>(), ["device copy", "CUB"]);
-        // A copy moves twice the bytes of a reduction of as many elements.
+        // A copy moves twice as many bytes as a reduction of the same number of elements.
         assert_eq!(plot.references[0].points, [(2048.0, 40.0)]);
         assert_eq!(plot.title, "reduce, f32, GPU X");
     }
@@ -211,7 +211,7 @@ mod tests {
             recording.rows.retain(|row| row.peer.is_none() || row.size != size);
             recording.rows.push(MeasuredPoint { median_us: theirs, ..row("reduce", None, size, 4 * size, 1.0) });
         }
-        // A point of another variant, and one of a size that ours does not have.
+        // Adds a point of another variant, and a point of a size at which no rung was measured.
         recording.rows.push(MeasuredPoint { variant: Some("other".into()), ..row("reduce", None, 1024, 1, 1.0) });
         recording.rows.push(MeasuredPoint { median_us: 1.0, ..row("reduce", None, 2048, 1, 1.0) });
         let plot = beside_peers(&recording);

@@ -36,7 +36,7 @@ pub fn print(text: &str) -> anyhow::Result<()> {
 /// Prints `value` on standard output as one JSON object.
 ///
 /// # Errors
-/// As [`print()`].
+/// The errors of [`print()`].
 pub fn print_json(value: &impl Serialize) -> anyhow::Result<()> {
     print(&serde_json::to_string_pretty(value).context("cannot express the result as JSON")?)
 }
@@ -44,12 +44,12 @@ pub fn print_json(value: &impl Serialize) -> anyhow::Result<()> {
 /// Prints `value` as JSON if `json` is true, and `text` otherwise.
 ///
 /// # Errors
-/// As [`print()`].
+/// The errors of [`print()`].
 pub fn print_either(json: bool, value: &impl Serialize, text: &str) -> anyhow::Result<()> {
     if json { print_json(value) } else { print(text) }
 }
 
-/// Prints a remark on standard error. A closed standard error is no failure. Only the first rank prints.
+/// Prints a remark on standard error. A closed standard error is not an error. Only the first rank prints.
 pub fn note(text: &str) {
     if ranks::is_first() {
         let _ = writeln!(io::stderr().lock(), "{text}");

@@ -17,7 +17,7 @@ fn end(name: &str) -> String {
 /// Returns `text`, the text of `document`, with each part in `names` replaced by the part of the same name in `parts`.
 ///
 /// # Errors
-/// If a mark is missing or stands twice, or if an end mark precedes its begin mark.
+/// If a mark is missing or occurs twice, or if an end mark precedes its begin mark.
 pub fn rewrite((document, names): (&str, &[&str]), text: &str, parts: &[(&str, String)]) -> Result<String> {
     let mut text = text.to_owned();
     for (name, content) in parts.iter().filter(|(name, _)| names.contains(name)) {
@@ -79,7 +79,7 @@ mod tests {
             "# A\n\n<!-- bench:run -->\nnew\nlines\n<!-- /bench:run -->\n\nmore\n<!-- bench:life -->\n| 1 |\n<!-- /bench:life -->\n"
         );
         assert_eq!(rewrite(DOCUMENT, &once, &parts()).unwrap(), once);
-        // Parts of another file are left out.
+        // Parts that belong to another file are left out.
         let alone = rewrite(("README.md", &["run"]), README, &parts()).unwrap();
         assert!(alone.contains("new\nlines") && !alone.contains("| 1 |"), "{alone}");
     }

@@ -1,8 +1,8 @@
 //! `bench`: builds the library of the peers, runs `host bench`, and records the run in `bench/results/`, README.md and
 //! docs/figures.md.
 //!
-//! The figures of both documents stand between marks, `<!-- bench:NAME -->` and `<!-- /bench:NAME -->`. They come from
-//! the newest recording, and are never typed by hand.
+//! The figures of both documents are between the marks `<!-- bench:NAME -->` and `<!-- /bench:NAME -->`. This task
+//! writes them from the newest recording. Nobody types them by hand.
 
 use std::fs;
 use std::io::Write;
@@ -58,8 +58,8 @@ fn build_peers(workspace: &Workspace, options: &BenchOptions) -> Result<Option<P
     Ok(built)
 }
 
-/// Runs `host bench` on this machine's GPU, beside the peers if their library can be built. Returns the path of the
-/// recording.
+/// Runs `host bench` on this machine's GPU. Also measures the peers if their library can be built. Returns the path of
+/// the recording.
 fn measure(workspace: &Workspace, options: &BenchOptions) -> Result<PathBuf> {
     let peers = build_peers(workspace, options)?;
     let host = program::path(workspace, options.host.as_deref(), program::RELEASE)?;
@@ -91,7 +91,7 @@ fn record(workspace: &Workspace, file: &Path) -> Result<()> {
         Some((path, other)) => (path, other),
         None => (&kept, &recording),
     };
-    // Nothing is written unless everything can be made.
+    // All texts and plots are made before the first file is written.
     let plots = plots(&folder(workspace)?.join("plots"), shown)?;
     let names: Vec<String> = plots.iter().map(|(name, _)| name.clone()).collect();
     let parts = tables::all(shown, &shown_path.display().to_string(), &names)?;

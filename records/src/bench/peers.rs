@@ -16,7 +16,7 @@ pub const REMEDY: &str = "install the CUDA toolkit, and name its nvcc with --nvc
 const SOURCE: &str = "bench/peers/peers.cu";
 
 /// Builds the library that calls NVIDIA's kernels (the peers) for `arch`. Uses the compiler `nvcc`, or the first nvcc
-/// found on this machine if `nvcc` is `None`. Returns `None` if there is no compiler.
+/// found on this machine if `nvcc` is `None`. Returns `None` if this machine has no nvcc.
 ///
 /// # Errors
 /// If the named compiler does not exist, or the library does not compile.

@@ -1,9 +1,9 @@
-//! Checks a run, and names the file that records it.
+//! Checks that a run can be recorded, and names the file of the recording.
 
 use anyhow::{Result, ensure};
 use workbench::bench::Recording;
 
-/// Fails if a run cannot be recorded.
+/// Fails if the run `recording` must not be recorded.
 ///
 /// # Errors
 /// If the run is simulated or empty, if its date is malformed, or if a row belongs to neither a rung nor a peer.

@@ -17,7 +17,7 @@ const LADDER_SIZE: u64 = 1 << 28;
 /// The maximum number of characters per line of text.
 const COLUMNS: usize = 120;
 
-/// The mark after a target that was not reached.
+/// The mark after a target that the rung missed.
 const MISSED: &str = " †";
 
 /// The boards in the table of Life.
@@ -141,7 +141,8 @@ fn measured(recording: &Recording) -> impl Iterator<Item = Measured> {
     })
 }
 
-/// Returns the short table: the first aim of each algorithm and both aims of Life, beside their peers.
+/// Returns the short table, which compares rungs with their peers: the first aim of each algorithm, and both aims of
+/// Life.
 pub fn short(recording: &Recording) -> String {
     let mut text = "| work | ours | peer | ours ÷ peer | of copy |\n|---|---:|---:|---:|---:|\n".to_owned();
     let mut shown = Vec::new();
@@ -155,7 +156,7 @@ pub fn short(recording: &Recording) -> String {
     text
 }
 
-/// Returns the table of the last rungs beside their peers. It marks missed targets.
+/// Returns the table that compares the last rungs with their peers. It marks missed targets.
 pub fn last(recording: &Recording) -> String {
     let mut text =
         "| work | to reach | ours | peer | ours ÷ peer | of copy |\n|---|---|---:|---:|---:|---:|\n".to_owned();
@@ -187,7 +188,7 @@ pub fn ladders(recording: &Recording) -> String {
         let mut first = true;
         let mut before: Option<&MeasuredPoint> = None;
         for name in names(&rows) {
-            // A rung of one block has no point at that size.
+            // A rung that runs in one block was not measured at that size.
             let Some(row) = rows.iter().copied().filter(|row| row.name() == name).max_by_key(|row| row.size) else {
                 continue;
             };
@@ -309,13 +310,14 @@ pub fn life(recording: &Recording) -> String {
     text
 }
 
-/// Returns the image of all algorithms beside their peers, for README.md.
+/// Returns the image of the plot that compares all algorithms with their peers, for README.md.
 pub fn beside_peers(plots: &[String]) -> String {
     let shown = plots.iter().find(|name| name.strip_suffix(".svg") == Some(recordings::plots::PEERS));
     shown.map_or(String::new(), |name| format!("![the time of NVIDIA's libraries over ours, by size](docs/{name})"))
 }
 
-/// Returns the images of the plots of GB/s over size, two per table row, in the order of the recording's algorithms.
+/// Returns the images of the plots of GB/s over size, two per table row. The recording determines the order of the
+/// algorithms.
 pub fn images(recording: &Recording, plots: &[String]) -> String {
     let mut ordered: Vec<(&str, &String)> = Vec::new();
     for row in &recording.rows {

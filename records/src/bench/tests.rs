@@ -81,10 +81,10 @@ fn a_ladder_shows_what_each_step_bought() {
     assert_eq!(cells(&text, "| `vectorised` | 4027")[4], "1.25");
     assert_eq!(cells(&text, "*cuBLAS*")[..], ["", "*cuBLAS*", "3097", "74 %", ""]);
     assert_eq!(cells(&text, "`grid_stride`")[4], "8.00");
-    // Points of other sizes show their size, and no gain.
+    // A point of another size shows its size, and no gain.
     assert_eq!(cells(&text, "`naive_block`")[..], ["inclusive scan, 2^28", "`naive_block`, 2^10", "1.64", "0 %", ""]);
     assert_eq!(cells(&text, "| `naive` | 74.0")[4], "");
-    // Copies are no steps of the transpose.
+    // The copies are baselines and not steps of the ladder, so they show no gain.
     assert_eq!(cells(&text, "`copy_tile`")[4], "");
     assert_eq!(cells(&text, "| `naive` | 488")[4], "");
     assert_eq!(cells(&text, "`padded`")[4], "6.98");
@@ -97,11 +97,11 @@ fn small_inputs_and_life_have_their_tables() {
     let sum = cells(&text, "sum f32, `grid_stride` | 2^16");
     assert_eq!(sum[2..], ["3.5 µs", "8.8 µs, CUB", "2.50 ×", "8.0 µs", "16.0 µs", "2.50", "5.00", "2.00 ×"]);
     assert_eq!(cells(&text, "one call").len(), sum.len());
-    // Work that was not measured in a series.
+    // Saxpy was not measured in a series, so these cells have a dash.
     assert_eq!(cells(&text, "saxpy f32, `vectorised` | 2^16")[7..], ["–", "–", "–"]);
     assert!(text.replace('\n', " ").contains("A series is 64 calls"), "{text}");
     assert!(text.lines().filter(|line| !line.starts_with('|')).all(|line| line.chars().count() <= 120), "{text}");
-    // A run from before series were measured has the table that it had.
+    // A run without measured series has a table without columns for them.
     let before = parse(&RUN.replace("\"series_us\"", "\"other\"")).unwrap();
     let before = tables::small(&before);
     assert_eq!(cells(&before, "sum f32, `grid_stride` | 2^16")[2..], sum[2..7]);

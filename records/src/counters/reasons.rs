@@ -1,7 +1,8 @@
 //! Lists the reasons why counts of the simulator and of a GPU differ.
 //!
-//! The simulator runs the accesses of the source, line by line; a GPU runs the instructions that LLVM and ptxas have
-//! made of them. The statements about instructions were read in the PTX and in the code that ptxas makes for sm_90.
+//! The simulator runs the accesses of the source, line by line. A GPU runs the instructions that LLVM and ptxas
+//! generate from the source. The statements about instructions are based on the PTX and on the code that ptxas
+//! generates for sm_90.
 
 use xtask::pattern::matches as means;
 
@@ -35,8 +36,8 @@ impl Reason {
     }
 }
 
-/// The maximum number of bank conflicts that the lanes of one warp do not explain, as a share of the wavefronts. An
-/// H200 had 0.9 %.
+/// The maximum number of bank conflicts that the lanes of one warp do not explain, as a share of the wavefronts. The
+/// measured share on an H200 was 0.9 %.
 const MAX_STRAY: f64 = 0.02;
 
 /// The maximum share by which waiting for other blocks changes the number of reads.
@@ -46,8 +47,8 @@ const MAX_WAITING: f64 = 0.1;
 /// in the simulator are not counted. On an H200 the scouts read 1 % more.
 const MAX_SCOUTING: f64 = 0.02;
 
-/// The number of requests to copy one tile of the pipelined scan. A block that starts after the team was closed has
-/// copied a tile in vain.
+/// The number of requests to copy one tile of the pipelined scan. A block that starts after the team was closed copies
+/// one tile in vain.
 const TILE_REQUESTS: u64 = 8 * 6;
 /// The number of sectors of each of these requests.
 const COPY_SECTORS: u64 = 16;
@@ -56,7 +57,7 @@ const COPY_SECTORS: u64 = 16;
 const MAX_APART: f64 = 0.01;
 
 /// The maximum share by which the number of requests changes because lanes execute different stores of an unrolled
-/// loop. On an H200 it was 51 % for a matrix of bytes with odd sides.
+/// loop. The measured share on an H200 was 51 %, for a matrix of bytes with odd sides.
 const MAX_UNROLLED: f64 = 0.6;
 
 /// The file of the reasons.
@@ -85,7 +86,7 @@ pub const REASONS: &[Reason] = &[
         kernels: &["reduce_grid_stride_*", "reduce_one_tile_*"],
         metrics: &[GlobalStoreRequests, GlobalStoreSectors],
         explains: |row, metric| {
-            // At most one request for each word; two words per block.
+            // The GPU may make one more request for each word, and a block has two words.
             let words = 2 * row.launch.grid.iter().product::<u64>();
             (1..=words).contains(&row.ncu.get(metric).saturating_sub(row.simulator.get(metric)))
         },
@@ -99,7 +100,7 @@ pub const REASONS: &[Reason] = &[
         metrics: &[GlobalLoadRequests, GlobalLoadSectors],
         explains: |row, metric| {
             let [simulator, ncu] = [row.simulator, row.ncu].map(|counts| counts.get(metric));
-            // One of the nine loads of a cell.
+            // The GPU leaves out at most one of the nine loads per cell.
             ncu < simulator && simulator - ncu <= simulator / 9
         },
         depends_on_timing: false,

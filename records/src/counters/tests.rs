@@ -174,14 +174,14 @@ fn every_difference_has_a_reason_and_every_reason_a_difference() {
     let both = [saxpy.clone(), reduce.clone()].concat();
     let reasons = reasons();
     assert_eq!(findings(&both, &reasons), Vec::<String>::new());
-    // A difference without its reason is found: two of saxpy, and two of the largest launch of reduce.
+    // Each difference without a reason is a finding: two of saxpy, and two of the largest launch of reduce.
     let found = findings(&both, &[]);
     assert_eq!(found.len(), 4, "{found:?}");
     assert!(
         found[0].contains("load requests of saxpy_vectorised_f32_4 489 × 256: 15626 in the simulator, 15628 by ncu"),
         "{found:?}"
     );
-    // A reason without its difference is found, unless the difference depends on timing, or its case was not profiled.
+    // A reason without a difference is a finding, unless the difference depends on timing or its case was not profiled.
     let equal = saxpy.into_iter().chain(reduce).map(|row| LaunchComparison { ncu: row.simulator, ..row });
     let found = findings(&equal.collect::<Vec<_>>(), &reasons);
     assert_eq!(found.len(), 1, "{found:?}");
@@ -196,7 +196,7 @@ fn a_reason_is_one_for_its_kind_of_difference_alone() {
     let mut row = rows("reduce-interleaved", REDUCE).remove(0);
     assert!(stray.applies(&row, conflicts) && stray.applies(&row, wavefronts));
     assert!(!stray.applies(&row, Metric::SharedStoreConflicts));
-    // Wavefronts more than conflicts are no collisions; nor are many, nor fewer.
+    // The reason must not explain more additional wavefronts than conflicts, nor many conflicts, nor fewer wavefronts.
     let with = |metric: Metric, value: u64, counts: Counts| {
         Counts::of(|one| if one == metric { value } else { counts.get(one) })
     };
@@ -221,7 +221,7 @@ fn the_table_shows_one_number_where_both_agree() {
     let saxpy = "| `saxpy/vectorised --n 1000000` | `saxpy_vectorised_f32_4` | 489 × 256 | **15,626 / 15,628** | 250,000 | \
         **7,813 / 7,814** | 125,000 | 0 | 0 | 0 | 0 | 0 | 0 | In one warp";
     assert!(lines[2].starts_with(saxpy), "{table}");
-    // The rows of a case name it once, and a row without a difference has no reason.
+    // The table names the case only in the first of its rows. A row without a difference has no reason.
     assert!(lines[4].starts_with("|  | `reduce_interleaved_f32_sum` | 16 × 256 |") && lines[4].ends_with("| 0 |  |"));
     assert!(lines[6].contains("| 3,907 × 256, 20 launches |"), "{table}");
     // A reason for two metrics is written once.
@@ -251,7 +251,7 @@ fn the_list_of_cases_is_sound() {
     let cases = cases::parse(text).unwrap();
     assert!(cases.len() >= 35);
     assert!(cases.contains(&case("saxpy-vectorised")));
-    // Every reason is about one of them.
+    // Every reason applies to at least one of the cases.
     for reason in REASONS {
         assert!(cases.iter().any(|case| means(reason.cases, &case.name)), "{}", reason.cases);
     }

@@ -1,4 +1,5 @@
-//! Cases of atomic updates, which protect the element that they update and order no other access.
+//! Tests the checker on atomic updates. An atomic update protects the element that it updates, but orders no other
+//! access.
 
 use cuda_std::{GlobalMut, fence, kernel, shared_array, thread, warp};
 use launch::LaunchConfig;
@@ -202,7 +203,7 @@ fn a_slot_two_tickets(ticket: GlobalMut<u32>, y: GlobalMut<u32>) {
     y.store(mine / 2, 1); // race
 }
 
-/// A race-free kernel: one lane draws a ticket for its warp and broadcasts it.
+/// A race-free kernel. One lane draws a ticket for its warp and broadcasts the ticket.
 #[kernel]
 fn a_ticket_a_warp(ticket: GlobalMut<u32>, y: GlobalMut<u32>) {
     let lane = warp::lane_id();
@@ -226,7 +227,7 @@ fn a_ticket_a_warp_without_atomics(ticket: GlobalMut<u32>, y: GlobalMut<u32>) {
     assert!(((first + lane) as usize) < y.len());
 }
 
-/// A race-free kernel: the threads update 32 elements atomically, and one thread stores to another element of the
+/// A race-free kernel. The threads update 32 elements atomically, and one thread stores to another element of the
 /// array.
 #[kernel]
 fn the_element_beside_an_atomic(y: GlobalMut<u32>) {

@@ -1,5 +1,5 @@
-//! Cases of call paths to one barrier line: the calls and the loop iterations by which the lanes of a warp reach the
-//! barrier.
+//! Tests the checker on call paths to a barrier line. A call path consists of the calls and the loop iterations by
+//! which the lanes of a warp reach the barrier.
 
 use cuda_std::{GlobalMut, kernel, thread};
 use launch::LaunchConfig;
@@ -30,12 +30,12 @@ cases! {
     a_lane_ahead_in_the_outer_loop: Apart, |device| launch!(device, block(), a_lane_ahead_in_the_outer_loop, THREADS);
 }
 
-/// Executes a barrier in a function that kernels call.
+/// Executes a barrier, in a function that kernels call.
 fn meet() {
     thread::sync_threads();
 }
 
-/// Executes a barrier and returns `value + 1`.
+/// Executes a barrier. Returns `value + 1`.
 fn step(value: u32) -> u32 {
     thread::sync_threads();
     value + 1
@@ -59,8 +59,8 @@ fn a_barrier_called_from_both_arms(y: GlobalMut<u32>) {
     }
 }
 
-/// A kernel whose warps call one barrier function in different places. PTX permits this, because barriers count warps.
-/// CUDA's documentation requires all threads to reach the same barrier, so a strict check warns.
+/// A kernel whose warps call one barrier function from different places. PTX permits this, because barriers count
+/// warps. CUDA's documentation requires that all threads reach the same barrier, so a strict check warns.
 #[kernel]
 fn a_barrier_called_by_each_warp(y: GlobalMut<u32>) {
     let i = thread::thread_idx_x() as usize;
@@ -92,7 +92,8 @@ fn a_barrier_called_in_a_match(y: GlobalMut<u32>) {
     y.store(i as usize, value);
 }
 
-/// A faulty kernel: the first thread calls `step` in the second condition, the other threads in the first.
+/// A faulty kernel. The first thread calls `step` in the second condition, and the other threads call it in the first
+/// condition.
 #[kernel]
 fn a_barrier_behind_a_condition(y: GlobalMut<u32>) {
     let i = thread::thread_idx_x();
@@ -107,7 +108,7 @@ fn a_barrier_behind_a_condition(y: GlobalMut<u32>) {
     }
 }
 
-/// A faulty kernel: all lanes execute the same number of barriers, but in different iterations.
+/// A faulty kernel. All lanes execute the same number of barriers, but in different iterations.
 #[kernel]
 fn a_lane_skips_another_iteration(y: GlobalMut<u32>) {
     let i = thread::thread_idx_x();
@@ -161,7 +162,7 @@ fn a_lane_waits_for_a_round(y: GlobalMut<u32>) {
     y.store(i as usize, rounds);
 }
 
-/// A race-free kernel: each lane runs a different number of iterations, and all lanes then reach the barrier.
+/// A race-free kernel. Each lane runs a different number of iterations. Then all lanes reach the barrier.
 #[kernel]
 fn loops_of_their_own_before_it(y: GlobalMut<u32>) {
     let i = thread::thread_idx_x();
@@ -192,7 +193,7 @@ fn barriers_in_nested_loops(y: GlobalMut<u32>) {
     }
 }
 
-/// A faulty kernel: one lane leaves the inner loop one iteration early, and executes the missing barrier in the next
+/// A faulty kernel. One lane leaves the inner loop one iteration early, and executes the missing barrier in the next
 /// round.
 #[kernel]
 fn a_lane_ahead_in_the_outer_loop(y: GlobalMut<u32>) {

@@ -1,4 +1,4 @@
-//! Cases of barriers and shared memory within a block.
+//! Tests the checker on barriers and shared memory within a block.
 
 use cuda_std::{Global, GlobalMut, dynamic_shared, kernel, shared_array, thread};
 use launch::LaunchConfig;
@@ -74,8 +74,8 @@ fn no_barrier_between(y: GlobalMut<u32>) {
     y.store(thread, other);
 }
 
-/// A kernel with a race: it reads a shared tile without a barrier after the tile was filled. In some orders the read is
-/// also uninitialised.
+/// A kernel with a race. Its threads fill a shared tile and read the tile without a barrier in between. In some orders,
+/// the read also finds uninitialised memory.
 #[kernel]
 fn barrier_missing_after_filling(y: GlobalMut<u32>) {
     let tile = shared_array![u32; THREADS];
@@ -117,7 +117,7 @@ fn dynamic_shared_memory(y: GlobalMut<u32>) {
     y.store(thread, tile.load((thread + 33) % THREADS));
 }
 
-/// A kernel with a race: the second part of dynamic shared memory starts one element before the end of the first.
+/// A kernel with a race. The second part of dynamic shared memory starts one element before the end of the first part.
 #[kernel]
 fn dynamic_parts_that_overlap(y: GlobalMut<u32>) {
     let all = dynamic_shared::<u32>();
@@ -140,7 +140,7 @@ fn one_writes_all_read(y: GlobalMut<u32>) {
     y.store(thread, value.load(0));
 }
 
-/// A kernel with a race that looks harmless: all threads write the same value.
+/// A kernel with a race that looks harmless, because all threads write the same value.
 #[kernel]
 fn all_write_the_same_value(y: GlobalMut<u32>) {
     let flag = shared_array![u32; 1];
@@ -167,7 +167,7 @@ fn halo_of_its_own_threads(y: GlobalMut<u32>) {
     y.store(thread, tile.load(thread) + tile.load(thread + 1) + tile.load(thread + 2));
 }
 
-/// A kernel with a race: the left halo is stored at the element of the first thread.
+/// A kernel with a race. The left halo is stored in the element of the first thread.
 #[kernel]
 fn halo_off_by_one(y: GlobalMut<u32>) {
     let tile = shared_array![u32; THREADS + 2];
@@ -188,7 +188,7 @@ fn unwritten_shared_memory(y: GlobalMut<u32>) {
     y.store(thread, value);
 }
 
-/// A kernel that reads uninitialised memory: it fills only three quarters of the tile.
+/// A kernel that reads uninitialised memory, because it fills only three quarters of the tile.
 #[kernel]
 fn an_unwritten_quarter(y: GlobalMut<u32>) {
     let tile = shared_array![u32; THREADS];
@@ -224,7 +224,7 @@ fn three_dimensions(y: GlobalMut<u32>) {
     y.store(thread::index_in_block() as usize, tile.load((16 * tx + 4 * tz + ty) as usize));
 }
 
-/// A kernel with a race: the index ignores z, so that two threads share an element.
+/// A kernel with a race. The index ignores z, so that two threads share an element.
 #[kernel]
 fn two_threads_of_one_column(y: GlobalMut<u32>) {
     let tile = shared_array![u32; 16];
@@ -234,7 +234,7 @@ fn two_threads_of_one_column(y: GlobalMut<u32>) {
     y.store(thread::index_in_block() as usize, tile.load(place));
 }
 
-/// A race-free kernel: one warp sends a value to another by a flag in shared memory.
+/// A race-free kernel. One warp passes a value to another warp by a flag in shared memory.
 #[kernel]
 fn from_warp_to_warp(y: GlobalMut<u32>) {
     let (value, flag) = (shared_array![u32; 1], shared_array![u32; 1]);

@@ -1,5 +1,5 @@
-//! Cases of the grid's barrier, and of memory that kernels share without an argument: constant memory and statics in
-//! global memory.
+//! Tests the checker on the grid's barrier, and on memory that kernels access without an argument: constant memory and
+//! static variables in global memory.
 
 use cuda_std::{GlobalMut, address_space, grid, kernel, thread};
 use launch::LaunchConfig;
@@ -8,15 +8,15 @@ use crate::What::{Race, RaceFree};
 
 const N: usize = 128;
 
-/// Returns a cooperative launch configuration, whose blocks all run at the same time.
+/// Returns a cooperative launch configuration. All of its blocks run at the same time.
 fn together() -> LaunchConfig {
     LaunchConfig::new(4, 32).cooperative()
 }
 
-/// The index of the first element that each block stores, by the block's number.
+/// The index of the first element that each block stores. The table is indexed by the block's number.
 #[address_space(constant)]
 static OTHERS: [u32; 4] = [96, 64, 32, 0];
-/// The same table, except that blocks 2 and 3 store the same elements.
+/// A table like `OTHERS`, except that blocks 2 and 3 store the same elements.
 #[address_space(constant)]
 static SOME: [u32; 4] = [0, 32, 64, 64];
 
@@ -37,7 +37,7 @@ cases! {
     a_static_stored: Race("TOTAL"), |device| device.launch(LaunchConfig::new(4, 1), a_static_stored());
 }
 
-// Sound: each round reads values that were written before the grid's barrier.
+// Sound: each round reads values that were written before the preceding barrier of the grid.
 #[kernel]
 fn rounds_apart(a: GlobalMut<u32>, b: GlobalMut<u32>) {
     let i = thread::index_1d();
@@ -48,7 +48,7 @@ fn rounds_apart(a: GlobalMut<u32>, b: GlobalMut<u32>) {
     a.store(i, b.load((i + 64) % N));
 }
 
-// Faulty: the barrier is that of a block, and the element belongs to another block.
+// Faulty: the kernel uses a block barrier, but the element belongs to another block.
 #[kernel]
 fn rounds_apart_by_block(a: GlobalMut<u32>, b: GlobalMut<u32>) {
     let i = thread::index_1d();
@@ -57,7 +57,7 @@ fn rounds_apart_by_block(a: GlobalMut<u32>, b: GlobalMut<u32>) {
     b.store(i, a.load((i + 32) % N)); // race
 }
 
-// Sound: all threads have read before any thread writes.
+// Sound: every thread has read its value before any thread writes.
 #[kernel]
 fn reads_over_before_writes(a: GlobalMut<u32>) {
     let i = thread::index_1d();
@@ -66,7 +66,7 @@ fn reads_over_before_writes(a: GlobalMut<u32>) {
     a.store(i, found + 1);
 }
 
-// Faulty: the barrier comes too late.
+// Faulty: the barrier comes after the writes.
 #[kernel]
 fn reads_before_writes(a: GlobalMut<u32>) {
     let i = thread::index_1d();
@@ -75,7 +75,7 @@ fn reads_before_writes(a: GlobalMut<u32>) {
     grid::sync();
 }
 
-// Sound: relaxed atomics before the barrier, plain reads after it.
+// Sound: the accesses before the barrier are relaxed atomics, and the plain reads come after it.
 #[kernel]
 fn a_sum_of_all_blocks(sum: GlobalMut<u32>, y: GlobalMut<u32>) {
     sum.atomic_add(0, 1);
@@ -85,7 +85,7 @@ fn a_sum_of_all_blocks(sum: GlobalMut<u32>, y: GlobalMut<u32>) {
     }
 }
 
-// Faulty: other blocks may still be adding.
+// Faulty: other blocks may still add to the sum when it is read.
 #[kernel]
 fn a_sum_taken_early(sum: GlobalMut<u32>, y: GlobalMut<u32>) {
     sum.atomic_add(0, 1); // race
@@ -96,14 +96,14 @@ fn a_sum_taken_early(sum: GlobalMut<u32>, y: GlobalMut<u32>) {
     grid::sync();
 }
 
-// Sound: each block has its own row.
+// Sound: each block stores a different row.
 #[kernel]
 fn a_place_from_a_table(y: GlobalMut<u32>) {
     let row = OTHERS.load(thread::block_idx_x() as usize) as usize;
     y.store(row + thread::thread_idx_x() as usize, 1);
 }
 
-// Faulty: two blocks have the same row.
+// Faulty: two blocks store the same row.
 #[kernel]
 fn a_place_twice_in_a_table(y: GlobalMut<u32>) {
     let row = SOME.load(thread::block_idx_x() as usize) as usize;
@@ -116,7 +116,7 @@ fn a_static_counted() {
     TOTAL.view().atomic_add(0, 1);
 }
 
-// Faulty: one thread of each block stores.
+// Faulty: one thread of each block stores to the static without order.
 #[kernel]
 fn a_static_stored() {
     TOTAL.view().store(0, thread::block_idx_x()); // race
@@ -127,7 +127,7 @@ fn beyond_a_static() {
     TOTAL.view().store(1, 0);
 }
 
-/// Tests that the report of an index out of bounds names the static, in a kernel without array arguments.
+/// Tests that the report of an index out of bounds names the static variable. The kernel has no array arguments.
 #[test]
 fn a_static_is_named_where_an_index_is_beyond_it() {
     let error = tests::simulated(0).launch(LaunchConfig::new(1, 1), beyond_a_static()).unwrap_err().to_string();

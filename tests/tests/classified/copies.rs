@@ -1,5 +1,5 @@
-//! Cases of asynchronous copies: the thread that copies sees the values after its wait, and other threads after an
-//! additional barrier.
+//! Tests the checker on asynchronous copies. The thread that copies sees the values after its wait. Other threads see
+//! the values only after an additional barrier.
 
 use cuda_std::{AsyncCopies, GlobalMut, kernel, shared_array, thread};
 use launch::LaunchConfig;
@@ -32,7 +32,7 @@ cases! {
     the_source_written_under_way: Race("x"), |device| launch!(device, two_warps(), the_source_written_under_way, 256, 256);
 }
 
-// Sound: a thread sees its own copies after its wait.
+// Sound: a thread sees the values of its own copies after its wait.
 #[kernel]
 fn copied_and_waited(x: GlobalMut<u32>, y: GlobalMut<u32>) {
     let (tile, i) = (shared_array![[u32; 4]; 64], thread::thread_idx_x() as usize);
@@ -43,7 +43,7 @@ fn copied_and_waited(x: GlobalMut<u32>, y: GlobalMut<u32>) {
     y.store_vec(i, tile.load(i));
 }
 
-// Faulty: the copy may still be in flight.
+// Faulty: without a wait, the copy may still be in flight.
 #[kernel]
 fn copied_and_not_waited(x: GlobalMut<u32>, y: GlobalMut<u32>) {
     let (tile, i) = (shared_array![[u32; 4]; 64], thread::thread_idx_x() as usize);
@@ -55,7 +55,7 @@ fn copied_and_not_waited(x: GlobalMut<u32>, y: GlobalMut<u32>) {
     y.store_vec(i, found);
 }
 
-// Faulty: the copy overwrites the value that was stored before it.
+// Faulty: without a wait, the copy may still be overwriting the stored value.
 #[kernel]
 fn zeroed_copied_and_not_waited(x: GlobalMut<u32>, y: GlobalMut<u32>) {
     let (tile, i) = (shared_array![[u32; 4]; 64], thread::thread_idx_x() as usize);
@@ -66,7 +66,7 @@ fn zeroed_copied_and_not_waited(x: GlobalMut<u32>, y: GlobalMut<u32>) {
     y.store_vec(i, tile.load(i)); // unwritten
 }
 
-// Sound: a tile is zeroed, and copies fill a part of it.
+// Sound: the tile is zeroed, and then copies fill a part of it.
 #[kernel]
 fn zeroed_copied_and_waited(x: GlobalMut<u32>, y: GlobalMut<u32>) {
     let (tile, i) = (shared_array![[u32; 4]; 64], thread::thread_idx_x() as usize);
@@ -93,7 +93,7 @@ fn copied_for_others(x: GlobalMut<u32>, y: GlobalMut<u32>) {
     y.store_vec(i, tile.load(63 - i));
 }
 
-// Faulty: a wait covers only the thread's own copies.
+// Faulty: a wait covers only the copies of the waiting thread.
 #[kernel]
 fn copied_for_others_without_barrier(x: GlobalMut<u32>, y: GlobalMut<u32>) {
     let (tile, i) = (shared_array![[u32; 4]; 64], thread::thread_idx_x() as usize);
@@ -121,7 +121,7 @@ fn overwritten_under_way(x: GlobalMut<u32>, y: GlobalMut<u32>) {
     y.store_vec(i, [7; 4]);
 }
 
-// Faulty: the barrier orders the store after the start of the copy, but not after its end.
+// Faulty: the barrier orders the store after the start of the copy, but not after the copy's end.
 #[kernel]
 fn overwritten_behind_a_barrier(x: GlobalMut<u32>, y: GlobalMut<u32>) {
     let (tile, i) = (shared_array![[u32; 4]; 64], thread::thread_idx_x() as usize);
@@ -136,7 +136,7 @@ fn overwritten_behind_a_barrier(x: GlobalMut<u32>, y: GlobalMut<u32>) {
     y.store_vec(i, tile.load(i));
 }
 
-// Faulty: the order of the program does not order a thread's own store after the copy.
+// Faulty: program order does not order the thread's own store after the copy.
 #[kernel]
 fn overwritten_by_itself(x: GlobalMut<u32>, y: GlobalMut<u32>) {
     let (tile, i) = (shared_array![[u32; 4]; 64], thread::thread_idx_x() as usize);
@@ -148,7 +148,7 @@ fn overwritten_by_itself(x: GlobalMut<u32>, y: GlobalMut<u32>) {
     y.store_vec(i, tile.load(i));
 }
 
-// Faulty: the first copy may complete last.
+// Faulty: the first of the two copies may complete last.
 #[kernel]
 fn copied_twice(x: GlobalMut<u32>, y: GlobalMut<u32>) {
     let (tile, i) = (shared_array![[u32; 4]; 64], thread::thread_idx_x() as usize);
@@ -162,7 +162,7 @@ fn copied_twice(x: GlobalMut<u32>, y: GlobalMut<u32>) {
     y.store_vec(i, tile.load(i));
 }
 
-// Sound: a wait and a barrier separate the two copies.
+// Sound: between the two copies are a wait and a barrier.
 #[kernel]
 fn copied_one_after_the_other(x: GlobalMut<u32>, y: GlobalMut<u32>) {
     let (tile, i) = (shared_array![[u32; 4]; 64], thread::thread_idx_x() as usize);
@@ -176,7 +176,7 @@ fn copied_one_after_the_other(x: GlobalMut<u32>, y: GlobalMut<u32>) {
     y.store_vec(i, tile.load(i));
 }
 
-// Faulty: a wait does not order earlier reads of other threads before the copy.
+// Faulty: a wait does not order other threads' earlier reads before the copy.
 #[kernel]
 fn read_and_copied_over(x: GlobalMut<u32>, y: GlobalMut<u32>) {
     let (tile, i) = (shared_array![[u32; 4]; 64], thread::thread_idx_x() as usize);
@@ -191,7 +191,7 @@ fn read_and_copied_over(x: GlobalMut<u32>, y: GlobalMut<u32>) {
     y.store_vec(i, found);
 }
 
-// Sound: a barrier precedes the copy.
+// Sound: a barrier between the reads and the copy orders them.
 #[kernel]
 fn read_before_the_copy(x: GlobalMut<u32>, y: GlobalMut<u32>) {
     let (tile, i) = (shared_array![[u32; 4]; 64], thread::thread_idx_x() as usize);
@@ -222,7 +222,7 @@ fn overwritten_before(x: GlobalMut<u32>, y: GlobalMut<u32>) {
     y.store_vec(i, tile.load(i ^ 32));
 }
 
-// Sound: all groups before the one in flight have completed.
+// Sound: the wait leaves one group in flight, and all earlier groups have completed.
 #[kernel]
 fn two_stages(x: GlobalMut<u32>, y: GlobalMut<u32>) {
     let (tile, i) = (shared_array![[u32; 4]; 128], thread::thread_idx_x() as usize);
@@ -237,7 +237,7 @@ fn two_stages(x: GlobalMut<u32>, y: GlobalMut<u32>) {
     y.store_vec(i, tile.load(64 + i));
 }
 
-// Faulty: the second group may still be in flight.
+// Faulty: the second group may still be in flight when it is read.
 #[kernel]
 fn the_second_stage_too_early(x: GlobalMut<u32>, y: GlobalMut<u32>) {
     let (tile, i) = (shared_array![[u32; 4]; 128], thread::thread_idx_x() as usize);
@@ -252,7 +252,7 @@ fn the_second_stage_too_early(x: GlobalMut<u32>, y: GlobalMut<u32>) {
     y.store_vec(i, found);
 }
 
-// Faulty: another warp writes the source of the copy.
+// Faulty: another warp writes the copy's source while the copy is in flight.
 #[kernel]
 fn the_source_written_under_way(x: GlobalMut<u32>, y: GlobalMut<u32>) {
     let (tile, i) = (shared_array![[u32; 4]; 64], thread::thread_idx_x() as usize);

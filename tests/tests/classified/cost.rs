@@ -1,9 +1,9 @@
-//! Measures the cost of checking: the ratio of the time of a checked launch to that of an unchecked launch, on one
+//! Measures the cost of checking: the time of a checked launch divided by the time of an unchecked launch, both on one
 //! worker.
 //!
 //! `cargo test -p tests --test classified -- --ignored --nocapture cost::cost` prints three ratios for each shape and
-//! each classified kernel without a race: for the natural order, the mean of all hostile orders, and the worst order.
-//! The environment variable `COST_OF` limits the output to kernels whose names contain its value.
+//! each classified kernel without a race: for the natural order, the mean of all hostile orders, and the slowest order.
+//! If the environment variable `COST_OF` is set, only kernels whose names contain its value are measured.
 
 use std::num::NonZeroUsize;
 use std::time::Instant;
@@ -13,7 +13,7 @@ use simt::{Checks, Schedule, Simulator};
 
 use crate::{What, cases, shapes, stealing};
 
-/// A kernel that is large enough to be timed.
+/// A kernel that runs long enough to be timed.
 pub struct Shape {
     pub name: &'static str,
     pub launch: fn(&Device) -> Result<(), Error>,
@@ -24,12 +24,12 @@ fn shapes() -> impl Iterator<Item = &'static Shape> {
 }
 
 const RUNS: usize = 3;
-/// The minimum duration of a run in nanoseconds. A run repeats the launch for this time, because the system's clock has
-/// a resolution of a few milliseconds.
+/// The minimum duration of a run in nanoseconds. A run repeats the launch for at least this time, because the system's
+/// clock has a resolution of a few milliseconds.
 const LEAST: f64 = 40e6;
 
-/// Returns the CPU time of this OS thread in nanoseconds, which excludes the time of other processes. On a system that
-/// does not report it, returns the time since `clock` was created.
+/// Returns the CPU time of this OS thread in nanoseconds. Unlike the elapsed time, it excludes the time of other
+/// processes. On a system that does not report CPU time, returns the time since `clock` was created.
 fn now(clock: Instant) -> f64 {
     let schedule = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
     let time = schedule.and_then(|text| text.split_whitespace().next()?.parse().ok());
@@ -40,7 +40,7 @@ fn on_one_worker() -> Simulator {
     Simulator::new().with_workers(NonZeroUsize::MIN)
 }
 
-/// Returns the time of a launch in nanoseconds: the median of `runs` runs.
+/// Returns the median time of a launch over `runs` runs, in nanoseconds.
 fn time(device: &Device, launch: fn(&Device) -> Result<(), Error>, runs: usize) -> f64 {
     let clock = Instant::now();
     let run = |launches: u32| {
@@ -57,8 +57,8 @@ fn time(device: &Device, launch: fn(&Device) -> Result<(), Error>, runs: usize) 
     times[runs / 2]
 }
 
-/// Tests that each shape is race-free and that checking is not too slow. The limit is far above the measured ratios,
-/// because other processes may load the machine.
+/// Tests that each shape is race-free, and that checking it is not too slow. The limit is far above the measured
+/// ratios, because other processes may load the machine.
 #[test]
 fn shapes_are_race_free_and_not_too_slow_to_check() {
     let clock = Instant::now();

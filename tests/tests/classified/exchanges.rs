@@ -1,5 +1,5 @@
-//! Cases of atomic exchanges on uninitialised memory. An exchange whose result is unused initialises the element; an
-//! exchange whose result is used reads it.
+//! Tests the checker on atomic exchanges on uninitialised memory. If the result of an exchange is unused, the exchange
+//! initialises the element. If the result is used, the exchange reads the element.
 
 use cuda_std::atomic::Ordering;
 use cuda_std::{GlobalMut, kernel, shared_array, thread};
@@ -136,7 +136,7 @@ fn an_exchange_read_without_order(y: GlobalMut<u32>) {
     }
 }
 
-// Sound: all threads add to the value that the first thread has written.
+// Sound: the first thread has written the value, and a barrier follows, before all threads add to it.
 #[kernel]
 fn added_to_after_a_barrier(y: GlobalMut<u32>) {
     if thread::index_1d() == 0 {
@@ -146,7 +146,7 @@ fn added_to_after_a_barrier(y: GlobalMut<u32>) {
     y.atomic_add(0, 1);
 }
 
-// Faulty: an addition may find an uninitialised element.
+// Faulty: without a barrier, an addition may find an uninitialised element.
 #[kernel]
 fn added_to_without_barrier(y: GlobalMut<u32>) {
     if thread::index_1d() == 0 {
@@ -155,7 +155,7 @@ fn added_to_without_barrier(y: GlobalMut<u32>) {
     y.atomic_add(0, 1); // early
 }
 
-// Faulty: a flag is polled before its first write, because the host did not set it to 0.
+// Faulty: the flag is polled before its first write, because the host did not set it to 0.
 #[kernel]
 fn a_flag_that_is_stored_and_polled(flag: GlobalMut<u32>) {
     if thread::block_idx_x() == 0 {
@@ -177,14 +177,14 @@ fn a_shared_count_begun_too_late(y: GlobalMut<u32>) {
     y.store(i, ticket);
 }
 
-// Sound: each thread adds to an element that it has written itself, or that a later thread has.
+// Sound: each thread writes the element before it adds to it. Another thread may have written the element in between.
 #[kernel]
 fn begun_by_each_and_added_to(y: GlobalMut<u32>) {
     y.atomic_exchange(0, 5);
     y.atomic_add(0, 1);
 }
 
-// Sound: a thread that has seen the flag runs after the first write.
+// Sound: a thread that has seen the flag runs after the first write of the value.
 #[kernel]
 fn begun_and_passed_on(y: GlobalMut<u32>, flag: GlobalMut<u32>) {
     if thread::block_idx_x() == 0 {

@@ -1,4 +1,4 @@
-//! Cases of messages between blocks: a value, and a flag that signals that the value is there.
+//! Tests the checker on messages between blocks. A message is a value, with a flag that signals its presence.
 
 use cuda_std::{GlobalMut, fence, kernel, shared_array, thread};
 use launch::LaunchConfig;
@@ -35,7 +35,7 @@ cases! {
     question_and_answer: RaceFree, |device| launch!(device, blocks(2), question_and_answer, 1, 2);
 }
 
-/// Returns the block's number in the block's first thread, and `None` in other threads.
+/// In the first thread of each block, returns the block's number. In other threads, returns `None`.
 fn first_of_block() -> Option<u32> {
     if thread::index_in_block() == 0 { Some(thread::block_idx_x()) } else { None }
 }
@@ -138,7 +138,7 @@ fn relaxed_before_a_fence(value: GlobalMut<u32>, flag: GlobalMut<u32>) {
     }
 }
 
-/// A kernel with a race: the fence comes too late to order the value before the flag.
+/// A kernel with a race. The fence comes too late to order the value before the flag.
 #[kernel]
 fn fence_after_the_flag(value: GlobalMut<u32>, flag: GlobalMut<u32>) {
     match first_of_block() {
@@ -171,7 +171,7 @@ fn a_flag_that_is_no_atomic(value: GlobalMut<u32>, flag: GlobalMut<u32>) {
     }
 }
 
-/// A race-free kernel: a message passes from block to block, and the last block reads the value of the first.
+/// A race-free kernel. A message passes from block to block, and the last block reads the value of the first block.
 #[kernel]
 fn a_chain_of_messages(value: GlobalMut<u32>, flags: GlobalMut<u32>) {
     match first_of_block() {
@@ -188,7 +188,7 @@ fn a_chain_of_messages(value: GlobalMut<u32>, flags: GlobalMut<u32>) {
     }
 }
 
-/// A kernel with a race: block 2 waits for block 1, which does not access the value, instead of block 0.
+/// A kernel with a race. Block 2 waits for block 1 instead of block 0. Block 1 does not access the value.
 #[kernel]
 fn the_flag_of_another(value: GlobalMut<u32>, flags: GlobalMut<u32>) {
     match first_of_block() {
@@ -206,7 +206,7 @@ fn the_flag_of_another(value: GlobalMut<u32>, flags: GlobalMut<u32>) {
     }
 }
 
-/// A race-free kernel: block 1 increments the flag of block 0 with a relaxed update. An acquire that observes the
+/// A race-free kernel. Block 1 increments the flag of block 0 with a relaxed update. An acquire that observes this
 /// update also synchronises with the release of block 0.
 #[kernel]
 fn a_release_seen_through_an_update(value: GlobalMut<u32>, flag: GlobalMut<u32>) {
@@ -220,7 +220,7 @@ fn a_release_seen_through_an_update(value: GlobalMut<u32>, flag: GlobalMut<u32>)
             flag.atomic_add(0, 1);
         }
         Some(_) => {
-            // This wait must not use an acquire, which could observe the release itself.
+            // This wait must not be an acquire, because an acquire could observe the release itself.
             while flag.load_relaxed(0) != 2 {}
             assert!(flag.load_acquire(0) == 2 && value.load(0) == 42);
         }
@@ -228,7 +228,7 @@ fn a_release_seen_through_an_update(value: GlobalMut<u32>, flag: GlobalMut<u32>)
     }
 }
 
-/// A kernel with a race: block 1 overwrites the flag. Block 2 observes this store, which is not a release.
+/// A kernel with a race. Block 1 overwrites the flag. Block 2 observes this store, which is not a release.
 #[kernel]
 fn a_release_overwritten(value: GlobalMut<u32>, flag: GlobalMut<u32>) {
     match first_of_block() {
@@ -250,7 +250,7 @@ fn a_release_overwritten(value: GlobalMut<u32>, flag: GlobalMut<u32>) {
     }
 }
 
-/// A race-free kernel: one thread acquires, and the barrier orders the block's other threads after the acquire.
+/// A race-free kernel. One thread acquires, and the barrier orders the block's other threads after the acquire.
 #[kernel]
 fn acquired_for_the_block(values: GlobalMut<u32>, flag: GlobalMut<u32>) {
     let thread = thread::thread_idx_x() as usize;
@@ -285,7 +285,7 @@ fn acquired_for_one_thread(values: GlobalMut<u32>, flag: GlobalMut<u32>) {
     assert!(found == 0 || found == 42);
 }
 
-/// A race-free kernel: all threads write, and the barrier orders the writes before the release of one thread.
+/// A race-free kernel. All threads write, and the barrier orders these writes before the release by one thread.
 #[kernel]
 fn released_for_the_block(values: GlobalMut<u32>, flag: GlobalMut<u32>) {
     let thread = thread::thread_idx_x() as usize;
@@ -316,7 +316,7 @@ fn released_for_one_thread(values: GlobalMut<u32>, flag: GlobalMut<u32>) {
     }
 }
 
-/// A race-free kernel: flag and value are one word, so that they need no order.
+/// A race-free kernel. Flag and value are in one word, so no order between them is needed.
 #[kernel]
 fn a_value_in_the_flag(word: GlobalMut<u32>, y: GlobalMut<u32>) {
     match first_of_block() {
@@ -332,7 +332,7 @@ fn a_value_in_the_flag(word: GlobalMut<u32>, y: GlobalMut<u32>) {
     }
 }
 
-/// A kernel with a race: block 0 writes the value again before block 1 has signalled that it has read the value.
+/// A kernel with a race. Block 0 writes the value again before block 1 has signalled that it has read the first value.
 #[kernel]
 fn an_answer_not_waited_for(value: GlobalMut<u32>, flag: GlobalMut<u32>) {
     match first_of_block() {
@@ -368,7 +368,7 @@ fn question_and_answer(value: GlobalMut<u32>, flags: GlobalMut<u32>) {
     }
 }
 
-// Faulty: neither access is atomic.
+// Faulty: neither the store nor the load of the flag is atomic.
 #[kernel]
 fn a_flag_polled_by_plain_loads(flag: GlobalMut<u32>) {
     if thread::block_idx_x() == 0 {

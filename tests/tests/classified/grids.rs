@@ -1,5 +1,5 @@
-//! Cases of elements that several blocks access, of the order between launches, and of accesses that a block barrier
-//! does not order.
+//! Tests the checker on elements that several blocks access, on the order between launches, and on accesses that a
+//! block barrier does not order.
 
 use cuda_std::{Global, GlobalMut, kernel, thread};
 use launch::LaunchConfig;
@@ -8,7 +8,7 @@ use crate::What::{Race, RaceFree};
 
 const N: usize = 200;
 
-/// Returns a grid whose threads need several iterations for `N` elements.
+/// Returns a grid whose threads need several iterations to process `N` elements.
 fn grid() -> LaunchConfig {
     LaunchConfig::new(3, 32)
 }
@@ -49,7 +49,7 @@ fn an_element_a_thread(y: GlobalMut<u32>) {
     }
 }
 
-/// A kernel with a race: the stride of the loop is the block's width instead of the grid's.
+/// A kernel with a race. The stride of its loop is the width of the block instead of the width of the grid.
 #[kernel]
 fn two_blocks_for_an_element(y: GlobalMut<u32>) {
     let mut i = thread::index_1d();
@@ -67,8 +67,8 @@ fn neighbours_in_another_array(x: Global<u32>, y: GlobalMut<u32>) {
     }
 }
 
-/// A kernel with a race: one block reads an element that another block writes. The barrier orders only the threads of a
-/// block.
+/// A kernel with a race. One block reads an element that another block writes. A block barrier orders only the threads
+/// of a block.
 #[kernel]
 fn neighbours_in_place(y: GlobalMut<u32>) {
     let i = thread::index_1d();
@@ -139,7 +139,7 @@ fn parts_that_overlap_by_one(y: GlobalMut<u32>) {
     }
 }
 
-/// A kernel that stores to two views. The launch passes two parts of one buffer that do not overlap.
+/// A kernel that stores to two views. The launch passes two parts of one buffer. These parts do not overlap.
 #[kernel]
 fn two_views(a: GlobalMut<u32>, b: GlobalMut<u32>) {
     let i = thread::index_1d();
@@ -147,7 +147,8 @@ fn two_views(a: GlobalMut<u32>, b: GlobalMut<u32>) {
     b.store(i, 2);
 }
 
-/// A kernel with a race: a fence orders the accesses of its own thread, but does not wait for other threads.
+/// A kernel with a race. A fence orders the accesses of the thread that executes it, but does not wait for other
+/// threads.
 #[kernel]
 fn fences_without_a_flag(x: GlobalMut<u32>, y: GlobalMut<u32>) {
     let block = thread::block_idx_x() as usize;

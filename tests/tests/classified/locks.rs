@@ -1,6 +1,6 @@
-//! Cases of spin locks. The accesses of one critical section happen before those of the next if two conditions hold:
-//! taking the lock is an acquire, and returning it is a release. Both may come from the memory order of the atomic
-//! accesses or from fences.
+//! Tests the checker on spin locks. If taking the lock is an acquire and returning it is a release, the accesses of one
+//! critical section happen before the accesses of the next. Atomic accesses with a memory order, or fences, can provide
+//! the acquire and the release.
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
 
@@ -37,7 +37,7 @@ cases! {
     a_block_that_is_not_waited_for: Race("y"), |device| launch!(device, blocks(3), a_block_that_is_not_waited_for, 64, 1);
 }
 
-// Sound: each release is observed by the next acquire.
+// Sound: the next acquire observes each release.
 #[kernel]
 fn acquired_and_released(y: GlobalMut<u32>, lock: GlobalMut<u32>) {
     while lock.atomic(0).compare_exchange(0, 1, Acquire, Relaxed).is_err() {}
@@ -64,8 +64,8 @@ fn given_back_without_releasing(y: GlobalMut<u32>, lock: GlobalMut<u32>) {
     lock.store_relaxed(0, 0);
 }
 
-// Sound: a fence before the relaxed store and one after the relaxed read-modify-write form a release and an acquire
-// pattern.
+// Sound: a fence before the relaxed store is a release pattern. A fence after the relaxed read-modify-write is an
+// acquire pattern.
 #[kernel]
 fn fences_inside_the_lock(y: GlobalMut<u32>, lock: GlobalMut<u32>) {
     while lock.atomic(0).compare_exchange(0, 1, Relaxed, Relaxed).is_err() {}
@@ -76,7 +76,7 @@ fn fences_inside_the_lock(y: GlobalMut<u32>, lock: GlobalMut<u32>) {
     lock.store_relaxed(0, 0);
 }
 
-// Faulty: without the second fence there is no release pattern.
+// Faulty: without the fence before the store there is no release pattern.
 #[kernel]
 fn no_fence_before_giving_back(y: GlobalMut<u32>, lock: GlobalMut<u32>) {
     while lock.atomic(0).compare_exchange(0, 1, Relaxed, Relaxed).is_err() {}
@@ -86,7 +86,7 @@ fn no_fence_before_giving_back(y: GlobalMut<u32>, lock: GlobalMut<u32>) {
     lock.store_relaxed(0, 0);
 }
 
-// Faulty: without the first fence there is no acquire pattern.
+// Faulty: without the fence after the read-modify-write there is no acquire pattern.
 #[kernel]
 fn no_fence_after_taking(y: GlobalMut<u32>, lock: GlobalMut<u32>) {
     while lock.atomic(0).compare_exchange(0, 1, Relaxed, Relaxed).is_err() {}
@@ -96,7 +96,7 @@ fn no_fence_after_taking(y: GlobalMut<u32>, lock: GlobalMut<u32>) {
     lock.store_relaxed(0, 0);
 }
 
-// Faulty: the store follows the release, which orders only earlier accesses.
+// Faulty: the store comes after the release, which orders only earlier accesses.
 #[kernel]
 fn given_back_too_early(y: GlobalMut<u32>, lock: GlobalMut<u32>) {
     while lock.atomic(0).compare_exchange(0, 1, Acquire, Relaxed).is_err() {}
@@ -114,7 +114,7 @@ fn two_locks_for_one_value(y: GlobalMut<u32>, lock: GlobalMut<u32>) {
     lock.store_release(mine, 0);
 }
 
-// Sound: blocks that share a value share its lock.
+// Sound: blocks that share a value also share its lock.
 #[kernel]
 fn a_lock_for_each_value(y: GlobalMut<u32>, lock: GlobalMut<u32>) {
     let mine = thread::block_idx_x() as usize % 2;
@@ -124,7 +124,8 @@ fn a_lock_for_each_value(y: GlobalMut<u32>, lock: GlobalMut<u32>) {
     lock.store_release(mine, 0);
 }
 
-// Sound: each block acquires the release of the block before. The ticket itself need not order anything.
+// Sound: the acquire of each block observes the release of the previous block. The drawing of tickets need not order
+// anything.
 #[kernel]
 fn tickets_served_in_turn(y: GlobalMut<u32>, next: GlobalMut<u32>, serving: GlobalMut<u32>) {
     let ticket = next.atomic_add(0, 1);
@@ -144,7 +145,7 @@ fn tickets_without_acquiring(y: GlobalMut<u32>, next: GlobalMut<u32>, serving: G
     serving.store_release(0, ticket + 1);
 }
 
-// Sound: barriers order the block's accesses after its first thread's acquire and before its release.
+// Sound: one barrier orders the block's accesses after the first thread's acquire, and another one before its release.
 #[kernel]
 fn a_lock_for_the_block(y: GlobalMut<u32>, lock: GlobalMut<u32>) {
     let me = thread::thread_idx_x() as usize;
@@ -160,7 +161,7 @@ fn a_lock_for_the_block(y: GlobalMut<u32>, lock: GlobalMut<u32>) {
     }
 }
 
-// Faulty: the other threads' accesses are not ordered after the acquire.
+// Faulty: without a barrier, the other threads' accesses are not ordered after the acquire.
 #[kernel]
 fn a_block_that_does_not_wait(y: GlobalMut<u32>, lock: GlobalMut<u32>) {
     let me = thread::thread_idx_x() as usize;
@@ -174,7 +175,7 @@ fn a_block_that_does_not_wait(y: GlobalMut<u32>, lock: GlobalMut<u32>) {
     }
 }
 
-// Faulty: the other threads' accesses are not ordered before the release.
+// Faulty: without a barrier, the other threads' accesses are not ordered before the release.
 #[kernel]
 fn a_block_that_is_not_waited_for(y: GlobalMut<u32>, lock: GlobalMut<u32>) {
     let me = thread::thread_idx_x() as usize;

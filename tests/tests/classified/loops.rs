@@ -1,4 +1,4 @@
-//! Cases of barriers in loops: trees, alternating buffers and reused tiles.
+//! Tests the checker on barriers in loops: trees, alternating buffers and reused tiles.
 
 use cuda_std::{GlobalMut, kernel, shared_array, thread};
 use launch::LaunchConfig;
@@ -47,7 +47,7 @@ fn tree(y: GlobalMut<u32>) {
     }
 }
 
-/// A kernel with a race: one thread computes the result and another stores it, without a barrier between them.
+/// A kernel with a race. One thread computes the result and another thread stores it, without a barrier between them.
 #[kernel]
 fn tree_without_the_last_barrier(y: GlobalMut<u32>) {
     let sums = shared_array![u32; 64];
@@ -111,7 +111,8 @@ fn two_boards_in_global_memory(even: GlobalMut<u32>, odd: GlobalMut<u32>) {
     }
 }
 
-/// A kernel with a race: every round reads one buffer, writes the other, and copies the result back without a barrier.
+/// A kernel with a race. Every round reads one buffer, writes the other one, and copies the result back without a
+/// barrier.
 #[kernel]
 fn two_boards_that_do_not_change_places(even: GlobalMut<u32>, odd: GlobalMut<u32>) {
     let thread = thread::thread_idx_x() as usize;
@@ -150,7 +151,7 @@ fn a_barrier_at_one_end_of_a_round(y: GlobalMut<u32>) {
     y.store(thread, sum);
 }
 
-/// A race-free kernel: the blocks execute different numbers of barriers, but all threads of a block execute the same
+/// A race-free kernel. The blocks execute different numbers of barriers, but all threads of one block execute the same
 /// number.
 #[kernel]
 fn rounds_of_uneven_length(y: GlobalMut<u32>) {
@@ -171,7 +172,7 @@ fn rounds_of_uneven_length(y: GlobalMut<u32>) {
     }
 }
 
-/// A race-free kernel: threads add to a sum one after the other, with a barrier between them.
+/// A race-free kernel. The threads add to a sum one after the other, with a barrier between two threads.
 #[kernel]
 fn a_sum_that_each_takes_over(sum: GlobalMut<u32>) {
     let thread = thread::thread_idx_x();
@@ -194,7 +195,7 @@ fn a_sum_that_two_take_over(sum: GlobalMut<u32>) {
     }
 }
 
-/// A race-free kernel: the textbook's in-place scan, corrected by a second barrier in each step.
+/// A race-free kernel. It is the in-place scan that textbooks show, corrected by a second barrier in each step.
 #[kernel]
 fn scan_in_registers_and_two_barriers(y: GlobalMut<u32>) {
     let sums = shared_array![u32; THREADS];

@@ -1,5 +1,5 @@
-//! Cases of warps that produce data for other warps: barriers in shared memory, and atomics of several scopes and
-//! widths.
+//! Tests the checker on warps that produce data for other warps. These warps use barriers in shared memory, and atomics
+//! of several scopes and widths.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -9,7 +9,7 @@ use launch::LaunchConfig;
 
 use crate::What::{Race, RaceFree};
 
-/// Returns a launch configuration of two warps: the first produces, the second consumes.
+/// Returns a launch configuration of two warps. The first warp produces data, and the second warp consumes it.
 fn two_warps() -> LaunchConfig {
     LaunchConfig::new(1, 64)
 }
@@ -30,7 +30,7 @@ cases! {
     words_beside_doubles: RaceFree, |device| launch!(device, two_warps(), words_beside_doubles, 4);
 }
 
-/// Returns an initialised barrier for the 64 threads of the block.
+/// Returns an initialised barrier for all 64 threads of the block.
 fn barrier() -> Barrier {
     let barrier = Barrier::at(shared_array![u64; 1], 0);
     initialise(barrier);
@@ -44,7 +44,7 @@ fn initialise(barrier: Barrier) {
     thread::sync_threads();
 }
 
-// Sound: an arrival releases, and a wait for its phase acquires.
+// Sound: an arrival is a release, and the wait for its phase is an acquire.
 #[kernel]
 fn stored_then_arrived(y: GlobalMut<u32>) {
     let tile = shared_array![u32; 32];
@@ -59,7 +59,7 @@ fn stored_then_arrived(y: GlobalMut<u32>) {
     }
 }
 
-// Faulty: the store follows the arrival, which releases only earlier accesses.
+// Faulty: the store comes after the arrival, which releases only earlier accesses.
 #[kernel]
 fn arrived_then_stored(y: GlobalMut<u32>) {
     let tile = shared_array![u32; 32];
@@ -79,7 +79,7 @@ fn arrived_then_stored(y: GlobalMut<u32>) {
     }
 }
 
-// Faulty: the load precedes the wait.
+// Faulty: the load comes before the wait.
 #[kernel]
 fn read_before_waiting(y: GlobalMut<u32>) {
     let tile = shared_array![u32; 32];
@@ -128,7 +128,7 @@ fn overwritten_after_a_phase(y: GlobalMut<u32>) {
     }
 }
 
-// Faulty: an arrival releases and does not acquire, even if it is the last one.
+// Faulty: an arrival is a release but not an acquire, even if it is the last one.
 #[kernel]
 fn arrived_and_not_waited(y: GlobalMut<u32>) {
     let tile = shared_array![u32; 64];
@@ -142,7 +142,7 @@ fn arrived_and_not_waited(y: GlobalMut<u32>) {
     y.store(me, found);
 }
 
-// Sound: one barrier signals that the tile is full, the other that it was read.
+// Sound: one barrier signals that the tile is full, and the other signals that the tile was read.
 #[kernel]
 fn full_and_empty(y: GlobalMut<u32>) {
     let tile = shared_array![u32; 32];
@@ -167,7 +167,7 @@ fn full_and_empty(y: GlobalMut<u32>) {
     }
 }
 
-// Sound: all threads belong to the scope's block.
+// Sound: all threads belong to the block, which the scope includes.
 #[kernel]
 fn counted_in_the_block(y: GlobalMut<u32>) {
     y.block_atomic(0).fetch_add(1, Relaxed);
@@ -189,7 +189,7 @@ fn counted_by_device_and_system(y: GlobalMut<u32>) {
     }
 }
 
-// Faulty: one scope does not include the other block. Both must.
+// Faulty: one of the two scopes does not include the other block. Both scopes must include it.
 #[kernel]
 fn counted_by_block_and_device(y: GlobalMut<u32>) {
     if thread::block_idx_x() == 0 {
@@ -199,7 +199,7 @@ fn counted_by_block_and_device(y: GlobalMut<u32>) {
     }
 }
 
-// Sound: the double word ends where the word begins.
+// Sound: the double word ends where the word begins, so they do not overlap.
 #[kernel]
 fn words_beside_doubles(y: GlobalMut<u32>) {
     let words = shared_array![u32; 4];

@@ -1,16 +1,17 @@
-//! Cases of scopes: two fences or atomics synchronise only if the scope of each includes the thread of the other.
+//! Tests the checker on scopes. Two fences or two atomics synchronise only if the scope of each includes the thread of
+//! the other.
 
 use cuda_std::{GlobalMut, fence, fence_block, fence_system, kernel, thread, warp};
 use launch::LaunchConfig;
 
 use crate::What::{Race, RaceFree};
 
-/// Returns a launch configuration of one block of two warps, whose threads 0 and 32 communicate.
+/// Returns a launch configuration of one block of two warps. Threads 0 and 32 communicate.
 fn block() -> LaunchConfig {
     LaunchConfig::new(1, 64)
 }
 
-/// Returns a launch configuration of two blocks of one thread, which communicate.
+/// Returns a launch configuration of two blocks of one thread. The two threads communicate.
 fn blocks() -> LaunchConfig {
     LaunchConfig::new(2, 1)
 }
@@ -73,7 +74,7 @@ fn a_block_fence_by_the_reader(value: GlobalMut<u32>, flag: GlobalMut<u32>) {
     }
 }
 
-// Sound: the scopes of the system and of the device both include both blocks.
+// Sound: the scopes of both fences, the system and the device, include both blocks.
 #[kernel]
 fn system_and_device_fences(value: GlobalMut<u32>, flag: GlobalMut<u32>) {
     if thread::block_idx_x() == 0 {
@@ -87,7 +88,7 @@ fn system_and_device_fences(value: GlobalMut<u32>, flag: GlobalMut<u32>) {
     }
 }
 
-// Sound: the lanes that match_any found synchronise, and lane ^ 4 has the same key.
+// Sound: the lanes that `match_any` found synchronise. Lane ^ 4 is one of them, because it has the same key.
 #[kernel]
 fn matched_lanes(y: GlobalMut<u32>) {
     let lane = thread::thread_idx_x();

@@ -1,5 +1,5 @@
-//! Kernels of the same kinds as ScoR's benchmarks, without races and large enough to measure the cost of checking. This
-//! file has locks, fences and flags; `stealing` has work stealing.
+//! Race-free kernels of the same kinds as the benchmarks of ScoR. The kernels run long enough to measure the cost of
+//! checking. This file contains locks, fences and flags. The file `stealing` contains work stealing.
 
 use cuda_std::{Global, GlobalMut, fence, kernel, shared_array, thread};
 use launch::{Device, Error, LaunchConfig};
@@ -14,11 +14,11 @@ pub const SHAPES: &[Shape] = &[
     Shape { name: "rule_110", launch: rule_110_launch },
 ];
 
-/// The number of rows and of columns of each matrix.
+/// The number of rows of each matrix, which is also its number of columns.
 const SIZE: usize = 64;
-/// The number of rows and of columns of a tile.
+/// The number of rows of a tile, which is also its number of columns.
 const TILE: usize = 16;
-/// The number of products that a block adds up for each element.
+/// The number of products that a block sums for each element.
 const SLICE: usize = 8;
 
 fn product(device: &Device, of_tiles: bool) -> Result<(), Error> {
@@ -34,8 +34,8 @@ fn product(device: &Device, of_tiles: bool) -> Result<(), Error> {
     }
 }
 
-/// Squares a matrix. Each block sums `SLICE` products for each element of a tile, and adds the sums to the result under
-/// the tile's lock.
+/// Squares a matrix. For each element of a tile, a block sums `SLICE` products. The block adds these sums to the result
+/// while it holds the tile's lock.
 #[kernel]
 fn product_tile_locks(a: Global<u32>, c: GlobalMut<u32>, locks: GlobalMut<u32>) {
     let (x, y) = (thread::thread_idx_x() as usize, thread::thread_idx_y() as usize);
@@ -58,7 +58,7 @@ fn product_tile_locks(a: Global<u32>, c: GlobalMut<u32>, locks: GlobalMut<u32>) 
     }
 }
 
-/// Squares a matrix like `product_tile_locks`, but each thread takes a lock for its element.
+/// Squares a matrix like `product_tile_locks`, but each thread takes a lock for one element.
 #[kernel]
 fn product_element_locks(a: Global<u32>, c: GlobalMut<u32>, locks: GlobalMut<u32>) {
     let (x, y) = (thread::thread_idx_x() as usize, thread::thread_idx_y() as usize);
@@ -86,7 +86,7 @@ fn reduction_by_fences_launch(device: &Device) -> Result<(), Error> {
     device.launch(config, call)
 }
 
-/// Reduces a vector. Each block stores a partial sum, and the last block to finish adds the partial sums.
+/// Reduces a vector. Each block stores a partial sum. The last block that finishes adds the partial sums.
 #[kernel]
 fn reduction_by_fences(x: Global<u32>, parts: GlobalMut<u32>, ticket: GlobalMut<u32>, y: GlobalMut<u32>) {
     let (sums, is_last) = (shared_array![u32; 128], shared_array![u32; 1]);
@@ -124,8 +124,8 @@ fn fences_of_all_threads_launch(device: &Device) -> Result<(), Error> {
     device.launch(LaunchConfig::new(BLOCKS as u32, BLOCK), fences_of_all_threads(y.view_mut(), ticket.view_mut()))
 }
 
-/// Writes values in rounds. In each round all threads write and execute a fence before one thread counts the block. The
-/// last block then reads the values of all blocks.
+/// Writes values in rounds. In each round, all threads write and execute a fence. Then one thread counts the block. The
+/// block that is counted last reads the values of all blocks.
 #[kernel]
 fn fences_of_all_threads(y: GlobalMut<u32>, ticket: GlobalMut<u32>) {
     let is_last = shared_array![u32; 1];
@@ -146,7 +146,7 @@ fn fences_of_all_threads(y: GlobalMut<u32>, ticket: GlobalMut<u32>) {
     }
 }
 
-/// The number of generations of rule 110 to compute.
+/// The number of generations of rule 110 that the kernel computes.
 const GENERATIONS: usize = 24;
 
 fn rule_110_launch(device: &Device) -> Result<(), Error> {
@@ -156,7 +156,8 @@ fn rule_110_launch(device: &Device) -> Result<(), Error> {
     device.launch(LaunchConfig::new(BLOCKS as u32, BLOCK), rule_110(cells.view_mut(), done.view_mut()))
 }
 
-/// Computes generations of rule 110. Each block waits until its neighbours have finished the previous generation.
+/// Computes generations of rule 110. Before each generation, a block waits until its neighbours have finished the
+/// previous one.
 #[kernel]
 fn rule_110(cells: GlobalMut<u32>, done: GlobalMut<u32>) {
     let (me, block, blocks) = (thread::thread_idx_x(), thread::block_idx_x() as usize, thread::grid_dim_x() as usize);

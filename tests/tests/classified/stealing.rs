@@ -13,7 +13,7 @@ pub const SHAPES: &[Shape] = &[
 ];
 
 const BLOCK: u32 = 128;
-/// The number of work items that belong to each block at the start of a kernel.
+/// The number of work items that each block owns when a kernel starts.
 const PIECES: u32 = 16;
 
 fn convolution_stealing_launch(device: &Device) -> Result<(), Error> {
@@ -24,7 +24,7 @@ fn convolution_stealing_launch(device: &Device) -> Result<(), Error> {
     device.launch(config, convolution_stealing(x.view(), y.view_mut(), next.view_mut()))
 }
 
-/// Computes a convolution. Each block first draws items of its own part, and then items of the other blocks' parts.
+/// Computes a convolution. Each block first processes items of its own part, and then items of the other blocks' parts.
 #[kernel]
 fn convolution_stealing(x: Global<u32>, y: GlobalMut<u32>, next: GlobalMut<u32>) {
     let drawn = shared_array![u32; 1];
@@ -73,8 +73,8 @@ fn graph_connectivity_launch(device: &Device) -> Result<(), Error> {
     device.launch(LaunchConfig::new(BLOCKS as u32, 64), call)
 }
 
-/// Returns the next work item of block `victim`. The first thread takes the item under the victim's lock, for all
-/// threads of its block.
+/// Returns the next work item of block `victim` to all threads of the calling block. The first thread takes the item
+/// under the victim's lock.
 #[cuda_std::device]
 fn take(locks: GlobalMut<u32>, next: GlobalMut<u32>, victim: usize) -> u32 {
     let taken = shared_array![u32; 1];
@@ -93,7 +93,8 @@ fn take(locks: GlobalMut<u32>, next: GlobalMut<u32>, victim: usize) -> u32 {
     piece
 }
 
-/// Finds the connected components of a graph by joining the trees of neighbours. Blocks take vertices under locks.
+/// Finds the connected components of a graph by joining the trees of neighbours. Locks ensure that no two blocks take
+/// the same vertex.
 #[kernel]
 fn graph_connectivity(edges: Global<u32>, parents: GlobalMut<u32>, locks: GlobalMut<u32>, next: GlobalMut<u32>) {
     let (me, blocks) = (thread::thread_idx_x() as usize, thread::grid_dim_x() as usize);
@@ -137,8 +138,8 @@ fn graph_colouring_launch(device: &Device) -> Result<(), Error> {
     device.launch(LaunchConfig::new(BLOCKS as u32, 64), call)
 }
 
-/// Colours a graph. Each vertex takes a colour that its neighbours do not have, under the vertex's lock, which acquires
-/// and releases.
+/// Colours a graph. Each vertex gets a colour that its neighbours do not have. A thread holds a vertex's lock while it
+/// reads or stores the vertex's colour. Fences make the lock acquire and release.
 #[kernel]
 fn graph_colouring(
     edges: Global<u32>,
@@ -175,7 +176,7 @@ fn graph_colouring(
     }
 }
 
-/// The maximum number of nodes in a block's stack.
+/// The maximum number of nodes on a block's stack.
 const STACK: usize = 4096;
 
 fn unbalanced_tree_launch(device: &Device) -> Result<(), Error> {
@@ -186,8 +187,8 @@ fn unbalanced_tree_launch(device: &Device) -> Result<(), Error> {
     device.launch(LaunchConfig::new(BLOCKS as u32, 64), call)
 }
 
-/// Traverses an unbalanced tree. All threads of a block process a node from the block's stack or from that of another
-/// block. The number of a node's children follows from the node's number. Locks guard the stacks, and `open` counts the
+/// Traverses an unbalanced tree. All threads of a block process one node from the stack of their block or of another
+/// block. The number of a node determines how many children it has. Locks guard the stacks, and `open` counts the
 /// remaining nodes.
 #[kernel]
 fn unbalanced_tree(stacks: GlobalMut<u32>, tops: GlobalMut<u32>, locks: GlobalMut<u32>, open: GlobalMut<u32>) {

@@ -1,5 +1,5 @@
-//! Cases of accesses to bytes and half-words of one word, and of vector accesses beside scalar ones. Accesses conflict
-//! only if they overlap by at least one byte.
+//! Tests the checker on accesses to bytes and half-words of one word, and on vector accesses next to scalar accesses.
+//! Accesses conflict only if they overlap by at least one byte.
 
 use cuda_std::{GlobalMut, kernel, shared_array, thread, warp};
 use launch::LaunchConfig;
@@ -31,7 +31,7 @@ cases! {
     a_mask_without_the_reader: Race("y"), |device| launch!(device, warp(), a_mask_without_the_reader, 8);
 }
 
-// Sound: the stores' bytes are disjoint, so no two of them conflict.
+// Sound: the lanes store disjoint bytes, so no two stores conflict.
 #[kernel]
 fn halves_of_one_word(y: GlobalMut<u32>) {
     let words = shared_array![u32; 16];
@@ -41,14 +41,14 @@ fn halves_of_one_word(y: GlobalMut<u32>) {
     y.store(lane, words.load(lane / 2));
 }
 
-// Faulty: two weak stores to one half, in no causality order.
+// Faulty: two lanes store to the same half-word without order.
 #[kernel]
 fn a_half_two_lanes(_y: GlobalMut<u32>) {
     let words = shared_array![u32; 16];
     words.cast::<u16>().store(thread::thread_idx_x() as usize / 2, 1); // race
 }
 
-// Faulty: the upper half of word 3 overlaps the word, and the lanes are unordered.
+// Faulty: the half-word overlaps word 3, and the two lanes are not ordered.
 #[kernel]
 fn a_half_over_its_word(_y: GlobalMut<u32>) {
     let words = shared_array![u32; 16];
@@ -59,7 +59,7 @@ fn a_half_over_its_word(_y: GlobalMut<u32>) {
     }
 }
 
-// Sound: half 8 is the first of word 4, and word 3 ends before it.
+// Sound: half-word 8 is the first one of word 4, and word 3 ends before it.
 #[kernel]
 fn a_half_beside_the_word(_y: GlobalMut<u32>) {
     let words = shared_array![u32; 16];
@@ -70,7 +70,7 @@ fn a_half_beside_the_word(_y: GlobalMut<u32>) {
     }
 }
 
-// Faulty: byte 15 is the last of word 3. An overlap of one byte is a conflict.
+// Faulty: byte 15 is the last byte of word 3. An overlap of one byte is a conflict.
 #[kernel]
 fn the_last_byte_of_a_word(_y: GlobalMut<u32>) {
     let words = shared_array![u32; 16];
@@ -92,7 +92,7 @@ fn the_byte_after_a_word(_y: GlobalMut<u32>) {
     }
 }
 
-// Faulty: a vector access is one scalar access per element, and element 3 is stored twice without order.
+// Faulty: a vector access counts as one scalar access per element, so two stores to element 3 are not ordered.
 #[kernel]
 fn sixteen_bytes_and_the_last(y: GlobalMut<u32>) {
     match thread::thread_idx_x() {
@@ -102,7 +102,7 @@ fn sixteen_bytes_and_the_last(y: GlobalMut<u32>) {
     }
 }
 
-// Sound: the vector's elements end at 3.
+// Sound: the last element of the vector is element 3.
 #[kernel]
 fn sixteen_bytes_and_the_next(y: GlobalMut<u32>) {
     match thread::thread_idx_x() {
@@ -112,7 +112,7 @@ fn sixteen_bytes_and_the_next(y: GlobalMut<u32>) {
     }
 }
 
-// Faulty: a weak store and a weak vector load that contains it, in no causality order.
+// Faulty: a store and a vector load that contains the stored element are not ordered.
 #[kernel]
 fn a_vector_load_over_a_store(y: GlobalMut<u32>) {
     let lane = thread::thread_idx_x();
@@ -124,7 +124,7 @@ fn a_vector_load_over_a_store(y: GlobalMut<u32>) {
     }
 }
 
-// Sound: bar.warp.sync is morally strong between all its lanes, so the store is before the load.
+// Sound: `bar.warp.sync` is morally strong between all its lanes, so the store comes before the load.
 #[kernel]
 fn a_vector_load_after_a_warp_sync(y: GlobalMut<u32>) {
     let lane = thread::thread_idx_x();
@@ -137,7 +137,7 @@ fn a_vector_load_after_a_warp_sync(y: GlobalMut<u32>) {
     }
 }
 
-// Faulty: the reader's lane takes part in a different synchronisation than the writer's.
+// Faulty: the lane that reads and the lane that writes take part in different synchronisations.
 #[kernel]
 fn a_vector_load_after_others_sync(y: GlobalMut<u32>) {
     let lane = thread::thread_idx_x();
@@ -164,7 +164,7 @@ fn a_phase_that_reuses_its_tile(y: GlobalMut<u32>) {
     }
 }
 
-// Faulty: a load of one phase is not ordered before another thread's store of the next phase.
+// Faulty: a load of one phase is not ordered before the store of another thread in the next phase.
 #[kernel]
 fn a_phase_that_reuses_too_early(y: GlobalMut<u32>) {
     let tile = shared_array![u32; 64];
@@ -177,7 +177,7 @@ fn a_phase_that_reuses_too_early(y: GlobalMut<u32>) {
     }
 }
 
-// Sound: a tile is written again only after the next phase's barrier, which follows its loads.
+// Sound: a tile is written again only after the barrier of the next phase, which comes after the tile's loads.
 #[kernel]
 fn two_tiles_in_turn(y: GlobalMut<u32>) {
     let tiles = shared_array![u32; 128];
@@ -190,14 +190,14 @@ fn two_tiles_in_turn(y: GlobalMut<u32>) {
     }
 }
 
-// Sound: loads do not conflict.
+// Sound: two loads never conflict.
 #[kernel]
 fn vectors_that_only_read(y: GlobalMut<u32>) {
     let lane = thread::thread_idx_x() as usize;
     assert!(y.load_vec::<4>(lane % 2)[0] == y.load(lane % 8));
 }
 
-// Faulty: lanes 0 and 1 synchronise, and lane 2, which reads, does not take part.
+// Faulty: lanes 0 and 1 synchronise, but lane 2, which reads, does not take part.
 #[kernel]
 fn a_mask_without_the_reader(y: GlobalMut<u32>) {
     let lane = thread::thread_idx_x();

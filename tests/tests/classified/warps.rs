@@ -1,4 +1,4 @@
-//! Cases of synchronisations, shuffles and votes within a warp, and of their masks.
+//! Tests the checker on warp synchronisations, shuffles and votes, and on their masks.
 
 use cuda_std::{GlobalMut, kernel, shared_array, thread, warp};
 use launch::LaunchConfig;
@@ -64,7 +64,7 @@ fn warp_overwrites_too_early(y: GlobalMut<u32>) {
     y.store(lane, neighbour.wrapping_add(1)); // race
 }
 
-/// A kernel with a race under strict checks: lanes write elements, shuffle, and read the elements of other lanes.
+/// A kernel with a race under strict checks. Lanes write elements, shuffle, and then read the elements of other lanes.
 #[kernel]
 fn shuffle_as_synchronisation(y: GlobalMut<u32>) {
     let (thread, lane) = (thread::thread_idx_x() as usize, warp::lane_id() as usize);
@@ -83,7 +83,7 @@ fn vote_as_synchronisation(y: GlobalMut<u32>) {
     assert!(all == warp::FULL_MASK && other == 1);
 }
 
-/// A race-free kernel: the lanes exchange only registers.
+/// A race-free kernel. Its lanes exchange only registers.
 #[kernel]
 fn shuffle_of_values_alone(y: GlobalMut<u32>) {
     let mut value = warp::lane_id();
@@ -95,7 +95,7 @@ fn shuffle_of_values_alone(y: GlobalMut<u32>) {
     y.store(thread::index_1d(), value);
 }
 
-/// A kernel with a race: the lower half of the warp shuffles, and the upper half reads the elements of the lower half.
+/// A kernel with a race. The lower half of the warp shuffles, and the upper half reads the elements of the lower half.
 #[kernel]
 fn shuffle_of_other_lanes(y: GlobalMut<u32>) {
     let lane = thread::thread_idx_x() as usize;
@@ -146,7 +146,7 @@ fn warp_sync_across_warps(y: GlobalMut<u32>) {
     assert!(other < 2);
 }
 
-/// A kernel with a race: the warp synchronisation does not wait for lanes that have ended, so it does not order their
+/// A kernel with a race. The warp synchronisation does not wait for lanes that have ended, so it does not order their
 /// accesses.
 #[kernel]
 fn lanes_that_have_ended(y: GlobalMut<u32>) {
@@ -196,7 +196,7 @@ fn tree_without_the_last_warp_sync(y: GlobalMut<u32>) {
     assert!(all > 1);
 }
 
-/// A race-free kernel: lane 0 synchronises with lane 1, lane 1 with lane 2, and so on. This also orders lanes that do
+/// A race-free kernel. Lane 0 synchronises with lane 1, lane 1 with lane 2, and so on. This also orders lanes that do
 /// not synchronise directly.
 #[kernel]
 fn warp_sync_by_a_chain(y: GlobalMut<u32>) {
@@ -214,7 +214,7 @@ fn warp_sync_by_a_chain(y: GlobalMut<u32>) {
     }
 }
 
-// Sound: since sm_70, lanes meet at synchronisations with one mask, wherever the calls are.
+// Sound: since sm_70, lanes synchronise if their masks are equal, even if they call from different places.
 #[kernel]
 fn warp_sync_in_both_arms(y: GlobalMut<u32>) {
     let tile = shared_array![u32; LANES];
@@ -230,7 +230,7 @@ fn warp_sync_in_both_arms(y: GlobalMut<u32>) {
     }
 }
 
-// Faulty: each half waits for itself.
+// Faulty: each half of the warp waits only for itself.
 #[kernel]
 fn warp_sync_in_one_arm_of_two(y: GlobalMut<u32>) {
     let tile = shared_array![u32; LANES];

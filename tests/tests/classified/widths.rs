@@ -1,4 +1,4 @@
-//! Cases of accesses of different widths, which conflict if they overlap by at least one byte.
+//! Tests the checker on accesses of different widths. Such accesses conflict if they overlap by at least one byte.
 
 use cuda_std::{Global, GlobalMut, Shared, kernel, shared_array, thread};
 use launch::LaunchConfig;
@@ -117,7 +117,7 @@ fn words_cast(y: GlobalMut<u32>) {
     y.store(thread, four[0]);
 }
 
-/// A kernel with a race: one thread writes a double word, and another thread writes half of it.
+/// A kernel with a race. One thread writes a double word, and another thread writes half of that double word.
 #[kernel]
 fn doubles_and_their_halves(y: GlobalMut<u32>) {
     let words = shared_array![u32; 64];
@@ -145,7 +145,7 @@ fn a_counter_and_its_half(y: GlobalMut<u32>) {
     store_first(y, words.load(0));
 }
 
-// Sound: a barrier orders the two widths.
+// Sound: a barrier orders the accesses of the two widths.
 #[kernel]
 fn a_counter_and_its_half_in_turn(y: GlobalMut<u32>) {
     let words = shared_array![u32; 4];
@@ -157,7 +157,7 @@ fn a_counter_and_its_half_in_turn(y: GlobalMut<u32>) {
     store_first(y, words.load(1));
 }
 
-// Faulty: a load of half of a value that one store writes.
+// Faulty: a thread loads half of a value that another thread writes in one store.
 #[kernel]
 fn half_a_flag_is_read(y: GlobalMut<u32>) {
     let words = shared_array![u32; 4];
@@ -171,7 +171,7 @@ fn half_a_flag_is_read(y: GlobalMut<u32>) {
     }
 }
 
-// Sound: both widths, of different bytes.
+// Sound: the atomics of the two widths access different bytes.
 #[kernel]
 fn counters_side_by_side(y: GlobalMut<u32>) {
     let words = shared_array![u32; 4];

@@ -1,5 +1,5 @@
-//! Tests launches that may start before the previous launch ends. A checked device must report kernels that do not wait
-//! correctly.
+//! Tests launches that may start before the previous launch ends. If a kernel does not wait correctly, a checked device
+//! must report the kernel.
 
 use cuda_std::{GlobalMut, grid, kernel, thread};
 use gpu::device_library::add_neighbours;
@@ -9,7 +9,7 @@ use tests::all_devices;
 use tests::reports::devices_and_orders;
 use workbench::case::bits;
 
-/// Tests a chain of launches. Each launch reads values that all blocks of the previous launch have written.
+/// Tests a chain of launches. Each launch reads values that the blocks of the previous launch have written.
 #[test]
 fn a_chain_of_launches_is_as_if_one_waited_for_the_other() {
     for device in all_devices() {
@@ -30,8 +30,8 @@ fn a_chain_of_launches_is_as_if_one_waited_for_the_other() {
     }
 }
 
-/// The way in which a kernel waits: all threads before their first access, no thread, all threads too late, or only
-/// thread 0.
+/// The way in which a kernel waits for the previous launch: all threads before their first access, no thread, all
+/// threads too late, or only thread 0.
 #[derive(Clone, Copy)]
 enum Waiting {
     All,

@@ -1,4 +1,4 @@
-//! Tests that every part of `cuda_std` has its documented result on every device.
+//! Tests every part of `cuda_std` on every device. The result must be the documented one.
 
 use std::fmt::Debug;
 
@@ -179,7 +179,7 @@ fn asynchronous_copies_by_elements_begin_and_end_anywhere() {
     check::<Affine, 2>(|i| Affine { factor: i, offset: !i });
 }
 
-/// Tests that the simulator completes an asynchronous copy as late as possible.
+/// Tests that the simulator completes an asynchronous copy as late as the kernel permits.
 #[test]
 fn a_copy_is_not_there_before_it_is_waited_for() {
     let device = simulated(0);
@@ -340,7 +340,7 @@ fn an_access_out_of_bounds_names_kernel_block_thread_and_line() {
     for part in ["store_at", "(2, 0, 0)", "(13, 0, 0)", "launching.rs:", "10"] {
         assert!(message.contains(part), "`{part}` is not in: {message}");
     }
-    // The process and the device remain usable.
+    // The process and the device can still be used after the fault.
     let mut out = device.zeroed::<u32>(10).unwrap();
     device.launch(LaunchConfig::new(1, 32), kernels::store_at(out.view_mut(), 9, 3)).unwrap();
     assert_eq!(out.download().unwrap()[9], 1);

@@ -1,5 +1,5 @@
-//! Tests devices that are opened and closed, several at a time. A device must not depend on the modules and memory of
-//! earlier devices.
+//! Tests devices that are opened and closed one after the other, several at the same time. A device must not depend on
+//! the modules and memory of earlier devices.
 
 use std::thread;
 
@@ -19,8 +19,8 @@ fn reductions<T: Factor + ReduceElement<O>, O: Operator<T> + Reference<T>>(devic
     }
 }
 
-/// Tests several generations of devices. Each device runs two of eight kernels that differ only in type or operator, on
-/// short inputs and then on longer ones.
+/// Tests several generations of devices. Each device runs two of eight kernels that differ only in type or operator,
+/// first on short inputs and then on longer inputs.
 #[test]
 fn devices_that_come_and_go_leave_nothing_to_the_next() {
     const CASES: [fn(&Device, &[usize]); 8] = [

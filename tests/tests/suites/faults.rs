@@ -1,5 +1,5 @@
-//! Tests the faulty kernels of the textbooks. Every order must report each of them with the correct lines and arrays,
-//! and the correct rung must pass.
+//! Tests faulty kernels whose errors are from CUDA textbooks. In every order, each kernel must be reported with the
+//! correct lines and arrays. The rung without the fault must succeed.
 
 use gpu::faults::{self, *};
 use gpu::operator::Sum;
@@ -53,7 +53,7 @@ fn the_volatile_warp_tail() {
     });
 }
 
-/// Returns numbers for two whole tiles and a partial one.
+/// Returns numbers that fill two tiles and a part of a third one.
 fn with_a_tail(block: usize) -> Vec<i32> {
     numbers(2 * faults::ITEMS * block + 3 * block / 2)
 }
@@ -62,7 +62,7 @@ fn with_a_tail(block: usize) -> Vec<i32> {
 fn the_dropped_tail_leaves_a_partial_sum_unwritten() {
     let x = with_a_tail(64);
     let faulty = |device: &Device| {
-        // One partial sum per tile, but only blocks for whole tiles, as in the book.
+        // As in the book, there is one partial sum per tile, but there are blocks only for whole tiles.
         let (mut dx, mut partials, mut y) = (device.upload(&x)?, device.alloc(3)?, device.alloc(1)?);
         device.launch(LaunchConfig::new(2, 64), tail_dropped(dx.view_mut(), partials.view_mut()))?;
         device.launch(LaunchConfig::new(1, 1), sum_partials(partials.view(), y.view_mut()))
@@ -84,7 +84,8 @@ fn the_dropped_tail_reads_past_the_end_with_a_block_more() {
     });
 }
 
-/// Tests a fault that access checks cannot find, because the kernel only leaves out elements. The sum is wrong.
+/// Tests a fault that access checks cannot find, because the kernel only leaves out elements. The fault is visible in
+/// the sum.
 #[test]
 fn the_dropped_tail_is_seen_in_the_sum() {
     let x = with_a_tail(64);
@@ -99,7 +100,7 @@ fn the_dropped_tail_is_seen_in_the_sum() {
     }
 }
 
-/// Asserts that a rung computes `y = 2·x + y` correctly for `n` elements.
+/// Asserts that a rung of saxpy computes `y = 2·x + y` correctly for `n` elements.
 fn saxpy_is_right(device: &Device, n: usize) {
     let x: Vec<f32> = (0..n).map(|i| i as f32).collect();
     let (dx, mut dy) = (device.upload(&x).unwrap(), device.upload(&vec![1.0; n]).unwrap());
@@ -128,8 +129,8 @@ fn the_bound_that_underflows() {
     assert_reported(faulty, (Kind::Panic, "", BOUND, &["bound"]), |device| saxpy_is_right(device, n));
 }
 
-/// Tests a fault that is no race: on long vectors the same threads process the last span four times. The result is
-/// wrong.
+/// Tests a fault that is not a race: on long vectors, the same threads process the last span of elements four times.
+/// The fault is visible in the result.
 #[test]
 fn the_repeated_tail_is_seen_in_the_result() {
     let span = faults::UNROLL * 2 * 64;
@@ -143,7 +144,7 @@ fn the_repeated_tail_is_seen_in_the_result() {
     }
 }
 
-/// Asserts that the rungs of Life advance `soup` correctly.
+/// Asserts that the rungs of Life advance the board `soup` correctly.
 fn life_is_right(device: &Device, soup: &Board, generations: u64) {
     for kernel in [LifeRung::Global, LifeRung::Block, LifeRung::Shared] {
         let mut life = Simulation::new(device, kernel, soup).unwrap();
@@ -181,7 +182,7 @@ fn life_in_place_with_barriers_races_between_blocks_alone() {
     let faulty = |device: &Device| run(device, (2, 2), (8, 8)).map(drop);
     let expected = (Kind::Race, "cells", LIFE, &["read of blocks", "write of blocks"][..]);
     assert_reported(faulty, expected, |device| {
-        // The book's launch has one block.
+        // The launch in the book has one block.
         assert_eq!(run(device, (1, 1), (16, 16)).unwrap(), cells(&life_reference::advance(&soup, 3)));
     });
 }

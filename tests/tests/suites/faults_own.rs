@@ -1,5 +1,5 @@
-//! Tests the faulty kernels that are modelled on this project's algorithms. Every order must report each of them with
-//! the correct lines and arrays, and the correct rung must pass.
+//! Tests faulty kernels that are modelled on this project's algorithms. In every order, each kernel must be reported
+//! with the correct lines and arrays. The rung without the fault must succeed.
 
 use cuda_std::{Global, GlobalMut};
 use gpu::faults::{self, *};
@@ -49,7 +49,8 @@ fn a_transpose_without_its_barrier() {
     });
 }
 
-/// Asserts that the pipelined scan is correct on several tiles, each of which is copied while another is processed.
+/// Asserts that the pipelined scan is correct on several tiles. The kernel copies one tile while it processes another
+/// one.
 fn pipelined_is_right(device: &Device) {
     let x = numbers(30_000);
     let (dx, mut dy) = (device.upload(&x).unwrap(), device.alloc(x.len()).unwrap());
@@ -92,7 +93,7 @@ fn a_tile_that_is_filled_again_too_early() {
         |device| run(device, 3),
         (Kind::Race, "tile", TILE_REUSE, &["read", "write"]),
         |device| {
-            // A single tile is not reused.
+            // If there is only one tile, no memory is reused, and there is no fault.
             run(device, 1).unwrap();
             let (dx, mut dy) = (device.upload(&x).unwrap(), device.alloc(1).unwrap());
             let call = gpu::reduce::reduce_interleaved::<i32, Sum>(1000, dx.view(), dy.view_mut());
@@ -102,8 +103,8 @@ fn a_tile_that_is_filled_again_too_early() {
     );
 }
 
-/// Asserts that the transpose of a matrix with partial tiles is correct. Threads without elements also reach the
-/// barrier.
+/// Asserts that the transpose of a matrix with partial tiles is correct. Threads without elements must reach the
+/// barrier, too.
 fn a_cut_tile_is_right(device: &Device) {
     let (size, x) = (Size { width: 37, height: 19 }, numbers(37 * 19));
     let (dx, mut dy) = (device.upload(&x).unwrap(), device.zeroed(x.len()).unwrap());

@@ -1,4 +1,5 @@
-//! Tests that a recorded graph has the same result as the launches that it records, on every device and in every run.
+//! Tests that a recorded graph has the same result as the launches that were recorded, on every device and in every
+//! run.
 
 use cuda_std::Ladder;
 use gpu::operator::{Affine, Compose, Max, Operator, Sum};
@@ -11,10 +12,10 @@ use tests::{all_devices, devices, devices_and_turns, random};
 use workbench::algorithm::{Options, Purpose, Shape};
 use workbench::catalogue::ALGORITHMS;
 
-/// The number of launches of each graph.
+/// The number of times that each graph is launched.
 const LAUNCHES: usize = 3;
 
-/// Numbers of elements: 0, 1, a warp and one more, sizes around a tile of a scan, and several tiles.
+/// Numbers of elements: 0, 1, one more than a warp, sizes around a tile of a scan, and several tiles.
 const SIZES: [usize; 6] = [0, 1, 33, 1000, 4097, 20_011];
 
 fn integers(n: usize, seed: u64) -> Vec<i32> {
@@ -23,14 +24,14 @@ fn integers(n: usize, seed: u64) -> Vec<i32> {
     (0..n).map(|_| random.next_u32() as i32).collect()
 }
 
-/// Checks that a reduction's graph has the same results as the reduction, on changing inputs.
+/// Checks that the graph of a reduction has the same results as the reduction itself, on inputs that change.
 fn reduction<T, O>(device: &Device, rung: ReduceRung, inputs: &[Vec<T>])
 where
     T: ReduceElement<O> + PartialEq + std::fmt::Debug,
     O: Operator<T>,
 {
     let n = inputs[0].len();
-    // Small blocks, so that there are several launches and partial results.
+    // Small blocks lead to several launches and to partial results.
     let plan = || Plan::with_block(rung, n, size_of::<T>(), 32);
     let mut direct = Reducer::<T, O>::with_plan(device, plan()).unwrap();
     let recorded = Reducer::<T, O>::with_plan(device, plan()).unwrap();
@@ -61,7 +62,7 @@ fn a_reductions_graph_gives_what_the_reduction_does() {
     }
 }
 
-/// Compares every rung of every algorithm, recorded in a graph, with the reference.
+/// Records every rung of every algorithm in a graph, and compares the graph's result with the reference.
 #[test]
 fn every_rung_of_every_algorithm_is_recorded_in_a_graph() {
     for device in devices() {
@@ -90,7 +91,7 @@ fn affine(numbers: &[i32]) -> Vec<Affine> {
     numbers.iter().map(|&number| Affine { factor: number as u32 | 1, offset: number as u32 >> 7 }).collect()
 }
 
-/// Checks that a scan's graph has the same results as the scan.
+/// Checks that the graph of a scan has the same results as the scan itself.
 fn scan<T, O>(device: &Device, rung: ScanRung, input: &[T])
 where
     T: Element + ScanElement<O> + PartialEq + std::fmt::Debug,
@@ -108,7 +109,7 @@ where
             let (_, _, y) = graph.resources();
             assert_eq!(y.download().unwrap(), expected.download().unwrap(), "{}, {n}", rung.name());
         }
-        // The scanner is free again, and the graph left no state behind.
+        // After the graph is dropped, the scanner can be used again, and no state of the graph remains.
         drop(graph);
         scanner.scan(kind, &x, &mut expected).unwrap();
         assert_eq!(y.download().unwrap(), expected.download().unwrap());
@@ -141,7 +142,8 @@ fn larger_inputs() {
     }
 }
 
-/// Tests a graph with a scan and a reduction of the same input, launched repeatedly.
+/// Tests a graph that scans a vector and then reduces the prefix sums to their maximum. The graph is launched many
+/// times.
 #[test]
 fn algorithms_go_together_and_are_launched_many_times() {
     for device in devices() {
@@ -158,7 +160,8 @@ fn algorithms_go_together_and_are_launched_many_times() {
                 Ok::<_, AlgorithmError>(())
             })
             .unwrap();
-        // Each launch scans the previous scan. The last element of the k-th scan is n over k, n(n + 1)/2, …
+        // Each launch scans the result of the previous launch. The last elements are n, n(n + 1)/2 and n(n + 1)(n +
+        // 2)/6.
         for last in [3000_i64, 4_501_500, 4_504_501_000] {
             graph.launch().unwrap();
             if let Ok(last) = i32::try_from(last) {
@@ -197,17 +200,17 @@ fn a_graph_runs_between_earlier_and_later_work() {
             .unwrap();
         for _ in 0..LAUNCHES {
             let (x, y) = graph.resources_mut();
-            // The graph computes x = x + 2y, then y = y + x, then x = 0.
+            // Each round computes x = x + 2y, then y = y + x, and then x = 0. The graph is the second step.
             device.launch(config, saxpy_grid_stride(2.0, y.view(), x.view_mut())).unwrap();
             graph.launch().unwrap();
             graph.resources_mut().0.fill_zero().unwrap();
         }
-        // 1 + 2 + 1, then twice three times as much.
+        // The result is 1 + 2 + 1 = 4 after the first launch. Each further launch multiplies it by 3.
         assert!(graph.resources().1.download().unwrap().iter().all(|&y| y == 36.0));
     }
 }
 
-/// Tests that the simulator reports a fault of a kernel in a graph as it does for a direct launch.
+/// Tests that the simulator reports the fault of a kernel in a graph in the same way as for a direct launch.
 #[test]
 fn a_fault_in_a_graph_is_reported() {
     for device in all_devices().filter(Device::is_simulated) {

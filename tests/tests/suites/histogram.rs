@@ -1,4 +1,4 @@
-//! Compares every rung of histogram with the reference, for both key widths, on every device.
+//! Compares every rung of histogram with the reference, for both widths of keys, on every device.
 
 use std::fmt::Debug;
 
@@ -14,11 +14,11 @@ use rand::Rng;
 use tests::{all_devices, checked_devices, devices, random, simulated};
 use workbench::histogram::reference;
 
-/// The number of different 32-bit keys.
+/// The number of different keys of 32 bits.
 const ALL: u64 = 1 << 32;
 
-/// Numbers of keys: 0; fewer than in a vector, a warp or a block; sizes around a tile of either key width; one
-/// iteration of the checked devices' grid, and more; primes.
+/// Numbers of keys: 0; fewer keys than a vector, a warp or a block processes; sizes near a tile for either key width;
+/// one iteration of the checked devices' grid, and more than one; primes.
 const SIZES: [usize; 20] = [
     0, 1, 2, 15, 16, 17, 31, 33, 1000, 4099, 16_383, 16_384, 16_385, 32_767, 32_768, 32_769, 65_537, 100_003, 131_072,
     200_017,
@@ -49,7 +49,8 @@ fn bins(count: u32, lower: u32, upper: u64) -> Bins {
     Bins::even(count, lower, upper).unwrap()
 }
 
-/// Returns the counts that `rung` writes. The output holds other values before, so every count must be written.
+/// Returns the counts that `rung` writes. The output contains other values before the launch, so the test fails if a
+/// count is not written.
 fn run<K: RandomKey>(device: &Device, rung: HistogramRung, keys: &[K], bins: Bins) -> Vec<u32> {
     let keys = device.upload(keys).unwrap();
     let mut counts = device.upload(&vec![99; bins.count() as usize]).unwrap();
@@ -81,7 +82,7 @@ fn conforms(rung: HistogramRung) {
     for device in devices() {
         conforms_for::<u8>(rung, &device, usize::MAX, &bytes);
         conforms_for::<u32>(rung, &device, usize::MAX, &words);
-        // The last number of bins exceeds the memory of a block.
+        // The last number of bins needs more shared memory than a block has.
         let many = [bins(8193, 0, ALL), bins(65_536, 0, ALL)];
         conforms_for::<u32>(rung, &device, 17_000, &many);
     }
@@ -108,7 +109,7 @@ suite! {
     replicated_conforms: Replicated;
 }
 
-/// Tests inputs with few different keys, keys of one bank, and runs of equal keys.
+/// Tests inputs with few different keys, with keys that all use one bank, and with runs of equal keys.
 #[test]
 fn keys_that_are_alike_are_all_counted() {
     fn check<K: RandomKey>(device: &Device, bins: Bins) {
@@ -128,8 +129,8 @@ fn keys_that_are_alike_are_all_counted() {
     }
 }
 
-/// Tests grids of any number of whole warps with any segments and replicas, keys that start at any element, and reused
-/// state.
+/// Tests grids of any number of whole warps, with any segments and replicas, with keys that start at any element, and
+/// with reused state.
 #[test]
 fn any_launch_counts_the_same() {
     fn check<K: RandomKey>(device: &Device, bins: Bins, segments: &[(u32, u32)], launches: &[(u32, u32)])
@@ -206,7 +207,8 @@ fn what_does_not_fit_is_refused() {
     }
 }
 
-/// Tests that kernels reject launches of other shapes, because their unchecked accesses rely on the shape.
+/// Tests that kernels reject launches with other numbers of threads or bytes, because their unchecked accesses rely on
+/// these numbers.
 #[test]
 fn a_kernel_refuses_launches_of_another_shape() {
     let device = simulated(0);
@@ -221,7 +223,7 @@ fn a_kernel_refuses_launches_of_another_shape() {
         let message = device.launch(config, call).unwrap_err().to_string();
         assert!(message.contains("histogram_replicated_u8") && message.contains("replicated.rs:"), "{message}");
     };
-    // Too little memory; other counters; several rows; partial warps; two dimensions.
+    // These launches have too little shared memory, other counters, several rows, partial warps, or two dimensions.
     refused(config.shared_bytes(32 * 1024 - 4), VALUES, MAX_REPLICAS);
     refused(config, 255, MAX_REPLICAS);
     refused(config, VALUES, 16);
@@ -234,7 +236,7 @@ fn a_kernel_refuses_launches_of_another_shape() {
         let message = device.launch(config, call).unwrap_err().to_string();
         assert!(message.contains("histogram_replicated_u32") && message.contains("replicated.rs:"), "{message}");
     }
-    // Counts for fewer bins than exist.
+    // This output has fewer counts than there are bins.
     let mut few = device.zeroed::<u32>(3).unwrap();
     let call = histogram_global(words.view(), Bins::even(4, 0, 2).unwrap().even_bins(), few.view_mut());
     assert!(device.launch(LaunchConfig::new(1, 64), call).is_ok(), "key 1 of 0..2 is in bin 2 of 4");
@@ -257,7 +259,7 @@ proptest! {
         seed in any::<u64>(),
     ) {
         let device = simulated(seed);
-        // The smallest memory has no room for the replicas of the counters of bytes.
+        // The smallest shared memory is too small for the replicas of byte counters.
         let shared_bytes = if is_wide { shared_bytes } else { shared_bytes.max(48 * 1024) };
         macro_rules! check {
             ($key:ty, $lower:expr, $upper:expr) => {{

@@ -1,4 +1,4 @@
-//! Compares every rung of Life with the reference, on every device.
+//! Compares every rung of Life with the reference implementation, on every device.
 
 use cuda_std::Ladder;
 use gpu::life::{VECTOR_ROWS, life_bitpacked, life_global};
@@ -51,7 +51,7 @@ fn conforms(rung: LifeRung) {
     }
 }
 
-/// Compares the last board with the reference, on each device that takes an input of this size.
+/// Compares the last board with the reference on each device whose turn it is to run an input of this size.
 fn all_conform(devices: &[(Device, Turns)], rung: LifeRung, soup: &Board, generations: u64) {
     let expected = reference::advance(soup, generations);
     let (width, height) = (soup.width(), soup.height());
@@ -81,8 +81,8 @@ fn bitpacked_conforms() {
     conforms(LifeRung::Bitpacked);
 }
 
-/// Tests boards whose rows are whole vectors: one, two, three, or about as many as a warp has lanes. The heights are
-/// around multiples of the height of a strip of rows.
+/// Tests boards whose rows consist of whole vectors: one, two, three, or about as many as a warp has lanes. The heights
+/// are near multiples of the height of a strip of rows.
 #[test]
 fn vectors_of_bitpacked_conform() {
     const WIDTHS: [usize; 6] = [128, 256, 384, 128 * 31, 128 * 32, 128 * 33];
@@ -103,7 +103,7 @@ fn temporal_conforms() {
     conforms(LifeRung::Temporal);
 }
 
-/// Tests the rung `temporal` on boards with tiles side by side and one above the other, for more generations than one
+/// Tests the rung `temporal` on boards with several tiles in a row and in a column, for more generations than one
 /// launch computes.
 #[test]
 fn tiles_of_temporal_conform_at_their_seams() {
@@ -119,7 +119,7 @@ fn streaming_conforms() {
     conforms(LifeRung::Streaming);
 }
 
-/// Tests odd and even numbers of margin exchanges, with tiles side by side and one above the other.
+/// Tests odd and even numbers of exchanges of margins, on boards with several tiles in a row and in a column.
 #[test]
 fn resident_conforms() {
     conforms(LifeRung::Resident);
@@ -132,7 +132,8 @@ fn resident_conforms() {
     }
 }
 
-/// Tests rules that count neighbours. For a rule with births without neighbours (B0), two rules alternate.
+/// Tests rules that count neighbours. If a rule has births without neighbours (B0), the kernel alternates between two
+/// rules.
 #[test]
 fn streaming_conforms_for_rules_that_count() {
     for rule in ["B36/S23", "B2/S", "B3678/S34678", "B0123478/S34678", "B01/S", "B/S012345678", "B1357/S1357"] {
@@ -157,7 +158,8 @@ fn streaming_conforms_for_rules_that_count() {
     }
 }
 
-/// Tests boards around the width of one tile, in few and in many folds, for more generations than one launch computes.
+/// Tests boards that are about as wide as one tile, in few and in many folds, for more generations than one launch
+/// computes.
 #[test]
 fn tiles_of_streaming_conform_at_their_seams() {
     let devices: Vec<_> = devices_and_turns(140_000).collect();
@@ -198,8 +200,8 @@ fn generations_add_up() {
     }
 }
 
-/// Tests boards whose margins are whole vectors, for which no kernel writes the margins first. They have one or several
-/// tiles, and one or several folds.
+/// Tests boards whose margins are whole vectors, so that no kernel has to write the margins first. The boards have one
+/// or several tiles, and one or several folds.
 #[test]
 fn whole_margins_of_streaming_conform() {
     let devices: Vec<_> = devices_and_turns(100_000).collect();
@@ -218,8 +220,8 @@ fn whole_margins_of_streaming_conform() {
     }
 }
 
-/// Tests a board of 16384² cells on a GPU. The reference is the CPU engine, because the plain reference would take
-/// minutes.
+/// Tests a board of 16384² cells on a GPU. The result is compared with the result of the CPU engine, because the plain
+/// reference would take minutes.
 #[test]
 fn large_boards_conform_on_a_gpu() {
     let Some(device) = tests::gpu() else {
@@ -237,8 +239,8 @@ fn large_boards_conform_on_a_gpu() {
     assert!(advance(&device, LifeRung::Streaming, &soup, 10) == cores.board().unwrap());
 }
 
-/// Tests a board on a GPU with more strips of rows than CUDA's largest grid has blocks along y, so that the grid
-/// continues along z.
+/// Tests a board on a GPU with so many strips of rows that CUDA's largest grid has too few blocks along y. The grid
+/// must use z, too.
 #[test]
 fn tall_boards_of_vectors_conform_on_a_gpu() {
     let Some(device) = tests::gpu() else {
@@ -249,7 +251,8 @@ fn tall_boards_of_vectors_conform_on_a_gpu() {
     assert!(advance(&device, LifeRung::Bitpacked, &soup, 1) == reference::advance(&soup, 1));
 }
 
-/// Tests grids that are too small for the board, in each direction. The kernels continue with grid strides.
+/// Tests grids that are too small for the board, in each direction. The grid-stride loops of the kernels must reach
+/// every cell.
 #[test]
 fn small_grids_reach_every_cell() {
     let (width, height) = (70, 400);
@@ -272,8 +275,8 @@ fn small_grids_reach_every_cell() {
     }
 }
 
-/// Tests a board on a GPU with more rows than CUDA's tallest grid covers, and a tall board in the simulator. The GPU's
-/// board has 17 columns, for which blocks have 8 rows.
+/// Tests, on a GPU, a board with more rows than CUDA's tallest grid covers, and a tall board in the simulator. The
+/// GPU's board has 17 columns. For this width, blocks have 8 rows.
 #[test]
 fn tall_boards_conform() {
     for (device, width, height) in

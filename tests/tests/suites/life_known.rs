@@ -1,4 +1,4 @@
-//! Tests the known evolution of well-known patterns of Life, in the simulator and on a GPU if one exists.
+//! Tests the known evolution of well-known patterns of Life, in the simulator and on a GPU if there is one.
 
 use cuda_std::Ladder;
 use gpu::life::life_shared;
@@ -29,18 +29,19 @@ fn population_after(device: &Device, board: &Board, generations: u64) -> u64 {
 
 #[test]
 fn r_pentomino_has_116_cells_at_generation_1103() {
-    // Its gliders move away at a quarter of a cell per generation. On this torus none returns in time.
+    // The gliders move away at a quarter of a cell per generation. The torus is so large that no glider returns in
+    // time.
     let board = centred((700, 700), include_str!("../../../patterns/r-pentomino.rle"));
     for device in one_of_each() {
         assert_eq!(population_after(&device, &board, 1103), 116);
     }
 }
 
-/// Tests acorn's population at generation 5206, on the CPU engine and on a GPU. The simulator runs only the first 26
-/// generations, and its board must then equal that of the CPU engine.
+/// Tests the population of the pattern acorn at generation 5206, on the CPU engine and on a GPU. The simulator runs
+/// only the first 26 generations. The simulator's board must then equal the board of the CPU engine.
 #[test]
 fn acorn_has_633_cells_at_generation_5206() {
-    // The gliders wrap around the torus, but do not reach the remains in the middle.
+    // The gliders wrap around the torus, but they do not reach the remaining cells in the middle.
     let board = centred((2100, 2100), include_str!("../../../patterns/acorn.rle"));
     let mut expected = CpuSimulation::new(&board).unwrap();
     expected.advance(26);
@@ -92,8 +93,8 @@ fn a_glider_comes_back_around_the_torus() {
     }
 }
 
-/// Tests the textbook's run of a million generations of a 32 × 32 torus in one launch; the simulator runs fewer. A
-/// glider returns every 128 generations.
+/// Tests a million generations of a 32 × 32 torus in one launch, a run from Tuomanen's textbook. The simulator runs
+/// fewer generations. The board contains a glider, which returns every 128 generations.
 #[test]
 fn a_million_generations_in_one_launch() {
     let (width, height) = (32, 32);
@@ -103,13 +104,14 @@ fn a_million_generations_in_one_launch() {
         let cells = device.upload(&bytes).unwrap();
         let run = |from: &Buffer<u8>, generations| {
             let mut to = device.zeroed::<u8>(bytes.len()).unwrap();
-            // One warp: the kernel runs with any block, and the simulator is fastest with few threads at a barrier.
+            // The block is one warp. The kernel works with any block, and the simulator is fastest if few threads wait
+            // at a barrier.
             let config = LaunchConfig::new(1, 32).shared_bytes(2 * bytes.len() as u32);
             device.launch(config, life_shared(from.view(), to.view_mut(), width, height, generations)).unwrap();
             to
         };
-        // Both numbers are 64 more than a multiple of 128. The glider is then half a torus away, and returns after 64
-        // more.
+        // Both numbers of generations are 64 more than a multiple of 128. The glider is then half a torus away, and
+        // returns after 64 more generations.
         let far = run(&cells, if device.is_simulated() { 100_032 } else { 1_000_000 });
         let cells_far = far.download().unwrap();
         assert_eq!(cells_far.iter().map(|&cell| usize::from(cell)).sum::<usize>(), 5);

@@ -1,6 +1,6 @@
 //! Tests the kernel `life_resident` in each hostile order, with grids and margins that plans use only for large boards.
-//! Grids have up to three blocks in each direction, so that a block may be its own neighbour, or have one other block
-//! on both sides. Rows may end within a word, and margins may be higher than the rows that belong to a tile.
+//! Grids have up to three blocks in each direction. A block may therefore be its own neighbour, or may have the same
+//! neighbour on both sides. Rows may end within a word, and margins may be higher than the rows that belong to a tile.
 
 use gpu::life::{CELLS_PER_WORD, RESIDENT_THREADS, RESIDENT_WARPS, TEMPORAL_WORDS, life_resident, resident_published};
 use launch::{Device, LaunchConfig};
@@ -10,7 +10,8 @@ use tests::{checked_devices, devices};
 /// The number of columns that belong to a tile.
 const TILE: usize = TEMPORAL_WORDS * CELLS_PER_WORD;
 
-/// Compares the board with the reference after each launch. `launches` has the number of generations of each.
+/// Compares the board with the reference after each launch. `launches` contains the number of generations of each
+/// launch.
 fn conforms(device: &Device, rows: usize, margin: u32, (width, height): (usize, usize), launches: &[u32]) {
     let inner = RESIDENT_WARPS * rows - 2 * margin as usize;
     let grid = (width.div_ceil(TILE) as u32, height.div_ceil(inner) as u32);
@@ -33,7 +34,7 @@ fn conforms(device: &Device, rows: usize, margin: u32, (width, height): (usize, 
     }
 }
 
-/// Tests boards of each of `widths` with each of several heights. The devices take turns.
+/// Tests boards of each of `widths`, with several heights. Each board runs on one unchecked and one checked device.
 fn all_conform(rows: usize, margin: u32, widths: &[usize], launches: &[u32]) {
     let inner = RESIDENT_WARPS * rows - 2 * margin as usize;
     let heights = [1, inner, inner + 1, 2 * inner + 3];
@@ -45,7 +46,8 @@ fn all_conform(rows: usize, margin: u32, widths: &[usize], launches: &[u32]) {
     }
 }
 
-/// Tests numbers of generations around the height of a margin. The count of exchanges continues from launch to launch.
+/// Tests numbers of generations near the height of a margin. The kernel continues to count exchanges from launch to
+/// launch.
 #[test]
 fn narrow_boards_conform_around_a_margin() {
     all_conform(2, 4, &[1, 31, 33, 64, 65], &[0, 1, 3, 4, 5, 12, 7, 8, 9, 1, 21]);

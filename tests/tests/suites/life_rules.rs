@@ -1,4 +1,5 @@
-//! Compares the kernels of Life that take a rule as an argument with the rule's definition, on every device.
+//! Tests the kernels of Life that take a rule as an argument. The results are compared with the definition of the rule,
+//! on every device.
 
 use gpu::life::{AGES_WORDS, ROWS_PER_THREAD, life_counts, life_generations, life_table};
 use launch::{Device, LaunchConfig};
@@ -36,7 +37,7 @@ impl Torus {
         Self { width, height, cells: (0..width * height).map(next).collect() }
     }
 
-    /// Returns bit `bit` of the cells' states as words of a board.
+    /// Returns the words of a board that contain bit `bit` of the cells' states.
     fn words(&self, bit: u8) -> Vec<u32> {
         let mut board = Board::new(self.width, self.height).unwrap();
         for (i, cell) in self.cells.iter().enumerate() {
@@ -69,8 +70,8 @@ fn conforms(rules: &[Rule], tables: impl Fn(&Rule) -> &'static [u8], is_counted:
     }
 }
 
-/// Returns rules that count neighbours: B3/S23, HighLife, Seeds, Day & Night, nearly all births and all survivals, no
-/// births and no survivals, and random rules.
+/// Returns rules that count neighbours: B3/S23, HighLife, Seeds, Day & Night, a rule with nearly all births and all
+/// survivals, a rule with no births and no survivals, and random rules.
 fn counting() -> Vec<Rule> {
     let mut random = random(3);
     let fixed = [(8, 12), (0b100_1000, 12), (4, 0), (0b1_1100_1000, 0b1_1101_1000), (0x1FE, 0x1FF), (0, 0)];

@@ -1,5 +1,5 @@
 //! Compares the rung `streaming` of Life with the plain reference on Golly's bounded grids, on every device. An
-//! argument of the kernel describes the cells beyond the edges.
+//! argument of the kernel describes how the edges are joined.
 
 use gpu::life::Surface;
 use life::topology::Edges;
@@ -7,7 +7,7 @@ use life::{Board, LifeRung, Rule, RuleAndTopology, Simulation, Topology, check_t
 use tests::{all_devices, devices};
 
 /// Topologies in Golly's notation. Some boards have one cell, a few cells or partial words. Others are about as large
-/// as the smallest board whose corners are repaired, have enough rows for many folds, or are wider than a tile.
+/// as the smallest board whose corners the kernel repairs, have enough rows for many folds, or are wider than a tile.
 const GRIDS: [&str; 56] = [
     ":T1+0,7-3",
     ":T5+2,4",
@@ -70,7 +70,7 @@ const GRIDS: [&str; 56] = [
 fn grid(text: &str) -> (Topology, (usize, usize)) {
     let RuleAndTopology { grid, .. } = format!("Life{text}").parse().unwrap();
     let grid = grid.unwrap();
-    // A side of 0 is unbounded. Here it gets 27 cells, and patterns reach its ends.
+    // A side of 0 is unbounded. For the test it has 27 cells, and patterns reach its ends.
     let side = |side: usize| if side == 0 { 27 } else { side };
     (grid.topology, (side(grid.width), side(grid.height)))
 }
@@ -107,8 +107,8 @@ fn every_topology_conforms() {
     conforms(&GRIDS, "B3/S23", &[1, 9], soup);
 }
 
-/// Tests rules that count neighbours. For a rule with births without neighbours (B0), two rules alternate; the cells
-/// beyond the edges of a plane are dead under both.
+/// Tests rules that count neighbours. If a rule has births without neighbours (B0), the kernel alternates between two
+/// rules. The cells beyond the edges of a plane are dead under both rules.
 #[test]
 fn every_topology_conforms_for_rules_that_count() {
     let grids = [
@@ -139,7 +139,7 @@ fn gliders_cross_every_edge() {
         for (x, y, turned) in [(6, 6, 0), (right, 6, 1), (6, bottom, 2), (right, bottom, 3), (width / 2, height / 2, 0)]
         {
             for (i, j) in [(1, 0), (2, 1), (0, 2), (1, 2), (2, 2)] {
-                // Away from the middle, two towards edges and two towards corners.
+                // The outer gliders move away from the middle, two of them towards edges and two towards corners.
                 let (i, j) = (if turned & 1 == 0 { 2 - i } else { i }, if turned & 2 == 0 { 2 - j } else { j });
                 board.set(x + i, y + j, true);
             }
@@ -162,7 +162,7 @@ fn gliders_cross_every_edge() {
     conforms(&grids, "B3/S23", &[16, 50], gliders);
 }
 
-/// Tests that the kernels' `Surface` finds the same source cell as the topology, near the edges and in the whole
+/// Tests that the kernels' `Surface` returns the same source cell as the topology, near the edges and in the whole
 /// margin.
 #[test]
 fn surfaces_are_the_topologies() {

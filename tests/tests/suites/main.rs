@@ -1,4 +1,4 @@
-//! Runs the conformance suites in one program. The name of a suite's module is the prefix of its tests' names.
+//! Runs the conformance suites in one program. The names of a suite's tests begin with the name of its module.
 
 mod dependencies;
 mod device_library;

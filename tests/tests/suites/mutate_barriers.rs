@@ -1,5 +1,5 @@
-//! Tests that every barrier, warp synchronisation and fence of the kernels is needed: the simulator must report a fault
-//! if one is removed. It must report no fault while all are present, even under strict checks.
+//! Tests that the kernels need every barrier, warp synchronisation and fence that they contain. If one is removed, the
+//! simulator must report a fault. If all are present, it must report no fault, even under strict checks.
 
 use simt::{Checks, Schedule};
 use workbench::case::Case;
@@ -10,7 +10,7 @@ use workbench::check::{Settings, mutations, run_cases};
 fn every_synchronisation_that_is_left_out_is_reported() {
     let cases = catalogue();
     let mutations = mutations::mutate(&cases, &Settings::default(), &()).unwrap().synchronisations;
-    // True if a case of the kernel launches a kernel named `found`.
+    // Returns true if a case of kernel `kernel` launches a kernel named `found`.
     let is_of_a_case = |kernel: &str, found: &str| {
         let about = cases.iter().filter(|case| case.kernels().first() == Some(&kernel));
         about.flat_map(|case| case.kernels()).any(|family| found.starts_with(family))
@@ -19,12 +19,12 @@ fn every_synchronisation_that_is_left_out_is_reported() {
         let (place, kernel) = (format!("{}:{}", mutation.file, mutation.line), mutation.kernel);
         let reported = mutation.reported.as_ref();
         let reported = reported.unwrap_or_else(|| panic!("{kernel} does not need what is at {place}: remove it"));
-        // A wrong result names no kernel.
+        // The report of a wrong result does not name a kernel.
         if let Some(found) = reported.finding.kernel {
             assert!(is_of_a_case(kernel, found), "{place} of {kernel} is missed by {found}");
         }
     }
-    // The folders of kernels with many synchronisations.
+    // These folders contain kernels with many synchronisations.
     for folder in ["device_library", "life", "reduce", "scan", "transpose"] {
         let places = mutations::places(&mutations, &format!("gpu/src/{folder}/"));
         assert!(places.len() >= 4, "{folder}: {places:?}");

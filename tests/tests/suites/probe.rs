@@ -1,4 +1,4 @@
-//! Tests that the probes read, write and record correct values on every device.
+//! Tests that the probes (kernels that measure a device) read, write and record correct values on every device.
 
 use gpu::probe::{
     RECORD, U32x4, access_offset, access_strided, divergence_by_thread, divergence_by_warp, schedule_print,
@@ -10,10 +10,10 @@ use tests::{all_devices, devices, devices_and_turns, random, simulated, simulate
 use workbench::probe::divergence::{Decision, reference};
 use workbench::probe::{Arrays, BandwidthKernel, Measured, WORD, schedule};
 
-/// Grids and blocks: one thread, a part of a warp, several blocks, and a block of 512 threads.
+/// Numbers of blocks and threads per block: one thread, a part of a warp, several blocks, and blocks of 512 threads.
 const GRIDS: [(u32, u32); 6] = [(1, 1), (1, 31), (3, 32), (7, 96), (2, 512), (40, 64)];
 
-/// Numbers of elements: around the warp; around 16 elements for each of 32, 96 and 512 threads; primes.
+/// Numbers of elements: sizes near a warp, sizes near 16 elements for each of 32, 96 and 512 threads, and primes.
 const LENGTHS: [usize; 16] = [0, 1, 2, 31, 32, 33, 511, 512, 513, 1009, 1536, 8191, 8192, 8193, 16_384, 20_011];
 
 fn operands<T: Measured>(n: usize, seed: u64) -> Vec<T> {
@@ -25,7 +25,7 @@ fn exclusive_or<T: Measured>(elements: &[T]) -> T {
     elements.iter().fold(T::ZERO, |all, &element| all ^ element)
 }
 
-/// Tests the bandwidth kernels with operands `T`, for every unroll factor, length and grid.
+/// Tests the bandwidth kernels with elements of type `T`, for every unroll factor, length and grid.
 fn bandwidth_conforms<T: Measured>() {
     for (device, turns) in devices_and_turns(1009) {
         for (grid, block) in GRIDS {
@@ -99,8 +99,8 @@ fn a_million_elements_more_or_less_are_copied() {
     }
 }
 
-/// Tests the result of each thread, not only the combination of all results. With an unroll factor of 2, thread `t` of
-/// a block reads elements `t` and `t + block` of each group of elements.
+/// Tests the result of each thread separately. With an unroll factor of 2, thread `t` of a block reads elements `t` and
+/// `t + block` of each group of elements.
 #[test]
 fn a_thread_reads_elements_a_block_apart() {
     let x = operands::<u32>(1000, 3);
@@ -119,8 +119,8 @@ fn a_thread_reads_elements_a_block_apart() {
     }
 }
 
-/// Tests that the reading kernel writes a result only for threads that have an element, and leaves the rest of the
-/// array unchanged.
+/// Tests that the reading kernel writes a result only for threads that read an element. The rest of the array must stay
+/// unchanged.
 #[test]
 fn reading_alone_writes_nothing() {
     let x = operands::<u64>(5000, 4);

@@ -1,4 +1,4 @@
-//! Tests every algorithm's kernels at random sizes in random orders of every kind, with checks. The checker must report
+//! Tests every algorithm's kernels at random sizes with checks, in random orders of every kind. The checker must report
 //! no fault, and the result must be correct.
 
 use cuda_std::Ladder;
@@ -16,7 +16,8 @@ use tests::{CHECKED_PER_INPUT, STRICT, checked, devices_and_turns};
 use workbench::scan::reference as scan_reference;
 use workbench::transpose::reference as transpose_reference;
 
-/// Returns a strategy for an order of any kind, and for a boolean that is true for strict checks.
+/// Returns a strategy for pairs of an order and a boolean. The order is of any kind. The boolean is true for strict
+/// checks.
 fn devices() -> impl Strategy<Value = (Schedule, bool)> {
     let schedule = (0..7, 1..u64::MAX).prop_map(|(kind, seed)| match kind {
         0 => Schedule::Natural,
@@ -86,7 +87,7 @@ proptest! {
         kernel in prop::sample::select(ScanRung::ALL),
     ) {
         let kind = if is_exclusive { ScanKind::Exclusive } else { ScanKind::Inclusive };
-        // The single-pass rungs scan several tiles. The rung for one block scans at most its elements.
+        // The single-pass rungs scan several tiles. The rung for one block scans at most the elements of its block.
         let n = match kernel {
             ScanRung::LookBack | ScanRung::Pipelined => 20 * n,
             ScanRung::NaiveBlock => n / 3,
@@ -124,7 +125,7 @@ proptest! {
     }
 }
 
-/// Tests that the devices' turns leave out no input and no order. The suites rely on this.
+/// Tests that every input and every order is used when devices share the inputs. The suites rely on this.
 #[test]
 fn each_input_has_two_orders_and_each_order_its_inputs() {
     let is_whole = std::env::var_os("GRIDSTRIDE_TEST_ALL_ORDERS").is_some();
@@ -144,6 +145,6 @@ fn each_input_has_two_orders_and_each_order_its_inputs() {
         assert_eq!(takers.len(), expected, "{size}");
         takers.into_iter().for_each(|i| taken[i] += 1);
     }
-    // There are ten small enough inputs, one more than checked devices.
+    // Ten inputs are small enough, which is one more than the number of checked devices.
     assert!(taken.iter().all(|&times| times >= CHECKED_PER_INPUT), "{taken:?}");
 }

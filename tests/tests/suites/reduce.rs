@@ -14,14 +14,14 @@ use workbench::inputs::RandomVector;
 use workbench::reduce::inputs::Factor;
 use workbench::reduce::reference::{self, Reference};
 
-/// Numbers of elements: 0, primes, and sizes around the warp, the block, the tiles of 2, 4 and 8 blocks, the
-/// grid-stride rung's chunks and tiles, and the first size with a third launch.
+/// Numbers of elements: 0; primes; sizes near the warp, the block, the tiles of 2, 4 and 8 blocks, and the grid-stride
+/// rung's chunks and tiles; the first size with a third launch.
 const SIZES: [usize; 25] = [
     0, 1, 2, 31, 32, 33, 127, 255, 256, 257, 511, 512, 513, 1009, 1023, 1025, 2047, 2048, 2049, 4099, 8191, 8193,
     16_381, 65_535, 65_537,
 ];
 
-/// Returns [`SIZES`], sizes around one iteration of the grid-stride rung's grid, and larger sizes where they are fast.
+/// Returns [`SIZES`], sizes near one iteration of the grid-stride rung's grid, and large sizes if they are fast.
 fn sizes(device: &Device, rung: ReduceRung, element_bytes: usize) -> Vec<usize> {
     let mut sizes = SIZES.to_vec();
     if rung == ReduceRung::GridStride {
@@ -49,7 +49,7 @@ fn conforms<T: Factor + ReduceElement<O>, O: Reference<T>>(device: &Device, turn
     }
 }
 
-/// Asserts that sums of whole floats below 2²⁴ are exact. A missing element therefore cannot hide in an error bound.
+/// Asserts that sums of whole floats below 2²⁴ are exact. If an element were missing, an error bound could hide it.
 fn whole_floats_are_exact(device: &Device, turns: &Turns, rung: ReduceRung) {
     for n in [1, 33, 2049, (1 << 16) + 77].into_iter().filter(|&n| turns.takes(n)) {
         let x: Vec<f32> = (0..n).map(|index| (RandomVector::<u32>::new(5, 0).bits(index) % 17) as f32 - 8.0).collect();
@@ -131,8 +131,8 @@ fn any_grid_gives_the_same_in_one_launch() {
     }
 }
 
-/// Tests views that start at every position in a vector, with lengths around whole vectors, chunks and iterations of a
-/// grid. Two runs must have the same bits.
+/// Tests views that start at every position in a vector, with lengths near whole vectors, chunks and iterations of a
+/// grid. The results of two runs must have the same bits.
 fn views_conform<T: Factor + ReduceElement<O>, O: Reference<T>>(
     device: &Device,
     plan: impl Fn(usize) -> Plan,
@@ -170,7 +170,7 @@ fn views_may_begin_anywhere() {
     }
 }
 
-/// Tests that each run writes its result. A run that wrote nothing would leave the previous result.
+/// Tests that each run writes its result. If a run wrote nothing, the result of the previous run would remain.
 #[test]
 fn each_run_of_a_reduction_is_of_its_own_input() {
     let n = 30_011;
@@ -196,17 +196,17 @@ fn a_million_elements_and_one_are_reduced() {
     }
 }
 
-/// Returns the rungs that are built for an element type and operator.
+/// Returns the rungs that are built for this element type and operator.
 fn offering(arguments: [ArgumentId; 2]) -> impl Iterator<Item = ReduceRung> {
     ReduceRung::ALL.iter().copied().filter(move |rung| rung.rung().entry(&arguments).is_some())
 }
 
-/// Returns the rungs that sum `i32` in several launches.
+/// Returns the rungs that need several launches to sum elements of type `i32`.
 fn in_steps() -> impl Iterator<Item = ReduceRung> {
     offering(of_operator::<i32, Sum>()).filter(|rung| rung.rung().items_per_thread().is_some())
 }
 
-/// Blocks, threads per block and elements per segment as in no plan: partial last tiles, and blocks without elements.
+/// Blocks, threads per block, and elements per segment that no plan uses. Tiles are partial, or blocks are empty.
 const GRIDS: [(u32, u32, u32); 6] =
     [(1, 1, 5003), (1, 64, 5003), (3, 32, 2000), (4, 128, 1251), (7, 256, 1024), (600, 16, 9)];
 
@@ -230,7 +230,7 @@ fn a_block_combines_its_part_whatever_the_grid() {
     }
 }
 
-/// Tests segments of any length. If the segment is longer than the array, the first block reduces all elements.
+/// Tests segments of any length. If a segment is longer than the array, the first block reduces all elements.
 #[test]
 fn a_part_of_any_length_is_combined() {
     let x = elements::<i32, Sum>(5003, 6);
@@ -281,7 +281,7 @@ fn operands_keep_their_order() {
             {
                 let maps = maps(n);
                 let x = device.upload(&maps).unwrap();
-                // The expected value applies all maps to a number, without the operator.
+                // The expected value applies all maps to a number one after the other, without the operator.
                 let expected = |start| maps.iter().fold(start, |value, map| map.apply(value));
                 let found = reduce(&device, rung, &x, Compose).unwrap();
                 assert_eq!([0, 1].map(|start| found.apply(start)), [0, 1].map(expected), "{rung}, n = {n}");
@@ -313,7 +313,7 @@ fn operands_keep_their_order() {
     }
 }
 
-/// Tests that all devices return the same bits: only the plan determines the order in which floats are combined.
+/// Tests that all devices return the same bits. Only the plan determines the order in which floats are combined.
 #[test]
 fn floats_are_the_same_on_every_device() {
     let n = 40_009;

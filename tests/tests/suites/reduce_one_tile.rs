@@ -1,5 +1,6 @@
-//! Tests the kernel of reduce that combines one tile per block, which the grid-stride rung launches for small inputs.
-//! Sizes are around multiples of its tile, and also larger than those for which plans use the kernel.
+//! Tests the kernel of reduce that combines one tile per block. The grid-stride rung launches this kernel for small
+//! inputs. Sizes are near multiples of the kernel's tile. Some sizes are larger than the sizes for which plans use the
+//! kernel.
 
 use cuda_std::Global;
 use gpu::operator::{Min, Sum};
@@ -21,8 +22,8 @@ fn tile<T>() -> usize {
     tile_elements(16 / size_of::<T>())
 }
 
-/// Tests sizes of 0, around a vector, a row and a tile, and of several tiles. The last tile has few elements or is
-/// almost whole.
+/// Tests sizes of 0, near a vector, a row and a tile, and of several tiles. The last tile has few elements or is almost
+/// full.
 fn conforms<T: Factor + ReduceElement<O>, O: Reference<T>>(device: &Device, turns: &Turns) {
     let (vector, tile) = (16 / size_of::<T>(), tile::<T>());
     let row = tile / 4;
@@ -53,7 +54,8 @@ every_operator_conforms! {
     every_operator_conforms_on_u64 u64;
 }
 
-/// Tests more blocks than a block has threads. Each thread of the last block then waits for several blocks.
+/// Tests a launch with more blocks than a block has threads. Each thread of the last block then waits for several
+/// blocks.
 #[test]
 fn there_may_be_more_blocks_than_a_block_has_threads() {
     for device in devices() {
@@ -66,8 +68,8 @@ fn there_may_be_more_blocks_than_a_block_has_threads() {
     }
 }
 
-/// Tests that each run writes its result and clears its partial results. Otherwise the next run would find those of the
-/// previous run.
+/// Tests that each run writes its result and clears its partial results. Otherwise the next run would find the partial
+/// results of the previous run.
 #[test]
 fn each_run_is_of_its_own_input() {
     let n = 7 * tile::<i32>() + 100;
@@ -99,8 +101,8 @@ fn a_graph_gives_what_a_run_does() {
     }
 }
 
-/// Tests that all devices return the same bits. The plan determines the order in which floats are combined; the order
-/// of the threads does not.
+/// Tests that all devices return the same bits. The plan determines the order in which floats are combined. The order
+/// of the threads has no effect.
 #[test]
 fn floats_are_the_same_on_every_device() {
     let n = 9 * tile::<f32>() + 77;
@@ -110,8 +112,8 @@ fn floats_are_the_same_on_every_device() {
     assert!(results.iter().all(|&result| result == results[0]), "{results:x?}");
 }
 
-/// Tests unaligned views, which are reduced element by element, and grids with blocks without elements. All launches
-/// share the same words, which must be 0 after each launch.
+/// Tests unaligned views, which are reduced element by element, and grids with blocks that have no elements. All
+/// launches use the same state words, which must be 0 after each launch.
 #[test]
 fn any_view_and_any_grid_that_covers_it_will_do() {
     let n = 2 * tile::<i32>() + 300;

@@ -25,8 +25,8 @@ fn nothing_is_the_identity() {
     }
 }
 
-/// Numbers of elements that place special values alone, in a full chunk, in the rest after chunks, or in several
-/// blocks.
+/// Numbers of elements for which special values are the only elements, in a full chunk, in the rest after the chunks,
+/// or in several blocks.
 const SPECIAL_SIZES: [usize; 5] = [1, 31, 512, 1000, 8705];
 
 macro_rules! special_values_in_extremes {
@@ -79,7 +79,7 @@ fn special_values_come_through_every_sum() {
         for &kernel in ReduceRung::ALL {
             let sum = |x: &[f32]| reduce(&device, kernel, &device.upload(x).unwrap(), Sum).unwrap();
             for n in SPECIAL_SIZES {
-                // The sum starts from +0.
+                // The sum starts with +0, so the sum of −0 alone is +0.
                 assert_eq!(sum(&vec![-0.0; n]).to_bits(), 0.0_f32.to_bits(), "{kernel}, {n}: −0 alone");
                 for place in [0, n / 2, n - 1] {
                     let mut x = vec![1.0; n];

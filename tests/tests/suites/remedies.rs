@@ -1,5 +1,5 @@
-//! Tests that the remedies in reports are correct. Each faulty kernel must be reported with its remedy. With the remedy
-//! applied, the kernel must have no fault and the correct result.
+//! Tests that the remedies in reports are correct. Each faulty kernel must be reported with its remedy. The cured
+//! kernel, in which the remedy is applied, must have no fault and the correct result.
 
 use cuda_std::{Global, GlobalMut, fence, fence_block, kernel, shared_array, thread, warp};
 use launch::{Device, Error, LaunchConfig};
@@ -7,7 +7,7 @@ use simt::Remedy;
 use tests::reports::devices_and_orders;
 
 /// Asserts that every order reports the faulty kernel with `remedy`, and that the cured kernel returns `right`. The
-/// second argument of `launch` is true for the faulty kernel.
+/// second argument of `launch` selects the kernel: true for the faulty one.
 #[track_caller]
 pub fn assert_cured(remedy: Remedy, right: &[u32], launch: impl Fn(&Device, bool) -> Result<Vec<u32>, Error>) {
     for (device, order) in devices_and_orders() {
@@ -31,7 +31,7 @@ pub fn assert_right(right: &[u32], cured: &Result<Vec<u32>, Error>, order: &str)
     }
 }
 
-/// Launches a call with a view of `$len` zeros, and downloads the view.
+/// Launches a call with a view of `$len` zeros. Returns the downloaded contents of the view.
 macro_rules! filled {
     ($device:ident, $config:expr, $len:expr, |$view:ident| $call:expr) => {{
         let mut y = $device.zeroed($len)?;
@@ -156,7 +156,7 @@ fn the_side_of_a_message_in_a_block_that_lacks_its_fence() {
     }
 }
 
-/// A kernel that adds to a sum under a lock, which the first thread of each block takes.
+/// A kernel that adds to a sum while it holds a lock. The first thread of each block takes the lock.
 #[kernel]
 fn a_lock(lock: GlobalMut<u32>, sum: GlobalMut<u32>, releases: bool, acquires: bool) {
     while lock.atomic_exchange(0, 1) != 0 {}
@@ -293,7 +293,7 @@ fn end_phase() {
     thread::sync_threads();
 }
 
-/// A kernel with a barrier in a function that both arms of a branch call.
+/// A kernel with a barrier in a function. Both arms of a branch call this function.
 #[kernel]
 fn a_call_in_each_arm(y: GlobalMut<u32>, is_faulty: bool) {
     let i = thread::thread_idx_x() as usize;
@@ -322,7 +322,8 @@ fn one_barrier_outside_of_the_branches() {
     });
 }
 
-/// A kernel that counts rounds with a barrier in each. If `is_faulty` is true, every other thread runs one round less.
+/// A kernel that counts rounds, with a barrier in each round. If `is_faulty` is true, every other thread runs one round
+/// less.
 #[kernel]
 fn rounds_of_some(y: GlobalMut<u32>, is_faulty: bool) {
     let (tile, i) = (shared_array![u32; 64], thread::thread_idx_x() as usize);
@@ -346,8 +347,8 @@ fn as_many_iterations_for_all_threads() {
     });
 }
 
-/// A kernel with a vote of the lanes below 20. The vote's mask has all lanes or only these, or the other lanes vote
-/// too. Lanes that do not vote continue to a barrier or another operation.
+/// A kernel with a vote of the lanes below 20. The mask of the vote contains all lanes or only the lanes below 20, or
+/// the other lanes vote, too. Lanes that do not vote continue to a barrier or to another operation.
 #[kernel]
 fn a_vote_of_some(y: GlobalMut<u32>, has_full_mask: bool, all_come: bool, to_barrier: bool) {
     let lane = thread::thread_idx_x();
@@ -373,7 +374,7 @@ fn a_mask_of_the_lanes_that_come() {
         };
         let some: Vec<u32> = (0..32).map(|lane| if lane < 20 { 0xF_FFFF } else { 0 }).collect();
         assert_cured(Remedy::MaskOfReachingLanes, &some, |device, is_faulty| launch(device, is_faulty, false));
-        // The other half of the remedy.
+        // This is the other alternative of the remedy.
         assert_cured(Remedy::MaskOfReachingLanes, &[0xF_FFFF; 32], |device, is_faulty| {
             launch(device, true, !is_faulty)
         });

@@ -1,5 +1,5 @@
-//! Tests remedies for a thread that communicates for its block or warp, for several threads that update one element,
-//! and for a grid.
+//! Tests remedies for three cases: a thread communicates on behalf of its block or warp, several threads update one
+//! element, or a whole grid must synchronise.
 
 use cuda_std::atomic::Ordering;
 use cuda_std::{GlobalMut, grid, kernel, shared_array, thread, warp};
@@ -9,8 +9,8 @@ use tests::reports::devices_and_orders;
 
 use super::remedies::{assert_cured, assert_right, filled};
 
-/// Asserts the same as [`assert_cured`], but some orders may report the remedy `otherwise`: those in which the later
-/// access comes before the message. At least one order must report `remedy`.
+/// Asserts the same as [`assert_cured`], except that some orders may report the remedy `otherwise`. In these orders,
+/// the later access comes before the message. At least one order must report `remedy`.
 #[track_caller]
 pub fn assert_cured_or(
     otherwise: Option<Remedy>,
@@ -33,7 +33,7 @@ pub fn assert_cured_or(
     assert!(given.contains(&Some(remedy)), "{given:?}");
 }
 
-/// Synchronises the warp if `is_warp` is true, or else the block. Does nothing if `is_there` is false.
+/// Synchronises the warp if `is_warp` is true, and the block otherwise. Does nothing if `is_there` is false.
 fn meet(is_there: bool, is_warp: bool) {
     if is_there && is_warp {
         warp::sync_warp(u32::MAX);
@@ -42,8 +42,7 @@ fn meet(is_there: bool, is_warp: bool) {
     }
 }
 
-/// A kernel in which one block reads values that another block writes. One thread of each block communicates through a
-/// flag.
+/// A kernel in which one block reads values that another block writes. One thread of each block communicates by a flag.
 #[kernel]
 fn a_message_of_leaders(
     y: GlobalMut<u32>,
@@ -84,8 +83,8 @@ fn a_warp_synchronisation_beside_a_flag() {
     });
 }
 
-/// A kernel in which one block reads a value that another block writes. The thread that accesses the value is in
-/// another warp than the thread that communicates.
+/// A kernel in which one block reads a value that another block writes. In each block, the thread that accesses the
+/// value and the thread that communicates are in different warps.
 #[kernel]
 fn a_message_for_another_warp(y: GlobalMut<u32>, flag: GlobalMut<u32>, before_release: bool, after_acquire: bool) {
     let i = thread::thread_idx_x();
@@ -124,7 +123,7 @@ fn a_block_barrier_beside_a_flag() {
     });
 }
 
-/// A kernel that adds to a sum per thread, under a lock that the first thread of the block takes.
+/// A kernel that adds to one sum per thread while the block holds a lock. The first thread of the block takes the lock.
 #[kernel]
 fn a_lock_of_leaders(lock: GlobalMut<u32>, sums: GlobalMut<u32>, is_faulty: bool) {
     let i = thread::thread_idx_x() as usize;
@@ -152,7 +151,7 @@ fn a_block_barrier_before_a_lock_is_given_back() {
     });
 }
 
-/// A kernel in which one warp sends a message to another by a flag in shared memory.
+/// A kernel in which one warp sends a message to another warp by a flag in shared memory.
 #[kernel]
 fn warps_of_leaders(y: GlobalMut<u32>, before_release: bool, after_acquire: bool) {
     let (values, flag) = (shared_array![u32; 32], shared_array![u32; 1]);

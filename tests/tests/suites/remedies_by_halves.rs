@@ -1,4 +1,4 @@
-//! Tests remedies with alternatives: each alternative must cure a kernel for which it is meant.
+//! Tests remedies that offer alternatives. Each alternative must cure a kernel for which it is meant.
 
 use cuda_std::{GlobalMut, fence, kernel, shared_array, thread};
 use launch::{Device, LaunchConfig};
@@ -7,7 +7,7 @@ use simt::Remedy;
 use super::remedies::{assert_cured, filled};
 use super::remedies_beside_atomics::assert_cured_or;
 
-/// The faulty variant of a kernel. Each constant below is a variant that is cured by another means.
+/// The faulty variant of a kernel. Each of the following constants is a variant that applies another alternative.
 const FAULTY: u32 = 0;
 const BARRIER: u32 = 1;
 const ATOMIC: u32 = 2;
@@ -20,7 +20,8 @@ fn cured_by(cure: u32, is_faulty: bool) -> u32 {
     if is_faulty { FAULTY } else { cure }
 }
 
-/// A kernel whose threads all store the same value, either to one element or each to its own element.
+/// A kernel in which all threads store the same value. All threads store the value to one element, or each thread
+/// stores the value to a separate element.
 #[kernel]
 fn a_sign_of_all(y: GlobalMut<u32>, cure: u32) {
     let i = thread::index_1d();
@@ -38,11 +39,12 @@ fn one_thread_or_own_elements_or_atomic_stores() {
             filled!(device, LaunchConfig::new(2, 32), elements, |y| a_sign_of_all(y, cured_by(cure, is_faulty)))
         });
     }
-    // With atomic stores of different values, the last store would decide.
+    // If atomic stores had different values, the last store would determine the result. The remedy therefore has this
+    // condition.
     assert!(Remedy::OneThread.to_string().contains("if the result is right in any order"));
 }
 
-/// A kernel in which a different thread stores to the same element in each round.
+/// A kernel in which one element is stored in each round, by a different thread each time.
 #[kernel]
 fn rounds(y: GlobalMut<u32>, cure: u32) {
     let (last, i) = (shared_array![u32; 1], thread::thread_idx_x());
@@ -66,7 +68,7 @@ fn a_barrier_between_the_rounds_of_a_loop() {
     });
 }
 
-/// A kernel whose first thread adds to a value that all threads have read before.
+/// A kernel in which all threads read a value. Then the first thread adds to that value.
 #[kernel]
 fn an_update_by_one(y: GlobalMut<u32>, cure: u32) {
     let (sum, i) = (shared_array![u32; 1], thread::thread_idx_x() as usize);
@@ -92,8 +94,8 @@ fn a_barrier_beside_the_update_of_one_thread() {
     });
 }
 
-/// A kernel whose second block reads a value of the first block. In the variants that are cured, it first waits in a
-/// loop for a flag.
+/// A kernel in which the second block reads a value that the first block writes. In the cured variants, the second
+/// block first waits in a loop for a flag.
 #[kernel]
 fn a_value_across_blocks(y: GlobalMut<u32>, cure: u32) {
     if thread::block_idx_x() == 0 {
@@ -129,7 +131,7 @@ fn a_release_and_an_acquire_or_fences() {
     }
 }
 
-/// A kernel in which one block reads whether the other has started. Both answers are correct.
+/// A kernel in which one block reads whether the other block has started. Both answers are correct.
 #[kernel]
 fn a_look_at_a_sign(y: GlobalMut<u32>, cure: u32) {
     if thread::block_idx_x() == 0 {
@@ -150,7 +152,7 @@ fn atomics_where_any_order_is_right() {
     }
 }
 
-/// A kernel that adds to an element that another block or the previous launch has initialised.
+/// A kernel that adds to an element that another block or the previous launch initialises.
 #[kernel]
 fn begun_and_added_to(y: GlobalMut<u32>, begins: bool, adds: bool) {
     if begins && thread::block_idx_x() == 0 {
@@ -169,7 +171,7 @@ fn a_first_write_that_is_moved_to_the_host_or_a_launch_before() {
         device.launch(config, begun_and_added_to(y.view_mut(), true, true))?;
         y.download()
     };
-    // In orders where the read comes first, the element is uninitialised.
+    // In orders in which the read comes first, the element is still uninitialised.
     assert_cured_or(None, Remedy::InitialiseBefore, &[7], |device, is_faulty| {
         if is_faulty {
             return faulty(device);
@@ -187,13 +189,13 @@ fn a_first_write_that_is_moved_to_the_host_or_a_launch_before() {
         device.launch(config, begun_and_added_to(y.view_mut(), false, true))?;
         y.download()
     });
-    // Zeros from the host beside the kernel's write would have no fault, but the sum would be correct only in some
-    // orders.
+    // If the host stored zeros in addition to the kernel's write, there would be no fault, but the sum would be correct
+    // only in some orders.
     assert!(Remedy::InitialiseBefore.to_string().starts_with("move that first write"));
 }
 
-/// A kernel that adds to an element of shared memory that the first thread has initialised. In one variant a barrier
-/// follows the first write.
+/// A kernel that adds to an element of shared memory that the first thread initialises. In one variant, a barrier
+/// follows this first write.
 #[kernel]
 fn begun_in_a_block(y: GlobalMut<u32>, cure: u32) {
     let (sum, i) = (shared_array![u32; 1], thread::thread_idx_x());

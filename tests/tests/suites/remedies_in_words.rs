@@ -1,5 +1,5 @@
-//! Tests the advice in reports that is not a [`simt::Remedy`]. A kernel that follows the advice must have no fault and
-//! the correct result.
+//! Tests advice in reports that is plain text instead of a [`simt::Remedy`]. A kernel that follows the advice must have
+//! no fault and the correct result.
 
 use cuda_std::{Global, GlobalMut, device, dynamic_shared, grid, kernel, shared_array, thread};
 use launch::{Device, Error, LaunchConfig};
@@ -8,7 +8,7 @@ use tests::reports::devices_and_orders;
 use super::remedies::{assert_right, filled};
 
 /// Asserts that in every order the report of the faulty launch contains `advice`, and that the other launch returns
-/// `right`. The second argument of `launch` is true for the faulty launch.
+/// `right`. The second argument of `launch` selects the launch: true for the faulty one.
 #[track_caller]
 fn assert_advised(advice: &str, right: &[u32], launch: impl Fn(&Device, bool) -> Result<Vec<u32>, Error>) {
     for (device, order) in devices_and_orders() {
@@ -63,7 +63,7 @@ fn large_arrays_are_dynamic() {
     });
 }
 
-/// A kernel in which each block adds the values that earlier blocks have written.
+/// A kernel in which each block adds up values that earlier blocks have written.
 #[kernel]
 fn blocks_meet(parts: GlobalMut<u32>, y: GlobalMut<u32>, some_leave: bool) {
     let (block, blocks) = (thread::block_idx_x() as usize, thread::grid_dim_x() as usize);
@@ -87,7 +87,8 @@ fn every_thread_comes_to_a_barrier_of_the_grid() {
     });
 }
 
-/// A kernel that copies four elements from `first` on, in one access if `is_wide` is true, and else one by one.
+/// A kernel that copies four elements from index `first` on. It copies them in one access if `is_wide` is true, and one
+/// by one otherwise.
 #[kernel]
 fn four_from(x: Global<u32>, y: GlobalMut<u32>, first: usize, is_wide: bool) {
     if is_wide {
@@ -114,7 +115,7 @@ fn from_the_stack(value: u32, i: usize) -> u32 {
     std::hint::black_box([value; 100_000])[i]
 }
 
-/// A kernel with a large table, which is on each thread's stack or in global memory.
+/// A kernel with a large table. The table is on each thread's stack, or in global memory.
 #[kernel]
 fn a_large_table(table: GlobalMut<u32>, y: GlobalMut<u32>, is_on_stack: bool) {
     let i = thread::index_1d();

@@ -7,12 +7,13 @@ use tests::reports::devices_and_orders;
 
 use super::remedies::{assert_cured, filled};
 
-/// Returns the source of the copies: 128 vectors.
+/// Returns the contents of the source of the copies, which are 128 vectors.
 fn numbers() -> Vec<u32> {
     (1000..1512).collect()
 }
 
-/// Launches a call with a view of `numbers()` and a view of `$len` zeros, and downloads the second view.
+/// Launches a call with a view of `numbers()` and a view of `$len` zeros. Returns the downloaded contents of the second
+/// view.
 macro_rules! copied {
     ($device:ident, $len:expr, |$x:ident, $y:ident| $call:expr) => {{
         let x = $device.upload(&numbers())?;
@@ -21,12 +22,12 @@ macro_rules! copied {
     }};
 }
 
-/// Returns the vectors of `numbers()` with these indices.
+/// Returns the elements of the vectors of `numbers()` with the given indices.
 fn vectors(first: impl Iterator<Item = usize>) -> Vec<u32> {
     first.flat_map(|vector| numbers()[4 * vector..][..4].to_vec()).collect()
 }
 
-/// A kernel that copies a tile asynchronously. Without the commit the wait covers no copy, and the kernel is faulty.
+/// A kernel that copies a tile asynchronously. Without the commit, the wait covers no copy, and the kernel is faulty.
 #[kernel]
 fn a_copy_of_a_group(x: Global<u32>, y: GlobalMut<u32>, is_committed: bool) {
     let (tile, i) = (shared_array![[u32; 4]; 64], thread::thread_idx_x() as usize);
@@ -47,8 +48,8 @@ fn a_commit_of_the_copy() {
     assert!(Remedy::WaitForCopy.to_string().contains("commit"));
 }
 
-/// A kernel that copies vectors of `x` to a tile asynchronously; the tile may be zeroed before. Each thread then stores
-/// the vector at `distance` from its own in `y`.
+/// A kernel that copies vectors of `x` to a tile asynchronously. If `is_zeroed` is true, it zeroes the tile first. Then
+/// each thread stores a vector of the tile in `y`. This vector is at `distance` from the thread's own vector.
 #[kernel]
 fn a_copy(x: Global<u32>, y: GlobalMut<u32>, distance: usize, is_zeroed: bool, waits: bool, has_barrier: bool) {
     let (tile, i) = (shared_array![[u32; 4]; 64], thread::thread_idx_x() as usize);
@@ -82,21 +83,22 @@ fn a_wait_for_the_copy() {
     ] {
         let cured = |device: &Device, distance| launch(device, distance, is_zeroed, true, true);
         assert_cured(for_own, &own, |device, is_faulty| launch(device, 0, is_zeroed, !is_faulty, false));
-        // Without the wait and the barrier, and without the barrier.
+        // The first variant has neither the wait nor the barrier. The second variant lacks only the barrier.
         for waits in [false, true] {
             assert_cured(for_others, &others, |device, is_faulty| match is_faulty {
                 true => launch(device, 32, is_zeroed, waits, false),
                 false => cured(device, 32),
             });
         }
-        // The copies have started before the barrier.
+        // In these kernels the copies start before the barrier.
         assert_cured(Remedy::WaitForCopyAndBarrier, &others, |device, is_faulty| {
             launch(device, 32, is_zeroed, !is_faulty, true)
         });
     }
 }
 
-/// A kernel whose threads read a value that they have stored, before or after they start a copy to the same element.
+/// A kernel whose threads store a value, start a copy to the same element, and read the value before or after they
+/// start the copy.
 #[kernel]
 fn a_read_of_its_own(x: Global<u32>, y: GlobalMut<u32>, is_early: bool) {
     let (tile, i) = (shared_array![[u32; 4]; 64], thread::thread_idx_x() as usize);
@@ -122,8 +124,8 @@ fn a_read_before_the_copy() {
     });
 }
 
-/// A kernel that reverses two tiles, one after the other. Each thread reads a vector that another thread has stored,
-/// and then starts a copy of a vector of the second tile.
+/// A kernel that reverses two tiles, one after the other. Each thread reads a vector that another thread has stored.
+/// Then it starts a copy of a vector of the second tile to the same array.
 #[kernel]
 fn a_tile_filled_again(x: Global<u32>, y: GlobalMut<u32>, has_barrier: bool, waits: bool, is_of_a_warp: bool) {
     let (tile, i) = (shared_array![[u32; 4]; 64], thread::thread_idx_x() as usize);
@@ -157,8 +159,8 @@ fn a_barrier_before_the_copy() {
     let first = (0..64).rev().flat_map(|vector| [vector; 4]);
     let right: Vec<u32> = first.chain(vectors((0..64).rev())).collect();
     for is_of_a_warp in [false, true] {
-        // Without the wait and the barrier; and with a wait and a barrier only after it, which leaves the first round
-        // wrong on GPUs.
+        // The first variant has no wait and no barrier between the rounds. In the second variant, a wait and a barrier
+        // come only after the copy, which leaves the first round wrong on GPUs.
         for waits in [false, true] {
             assert_cured(Remedy::EitherSideOfCopyByBarrier, &right, |device, is_faulty| {
                 copied!(device, 512, |x, y| a_tile_filled_again(x, y, !is_faulty, waits || !is_faulty, is_of_a_warp))
@@ -167,7 +169,8 @@ fn a_barrier_before_the_copy() {
     }
 }
 
-/// A kernel whose threads store to the destination of a copy in flight after a barrier, or start another copy to it.
+/// A kernel that copies to a tile asynchronously. After a barrier, threads store to the destination of a copy in
+/// flight, or start another copy to that destination.
 #[kernel]
 fn a_tile_overwritten(x: Global<u32>, y: GlobalMut<u32>, distance: usize, by_copy: bool, waits: bool) {
     let (tile, i) = (shared_array![[u32; 4]; 64], thread::thread_idx_x() as usize);
@@ -200,7 +203,7 @@ fn a_wait_before_the_copys_place_is_written_again() {
     }
 }
 
-/// A kernel in which all threads or only the first copy to the same element.
+/// A kernel in which either all threads or only the first thread copy to the same element.
 #[kernel]
 fn a_copy_by_all(x: Global<u32>, y: GlobalMut<u32>, is_by_all: bool) {
     let (vector, i) = (shared_array![[u32; 4]; 1], thread::thread_idx_x() as usize);
@@ -253,7 +256,7 @@ fn another_offset_of_a_part() {
     }
 }
 
-/// A kernel that uses two overlapping parts of dynamic shared memory, one after the other.
+/// A kernel that uses two parts of dynamic shared memory, one after the other. The two parts overlap.
 #[kernel]
 fn parts_by_turns(y: GlobalMut<u32>, has_barrier: bool) {
     let i = thread::thread_idx_x() as usize;
@@ -278,7 +281,8 @@ fn a_barrier_between_parts_that_share_bytes() {
     });
 }
 
-/// A kernel whose threads have overlapping windows of one array, and read an element that another thread stores.
+/// A kernel whose threads process overlapping windows of one array. Each thread reads an element of its window that
+/// another thread stores.
 #[kernel]
 fn windows(y: GlobalMut<u32>, has_barrier: bool) {
     let i = thread::thread_idx_x() as usize;

@@ -11,8 +11,8 @@ use rand::Rng;
 use tests::{all_devices, devices_and_turns, random, random_floats, simulated};
 use workbench::saxpy::reference::{self, Reference};
 
-/// Numbers of elements: 0 and 1; sizes around the warp, the block, an iteration of each rung's loop, and 2^20; primes.
-/// All remainders after whole vectors of 2 and 4 elements occur.
+/// Numbers of elements: 0 and 1; sizes near the warp, the block, an iteration of each rung's loop, and 2^20; primes.
+/// For vectors of 2 and 4 elements, every number of remaining elements occurs.
 const SIZES: [usize; 22] = [
     0,
     1,
@@ -93,11 +93,11 @@ suite! {
     vectorised_conforms: Vectorised for f32 f64;
 }
 
-/// Tests grids of several shapes, including a single thread and 32 blocks for each multiprocessor of an H200.
+/// Tests grids of several shapes. One has a single thread, and one has 32 blocks for each multiprocessor of an H200.
 #[test]
 fn a_grid_of_any_shape_gives_the_same() {
     let devices: Vec<_> = devices_and_turns(1000).collect();
-    // 772 elements are one vector more than three blocks of 64 threads process.
+    // Three blocks of 64 threads process 768 elements at once. 772 elements are one vector more.
     for n in [3, 772, 1000, 10_007] {
         let (a, x, y) = (0.3_f32, random_floats(n, 3), random_floats(n, 4));
         let expected: Vec<f32> = (0..n).map(|i| a.mul_add(x[i], y[i])).collect();
@@ -126,7 +126,7 @@ fn a_grid_of_any_shape_gives_the_same() {
     }
 }
 
-/// Tests special values. Every rung must compute an element in the same way in a vector and in the tail.
+/// Tests special values. Every rung must compute an element in the same way within a vector and in the tail.
 #[test]
 fn special_values_pass_through() {
     let special =
@@ -146,7 +146,7 @@ fn special_values_pass_through() {
     }
 }
 
-/// Tests views that are not aligned to vectors.
+/// Tests views whose addresses are not aligned to vectors.
 #[test]
 fn views_that_start_anywhere_are_taken() {
     for device in all_devices() {
@@ -173,7 +173,7 @@ fn views_that_start_anywhere_are_taken() {
 }
 
 /// Tests views that start at every position in a vector, for both arguments, with each of `lengths`. The kernel must
-/// not write beyond the view.
+/// not write outside the view.
 fn views_conform<T: Reference>(rung: SaxpyRung, lengths: impl Iterator<Item = usize> + Clone) {
     let places = 16 / size_of::<T>();
     let a = T::from_f64(-0.7);
@@ -238,7 +238,7 @@ fn a_short_input_is_a_fault_at_the_kernels_line() {
     for part in ["saxpy_monolithic", "monolithic.rs:", "3"] {
         assert!(message.contains(part), "`{part}` is not in: {message}");
     }
-    // The rungs with unchecked accesses check the lengths.
+    // Rungs with unchecked accesses must reject views of different lengths.
     let call = saxpy_vectorised::<f32, 4>(1.0, x.view(), y.view_mut());
     let message = device.launch(LaunchConfig::new(1, 64), call).unwrap_err().to_string();
     assert!(message.contains("vectorised.rs:"), "{message}");

@@ -11,10 +11,10 @@ use rand::Rng;
 use tests::{all_devices, devices_and_turns, random, simulated};
 use workbench::scale::reference::{self, Product};
 
-/// Numbers of elements that one block can process: 0 and 1, sizes around the warp and several blocks, and primes.
+/// Numbers of elements that one block can process: 0 and 1, sizes near the warp and several blocks, and primes.
 const SMALL_SIZES: [usize; 15] = [0, 1, 2, 31, 32, 33, 63, 127, 255, 256, 257, 512, 1009, 1023, 1024];
 
-/// Numbers of elements that need several blocks: sizes around an iteration of the simulator's grid, and around 2^20.
+/// Numbers of elements that need several blocks: sizes near an iteration of the simulator's grid, and near 2^20.
 const LARGE_SIZES: [usize; 7] = [1025, 8191, 8193, 16_385, 65_537, (1 << 20) - 1, (1 << 20) + 1];
 
 fn vector<T: Number>(n: usize, seed: u64) -> Vec<T> {
@@ -56,8 +56,8 @@ fn vectorised_conforms() {
     conforms(ScaleRung::Vectorised, &[&SMALL_SIZES[..], &LARGE_SIZES[..]].concat());
 }
 
-/// Tests views that start at any element. The kernel accesses 16 bytes at a time if both views are aligned, and single
-/// elements otherwise.
+/// Tests views that start at any element. The kernel accesses 16 bytes at once if both views are aligned to 16 bytes.
+/// Otherwise it accesses single elements.
 #[test]
 fn parts_that_are_aligned_to_elements_alone_are_scaled() {
     let x = vector::<i32>(80, 4);
@@ -66,7 +66,7 @@ fn parts_that_are_aligned_to_elements_alone_are_scaled() {
         for (start_x, start_y, n) in [(0, 0, 0), (1, 0, 64), (0, 3, 64), (1, 1, 70), (4, 8, 67), (2, 6, 5)] {
             let mut dy = device.upload(&[7; 80]).unwrap();
             let (whole_x, whole_y) = (dx.view(), dy.view_mut());
-            // SAFETY: the views are parts of the buffers, which outlive them.
+            // SAFETY: the views are parts of the buffers, and the buffers outlive them.
             let (part_x, part_y) = unsafe {
                 (
                     Global::from_raw_parts(whole_x.as_ptr().add(start_x), n, whole_x.device()),
@@ -81,8 +81,8 @@ fn parts_that_are_aligned_to_elements_alone_are_scaled() {
     }
 }
 
-/// Tests views that start at every position in a vector, for both arguments, with lengths around whole vectors and
-/// blocks of vectors. The kernel must not write beyond the view.
+/// Tests views that start at every position in a vector, for both arguments, with lengths near whole vectors and blocks
+/// of vectors. The kernel must not write outside the view.
 #[test]
 fn views_may_begin_anywhere() {
     for device in all_devices() {

@@ -1,4 +1,4 @@
-//! Compares every rung of scan with the reference, for both kinds, on every device.
+//! Compares every rung of scan with the reference, for inclusive and exclusive scans, on every device.
 
 use gpu::operator::{Affine, Compose, Max, Min, Operator, Product, Sum};
 use gridstride::numbers::Number;
@@ -10,16 +10,16 @@ use workbench::scan::reference;
 
 const KINDS: [ScanKind; 2] = [ScanKind::Inclusive, ScanKind::Exclusive];
 
-/// Numbers of elements: 0 and 1; sizes around the warp, the block and powers of two; primes.
+/// Numbers of elements: 0 and 1; sizes near the warp, the block and powers of two; primes.
 const SIZES: [usize; 20] =
     [0, 1, 2, 3, 31, 32, 33, 64, 127, 255, 256, 257, 509, 1000, 1023, 1024, 1025, 2053, 4096, 10_007];
 
-/// The maximum number of elements that checked devices scan: more than two tiles of 8-byte elements, and more than one
-/// tile of 4-byte elements.
+/// The maximum number of elements that checked devices scan. It is more than two tiles of 8-byte elements, and more
+/// than one tile of 4-byte elements.
 const MAX_CHECKED: usize = 8200;
 
-/// Returns sizes around one, two and four tiles. Four is the number of tiles that the blocks of a small grid scan
-/// first.
+/// Returns sizes near one, two and four tiles. A small grid has four blocks, so with four tiles each block scans one
+/// tile.
 fn sizes_around_tiles(tile: usize) -> [usize; 9] {
     [1, 2, 4].map(|tiles| [tiles * tile - 1, tiles * tile, tiles * tile + 1]).concat().try_into().unwrap()
 }
@@ -31,7 +31,8 @@ fn found<T: ScanElement<O>, O: Operator<T>>(device: &Device, rung: ScanRung, kin
     dy.download().unwrap()
 }
 
-/// An element type and operator for which tests make a sample vector and compare a scan of it with the expected result.
+/// An element type and operator for which a test can make a sample vector, and can compare the scan of that vector with
+/// the expected result.
 trait Sample<O: Operator<Self>>: ScanElement<O> {
     fn sample(n: usize) -> Vec<Self>;
     fn assert_right(rung: ScanRung, kind: ScanKind, x: &[Self], y: &[Self]);
@@ -44,13 +45,13 @@ fn assert_equal<T: PartialEq + std::fmt::Debug>(rung: ScanRung, kind: ScanKind, 
     }
 }
 
-/// Asserts that prefix sums of floats are within their error bounds.
+/// Asserts that the prefix sums of floats are within their error bounds.
 fn assert_close<T: Number>(rung: ScanRung, kind: ScanKind, x: &[T], y: &[T]) {
     let deviation = reference::compare_sums(rung, kind, |i| x[i], y);
     assert!(deviation.wrong.is_none(), "{rung}, {kind:?}, {} elements: {deviation:?}", y.len());
 }
 
-/// Implements [`Sample`] for types and operators whose results do not depend on the grouping of elements.
+/// Implements [`Sample`] for types and operators whose results do not depend on how elements are grouped.
 macro_rules! exact_samples {
     ($($type:ident: $($operator:ident)+, $element:expr;)*) => {$($(
         impl Sample<$operator> for $type {
@@ -66,8 +67,8 @@ macro_rules! exact_samples {
     )+)*};
 }
 
-/// Returns element `i` of values that rise slowly and oscillate. New maxima occur throughout the vector, and new minima
-/// if it is read from its end.
+/// Returns element `i` of a vector whose values rise slowly and oscillate. New maxima occur throughout the vector. If
+/// the vector is read from its end, new minima occur throughout it.
 fn swing(i: usize, n: usize, bits: u64) -> f64 {
     (i as f64 - n as f64 / 2.0) + (bits % 64) as f64
 }
@@ -108,13 +109,13 @@ macro_rules! float_samples {
         }
 
         impl Sample<Product> for $type {
-            /// Returns values near 1.
+            /// Returns values that are near 1.
             fn sample(n: usize) -> Vec<Self> {
                 random_floats(n, n as u64).into_iter().map(|x| 1.0 + Self::from(x) / 1024.0).collect()
             }
 
-            /// Compares products with an error bound of one rounding for each multiplication, in the scan and in the
-            /// reference.
+            /// Compares products with an error bound of one rounding per multiplication. The scan and the reference
+            /// both round.
             fn assert_right(rung: ScanRung, kind: ScanKind, x: &[Self], y: &[Self]) {
                 let expected = reference::scan::<_, Product>(kind, x);
                 assert_eq!(y.len(), expected.len());
@@ -135,8 +136,8 @@ impl Sample<Compose> for Affine {
         (0..n).map(|_| Affine { factor: random.next_u32() | 1, offset: random.next_u32() }).collect()
     }
 
-    /// Applies each prefix, which is a map, to several start values. The results must equal those of the elements'
-    /// maps, applied one after the other.
+    /// Applies each prefix, which is a map, to several start values. The results must be the same as if the maps of the
+    /// elements were applied one after the other.
     fn assert_right(rung: ScanRung, kind: ScanKind, x: &[Self], y: &[Self]) {
         assert_eq!(y.len(), x.len());
         for start in [0, 1, 0xdead_beef] {
@@ -162,7 +163,7 @@ fn conforms<T: Sample<O>, O: Operator<T>>(rung: ScanRung, sizes: &[usize]) {
     }
 }
 
-/// Declares a test for each instance, by its rung, element type and operator.
+/// Declares one test per instance. An instance is given by its rung, element type and operator.
 macro_rules! conformance {
     ($($name:ident: $rung:ident $type:ident $operator:ident;)*) => {$(
         #[test]
@@ -238,14 +239,14 @@ conformance! {
     pipelined_conforms_affine_compose: Pipelined Affine Compose;
 }
 
-/// Tests every rung with views that start at any element of their buffers. The kernel must not write beyond the view.
+/// Tests every rung with views that start at any element of their buffers. The kernel must not write outside the view.
 #[test]
 fn views_may_begin_anywhere() {
     for (device, turns) in devices_and_turns(MAX_CHECKED) {
         for rung in
             [ScanRung::NaiveBlock, ScanRung::Naive, ScanRung::WorkEfficient, ScanRung::LookBack, ScanRung::Pipelined]
         {
-            // More than two tiles of each type.
+            // The length is more than two tiles for each type.
             let n = match rung {
                 ScanRung::NaiveBlock => 1000,
                 ScanRung::Pipelined => 14_003,

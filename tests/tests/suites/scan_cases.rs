@@ -1,4 +1,4 @@
-//! Further tests of scan: distant look-back, grids, special values, errors and random vectors.
+//! Tests scan in further cases: distant look-back, various grids, special values, errors and random vectors.
 
 use cuda_std::Global;
 use cuda_std::Ladder;
@@ -31,7 +31,7 @@ fn found<T: ScanElement<O>, O: Operator<T>>(
     dy.download().unwrap()
 }
 
-/// Returns a vector of floats and its prefix sums. The prefix sums and all sums of neighbouring elements are exact.
+/// Returns a vector of floats and its prefix sums. All prefix sums, and all sums of neighbouring elements, are exact.
 fn exact_sums(n: usize) -> (Vec<f32>, Vec<f32>) {
     let mut random = random(n as u64);
     let prefixes: Vec<f32> = (0..n).map(|_| (random.next_u32() >> 12) as f32 - f32::from(1_u16 << 15)).collect();
@@ -58,21 +58,21 @@ fn sums_that_no_order_rounds_are_exact_at_any_length() {
     }
 }
 
-/// Returns true if the rung scans any length in one pass over memory.
+/// Returns true if the rung scans a vector of any length in one pass over memory.
 fn is_one_pass(rung: ScanRung) -> bool {
     matches!(rung, ScanRung::LookBack | ScanRung::Pipelined)
 }
 
-/// Stores a tile's published state, `flag` and `value`, in the state words `words`.
+/// Stores the published state of a tile, `flag` and `value`, in `words`, the state words of all tiles.
 fn publish<T: Shuffle>(words: &mut [u64], tile: usize, flag: u32, value: T) {
     for i in 0..T::WORDS {
         words[first_word::<T>(tile) + i] = u64::from(flag) << 32 | u64::from(value.to_words()[i]);
     }
 }
 
-/// Tests the scan of tile `tile` alone, when all earlier tiles have published their states. `has_prefix` returns true
-/// for tiles that have published a prefix; the others have an aggregate. States before the last prefix have wrong
-/// values, which must not be used.
+/// Tests the scan of only tile `tile`. All earlier tiles have published their states. `has_prefix` returns true for
+/// tiles that have published a prefix. The other tiles have published an aggregate. States before the last prefix have
+/// wrong values, which the scan must not use.
 fn scan_one_tile<T: Shuffle + PartialEq + std::fmt::Debug, O: Operator<T>, const V: usize>(
     device: &Device,
     (tile, has_prefix): (usize, fn(usize, usize) -> bool),
@@ -108,7 +108,7 @@ fn scan_one_tile<T: Shuffle + PartialEq + std::fmt::Debug, O: Operator<T>, const
     assert!(y[..start] == x[..start], "tile {tile} wrote outside of itself");
     let wrong = (0..own.len()).find(|&i| y[start + i] != expected[i]);
     assert_eq!(wrong, None, "tile {tile}, prefix in tile {last}");
-    // The tile publishes its own prefix.
+    // The tile itself publishes its prefix.
     let mut published = words;
     publish(&mut published, tile, PREFIX, *expected.last().unwrap());
     published[TICKET] += 1;
@@ -207,8 +207,8 @@ fn an_exclusive_sum_starts_with_a_plain_zero() {
     }
 }
 
-/// Tests that the look-back kernel rejects views and blocks of other shapes. Its accesses are unchecked, and a block of
-/// another shape would draw tiles that no thread scans.
+/// Tests that the look-back kernel rejects views and blocks of other sizes. The kernel's accesses are unchecked, and a
+/// block of another size would draw tiles that no thread scans.
 #[test]
 fn look_back_refuses_views_and_blocks_that_it_is_not_for() {
     let device = simulated(0);
@@ -229,8 +229,8 @@ fn look_back_refuses_views_and_blocks_that_it_is_not_for() {
     }
 }
 
-/// Tests three launches that share states. The flags must distinguish the states of a launch from those of the previous
-/// launch, also when the epoch wraps.
+/// Tests three launches that share states. The flags must distinguish the states of a launch from the states of the
+/// previous launch. This must also work when the epoch (the number of the launch) wraps.
 #[test]
 fn look_back_tells_the_states_of_a_launch_from_those_before() {
     let n = 5003_usize;
@@ -265,7 +265,7 @@ fn a_view_need_not_start_at_a_multiple_of_16_bytes() {
         let (dx, mut dy) = (device.upload(&x).unwrap(), device.alloc::<i32>(n).unwrap());
         let mut states = device.zeroed(state_words::<i32>(3)).unwrap();
         let whole = dx.view();
-        // SAFETY: the buffer has one more element, and outlives the launch.
+        // SAFETY: the buffer has one more element than the view, and outlives the launch.
         let part = unsafe { Global::from_raw_parts(whole.as_ptr().wrapping_add(1), n, whole.device()) };
         let call = scan_look_back::<i32, Sum, 4>(part, dy.view_mut(), 0, CHUNKS as u32, states.view_mut());
         device.launch(LaunchConfig::new(3, THREADS), call).unwrap();

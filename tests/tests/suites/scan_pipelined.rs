@@ -1,4 +1,5 @@
-//! Further tests of the pipelined scan: every distance between a block's tiles, rejected launches, and many blocks.
+//! Tests the pipelined scan in further cases: every distance between the tiles of a block, rejected launches, and many
+//! blocks.
 
 use std::num::NonZeroUsize;
 
@@ -19,7 +20,8 @@ fn config(blocks: u32) -> LaunchConfig {
     LaunchConfig::new(blocks, PIPELINED_THREADS).shared_bytes(RING_BYTES)
 }
 
-/// Returns the call of the kernel for views that start at a cache line.
+/// Returns the call of the kernel for views that start at a cache line, so that there is no head (elements before the
+/// first cache line).
 fn without_head<'a, T: Element, O: Operator<T>, const V: usize>(
     x: Global<'a, T>,
     y: GlobalMut<'a, T>,
@@ -32,8 +34,8 @@ where
     scan_pipelined::<T, O, V>(x.part(0, 0), y.part(0, 0), x, y, exclusive, states)
 }
 
-/// Tests the scan of tile `tile` by one block, when all `tile` earlier tiles have published their aggregates. The tile
-/// is whole if its number is odd.
+/// Tests the scan of tile `tile` by one block. All `tile` earlier tiles have published their aggregates. The tile is
+/// whole if its number is odd.
 fn scan_after<T: Shuffle + PartialEq + std::fmt::Debug, O: Operator<T>, const V: usize>(
     device: &Device,
     tile: usize,
@@ -44,7 +46,8 @@ fn scan_after<T: Shuffle + PartialEq + std::fmt::Debug, O: Operator<T>, const V:
     let aggregates: Vec<T> = (0..tile).map(|other| element(other as u32)).collect();
     let before = aggregates.iter().fold(O::IDENTITY, |all, &aggregate| O::combine(all, aggregate));
     let mut words = vec![0; state_words::<T>(tile + 1)];
-    // `tile` blocks have drawn a ticket, and the team is closed with one more: this block.
+    // `tile` blocks have drawn a ticket before. The team (the blocks that share the tiles) is closed, with this block
+    // as its last member.
     (words[TICKET], words[TEAM]) = (tile as u64, 1 << 32 | (tile as u64 + 1));
     let publish = |words: &mut [u64], tile: usize, value: T| {
         for i in 0..T::WORDS {
@@ -68,8 +71,8 @@ fn scan_after<T: Shuffle + PartialEq + std::fmt::Debug, O: Operator<T>, const V:
     assert!(y[..start] == x[..start], "wrote before tile {tile}");
     let wrong = (0..own.len()).find(|&i| y[start + i] != expected[i]);
     assert_eq!(wrong, None, "from tile {tile} on");
-    // The block publishes only the tile's aggregate. The value of a partial tile has no meaning, because it is the last
-    // tile.
+    // The block publishes only the aggregate of the tile. If the tile is partial, it is the last one, so the value of
+    // its aggregate does not matter.
     let (found, place) = (states.download().unwrap(), first_word::<T>(tile));
     publish(&mut words, tile, own.iter().fold(O::IDENTITY, |all, &element| O::combine(all, element)));
     if own.len() < tile_elements(V) {
@@ -100,7 +103,7 @@ fn a_block_takes_in_any_number_of_tiles_of_others_in_order() {
 #[test]
 fn blocks_that_take_turns_share_the_tiles() {
     take_turns::<Affine, Compose>(|i| Affine { factor: 2 * i + 3, offset: 7 * i + 1 });
-    // An operator for which a block's last tile is computed instead of kept.
+    // With this operator, the kernel computes a block's last tile again instead of keeping it.
     take_turns::<i64, Product>(|i| 2 * i64::from(i) + 3);
 }
 
@@ -115,7 +118,7 @@ where
         let device = Device::simulated(simulator);
         for (i, kind) in [ScanKind::Inclusive, ScanKind::Exclusive].into_iter().enumerate() {
             let expected = reference::scan::<_, O>(kind, &x);
-            // Each number of blocks in two of the four orders, each kind in all.
+            // Each number of blocks runs in two of the four orders. Every kind of scan runs in all orders.
             for blocks in [2, 3, 7, 20, 31].into_iter().skip((i + seed as usize) % 2).step_by(2) {
                 let (dx, mut dy) = (device.upload(&x).unwrap(), device.alloc(n).unwrap());
                 let mut states = device.zeroed(state_words::<T>(31)).unwrap();
@@ -128,7 +131,7 @@ where
     }
 }
 
-/// Tests grids with more blocks than tiles, and with one block for all tiles.
+/// Tests grids that have more blocks than tiles, and a grid with one block for all tiles.
 #[test]
 fn any_grid_gives_the_same() {
     let n = 5 * tile_elements(4) + 3;
@@ -145,7 +148,8 @@ fn any_grid_gives_the_same() {
     }
 }
 
-/// Tests a block that starts after the team was closed. It must scan no tile, even if tiles remain.
+/// Tests a block that starts too late to join the team, the blocks that share the tiles. The block must scan no tile,
+/// even if there are tiles left.
 #[test]
 fn a_block_that_comes_late_writes_nothing() {
     let (n, number) = (9 * tile_elements(4) + 3, 5);
@@ -161,8 +165,8 @@ fn a_block_that_comes_late_writes_nothing() {
     }
 }
 
-/// Tests launches that start with the state words of the previous launch, with other grids and heads. The number of a
-/// launch wraps after 2³².
+/// Tests launches that start with the state words of the previous launch, but have other grids and other numbers of
+/// elements before the first cache line. The number of the launch wraps after 2³².
 #[test]
 fn launches_follow_one_another_on_the_same_states() {
     let n = 5 * tile_elements(4) + 3;
@@ -203,8 +207,8 @@ fn views_need_not_start_at_a_multiple_of_16_bytes() {
     }
 }
 
-/// Tests that the kernel rejects views, blocks and sizes of shared memory that do not fit. Its accesses are unchecked,
-/// and a block of another size would leave out elements.
+/// Tests that the kernel rejects views, blocks and sizes of shared memory that do not fit. The kernel's accesses are
+/// unchecked, and a block of another size would leave out elements.
 #[test]
 fn it_refuses_views_blocks_and_shared_memory_that_it_is_not_for() {
     let device = simulated(0);

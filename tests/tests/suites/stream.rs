@@ -1,5 +1,5 @@
-//! Tests saxpy on data in host memory with streams, by every method and on every device. Also tests the guarantees that
-//! `launch` gives for streams.
+//! Tests saxpy on data in host memory with several streams, by every method and on every device. Also tests the
+//! guarantees that the crate `launch` gives for streams.
 
 use std::num::NonZeroUsize;
 use std::time::Duration;
@@ -15,8 +15,8 @@ use workbench::stream::{DeviceVectors, mapped};
 const A: f32 = 2.0;
 const SEED: u64 = 5;
 
-/// Numbers of elements: 0 and 1; fewer than the streams; sizes around the warp, the block and a chunk's alignment;
-/// primes; sizes that are no multiples of the number of streams.
+/// Numbers of elements: 0 and 1; fewer than the number of streams; sizes near the warp, the block and a chunk's
+/// alignment; primes; sizes that are no multiples of the number of streams.
 const SIZES: [usize; 14] = [0, 1, 2, 7, 31, 32, 33, 63, 65, 255, 257, 1009, 65_537, (1 << 20) + 1];
 
 fn inputs() -> [RandomVector<f32>; 2] {
@@ -63,7 +63,7 @@ fn streams_conform() {
                 out.fill(f32::NAN);
                 let times = vectors.in_streams(count, A, &pinned_x, &pinned_y, &mut out).unwrap();
                 assert_eq!(wrong(&out), None, "{n} elements, {count} streams");
-                // The stages of one stream do not overlap; those of several streams do.
+                // The stages of one stream do not overlap, but those of several streams do.
                 for stage in [times.host_to_device, times.kernel, times.device_to_host] {
                     assert_eq!(stage.is_some(), count.get() == 1);
                     assert!(stage.is_none_or(|stage| stage <= times.wall), "{times:?}");
@@ -73,7 +73,7 @@ fn streams_conform() {
                     vectors.in_chunks(count, chunks, A, &pinned_x, &pinned_y, &mut out).unwrap();
                     assert_eq!(wrong(&out), None, "{n} elements, {count} streams, {chunks} chunks");
                 }
-                // Pageable memory has the same results.
+                // Pageable host memory must have the same results.
                 let mut pageable = vec![f32::NAN; n];
                 vectors.in_streams(count, A, &x, &y, &mut pageable).unwrap();
                 assert_eq!(pageable, *out);
@@ -121,7 +121,7 @@ fn mapped_conforms() {
 }
 
 /// Launches a kernel `count` times on one vector and returns the vector. Each launch is in another stream than the
-/// previous launch, and waits for it.
+/// previous launch, for which it waits.
 fn relay(device: &Device, count: usize, streams: usize) -> Vec<f32> {
     let n = 100_003;
     let x = device.upload(&vec![1.0_f32; n]).unwrap();
@@ -131,7 +131,7 @@ fn relay(device: &Device, count: usize, streams: usize) -> Vec<f32> {
         .streams(streams, |streams| {
             for i in 0..count {
                 let (this, next) = (&streams[i % streams.len()], &streams[(i + 1) % streams.len()]);
-                // a = i for the last half only: a part of each view.
+                // This launch computes a = i only for the last half of the vector, which is a part of each view.
                 let (x, y) = (x.part(n / 2, n - n / 2), y_view.part(n / 2, n - n / 2));
                 this.launch(LaunchConfig::new(64, 256), saxpy_grid_stride(i as f32, x, y))?;
                 next.wait(&this.record()?)?;

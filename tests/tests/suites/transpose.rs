@@ -18,8 +18,8 @@ use workbench::transpose::reference;
 
 use super::transpose_views::check_views;
 
-/// Widths and heights of matrices: empty; single rows and columns; sizes around the tiles of 32, 64 and 128 in both
-/// directions; whole vectors that are not whole tiles; primes.
+/// Widths and heights of matrices: empty; single rows and columns; sizes near the tiles of 32, 64 and 128 elements in
+/// both directions; whole vectors that are not whole tiles; primes.
 pub(super) const SIZES: [(usize, usize); 35] = [
     (0, 0),
     (0, 5),
@@ -58,7 +58,7 @@ pub(super) const SIZES: [(usize, usize); 35] = [
     (257, 1023),
 ];
 
-/// An element type with random values that are compared by their bits, because a NaN must keep its payload.
+/// An element type with random values. Values are compared by their bits, because the payload of a NaN must not change.
 pub(super) trait Bits: Element + Debug {
     fn from_random(bits: u64) -> Self;
     fn bits(self) -> u64;
@@ -80,7 +80,7 @@ bits! {
     u64: |bits| bits, u64::from;
     f32: |bits| f32::from_bits(bits as u32), |value: f32| u64::from(value.to_bits());
     f64: f64::from_bits, f64::to_bits;
-    // An element type that is not a number and has an alignment of one byte.
+    // This element type is not a number and has an alignment of one byte.
     [u8; 4]: |bits| (bits as u32).to_le_bytes(), |value| u64::from(u32::from_le_bytes(value));
 }
 
@@ -101,7 +101,8 @@ fn expected<T: Copy>(rung: TransposeRung, size: Size, x: &[T]) -> Vec<T> {
     if is_transpose(rung) { reference::transpose(size, x) } else { x.to_vec() }
 }
 
-/// Returns the matrix that `rung` writes. The output holds other values before, so every element must be written.
+/// Returns the matrix that `rung` writes. The output contains other values before the launch, so the test fails if an
+/// element is not written.
 pub(super) fn run<T: Bits>(device: &Device, rung: TransposeRung, size: Size, x: &[T]) -> Vec<T> {
     let dx = device.upload(x).unwrap();
     let mut dy = device.upload(&matrix(size, 99)).unwrap();
@@ -147,8 +148,8 @@ suite! {
     vectorised_conforms: Vectorised;
 }
 
-/// Tests numbers whose bits a floating-point unit could change: quiet and signalling NaNs with payloads, −0, and
-/// subnormals.
+/// Tests numbers whose bits a floating-point unit could change. These are quiet and signalling NaNs with payloads, −0,
+/// and subnormals.
 #[test]
 fn floats_arrive_bit_for_bit() {
     let size = Size { width: 3, height: 2 };
@@ -239,8 +240,8 @@ fn any_grid_that_covers_the_matrix_gives_the_same_in_the_last_rung() {
     check(false, Size { width: 263, height: 259 });
 }
 
-/// Tests the last rung on matrices with many tiles one above the other, of which the last is partial, and on matrices
-/// with tiles that touch no edge.
+/// Tests the last rung on matrices with many tiles in a column, the last of which is partial. Also tests matrices with
+/// tiles that touch no edge.
 #[test]
 fn the_last_rung_covers_tall_and_wide_matrices() {
     fn check<T: Bits>(device: &Device, turns: &Turns) {
@@ -260,7 +261,7 @@ fn the_last_rung_covers_tall_and_wide_matrices() {
 }
 
 /// Tests views that start at any element of their buffers, and rows and columns that start anywhere in a sector. Every
-/// element must arrive, and the kernel must not write beyond the view.
+/// element must be transposed, and the kernel must not write outside the view.
 #[test]
 fn views_may_begin_at_any_element() {
     fn check<T: Bits + MovedBits>(on: &(Device, Turns), sizes: &[(usize, usize)], offsets: &[(usize, usize)])
@@ -305,8 +306,8 @@ fn lengths_must_match() {
     }
 }
 
-/// Tests that the kernels reject views that do not have the size of the matrix. They must check this, because their
-/// accesses are unchecked.
+/// Tests that the kernels reject views whose size is not the size of the matrix. The kernels must check this, because
+/// their accesses are unchecked.
 #[test]
 fn a_kernel_refuses_views_that_are_no_such_matrix() {
     let device = simulated(0);
@@ -320,7 +321,8 @@ fn a_kernel_refuses_views_that_are_no_such_matrix() {
     };
     refused(0, 0, 15, 4, 4);
     refused(0, 0, 16, 4, 5);
-    // Unaligned: the address of either view, the rows, the columns.
+    // In each of these cases one thing is unaligned: the address of a view, the length of the rows, or the length of
+    // the columns.
     refused(1, 0, 16, 4, 4);
     refused(0, 1, 16, 4, 4);
     refused(0, 0, 16, 2, 8);
@@ -371,7 +373,7 @@ proptest! {
     fn transposing_twice_is_the_identity(
         width in 0_usize..200,
         height in 0_usize..200,
-        // Sizes of whole vectors take another path.
+        // For sizes of whole vectors, the kernel uses another code path.
         vectors in any::<bool>(),
         rung in prop::sample::select(TransposeRung::ALL),
         element in 0..6,

@@ -1,5 +1,5 @@
-//! Tests the kernels that the last rung of transpose uses for some sizes: views that start at any element, and the
-//! sizes from which each kernel is launched.
+//! Tests the kernels that the last rung of transpose uses only for some sizes. The tests cover views that start at any
+//! element, and the smallest sizes for which each kernel is launched.
 
 use cuda_std::{Global, GlobalMut, Ladder};
 use gpu::transpose::{
@@ -13,7 +13,7 @@ use workbench::transpose::reference;
 
 use super::transpose::{Bits, SIZES, assert_same, matrix, run};
 
-/// Tests `kernel` on matrices of `sizes`. `offsets` has the elements of the buffers at which the views of input and
+/// Tests `kernel` on matrices of `sizes`. `offsets` contains the indices in the buffers at which the views of input and
 /// output start.
 pub(super) fn check_views<T: Bits + MovedBits>(
     (device, turns): &(Device, Turns),
@@ -39,8 +39,8 @@ pub(super) fn check_views<T: Bits + MovedBits>(
     }
 }
 
-/// Tests the kernel `transpose_gathered` on sizes around its tiles, which have 241 or 249 columns and 128 or 64 rows,
-/// and on views that start at many positions in a vector.
+/// Tests the kernel `transpose_gathered` on sizes near its tiles, and on views that start at many positions in a
+/// vector. The tiles have 241 or 249 columns and 128 or 64 rows.
 #[test]
 fn large_matrices_of_bytes_and_halves_are_gathered() {
     let small = [(1, 1), (1, 37), (37, 1), (2, 3), (17, 16), (31, 33), (16, 16), (1, 200), (260, 2)];
@@ -52,7 +52,7 @@ fn large_matrices_of_bytes_and_halves_are_gathered() {
         check_views(&on, &large, &[(1, 3), (30, 0), (0, 18)], gathered_plan::<u8>, transpose_gathered::<u8>);
         check_views(&on, &large, &[(1, 3), (2, 15), (0, 0)], gathered_plan::<u16>, transpose_gathered::<u16>);
     }
-    // Every position at which a row and a column may start.
+    // These views cover every position at which a row and a column may start.
     let on = devices_and_turns(usize::MAX).next().unwrap();
     for width in 484..500 {
         let places = [(width % 7, width % 32)];
@@ -61,7 +61,7 @@ fn large_matrices_of_bytes_and_halves_are_gathered() {
     }
 }
 
-/// Tests the kernel `transpose_plain` on sizes around its tiles, which have 64, 32 or 16 columns and 64 or 32 rows.
+/// Tests the kernel `transpose_plain` on sizes near its tiles, which have 64, 32 or 16 columns and 64 or 32 rows.
 #[test]
 fn plain_tiles_conform() {
     fn check<const THREADS: usize>(on: &(Device, Turns))
@@ -81,7 +81,7 @@ fn plain_tiles_conform() {
     }
 }
 
-/// Tests words and double words with the kernels that the last rung uses only for large matrices.
+/// Tests elements of 4 and 8 bytes with the kernels that the last rung uses only for large matrices.
 #[test]
 fn vectors_of_words_conform() {
     fn check<T: Bits + MovedBits>(on: &(Device, Turns))

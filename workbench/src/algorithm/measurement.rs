@@ -40,9 +40,9 @@ pub struct Aim {
 /// A speed that a default rung must reach.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Target {
-    /// A multiple of the speed of a peer, such as CUB, and the peer's name.
+    /// The speed of a peer, such as CUB, multiplied by a factor. The fields are the factor and the peer's name.
     Peer(f64, &'static str),
-    /// A percentage of the speed of the device's own copy.
+    /// A percentage of the speed of a copy within the device's memory by the driver.
     Copy(f64),
     /// A number of cell updates per second.
     CellUpdates(f64),
@@ -51,9 +51,9 @@ pub enum Target {
 /// The unit of an algorithm's sizes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Unit {
-    /// Elements, which are read or written; tables show bytes per second.
+    /// Elements that a kernel reads or writes. Tables show bytes per second.
     Elements,
-    /// Cells, which are updated; tables show cell updates per second.
+    /// Cells that a kernel updates. Tables show cell updates per second.
     Cells,
 }
 
@@ -84,7 +84,7 @@ impl Measurement {
         }
     }
 
-    /// Returns this measurement for all rungs of the ladder.
+    /// Returns this measurement, changed to measure all rungs of the ladder.
     pub const fn ladder(self) -> Self {
         Self { is_ladder: true, ..self }
     }
@@ -94,7 +94,7 @@ impl Measurement {
         Self { aims, ..self }
     }
 
-    /// Returns this measurement with small inputs shown in tables.
+    /// Returns this measurement, changed so that tables also show calls on small inputs.
     pub const fn small(self) -> Self {
         Self { is_small: true, ..self }
     }

@@ -5,11 +5,12 @@
 //!
 //! # Design
 //!
-//! The program uses only these four traits, so it has no list of algorithms. A problem selects the functions for its
-//! element type once, when it is created.
+//! The program reaches all algorithms through these four traits, so the code of the commands names no algorithm. When a
+//! problem is created, it selects the functions for its element type.
 //!
-//! The references are simple, and compute floats with higher precision. A benchmark marks the rows of the default rung.
-//! The targets of that rung are in the algorithm's `measurements()`, so a new rung needs no change in the tables.
+//! The reference implementations run on the CPU. The reference implementations are simple, and compute floats with
+//! higher precision than the kernels. A benchmark marks the table rows of the default rung. The targets of the default
+//! rung are in the algorithm's `measurements()`, so a new rung needs no change in the code of the tables.
 
 use cuda_std::{KernelInfo, Ladder, Rung};
 use launch::{Device, Held, Queue, Resources};
@@ -72,7 +73,7 @@ pub trait Algorithm: Send + Sync {
         Unit::Elements
     }
 
-    /// Returns true if `_rung` names a baseline, which the other rungs are compared with, and not a step of the ladder.
+    /// Returns true if `_rung` names a baseline for comparison, and false if it names a step of the ladder.
     fn is_yardstick(&self, _rung: &str) -> bool {
         false
     }
@@ -80,13 +81,13 @@ pub trait Algorithm: Send + Sync {
     /// Returns the measurements that a benchmark makes of the algorithm.
     fn measurements(&self) -> Vec<Measurement>;
 
-    /// Returns the measurements that a benchmark makes of the default rung on several devices. Returns none if the
-    /// algorithm runs on one device only.
+    /// Returns the measurements that a benchmark makes of the default rung on several devices. Returns an empty list if
+    /// the algorithm runs on one device only.
     fn scaling_measurements(&self) -> Vec<ScalingMeasurement> {
         Vec::new()
     }
 
-    /// Returns true if the algorithm has a CPU engine, which a benchmark measures beside the rungs.
+    /// Returns true if the algorithm has a CPU engine, which a benchmark measures in addition to the rungs.
     fn has_engine(&self) -> bool {
         false
     }
@@ -102,7 +103,7 @@ pub trait Algorithm: Send + Sync {
 pub enum Purpose {
     /// A command measures the time of the problem.
     Measure {
-        /// True if the problem runs in the simulator, where a run takes longer.
+        /// True if the problem runs in the simulator. A run takes longer there than on a GPU.
         simulated: bool,
     },
     /// `host explain` counts the problem's accesses in the simulator. The default size is so large that a last block
@@ -110,7 +111,7 @@ pub enum Purpose {
     Explain,
 }
 
-/// A kernel that is not a rung but can be launched and explained by itself.
+/// A kernel that is not a rung but can be launched and explained separately.
 pub struct Other {
     /// The kernel's name, which differs from the names of all rungs.
     pub name: &'static str,
@@ -146,7 +147,7 @@ pub trait Problem: Send + Sync {
     /// Returns the problem's properties, such as size, type and operator, with their names in JSON.
     fn facts(&self) -> Vec<(&'static str, Fact)>;
 
-    /// Returns a further detail beside size, type and operator, such as "inclusive".
+    /// Returns a detail in addition to size, type and operator, such as "inclusive".
     fn detail(&self) -> Option<String> {
         None
     }
@@ -154,7 +155,7 @@ pub trait Problem: Send + Sync {
     /// Returns the number of elements or cell updates. Figures per element are totals divided by this number.
     fn elements(&self) -> u64;
 
-    /// Returns the number of bytes that any run must read and write.
+    /// Returns the number of bytes that every run must at least read and write.
     fn bytes(&self) -> u64;
 
     /// Returns the number of bytes of device memory for the inputs, the outputs and the largest temporary storage of
@@ -238,7 +239,8 @@ pub trait PreparedRung: Resources {
     /// An error if the device fails.
     fn refresh(&mut self) -> Result<(), WorkbenchError>;
 
-    /// Compares the result of the last run with the reference. The inputs of that run must have been fresh.
+    /// Compares the result of the last run with the reference. That run must have started from fresh inputs, as after a
+    /// [`refresh`](Self::refresh).
     ///
     /// # Errors
     /// An error if an earlier launch failed.
@@ -270,7 +272,7 @@ pub trait PreparedRung: Resources {
         false
     }
 
-    /// Allocates `_sets` further sets of inputs and outputs, so that no call of a series finds its data in a cache.
+    /// Allocates `_sets` additional sets of inputs and outputs, so that no call of a series finds its data in a cache.
     ///
     /// # Errors
     /// An error if the device has too little memory.

@@ -15,7 +15,7 @@ pub struct ProblemOption {
     pub value: &'static str,
     /// The help text of the option, in a line.
     pub help: &'static str,
-    /// The value of the option if it is not set.
+    /// The value of the option if the user does not set it.
     pub default: &'static str,
     /// Checks a value. The error says which values are allowed.
     pub check: fn(&str) -> Result<(), String>,
@@ -103,7 +103,7 @@ impl Options {
         })
     }
 
-    /// Returns the element type that the options select, or the first of `types` if they select none.
+    /// Returns the element type that the options select, or the first of `types` if the options select no type.
     ///
     /// # Errors
     /// [`WorkbenchError::Options`] if the selected type is not one of `types`.

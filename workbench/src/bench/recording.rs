@@ -27,7 +27,7 @@ pub struct Recording {
     /// The clocks before and after the run, if nvidia-smi reports them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub clocks: Vec<Clocks>,
-    /// The library of peers, if peers were measured.
+    /// The library that measures peers such as CUB, if peers were measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peers: Option<PeersAbout>,
     /// The seed of the random inputs.
@@ -39,8 +39,8 @@ pub struct Recording {
     /// The number of calls in a series, if a point has a time for a series.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub series_calls: Option<usize>,
-    /// The speed of the device's own copy at the largest measured size of at most 2^28 `f32`. The unit is 10⁹ bytes per
-    /// second; read and written bytes both count.
+    /// The speed of the driver's copy within the device's memory, at the largest measured size of at most 2^28 `f32`.
+    /// The unit is 10⁹ bytes per second; read and written bytes both count.
     pub copy_gbps: f64,
     /// The peak speed of the memory in GB/s: the memory clock times the bus width, with two transfers per cycle.
     pub datasheet_gbps: Option<f64>,
@@ -81,7 +81,7 @@ pub struct Clocks {
     pub memory_mhz: u32,
 }
 
-/// The library of peers, with which the rungs are compared.
+/// The library of peers: implementations by NVIDIA, such as CUB, with which the rungs are compared.
 #[derive(Clone, PartialEq, Serialize, Deserialize, Debug, Default)]
 pub struct PeersAbout {
     /// The compiler, such as "nvcc 13.0".
@@ -165,7 +165,7 @@ impl MeasuredPoint {
 }
 
 impl Recording {
-    /// Returns the points in groups that are compared with each other, in the order of measurement.
+    /// Returns the points in groups, in the order of measurement. The points of one group are compared with each other.
     pub fn groups(&self) -> Vec<Vec<&MeasuredPoint>> {
         let mut groups: Vec<Vec<&MeasuredPoint>> = Vec::new();
         for row in &self.rows {

@@ -12,7 +12,7 @@ use crate::documentation;
 /// A subject that `host bench` measures.
 #[derive(Clone, Copy)]
 pub enum Subject {
-    /// The device's own copy, and the copy kernel of the probes.
+    /// The driver's copy within the device's memory, and the copy kernel of the probes.
     Copy,
     /// The rungs of an algorithm.
     Algorithm(&'static dyn Algorithm),

@@ -5,7 +5,7 @@ use gridstride::numbers::NumberType;
 use super::subject::{Scope, Subject};
 use crate::algorithm::{Aim, Algorithm, Measurement, Options, ProblemOption, Shape, Target};
 
-/// The name of the device's own copy, which tables and recordings show in place of a rung's name.
+/// The name that tables and recordings show for the driver's copy within the device, in place of a rung's name.
 pub const DEVICE_COPY: &str = "device_copy";
 
 /// The target that the copy kernel must reach.
@@ -14,7 +14,7 @@ const COPY_AIMS: &[Aim] = &[Aim::vector("copy kernel f32", 28, &[Target::Peer(1.
 /// The number of measured ways to launch a kernel.
 pub const LAUNCH_KINDS: usize = 5;
 
-/// The number of elements for which the measured kernel is launched, and its number of threads per block.
+/// The number of elements for which the measured kernel is launched. This is also the number of threads per block.
 pub const LAUNCH_ELEMENTS: usize = 32;
 
 /// The commands that are timed from start to end, each with its arguments.
@@ -29,8 +29,8 @@ pub const START_COMMANDS: [(&str, &str); 8] = [
     ("life", "--size 256x256 --seed 1 --generations 10 --no-animation"),
 ];
 
-/// The states of the driver's cache when a command starts. The run with a cold cache fills the cache for the run with a
-/// warm cache.
+/// The states of the driver's cache of compiled kernels when a command starts. The run with a cold cache fills the
+/// cache for the run with a warm cache.
 pub const START_CACHES: [&str; 3] = ["cache_off", "cache_cold", "cache_warm"];
 
 /// The number of points in a measurement of commands: one per command and state of the cache.
@@ -106,7 +106,8 @@ impl Sweep {
         let bytes = number.parse().map_or(1, NumberType::bytes);
         let (rungs, each) = if is_ladder { (Rungs::All, algorithm.rungs().len()) } else { (Rungs::Last, 1) };
         let shapes = scope.shapes(sizes, bytes);
-        // The engine is as fast when the device is the simulator, but a quick run should take only seconds.
+        // The device does not affect the engine's speed. The engine's sizes are small only in a quick run in the
+        // simulator, which should take seconds.
         let engine_scope = Scope { simulated: scope.simulated && scope.quick, ..scope };
         let engine_shapes = if algorithm.has_engine() { engine_scope.shapes(sizes, bytes) } else { Vec::new() };
         let subject = Subject::Algorithm(algorithm);

@@ -127,7 +127,7 @@ pub fn faults() -> Vec<Case> {
     cases
 }
 
-/// Launches `kernel` on `x` and on `n` zeros, in `blocks` blocks of `threads` threads.
+/// Launches `kernel` on `x` and on an array of `n` zeros, in `blocks` blocks of `threads` threads.
 fn launch<X: Element, Y: Element>(
     device: &Device,
     (blocks, threads): (u32, u32),

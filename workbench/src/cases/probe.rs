@@ -36,8 +36,9 @@ pub(super) fn cases() -> Vec<Case> {
     cases
 }
 
-/// Checks a bandwidth kernel on two arrays. For one, the threads make several passes, and the last pass is partial. The
-/// other has fewer elements than the grid has threads.
+/// Checks a bandwidth kernel on arrays of two lengths. With the longer arrays, the threads run several iterations of
+/// the kernel's loop, and the last iteration is partial. The shorter arrays have fewer elements than the grid has
+/// threads.
 fn check_bandwidth<T: Measured>(stage: &Stage, kernel: BandwidthKernel) -> Result<(), CaseError> {
     let device = &stage.device;
     for (n, grid, block) in [(2600, 2, 64), (31, 2, 32)] {

@@ -1,5 +1,5 @@
-//! Runs cases in a checked simulator. [`run_cases`] runs cases under several schedules. [`mutations`] runs them with
-//! one synchronisation left out at a time, and records which check reports its absence.
+//! Runs cases in a checked simulator. [`run_cases`] runs cases under several schedules. [`mutations`] runs cases with
+//! one synchronisation left out at a time, and records which check reports the absence of the synchronisation.
 
 mod finding;
 pub mod mutations;

@@ -1,10 +1,10 @@
 //! Runs cases with one synchronisation left out at a time. The checks must report the absence of each synchronisation
 //! that is needed.
 //!
-//! Some barriers, warp synchronisations and fences can be left out without a report. They are redundant, or the checks
-//! do not see their purpose, or no case needs them. Shuffles and votes are never left out, because they carry values. A
-//! check without [`Checks::shuffles_order_memory`](simt::Checks) shows that no kernel relies on them to order memory
-//! accesses.
+//! Some barriers, warp synchronisations and fences can be left out without a report. Such a synchronisation is
+//! redundant, or the checks do not see its purpose, or no case needs it. Shuffles and votes are never left out, because
+//! they pass values between lanes. A run in which [`Checks::shuffles_order_memory`](simt::Checks) is false shows that
+//! no kernel relies on shuffles or votes to order memory accesses.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -37,8 +37,9 @@ struct Deletion<'a> {
     cases: Vec<&'a Case>,
 }
 
-/// Leaves out each barrier, warp synchronisation and fence that `cases` reach, one at a time. For each, runs the cases
-/// that reach it under the schedules until a case fails. Returns the synchronisations sorted by file and line.
+/// Leaves out each barrier, warp synchronisation and fence that `cases` reach, one at a time. For each synchronisation,
+/// runs the cases that reach it under the schedules until a case fails. Returns the synchronisations sorted by file and
+/// line.
 ///
 /// # Errors
 /// [`FailingCase`] if a case fails with all synchronisations in place.
@@ -61,7 +62,7 @@ pub fn redundant(cases: &[Case], settings: &Settings, progress: &impl Progress) 
     Ok(run(cases, settings, progress)?.into_iter().filter_map(hint).collect())
 }
 
-/// Returns each left-out synchronisation with the report of its absence, if there is one.
+/// Returns each synchronisation that was left out, with the report of its absence if a check reported it.
 fn run<'a>(
     cases: &'a [Case],
     settings: &Settings,
@@ -77,7 +78,7 @@ fn run<'a>(
     Ok(deletions.into_par_iter().map(report).collect())
 }
 
-/// Returns the synchronisations that `cases` reach. Each is left out once.
+/// Returns the synchronisations that `cases` reach. Each of these synchronisations is left out once.
 fn deletions<'a>(cases: &'a [Case], settings: &Settings) -> Result<Vec<Deletion<'a>>, FailingCase> {
     let met_by = |case: &'a Case| {
         let synchronisations = Synchronisations::new();
@@ -90,7 +91,7 @@ fn deletions<'a>(cases: &'a [Case], settings: &Settings) -> Result<Vec<Deletion<
     let met: Vec<_> = cases.par_iter().map(met_by).collect::<Result<_, FailingCase>>()?;
     let mut deletions: BTreeMap<(SiteKey, &'static str), Deletion<'a>> = BTreeMap::new();
     for (case, met) in met {
-        // Only the tested kernel of a case synchronises, and it is the first.
+        // Only the first kernel of a case, the tested one, synchronises.
         let Some(&kernel) = case.kernels().first() else { continue };
         for (location, kind) in met.into_iter().filter(|(_, kind)| kind.is_for_order()) {
             let place = (location.file.clone(), location.line, location.column);
@@ -115,7 +116,8 @@ impl Deletion<'_> {
     }
 }
 
-/// Returns the file and line of each entry of `mutations` whose file's path begins with `folder`.
+/// Selects the entries of `mutations` in files whose path begins with `folder`. Returns the file and line of each such
+/// entry.
 pub fn places<'a>(mutations: impl IntoIterator<Item = &'a MutationEntry>, folder: &str) -> BTreeSet<(String, u32)> {
     let place = |mutation: &MutationEntry| (mutation.file.clone(), mutation.line);
     mutations.into_iter().map(place).filter(|(file, _)| file.starts_with(folder)).collect()

@@ -36,8 +36,8 @@ pub struct CaseRun {
     pub warnings: Vec<Note>,
 }
 
-/// Runs every case under every schedule, one run per core at a time. Returns the runs ordered by case, then by
-/// schedule. `progress` receives the number of simulated threads of each run.
+/// Runs every case under every schedule, on all cores in parallel. Returns the runs ordered by case, then by schedule.
+/// `progress` receives the number of simulated threads of each run.
 pub fn run_cases(cases: &[&Case], settings: &Settings, progress: &impl Progress) -> Vec<CaseRun> {
     let tasks: Vec<(usize, Schedule)> =
         (0..cases.len()).flat_map(|case| settings.schedules.iter().map(move |&schedule| (case, schedule))).collect();

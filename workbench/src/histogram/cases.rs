@@ -9,7 +9,7 @@ use super::reference;
 use crate::case::{Case, CaseError, Stage, bits, equal};
 use gridstride::histogram::{Bins, Histogram, HistogramRung};
 
-/// The number of keys. They form whole tiles of the launches below, then whole vectors, then single keys.
+/// The number of keys. The keys form whole tiles of the launches below, then whole vectors, then single keys.
 const N: usize = 4 * 2048 + 77;
 
 pub(crate) fn cases() -> Vec<Case> {
@@ -76,8 +76,8 @@ fn replicated_bytes(stage: &Stage) -> Result<(), CaseError> {
     replicated::<u8>(stage, Bins::even(100, 3, 250)?, (VALUES, MAX_REPLICAS), 1, |bits| bits as u8)
 }
 
-/// Checks the last rung in a grid of 2 x `rows` blocks of 64 threads, on a view that begins with the second key.
-/// Launches it twice with the same state.
+/// Checks the kernel of the last rung in a grid of 2 x `rows` blocks of 64 threads, on a view that begins with the
+/// second key. Launches the kernel twice with the same state.
 fn replicated<K: Key>(
     stage: &Stage,
     bins: Bins,

@@ -18,7 +18,7 @@ use gridstride::histogram::{Bins, Histogram, HistogramRung};
 use gridstride::numbers::{Number, NumberType, with_number};
 use multi::team::Team;
 
-/// The algorithm histogram: counts random keys in bins.
+/// The algorithm histogram, which counts random keys in bins.
 pub struct HistogramAlgorithm;
 
 impl Algorithm for HistogramAlgorithm {
@@ -100,7 +100,7 @@ impl Algorithm for HistogramAlgorithm {
 enum Keys {
     Uniform,
     Constant,
-    /// Keys that are products of two uniform fractions, so that small keys are more frequent.
+    /// Keys that are products of two uniform fractions, so that small keys are more frequent than large keys.
     Skewed,
 }
 

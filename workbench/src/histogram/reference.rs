@@ -4,7 +4,7 @@ use gpu::histogram::Key;
 
 use gridstride::histogram::Bins;
 
-/// Returns the number of `keys` in each of `bins`, without keys outside all bins.
+/// Returns the number of `keys` in each of `bins`. Keys outside all bins are not counted.
 pub fn histogram<K: Key>(keys: &[K], bins: Bins) -> Vec<u32> {
     let mut counts = vec![0; bins.count() as usize];
     for &key in keys {

@@ -1,5 +1,5 @@
-//! The cases of Life: every rung in whole simulations of boards whose sizes fill no whole words or tiles, and in grids
-//! that are smaller than the board.
+//! The cases of Life: every rung in whole simulations of boards with partial words and tiles, and in grids that are
+//! smaller than the board.
 
 use cuda_std::Ladder;
 use gpu::life::{
@@ -121,8 +121,8 @@ const RULES: &[(LifeRung, &[&str], &str)] = &[
     (LifeRung::Streaming, INTERLEAVED, "B36/S23"),
 ];
 
-/// Bounded grids, each with the kernels that run it. These kernels fill margins, keep cells beyond the edges dead, and
-/// correct corners.
+/// Bounded grids, each with the kernels that advance a board on the grid. These kernels fill margins, keep cells beyond
+/// the edges dead, and correct corners.
 const GRIDS: &[(&str, &[&str], &[&str])] = &[
     (
         "a shifted torus, a Klein bottle and a sphere",
@@ -226,7 +226,8 @@ fn check(stage: &Stage, rung: LifeRung, (width, height, generations): Run) -> Re
     Ok(())
 }
 
-/// Returns a grid whose threads stride over the board. [`Simulation`] launches such a grid only for very large boards.
+/// Returns a grid that is smaller than the board, so that each thread processes several cells or words. [`Simulation`]
+/// launches such a grid only for very large boards.
 fn small() -> LaunchConfig {
     LaunchConfig::new(2, 32)
 }
@@ -260,7 +261,8 @@ fn words_wrap(stage: &Stage) -> Result<(), CaseError> {
     equal("the population", &total.download()?, &[expected.population()])
 }
 
-/// Copies rows of one board to another. The rows lie above, below and across the border between two folds.
+/// Copies rows of one board to another. Some rows are above the border between two folds, some below it, and some on
+/// both sides.
 fn rows_as_they_lie(stage: &Stage) -> Result<(), CaseError> {
     let (device, width) = (&stage.device, 300);
     for (height, other_height, rows, first) in [(40, 44, 3..17, 20), (41, 40, 0..9, 31), (40, 40, 15..25, 3)] {
@@ -299,7 +301,8 @@ fn soups_hashes_and_changes(stage: &Stage) -> Result<(), CaseError> {
     equal("the hash", &totals.download()?, &[first.hash(), 0, 0])
 }
 
-/// Runs a grid like those for boards of a million rows, with more blocks than the board has strips.
+/// Runs a grid whose strips are distributed along z, as for boards of a million rows. The grid has more blocks than the
+/// board has strips.
 fn strips_along_z(stage: &Stage) -> Result<(), CaseError> {
     let (width, height) = (128, 3 * VECTOR_ROWS + 1);
     let board = soup(width, height)?;

@@ -22,7 +22,8 @@ pub struct LifeAlgorithm;
 
 /// The number of generations of a short run. The generations fill whole launches of every rung.
 const FEW_GENERATIONS: u64 = 8;
-/// The number of generations of a longer run, which can be timed more precisely. They also fill whole launches.
+/// The number of generations of a longer run, which can be timed more precisely. The generations also fill whole
+/// launches.
 const GENERATIONS: u64 = 480;
 
 /// The largest number of cells at which a benchmark measures the rungs that run in one block.

@@ -1,4 +1,5 @@
-//! The measurements of Life on teams of devices. The board repeats a small board, which serves as the reference.
+//! The measurements of Life on teams of devices. The board consists of copies of a small board. The small board is
+//! advanced alone, as the reference.
 
 use std::ops::Range;
 
@@ -13,7 +14,7 @@ use multi::team::Team;
 
 /// Returns the measurements of Life on teams of devices.
 pub(super) fn measurements() -> Vec<ScalingMeasurement> {
-    // The memory per cell is that of two boards of one bit per cell, with margins and halos.
+    // Each cell takes the memory of one bit in each of two boards, with margins and halos.
     let life = ScalingMeasurement::new("cells", 0.0, 0.3, |team, n| Life::prepare(team, n));
     vec![ScalingMeasurement { whole: cells, ..life }]
 }
@@ -21,7 +22,7 @@ pub(super) fn measurements() -> Vec<ScalingMeasurement> {
 /// The largest width and height of the small board that is repeated.
 const TILE: usize = 256;
 
-/// The number of pieces of the board that are compared with the reference.
+/// The number of parts of the board, called pieces, that are compared with the reference.
 const PIECES: usize = 16;
 /// The number of rows of a piece.
 const PIECE: usize = 16;
@@ -96,7 +97,7 @@ impl SplitWork for Life<'_> {
         let Self { bands: Some(bands), is_first, tile, .. } = self else { return Ok(deviation) };
         let (width, height) = bands.size();
         bands.put::<WorkbenchError>(|rows| rows_of(tile, width, rows))?;
-        // This number of generations includes exchanges, also before a halo is used up.
+        // These generations need several exchanges of halos, also before a halo is used up.
         let generations = 2 * bands.halo() as u64 + 7;
         bands.advance(generations)?;
         let mut expected = CpuSimulation::new(tile)?;

@@ -7,7 +7,7 @@ use thiserror::Error;
 /// The number of threads per block.
 pub const BLOCK: u32 = 256;
 
-/// The index whose parity decides the branch that a thread takes.
+/// The index whose parity decides which branch a thread takes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Decision {
     /// The index of the thread.
@@ -62,7 +62,7 @@ pub struct WrongElement {
     expected: f32,
 }
 
-/// Checks that `found` equals the reference, which repeats itself every 256 elements.
+/// Checks that `found` equals the reference, which has a period of 256 elements.
 ///
 /// # Errors
 /// [`WrongElement`] for the first wrong element.

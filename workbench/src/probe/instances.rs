@@ -23,7 +23,7 @@ pub struct Arrays<T: Operand> {
 /// The bandwidth kernels for one operand and unroll factor.
 #[derive(Clone, Copy, Debug)]
 pub struct Instance<T: Operand> {
-    /// The number of elements that a thread handles in a pass.
+    /// The number of elements that a thread accesses in one iteration of the kernel's loop.
     pub unroll: usize,
     /// Returns the description of a kernel's instance.
     pub info: fn(BandwidthKernel) -> &'static KernelInfo,

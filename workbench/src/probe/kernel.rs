@@ -5,15 +5,15 @@ use std::fmt;
 /// A kernel that measures the bandwidth of global memory.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum BandwidthKernel {
-    /// Read one array.
+    /// Reads one array.
     Read,
-    /// Write one array.
+    /// Writes one array.
     Write,
-    /// Read one array and write another: several loads, then as many stores.
+    /// Reads one array and writes another, with several loads and then as many stores.
     Copy,
-    /// Read two arrays and write a third.
+    /// Reads two arrays and writes a third.
     Copy2,
-    /// Read one array and write another, each element stored before the next is loaded.
+    /// Reads one array and writes another. Each element is stored before the next is loaded.
     CopyAlternating,
 }
 
@@ -54,17 +54,17 @@ impl BandwidthKernel {
         }
     }
 
-    /// Returns the number of blocks to launch for data that needs `needed` blocks, on a GPU that holds `at_once` blocks
-    /// at a time.
+    /// Returns the number of blocks to launch for data that needs `needed` blocks. The GPU can run `at_once` blocks of
+    /// the kernel concurrently.
     ///
     /// A kernel that only reads gets at most `at_once` blocks, whose threads combine many elements each. A kernel that
-    /// writes gets `needed` blocks, because it is faster with them.
+    /// writes gets `needed` blocks, because it is faster with `needed` blocks than with fewer.
     pub fn grid(self, needed: usize, at_once: u32) -> u32 {
         let needed = u32::try_from(needed).unwrap_or(LARGEST_GRID).clamp(1, LARGEST_GRID);
         if self == Self::Read { needed.min(at_once) } else { needed }
     }
 
-    /// Returns the rule by which [`grid`](Self::grid) chooses the number of blocks, in words.
+    /// Describes in words how [`grid`](Self::grid) chooses the number of blocks.
     pub fn grid_in_words(self) -> &'static str {
         if self == Self::Read { "as many blocks as the GPU holds at once" } else { "as many blocks as the data needs" }
     }

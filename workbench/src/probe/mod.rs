@@ -14,7 +14,7 @@ pub use kernel::BandwidthKernel;
 /// The numbers of threads per block with which bandwidth is measured.
 pub const BLOCKS: [u32; 5] = [32, 64, 128, 256, 512];
 
-/// Returns the number of blocks of `kernel`, with `threads` threads each, that the device holds at once.
+/// Returns the number of blocks of `kernel`, with `threads` threads each, that the device can run concurrently.
 ///
 /// # Errors
 /// An error if the device fails.

@@ -82,7 +82,7 @@ pub fn multiprocessors(records: &[u64], warps: usize) -> Result<Vec<Multiprocess
 impl Multiprocessor {
     /// Assigns to each block the first slot that is free when the block begins.
     fn of(runs: &[BlockRun]) -> Self {
-        // For each slot, the time at which its last block ended, and that block's wave.
+        // `places` has, for each slot, the time at which the slot's last block ended, and the wave of that block.
         let mut places: Vec<(u64, usize)> = Vec::new();
         let mut placed = Vec::with_capacity(runs.len());
         for run in runs {
@@ -116,7 +116,7 @@ pub fn at_once(multiprocessors: &[Multiprocessor]) -> usize {
 pub fn early(multiprocessors: &[Multiprocessor]) -> usize {
     let mut runs: Vec<&BlockRun> = multiprocessors.iter().flat_map(|one| &one.runs).collect();
     runs.sort_by_key(|run| run.block);
-    // The latest time at which a block with a lower number began.
+    // `latest_before` is the latest time at which a block with a lower number began.
     let mut latest_before = None;
     let mut early = 0;
     for run in runs {

@@ -14,8 +14,9 @@ use gridstride::capabilities;
 use gridstride::numbers::Number;
 use gridstride::reduce::{Plan, ReduceElement, ReduceRung, Reducer};
 
-/// Launches that no plan for few elements has, each as the numbers of blocks, of threads per block, and of elements per
-/// segment. Their blocks have several tiles, a partial last tile, half a warp, or no elements.
+/// Launches that plans for few elements never choose. Each consists of the number of blocks, the number of threads per
+/// block, and the number of elements per segment. In these launches, blocks have several tiles, a partial last tile,
+/// half a warp, or no elements.
 const SEGMENTS: [(u32, u32, u32); 4] = [(3, 64, 2003), (2, 256, 4300), (4, 16, 300), (3, 32, 4000)];
 
 /// The kernel of the grid-stride rung for small inputs.
@@ -115,7 +116,7 @@ fn check_one_tile<T: Number + ReduceElement<O>, O: Reference<T>>(stage: &Stage, 
     check::<T, O>(stage, plan)
 }
 
-/// Launches one pass of a rung, which leaves one partial result per block.
+/// Launches a rung's kernel once. The kernel writes one partial result per block.
 fn step<T: ReduceElement<O>, O: Operator<T>>(
     stage: &Stage,
     rung: ReduceRung,

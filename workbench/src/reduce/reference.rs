@@ -246,7 +246,8 @@ mod tests {
     fn rounding_errors_are_corrected() {
         let sum = of::<_, Sum>(&[1.0, 1e100, 1.0, -1e100]);
         assert_eq!(sum, Answer::Sum { value: 2.0, magnitude: 2e100 + 2.0 });
-        // (1 + 2⁻³⁰)(1 − 2⁻³⁰) = 1 − 2⁻⁶⁰, which is half of what a double resolves below 1: times 1 + 2⁻⁵² it is not 1.
+        // The first two factors give 1 − 2⁻⁶⁰, which a double rounds to 1. The exact product of all three rounds to 1 +
+        // 2⁻⁵².
         let tiny = 2f64.powi(-30);
         let Answer::Product { value, factors: 3 } = of::<f64, Product>(&[1.0 + tiny, 1.0 - tiny, 1.0 + f64::EPSILON])
         else {
@@ -294,7 +295,7 @@ mod tests {
         assert!(sum.deviation(1.0 + 32.0 * f32::EPSILON, 3).wrong.is_some());
         let product = |factors| Answer::<f32>::Product { value: -2.0, factors }.bound(0);
         assert_eq!(product(1), 0.0);
-        // Two roundings, each of half an ε.
+        // The bound allows two roundings, each with an error of at most ε/2.
         assert!((product(3) / (2.0 * f64::from(f32::EPSILON)) - 1.0).abs() < 1e-6);
         assert!(product(1024) < 2e-4);
         assert!(Answer::Exact(5_u64).deviation(4, 9).wrong.is_some());

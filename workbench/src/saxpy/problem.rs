@@ -171,7 +171,7 @@ impl<T: Reference> SplitWork for Split<'_, T> {
 
     fn verify(&mut self) -> Result<Deviation, WorkbenchError> {
         let [x, y] = self.problem.vectors();
-        // Frees the old buffers before it allocates new ones.
+        // Frees the old buffers before new ones are allocated.
         self.y.clear();
         self.y = self.team.filled(self.problem.n, |index| y.element(index))?;
         self.run()?;

@@ -20,7 +20,7 @@ pub trait Reference: SaxpyElement {
 }
 
 impl Reference for f32 {
-    // 2⁻¹⁴⁹.
+    // This is 2⁻¹⁴⁹.
     const SUBNORMAL_STEP: f64 = f32::from_bits(1) as f64;
 
     fn exact(a: Self, x: Self, y: Self) -> f64 {
@@ -50,7 +50,7 @@ pub fn element<T: Reference>(a: T, x: T, y: T) -> f64 {
     T::exact(a, x, y)
 }
 
-/// Returns the error bound of a kernel's result for `a·x + y` against [`element`].
+/// Returns the largest allowed difference between a kernel's result for `a·x + y` and the result of [`element`].
 pub fn bound<T: Reference>(a: T, x: T, y: T) -> f64 {
     let epsilon = <T as Number>::EPSILON.unwrap_or_default();
     epsilon * ((a.to_f64() * x.to_f64()).abs() + y.to_f64().abs()) + T::SUBNORMAL_STEP

@@ -15,7 +15,7 @@ pub(crate) fn measurements() -> Vec<ScalingMeasurement> {
     vec![ScalingMeasurement::new("f32", 12.0, 8.0, |team, n| Saxpy::prepare(team, n))]
 }
 
-/// The work of computing `y = 2x + y` on vectors of small whole numbers.
+/// The work of computing `y = 2x + y` on vectors of small whole numbers, split over a team of devices.
 struct Saxpy<'t> {
     team: &'t Team<'t>,
     n: usize,

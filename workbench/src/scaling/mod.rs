@@ -24,15 +24,16 @@ pub struct ScalingMeasurement {
     pub number: &'static str,
     /// The number of bytes per element that a run must read and write.
     pub bytes: f64,
-    /// The number of bytes of device memory per element.
+    /// The number of bytes of device memory that a run needs per element.
     pub memory: f64,
     /// The largest number of elements per member.
     pub max_elements: usize,
-    /// Takes the number of members, and returns the share of the elements that the largest member has.
+    /// A function that returns the fraction of all elements that the largest member has. The function's argument is the
+    /// number of members.
     pub share: fn(usize) -> f64,
-    /// Returns the largest supported number of elements that does not exceed the argument.
+    /// A function that returns the largest supported number of elements that does not exceed its argument.
     pub whole: fn(usize) -> usize,
-    /// Prepares the work on a team of devices.
+    /// A function that prepares the work on a team of devices.
     pub prepare: Prepare,
 }
 
@@ -52,7 +53,7 @@ pub type Prepare = for<'t> fn(&'t Team<'t>, usize) -> Result<Box<dyn SplitWork +
 /// the pattern.
 pub(crate) const PERIOD: usize = 65_521;
 
-/// The number of pieces of a segment that are compared with the reference.
+/// The number of parts of a segment, called pieces, that are compared with the reference.
 const PIECES: usize = 16;
 /// The number of elements of a piece.
 const PIECE: usize = 4096;
@@ -63,8 +64,8 @@ pub(crate) fn pattern<T: Element>(vector: u64, element: impl Fn(u64) -> T) -> Re
     Repeated::new((0..PERIOD).map(|index| element(random.bits(index))).collect())
 }
 
-/// Compares pieces of this rank's segments of a result with `expected`. The result has `n` elements, and `expected`
-/// returns the element at an index.
+/// Compares parts of this rank's segments with `expected`. The segments are the result of a computation on a team. The
+/// result has `n` elements, and `expected` returns the element at an index.
 pub(crate) fn compare<T: Number>(
     team: &Team<'_>,
     n: usize,
@@ -95,8 +96,8 @@ pub(crate) fn compare_segment<T: Number>(
     Ok(deviation)
 }
 
-/// Returns the pieces of `0..len` that are compared. They include the first and the last index. A short range is a
-/// single piece.
+/// Returns the pieces of `0..len` that are compared. The pieces include the first and the last index. A short range is
+/// a single piece.
 fn pieces(len: usize) -> Vec<Range<usize>> {
     let (count, size) = if len <= PIECES * PIECE { (1, len) } else { (PIECES, PIECE) };
     let piece = |piece: usize| {

@@ -24,8 +24,8 @@ use crate::catalogue;
 use crate::reduce::reference as reduced;
 use crate::scan::reference::scan as scanned;
 
-/// The lengths of the tested vectors: 0, numbers below the number of members, and numbers that none of 2, 3, 4 and 7
-/// divides.
+/// The lengths of the tested vectors: 0, numbers below the number of members, and numbers that are not multiples of 2,
+/// 3, 4 or 7.
 const SIZES: [usize; 6] = [0, 1, 2, 5, 1009, 10_007];
 
 /// Returns the random bits of element `index`.
@@ -38,7 +38,7 @@ fn group(members: usize) -> Group {
 }
 
 /// Calls `work` with teams of several sizes: 1, 2, 3 and 7 devices of one rank, and 1 to 4 ranks. In a team of several
-/// ranks, ranks with odd numbers have two devices, and the others have one.
+/// ranks, a rank with an odd number has two devices, and any other rank has one device.
 fn on_teams(work: impl Fn(&Team<'_>) + Sync) {
     for members in [1, 2, 3, 7] {
         let ranks = alone();
@@ -167,7 +167,7 @@ fn rounds_cover_each_element_once_and_give_the_last_member_more() {
     assert_eq!([1 << 20, 1 << 28, 1 << 34].map(|n| Rounds::new::<f32>(&team, n).len()), [1, 4, 32]);
 }
 
-/// Checks segments that a team never creates by itself: one member has most elements, and some members have none.
+/// Checks segments that no team chooses: one member has most elements, and some members have none.
 #[test]
 fn parts_may_be_uneven_and_empty() {
     for lengths in [[0, 0, 0, 0], [0, 5000, 0, 3], [1, 0, 4099, 0], [0, 0, 0, 7], [2, 1, 0, 1]] {

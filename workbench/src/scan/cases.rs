@@ -139,8 +139,8 @@ fn check_not_aligned(stage: &Stage, rung: ScanRung) -> Result<(), CaseError> {
     equal("y", &y[1..], &reference::scan::<i32, Sum>(ScanKind::Inclusive, &x[1..]))
 }
 
-/// The numbers of blocks and of threads per block of a small grid, whose threads take several elements each. Plans
-/// choose such a grid only for very many elements.
+/// The number of blocks and the number of threads per block of a small grid. The threads of this grid process several
+/// elements each. Plans choose such a grid only for very many elements.
 const SMALL: (u32, u32) = (2, 32);
 
 fn naive_step_wraps(stage: &Stage) -> Result<(), CaseError> {
@@ -153,7 +153,7 @@ fn naive_step_wraps(stage: &Stage) -> Result<(), CaseError> {
     equal("y", &dy.download()?, &(0..x.len()).map(expected).collect::<Vec<_>>())
 }
 
-/// Runs the launches of a work-efficient scan in small grids, whose threads take several elements each.
+/// Runs the launches of a work-efficient scan in small grids. The threads of these grids process several elements each.
 fn sweeps_wrap(stage: &Stage) -> Result<(), CaseError> {
     let (device, config) = (&stage.device, LaunchConfig::new(SMALL.0, SMALL.1));
     let x = input::<i32>(451);

@@ -1,5 +1,5 @@
-//! The random inputs of a scan. They are chosen so that the result changes if a kernel loses an element or uses it
-//! twice.
+//! The random inputs of a scan. The inputs are chosen so that the result changes if a kernel loses an element or uses
+//! an element twice.
 
 use crate::inputs::RandomVector;
 use gridstride::numbers::{Number, NumberType, OperatorName};
@@ -14,8 +14,8 @@ pub(super) struct ScanInput<T> {
 }
 
 impl<T: Number> ScanInput<T> {
-    /// Returns the vector that is scanned in measurements. For a sum, its floats are in −1..1. Only sums of floats
-    /// round.
+    /// Returns the vector that is scanned in measurements. For a sum, the vector's floats are in −1..1. Only scans that
+    /// compute sums of floats round.
     pub(super) fn new(operator: OperatorName, seed: u64, n: usize) -> Self {
         Self { random: RandomVector::new(seed, 0), n, operator, is_exact: false }
     }
@@ -60,7 +60,7 @@ impl<T: Number> ScanInput<T> {
     }
 
     /// Returns a value that rises from 0 to 2⁶⁴ over the vector, with random steps back. Many elements therefore exceed
-    /// all earlier ones.
+    /// all earlier elements.
     fn rising(&self, index: usize, bits: u64) -> u64 {
         let step = u64::MAX / (self.n as u64).max(1);
         (index as u64 * step).saturating_sub(bits % (step / 2).saturating_mul(16).max(1))

@@ -122,7 +122,7 @@ struct SplitScanWork<'a, T: Number> {
 impl<'a, T: Number> SplitScanWork<'a, T> {
     /// Runs the scan on `input` and compares each segment with the reference by calling `compare`.
     fn checked(&mut self, input: &ScanInput<T>, compare: Compare<'_, T>) -> Result<Deviation, WorkbenchError> {
-        // Frees the old buffers before it allocates new ones.
+        // Frees the old buffers before new ones are allocated.
         self.x.clear();
         self.x = self.team.filled(self.problem.n, |index| input.element(index))?;
         self.y.iter_mut().try_for_each(Buffer::fill_zero)?;

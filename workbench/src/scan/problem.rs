@@ -86,7 +86,8 @@ impl ScanProblem {
         if is_exact { input.exact() } else { input }
     }
 
-    /// Returns true if the problem is a sum of floats, whose results depend on the grouping of the elements.
+    /// Returns true if the problem is a sum of floats. The results of such a sum depend on the grouping of the
+    /// elements.
     pub(super) fn sums_round(&self) -> bool {
         matches!(self.operation.number, NumberType::F32 | NumberType::F64)
             && self.operation.operator == OperatorName::Sum

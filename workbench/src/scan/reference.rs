@@ -36,11 +36,11 @@ fn choose<A>(kind: ScanKind, before: A, upto: A) -> A {
 /// `element_bytes` bytes.
 ///
 /// In a tile, `LookBack` adds the elements of a thread, then by shuffles within a warp, then the sums of chunks and the
-/// sums of warps. Two more additions include the earlier tiles. The look-back adds by shuffles. It also adds once per
-/// tile, because each tile's prefix may be computed from the previous tile's prefix.
+/// sums of warps. Two more additions add the sum of the earlier tiles. The look-back adds by shuffles. The look-back
+/// also adds once per tile, because each tile's prefix may be computed from the previous tile's prefix.
 ///
-/// `Pipelined` adds as `LookBack` does in a tile. It combines the sums of other tiles by shuffles, by one addition per
-/// 32 tiles, and by one addition per tile.
+/// In a tile, `Pipelined` adds in the same way as `LookBack`. `Pipelined` combines the sums of other tiles by shuffles,
+/// by one addition per 32 tiles, and by one addition per tile.
 pub fn sum_depth(rung: ScanRung, index: usize, n: usize, element_bytes: usize) -> f64 {
     let levels = f64::from(n.next_power_of_two().ilog2());
     match rung {
@@ -58,8 +58,8 @@ pub fn sum_depth(rung: ScanRung, index: usize, n: usize, element_bytes: usize) -
     }
 }
 
-/// Compares `found`, the scan of `element(0)`, `element(1)`, …, with the reference. The scan must be one whose partial
-/// results do not round, as with integers, minima and maxima. Uses all cores.
+/// Compares `found`, the scan of `element(0)`, `element(1)`, …, with the reference. The partial results of the scan
+/// must not round. This is the case for integers, minima and maxima. Uses all cores.
 pub fn compare_exact<T: Number, O: Operator<T>>(
     kind: ScanKind,
     element: impl Fn(usize) -> T + Sync,
@@ -128,8 +128,9 @@ pub(super) fn compare_sums_from<T: Number>(
     in_two_passes(first, found.len(), Sums::default(), &fold, Sums::merge, &compare)
 }
 
-/// Compares the `n` elements from index `first` on in two passes. In the first pass, every core folds its segment from
-/// `start`. In the second pass, it compares the segment, starting from the prefix of the earlier segments.
+/// Compares the `n` elements from index `first` on in two passes. In the first pass, every core combines the elements
+/// of its segment, beginning with `start`. In the second pass, every core compares its segment, beginning with the
+/// combination of all earlier segments.
 fn in_two_passes<A: Copy + Send + Sync>(
     first: usize,
     n: usize,

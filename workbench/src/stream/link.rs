@@ -6,7 +6,7 @@ use launch::{Buffer, Device, Error, PinnedBuffer};
 
 use super::{BYTES_TO_DEVICE, BYTES_TO_HOST, median};
 
-/// The number of elements, 64 MiB, that [`Link::measure`] copies at a time.
+/// The number of elements per copy in [`Link::measure`]: 64 MiB.
 const ELEMENTS: usize = 16 << 20;
 
 /// The number of copies to the device for each copy back while both directions are measured together. saxpy copies in
@@ -34,8 +34,9 @@ struct Ends {
 }
 
 impl Link {
-    /// Measures the link's speeds. Copies 64 MiB to the device and back, then 128 MiB to the device while it copies 64
-    /// MiB back. Repeats this `runs` times, at least once, after a warm-up. Each speed belongs to the median time.
+    /// Measures the link's speeds. Copies 64 MiB to the device and back. Then copies 128 MiB to the device and, at the
+    /// same time, 64 MiB back. Repeats this `runs` times, at least once, after a warm-up. Computes each speed from the
+    /// median time.
     ///
     /// # Errors
     /// The errors of [`Device::pinned`] and [`Device::alloc`], and the error of a copy.
@@ -64,15 +65,15 @@ impl Link {
         })
     }
 
-    /// Returns the least time of a run on `n` elements in seconds. It assumes that both directions copy at once, each
-    /// as fast as alone.
+    /// Returns a lower bound for the time of a run on `n` elements, in seconds. This bound assumes that both directions
+    /// copy at the same time, each as fast as alone.
     pub fn floor(self, n: usize) -> f64 {
         let seconds = |bytes: u64, speed: f64| (n as u64).saturating_mul(bytes) as f64 / speed;
         seconds(BYTES_TO_DEVICE, self.host_to_device).max(seconds(BYTES_TO_HOST, self.device_to_host))
     }
 
-    /// Returns the time in seconds in which `n` elements are copied to the device and back, at the speed of both
-    /// directions together.
+    /// Returns the time in seconds for copying `n` elements to the device and back, if both directions are used at the
+    /// same time.
     pub fn two_way(self, n: usize) -> f64 {
         (n as u64).saturating_mul(BYTES_TO_DEVICE + BYTES_TO_HOST) as f64 / self.both
     }

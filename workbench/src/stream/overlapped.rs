@@ -8,7 +8,7 @@ use launch::{BufferPart, Device, Error, LaunchConfig};
 
 use super::{DeviceVectors, Times, between, config};
 
-/// The alignment of chunks in elements. It is 256 bytes, as for whole buffers.
+/// The alignment of chunks in elements. In bytes, the alignment is 256, as for whole buffers.
 const CHUNK_ALIGNMENT: usize = 64;
 
 /// A chunk of the vectors, in host memory and in device memory.
@@ -59,7 +59,8 @@ impl DeviceVectors {
         self.in_chunks(count, count, a, x, y, out)
     }
 
-    /// Like [`in_streams`](Self::in_streams), but with any number of chunks, which the streams take in turn.
+    /// Like [`in_streams`](Self::in_streams), but with any number of chunks, which are distributed over the streams in
+    /// rotation.
     ///
     /// # Errors
     /// The errors of [`in_streams`](Self::in_streams).
@@ -83,9 +84,9 @@ impl DeviceVectors {
             let start = Instant::now();
             let began = stage_ends()?;
             let [uploaded, computed] = loop {
-                // Each iteration takes a chunk per stream. All copies to the device are enqueued first, then all
-                // kernels, then all copies back, as in the source. Thus no stream's work waits in a queue of the GPU
-                // behind work that is not ready.
+                // Each iteration processes one chunk per stream. It enqueues all copies to the device, then all
+                // kernels, then all copies back, as the book's program does. Thus no stream's work waits in a queue of
+                // the GPU behind work that is not ready.
                 let mut chunks_there = Vec::with_capacity(streams.len());
                 for (stream, Chunk { device_x, device_y, x, y, out }) in streams.iter().zip(rest.by_ref()) {
                     let (device_x, device_y) = (stream.upload_part(device_x, x)?, device_y.view_mut());

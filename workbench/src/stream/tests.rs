@@ -35,11 +35,11 @@ fn lengths_must_match() {
 #[test]
 fn the_slower_direction_is_the_floor() {
     let link = Link { host_to_device: 50e9, device_to_host: 20e9, both: 60e9 };
-    // 8 bytes there at 50 GB/s, 4 bytes back at 20 GB/s.
+    // The link copies 8 bytes per element to the device at 50 GB/s, and 4 bytes back at 20 GB/s.
     assert_eq!(link.floor(1_000_000_000), 0.2);
     assert_eq!(Link { device_to_host: 50e9, ..link }.floor(1_000_000_000), 0.16);
     assert_eq!(link.floor(0), 0.0);
-    // 12 bytes at 60 GB/s.
+    // The link copies 12 bytes per element at 60 GB/s.
     assert_eq!((link.two_way(1_000_000_000), link.two_way(0)), (0.2, 0.0));
 }
 

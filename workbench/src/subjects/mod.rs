@@ -21,8 +21,8 @@ mod sources;
 
 pub use sources::sources;
 
-/// The default length of a vector. It is large enough that a last block with less work hardly changes the figures, and
-/// small enough that a run takes a second or two.
+/// The default length of a vector. This length is large enough that a last block with less work hardly changes the
+/// figures, and small enough that a run takes a second or two.
 const LENGTH: usize = 1 << 18;
 
 /// A subject of `host explain`: a rung or another kernel of an algorithm, or a probe.
@@ -33,11 +33,11 @@ pub struct Subject {
     pub rung: &'static str,
     /// The idea of the rung in a line: its difference from the previous rung.
     pub idea: &'static str,
-    /// The names of the kernel functions that are shown. The subject may launch further kernels.
+    /// The names of the kernel functions that are shown. The subject may also launch other kernels.
     pub families: &'static [&'static str],
-    /// True if the algorithm's name selects the subject too; otherwise only the subject's own name selects it.
+    /// True if the algorithm's name also selects the subject, false if only the subject's own name selects it.
     pub is_rung: bool,
-    /// Runs the subject as the algorithm's command does.
+    /// Runs the subject in the same way as the algorithm's command.
     pub run: Box<RunOnDevice>,
 }
 
@@ -211,7 +211,7 @@ impl Wanted {
 /// The advice in messages about too little memory.
 const SMALLER: &str = "choose a smaller --n or --size";
 
-/// The subjects that a name selects, and the kernel to show if the name is a kernel's.
+/// The subjects that a name selects, and the kernel to show if a kernel has that name.
 pub struct Chosen {
     /// The full name of the selection.
     pub title: String,

@@ -16,7 +16,7 @@ pub(super) const ALGORITHM: &str = "probe";
 /// The number of threads per block.
 const BLOCK: u32 = 256;
 
-/// The number of elements that a thread of a bandwidth kernel handles in a pass.
+/// The number of elements that a thread of a bandwidth kernel accesses in one iteration of its loop.
 const UNROLL: usize = 4;
 
 /// The offset of the misaligned access, in elements.

@@ -36,7 +36,8 @@ fn a_name_of_several_rungs_or_of_none_is_explained() {
     }
 }
 
-/// The kernels that run only on bounded grids. `host explain` does not launch them, because its boards are tori.
+/// The kernels that run only on bounded grids. `host explain` does not launch these kernels, because its boards are
+/// tori.
 const OF_BOUNDED_GRIDS: [&str; 3] = ["life_corners", "life_edges_of", "life_streaming_plane"];
 
 /// Checks that every kernel belongs to a subject, and that each subject launches the kernels that it names.

@@ -25,7 +25,7 @@ const TYPES: [NumberType; 6] = {
     [F32, F64, U8, U16, U32, U64]
 };
 
-/// The size of a matrix whose rows and columns begin at all positions within a sector.
+/// The size of a matrix with odd width and height, so that its rows and columns begin at all positions within a sector.
 const UNALIGNED: Shape = Shape::plane(511, 513);
 
 impl Algorithm for TransposeAlgorithm {

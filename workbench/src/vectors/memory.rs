@@ -37,7 +37,7 @@ impl HostVector {
         inputs::fill_with(self.elements_mut(), element);
     }
 
-    /// Fills this vector with the elements of random vector number `vector` of `seed`.
+    /// Fills this vector with the elements of the random vector that has number `vector` and seed `seed`.
     pub(crate) fn fill_random(&mut self, number: NumberType, seed: u64, vector: u64) -> Result<(), WorkbenchError> {
         typed!(number, [f32 f64 i32 u32 i64 u64 u8 u16], T => {
             RandomVector::<T>::new(seed, vector).fill(self.elements_mut());

@@ -2,10 +2,10 @@
 //!
 //! # Design
 //!
-//! The element type of a problem on vectors is a [`NumberType`]. A [`DeviceVector`] and a [`HostVector`] hold elements
-//! of any type. Where elements are read or written, `typed!` selects the functions for the type. The traits
-//! [`Problem`], [`Inputs`] and [`PreparedRung`] are therefore implemented once, and not once per algorithm and type. An
-//! algorithm implements [`VectorProblem`] and [`Computation`].
+//! The element type of a problem on vectors is a [`NumberType`]. The elements of a [`DeviceVector`] or a [`HostVector`]
+//! may have any type. Where elements are read or written, the macro `typed!` selects the functions for the type. The
+//! traits [`Problem`], [`Inputs`] and [`PreparedRung`] are therefore implemented only once for all algorithms and
+//! types. An algorithm implements [`VectorProblem`] and [`Computation`].
 
 use cuda_std::{ArgumentId, Rung};
 use launch::{Device, Held, Queue, Resources};
@@ -43,7 +43,7 @@ pub(crate) fn wrong_type(number: NumberType) -> WorkbenchError {
 pub(crate) struct Layouts {
     pub(crate) x: Layout,
     pub(crate) y: Layout,
-    /// For each element of x, the number of elements that a run must read or write.
+    /// The number of elements that a run must read or write, per element of x.
     pub(crate) accesses: u64,
 }
 
@@ -182,7 +182,7 @@ pub(crate) trait Computation {
     /// Compares the result of the last run with the reference.
     fn compare(&mut self, vectors: Vectors<'_>) -> Result<Deviation, WorkbenchError>;
 
-    /// Adds the buffers that the computation owns to `held`.
+    /// Adds the computation's own buffers to `held`.
     fn hold<'s>(&'s mut self, _held: &mut Held<'s>) {}
 
     /// Returns the number of bytes of the computation's temporary storage.

@@ -9,13 +9,14 @@ use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 use cuda_builder::{Arch, Header, Search, Toolchain};
+use ptxas::Assembled;
 
+use crate::assemblers;
 use crate::build_ptx;
 use crate::kernels::{self, Kernel};
 use crate::modules::{self, Module};
 use crate::parallel;
 use crate::ptx;
-use crate::ptxas::{self, Assembled, Ptxas};
 use crate::resources::{self, NEWEST, Table};
 use crate::sources;
 use crate::stamps::Stamps;
@@ -80,7 +81,7 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     println!("code: {} kernels, {} findings", code.kernels(), code.findings.len());
     findings.extend(code.findings);
     findings.extend(resources::check(workspace, &modules, &table)?);
-    // Printed last, where a user sees them.
+    // Warnings are printed last, where a user sees them.
     for warning in warnings(skipped, options.require_rebuild, &mut findings) {
         eprintln!("WARNING: {warning}");
     }
@@ -90,8 +91,8 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     bail!("gpu/ptx is not in order:\n  {}", findings.join("\n  "))
 }
 
-/// Reads the modules and compares the recorded hashes with those of the sources and texts. Returns the modules, and the
-/// files of the modules that were not built from the present sources.
+/// Reads the modules, and compares the hashes of the sources and texts with the recorded hashes. Returns the modules,
+/// and the files of the modules that were not built from the present sources.
 fn check_sources(
     workspace: &Workspace,
     algorithms: &Algorithms,
@@ -240,16 +241,16 @@ fn assemble(
     findings: &mut Vec<String>,
 ) -> Result<(Table, CodeFindings)> {
     let (mut table, mut code) = (Table::of(modules), CodeFindings::default());
-    let assemblers = Ptxas::given_or_found(&options.ptxas, workspace)?;
+    let assemblers = assemblers::given_or_found(&options.ptxas, workspace)?;
     if assemblers.is_empty() {
-        let remedy = ptxas::REMEDY;
+        let remedy = assemblers::REMEDY;
         println!("assembly: skipped, no ptxas found; {remedy}");
         if options.require_ptxas {
             findings.push(format!("--require-ptxas: no ptxas found; {remedy}"));
         }
         return Ok((table, code));
     }
-    let by_arch = ptxas::by_arch(&assemblers, Arch::Sm70, NEWEST);
+    let by_arch = assemblers::by_arch(&assemblers, Arch::Sm70, NEWEST);
     let mut shares: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for (arch, ptxas) in &by_arch {
         shares.entry(ptxas.to_string()).or_default().push(arch.to_string());

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use comfy_table::{CellAlignment, Table, presets};
 use cuda_builder::Arch;
+use ptxas::Assembled;
 
 use crate::kernels::Kernel;
-use crate::ptxas::Assembled;
 
 /// Returns the names of the generic kernels, by the names of their instances in `kernels`.
 pub(super) fn families(kernels: &[Kernel]) -> BTreeMap<String, String> {
@@ -38,7 +38,7 @@ impl Report {
         Report { families, ..Report::default() }
     }
 
-    /// Adds the kernels of a module that was built for `module` and assembled for `arch`.
+    /// Adds the kernels of a module that was built for the architecture `module` and assembled for `arch`.
     pub fn add(&mut self, module: Arch, arch: Arch, assembled: &Assembled) {
         for function in assembled.functions.iter().filter(|function| function.is_kernel) {
             let name = self.families.get(&function.name).unwrap_or(&function.name).clone();
@@ -81,8 +81,8 @@ impl Report {
 mod tests {
     use super::*;
     use crate::kernels;
-    use crate::ptxas::Usage;
     use crate::workspace::Workspace;
+    use ptxas::Usage;
 
     /// Returns the rows below the heading for two instances and a plain kernel, assembled for sm_75 and sm_90.
     fn rows(families: BTreeMap<String, String>) -> Vec<String> {

@@ -1,7 +1,7 @@
 //! Tests that each fault of a module is found.
 
 use super::*;
-use crate::ptxas::Usage;
+use ptxas::Usage;
 
 fn header() -> Header {
     Header {
@@ -127,7 +127,7 @@ fn spills_and_local_memory_are_found() {
     assert_eq!(spill, ["a.ptx, plain for sm_80: spills 4 bytes and reloads 8 bytes"]);
     let stack = findings(vec![Usage { stack: 16, ..usage("plain") }, usage("prints")]);
     assert_eq!(stack, ["a.ptx, plain for sm_80: 16 bytes of local memory per thread"]);
-    // A buffer for printing is fine, a spill is not.
+    // A buffer for printing is allowed, but a spill is not.
     assert!(findings(vec![usage("plain"), Usage { stack: 16, ..usage("prints") }]).is_empty());
     assert_eq!(findings(vec![usage("plain"), Usage { stack: 16, spill_loads: 8, ..usage("prints") }]).len(), 1);
     assert_eq!(findings(vec![usage("plain")]), ["a.ptx for sm_80: 1 of 2 kernels assembled"]);

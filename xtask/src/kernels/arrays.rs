@@ -30,7 +30,7 @@ impl Array {
     }
 }
 
-/// The constants of the sources: for each name, the values, each with the index of its file.
+/// The constants of the sources, by name. Each value of a constant has the index of its file.
 #[derive(Default)]
 pub(super) struct Constants(BTreeMap<String, Vec<(usize, Expr)>>);
 
@@ -63,11 +63,11 @@ struct Scope<'a> {
     constants: &'a Constants,
     file: usize,
     arguments: &'a [(String, String)],
-    /// The depth of constants that refer to constants, at which the expression was found.
+    /// The number of constants that were replaced by their values to reach the expression.
     depth: usize,
 }
 
-/// The maximum depth of constants that refer to constants.
+/// The maximum of [`Scope::depth`]. It ends the evaluation of constants that refer to each other.
 const MAX_DEPTH: usize = 8;
 
 impl Scope<'_> {

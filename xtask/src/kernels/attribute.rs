@@ -16,7 +16,7 @@ pub(super) struct Attribute {
     pub line: usize,
     pub max_threads: Option<u32>,
     pub min_blocks: Option<u32>,
-    /// The instances of the kernel. A kernel that is not generic has one.
+    /// The instances of the kernel. A kernel that is not generic has one instance.
     pub instances: Vec<Instance>,
 }
 

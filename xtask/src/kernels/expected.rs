@@ -15,7 +15,7 @@ pub enum Wide {
     Copies,
 }
 
-/// A rule for a kernel's code, which its attribute may allow it to break.
+/// A rule for the code of a kernel. The attribute of a kernel may allow an exception.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Rule {
     /// The PTX does not access local memory (`ld.local`, `st.local`). The assembler may replace such accesses by
@@ -73,7 +73,7 @@ impl Expected {
         Ok(true)
     }
 
-    /// Returns these requirements combined with those of a group of instances.
+    /// Returns these requirements combined with the requirements of a group of instances.
     pub(super) fn with(&self, of_group: &Expected) -> Expected {
         let wide = [&self.wide[..], &of_group.wide].concat();
         Expected { wide, allowed: [&self.allowed[..], &of_group.allowed].concat() }

@@ -126,7 +126,7 @@ impl Body {
 }
 
 impl<'ast> Visit<'ast> for Body {
-    /// Skips functions that the body declares. Their calls count where these functions are called.
+    /// Skips functions that the body declares. Their calls count where these nested functions are called.
     fn visit_item(&mut self, _: &'ast Item) {}
 
     fn visit_expr_call(&mut self, call: &'ast ExprCall) {

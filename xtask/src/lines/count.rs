@@ -59,9 +59,9 @@ pub(super) fn count(path: &str, text: &str, is_test: bool) -> Result<Counts> {
     Ok(counts)
 }
 
-/// Returns true if the path is that of a test.
+/// Returns true if the file at `path` belongs to tests.
 fn is_in_tests(path: &str) -> bool {
-    // The programs in the workspace's own `examples` are production code, which users read.
+    // The programs in the folder `examples` of the workspace are production code, because users read them.
     let inner = path.strip_prefix("examples/").unwrap_or(path);
     inner.split('/').any(|part| matches!(part, "tests" | "tests.rs" | "benches" | "examples"))
 }
@@ -143,7 +143,7 @@ struct Tests {
 impl Tests {
     fn of(path: &str, text: &str) -> Result<Tests> {
         let mut tests = Tests::default();
-        // Most files have none and need not be parsed.
+        // Most files have no such items and need not be parsed.
         if text.contains("cfg(test") || text.contains("cfg(all(test") {
             tests.visit_file(&syn::parse_file(text).with_context(|| format!("cannot parse {path}"))?);
         }

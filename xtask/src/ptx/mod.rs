@@ -175,10 +175,10 @@ fn without_comments(text: &str) -> String {
 }
 
 /// Returns the declarations of a module. Each has a line number, the text before the body, and the body if there is
-/// one. The number is that of the line in which the body begins, or else of the line in which the declaration ends.
+/// one. The line number is where the body begins or, without a body, where the declaration ends.
 ///
-/// In the compiler's output, a directive such as `.target` ends at the end of the line, a variable at a semicolon, and
-/// a function at a brace.
+/// In the compiler's output, a directive such as `.target` ends at the end of the line. A variable ends at a semicolon,
+/// and a function at a brace.
 fn top_level(text: &str) -> Vec<(usize, String, Option<String>)> {
     let mut found = Vec::new();
     let mut statement = String::new();
@@ -233,10 +233,11 @@ fn instructions(body: &str, start: usize) -> Vec<Instruction> {
             for character in text.chars().chain(std::iter::once('\n')) {
                 let is_first = statement.trim().is_empty();
                 match character {
-                    // A brace at the start of a statement is that of a scope. Other braces enclose vectors.
+                    // A brace at the start of a statement opens or closes a scope. Other braces enclose vectors.
                     '{' | '}' if is_first => statement.clear(),
                     ';' => found.extend(instruction(&std::mem::take(&mut statement), first_line)),
-                    // A label. A colon in an instruction is doubled (`.shared::cta`) or follows an operand.
+                    // The colon ends a label. In an instruction, a colon is doubled (`.shared::cta`) or follows an
+                    // operand.
                     ':' if is_label(&statement) => statement.clear(),
                     _ => {
                         if is_first {

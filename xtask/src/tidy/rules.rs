@@ -31,7 +31,7 @@ pub(super) fn of_text(path: &str, text: &str) -> Vec<Finding> {
 pub(super) fn target(file: &File<'_>) -> Vec<Finding> {
     // The attributes of the crate itself are outside all parts.
     let is_gate = |token: &Token| DEVICE_ROOTS.contains(&file.path) && file.parts.around(token).is_none();
-    // A choice of inlining alone does not change the behaviour.
+    // A condition on the target that only chooses inlining does not change the behaviour.
     let hints = ["target_arch", "=", "\"nvptx64\"", ",", "inline", "(", "always", ")"];
     let hints: Vec<usize> = file.find(&hints).map(|token| token.bytes.start).collect();
     let is_allowed =

@@ -24,8 +24,8 @@ pub(super) fn undocumented(file: &File<'_>) -> Vec<Finding> {
     findings
 }
 
-/// Returns true if a SAFETY comment is in `line` (counted from 1), directly above it, or directly above line `part`, in
-/// which the enclosing item, statement, arm or field starts.
+/// Returns true if a SAFETY comment is in `line` (counted from 1), directly above it, or directly above line `part`.
+/// The enclosing item, statement, arm or field starts in line `part`.
 fn is_argued(lines: &[&str], line: usize, part: usize) -> bool {
     let is_argument = |line: &&str| line.split_once("//").is_some_and(|(_, comment)| comment.contains("SAFETY:"));
     let is_comment = |line: &&&str| line.trim_start().starts_with("//");
@@ -65,7 +65,7 @@ mod tests {
     fn an_unsafe_impl_needs_an_argument() {
         assert_eq!(lines("//! A.\n/// Docs.\nunsafe impl Send for A {}\n"), [3]);
         assert_eq!(lines("//! A.\n// SAFETY: A is a number.\nunsafe impl Send for A {}\n"), NONE);
-        // One argument does not serve two.
+        // One SAFETY comment does not cover two impls.
         assert_eq!(lines("//! A.\n// SAFETY: A.\nunsafe impl Send for A {}\nunsafe impl Sync for A {}\n"), [4]);
     }
 

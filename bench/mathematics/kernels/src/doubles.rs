@@ -2,8 +2,8 @@
 
 use cuda_std::{GlobalMut, GpuFloat, kernel, thread};
 
-/// Sums `f(x)` over 8·`count` values of `x`, which are `step` apart and differ from thread to thread. A store that
-/// never happens keeps the compiler from deleting the sum.
+/// Sums `f(x)` over 8·`count` values of `x`. The values are `step` apart and differ from thread to thread. A store that
+/// is never executed keeps the compiler from deleting the sum.
 #[inline(always)]
 fn sum(start: f64, per_thread: f64, step: f64, count: u32, y: GlobalMut<f64>, f: impl Fn(f64) -> f64) {
     let mut x = start + per_thread * f64::from(thread::index_1d() as u32);

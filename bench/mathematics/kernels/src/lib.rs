@@ -8,8 +8,8 @@ mod pairs;
 use cuda_std::{Global, GlobalMut, GpuFloat, kernel, thread};
 use pairs::Bits;
 
-/// Sums `f(x)` over 8·`count` values of `x`, which are `step` apart and differ from thread to thread. A store that
-/// never happens keeps the compiler from deleting the sum.
+/// Sums `f(x)` over 8·`count` values of `x`. The values are `step` apart and differ from thread to thread. A store that
+/// is never executed keeps the compiler from deleting the sum.
 #[inline(always)]
 fn sum(start: f32, per_thread: f32, step: f32, count: u32, y: GlobalMut<f32>, f: impl Fn(f32) -> f32) {
     let mut x = start + per_thread * thread::index_1d() as f32;
@@ -20,7 +20,7 @@ fn sum(start: f32, per_thread: f32, step: f32, count: u32, y: GlobalMut<f32>, f:
         result
     };
     for _ in 0..count {
-        // Written out, so that the calls overlap and no loop counter costs time.
+        // The eight calls are written out, so that they overlap and no loop counter costs time.
         let terms = (next(), next(), next(), next(), next(), next(), next(), next());
         sum += terms.0;
         sum += terms.1;

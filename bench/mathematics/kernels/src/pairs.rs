@@ -38,7 +38,7 @@ macro_rules! pair {
             let special = |random: u64| SPECIAL[(random >> 40 & 15) as usize] as $float;
             match i % 6 {
                 0 => (any, <$float>::from_bits(second as $bits)),
-                // Exponents near each other.
+                // Two numbers with similar exponents.
                 1 => {
                     let exponent = (second % 9) as $bits << $mantissa;
                     let low = second as $bits & ((1 << $mantissa) - 1);
@@ -46,7 +46,7 @@ macro_rules! pair {
                 }
                 2 => (special(first), if second & 1 == 0 { special(second) } else { moderate(second) }),
                 3 => (moderate(first), special(second)),
-                // Numbers near 1, and small whole numbers.
+                // A number near 1 and a whole number of 16 bits.
                 4 => (
                     <$float>::from_bits((1.0 as $float).to_bits() ^ (first as $bits & ((1 << ($mantissa - 8)) - 1))),
                     (second as i16) as $float,

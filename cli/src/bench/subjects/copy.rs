@@ -1,4 +1,5 @@
-//! Measures the yardstick: the device's own copy, and the copy kernel at its best setting.
+//! Measures the copies with which rungs are compared: the device's own copy, and the copy kernel at its fastest
+//! setting.
 
 use gpu::probe::{Operand, U32x4};
 use launch::{Device, LaunchConfig};
@@ -12,7 +13,7 @@ use crate::bench::points::{Bench, Point, filled};
 use workbench::inputs::RandomVector;
 use workbench::probe::{Arrays, BLOCKS, BandwidthKernel, Instance, Measured};
 
-/// The name of the copy kernel, which takes the place of a rung's name.
+/// The name of the copy kernel, which rows show in place of a rung's name.
 const KERNEL: &str = "global_copy";
 
 /// The number of bytes of each array while the settings are compared.
@@ -40,7 +41,7 @@ pub(super) fn run(bench: &mut Bench, sweep: &Sweep) -> anyhow::Result<()> {
     }
 }
 
-/// Returns the sweep of the device's copy alone, at `lengths`.
+/// Returns the sweep that measures only the device's own copy, at `lengths`.
 pub(in crate::bench) fn yardstick(lengths: Vec<Shape>) -> Sweep {
     Sweep::new(Subject::Copy, Rungs::Last, 1, lengths)
 }

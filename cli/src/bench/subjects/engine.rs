@@ -8,10 +8,10 @@ use workbench::algorithm::Algorithm;
 use crate::bench::meter::Times;
 use crate::bench::points::Bench;
 
-/// The name of the engine, which takes the place of a rung's name.
+/// The name of the engine, which rows show in place of a rung's name.
 const ENGINE: &str = "cpu";
 
-/// The number of timed runs, after those that determine the number of steps per run.
+/// The number of timed runs. Earlier, untimed runs determine the number of steps per run.
 const RUNS: usize = 5;
 
 /// The minimum number of steps of a run.

@@ -1,9 +1,9 @@
 //! Measures the time that a launch costs the host: bare (checked and prepared once), typed, and in a graph. It also
-//! measures the cost of a sum, with scratch memory that is kept or that each call allocates.
+//! measures the cost of a sum, with scratch memory that is allocated once or by each call.
 //!
-//! The kernel is a saxpy of one block on 32 elements, which does next to nothing. Launches come in batches on an idle
-//! device, so that its queue never fills and the host never waits. All kinds take turns, so that a change of clocks
-//! affects all of them.
+//! The kernel is a saxpy of one block on 32 elements, which takes hardly any time. Launches are made in batches on an
+//! idle device, so that its queue never fills and the host never waits. Batches of all kinds alternate, so that a
+//! change of clock rates affects all of them.
 
 use std::time::{Duration, Instant};
 
@@ -21,13 +21,13 @@ use crate::bench::points::Bench;
 /// The number of elements of a sum: enough for several blocks, which need memory for their partial sums.
 const SUMMED: usize = 10_000;
 
-/// A batch of sums has this many times fewer calls than a batch of launches.
+/// The number of launches in a batch of launches, divided by the number of sums in a batch of sums.
 const LAUNCHES_PER_SUM: usize = 5;
 
-/// The number of timed batches of each kind, after one that warms up.
+/// The number of timed batches of each kind. An untimed batch before them warms up.
 const BATCHES: usize = 41;
 
-/// The number of launches per batch. A GPU's queue takes about a thousand.
+/// The number of launches per batch. A GPU's queue has room for about a thousand launches.
 const LAUNCHES: usize = 50;
 
 /// The times of one kind of launch.

@@ -1,4 +1,4 @@
-//! Measures a sweep: the rungs of an algorithm, or a subject that is no algorithm.
+//! Measures a sweep: the rungs of an algorithm, or a subject that is not an algorithm.
 
 use cuda_std::Rung;
 use workbench::algorithm::Algorithm;

@@ -1,5 +1,5 @@
-//! Measures how long a command takes on small data, from the start of its process to the end. Most of this time goes to
-//! the CUDA context and to what the driver compiles.
+//! Measures how long a command takes on small data, from the start of its process to the end. Most of this time is
+//! spent on creating the CUDA context and on compiling kernels.
 
 use std::env;
 use std::path::Path;
@@ -14,10 +14,10 @@ use workbench::bench::{MeasuredPoint, Sweep};
 use crate::bench::meter::Times;
 use crate::bench::points::Bench;
 
-/// The number of runs of each command with each cache.
+/// The number of runs of each command with each state of the cache.
 const RUNS: usize = 3;
 
-/// Measures each command with each cache, by the host's clock.
+/// Measures each command with each state of the cache, by the host's clock.
 pub(super) fn run(bench: &mut Bench, sweep: &Sweep) -> anyhow::Result<()> {
     if bench.device().is_simulated() {
         bench.note("start: the simulator has no driver that compiles kernels".to_owned());
@@ -40,7 +40,8 @@ pub(super) fn run(bench: &mut Bench, sweep: &Sweep) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Times one run of this program, whose driver caches compiled code in `cache`, or not at all if `is_off`.
+/// Times one run of this program. The driver caches compiled code in the folder `cache`, or nowhere if `is_off` is
+/// true.
 fn time(command: &str, arguments: &str, cache: &Path, is_off: bool) -> anyhow::Result<Duration> {
     let program = env::current_exe().context("cannot find this program")?;
     let mut child = Command::new(program);

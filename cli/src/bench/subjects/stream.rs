@@ -9,8 +9,8 @@ use workbench::bench::{MeasuredPoint, Sweep};
 /// The number of timed runs with each number of chunks.
 const RUNS: usize = 11;
 
-/// Measures the three stages with each number of chunks. A row has the bytes that cross the link between host and
-/// device. The row's setting names the share of the link's speed in both directions.
+/// Measures the three stages with each number of chunks. A row counts the bytes that cross the link between host and
+/// device. The row's setting is the share of the link's two-way speed that the run reaches.
 pub(super) fn run(bench: &mut Bench, sweep: &Sweep) -> anyhow::Result<()> {
     let report = stream::measure(&bench.device(), sweep.largest(), &STREAM_CHUNKS, RUNS, bench.seed)?;
     for row in &report.rows {

@@ -13,7 +13,7 @@ use workbench::inputs::RandomVector;
 use crate::bench::meter::Times;
 use crate::bench::points::{Bench, filled};
 
-/// The number of timed runs of each path, after one that warms up.
+/// The number of timed runs of each path. An untimed run before them warms up.
 const RUNS: usize = 15;
 
 /// Times each path of a copy by the host's clock, until the data is on the device.

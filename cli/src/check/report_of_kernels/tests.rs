@@ -29,7 +29,7 @@ fn a_mistake_is_told_once_with_the_orders_that_show_it() {
         run(Schedule::OneAhead(2), Some("y[0] is 1 instead of 0")),
     ];
     let rows = rows(&[family("scale_one_block")], &cases, &runs);
-    // The selected kernel, and the faulty one.
+    // The rows are the selected kernel and the faulty one.
     assert_eq!(
         rows.iter().map(|row| (row.kernel, row.faults.len())).collect::<Vec<_>>(),
         [("scale_one_block", 0), ("scale_grid", 2)]

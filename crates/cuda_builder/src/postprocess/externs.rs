@@ -27,8 +27,8 @@ pub fn define_comparisons(ptx: &str) -> Cow<'_, str> {
     text
 }
 
-/// Returns the body of a comparison. It compares words while they are equal, if both addresses are multiples of four,
-/// and then bytes.
+/// Returns the body of a comparison. If both addresses are multiples of four, the body compares words as long as they
+/// are equal. It then compares bytes.
 fn comparison(name: &str, result: &str) -> String {
     format!(
         "{{
@@ -73,7 +73,7 @@ ${name}_end:
     )
 }
 
-/// Returns the first declared function that the driver does not provide. The driver would refuse the text.
+/// Returns the first declared function that the driver does not provide. The driver would reject the PTX.
 pub fn undefined(ptx: &str) -> Option<&str> {
     ptx.lines().filter_map(declared).find(|name| !PROVIDED.contains(name))
 }

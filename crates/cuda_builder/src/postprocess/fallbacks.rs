@@ -29,7 +29,7 @@ pub fn take(ptx: &str) -> (String, Vec<Fallback>) {
     let (mut text, mut fallbacks) = (String::with_capacity(ptx.len()), Vec::new());
     let mut lines = ptx.split_inclusive('\n').peekable();
     while let Some(line) = lines.next() {
-        // The note is alone between the comments that enclose inline assembly.
+        // The comment for a fallback is alone between the comments that enclose inline assembly.
         let is_opened = line.trim() == "// begin inline asm";
         let note = if is_opened { lines.peek().copied().unwrap_or_default() } else { line };
         match note.trim().strip_prefix(FALLBACK).and_then(fallback) {

@@ -49,7 +49,7 @@ fn place(name: &str, modifiers: &[&str]) -> Option<usize> {
     let types = modifiers.len() - modifiers.iter().rev().take_while(|part| is_type(part)).count();
     let saturating = types.checked_sub(1).filter(|&last| modifiers[last] == "sat");
     match (name, &modifiers[types..]) {
-        // `min.NaN` and `max.NaN` have it first.
+        // In `min.NaN` and `max.NaN`, `.ftz` is the first modifier.
         ("min" | "max", ["f32"]) => Some(0),
         // A conversion from an integer has nothing to flush.
         ("cvt", ["f32", "f32" | "f64" | "f16"]) | ("cvt", [_, "f32"]) => Some(saturating.unwrap_or(types)),

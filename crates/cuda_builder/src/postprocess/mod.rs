@@ -86,7 +86,7 @@ pub fn finish(ptx: &str, header: &Header) -> Result<String, PtxError> {
 /// Returns the text that [`finish`] returns, without the header.
 ///
 /// # Errors
-/// As for [`finish`].
+/// The errors of [`finish`].
 pub fn process(ptx: &str) -> Result<String, PtxError> {
     let ptx = externs::define_comparisons(ptx);
     match externs::undefined(&ptx) {
@@ -108,7 +108,7 @@ fn parse_bounds(line: &str, rest: &str) -> Result<(String, Bounds), PtxError> {
 }
 
 /// Returns the name of the kernel whose entry starts in this line.
-fn entry_name(line: &str) -> Option<&str> {
+pub(crate) fn entry_name(line: &str) -> Option<&str> {
     let (before, after) = line.split_once(".entry ")?;
     let is_directive = before.split_whitespace().all(|word| word.starts_with('.'));
     let end = after.find(|c: char| c == '(' || c.is_whitespace()).unwrap_or(after.len());
@@ -187,7 +187,8 @@ impl Names {
         };
         let is_constant = |hash: &str, _: &str| hash.len() == 32;
         if symbol.starts_with("_R") {
-            // `Cs<hash>_` precedes a crate's name. `Cs_`, `Cs0_`, `Cs1_` are the scheme's own 1st, 2nd, 3rd.
+            // `Cs<hash>_` precedes a crate's name. The replacements `Cs_`, `Cs0_`, `Cs1_`, … are the mangling scheme's
+            // first, second and third number.
             let is_crate = |hash: &str, after: &str| hash.len() >= 6 && after.starts_with('_');
             let number = |hash: &str| match index(&mut self.crates, hash) {
                 0 => String::new(),

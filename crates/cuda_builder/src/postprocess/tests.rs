@@ -47,7 +47,7 @@ fn bounds_stand_between_the_parameters_and_the_body() {
 fn bounds_without_their_kernel_are_an_error() {
     let text = MODULE.replace("launch_bounds scale ", "launch_bounds scal ");
     assert_eq!(process(&text), Err(PtxError::UnknownKernel("scal".to_owned())));
-    // A device function of this name is no kernel.
+    // The name in the comment belongs to a device function and not to a kernel.
     let text = "// cuda_std launch_bounds look 32 0\n.func  look(\n)\n{\n}\n";
     assert_eq!(process(text), Err(PtxError::UnknownKernel("look".to_owned())));
 }

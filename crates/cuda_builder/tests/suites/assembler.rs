@@ -7,7 +7,7 @@ use std::{env, fs};
 use cuda_builder::Arch;
 
 /// Returns the assemblers that `ci/install-tools.sh` has installed in `target`, and those in the `PATH`.
-fn found() -> Vec<PathBuf> {
+pub fn found() -> Vec<PathBuf> {
     let tools = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/tools/lib");
     let below = |folder: PathBuf| fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     let installed = below(tools).flat_map(|python| below(python.join("site-packages/nvidia")));

@@ -7,6 +7,7 @@ use std::time::SystemTime;
 
 use cuda_builder::{Arch, BuildError, CudaBuilder, Header, TARGET_DIR_VARIABLE, Toolchain};
 
+use crate::assembler::found;
 use crate::{intrinsics, scratch, toolchain};
 
 pub fn fixture() -> PathBuf {
@@ -61,26 +62,47 @@ const FEATURES: &str = "CUDA_BUILDER_TEST_FEATURES";
 /// Checks that a build script writes the file for `launch::include_ptx!`, or prints the compiler's messages unchanged.
 fn embedded(toolchain: &Toolchain, sample: &Path, target: &Path) {
     let out = tempfile::tempdir().unwrap();
-    let run = |features: &str, rustc: &Path| {
+    let run_with = |features: &str, rustc: &Path, environment: &[(&str, &Path)]| {
         let mut script = Command::new(std::env::current_exe().unwrap());
         script.args(["--exact", "builds::builds_the_sample_kernels", "--nocapture"]).env(KERNELS, sample);
         script.env(FEATURES, features).env("OUT_DIR", out.path()).envs([("HOST", ""), ("NUM_JOBS", "1")]);
         script.env("CARGO", toolchain.cargo()).env("RUSTC", toolchain.rustc());
         script.env("CUDA_BUILDER_RUSTC", rustc).env("CUDA_BUILDER_CARGO", toolchain.cargo());
+        script.env_remove("CUDA_HOME").envs(environment.iter().copied());
         let output = script.env(TARGET_DIR_VARIABLE, target).output().unwrap();
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         (output.status.success(), text(&output.stdout), text(&output.stderr))
     };
+    let run = |features: &str, rustc: &Path| run_with(features, rustc, &[]);
     let included = || fs::read_to_string(out.path().join("sample_kernels.rs")).unwrap();
 
     let (succeeded, stdout, stderr) = run("fill", toolchain.rustc());
     assert!(succeeded, "{stderr}");
     let ptx = out.path().join("sample_kernels.sm_70.ptx");
-    let image = format!("PtxImage::new(70, include_str!({ptx:?}))");
-    assert_eq!(included(), format!("&[PtxModule {{ path: \"sample_kernels\", images: &[{image}] }}]\n"));
-    assert!(fs::read_to_string(ptx).unwrap().contains(".entry fill"));
+    let image = format!("PtxImage::new(70, include_str!({ptx:?})).compiled_at_open()");
+    let modules = "&[PtxModule { path: \"sample_kernels\", images: &IMAGES }]";
+    let expected = |images: &str, number| {
+        format!("{{\n    static IMAGES: [PtxImage; {number}] = [{images}];\n    {modules}\n}}\n")
+    };
+    assert_eq!(included(), expected(&image, 1));
+    assert!(fs::read_to_string(&ptx).unwrap().contains(".entry fill"));
     for watched in ["src/lib.rs", "table/src/lib.rs", "Cargo.toml", "Cargo.lock"] {
         assert!(stdout.contains(&format!("cargo::rerun-if-changed={}\n", sample.join(watched).display())), "{stdout}");
+    }
+
+    // Machine code, by the toolkit that CUDA_HOME names: the newest assembler that knows the architecture.
+    for assembler in found() {
+        let toolkit = assembler.parent().and_then(Path::parent).unwrap();
+        let (succeeded, stdout, stderr) =
+            run_with("fill", toolchain.rustc(), &[("CUDA_HOME", toolkit), ("PATH", out.path())]);
+        assert!(succeeded, "{stderr}");
+        let cubin = out.path().join("sample_kernels.sm_70.cubin");
+        if stdout.contains("cargo::warning=no machine code for sm_70") {
+            assert_eq!(included(), expected(&image, 1));
+        } else {
+            assert_eq!(included(), expected(&format!("{image}.with_machine_code(include_bytes!({cubin:?}))"), 1));
+            assert!(fs::read(cubin).unwrap().starts_with(b"\x7fELF"));
+        }
     }
 
     let (succeeded, _, stderr) = run("broken", toolchain.rustc());
@@ -94,7 +116,7 @@ fn embedded(toolchain: &Toolchain, sample: &Path, target: &Path) {
         stdout.contains("cargo::warning=no PTX is built") && stdout.contains("rustup component add rust-src"),
         "{stdout}"
     );
-    assert_eq!(included(), "&[PtxModule { path: \"sample_kernels\", images: &[] }]\n");
+    assert_eq!(included(), expected("", 0));
 }
 
 /// Tests all builds of the sample kernels. They are one test, because separate tests would wait for each other's lock
@@ -102,7 +124,8 @@ fn embedded(toolchain: &Toolchain, sample: &Path, target: &Path) {
 #[test]
 fn builds_the_sample_kernels() {
     if let Some(kernels) = std::env::var_os(KERNELS) {
-        let embedded = CudaBuilder::new(kernels).features(std::env::var(FEATURES)).embed();
+        let builder = CudaBuilder::new(kernels).features(std::env::var(FEATURES));
+        let embedded = builder.machine_code(std::env::var_os("CUDA_HOME").is_some()).embed();
         std::process::exit(i32::from(embedded != ExitCode::SUCCESS));
     }
     let Some(toolchain) = toolchain(&fixture()) else { return };
@@ -112,7 +135,7 @@ fn builds_the_sample_kernels() {
     let lock = fs::read(sample.join("Cargo.lock")).unwrap();
     let builder = |krate: &Path, target: &Path| builder(&toolchain, krate, target);
 
-    // The default features, release, copied to the caller's path.
+    // This build has the default features and the release settings, and is copied to the caller's path.
     let out = here.join("out/scale.ptx");
     let target = here.join("target");
     let scale = builder(&sample, &target).copy_to(&out).build().unwrap_or_else(|error| panic!("{error}"));
@@ -133,7 +156,8 @@ fn builds_the_sample_kernels() {
     assert!(!scale.ptx.contains("call"), "{}", scale.ptx);
     assert!(!scale.ptx.contains(".loc"), "{}", scale.ptx);
 
-    // Another feature, with a dependency whose symbols are mangled: the same text in any folder.
+    // This build has another feature and a dependency whose symbols are mangled. Its text must be the same in any
+    // folder.
     let text = fill(&toolchain, &sample, &target);
     assert!(text.contains(".entry fill") && !text.contains(".entry scale"), "{text}");
     assert!(text.contains("5table6square"), "{text}");
@@ -150,8 +174,8 @@ fn builds_the_sample_kernels() {
     assert!(!lines.contains(&*here.to_string_lossy()), "{lines}");
     assert!(!lines.contains(".target sm_70, debug"), "{lines}");
 
-    // The capabilities that Rust-CUDA's kernels test for, up to the architecture, and a feature by `cargo`'s own
-    // arguments.
+    // This build sets the capabilities that Rust-CUDA's kernels test for, up to the architecture. It enables a feature
+    // by an argument for `cargo`.
     let by_arguments = builder(&sample, &target).default_features(false).build_args(&["--features", "floats"]);
     let ptx = by_arguments.build().unwrap_or_else(|error| panic!("{error}")).ptx;
     let writes = |number: f32| ptx.contains(&format!(", {};", number.to_bits()));
@@ -165,9 +189,20 @@ fn builds_the_sample_kernels() {
     let error = builder(&sample, &target).features(["unheard_of"]).build().unwrap_err().to_string();
     assert!(error.contains("unheard_of"), "{error}");
 
+    // LLVM's message names no line: the builder finds the lines of the dependency.
+    let error = builder(&sample, &target).features(["fenced"]).build().unwrap_err().to_string();
+    let line = fs::read_to_string(sample.join("table/src/lib.rs")).unwrap();
+    let line = 1 + line.lines().position(|line| line.contains("compiler_fence")).unwrap();
+    let place = format!(
+        "  --> {}:{line}: in the function `table::fenced` of the crate `table`, which `sample_kernels::uses_a_fence` calls",
+        sample.join("table/src/lib.rs").display()
+    );
+    assert!(error.contains(&place) && error.contains("`compiler_fence` does not compile for a GPU"), "{error}");
+
     assert_eq!(fs::read(sample.join("Cargo.lock")).unwrap(), lock);
 
-    // A project whose crates have the same names and paths: each is built with its own sources, which are older here.
+    // In the twin, crates of the same names and paths have other, older sources. Each project is built with its own
+    // sources.
     let twin = scratch("twin");
     copy(&fixture(), &twin);
     let dependency = twin.join("table/src/lib.rs");
@@ -178,7 +213,7 @@ fn builds_the_sample_kernels() {
     assert_eq!(fill(&toolchain, &sample, &target), text);
     assert_eq!(self::cores(&target), cores);
 
-    // The same text in any folder. The compiled `core` moves along and is not compiled again.
+    // The text is the same in any folder. The compiled `core` moves with the folder and is not compiled again.
     let there = scratch("quite/another place");
     let moved = there.join("sample of another name");
     copy(&fixture(), &moved);
@@ -186,7 +221,7 @@ fn builds_the_sample_kernels() {
     fs::rename(&target, there.join("target")).unwrap();
     assert_eq!(fill(&toolchain, &moved, &there.join("target")), text);
 
-    // A dependency that is new since the lock file was written, as `table` would be here.
+    // The dependency `table` is missing from this lock file, as if it had been added after the file was written.
     fs::write(moved.join("Cargo.lock"), "version = 4\n").unwrap();
     let locked = builder(&moved, &there.join("target")).locked(true).build().unwrap_err().to_string();
     assert!(locked.contains("Cargo.lock") || locked.contains("lock file"), "{locked}");

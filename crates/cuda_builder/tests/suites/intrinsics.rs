@@ -83,7 +83,7 @@ fn intrinsics_are_instructions() {
     let Some(toolchain) = toolchain(&kernels()) else { return };
     let (ptx, fallbacks) = assembled(shared_build(&toolchain, &kernels(), Arch::Sm90), Arch::Sm90);
     assert!(fallbacks.is_empty(), "{fallbacks:?}");
-    // For the tests of `launch` on a GPU.
+    // The tests of `launch` on a GPU read this file.
     if let Some(path) = std::env::var_os("GRIDSTRIDE_INTRINSICS_PTX") {
         std::fs::write(path, &ptx).unwrap();
     }

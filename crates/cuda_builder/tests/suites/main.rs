@@ -6,6 +6,7 @@ mod assembler;
 mod builds;
 mod contraction;
 mod flags;
+mod heap_kernels;
 mod intrinsics;
 mod memory_kernels;
 

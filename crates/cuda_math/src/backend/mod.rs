@@ -1,4 +1,5 @@
-//! Selects the operations of the GPU (`ptx`) or of the host (`simulated`). Both modules have the same functions.
+//! Selects the module `ptx` with the GPU's operations, or the module `simulated` with the host's operations. Both
+//! modules have the same functions.
 
 #[cfg(not(target_arch = "nvptx64"))]
 mod simulated;

@@ -1,6 +1,6 @@
-//! The operations that the `f32` functions consist of: those of IEEE 754, each rounded once, to nearest. Compiler flags
-//! may fuse a plain product with a sum, and make `/` approximate. Such flags do not affect the operations of this
-//! module.
+//! The IEEE 754 operations that the `f32` functions consist of, each rounded once, to nearest. Some compiler flags make
+//! the compiler fuse a plain product with a sum, or make `/` approximate. These flags do not affect the operations of
+//! this module.
 
 use crate::backend;
 
@@ -10,7 +10,7 @@ pub fn fma(a: f32, b: f32, c: f32) -> f32 {
     backend::fma_f32(a, b, c)
 }
 
-/// 1.5·2^23. If it is added to a number, the low bits of the sum are the number rounded to a whole number.
+/// The number 1.5·2^23. In the sum of this number and `x`, the low bits are `x` rounded to a whole number.
 pub const MAGIC: f32 = 12_582_912.0;
 
 /// Returns 2^`n` for `n` from −126 to 127.

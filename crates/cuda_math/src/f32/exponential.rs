@@ -1,5 +1,6 @@
-//! Exponentials, computed as e^x = 2^n · e^r with a whole number n and a small rest r, and likewise for the bases 2 and
-//! 10. A polynomial in r yields the second factor. Adding n to the bits of its exponent multiplies it by 2^n.
+//! Exponentials, computed as e^x = 2^n · e^r with a whole number n and a small rest r. The functions for the bases 2
+//! and 10 use the same method. A polynomial in r yields the second factor. Adding n to this factor's exponent bits
+//! multiplies the factor by 2^n.
 
 use super::arithmetic::{MAGIC, fma, horner, mul, power_of_two};
 
@@ -9,8 +10,8 @@ const LN_2: (f32, f32) = (0.693_147_2, -1.904_654_2e-9);
 /// log10(2) as a sum of two parts.
 const LOG10_2: (f32, f32) = (0.301_03, -1.432_098_9e-8);
 
-/// Returns e^r for |r| up to ln(2)/2, within 4e-9. The coefficients in this file are minimax for the relative error,
-/// with 24 bits each, from Sollya's `fpminimax`.
+/// Returns e^r for |r| up to ln(2)/2, within 4e-9. The polynomials in this file are minimax approximations for the
+/// relative error. Their coefficients have 24 bits each, from Sollya's `fpminimax`.
 #[inline(always)]
 fn polynomial_e(r: f32) -> f32 {
     horner!(r; 1.0, 1.0, 0.499_999_88, 0.166_665_17, 4.166_964e-2, 8.369_126e-3, 1.374_650_2e-3)
@@ -51,8 +52,8 @@ pub fn scale_at_edge(value: f32, shifted: f32) -> f32 {
     mul(mul(value, power_of_two(half)), power_of_two(n.wrapping_sub(half)))
 }
 
-/// Returns the exponential of an `x` that may be out of range or NaN: ∞ if `x` is at least `above`, 0 if `x` is at most
-/// `below`, and otherwise `value` · 2^n. `shifted` is n + `MAGIC`.
+/// Returns the exponential of an `x` that may be out of range or NaN. The result is ∞ if `x` is at least `above`, 0 if
+/// `x` is at most `below`, and otherwise `value` · 2^n. `shifted` is n + `MAGIC`.
 #[inline(always)]
 pub fn edge(x: f32, below: f32, above: f32, value: f32, shifted: f32) -> f32 {
     core::hint::cold_path();
@@ -72,16 +73,15 @@ pub fn exp(x: f32) -> f32 {
     if x.abs() < 87.0 { scale(value, shifted) } else { edge(x, -104.0, 89.0, value, shifted) }
 }
 
-/// Returns two numbers, `value` and `shifted`, from which e^x / 2 is computed: by [`scale`] for `x` from 0 to 87, and
-/// by [`half_exp_edge`] for a greater `x`.
+/// Returns two numbers, `value` and `shifted`. The caller computes e^x / 2 from them by [`scale`] for `x` from 0 to 87,
+/// and by [`half_exp_edge`] for a greater `x`.
 #[inline(always)]
 pub fn half_exp_parts(x: f32) -> (f32, f32) {
     let (r, shifted) = reduce(x);
     (polynomial_e(r), shifted - 1.0)
 }
 
-/// Returns e^x / 2 for an `x` that is at least 87 or NaN. The result is finite even where e^x overflows but its half
-/// does not.
+/// Returns e^x / 2 for an `x` that is at least 87 or NaN. If e^x overflows but e^x / 2 does not, the result is finite.
 #[inline(always)]
 pub fn half_exp_edge(x: f32, value: f32, shifted: f32) -> f32 {
     edge(x, 0.0, 90.0, value, shifted)
@@ -120,24 +120,24 @@ pub fn exp10(x: f32) -> f32 {
 
 #[inline(always)]
 pub fn exp_m1(x: f32) -> f32 {
-    // If e^x − 1 would cancel most of e^x, n is 0.
+    // n is 0 if the subtraction of 1 would cancel most of e^x.
     let shifted = fma(x, LOG2_E, MAGIC);
     let shifted = if x.abs() < 0.41 { MAGIC } else { shifted };
     let r = rest(x, shifted);
-    // (e^r − 1 − r) / r² for r from −0.3475 to 0.41, within 3.3e-9.
+    // `q` approximates (e^r − 1 − r) / r² for r from −0.3475 to 0.41, within 3.3e-9.
     let q = horner!(r; 0.5, 0.166_666_69, 4.166_647e-2, 8.332_545e-3, 1.393_498_4e-3, 2.044_407e-4);
     let small = fma(mul(r, q), r, r);
     if x.abs() < 16.9 {
-        // 2^n, from the bits of 1.
+        // `power` is 2^n, made from the bits of 1.
         let power = scale(1.0, shifted);
-        // Keeps the sign of −0.
+        // `copysign` keeps the sign of −0.
         fma(power, small, power - 1.0).copysign(x)
     } else if x < 0.0 {
-        // −1 is within 0.8 ulp from here on.
+        // For a smaller `x`, the result −1 is within 0.8 ulp.
         -1.0
     } else {
-        // From 16.98 on 2^n − 1 is rounded. Therefore 1 / 2^n is subtracted from e^r, whose other roundings are small
-        // here. From 40 on it is negligible.
+        // From 16.98 on, 2^n − 1 would be rounded. The code therefore subtracts 1 / 2^n from e^r, whose other roundings
+        // are small here. From 40 on, 1 / 2^n is negligible.
         let one = if x < 40.0 { scale(1.0, MAGIC - (shifted - MAGIC)) } else { 0.0 };
         let n = shifted - MAGIC;
         let high = fma(n, -LN_2.0, x);

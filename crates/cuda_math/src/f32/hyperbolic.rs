@@ -4,7 +4,8 @@ use super::arithmetic::{MAGIC, fma, horner, log_of_special, mul, rcp_normal, sqr
 use super::exponential::{half_exp_edge, half_exp_parts, polynomial_2, scale};
 use super::logarithm::ln_1p_plus;
 
-// The coefficients in this file are minimax for the relative error, with 24 bits each, from Sollya's `fpminimax`.
+// The polynomials in this file are minimax approximations for the relative error. Their coefficients have 24 bits each,
+// from Sollya's `fpminimax`.
 
 #[inline(always)]
 pub fn sinh(x: f32) -> f32 {
@@ -56,7 +57,7 @@ const LARGE: f32 = 1_073_741_824.0;
 #[inline(always)]
 pub fn asinh(x: f32) -> f32 {
     let a = x.abs();
-    // e^asinh(a) − 1 = a + a² / (1 + √(1 + a²)). For large a, e^asinh(a) = 2a, with a negligible rest below one half.
+    // e^asinh(a) − 1 = a + a² / (1 + √(1 + a²)). For large a, e^asinh(a) is 2a plus a negligible rest below one half.
     let large = a >= LARGE;
     let square = mul(a, a);
     let square = if large { 1.0 } else { square };
@@ -67,13 +68,13 @@ pub fn asinh(x: f32) -> f32 {
 
 #[inline(always)]
 pub fn acosh(x: f32) -> f32 {
-    // e^acosh(1 + t) − 1 = t + √(t² + 2t). For large x, e^acosh(x) = 2x, with a negligible rest of 1.
+    // e^acosh(1 + t) − 1 = t + √(t² + 2t). For large x, e^acosh(x) is 2x up to a negligible difference.
     let large = x >= LARGE;
     let t = x - 1.0;
     let square = fma(t, t, t + t);
     let sum = t + sqrt_normal(if large { 1.0 } else { square });
     let result = ln_1p_plus(sum, if large { 1.0 } else { 0.0 });
-    // 0 and ∞ stay, and a negative number becomes NaN.
+    // The square root of 0 is 0, of ∞ is ∞, and of a negative number is NaN.
     let special = sqrt_of_special(t);
     if t.to_bits().wrapping_sub(1) < 0x7f7f_ffff { result } else { special }
 }
@@ -83,7 +84,7 @@ pub fn atanh(x: f32) -> f32 {
     let a = x.abs();
     let rest = 1.0 - a;
     let result = mul(ln_1p_plus(mul(a + a, rcp_normal(rest)), 0.0), 0.5);
-    // ∞ for 1, and NaN for larger magnitudes.
+    // `special` is ∞ for a magnitude of 1, and NaN for larger magnitudes.
     let special = -log_of_special(rest);
     (if a < 1.0 { result } else { special }).copysign(x)
 }

@@ -7,8 +7,9 @@ const HALF_PI: f32 = core::f32::consts::FRAC_PI_2;
 /// Two factors whose product is π/2 within 2e-14.
 const HALF_PI_FACTORS: (f32, f32) = (1.683_255_55, 0.933_189_45);
 
-/// Returns q(s) at s = y², where asin(y) = y + y³·q(y²). The error is within 5e-9 for y up to 1/2. The coefficients in
-/// this file are minimax for the relative error, with 24 bits each, from Sollya's `fpminimax`.
+/// Returns q(s) at s = y², where asin(y) = y + y³·q(y²). The error is within 5e-9 for y up to 1/2. The polynomials in
+/// this file are minimax approximations for the relative error. Their coefficients have 24 bits each, from Sollya's
+/// `fpminimax`.
 #[inline(always)]
 fn asin_polynomial(s: f32) -> f32 {
     horner!(s; 0.166_667_52, 7.495_307e-2, 4.546_963_8e-2, 2.418_153_4e-2, 4.216_503_7e-2)
@@ -40,7 +41,7 @@ pub fn acos(x: f32) -> f32 {
     let (far_s, far_y) = far_from_zero(a);
     let near_s = mul(a, a);
     let (s, y) = (if far { far_s } else { near_s }, if far { far_y } else { a });
-    // Negated for a positive x.
+    // `y` is negated for a positive x.
     let y = f32::from_bits(y.to_bits() ^ !x.to_bits() & 0x8000_0000);
     let angle = fma(mul(s, y), asin_polynomial(s), y);
     // The angle from which the result is subtracted: 0 or π.

@@ -6,8 +6,8 @@ use super::arithmetic::{
 };
 use super::exponential::{edge, polynomial_2, scale};
 
-/// Returns `x` and false if `x` is normal, and otherwise `x · factor` and true. It selects one of the two without a
-/// branch, which would cost more.
+/// Returns `x` and false if `x` is normal, and otherwise `x · factor` and true. The function selects the result without
+/// a branch, which would cost more.
 #[inline(always)]
 fn normalized(x: f32, factor: f32) -> (f32, bool) {
     let tiny = x.abs() < f32::MIN_POSITIVE;
@@ -23,8 +23,8 @@ pub fn rsqrt(x: f32) -> f32 {
     if tiny { scaled } else { result }
 }
 
-/// Returns 1 / ∛|`x`| for a normal `x`, within 2^−16. A seed from the exponent's bits is within 4 %, and one
-/// fourth-order step improves it.
+/// Returns 1 / ∛|`x`| for a normal `x`, within 2^−16. The function takes a seed from the exponent's bits, within 4 %,
+/// and improves it by one fourth-order step.
 #[inline(always)]
 fn rcbrt_nearly(x: f32) -> f32 {
     let a = x.abs();
@@ -44,8 +44,8 @@ pub fn cbrt(x: f32) -> f32 {
     let inverse = rcbrt_nearly(x);
     let square = mul(inverse, inverse);
     let root = mul(x, square);
-    // One Newton step for the root: (root³ − x) / (−3·root²). For ∞ the step is NaN, and any finite number can replace
-    // it.
+    // This is one Newton step for the root: (root³ − x) / (−3·root²). For ∞ the step is NaN, and any finite number can
+    // replace it.
     let rest = fma(mul(root, root), root, -x);
     let result = fma(lesser_number(mul(rest, square), 1.0e30), -0.333_333_34, root);
     let scaled = mul(result, 0.003_906_25);
@@ -60,7 +60,7 @@ pub fn rcbrt(x: f32) -> f32 {
     let result = fma(mul(nearly, h), fma(h, 0.222_222_22, 0.333_333_34), nearly).copysign(x);
     let scaled = mul(result, 256.0);
     let result = if tiny { scaled } else { result };
-    // The reciprocal for 0 and ∞, and NaN for NaN.
+    // For 0 and ∞ the result is the reciprocal, and for NaN it is NaN.
     if x.to_bits().wrapping_mul(2).wrapping_sub(1) < 0xfeff_ffff { result } else { recip_of_special(x) }
 }
 
@@ -68,7 +68,7 @@ pub fn rcbrt(x: f32) -> f32 {
 /// not overflow, and only negligible squares underflow.
 #[inline(always)]
 fn scaling(largest: f32) -> (f32, f32) {
-    // The powers with exponents from −126 to 126 have a normal reciprocal.
+    // Powers with exponents from −126 to 126 have a normal reciprocal.
     let exponent = (largest.to_bits() >> 23).clamp(1, 253) as i32 - 127;
     (power_of_two(-exponent), power_of_two(exponent))
 }
@@ -114,8 +114,8 @@ fn rnorm<const N: usize>(values: [f32; N]) -> f32 {
 pub fn hypot(x: f32, y: f32) -> f32 {
     let (a, b) = (x.abs(), y.abs());
     let (high, low) = if a > b { (a, b) } else { (b, a) };
-    // From 2^−50 to 2^60 no significant square under- or overflows, and neither does the rest beside the root's square.
-    // NaN is not in this range.
+    // From 2^−50 to 2^60 no significant square underflows or overflows. In the root, the difference to the root's
+    // square does not underflow either. NaN is not in this range.
     if high.to_bits().wrapping_sub(0x2680_0000) < 0x3700_0000 && low <= high {
         sqrt_normal(fma(high, high, mul(low, low)))
     } else {
@@ -148,19 +148,19 @@ pub fn rnorm4d(x: f32, y: f32, z: f32, w: f32) -> f32 {
     rnorm([x, y, z, w])
 }
 
-/// Returns the logarithm to base 2 of the positive, normal number with these bits, plus `offset`. The result is the sum
-/// of two numbers, within 2^−30.
+/// Returns the logarithm to base 2 of the positive, normal number with the bits `bits`, plus `offset`. The result is a
+/// sum of two numbers with an error of at most 2^−30.
 #[inline(always)]
 fn log2_in_two(bits: u32, offset: f32) -> (f32, f32) {
     let exponent = bits.wrapping_sub(0x3f2a_aaab) & 0xff80_0000;
     let n = fma(exponent as i32 as f32, 1.0 / 8_388_608.0, offset);
     let f = f32::from_bits(bits.wrapping_sub(exponent)) - 1.0;
-    // log2(1 + f) = 2/ln(2) · (u + u³/3 + …) with u = f / (2 + f). u_low is the rest of u.
+    // log2(1 + f) = 2/ln(2) · (u + u³/3 + …) with u = f / (2 + f). `u_low` is the rounding error of `u`.
     let inverse = rcp_normal(2.0 + f);
     let u = mul(f, inverse);
     let u_low = mul(inverse, fma(-u, f, fma(u, -2.0, f)));
     let s = mul(u, u);
-    // The terms after the first, divided by u³, within 1.1e-8.
+    // `q` is the sum of the terms after the first, divided by u³, within 1.1e-8.
     let q = horner!(s; 0.961_796_7, 0.577_080_25, 0.411_740_7, 0.341_342_93);
     let first = mul(u, 2.885_39);
     let low = fma(u, 2.885_39, -first);
@@ -172,7 +172,7 @@ fn log2_in_two(bits: u32, offset: f32) -> (f32, f32) {
     (sum, low - (sum - high))
 }
 
-/// Returns (a · 2^`offset`)^(`y` + `y_low`), where a is the positive, normal number with these bits.
+/// Returns (a · 2^`offset`)^(`y` + `y_low`), where a is the positive, normal number with the bits `bits`.
 #[inline(always)]
 fn power(bits: u32, offset: f32, y: f32, y_low: f32) -> f32 {
     let (high, low) = log2_in_two(bits, offset);
@@ -183,7 +183,7 @@ fn power(bits: u32, offset: f32, y: f32, y_low: f32) -> f32 {
     if product.abs() < 125.0 { scale(value, shifted) } else { edge(product, -151.0, 128.5, value, shifted) }
 }
 
-/// The parity of an exponent, or the fact that the exponent is not a whole number.
+/// The kind of an exponent: an even number, an odd number, or no whole number.
 #[derive(Clone, Copy, PartialEq)]
 enum Parity {
     Even,
@@ -249,7 +249,7 @@ pub fn powf(x: f32, y: f32) -> f32 {
 #[inline(always)]
 pub fn powi(x: f32, n: i32) -> f32 {
     let y = n as f32;
-    // Exact: both are whole, and their difference is small.
+    // The difference is exact, because both numbers are whole and the difference is small.
     let y_low = i64::from(n).wrapping_sub(y as i64) as f32;
     power_of_any(x, y, y_low, if n & 1 == 0 { Parity::Even } else { Parity::Odd })
 }

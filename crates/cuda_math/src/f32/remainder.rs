@@ -1,4 +1,5 @@
-//! Exact remainders. Mantissas are divided as integers, which yields some bits of the quotient at a time.
+//! Exact remainders. The functions divide mantissas as integers. Each integer division yields some bits of the
+//! quotient.
 
 use super::arithmetic::{MAGIC, div, fma, rcp_normal};
 use super::rounding::{ldexp, trunc};
@@ -15,8 +16,8 @@ fn parts(x: f32) -> (u32, i32) {
 #[inline(always)]
 fn divide(x: f32, y: f32) -> (f32, u32) {
     let (a, b) = (x.abs(), y.abs());
-    // If the quotient is below 2^22 and the divisor's reciprocal is normal, the multiple is the nearest one or next to
-    // it. The rest is exact, because it has no more bits than the divisor.
+    // If the quotient is below 2^22 and the divisor's reciprocal is normal, `shifted` has the nearest multiple or one
+    // next to it. The rest is exact, because it has no more bits than the divisor.
     let shifted = fma(a, rcp_normal(b), MAGIC);
     if shifted < MAGIC + 4_194_304.0 && b.to_bits().wrapping_sub(0x1080_0000) < 0x6e00_0000 {
         let rest = fma(-(shifted - MAGIC), b, a);
@@ -57,8 +58,8 @@ pub fn fmod(x: f32, y: f32) -> f32 {
 pub fn remquo(x: f32, y: f32) -> (f32, i32) {
     let (mut rest, mut quotient) = divide(x, y);
     let divisor = y.abs();
-    // Above one half, or at one half with an odd quotient, the next multiple is nearer. A difference of near numbers is
-    // exact.
+    // If the rest is above half of the divisor, or is half of it and the quotient is odd, the next multiple is chosen.
+    // The difference is exact, because the numbers are near each other.
     let other = divisor - rest;
     if rest > other || rest == other && quotient & 1 == 1 {
         (rest, quotient) = (-other, quotient.wrapping_add(1));

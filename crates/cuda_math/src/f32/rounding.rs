@@ -5,8 +5,8 @@ use crate::backend;
 
 pub use crate::backend::single::{ceil, floor, round_ties_even, trunc};
 
-/// Returns the nearest whole number. Ties round away from 0: the largest number below one half is added, so that only
-/// fractions from one half on reach the next whole number.
+/// Returns the nearest whole number. Ties round away from 0. The function adds the largest number below one half, so
+/// that only fractions from one half on reach the next whole number.
 #[inline(always)]
 pub fn round(x: f32) -> f32 {
     trunc(x + 0.499_999_97_f32.copysign(x)).copysign(x)
@@ -58,8 +58,8 @@ pub fn recip(x: f32) -> f32 {
     div(1.0, x)
 }
 
-/// Returns the square root. Compiler flags may change the result of this function, as they may change that of `/`. They
-/// change no other function in this file.
+/// Returns the square root. Compiler flags may make this function approximate, as they may make `/` approximate. Such
+/// flags change no other function in this file.
 #[inline(always)]
 pub fn sqrt(x: f32) -> f32 {
     backend::sqrt_f32(x)
@@ -117,8 +117,8 @@ pub fn fdim(x: f32, y: f32) -> f32 {
 
 #[inline(always)]
 pub fn ldexp(x: f32, n: i32) -> f32 {
-    // A power of two that takes any `f32` out of its range. It fits into `f64`, so the product is exact and rounded
-    // once.
+    // The clamped power still takes any `f32` out of range, and fits into `f64`. The product is exact in `f64`, and is
+    // rounded once to `f32`.
     let power = f64::from_bits(((n.clamp(-300, 300) + 1_023) as u64) << 52);
     (f64::from(x) * power) as f32
 }
@@ -157,7 +157,7 @@ pub fn ilogb(x: f32) -> i32 {
 
 #[inline(always)]
 pub fn logb(x: f32) -> f32 {
-    // The exponent's bits become the last bits of 2^23.
+    // The exponent's bits replace the last bits of 2^23.
     let field = x.to_bits() >> 23 & 0xff;
     let result = f32::from_bits(field | 0x4b00_0000) - 8_388_735.0;
     if field.wrapping_sub(1) < 254 {

@@ -1,5 +1,5 @@
-//! Sines, cosines and tangents. A multiple of π (or π/2) is subtracted from the angle in three parts of 24 bits each.
-//! For a large angle, only the bits of 2/π that affect the result are used (Payne and Hanek).
+//! Sines, cosines and tangents. The functions first subtract a multiple of π (or π/2) from the angle, in three parts of
+//! 24 bits each. For a large angle, they use only the bits of 2/π that affect the result (Payne and Hanek).
 
 use crate::backend;
 
@@ -10,8 +10,8 @@ const HALF_PI: [f32; 3] = [1.570_796_25, 7.549_789_4e-8, 5.390_302_9e-15];
 /// π as a sum of three parts.
 const PI: [f32; 3] = [3.141_592_5, 1.509_957_9e-7, 1.078_060_6e-14];
 
-/// From this magnitude on, [`quarter_turns`] reduces the angle. Below, three parts suffice: the product of the first
-/// part and the multiple is exact.
+/// From this magnitude on, [`quarter_turns`] reduces the angle. For smaller angles the three parts suffice, because the
+/// product of the first part and the multiple is exact.
 const LARGE: f32 = 131_072.0;
 
 /// 32 zero bits, followed by the bits of 2/π.
@@ -24,8 +24,8 @@ fn quarter_turns(x: f32) -> u64 {
     core::hint::cold_path();
     let bits = x.to_bits();
     let mantissa = u64::from(bits & 0x007f_ffff | 0x0080_0000);
-    // The position of the bit of 2/π whose product with the mantissa's last bit is 2, after 32 zeros and for an
-    // exponent of 150.
+    // The position in `TWO_OVER_PI` of the bit of 2/π whose product with the mantissa's last bit is 2. The table begins
+    // with 32 zeros, and an exponent field of 150 means a last bit of 2^0.
     let first = ((bits >> 23 & 0xff) + 30).wrapping_sub(150);
     let (word, shift) = ((first >> 5) as usize, first & 31);
     let at = |i: usize| u64::from(TWO_OVER_PI[(word + i) & 7]);
@@ -41,13 +41,13 @@ fn radians(part: i64) -> f32 {
     (part as f64 * 3.406_121_580_086_554_4e-19) as f32
 }
 
-/// Returns sin(r) for r up to π/2 in magnitude, with a relative error of 7e-9. The coefficients in this file are
-/// minimax for the relative error, with 24 bits each, from Sollya's `fpminimax`.
+/// Returns sin(r) for r up to π/2 in magnitude, with a relative error of 7e-9. The polynomials in this file are minimax
+/// approximations for the relative error. Their coefficients have 24 bits each, from Sollya's `fpminimax`.
 #[inline(always)]
 fn sin_within_half_turn(r: f32) -> f32 {
     let s = mul(r, r);
     let q = horner!(s; -0.166_666_6, 8.333_069e-3, -1.980_977_2e-4, 2.606_074_8e-6);
-    // The sum with 0 avoids a product −0, which would change the sign of an r of −0.
+    // The sum with 0 prevents a product of −0, which would change the sign of an `r` of −0.
     let sin = fma(fma(s, r, 0.0), q, r);
     // A result rounded beyond 1 would be wrong by 2 ulp.
     backend::minimum_number_f32(backend::maximum_number_f32(sin, -1.0), 1.0)
@@ -86,7 +86,7 @@ pub fn sin(x: f32) -> f32 {
 #[inline(always)]
 pub fn cos(x: f32) -> f32 {
     if x.abs() < LARGE {
-        // cos(x) = sin(x + π/2). Its reduced angle is that of the odd multiple of π/2 nearest to x.
+        // cos(x) = sin(x + π/2). The reduced angle is the distance of x from the nearest odd multiple of π/2.
         let shifted = fma(x, core::f32::consts::FRAC_1_PI, 0.5) + MAGIC;
         let n = (shifted - MAGIC) - 0.5;
         signed_sin(subtract(x, n, PI), shifted.to_bits())
@@ -141,7 +141,7 @@ pub fn tan(x: f32) -> f32 {
 /// Returns `x` − n/2, at most 1/4 in magnitude, and the low bits of the whole number n.
 #[inline(always)]
 fn reduce_turns(x: f32) -> (f32, u32) {
-    // Whole turns are subtracted first, exactly. A large x consists of whole turns only.
+    // The function first subtracts whole turns, which is exact. A large x consists of whole turns only.
     let x = fma(super::round_ties_even(mul(x, 0.5)), -2.0, x);
     let shifted = fma(x, 2.0, MAGIC);
     (fma(shifted - MAGIC, -0.5, x), shifted.to_bits())
@@ -151,7 +151,7 @@ fn reduce_turns(x: f32) -> (f32, u32) {
 #[inline(always)]
 fn within_quarter(r: f32) -> (f32, f32) {
     let s = mul(r, r);
-    // π as a sum of two parts.
+    // π is a sum of two parts here.
     let sin = fma(r, 3.141_592_7, mul(r, horner!(s; -8.742_278e-8, -5.167_707_4, 2.549_752, -0.588_921_6)));
     let cos = horner!(s; 1.0, -4.934_802, 4.058_698_7, -1.334_835_9, 0.229_745_3);
     (sin, cos)
@@ -168,7 +168,7 @@ pub fn sincospi(x: f32) -> (f32, f32) {
     let (r, n) = reduce_turns(x.abs());
     let (sin, cos) = within_quarter(r);
     let (sin, cos) = if n & 1 == 0 { (sin, cos) } else { (cos, sin) };
-    // The sine of a whole number is a zero with the number's sign; a cosine of 0 is +0.
+    // At a whole number, the sine is a zero with the number's sign. A cosine that is zero is +0.
     let sin = turned_from_zero(sin, n);
     (f32::from_bits(sin.to_bits() ^ x.to_bits() & 0x8000_0000), turned_from_zero(cos, n.wrapping_add(1)))
 }

@@ -8,8 +8,8 @@ use crate::backend;
 
 pub use backend::{fma_f64 as mul_add, from_words_f64 as from_words, product_f64 as mul};
 
-/// 1.5 · 2^52. If it is added to a number of magnitude up to 2^51, the low bits of the sum are the number rounded to a
-/// whole number.
+/// The number 1.5 · 2^52. In the sum of this number and an `x` of magnitude up to 2^51, the low bits are `x` rounded to
+/// a whole number.
 pub const TO_WHOLE: f64 = 6_755_399_441_055_744.0;
 
 /// Evaluates the polynomial with these coefficients, lowest degree first, by Horner's rule, which needs the fewest
@@ -64,7 +64,7 @@ pub fn with_sign(x: f64, sign: f64) -> f64 {
     from_words(magnitude_high(x) | (high(sign) & i32::MIN), low(x))
 }
 
-/// Converts `n` to a float without the conversion instruction, which has a quarter of the speed of an addition.
+/// Converts `n` to a float. Does not use the conversion instruction, which has a quarter of an addition's throughput.
 #[inline(always)]
 pub fn from_i32(n: i32) -> f64 {
     from_words(0x4330_0000, n ^ i32::MIN) - 4_503_601_774_854_144.0 // 2^52 + 2^31

@@ -1,9 +1,9 @@
 //! Bessel functions.
 //!
-//! Up to 8, each function has one polynomial near each of its zeros. The polynomial is multiplied by the distance from
-//! the zero, so that a small result has a small error. Near 0, `Y` also contains a logarithm. Beyond 8, the functions
-//! are `√(2/πx)·(P·cos(x − φ) − Q·sin(x − φ))`, where `P` and `x·Q` are polynomials in 64/x² (Hankel's expansion). All
-//! polynomials interpolate at Chebyshev's points.
+//! For `x` up to 8, each function has one polynomial near each of its zeros. The function is this polynomial times the
+//! distance from the zero, so that a small result has a small error. Near 0, `Y` also contains a logarithm. Beyond 8,
+//! the functions are `√(2/πx)·(P·cos(x − φ) − Q·sin(x − φ))`, where `P` and `x·Q` are polynomials in 64/x² (Hankel's
+//! expansion). All polynomials interpolate at Chebyshev points.
 
 use super::arithmetic::{mul, mul_add, polynomial};
 use super::exponential::exp;
@@ -117,7 +117,8 @@ pub fn j1(x: f64) -> f64 {
     if x.is_sign_negative() { -result } else { result }
 }
 
-/// Returns `Y` for ∞ and for numbers that are not positive, and `None` if it has to be computed.
+/// Returns the value of `Y` at ∞ and at numbers that are not positive. Returns `None` at other numbers, for which the
+/// caller computes `Y`.
 #[inline(always)]
 fn second_kind_special(x: f64) -> Option<f64> {
     if x > 0.0 && x < f64::INFINITY {
@@ -136,7 +137,7 @@ pub fn y0(x: f64) -> f64 {
     if let Some(result) = second_kind_special(x) {
         result
     } else if x <= 2.0 {
-        // (2/π)·ln(x/z)·J0(x) + (x² − z²)·U(x²), for the zero z.
+        // The result is (2/π)·ln(x/z)·J0(x) + (x² − z²)·U(x²), for the zero z.
         const ZERO: [f64; 2] = [0.8935769662791675, 2.6596231539720385e-17];
         let v = from_zero(x, ZERO);
         let square = mul(x, x);
@@ -170,7 +171,7 @@ pub fn y1(x: f64) -> f64 {
     if let Some(result) = second_kind_special(x) {
         result
     } else if x <= 1.6 {
-        // (2/π)·(ln x·J1(x) − 1/x) + x·V(x²)
+        // The result is (2/π)·(ln x·J1(x) − 1/x) + x·V(x²).
         let square = mul(x, x);
         let entire = mul(
             x,
@@ -216,7 +217,7 @@ pub fn jn(x: f64, n: i32) -> f64 {
     } else if magnitude == 0.0 || magnitude == f64::INFINITY {
         0.0
     } else if magnitude > f64::from(order) {
-        // Upwards: J(k + 1) = 2k/x·J(k) − J(k − 1).
+        // The upward recurrence is J(k + 1) = 2k/x·J(k) − J(k − 1).
         let (mut below, mut value) = (j0(magnitude), j1(magnitude));
         let mut k = 1;
         while k < order {
@@ -231,8 +232,8 @@ pub fn jn(x: f64, n: i32) -> f64 {
 }
 
 /// Returns `J` at `x` for an order that is at least 2 and at least `x`, by Miller's algorithm. The recurrence runs
-/// downwards from a higher order, where it starts with an arbitrary value. At the end the result is scaled such that
-/// J(0) + 2·J(2) + 2·J(4) + … = 1.
+/// downwards from a higher order, where it starts with an arbitrary value. At the end the function scales the result
+/// such that J(0) + 2·J(2) + 2·J(4) + … = 1.
 #[inline(always)]
 fn downwards(x: f64, order: u32) -> f64 {
     let (mut above, mut value, mut result, mut sum) = (0.0, 1e-300, 0.0, 0.0);

@@ -1,8 +1,8 @@
 //! The error function and related functions.
 //!
-//! Most functions here are computed from `e^(x²)·erfc(x)`, which is smooth. Multiplied by `1 + 2·x`, it is approximated
-//! by a polynomial in `t = (x − 4) / (x + 4)` (Shepherd and Laframboise, Mathematics of Computation 36, 1981). The
-//! coefficients are minimax among doubles for the relative error (Sollya's `fpminimax`).
+//! Most functions here use the smooth function `e^(x²)·erfc(x)`. A polynomial in `t = (x − 4) / (x + 4)` approximates
+//! this function times `1 + 2·x` (Shepherd and Laframboise, Mathematics of Computation 36, 1981). Among polynomials
+//! with `f64` coefficients it is the minimax approximation for the relative error (Sollya's `fpminimax`).
 
 use super::arithmetic::{magnitude_high, mul, mul_add, polynomial, recip_in_range, with_sign};
 use super::exponential::{exp_corrected, exp_m1_of_negative};
@@ -10,7 +10,7 @@ use super::exponential::{exp_corrected, exp_m1_of_negative};
 /// Returns `e^(x²)·erfc(x)` for `x` from 0 to 50.
 #[inline(always)]
 pub fn scaled_complement(x: f64) -> f64 {
-    // One reciprocal for both quotients. Each quotient is then corrected by its remainder.
+    // Both quotients use one reciprocal. Each quotient is then corrected by its remainder.
     let (below, factor) = (x + 4.0, mul_add(x, 2.0, 1.0));
     let inverse = recip_in_range(mul(below, factor));
     let inverse_below = mul(inverse, factor);
@@ -31,10 +31,10 @@ pub fn exp_of_square(x: f64, sign: f64) -> f64 {
     exp_corrected(mul(sign, square), mul(sign, mul_add(x, x, -square)))
 }
 
-/// Returns the error function as `1 − e^−t(|x|)` with the sign of `x`. The polynomial `t` is the negative logarithm of
-/// `erfc`. This form needs no branch and is precise near 0.
+/// Returns the error function as `1 − e^−t(|x|)` with the sign of `x`. The polynomial `t` approximates the negative
+/// logarithm of `erfc`. This form needs no branch and is precise near 0.
 ///
-/// The coefficients are minimax for the relative error of the result, which is 3e-17.
+/// The polynomial is a minimax approximation for the relative error of the result, which is 3e-17.
 #[inline(always)]
 pub fn erf(x: f64) -> f64 {
     // From here on the result is 1. NaN stays NaN.
@@ -49,7 +49,7 @@ pub fn erfc(x: f64) -> f64 {
     if x.is_nan() {
         return x;
     }
-    // From 28 on the result is less than the smallest number.
+    // From 28 on, the result is less than the smallest positive number.
     let magnitude = if x.abs() > 28.0 { 28.0 } else { x.abs() };
     let result = mul(exp_of_square(magnitude, -1.0), scaled_complement(magnitude));
     if x < 0.0 { 2.0 - result } else { result }
@@ -74,7 +74,7 @@ fn erfcx_far(x: f64) -> f64 {
     } else if x < 0.0 {
         f64::INFINITY
     } else {
-        // The first terms of 1 / (x·√π) · (1 − 1/(2·x²) + 3/(4·x⁴) − 15/(8·x⁶) …)
+        // The result has the first terms of 1 / (x·√π) · (1 − 1/(2·x²) + 3/(4·x⁴) − 15/(8·x⁶) …).
         let inverse = 1.0 / x;
         let square = mul(inverse, inverse);
         let beyond = mul(square, polynomial!(square; -0.5, 0.75, -1.875, 6.5625));
@@ -88,9 +88,9 @@ pub fn normcdf(x: f64) -> f64 {
     if x.is_nan() {
         return x;
     }
-    // Below −39 the result is less than the smallest number; from 9 on, 1 minus the result is.
+    // Below −39 the result is less than the smallest positive number. From 9 on, the result rounds to 1.
     let magnitude = if x.abs() > 39.0 { 39.0 } else { x.abs() };
-    // |x|·√½ in two parts. The result is half of its erfc.
+    // `y + y_low` is |x|·√½. The result is half of the erfc of this number.
     let y = mul(magnitude, core::f64::consts::FRAC_1_SQRT_2);
     let y_low = mul_add(magnitude, -4.833646656726457e-17, mul_add(magnitude, core::f64::consts::FRAC_1_SQRT_2, -y));
     let square = mul(y, y);

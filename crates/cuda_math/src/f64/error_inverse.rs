@@ -1,15 +1,15 @@
 //! The inverses of the error function, of its complement, and of the standard normal distribution.
 //!
-//! Between ±0.998, `erfinv(x) / x` is a polynomial in `ln(1 − x²)` (Giles). Beyond, a polynomial yields 7 digits, and
-//! one step of Halley's method with the error function yields the other digits. The polynomials interpolate at
-//! Chebyshev's points.
+//! Between −0.998 and 0.998, `erfinv(x) / x` is a polynomial in `ln(1 − x²)` (Giles). Outside of this range, a
+//! polynomial yields 7 digits, and one step of Halley's method with the error function yields the other digits. The
+//! polynomials interpolate at Chebyshev points.
 
 use super::arithmetic::{mul, mul_add, polynomial, with_sign};
 use super::error::{exp_of_square, scaled_complement};
 use super::logarithm::{ln, ln_1p, ln_of_normal};
 use crate::backend::sqrt_f64 as sqrt;
 
-/// Returns the inverse of `erf` at `x`. `complement` is 1 − x², at least [`CENTRAL`].
+/// Returns the inverse of `erf` at `x`. `complement` is 1 − x² and must be at least [`CENTRAL`].
 #[inline(always)]
 fn central(x: f64, complement: f64) -> f64 {
     let u = -2.75 - ln_of_normal(complement);
@@ -37,7 +37,8 @@ fn tail(q: f64) -> f64 {
             polynomial!(v; 0.9791678599503192, -0.2718505891984053, -0.5995756847138708, 1.2755786375551486, -2.576966038669806, 7.926439896542372, -42.461882542942455, 253.4584766816135, -693.3142383705136),
         )
     };
-    // Halley's step for f(x) = ln erfc(x) − ln q: with c = e^(x²)·erfc(x), f′ = −2 / (√π·c) and f″ / f′ = −(2·x + f′).
+    // This is Halley's step for f(x) = ln erfc(x) − ln q. With c = e^(x²)·erfc(x), f′ = −2 / (√π·c) and f″ / f′ = −(2·x
+    // + f′).
     let scaled = scaled_complement(x);
     let slope = -core::f64::consts::FRAC_2_SQRT_PI / scaled;
     let step = ln_of_quotient(x, scaled, q, logarithm) / slope;

@@ -1,8 +1,8 @@
 //! Powers of e, 2 and 10.
 //!
 //! A power `b^x` is computed as `2^k · b^r` with a whole number `k` and a small rest `r`. A polynomial in `r` yields
-//! `b^r`. Its coefficients are minimax among doubles for the relative error on the rest's interval (Sollya's
-//! `fpminimax`).
+//! `b^r`. Among polynomials with `f64` coefficients it is the minimax approximation for the relative error on the
+//! interval of `r` (Sollya's `fpminimax`).
 
 use super::arithmetic::{TO_WHOLE, add_exponent, high, low, magnitude_high, mul, mul_add, polynomial, power_of_two};
 
@@ -16,7 +16,7 @@ const LOG10_2_LOW: f64 = -2.8037281277851704e-18;
 fn reduce(x: f64) -> (i32, f64) {
     let shifted = mul_add(x, core::f64::consts::LOG2_E, TO_WHOLE);
     let k = shifted - TO_WHOLE;
-    // The first step is exact: both numbers are multiples of 2^−54, and their difference is small.
+    // The first step is exact, because both numbers are multiples of 2^−54 and their difference is small.
     (low(shifted), mul_add(k, -LN_2_LOW, mul_add(k, -LN_2_HIGH, x)))
 }
 
@@ -26,8 +26,8 @@ fn exp_of_rest(r: f64) -> f64 {
     polynomial!(r; 1.0, 1.0, 0.5, 0.16666666666665853, 0.041666666666613374, 0.008333333333872537, 0.0013888888923156665, 0.00019841268658638, 2.480151306372136e-05, 2.7558362489799038e-06, 2.762351414276054e-07, 2.4750050897637266e-08)
 }
 
-/// Returns `power · 2^k`, rounded once, for a result that may not be normal. Returns 0 for an `x` below `underflows`, ∞
-/// for an `x` above `overflows`, and NaN for NaN.
+/// Returns `power · 2^k`, rounded once. The result need not be normal. Returns 0 for an `x` below `underflows`, ∞ for
+/// an `x` above `overflows`, and NaN for NaN.
 #[cold]
 #[inline(always)]
 fn scale_far(x: f64, power: f64, k: i32, underflows: f64, overflows: f64) -> f64 {
@@ -107,7 +107,7 @@ pub fn exp_m1(x: f64) -> f64 {
     if magnitude_high(x) < 0x3c90_0000 {
         x // less than 2^−54
     } else if (top as u32) < 0xc04e_0000 && top < 0x4086_2000 {
-        // 2^k · (1 + r + beyond) − 1. For a `k` of 0 it is `r + beyond`.
+        // The result is 2^k · (1 + r + beyond) − 1. If `k` is 0, this is `r + beyond`.
         let scale = power_of_two(low(shifted));
         mul_add(scale, beyond, mul_add(scale, r, scale - 1.0))
     } else if x < 0.0 {
@@ -121,7 +121,7 @@ pub fn exp_m1(x: f64) -> f64 {
 #[inline(always)]
 pub fn exp_m1_of_negative(x: f64) -> f64 {
     let shifted = mul_add(x, core::f64::consts::LOG2_E, TO_WHOLE);
-    // The neglected part of ln 2 is far below the result's last place.
+    // The part of ln 2 that is left out is far below the result's last place.
     let r = mul_add(shifted - TO_WHOLE, -LN_2_HIGH, x);
     let beyond = polynomial!(r; 0.5000000000000006, 0.16666666666666588, 0.04166666666657652, 0.008333333333389724, 0.001388888893164929, 0.00019841269718698907, 2.4801505165240543e-05, 2.7557407729163705e-06, 2.762608346529305e-07, 2.5053751073755848e-08);
     let power_less_1 = mul_add(mul(r, r), beyond, r);

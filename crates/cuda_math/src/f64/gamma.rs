@@ -1,8 +1,9 @@
 //! The gamma function and its logarithm.
 //!
-//! From 10 on, Stirling's series is used: `ln Γ(x) = (x − 1/2)·ln x − x + ln √(2π) + 1/(12·x) − 1/(360·x³) …`. The
-//! large terms of the series are computed in two parts. A smaller number is first raised by 10, with `Γ(x) = Γ(x + n) /
-//! (x·(x + 1)·…·(x + n − 1))`. For negative numbers the reflection formula is used.
+//! From 10 on, the functions use Stirling's series `ln Γ(x) = (x − 1/2)·ln x − x + ln √(2π) + 1/(12·x) − 1/(360·x³) …`.
+//! They compute the large terms of the series as sums of two numbers. For a smaller `x` they evaluate the series at a
+//! number that is greater by 10, and use `Γ(x) = Γ(x + n) / (x·(x + 1)·…·(x + n − 1))`. For a negative `x` they use the
+//! reflection formula.
 
 use super::arithmetic::{mul, mul_add, polynomial, with_sign};
 use super::exponential::exp_corrected;
@@ -30,7 +31,7 @@ fn sum_of_doubles(a: Double, b: Double) -> Double {
 fn stirling(x: f64) -> f64 {
     let inverse = 1.0 / x;
     let square = mul(inverse, inverse);
-    // B(2k) / (2k·(2k − 1)), with the Bernoulli numbers B.
+    // The coefficients are B(2k) / (2k·(2k − 1)), with the Bernoulli numbers B.
     mul(
         inverse,
         polynomial!(square; 0.08333333333333333, -0.002777777777777778, 0.0007936507936507937, -0.0005952380952380953, 0.0008417508417508417, -0.0019175269175269176, 0.00641025641025641, -0.029550653594771242, 0.17964437236883057, -1.3924322169059011, 13.402864044168393),
@@ -65,7 +66,7 @@ fn ln_gamma_raised(x: f64) -> Double {
     let factors = ten_factors(x);
     let (high, low) = ln_in_two_parts(factors.0, 0);
     let raised = sum_of_any(x, 10.0);
-    // ln Γ(a + b) for a tiny b: the derivative is approximately ln a.
+    // This adds the effect of a tiny b on ln Γ(a + b). The derivative is approximately ln a.
     let far = ln_gamma_far(raised.0);
     let slope = mul(raised.1, ln(raised.0) - mul(0.5, 1.0 / raised.0));
     sum_of_doubles((far.0, far.1 + slope), (-high, -low - factors.1 / factors.0))
@@ -77,8 +78,8 @@ fn ln_gamma_positive(x: f64) -> Double {
     if x < 10.0 { ln_gamma_raised(x) } else { ln_gamma_far(x) }
 }
 
-/// Returns `Γ(x)` for `x` from 1e-17 to 12. A polynomial yields `Γ` from 2 to 3, exactly at 2. For another `x`, this
-/// value is multiplied or divided by the factors of `Γ(x + 1) = x·Γ(x)`.
+/// Returns `Γ(x)` for `x` from 1e-17 to 12. A polynomial yields `Γ` from 2 to 3, and is exact at 2. For another `x`,
+/// the function multiplies or divides the polynomial's value by the factors of `Γ(x + 1) = x·Γ(x)`.
 #[inline(always)]
 fn tgamma_near(x: f64) -> f64 {
     let (mut near, mut factors) = (x, 1.0);
@@ -149,7 +150,7 @@ fn lgamma_near_one(x: f64) -> f64 {
     )
 }
 
-/// Returns `ln Γ(x)` for `x` from 1.5 to 3: a polynomial times the distance from the zero 2.
+/// Returns `ln Γ(x)` for `x` from 1.5 to 3, as a polynomial times the distance from the zero 2.
 #[inline(always)]
 fn lgamma_near_two(x: f64) -> f64 {
     let u = x - 2.25;
@@ -164,7 +165,7 @@ fn lgamma_near_two(x: f64) -> f64 {
 #[inline(always)]
 fn lgamma_from_three(x: f64) -> f64 {
     if x < 10.0 {
-        // Γ(x) = (x − 1)·(x − 2)·…·Γ(x − n)
+        // The loop uses Γ(x) = (x − 1)·(x − 2)·…·Γ(x − n).
         let (mut x, mut factors) = (x - 1.0, x - 1.0);
         while x >= 3.0 {
             x -= 1.0;
@@ -172,7 +173,8 @@ fn lgamma_from_three(x: f64) -> f64 {
         }
         ln_of_normal(factors) + lgamma_near_two(x)
     } else {
-        // Stirling's series: its terms are no longer much larger than the result. The constant is ½·ln 2π − ½.
+        // This is Stirling's series, whose terms are no longer much larger than the result. The constant is ½·ln 2π −
+        // ½.
         mul_add(x - 0.5, ln_of_normal(x) - 1.0, 0.4189385332046727 + stirling(x))
     }
 }
@@ -200,7 +202,7 @@ pub fn lgamma(x: f64) -> f64 {
         if x > 0.0 {
             return high;
         }
-        // ln(π / |x·sin(πx)|) − ln Γ(|x|)
+        // The result is ln(π / |x·sin(πx)|) − ln Γ(|x|).
         let sine = mul(sinpi(x), x).abs();
         let (sine_high, sine_low) = ln_in_two_parts(sine, 0);
         let factor = sum_of_doubles((1.1447298858494002, 1.0265951162707826e-17), (-sine_high, -sine_low));

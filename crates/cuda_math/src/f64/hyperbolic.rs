@@ -1,6 +1,6 @@
 //! Hyperbolic functions and their inverses.
 //!
-//! The polynomials' coefficients are minimax among doubles for the relative error (Sollya's `fpminimax`).
+//! The polynomials are minimax approximations for the relative error, with `f64` coefficients (Sollya's `fpminimax`).
 
 use super::arithmetic::{divide_in_range, magnitude_high, mul, mul_add, polynomial, recip_in_range, with_sign};
 use super::exponential::half_exp;
@@ -72,7 +72,7 @@ pub fn asinh(x: f64) -> f64 {
     let result = if magnitude_high(x) < 0x41d0_0000 {
         let square = mul(magnitude, magnitude);
         let root = sqrt(1.0 + square);
-        // x + √(x² + 1) − 1
+        // The argument is x + √(x² + 1) − 1.
         ln_1p_of_finite(mul_add(square, recip_in_range(1.0 + root), magnitude))
     } else if magnitude < f64::INFINITY {
         ln_of_double(magnitude)

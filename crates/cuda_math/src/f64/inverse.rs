@@ -1,7 +1,7 @@
 //! Arc sine, arc cosine and arc tangent.
 //!
-//! The polynomials' coefficients are minimax for the relative error. Sollya's `fpminimax` chose them among doubles;
-//! those of the arc sine were rounded to doubles.
+//! The polynomials are minimax approximations for the relative error. Sollya's `fpminimax` chose their coefficients
+//! among `f64` numbers, except for the arc sine, whose coefficients were rounded to `f64`.
 
 use super::arithmetic::{
     divide_in_range, from_words, high, low, magnitude_high, mul, mul_add, negate_if, polynomial, recip_in_range,
@@ -20,7 +20,8 @@ fn asin_parts(magnitude: f64) -> (f64, f64, f64, bool) {
     let is_far = high(magnitude) >= 0x3fe0_0000;
     let (factor, rest) = if is_far { (-0.5, 0.5) } else { (magnitude, 0.0) };
     let square = mul_add(magnitude, factor, rest);
-    // The root is always computed, to avoid a branch, and its operand is normal. Beyond 1 it is NaN.
+    // The root is always computed, to avoid a branch. Its operand is made normal here. For a magnitude above 1 the root
+    // is NaN.
     let square = from_words((high(square) as u32).max(0x2ff0_0000) as i32, low(square));
     let root = sqrt_in_range(square);
     let y = if is_far { root } else { magnitude };
@@ -56,7 +57,7 @@ fn with_sign_of(value: f64, sign: f64) -> f64 {
     if sign < 0.0 { -value } else { value }
 }
 
-/// Returns `atan q` for `q` from 0 to slightly more than 1. The coefficients are minimax for this range.
+/// Returns `atan q` for `q` from 0 to slightly more than 1, by a minimax polynomial for this range.
 #[inline(always)]
 fn atan_to_1(q: f64) -> f64 {
     let square = mul(q, q);
@@ -69,9 +70,10 @@ fn atan_to_1(q: f64) -> f64 {
 
 #[inline(always)]
 pub fn atan(x: f64) -> f64 {
-    // Beyond 2^60 the arc tangent is that of 2^60. NaN stays NaN.
+    // Beyond 2^60 the arc tangent equals that of 2^60. NaN stays NaN.
     let magnitude = if x.abs() > 1.152_921_504_606_847e18 { 1.152_921_504_606_847e18 } else { x.abs() };
-    // From 1 + 2^−20 on, π/2 − atan(1/x). The reciprocal is always computed, because it is cheaper than a branch.
+    // From 1 + 2^−20 on, the result is π/2 − atan(1/x). The reciprocal is always computed, because it is cheaper than a
+    // branch.
     let is_far = magnitude_high(x) > 0x3ff0_0000;
     let angle = atan_to_1(if is_far { recip_in_range(magnitude) } else { magnitude });
     with_sign(if is_far { less_from_half_pi(angle) } else { angle }, x)
@@ -83,8 +85,8 @@ fn less_from_half_pi(angle: f64) -> f64 {
     core::f64::consts::FRAC_PI_2 + (HALF_PI_LOW - angle)
 }
 
-/// Returns two numbers with the quotient `least / greatest`, in the range of [`divide_in_range`]. For two infinities
-/// the quotient is 1, and for two zeros 0, as C's Annex F requires.
+/// Returns two numbers whose quotient is `least / greatest`, and which are in the range of [`divide_in_range`]. The
+/// quotient is 1 for two infinities and 0 for two zeros, as C's Annex F requires.
 #[cold]
 #[inline(always)]
 fn scaled(least: f64, greatest: f64) -> (f64, f64) {
@@ -114,7 +116,7 @@ pub fn atan2(y: f64, x: f64) -> f64 {
         (least, greatest) = scaled(least, greatest);
     }
     let angle = atan_to_1(divide_in_range(least, greatest));
-    // π/2 minus the angle beyond the diagonal; to the left, π minus that result.
+    // Beyond the diagonal, the result is π/2 minus the angle. If `x` is negative, it is π minus the result so far.
     let is_left = high(x) < 0;
     let whole_high = if is_steep { core::f64::consts::FRAC_PI_2 } else { core::f64::consts::PI };
     let whole_low = if is_steep { HALF_PI_LOW } else { 2.0 * HALF_PI_LOW };

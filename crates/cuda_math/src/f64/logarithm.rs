@@ -1,9 +1,9 @@
 //! Logarithms.
 //!
-//! A positive number is written as `x = 2^k · (1 + f)`, with `1 + f` from √½ to √2. With `s = f / (2 + f)`, `ln(1 + f)`
-//! is `2·atanh(s) = f − f²/2 + s·(f²/2 + R(s²))`, where `f` is exact and all other terms are small (as in FreeBSD's
-//! `log`). The coefficients of `R` are minimax among doubles for the relative error and s² up to 0.0295 (Sollya's
-//! `fpminimax`).
+//! The functions write a positive number as `x = 2^k · (1 + f)`, with `1 + f` from √½ to √2. With `s = f / (2 + f)`,
+//! `ln(1 + f)` is `2·atanh(s) = f − f²/2 + s·(f²/2 + R(s²))`. In this sum `f` is exact and all other terms are small
+//! (as in FreeBSD's `log`). `R` is a minimax polynomial for the relative error and s² up to 0.0295, with `f64`
+//! coefficients (Sollya's `fpminimax`).
 
 use super::arithmetic::{from_i32, from_words, high, low, magnitude_high, mul, mul_add, polynomial, recip_in_range};
 use super::exponential::{LN_2_HIGH, LN_2_LOW};
@@ -32,7 +32,7 @@ fn beyond_linear(f: f64, k: f64) -> f64 {
     mul_add(s, rest, mul_add(k, LN_2_LOW, -half_square))
 }
 
-/// Returns true unless `x`, with this upper word, is a positive normal number.
+/// Returns true if a number with the upper word `top` is not positive and normal.
 #[inline(always)]
 fn is_special(top: i32) -> bool {
     (top.wrapping_sub(0x0010_0000)) as u32 >= 0x7fe0_0000
@@ -101,7 +101,7 @@ pub fn ln_of_double(x: f64) -> f64 {
 pub fn ln_1p_of_finite(x: f64) -> f64 {
     let sum = 1.0 + x;
     let (k, _) = split(high(sum));
-    // (1 + x) / 2^k − 1, rounded once. For a `k` of 0 it is `x`.
+    // The second argument is (1 + x) / 2^k − 1, rounded once. If `k` is 0, it is `x`.
     let scale = from_words((0x3ff - k) << 20, 0);
     ln_of(from_i32(k), mul_add(x, scale, scale - 1.0))
 }

@@ -1,8 +1,8 @@
 //! The remainder of large arguments modulo π/2.
 //!
-//! Only the bits of `x · 2/π` near the binary point are needed (Payne and Hanek). A multiple of 4 in this product does
-//! not change a sine. `x = mantissa · 2^exponent` is so large that the bits of 2/π before a certain position contribute
-//! only such multiples.
+//! The functions need only the bits of `x · 2/π` near the binary point (Payne and Hanek). A multiple of 4 in this
+//! product does not change a sine. `x = mantissa · 2^exponent` is large, so the bits of 2/π before a certain position
+//! contribute only multiples of 4.
 
 use super::arithmetic::{from_words, high, mul, mul_add};
 
@@ -33,8 +33,8 @@ static TWO_OVER_PI: [u64; 20] = [
     0x56033046fc7b6bab,
 ];
 
-/// Returns `r` from −π/4 to π/4, and the whole number `quarters` modulo 4, with `x = quarters·π/2 + r`, for magnitudes
-/// of at least 2^30.
+/// Returns `r` from −π/4 to π/4, and the whole number `quarters` modulo 4, such that `x = quarters·π/2 + r`. The
+/// magnitude of `x` must be at least 2^30.
 #[cold]
 #[inline(never)]
 pub fn reduce(x: f64) -> (f64, i32) {
@@ -51,24 +51,24 @@ pub fn reduce(x: f64) -> (f64, i32) {
         let (upper, lower) = (TWO_OVER_PI[word + i], TWO_OVER_PI[word + i + 1]);
         if shift == 0 { upper } else { upper << shift | lower >> (64 - shift) }
     };
-    // The upper 128 of the product's 192 bits; higher bits are multiples of 4.
+    // The upper 128 of the product's 192 bits. Higher bits are multiples of 4.
     let wide = |a: u64, b: u64| u128::from(a) * u128::from(b);
     let lowest = wide(mantissa, bits(2)) >> 64;
     let middle = wide(mantissa, bits(1)) + lowest;
     let product = (u128::from(mantissa.wrapping_mul(bits(0))) << 64).wrapping_add(middle);
 
-    // Two bits before the point. Adding half a quarter makes the whole part the nearest number.
+    // The product has two bits before the binary point. Adding one half rounds it to the nearest whole number.
     let quarters = (product.wrapping_add(1 << 125) >> 126) as i32;
     let fraction = (product << 2) as i128;
     let is_negative = fraction < 0;
     let magnitude = fraction.unsigned_abs();
 
-    // The fraction in two doubles, with 53 bits each, times π/2.
+    // `r` is π/2 times the fraction, which is split into two numbers of 53 bits each.
     let zeros = magnitude.leading_zeros();
     let normal = magnitude << (zeros & 127);
     let upper = (normal >> 75) as u64;
     let lower = (normal >> 22) as u64 & 0x1f_ffff_ffff_ffff;
-    // The first 53 of 128 bits have the factor 2^−128, which makes 2^(75 − 128).
+    // The fraction has the unit 2^−128. Its upper 53 bits were shifted down by 75, so their unit is 2^(75 − 128).
     let scale = from_words((1023 - 53 - zeros as i32) << 20, 0);
     let upper = mul(upper as f64, scale);
     let lower = mul(mul(lower as f64, scale), 1.0 / 9_007_199_254_740_992.0);

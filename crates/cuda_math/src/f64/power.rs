@@ -24,9 +24,9 @@ pub fn product(a: Double, b: Double) -> Double {
 
 /// Returns `ln(x · 2^−offset)` to 2^−66, for a positive normal `x`.
 ///
-/// With `x = 2^k·(1 + f)` and `q = f / (2 + f)`, `ln x` is `k·ln 2 + 2·atanh(q)`. The first two terms of `atanh(q) = q
-/// + q³·(1/3 + q²·P(q²))` have two parts. `P` is a minimax polynomial for the relative error and q² up to 0.0295
-/// (Sollya's `fpminimax`).
+/// With `x = 2^k·(1 + f)` and `q = f / (2 + f)`, `ln x` is `k·ln 2 + 2·atanh(q)`. The function computes the first two
+/// terms of `atanh(q) = q + q³·(1/3 + q²·P(q²))` as sums of two numbers. `P` is a minimax polynomial for the relative
+/// error and q² up to 0.0295 (Sollya's `fpminimax`).
 #[inline(always)]
 pub fn ln_in_two_parts(x: f64, offset: i32) -> Double {
     let top = high(x).wrapping_add(0x3ff0_0000 - 0x3fe6_a09e);
@@ -35,7 +35,7 @@ pub fn ln_in_two_parts(x: f64, offset: i32) -> Double {
 
     let inverse = recip_in_range(f + 2.0);
     let quotient = mul(f, inverse);
-    // The rest of f − q·(2 + f); f − 2·q is exact.
+    // The second part comes from the remainder f − q·(2 + f). The term f − 2·q is exact.
     let q = (quotient, mul(inverse, mul_add(-quotient, f, mul_add(-2.0, quotient, f))));
     let square = mul(quotient, quotient);
     let square_low = mul_add(q.1 + q.1, quotient, mul_add(quotient, quotient, -square));
@@ -56,7 +56,7 @@ pub fn ln_in_two_parts(x: f64, offset: i32) -> Double {
     sum(ln, doubled - mul_add(-k, HIGH, ln) + mul_add(k, LOW, low + low))
 }
 
-/// Returns 0 for a number that is not whole, 1 for an odd one, 2 for an even one.
+/// Returns 0 if `y` is not a whole number, 1 if it is odd, and 2 if it is even.
 #[inline(always)]
 fn parity(y: f64) -> i32 {
     if magnitude_high(y) >= 0x4340_0000 {
@@ -114,7 +114,8 @@ pub fn powf(x: f64, y: f64) -> f64 {
     // Beyond 2^11 the result is 0 or ∞ for every base. A larger exponent would overflow in the product.
     let y = if magnitude_high(y) < 0x43f0_0000 { y } else { with_sign(1.844_674_407_370_955_2e19, y) };
     let (exponent, correction) = product(ln, (y, 0.0));
-    // The correction of an exponent of thousands could be large, but the result is 0 or ∞ then.
+    // If the exponent is in the thousands, its correction may be large. The result is then 0 or ∞, so the correction is
+    // dropped.
     let correction = if magnitude_high(exponent) < 0x40a0_0000 { correction } else { 0.0 };
     negate_if(exp_corrected(exponent, correction), (parity == 1 && x < 0.0) as i32)
 }

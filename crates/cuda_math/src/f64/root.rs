@@ -3,23 +3,24 @@
 //! # Design
 //!
 //! The reciprocal, `rsqrt` and the root of the arc sine start from a GPU's estimate. Their last step rounds correctly
-//! for any estimate, so they return the same bits on every device. The cube roots start from an approximation in `f32`
-//! by operations whose results IEEE 754 determines.
+//! for any estimate, so they return the same bits on every device. The cube roots start from an approximation in `f32`.
+//! It uses only operations whose results IEEE 754 determines.
 
 use super::arithmetic::{from_words, high, low, magnitude_high, mul, mul_add, with_sign};
 use crate::backend::{rsqrt_estimate_f64 as rsqrt_estimate, sqrt_f64 as sqrt};
 use crate::f32::arithmetic as single;
 
-/// Returns two numbers that enclose the correctly rounded `1 / √x`. `x` must be positive and normal, and `estimate`
-/// must be within 2^−18. The two numbers are neighbours for one argument in about 2^15, and equal for all others.
+/// Returns two candidates for the correctly rounded `1 / √x`. One or both are correct. `x` must be positive and normal,
+/// and the relative error of `estimate` at most 2^−18. The two numbers are neighbours for one argument in about 2^15,
+/// and equal for all others.
 ///
 /// The function performs one step of fourth order, with a factor known to 2^−51. The correctly rounded result does not
 /// depend on the estimate's bits, which differ between devices.
 #[inline(always)]
 fn rsqrt_between(x: f64, estimate: f64) -> (f64, f64) {
-    // 2^−48, which is 8 times the error of the factor.
+    // The number 2^−48, which is 8 times the error of the factor.
     const ERROR: f64 = 1.0 / 281_474_976_710_656.0;
-    // 21 bits, so the square is exact.
+    // The estimate is cut to 21 bits, so that its square is exact.
     let estimate = from_words(high(estimate), 0);
     let error = mul_add(-x, mul(estimate, estimate), 1.0);
     let factor = mul_add(mul_add(0.3125, error, 0.375), error, 0.5 - ERROR);
@@ -32,13 +33,14 @@ fn rsqrt_between(x: f64, estimate: f64) -> (f64, f64) {
 #[inline(always)]
 fn rsqrt_from(x: f64, estimate: f64) -> f64 {
     let (one, other) = rsqrt_between(x, estimate);
-    // Both have one sign, so their order is that of their bits.
+    // Both numbers have the same sign, so they have the same order as their bits.
     let below = one.to_bits().min(other.to_bits());
     if one == other {
         return one;
     }
-    // X and M are the integers of x and of m, the number halfway between the results. X·M² is a power of two above
-    // 2^128 if m is 1/√x. The difference is less than 2^127 for other m, so the low bits show if m exceeds 1/√x.
+    // m is the number halfway between the results, and X and M are the mantissas of x and m as integers. If m were
+    // 1/√x, X·M² would be a power of two above 2^128. The actual X·M² differs from it by less than 2^127, so its low
+    // 128 bits as a signed number show if m exceeds 1/√x.
     let mantissa = |bits: u64| bits & 0x000f_ffff_ffff_ffff | 0x0010_0000_0000_0000;
     let halfway = u128::from(2 * mantissa(below) + 1);
     let excess = u128::from(mantissa(x.to_bits())).wrapping_mul(halfway.wrapping_mul(halfway)) as i128;
@@ -79,7 +81,8 @@ fn rsqrt_of_others(x: f64) -> f64 {
 }
 
 /// Returns `1 / ∛x` for a normal number, with a relative error of at most 2^−21. The square of the result is exact in
-/// `f64`. The computation starts in `f32`, because the simulator does not know the bits of a hardware estimate.
+/// `f64`. The computation starts in `f32` and not from a hardware estimate, because the simulator does not know the
+/// bits of such an estimate.
 #[inline(always)]
 fn rcbrt_nearly(x: f64) -> f64 {
     // |x| = m · 8^(n − 341), with m from 1 to 8.
@@ -97,7 +100,7 @@ fn rcbrt_nearly(x: f64) -> f64 {
 /// Returns the cube root of a normal number.
 #[inline(always)]
 fn cbrt_of_normal(x: f64) -> f64 {
-    // With y the inverse and e = 1 − x·y³, the root is x·y²·(1 − e)^−⅔.
+    // Let y be the inverse, and e = 1 − x·y³. Then the root is x·y²·(1 − e)^−⅔.
     let inverse = rcbrt_nearly(x);
     let root = mul(x, mul(inverse, inverse));
     let error = mul_add(-root, inverse, 1.0);
@@ -169,14 +172,14 @@ fn sum_of_squares<const N: usize>(values: [f64; N], factor: f64) -> f64 {
         scaled[i] = mul(values[i], factor);
         i += 1;
     }
-    // Two sums of two numbers, because three successive sums have a larger error.
+    // The squares are added in pairs, because three successive additions have a larger error.
     let [x, y, z, w] = scaled;
     let sum = mul_add(x, x, mul(y, y));
     if N <= 2 { sum } else { sum + mul_add(z, z, mul(w, w)) }
 }
 
-/// Returns the upper word of a power of two near the greatest magnitude, such that the power and its inverse are
-/// normal.
+/// Returns the upper word of a power of two near the greatest magnitude, whose upper word is `top`. The power and its
+/// inverse are normal.
 #[inline(always)]
 fn power_near(top: i32) -> i32 {
     (top & 0x7ff0_0000).clamp(LEAST_POWER, GREATEST_POWER)
@@ -192,7 +195,7 @@ fn length<const N: usize>(values: [f64; N]) -> f64 {
         let power = power_near(top);
         mul(sqrt(sum_of_squares(values, from_words(0x7fe0_0000 - power, 0))), from_words(power, 0))
     } else if values.iter().any(|value| value.is_infinite()) {
-        // The length is infinite, whatever the other numbers are.
+        // The length is infinite if one number is infinite, even if others are NaN.
         f64::INFINITY
     } else {
         f64::NAN
@@ -276,13 +279,14 @@ mod tests {
             });
             let result = results[0];
             assert_eq!(results, [result; 7], "1 / √{x:e} depends on the estimate");
-            // Returns true if x·m² exceeds 1, where m is halfway between two numbers. The product has 160 bits.
+            // `exceeds` returns true if x·m² exceeds 1, where m is halfway between two numbers. The product has 160
+            // bits.
             let bits = |x: f64| u128::from(x.to_bits() & 0x000f_ffff_ffff_ffff | 0x0010_0000_0000_0000);
             let exceeds = |m: u128| {
                 let (square, number) = (m * m, bits(x));
                 let low = (square & u128::from(u64::MAX)) * number;
                 let high = (square >> 64) * number + (low >> 64);
-                // 2^160 for x below 2, whose inverse root is below 1, and 2^159 for others.
+                // The product for 1 is 2^160 if x is below 2 and its inverse root below 1, and otherwise 2^159.
                 high >= if x < 2.0 { 1 << 96 } else { 1 << 95 }
             };
             if result < 1.0 {

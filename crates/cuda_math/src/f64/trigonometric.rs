@@ -1,9 +1,9 @@
 //! Sine, cosine and tangent.
 //!
-//! The argument is reduced by multiples of π/2 to at most π/4. Sine and cosine have one polynomial each on this range.
-//! The multiple determines the polynomial and the sign of the result. The threads of a warp may need different
-//! polynomials, so each thread loads its coefficients from a table. The coefficients are minimax among doubles for the
-//! relative error (Sollya's `fpminimax`).
+//! The functions subtract a multiple of π/2 from the argument, so that at most π/4 is left. Sine and cosine have one
+//! polynomial each on this range. The multiple determines the polynomial and the sign of the result. The threads of a
+//! warp may need different polynomials, so each thread loads its coefficients from a table. The polynomials are minimax
+//! approximations for the relative error, with `f64` coefficients (Sollya's `fpminimax`).
 
 use super::arithmetic::{
     TO_WHOLE, from_words, high, low, magnitude_high, mul, mul_add, negate_if, polynomial, recip_in_range,
@@ -15,15 +15,15 @@ use crate::backend::trunc_f64 as trunc;
 const FAR: i32 = 0x41d0_0000;
 
 /// Returns `x − multiple · π/2`. The first subtraction is exact, because its terms are nearly equal multiples of an ulp
-/// of π/2. The neglected part of π/2 is far below the result: no double below 2^30 is nearer to a multiple of π/2 than
-/// 2^−60.
+/// of π/2. The part of π/2 that is left out is far below the result. No `f64` below 2^30 is nearer to a multiple of π/2
+/// than 2^−60.
 #[inline(always)]
 fn less_quarters(x: f64, multiple: f64) -> f64 {
     let rest = mul_add(multiple, -HALF_PI[0], x);
     mul_add(multiple, -HALF_PI[2], mul_add(multiple, -HALF_PI[1], rest))
 }
 
-/// Two rows of coefficients, of which each thread uses one. The alignment lets one access load two numbers.
+/// Two rows of coefficients. Each thread uses one row. The alignment lets one access load two numbers.
 #[repr(C, align(64))]
 struct Rows([[f64; 8]; 2]);
 
@@ -39,7 +39,7 @@ static ROWS: Rows = Rows([
 #[inline(always)]
 fn beyond(i: usize, square: f64) -> f64 {
     let [a, b, c, d, e, f, g, _] = ROWS.0[i];
-    // The sum with 0 turns the −0 from the square of a zero into +0.
+    // The sum with 0 turns a result of −0, which the square of a zero would give, into +0.
     mul_add(square, polynomial!(square; a, b, c, d, e, f, g), 0.0)
 }
 
@@ -61,8 +61,8 @@ fn rotated(r: f64, quarters: i32) -> (f64, f64) {
     (negate_if(sin, quarters >> 1), negate_if(cos, (quarters + 1) >> 1))
 }
 
-/// Returns `r`, and the whole number `quarters` modulo 4, with `x = quarters·π/2 + r`. `r` is NaN if `x` is infinite or
-/// NaN.
+/// Returns `r`, and the whole number `quarters` modulo 4, such that `x = quarters·π/2 + r`. `r` is NaN if `x` is
+/// infinite or NaN.
 #[inline(always)]
 fn reduce(x: f64) -> (f64, i32) {
     if magnitude_high(x) < FAR {
@@ -111,7 +111,7 @@ pub fn tan(x: f64) -> f64 {
     if magnitude_high(x) < 0x3e40_0000 { x } else { result }
 }
 
-/// Returns `r`, and the whole number `quarters` modulo 4, with `x = quarters/2 + r`.
+/// Returns `r`, and the whole number `quarters` modulo 4, such that `x = quarters/2 + r`.
 #[inline(always)]
 fn reduce_half_turns(x: f64) -> (f64, i32) {
     let x = if magnitude_high(x) < 0x4310_0000 { x } else { less_even(x) };
@@ -119,8 +119,8 @@ fn reduce_half_turns(x: f64) -> (f64, i32) {
     (mul_add(shifted - TO_WHOLE, -0.5, x), low(shifted))
 }
 
-/// Subtracts an even number from an `x` of magnitude 2^50 or more, which changes neither `sinpi` nor `cospi`. From 2^51
-/// on, `TO_WHOLE` cannot round.
+/// Subtracts an even number from an `x` of magnitude 2^50 or more, because `TO_WHOLE` cannot round from 2^51 on. The
+/// subtraction does not change `sinpi` or `cospi`.
 #[cold]
 #[inline(always)]
 fn less_even(x: f64) -> f64 {

@@ -23,7 +23,7 @@ pub fn fdim(x: f64, y: f64) -> f64 {
 
 #[inline(always)]
 pub fn round(x: f64) -> f64 {
-    // The largest number below 1/2. 1/2 itself would round 0.49999999999999994 to 1.
+    // The added number is the largest one below 1/2. With 1/2 itself, 0.49999999999999994 would become 1.
     with_sign(trunc(x + with_sign(0.499_999_999_999_999_94, x)), x)
 }
 
@@ -103,8 +103,8 @@ pub fn rem_euclid(x: f64, y: f64) -> f64 {
 
 #[inline(always)]
 pub fn ldexp(x: f64, n: i32) -> f64 {
-    // Up to three products, and only the last can round: an intermediate number of a subnormal result stays above
-    // 2^−969.
+    // The function makes up to three products, and only the last can round. If the result is subnormal, the numbers
+    // before it are above 2^−969.
     let (mut x, mut n) = (x, n);
     if n > 1023 {
         x = mul(x, power_of_two(1023));

@@ -1,5 +1,5 @@
-//! Checks that the `f64` functions are within their stated errors of results by GNU MPFR, and that they return the
-//! right value at special arguments and at overflow and underflow.
+//! Checks that the errors of the `f64` functions are as stated, by results of GNU MPFR. Also checks the results at
+//! special arguments, at overflow and at underflow.
 
 use std::collections::HashMap;
 use std::f64::consts::{FRAC_PI_2, FRAC_PI_4, PI};
@@ -73,7 +73,7 @@ fn special_values_are_c_s() {
     const NAN: f64 = f64::NAN;
     const MIN: f64 = f64::MIN_POSITIVE;
     const TINY: f64 = 5e-324;
-    // Of zeros, infinities and NaN: −0, 0, −∞, ∞, NaN.
+    // The results at −0, 0, −∞, ∞ and NaN.
     let five: &[(&str, [f64; 5])] = &[
         ("exp", [1.0, 1.0, 0.0, INF, NAN]),
         ("exp2", [1.0, 1.0, 0.0, INF, NAN]),
@@ -122,7 +122,7 @@ fn special_values_are_c_s() {
             assert!(is_same(result, y), "{name}({x:?}) = {result:?}, not {y:?}");
         }
     }
-    // Exact results, and the edges of ranges.
+    // Arguments with exact results, and arguments at the edges of ranges.
     let exact: &[(&str, &[f64], f64)] = &[
         ("exp", &[709.782712893384], 1.7976931348622732e308),
         ("exp", &[709.7827128933841], INF),
@@ -275,7 +275,7 @@ fn whole_parts_remainders_and_exponents_are_std_s() {
         f64::NAN,
     ];
     for i in 0..20_000u64 {
-        // Any bits, and small numbers with few of them, as arguments are.
+        // The arguments have arbitrary bits, or are small numbers with few bits, as typical arguments are.
         let mut draw = || match (i + random() % 3) % 3 {
             0 => f64::from_bits(random()),
             1 => (random() as i16) as f64 / 8.0,
@@ -314,8 +314,8 @@ fn whole_parts_remainders_and_exponents_are_std_s() {
 
 #[test]
 fn bessel_functions_of_higher_order_follow_the_recurrence() {
-    // J(n − 1, x) + J(n + 1, x) = 2n/x · J(n, x), upwards and downwards of x, and for Y; and signs of negative
-    // arguments.
+    // J(n − 1, x) + J(n + 1, x) = 2n/x · J(n, x) for orders below and above x, and also for Y. The loop also checks the
+    // signs at negative arguments.
     for x in [0.5, 3.0, 9.5, 20.0, 61.3] {
         for n in 1..60 {
             for bessel in [|x: f64, n: i32| GpuFloat::jn(x, n), |x: f64, n: i32| GpuFloat::yn(x, n)] {

@@ -41,7 +41,7 @@ const SPECIAL: [f32; 30] = [
 
 fn arguments() -> impl Iterator<Item = f32> {
     let sampled = (0..=u32::MAX).step_by(STRIDE).map(f32::from_bits);
-    // The neighbours of numbers at which a function changes its path.
+    // The neighbours of numbers at which a function changes its method.
     let edges = [0.25, 0.41, 0.5, 0.55, 0.75, 1.0, 1.5, 2.0, 4.0, 10.0, 11.0, 16.98, 22.0, 37.0, 87.0, 126.0, 1e30];
     let near = edges.into_iter().flat_map(|edge: f32| {
         (-3..=3)
@@ -60,7 +60,7 @@ fn error(found: f32, expected: f64) -> f64 {
     if found == 0.0 && expected == 0.0 {
         return if found.is_sign_negative() == expected.is_sign_negative() { 0.0 } else { f64::INFINITY };
     }
-    // ∞ is what follows the greatest number.
+    // ∞ counts as the number after the greatest one.
     let limit = |value: f64| if value.is_infinite() { MOST.copysign(value) } else { value };
     if f64::from(expected as f32) == f64::from(found) && expected.abs() >= MOST {
         return 0.0;
@@ -74,7 +74,7 @@ fn error(found: f32, expected: f64) -> f64 {
 fn bound(name: &str) -> f64 {
     let row = FLOAT_FUNCTIONS.iter().find(|(of, ..)| *of == name);
     let (_, single, _) = row.unwrap_or_else(|| panic!("{name} is not in the table"));
-    // Correctly rounded is half a unit, as far as the reference is.
+    // A correctly rounded result has an error of half a unit, plus the error of the reference.
     f64::from(*single).max(0.500_001)
 }
 
@@ -112,7 +112,7 @@ fn sin_of_half_turns(x: f64, n: f64) -> f64 {
     let quarter = (2.0 * x).round_ties_even();
     let (sin, cos) = ((x - 0.5 * quarter) * std::f64::consts::PI).sin_cos();
     let turned = [sin, cos, -sin, -cos];
-    // What is not a number has no turn.
+    // The result is NaN if `x` is NaN or infinite.
     turned[(quarter.rem_euclid(4.0) + n) as usize % 4] + if x.is_finite() { 0.0 } else { f64::NAN }
 }
 
@@ -151,7 +151,7 @@ fn hyperbolic_functions() {
         tanh: f64::tanh;
         asinh: f64::asinh;
         acosh: f64::acosh;
-        // std's loses what is small.
+        // std's function loses small arguments.
         atanh: |x| if x.abs() < 1e-5 { x + x * x * x / 3.0 } else { f64::atanh(x) };
     }
 }
@@ -189,7 +189,8 @@ fn roots_and_powers() {
 fn error_functions_and_their_kin_are_near_identities() {
     for x in arguments().filter(|x| x.is_finite()) {
         let wide = f64::from(x);
-        // Series and asymptotic forms hold at the ends; between them the function of f64 is the reference.
+        // The function of `f64` is the first reference. Near 0 and far from 0, series and asymptotic forms are the
+        // second.
         assert!(error(GpuFloat::erf(x), GpuFloat::erf(wide)) <= bound("erf"), "erf({x:e}) is inexact");
         assert!(error(GpuFloat::erfc(x), GpuFloat::erfc(wide)) <= bound("erfc"), "erfc({x:e}) is inexact");
         if x.abs() < 1e-4 {
@@ -200,7 +201,7 @@ fn error_functions_and_their_kin_are_near_identities() {
             assert_eq!(GpuFloat::erf(x), 1_f32.copysign(x));
         }
     }
-    // Abramowitz and Stegun, tables 7.1 and 7.3.
+    // These values are from Abramowitz and Stegun, tables 7.1 and 7.3.
     for (x, erf) in [(0.5_f32, 0.520_499_877_8), (1.0, 0.842_700_792_9), (1.5, 0.966_105_146_5), (2.0, 0.995_322_265_0)]
     {
         assert!((f64::from(GpuFloat::erf(x)) - erf).abs() < 1.2e-7);
@@ -272,7 +273,7 @@ fn exact_remainder(x: f32, y: f32) -> f32 {
     if y.is_infinite() {
         return x;
     }
-    // Modulo twice the divisor, so that what is left tells an even quotient from an odd one.
+    // The remainder modulo twice the divisor tells an even quotient from an odd one.
     let rest = a % (2.0 * b);
     let rest = if rest >= 1.5 * b {
         rest - 2.0 * b

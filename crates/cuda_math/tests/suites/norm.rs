@@ -43,7 +43,7 @@ fn lengths_are_right() {
         let within = |found: f64, expected: f64| (found / expected - 1.0).abs() <= 2.3e-16;
         assert!(within(norm(&values), length), "seed {seed}: norm = {}, not {length}", norm(&values));
         assert!(within(rnorm(&values), 1.0 / length), "seed {seed}");
-        // The same where squares over- and underflow.
+        // The same numbers, scaled such that their squares overflow or underflow.
         for scale in [900, -900] {
             let scaled: Vec<f64> = values.iter().map(|value| GpuFloat::ldexp(*value, scale)).collect();
             assert_eq!(norm(&scaled), GpuFloat::ldexp(norm(&values), scale), "seed {seed}");

@@ -3,8 +3,8 @@
 use super::Scope;
 use crate::backend;
 
-/// Orders this thread's earlier accesses to global and shared memory before its later ones, as seen by every thread of
-/// the device (`fence.sc.gpu`).
+/// Orders this thread's earlier accesses to global and shared memory before its later accesses, for every thread of the
+/// device (`fence.sc.gpu`).
 #[doc(alias = "__threadfence")]
 #[inline(always)]
 #[track_caller]
@@ -12,8 +12,8 @@ pub fn fence() {
     backend::fence(Scope::Device);
 }
 
-/// A [`fence()`] for the threads of the block (`fence.sc.cta`). The simulator reports a thread of another block that
-/// relies on such a fence.
+/// Orders accesses like [`fence()`], but only for the threads of the block (`fence.sc.cta`). The simulator reports a
+/// thread of another block that relies on such a fence.
 #[doc(alias = "__threadfence_block")]
 #[inline(always)]
 #[track_caller]
@@ -21,7 +21,8 @@ pub fn fence_block() {
     backend::fence(Scope::Block);
 }
 
-/// A [`fence()`] for the threads of all devices, and for the host if it maps the memory (`fence.sc.sys`).
+/// Orders accesses like [`fence()`], but for the threads of all devices, and for the host if it maps the memory
+/// (`fence.sc.sys`).
 #[doc(alias = "__threadfence_system")]
 #[inline(always)]
 #[track_caller]

@@ -1,9 +1,9 @@
 //! Atomic operations on elements of global and shared memory.
 //!
-//! The methods of views, such as [`GlobalMut::atomic_add`], are atomic for all threads of the device and relaxed: they
-//! order no other access. To publish other writes, store with [`GlobalMut::store_release`] and read with
-//! [`GlobalMut::load_acquire`], or put a [`fence`] in between. To publish a single word, [`GlobalMut::store_relaxed`]
-//! and [`GlobalMut::load_relaxed`] are enough.
+//! The methods of views, such as [`GlobalMut::atomic_add`], are atomic for all threads of the device. They are relaxed,
+//! which means that they order no other access. To publish other writes, store with [`GlobalMut::store_release`] and
+//! read with [`GlobalMut::load_acquire`], or put a [`fence`] between the accesses. To publish a single word,
+//! [`GlobalMut::store_relaxed`] and [`GlobalMut::load_relaxed`] are enough.
 //!
 //! For another scope or order, [`GlobalMut::atomic`], [`GlobalMut::block_atomic`] and [`GlobalMut::system_atomic`]
 //! return an [`AtomicRef`] to an element. [`AtomicU32`], [`BlockAtomicF32`] and others are atomic types for statics and
@@ -12,7 +12,7 @@
 //! The simulator checks scopes: an operation of block scope races with operations of other blocks on the same element,
 //! and a fence of block scope orders nothing for other blocks.
 
-use crate::{Element, GlobalMut, Shared, backend};
+use crate::{Element, ElementIndex, GlobalMut, Shared, backend};
 
 mod fences;
 mod reference;
@@ -34,7 +34,7 @@ pub enum Scope {
     System,
 }
 
-/// The address of an atomic operation, with its memory space.
+/// The address on which an atomic operation works, with its memory space.
 #[doc(hidden)]
 #[derive(Clone, Copy)]
 pub enum Place<T> {
@@ -183,7 +183,7 @@ macro_rules! atomic_methods {
         /// Returns a reference to element `index` for atomic operations of any order, in the scope of the device.
         #[inline(always)]
         #[track_caller]
-        pub fn atomic(&self, index: usize) -> AtomicRef<$lifetime, T> {
+        pub fn atomic(&self, index: impl ElementIndex) -> AtomicRef<$lifetime, T> {
             AtomicRef::new(self.place(index), Scope::Device)
         }
 
@@ -191,7 +191,7 @@ macro_rules! atomic_methods {
         /// block.
         #[inline(always)]
         #[track_caller]
-        pub fn block_atomic(&self, index: usize) -> AtomicRef<$lifetime, T> {
+        pub fn block_atomic(&self, index: impl ElementIndex) -> AtomicRef<$lifetime, T> {
             AtomicRef::new(self.place(index), Scope::Block)
         }
 
@@ -199,7 +199,7 @@ macro_rules! atomic_methods {
         /// devices and the host.
         #[inline(always)]
         #[track_caller]
-        pub fn system_atomic(&self, index: usize) -> AtomicRef<$lifetime, T> {
+        pub fn system_atomic(&self, index: impl ElementIndex) -> AtomicRef<$lifetime, T> {
             AtomicRef::new(self.place(index), Scope::System)
         }
 
@@ -207,7 +207,7 @@ macro_rules! atomic_methods {
         #[doc(alias = "atomicSub")]
         #[inline(always)]
         #[track_caller]
-        pub fn atomic_sub(&self, index: usize, value: T) -> T {
+        pub fn atomic_sub(&self, index: impl ElementIndex, value: T) -> T {
             self.atomic_add(index, value.negated())
         }
 
@@ -216,7 +216,7 @@ macro_rules! atomic_methods {
         #[doc(alias = "atomicAdd")]
         #[inline(always)]
         #[track_caller]
-        pub fn atomic_add(&self, index: usize, value: T) -> T {
+        pub fn atomic_add(&self, index: impl ElementIndex, value: T) -> T {
             // SAFETY: `place` has checked the index.
             unsafe { backend::atomic_update(Update::Add, self.place(index), value, Scope::Device) }
         }
@@ -225,7 +225,7 @@ macro_rules! atomic_methods {
         /// Sets element `index` to `value` and returns the previous value.
         #[inline(always)]
         #[track_caller]
-        pub fn atomic_exchange(&self, index: usize, value: T) -> T {
+        pub fn atomic_exchange(&self, index: impl ElementIndex, value: T) -> T {
             // SAFETY: `place` has checked the index.
             unsafe { backend::atomic_update(Update::Exchange, self.place(index), value, Scope::Device) }
         }
@@ -234,7 +234,7 @@ macro_rules! atomic_methods {
         /// Sets element `index` to `new` if it has the bits of `expected`. Returns the previous value.
         #[inline(always)]
         #[track_caller]
-        pub fn atomic_compare_exchange(&self, index: usize, expected: T, new: T) -> T {
+        pub fn atomic_compare_exchange(&self, index: impl ElementIndex, expected: T, new: T) -> T {
             // SAFETY: `place` has checked the index.
             unsafe { backend::atomic_compare_exchange(self.place(index), expected, new, Scope::Device) }
         }
@@ -243,7 +243,7 @@ macro_rules! atomic_methods {
         /// method.
         #[inline(always)]
         #[track_caller]
-        pub fn load_relaxed(&self, index: usize) -> T {
+        pub fn load_relaxed(&self, index: impl ElementIndex) -> T {
             // SAFETY: `place` has checked the index.
             unsafe { backend::atomic_load(self.place(index), false, Scope::Device) }
         }
@@ -252,24 +252,25 @@ macro_rules! atomic_methods {
         /// this thread then sees the earlier writes of the storing thread.
         #[inline(always)]
         #[track_caller]
-        pub fn load_acquire(&self, index: usize) -> T {
+        pub fn load_acquire(&self, index: impl ElementIndex) -> T {
             // SAFETY: `place` has checked the index.
             unsafe { backend::atomic_load(self.place(index), true, Scope::Device) }
         }
 
-        /// Sets element `index` after all earlier writes of this thread (`st.release.gpu`).
+        /// Sets element `index` so that a thread that acquires the new value sees all earlier writes of this thread
+        /// (`st.release.gpu`).
         #[inline(always)]
         #[track_caller]
-        pub fn store_release(&self, index: usize, value: T) {
+        pub fn store_release(&self, index: impl ElementIndex, value: T) {
             // SAFETY: `place` has checked the index.
             unsafe { backend::atomic_store(self.place(index), value, true, Scope::Device) }
         }
 
-        /// Sets element `index` atomically (`st.relaxed.gpu`). Another thread can poll it with
+        /// Sets element `index` atomically (`st.relaxed.gpu`). Another thread can poll the element with
         /// [`load_relaxed`](Self::load_relaxed). The store orders no other access.
         #[inline(always)]
         #[track_caller]
-        pub fn store_relaxed(&self, index: usize, value: T) {
+        pub fn store_relaxed(&self, index: impl ElementIndex, value: T) {
             // SAFETY: `place` has checked the index.
             unsafe { backend::atomic_store(self.place(index), value, false, Scope::Device) }
         }
@@ -281,7 +282,7 @@ macro_rules! update_method {
         $(#[$doc])*
         #[inline(always)]
         #[track_caller]
-        pub fn $name(&self, index: usize, value: T) -> T {
+        pub fn $name(&self, index: impl ElementIndex, value: T) -> T {
             // SAFETY: `place` has checked the index.
             unsafe { backend::atomic_update(Update::$operation, self.place(index), value, Scope::Device) }
         }
@@ -308,17 +309,17 @@ macro_rules! number_methods {
 macro_rules! integer_methods {
     () => {
         update_method! {
-            /// Replaces element `index` by its bitwise and with `value`. Returns the previous value.
+            /// Replaces element `index` by its bitwise AND with `value`. Returns the previous value.
             #[doc(alias = "atomicAnd")]
             atomic_and And
         }
         update_method! {
-            /// Replaces element `index` by its bitwise or with `value`. Returns the previous value.
+            /// Replaces element `index` by its bitwise OR with `value`. Returns the previous value.
             #[doc(alias = "atomicOr")]
             atomic_or Or
         }
         update_method! {
-            /// Replaces element `index` by its bitwise exclusive or with `value`. Returns the previous value.
+            /// Replaces element `index` by its bitwise XOR with `value`. Returns the previous value.
             #[doc(alias = "atomicXor")]
             atomic_xor Xor
         }
@@ -331,7 +332,7 @@ macro_rules! counter_methods {
         #[doc(alias = "atomicInc")]
         #[inline(always)]
         #[track_caller]
-        pub fn atomic_inc(&self, index: usize, limit: u32) -> u32 {
+        pub fn atomic_inc(&self, index: impl ElementIndex, limit: u32) -> u32 {
             // SAFETY: `place` has checked the index.
             unsafe { backend::atomic_update(Update::Increment, self.place(index), limit, Scope::Device) }
         }
@@ -341,7 +342,7 @@ macro_rules! counter_methods {
         #[doc(alias = "atomicDec")]
         #[inline(always)]
         #[track_caller]
-        pub fn atomic_dec(&self, index: usize, limit: u32) -> u32 {
+        pub fn atomic_dec(&self, index: impl ElementIndex, limit: u32) -> u32 {
             // SAFETY: `place` has checked the index.
             unsafe { backend::atomic_update(Update::Decrement, self.place(index), limit, Scope::Device) }
         }
@@ -355,14 +356,14 @@ impl<'a, T: Atomic> GlobalMut<'a, T> {
 impl<T: Atomic> Shared<T> {
     atomic_methods!('static);
 
-    /// Adds `value` to element `index` like [`atomic_add`](Self::atomic_add), unchecked on a GPU. Returns nothing,
-    /// which allows a cheaper instruction.
+    /// Adds `value` to element `index` like [`atomic_add`](Self::atomic_add), but does not check the index on a GPU. It
+    /// does not return the previous value, which allows a cheaper instruction.
     ///
     /// # Safety
     /// `index` must be below [`len`](Self::len).
     #[inline(always)]
     #[track_caller]
-    pub unsafe fn atomic_add_unchecked(&self, index: usize, value: T) {
+    pub unsafe fn atomic_add_unchecked(&self, index: impl ElementIndex, value: T) {
         // SAFETY: the caller guarantees that the index is in bounds.
         unsafe { backend::atomic_update(Update::Add, self.place_unchecked(index), value, Scope::Device) };
     }

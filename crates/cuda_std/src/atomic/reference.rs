@@ -5,8 +5,8 @@
 //! An atomic operation is relaxed and has a scope. A stronger order adds a fence of that scope, as the hardware does.
 //! Memory space and scope are constants when a kernel is compiled, so each operation becomes one instruction.
 //!
-//! A view knows its memory space. An atomic type does not: it uses a generic address, and the simulator searches for it
-//! in the block's shared memory.
+//! A view knows its memory space. An atomic type does not know it and uses a generic address, for which the simulator
+//! searches in the block's shared memory.
 
 use core::fmt;
 use core::marker::PhantomData;
@@ -14,10 +14,10 @@ use core::marker::PhantomData;
 use super::{Atomic, AtomicInteger, AtomicNumber, Ordering, Place, Scope, Update, same_bits};
 use crate::backend;
 
-/// A reference to a number in global or shared memory, whose operations are atomic for the threads of a scope.
+/// A reference to a number in global or shared memory. Its operations are atomic for the threads of a scope.
 ///
-/// The methods are those of [`core::sync::atomic`]. An order that acquires puts a fence of the scope after the
-/// operation; an order that releases puts one before it.
+/// The methods are those of [`core::sync::atomic`]. For an order that acquires, they execute a fence of the scope after
+/// the operation; for an order that releases, they execute one before it.
 ///
 /// ```
 /// use cuda_std::atomic::Ordering::{AcqRel, Relaxed};
@@ -136,7 +136,7 @@ impl<T: Atomic> AtomicRef<'_, T> {
     #[inline(always)]
     #[track_caller]
     pub fn compare_exchange(&self, current: T, new: T, success: Ordering, failure: Ordering) -> Result<T, T> {
-        // A failed exchange never acquires more than `order` and releases nothing.
+        // `order` is `success`, plus an acquire if only `failure` acquires.
         let order = if acquires(failure) && !acquires(success) {
             if releases(success) { Ordering::AcqRel } else { Ordering::Acquire }
         } else {
@@ -177,11 +177,11 @@ impl<T: AtomicNumber> AtomicRef<'_, T> {
 
 impl<T: AtomicInteger> AtomicRef<'_, T> {
     updates! {
-        /// Replaces the number by its bitwise and with `value`. Returns the previous value.
+        /// Replaces the number by its bitwise AND with `value`. Returns the previous value.
         fetch_and(value: T) And;
-        /// Replaces the number by its bitwise or with `value`. Returns the previous value.
+        /// Replaces the number by its bitwise OR with `value`. Returns the previous value.
         fetch_or(value: T) Or;
-        /// Replaces the number by its bitwise exclusive or with `value`. Returns the previous value.
+        /// Replaces the number by its bitwise XOR with `value`. Returns the previous value.
         fetch_xor(value: T) Xor;
     }
 }
@@ -205,22 +205,21 @@ macro_rules! of_bits {
                 AtomicRef::new(self.place.cast(), self.scope)
             }
 
-            /// Replaces the float's bits by their bitwise and with those of `value`. Returns the previous value.
+            /// Replaces the float's bits by their bitwise AND with the bits of `value`. Returns the previous value.
             #[inline(always)]
             #[track_caller]
             pub fn fetch_and(&self, value: $float, order: Ordering) -> $float {
                 $float::from_bits(self.bits().fetch_and(value.to_bits(), order))
             }
 
-            /// Replaces the float's bits by their bitwise or with those of `value`. Returns the previous value.
+            /// Replaces the float's bits by their bitwise OR with the bits of `value`. Returns the previous value.
             #[inline(always)]
             #[track_caller]
             pub fn fetch_or(&self, value: $float, order: Ordering) -> $float {
                 $float::from_bits(self.bits().fetch_or(value.to_bits(), order))
             }
 
-            /// Replaces the float's bits by their bitwise exclusive or with those of `value`. Returns the previous
-            /// value.
+            /// Replaces the float's bits by their bitwise XOR with the bits of `value`. Returns the previous value.
             #[inline(always)]
             #[track_caller]
             pub fn fetch_xor(&self, value: $float, order: Ordering) -> $float {

@@ -6,7 +6,7 @@ use super::{AtomicRef, Ordering, Place, Scope};
 
 macro_rules! delegated {
     ($($name:ident($($argument:ident: $type:ty),*) $(-> $result:ty)?;)*) => {$(
-        /// See the method of the same name of [`AtomicRef`].
+        /// Does the same as [`AtomicRef`]'s method of this name.
         #[inline(always)]
         #[track_caller]
         pub fn $name(&self, $($argument: $type),*) $(-> $result)? {
@@ -28,12 +28,12 @@ macro_rules! atomic {
         unsafe impl Sync for $name {}
 
         impl $name {
-            /// Creates an atomic with the value `value`.
+            /// Creates an atomic number with the value `value`.
             pub const fn new(value: $value) -> Self {
                 Self(UnsafeCell::new(value))
             }
 
-            /// Returns the number at `pointer` as an atomic.
+            /// Returns a reference to the number at `pointer` as an atomic number.
             ///
             /// # Safety
             /// `pointer` must be aligned to the number's size and valid during `'a`. All other accesses to the number
@@ -50,7 +50,7 @@ macro_rules! atomic {
                 self.0.get()
             }
 
-            /// Consumes the atomic and returns the number.
+            /// Consumes the atomic number and returns its value.
             pub const fn into_inner(self) -> $value {
                 self.0.into_inner()
             }

@@ -1,12 +1,12 @@
-//! The choice between the GPU back end and the simulator.
+//! The choice between the GPU back end and the simulator back end.
 //!
 //! The modules `ptx` and `simulated` have the same functions. The rest of the crate calls them and does not depend on
 //! the target.
 //!
 //! # Design
 //!
-//! This is the only file in the crate that depends on the compilation target. A kernel is therefore written once; no
-//! kernel has a second version for the simulator. `cargo xtask tidy` reports a choice by target anywhere else.
+//! This is the only file in the crate that depends on the compilation target. A kernel is therefore written once,
+//! without a second version for the simulator. `cargo xtask tidy` reports a choice by target in any other file.
 
 #[cfg(not(target_arch = "nvptx64"))]
 mod simulated;

@@ -47,11 +47,11 @@ macro_rules! single {
         #[repr(transparent)]
         pub struct $type(u16);
 
-        // SAFETY: 16 bits, of which every pattern is valid.
+        // SAFETY: the type has 16 bits, and every bit pattern is valid.
         unsafe impl bytemuck::Zeroable for $type {}
-        // SAFETY: 16 bits, of which every pattern is valid.
+        // SAFETY: the type has 16 bits, and every bit pattern is valid.
         unsafe impl bytemuck::Pod for $type {}
-        // SAFETY: 16 bits, of which every pattern is valid.
+        // SAFETY: the type has 16 bits, and every bit pattern is valid.
         unsafe impl DeviceCopy for $type {}
 
         impl $type {
@@ -169,8 +169,8 @@ macro_rules! single {
         impl Div for $type {
             type Output = Self;
 
-            /// The rounded quotient of the `f64` values: `f64` has more than twice the precision, so this equals a
-            /// single rounding.
+            /// Returns the rounded quotient of the `f64` values. `f64` has more than twice the precision, so the result
+            /// equals a single rounding.
             #[inline(always)]
             fn div(self, other: Self) -> Self {
                 Self::from_f64(self.to_f64() / other.to_f64())
@@ -257,11 +257,11 @@ macro_rules! pair {
         #[repr(transparent)]
         pub struct $pair(u32);
 
-        // SAFETY: two numbers, of which every bit pattern is valid.
+        // SAFETY: the type consists of two numbers, and every bit pattern is valid.
         unsafe impl bytemuck::Zeroable for $pair {}
-        // SAFETY: two numbers, of which every bit pattern is valid.
+        // SAFETY: the type consists of two numbers, and every bit pattern is valid.
         unsafe impl bytemuck::Pod for $pair {}
-        // SAFETY: two numbers, of which every bit pattern is valid.
+        // SAFETY: the type consists of two numbers, and every bit pattern is valid.
         unsafe impl DeviceCopy for $pair {}
 
         impl $pair {
@@ -352,7 +352,7 @@ macro_rules! pair {
             }
         }
 
-        /// Each number is updated atomically; the pair as a whole is not.
+        /// The operations update each number of the pair atomically, but not the pair as a whole.
         impl Atomic for $pair {
             const TYPE: AtomicType = AtomicType::$tag;
 

@@ -1,12 +1,13 @@
-//! Arithmetic on 16-bit floats, computed in `f64` and rounded once. The simulator uses it, and so does a GPU that lacks
-//! the instructions.
+//! Arithmetic on 16-bit floats, computed in `f64` and rounded once. The simulator uses these functions, and GPUs that
+//! lack the instructions use them too.
 //!
 //! # Design
 //!
-//! `f64` represents the product of two 16-bit floats exactly. A sum in `f64` is rounded to odd; rounding it to 16 bits
-//! then gives the same result as a single rounding. NaNs have the bits that GPUs return.
+//! `f64` represents the product of two 16-bit floats exactly. A sum in `f64` is rounded to odd. Rounding this sum to 16
+//! bits then returns the same result as a single rounding. NaNs have the bits that GPUs return.
 
-/// A 16-bit format with `fraction` bits for the fraction, one for the sign, and the others for the exponent.
+/// A 16-bit format with `fraction` bits for the fraction, one bit for the sign, and the remaining bits for the
+/// exponent.
 #[derive(Clone, Copy)]
 pub struct Format {
     fraction: u32,
@@ -32,7 +33,7 @@ impl Format {
         0x7FFF & !((1 << self.fraction) - 1)
     }
 
-    /// Returns the float nearest to `value`; in a tie, the even one.
+    /// Returns the float nearest to `value`, or the even one of two equally near floats.
     #[inline]
     pub const fn round(self, value: f64) -> u16 {
         let bits = value.to_bits();
@@ -52,7 +53,7 @@ impl Format {
         let rest = significand & ((1 << shift) - 1);
         let half = 1_u64 << (shift - 1);
         let rounded = kept + (rest > half || rest == half && kept & 1 == 1) as u64;
-        // The leading one of a normal number adds to the exponent, like a carry from the rounding.
+        // The leading 1 bit of a normal number adds to the exponent, like a carry from the rounding.
         let base = if exponent <= 0 { 0 } else { ((exponent - 1) as u64) << self.fraction };
         let infinity = self.infinity();
         if base + rounded >= infinity as u64 { sign | infinity } else { sign | (base + rounded) as u16 }
@@ -68,7 +69,7 @@ impl Format {
         let magnitude = if is_last {
             0x7FF << 52 | fraction << (52 - self.fraction)
         } else if exponent == 0 {
-            // A multiple of the smallest subnormal number, which is normal as an `f64`.
+            // The value is a multiple of the smallest subnormal number, which is normal as an `f64`.
             let step = f64::from_bits(((1024 - self.bias() - self.fraction as i32) as u64) << 52);
             (fraction as f64 * step).to_bits()
         } else {
@@ -170,14 +171,14 @@ mod tests {
     #[test]
     fn a_product_and_a_sum_are_rounded_once() {
         let one = F16.one();
-        // 1 + 2⁻¹¹ is the middle between 1 and the next; a little less goes to 1, a little more to the next.
+        // 1 + 2⁻¹¹ is the midpoint between 1 and the next float. A slightly larger number is rounded to the next float.
         let middle = F16.round(2_f64.powi(-11));
         assert_eq!(F16.fma(middle, one, one), one);
         assert_eq!(F16.fma(F16.round(2_f64.powi(-11) + 2_f64.powi(-20)), one, one), one + 1);
-        // The product 2⁻³⁰·(1 + …) moves a sum of 1 + 2⁻¹¹ off its middle in no 16 bits, and in 53 it does.
+        // The product 2⁻¹¹ + 2⁻²¹ makes the sum slightly larger than the midpoint 1 + 2⁻¹¹.
         let just_above = F16.fma(F16.round(1.0 + 2_f64.powi(-10)), F16.round(2_f64.powi(-11)), one);
         assert_eq!(just_above, one + 1);
-        // In bf16 the difference of exponents can be more than an `f64` holds.
+        // In bf16, the exponents of two numbers can differ by more than the 53 bits of an `f64`'s precision.
         let (big, middle) = (BF16.round(2_f64.powi(60)), BF16.round(2_f64.powi(52)));
         let up = BF16.fma(BF16.round(2_f64.powi(-60)), BF16.one(), BF16.round(1.0));
         assert_eq!(up, BF16.one());
@@ -185,7 +186,7 @@ mod tests {
         let odd = big + 1;
         assert_eq!(BF16.add(odd, middle), odd + 1);
         let nearly = BF16.round(2_f64.powi(26));
-        // 2²⁶·2²⁶ = 2⁵² with a least bit far below: −2⁻⁶⁰.
+        // The product 2²⁶·2²⁶ = 2⁵² is half a unit in the last place of `odd`, so the sum is a midpoint.
         assert_eq!(BF16.fma(nearly, nearly, odd), odd + 1);
     }
 }

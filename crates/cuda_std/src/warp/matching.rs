@@ -46,5 +46,5 @@ pub fn match_all<T: MatchValue>(mask: u32, value: T) -> Option<u32> {
     same.then_some(mask)
 }
 
-// The same functions under the names of Rust-CUDA.
+// Rust-CUDA's names for the same functions.
 pub use self::{match_all as warp_match_all, match_any as warp_match_any};

@@ -1,6 +1,6 @@
 //! Operations among the lanes of a warp.
 //!
-//! Lanes run independently: only these operations synchronise them. `mask` has bit *i* set if lane *i* takes part.
+//! Lanes run independently, and only these operations synchronise them. `mask` has bit *i* set if lane *i* takes part.
 //! Every lane of the mask that has not ended must call the same operation with the same mask, and the caller must be in
 //! the mask. The simulator reports violations.
 
@@ -35,8 +35,8 @@ pub fn warp_id() -> u32 {
     crate::thread::index_in_block() / SIZE
 }
 
-/// Returns the lanes that currently run together with the caller, including the caller. The set is arbitrary: results
-/// should not depend on it, and it must not be the mask of an operation that other lanes have to reach. In the
+/// Returns the lanes that currently run together with the caller, including the caller. The set is arbitrary, so
+/// results should not depend on it. Do not pass it as the mask of an operation that other lanes must also call. In the
 /// simulator it contains only the caller.
 #[doc(alias = "__activemask")]
 #[inline(always)]
@@ -45,7 +45,7 @@ pub fn activemask() -> u32 {
     backend::activemask()
 }
 
-/// Waits for the lanes of `mask`. Afterwards each of them sees all earlier writes of the others.
+/// Waits for the lanes of `mask`. Afterwards each of these lanes sees all earlier writes of the other lanes.
 #[doc(alias = "__syncwarp")]
 #[inline(always)]
 #[track_caller]
@@ -87,5 +87,5 @@ pub fn mask_in_block(block_size: u32) -> u32 {
     if in_warp >= SIZE { FULL_MASK } else { (1 << in_warp) - 1 }
 }
 
-// The same functions under the names of Rust-CUDA.
+// Rust-CUDA's names for the same functions.
 pub use self::{all as warp_vote_all, any as warp_vote_any, ballot as warp_vote_ballot};

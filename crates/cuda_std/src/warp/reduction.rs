@@ -19,21 +19,21 @@ macro_rules! reductions {
 }
 
 reductions! {
-    /// Returns the sum of the values of the lanes of `mask`. Wraps.
+    /// Returns the sum of the values of the lanes of `mask`. The sum wraps on overflow.
     reduce_add Add "__reduce_add_sync";
     /// Returns the minimum of the values of the lanes of `mask`.
     reduce_min Min "__reduce_min_sync";
     /// Returns the maximum of the values of the lanes of `mask`.
     reduce_max Max "__reduce_max_sync";
-    /// Returns the bitwise and of the values of the lanes of `mask`.
+    /// Returns the bitwise AND of the values of the lanes of `mask`.
     reduce_and And "__reduce_and_sync";
-    /// Returns the bitwise or of the values of the lanes of `mask`.
+    /// Returns the bitwise OR of the values of the lanes of `mask`.
     reduce_or Or "__reduce_or_sync";
-    /// Returns the bitwise exclusive or of the values of the lanes of `mask`.
+    /// Returns the bitwise XOR of the values of the lanes of `mask`.
     reduce_xor Xor "__reduce_xor_sync";
 }
 
-/// The operation of [`warp_reduce`].
+/// An operation for [`warp_reduce`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WarpReductionOp {
     /// The sum, [`reduce_add`].
@@ -42,11 +42,11 @@ pub enum WarpReductionOp {
     Min,
     /// The maximum, [`reduce_max`].
     Max,
-    /// The bitwise and, [`reduce_and`].
+    /// The bitwise AND, [`reduce_and`].
     And,
-    /// The bitwise or, [`reduce_or`].
+    /// The bitwise OR, [`reduce_or`].
     Or,
-    /// The bitwise exclusive or, [`reduce_xor`].
+    /// The bitwise XOR, [`reduce_xor`].
     Xor,
 }
 

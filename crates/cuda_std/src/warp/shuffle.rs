@@ -3,7 +3,7 @@
 use super::{SIZE, lane_id};
 use crate::{Element, backend};
 
-/// How a shuffle selects the source lane.
+/// The way in which a shuffle selects the source lane.
 #[derive(Clone, Copy)]
 enum Mode {
     Idx,
@@ -34,7 +34,7 @@ fn source(mode: Mode, operand: u32, width: u32) -> (u32, bool) {
     (if is_there { source } else { lane }, is_there)
 }
 
-/// Checks the width of a segment in the simulator, where checks cost nothing extra.
+/// Checks the width of a segment, but only in the simulator, because the check would cost instructions on a GPU.
 #[inline(always)]
 #[track_caller]
 fn check_width(width: u32) {
@@ -98,11 +98,13 @@ macro_rules! shuffles {
 shuffles! {
     /// Returns the value of lane `source` (0 to 31). If that lane is not in `mask`, the result is unspecified.
     shuffle_idx shuffle_idx_within warp_shuffle_idx Idx source "__shfl_sync"
-    /// Returns the value of the lane `delta` (0 to 31) below the caller's, or the caller's own value if there is none.
+    /// Returns the value of the lane whose index is `delta` (0 to 31) lower, or the caller's own value if there is no
+    /// such lane.
     shuffle_up shuffle_up_within warp_shuffle_up Up delta "__shfl_up_sync"
-    /// Returns the value of the lane `delta` (0 to 31) above the caller's, or the caller's own value if there is none.
+    /// Returns the value of the lane whose index is `delta` (0 to 31) higher, or the caller's own value if there is no
+    /// such lane.
     shuffle_down shuffle_down_within warp_shuffle_down Down delta "__shfl_down_sync"
-    /// Returns the value of the lane whose index is the caller's index exclusive or `lanes` (0 to 31).
+    /// Returns the value of the lane whose index is the caller's index XOR `lanes` (0 to 31).
     shuffle_xor shuffle_xor_within warp_shuffle_xor Xor lanes "__shfl_xor_sync"
 }
 

@@ -1,5 +1,5 @@
-//! Calls by which the lanes of a warp reach one barrier. The checker distinguishes these calls, whatever names the
-//! functions have.
+//! Tests calls by which the lanes of a warp reach one barrier. The checker distinguishes these calls, whatever names
+//! the functions have.
 
 use crate::common::{Device, view_mut};
 use cuda_std::{GlobalMut, device, kernel, thread};
@@ -63,7 +63,7 @@ kernels! {
     by_receiver tile i: { let tiles = [tile]; tiles[0].load(i) }, Some(tile).unwrap().load(i);
 }
 
-/// A type like `Tile`, but without `#[device]`: the macro sees only the kernel's own calls.
+/// A type like `Tile`, but without `#[device]`, so that the macro sees only the kernel's own calls.
 #[derive(Clone, Copy)]
 struct Unmarked;
 
@@ -90,7 +90,7 @@ kernels! {
         [Unmarked; 2].into_iter().next().unwrap().load(i);
 }
 
-/// Lets odd lanes reach the barrier in the second iteration of a loop in which every call is named like a view's
+/// Lets odd lanes reach the barrier in the second iteration of a loop. Every call in the loop has the name of a view's
 /// method.
 #[kernel]
 fn unmarked_in_loop(y: GlobalMut<u32>) {

@@ -1,4 +1,5 @@
-//! Comparisons of slices and of values that contain slices. The simulator checks them or reports them as not checked.
+//! Tests comparisons of slices and of values that contain slices. The simulator checks them or reports them as not
+//! checked.
 
 #![allow(
     clippy::eq_op,
@@ -49,7 +50,7 @@ mod own {
     }
 }
 
-/// A structure like [`own::Named`], with a comparison operator without `#[device]`.
+/// A structure like [`own::Named`], whose comparison operator is not under `#[device]`.
 #[derive(Clone, Copy, PartialEq)]
 struct Plain<'a> {
     x: &'a [u32],

@@ -24,7 +24,7 @@ fn module(name: &str) -> String {
 
 const MODULES: [&str; 8] = ["atomic", "barrier", "bits", "grid", "half", "machine", "thread", "warp"];
 
-/// Returns the parts of `text` that stand between backticks.
+/// Returns the parts of `text` that are between backticks.
 fn quoted(text: &str) -> impl Iterator<Item = &str> {
     text.split('`').skip(1).step_by(2)
 }
@@ -46,7 +46,7 @@ fn every_alias_is_on_the_page_and_every_name_of_the_page_is_an_alias() {
     assert!(in_sources.len() > 60, "{in_sources:?}");
     let missing: Vec<_> = in_sources.difference(&on_page).collect();
     assert!(missing.is_empty(), "not on the page, add them: {missing:?}");
-    // Rust's own methods have no alias.
+    // These names are Rust's own methods and have no alias.
     let of_std = ["__popc", "__clz", "__brev", "__sad"];
     let unknown: Vec<_> =
         on_page.iter().filter(|name| is_cudas(name) && !in_sources.contains(*name) && !of_std.contains(name)).collect();
@@ -69,7 +69,7 @@ fn what_the_page_names_exists() {
         assert!(text.split(|c| !is_word(c)).any(|word| word == last), "`{name}` is not in `{first}`");
     }
     assert!(names > 90, "{names}");
-    // Rust's own, by the compiler.
+    // The compiler checks that Rust has these methods.
     let _: [fn(u32) -> u32; 3] = [u32::count_ones, u32::leading_zeros, u32::reverse_bits];
     let _: fn(u32, u32) -> u32 = u32::abs_diff;
 }

@@ -1,5 +1,5 @@
-//! Checks that float methods in kernels are those of `GpuFloat`, without an import and even where std has a method of
-//! the same name. Methods of other types stay their own.
+//! Checks that float methods in kernels are those of `GpuFloat`, without an import and even if std has a method of the
+//! same name. Methods of other types are not replaced.
 
 use core::ops::Deref;
 
@@ -12,7 +12,7 @@ const X: f32 = 0.731_2;
 
 /// Runs the kernel of `call` and returns the numbers that it writes.
 fn written<'a>(memory: &'a Allocation, call: impl FnOnce(GlobalMut<'a, f32>) -> cuda_std::Call<'a>) -> Vec<f32> {
-    // SAFETY: the memory is aligned to 256 bytes, has the elements, and lives as long as the view.
+    // SAFETY: the memory is aligned to 256 bytes, has `COUNT` elements, and lives as long as the view.
     let view = unsafe { GlobalMut::from_raw_parts(memory.as_ptr().cast(), COUNT, DeviceId::simulated(1)) };
     let call = call(view);
     let simulator = Simulator::default();
@@ -21,13 +21,13 @@ fn written<'a>(memory: &'a Allocation, call: impl FnOnce(GlobalMut<'a, f32>) -> 
             call.run(threads)
         })
         .unwrap();
-    // SAFETY: the memory has the elements, and no kernel runs.
+    // SAFETY: the memory has `COUNT` elements, and no kernel runs.
     unsafe { std::slice::from_raw_parts(memory.as_ptr().cast::<f32>(), COUNT) }.to_vec()
 }
 
 fn memory() -> Allocation {
     let memory = Allocation::new(COUNT * size_of::<f32>()).unwrap();
-    // SAFETY: it is of that size.
+    // SAFETY: the memory has `memory.len()` bytes.
     unsafe { core::ptr::write_bytes(memory.as_ptr().cast::<u8>(), 0, memory.len()) };
     memory
 }
@@ -196,7 +196,7 @@ fn with_import(x: f32, out: GlobalMut<f32>) {
 
 #[test]
 fn stds_methods_are_not_reached() {
-    // Many arguments, of which some give other bits by std.
+    // With std's functions, some of these many arguments give other bits.
     let memory = memory();
     let mut differ = 0;
     for i in 0..200 {

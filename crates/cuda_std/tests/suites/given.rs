@@ -1,4 +1,4 @@
-//! Slices that functions under `#[device]` return.
+//! Tests slices that functions under `#[device]` return.
 
 use crate::common::{Device, download, view, view_mut};
 use cuda_std::{device, kernel, thread};
@@ -63,10 +63,10 @@ fn what_a_marked_call_gives_is_observed_or_announced() {
     let device = Device(Simulator::new().with_checks(Checks::default()).with_notes(notes.clone()));
     for which in 0..9 {
         let (x, y) = (device.upload(&[1_u32, 2, 3, 4, 5, 6, 7, 8]), device.upload(&[0_u32; 8]));
-        // SAFETY: as the kernel asks.
+        // SAFETY: `y` is as long as `x`, with four elements per thread.
         device.run(1, 2, &unsafe { by_rows(view(&x), view_mut(&y), which) }).unwrap();
         assert_eq!(download::<u32>(&y), EXPECTED[which as usize], "{which}");
-        // Methods of slices may borrow from what they are called on, and are announced.
+        // Methods of slices may borrow from the slice on which they are called, so the simulator notes them.
         assert_eq!(notes.take().is_empty(), !matches!(which, 1..=3 | 6 | 7), "{which}");
     }
 }

@@ -1,5 +1,5 @@
-//! Pointers and slices that a kernel passes to a function without `#[device]`: the simulator notes that it does not
-//! check the function's accesses.
+//! Tests pointers and slices that a kernel passes to a function without `#[device]`. The simulator notes that it does
+//! not check the function's accesses.
 
 use crate::common::{Device, download, line, view, view_mut};
 use cuda_std::{GlobalMut, device, kernel, thread};
@@ -12,7 +12,7 @@ fn plain_sum(x: &[u32]) -> u32 {
 /// # Safety
 /// `y` must be valid for a write.
 unsafe fn plain_set(y: *mut u32, value: u32) {
-    // SAFETY: the caller's word.
+    // SAFETY: the caller guarantees a valid pointer.
     unsafe { *y = value };
 }
 
@@ -38,7 +38,7 @@ mod marked {
         }
 
         pub fn set_at(&self, y: *mut u32, value: u32) {
-            // SAFETY: as above.
+            // SAFETY: the tests pass a pointer to an element.
             unsafe { y.write(value) };
         }
     }
@@ -55,7 +55,7 @@ mod marked {
 
     pub fn nested(x: &[u32], y: *mut u32) {
         fn inner(y: *mut u32, value: u32) {
-            // SAFETY: as above.
+            // SAFETY: the tests pass a pointer to an element.
             unsafe { *y = value };
         }
         inner(y, super::marked_sum(x, x[0]));
@@ -83,7 +83,7 @@ fn all_marked(x: &[u32], y: *mut u32) {
         let value = marked_sum(x, marked_sum(&x[1..], 0)) + x.doubled() + own(x);
         pair.set(value);
         let first = x.len() as u32 + u32::from(x.is_empty()) + x.iter().copied().max().unwrap_or(0);
-        // SAFETY: there are two elements.
+        // SAFETY: the buffer has two elements.
         pair.set_at(unsafe { y.add(1) }, first);
         marked::nested(x, y);
         let _address = x.as_ptr();
@@ -98,7 +98,7 @@ fn some_unmarked(x: &[u32], y: *mut u32) {
     let more = plain_sum(&x[1..]) + x.tripled(); // more
     // SAFETY: the tests pass two elements.
     unsafe { plain_set(y.add(1), value + more) }; // set
-    // SAFETY: as above.
+    // SAFETY: the tests pass two elements.
     unsafe { *y = *y.add(1) };
 }
 
@@ -145,7 +145,7 @@ fn functions_that_are_not_marked_are_announced_once_per_launch() {
         assert_eq!(found, expected);
     }
     assert_eq!(download::<u32>(&y), [3 + 3 + 2 + 3; 2]);
-    // A device that checks nothing announces nothing.
+    // A device without checks prints no notes.
     let device = Device(Simulator::new().with_notes(notes.clone()));
     device.run(1, 1, &some_unmarked(view(&x), view_mut(&y))).unwrap();
     assert_eq!(notes.take(), []);
@@ -167,7 +167,7 @@ fn a_note_says_what_to_do() {
 fn wild(address: usize, y: GlobalMut<u32>) {
     let pointer = address as *mut u32;
     y.store(0, 1);
-    // SAFETY: none: that is what is tested.
+    // SAFETY: none. The test checks that the simulator reports the invalid access.
     unsafe { plain_set(pointer, 1) }; // wild
 }
 

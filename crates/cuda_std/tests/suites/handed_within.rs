@@ -1,5 +1,5 @@
-//! Pointers and slices that are part of a value, the result of a call, or the argument of a macro. If they are passed
-//! to code without `#[device]`, the simulator notes that it does not check the accesses.
+//! Tests pointers and slices that are part of a value, the result of a call, or the argument of a macro. If they are
+//! passed to code without `#[device]`, the simulator notes that it does not check the accesses.
 
 use crate::common::{Device, download, view, view_mut};
 use cuda_std::{Global, GlobalMut, device, kernel, thread};
@@ -26,7 +26,7 @@ struct Views<'a> {
 /// # Safety
 /// `y` must be valid for a write.
 unsafe fn plain_set(y: *mut u32, value: u32) {
-    // SAFETY: the caller's word.
+    // SAFETY: the caller guarantees a valid pointer.
     unsafe { *y = value };
 }
 
@@ -91,7 +91,7 @@ mod marked {
     }
 
     pub fn put(pair: Pair) {
-        // SAFETY: as above.
+        // SAFETY: the tests pass pointers to elements.
         unsafe { *pair.y = pair.by };
     }
 
@@ -130,7 +130,7 @@ mod marked {
 
 macro_rules! plain_write {
     ($y:expr, $value:expr) => {
-        // SAFETY: as above.
+        // SAFETY: the tests pass pointers to elements.
         unsafe { *$y = $value }
     };
 }
@@ -148,7 +148,7 @@ fn all_seen(x: &[u32], y: *mut u32, z: Global<u32>) {
     let rows = Rows { pair, x };
     put_behind(&rows);
     put_behind(&Rows { pair: made(y, 2), x });
-    // SAFETY: as above.
+    // SAFETY: the tests pass eight elements.
     put_tuple((unsafe { y.add(2) }, 3));
     made(y, 4).add(1);
     pair.add(5);
@@ -176,14 +176,14 @@ fn unseen(x: &[u32], y: *mut u32) {
     plain_tuple((y, 3)); // tuple
     let both = [y, pair.y];
     plain_array(both); // array
-    // SAFETY: as above.
+    // SAFETY: the tests pass eight elements.
     unsafe { plain_set(both[1], 4) }; // element
     plain_option(Some(x)); // option
     let some = Some(x);
     plain_option(some); // variable
     plain_sum(tail(x, 1)); // result
     plain_sum(&x[x.iter().count() - 1..]); // part
-    // SAFETY: as above.
+    // SAFETY: the tests pass eight elements.
     unsafe { plain_set(if pair.by == 1 { y } else { both[0] }, 4) }; // branch
     made(y, 4).plain_add(1); // chain
     pair.add_plainly(1);
@@ -275,7 +275,7 @@ fn plain_len((_, len): (*const u32, usize)) -> usize {
 #[kernel]
 fn given_to_write(y: *mut u32, z: *mut u32) {
     plain_tuple((y, 3));
-    // SAFETY: the tests pass an element each.
+    // SAFETY: each pointer that the tests pass points to one element.
     unsafe { *z = *y };
 }
 
@@ -283,7 +283,7 @@ fn given_to_write(y: *mut u32, z: *mut u32) {
 #[kernel]
 fn given_to_read(y: *mut u32, z: *mut u32) {
     plain_len((y.cast_const(), 1));
-    // SAFETY: as above.
+    // SAFETY: each pointer that the tests pass points to one element.
     unsafe { *z = *y };
 }
 

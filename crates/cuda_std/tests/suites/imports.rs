@@ -13,7 +13,7 @@ mod imported {
         #[address_space(shared)]
         static mut TILE: [u32; 2] = [0; 2];
         let i = thread::index_1d();
-        // SAFETY: it is not run.
+        // SAFETY: the kernel is never run.
         unsafe { TILE[i] = 1 };
         y.store(i, 1);
     }
@@ -59,7 +59,7 @@ mod unknown {
     pub fn by_its_own_attribute(y: GlobalMut<u32>) {
         #[address_space(shared)]
         static mut TILE: [u32; 2] = [0; 2];
-        // SAFETY: it is not run.
+        // SAFETY: the kernel is never run.
         unsafe { TILE[0] = 1 };
         y.store(0, 1);
     }
@@ -67,7 +67,7 @@ mod unknown {
 
 #[test]
 fn imports_of_macros_count_as_used() {
-    // SAFETY: a view of nothing.
+    // SAFETY: the view has no elements.
     let y = || unsafe { GlobalMut::<u32>::from_raw_parts(std::ptr::dangling_mut(), 0, DeviceId::simulated(1)) };
     let _ = (imported::by_name(y()), imported::beside_a_variable(y()), known::by_prelude(y()), unknown::by_itself(y()));
     let _ = (imported::by_attribute(y()), unknown::by_its_own_attribute(y()));

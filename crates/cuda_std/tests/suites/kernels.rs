@@ -1,4 +1,4 @@
-//! The functions and types that `#[kernel]` and its companions generate on the host.
+//! Tests the functions and types that `#[kernel]` and its companions generate on the host.
 
 use cuda_std::{
     Call, DeviceId, Dim3, Element, Global, GlobalMut, Kernel, LaunchConfig, Region, kernel, shared_array, thread,
@@ -10,7 +10,7 @@ const DEVICE: DeviceId = DeviceId::simulated(1);
 /// Allocates device memory and copies the elements of `data` to it.
 fn upload<T: Element>(data: &[T]) -> Allocation {
     let memory = Allocation::new(size_of_val(data)).unwrap();
-    // SAFETY: the memory has the data's size, and nobody else uses it yet.
+    // SAFETY: the memory has the data's size, and no other code uses it yet.
     unsafe { std::ptr::copy_nonoverlapping(data.as_ptr().cast(), memory.as_ptr(), memory.len()) };
     memory
 }
@@ -21,7 +21,7 @@ fn view<T: Element>(memory: &Allocation) -> Global<'_, T> {
 }
 
 fn view_mut<T: Element>(memory: &Allocation) -> GlobalMut<'_, T> {
-    // SAFETY: as above.
+    // SAFETY: the memory is aligned to 256 bytes and lives as long as the view.
     unsafe { GlobalMut::from_raw_parts(memory.as_ptr().cast(), memory.len() / size_of::<T>(), DEVICE) }
 }
 
@@ -81,7 +81,7 @@ fn first_of_slice(x: &[f32], out: *mut f32) {
 fn slices_and_pointers_are_passed_as_views() {
     let (x, out) = (upload(&[2.5_f32, 1.0]), upload(&[0.0_f32]));
     let call = first_of_slice(view(&x), view_mut(&out));
-    // A slice is a pointer and a length, a raw pointer has no length.
+    // A slice is a pointer and a length, and a raw pointer has no length.
     assert_eq!(call.params().slots(), [x.as_ptr().addr() as u64, 2, out.as_ptr().addr() as u64]);
     run(&Simulator::new(), LaunchConfig::new(1, 1), &call).unwrap();
     assert_eq!(download::<f32>(&out), [2.5]);
@@ -127,7 +127,7 @@ fn a_call_knows_the_memory_of_its_parameters() {
     };
     let call = first_of_slice(view(&x), view_mut(&out));
     assert_eq!(call.params().regions().as_slice(), [region("x", &x, false), region("out", &out, true)]);
-    // Of part of a buffer, that part; of numbers, nothing.
+    // For a part of a buffer, the call records that part. For numbers, it records no region.
     let call = awkward_names(1, 20, 300, view_mut(&x).part(1, 1));
     let second = Region { start: x.as_ptr().addr() + 4, bytes: 4, ..region("tail_0", &x, true) };
     assert_eq!(call.params().regions().as_slice(), [second]);
@@ -135,7 +135,7 @@ fn a_call_knows_the_memory_of_its_parameters() {
 
 #[test]
 fn the_memory_of_a_gpu_is_out_of_the_hosts_reach() {
-    // SAFETY: no access goes through: that is what is tested.
+    // SAFETY: the view is never accessed. The test checks that its elements cannot be accessed.
     let x: Global<f32> = unsafe { Global::from_raw_parts(std::ptr::dangling(), 8, DeviceId::gpu(0)) };
     assert_eq!(x.len(), 8);
     assert!(std::panic::catch_unwind(|| x.load(0)).is_err());
@@ -161,8 +161,8 @@ fn sum_read_anew(x: GlobalMut<u32>, sum: GlobalMut<u32>) {
     sum.atomic_add(1, mine);
 }
 
-/// Checks that two kernels which touch memory many millions of times, as a waiting thread would, are not reported for a
-/// lack of progress.
+/// Checks that the simulator does not report a lack of progress for two kernels that access memory many millions of
+/// times, as a waiting thread does.
 #[test]
 fn work_is_not_taken_for_waiting() {
     let n = 1 << 24;

@@ -1,4 +1,4 @@
-//! Checks that the simulator checks the accesses of `norm` and `rnorm` in a kernel.
+//! Tests that the simulator checks the accesses of `norm` and `rnorm` in a kernel.
 
 use crate::common::{Device, download, line, view, view_mut};
 use cuda_std::{GlobalMut, kernel, norm};

@@ -1,5 +1,5 @@
-//! Operators of user-defined types that contain pointers. Accesses of operators under `#[device]` are
-//! checked; other operators are reported as not checked.
+//! Tests operators of user-defined types that contain pointers. The simulator checks the accesses of operators under
+//! `#[device]`, and reports other operators as not checked.
 
 use crate::common::{Device, download, view_mut};
 use cuda_std::{Call, GlobalMut, device, kernel};
@@ -14,7 +14,7 @@ macro_rules! elements {
             use std::cmp::Ordering;
             use std::ops::{Add, AddAssign, Deref, DerefMut, Index, IndexMut, Mul, Neg};
 
-            /// A pointer to elements of a buffer, and their number.
+            /// A pointer to elements of a buffer, and the number of elements.
             #[derive(Clone, Copy)]
             pub struct Elements {
                 pub start: *mut u32,
@@ -25,14 +25,14 @@ macro_rules! elements {
                 type Output = u32;
 
                 fn index(&self, i: usize) -> &u32 {
-                    // SAFETY: the tests say what is there.
+                    // SAFETY: the tests pass a pointer to enough elements.
                     unsafe { &*self.start.add(i) }
                 }
             }
 
             impl IndexMut<usize> for Elements {
                 fn index_mut(&mut self, i: usize) -> &mut u32 {
-                    // SAFETY: as above.
+                    // SAFETY: the tests pass a pointer to enough elements.
                     unsafe { &mut *self.start.add(i) }
                 }
             }
@@ -41,28 +41,28 @@ macro_rules! elements {
                 type Target = u32;
 
                 fn deref(&self) -> &u32 {
-                    // SAFETY: as above.
+                    // SAFETY: the tests pass a pointer to enough elements.
                     unsafe { &*self.start }
                 }
             }
 
             impl DerefMut for Elements {
                 fn deref_mut(&mut self) -> &mut u32 {
-                    // SAFETY: as above.
+                    // SAFETY: the tests pass a pointer to enough elements.
                     unsafe { &mut *self.start }
                 }
             }
 
             impl PartialEq for Elements {
                 fn eq(&self, other: &Self) -> bool {
-                    // SAFETY: as above.
+                    // SAFETY: the tests pass a pointer to enough elements.
                     unsafe { *self.start == *other.start }
                 }
             }
 
             impl PartialOrd for Elements {
                 fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-                    // SAFETY: as above.
+                    // SAFETY: the tests pass a pointer to enough elements.
                     unsafe { (*self.start).partial_cmp(&*other.start) }
                 }
             }
@@ -71,7 +71,7 @@ macro_rules! elements {
                 type Output = u32;
 
                 fn add(self, other: Self) -> u32 {
-                    // SAFETY: as above.
+                    // SAFETY: the tests pass a pointer to enough elements.
                     unsafe { *self.start + *other.start }
                 }
             }
@@ -80,14 +80,14 @@ macro_rules! elements {
                 type Output = u32;
 
                 fn mul(self, other: Elements) -> u32 {
-                    // SAFETY: as above.
+                    // SAFETY: the tests pass a pointer to enough elements.
                     self * unsafe { *other.start }
                 }
             }
 
             impl AddAssign<u32> for Elements {
                 fn add_assign(&mut self, by: u32) {
-                    // SAFETY: as above.
+                    // SAFETY: the tests pass a pointer to enough elements.
                     unsafe { *self.start += by };
                 }
             }
@@ -96,7 +96,7 @@ macro_rules! elements {
                 type Output = u32;
 
                 fn neg(self) -> u32 {
-                    // SAFETY: as above.
+                    // SAFETY: the tests pass a pointer to enough elements.
                     unsafe { !*self.start }
                 }
             }
@@ -109,7 +109,7 @@ macro_rules! elements {
                         return None;
                     }
                     self.len -= 1;
-                    // SAFETY: as above.
+                    // SAFETY: the tests pass a pointer to enough elements.
                     Some(unsafe { *self.start.add(self.len) })
                 }
             }
@@ -292,11 +292,11 @@ impl std::ops::Index<usize> for Complex {
 #[kernel]
 fn add_numbers(x: *const Complex, y: *mut Complex, z: *mut u32) {
     let kept = marked::Elements { start: z, len: 1 };
-    // SAFETY: the tests pass an element each.
+    // SAFETY: each pointer that the tests pass points to one element.
     let (a, b) = unsafe { (*x, *y) };
     let sum = a + b;
     let pair = [sum, a];
-    // SAFETY: as above.
+    // SAFETY: each pointer that the tests pass points to one element.
     unsafe {
         *y = pair[0] + pair[1] + *x;
         if sum > a && sum[0] == pair[1][1] && a == pair[1] {

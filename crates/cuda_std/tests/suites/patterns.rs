@@ -124,7 +124,7 @@ fn what_a_pattern_or_a_comparison_reads_is_told() {
     }
     // Elements that a pattern does not name are not read.
     let x = device.room::<u32>(3);
-    // SAFETY: as above.
+    // SAFETY: the memory has three elements, and no kernel runs.
     unsafe { x.as_ptr().cast::<[u32; 3]>().write([1; 3]) };
     x.note_written(0, 8);
     device.run(1, 1, &read(view(&x), view(&x), view_mut(&y), 14, true)).unwrap();

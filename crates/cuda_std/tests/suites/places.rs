@@ -1,5 +1,8 @@
-//! Place expressions that a macro rewrites, and atomic types made from pointers. The simulator checks each access and
-//! reports it at its own line.
+//! Tests place expressions that a macro rewrites, and atomic types made from pointers. The simulator checks each access
+//! and reports it at its own line.
+
+use std::cell::RefCell;
+use std::mem::MaybeUninit;
 
 use crate::common::{Device, bounds, download, line, view, view_mut};
 use cuda_std::atomic::{AtomicU32, BlockAtomicU32, Ordering};
@@ -21,7 +24,7 @@ fn turn(y: GlobalMut<u32>, has_barrier: bool, too_far: usize, unwritten: bool) {
     #[address_space(shared)]
     static mut ROWS: [[u32; 2]; 32] = [[0; 2]; 32];
     let i = thread::thread_idx_x() as usize;
-    // SAFETY: the launch has 64 threads, and the barrier is what is tested.
+    // SAFETY: the launch has 64 threads. The test checks the barrier.
     unsafe {
         TILE[i] = i as u32; // tile
         if has_barrier {
@@ -51,6 +54,55 @@ fn shared_statics_are_reported_at_the_lines_that_access_them() {
     assert_eq!(line(&fault(true, 0, true)), line_of("row"));
 }
 
+/// Assigns to places within computed values.
+#[kernel]
+fn computed(y: GlobalMut<u32>) {
+    fn make() -> [u32; 2] {
+        [0; 2]
+    }
+    fn list() -> Vec<Box<u32>> {
+        vec![Box::new(5)]
+    }
+    let cell = RefCell::new(1_u32);
+    *cell.borrow_mut() = 7;
+    *cell.borrow_mut() += 1;
+    *RefCell::new(1_u32).borrow_mut() = 7;
+    make()[0] = 3;
+    make()[y.len()] += 3;
+    *list()[0] = 4;
+    *list()[0] += 4;
+    MaybeUninit::<u32>::uninit().write(3);
+    core::sync::atomic::compiler_fence(Ordering::SeqCst);
+    y.store(0, *cell.borrow());
+}
+
+#[test]
+fn computed_values_may_be_assigned_to() {
+    let device = Device::new();
+    let y = device.room::<u32>(1);
+    device.run(1, 1, &computed(view_mut(&y))).unwrap();
+    assert_eq!(download::<u32>(&y), [8]);
+}
+
+/// Takes an atomic from a mutable borrow, which counts as a store.
+#[kernel]
+fn borrowed(y: GlobalMut<u32>) {
+    // SAFETY: none: that is what is tested.
+    let elements = unsafe { y.as_mut_slice() };
+    let element = &mut elements[0];
+    // SAFETY: the element is aligned.
+    unsafe { AtomicU32::from_ptr(element) }.fetch_add(1, Ordering::Relaxed);
+}
+
+#[test]
+fn a_mutable_borrow_is_reported_as_one() {
+    let device = Device::new();
+    let fault = device.fault(1, 2, &borrowed(view_mut(&device.upload(&[0_u32])))).to_string();
+    for expected in ["mutable borrow", "&raw mut x[0]"] {
+        assert!(fault.contains(expected), "{fault}");
+    }
+}
+
 /// Accesses a slice that a function returned.
 #[kernel]
 fn given(x: &[u32], y: GlobalMut<u32>, by: usize, which: u32) {
@@ -77,10 +129,10 @@ fn what_a_function_has_given_is_reported_where_it_is_accessed() {
     }
 }
 
-/// Operates atomically on the number that is `by` elements behind the pointer.
+/// Operates atomically on the number that is `by` elements after the pointer.
 #[kernel]
 fn count(x: *const u32, y: *mut u32, by: usize, which: u32) {
-    // SAFETY: none: that is what is tested.
+    // SAFETY: none. The test checks that the simulator reports the invalid access.
     unsafe {
         let (x, y) = (x.add(by).cast_mut(), y.add(by));
         match which {
@@ -118,14 +170,14 @@ fn atomic_types_by_pointers_are_checked_and_not_announced() {
     assert_eq!(notes.take(), [] as [Note; 0]);
 }
 
-/// Operates atomically on a number in shared memory, `by` elements behind the array's start.
+/// Operates atomically on a number in shared memory, `by` elements after the array's start.
 #[kernel]
 fn count_shared(y: GlobalMut<u32>, by: usize) {
     let counts = cuda_std::shared_array![u32; 2];
     let _next = cuda_std::shared_array![u32; 2];
     counts.store(thread::thread_idx_x() as usize, 0);
     thread::sync_threads();
-    // SAFETY: none: that is what is tested.
+    // SAFETY: none. The test checks that the simulator reports the invalid access.
     let old = unsafe { AtomicU32::from_ptr(counts.as_mut_ptr().add(by)).fetch_add(1, Ordering::Relaxed) };
     y.store(thread::index_1d(), old);
 }
@@ -252,7 +304,7 @@ fn three() -> u32 {
     3
 }
 
-/// Subtracts with an overflow, from numbers that are computed or read.
+/// Subtracts numbers that are computed or read, with an overflow.
 #[kernel]
 fn overflow(x: &[u32], y: GlobalMut<u32>, which: u32) {
     let one = x[0];

@@ -1,4 +1,4 @@
-//! Checks accesses by raw pointers and slices: bounds, races, uninitialised memory, and the reported line.
+//! Tests accesses by raw pointers and slices: bounds, races, uninitialised memory, and the reported line.
 
 use crate::common::{Device, bounds, download, line, view, view_mut};
 use cuda_std::{GlobalMut, device, kernel, thread};
@@ -8,7 +8,7 @@ use simt::{Checks, Fault, FaultKind, PointerProblem, Simulator, Space};
 #[kernel]
 fn copy(x: *const f32, y: *mut f32, from: isize, to: isize) {
     let i = thread::index_1d() as isize;
-    // SAFETY: none: that is what is tested.
+    // SAFETY: none. The test checks that the simulator reports the invalid access.
     unsafe {
         let value = *x.offset(from + i); // read
         *y.offset(to + i) = value; // write
@@ -36,8 +36,8 @@ fn an_index_too_far_is_out_of_bounds_of_the_parameter() {
         let run = |from, to| device.run(1, 8, &copy(view(&x), view_mut(&y), from, to));
         run(0, 0).unwrap();
         assert_eq!(download::<f32>(&y), [1.0; 8]);
-        // The offsets are one element, many elements, the distance to the other buffer, and distances beyond any
-        // buffer.
+        // The offsets are one element, many elements, the distance to the other buffer, and distances beyond both
+        // buffers.
         let between = (y.as_ptr().addr() as isize - x.as_ptr().addr() as isize) / 4;
         for far in [1, 100, between, -between, 1 << 20, 1 << 45] {
             let fault = run(far, 0).unwrap_err();
@@ -90,7 +90,7 @@ unsafe fn add_left(y: *mut u32, i: usize) {
     if i > 0 {
         // SAFETY: the tests pass as many elements as threads.
         let left = unsafe { *y.add(i - 1) }; // left
-        // SAFETY: as above.
+        // SAFETY: the tests pass as many elements as threads.
         unsafe { *y.add(i) += left }; // own
     }
 }
@@ -98,13 +98,13 @@ unsafe fn add_left(y: *mut u32, i: usize) {
 #[kernel]
 fn sum_left(y: *mut u32, with_barrier: u32) {
     let i = thread::index_1d();
-    // SAFETY: as many elements as threads.
+    // SAFETY: the tests pass as many elements as threads.
     unsafe { y.add(i).write(i as u32) }; // first
     if with_barrier != 0 {
         thread::sync_threads();
     }
     if i % 2 == 1 || with_barrier == 0 {
-        // SAFETY: as above.
+        // SAFETY: the tests pass as many elements as threads.
         unsafe { add_left(y, i) };
     }
 }
@@ -126,7 +126,7 @@ fn a_missing_barrier_is_a_race() {
         let lines = [line_of("add_left", "left"), line_of("add_left", "own"), line_of("sum_left", "first")];
         assert!(lines.contains(&here) && lines.contains(&there) && here != there, "{schedule}: {fault}");
         assert!(fault.to_string().contains("`y["), "{fault}");
-        // Between blocks it is a race with or without a barrier.
+        // Between blocks there is a race with or without a barrier.
         assert!(matches!(device.fault(8, 8, &sum_left(view_mut(&y), 0)).kind, FaultKind::Race(_)));
     }
 }
@@ -134,7 +134,7 @@ fn a_missing_barrier_is_a_race() {
 #[kernel]
 fn fields(pairs: *mut [u32; 2], one: u32) {
     let i = thread::index_1d();
-    // SAFETY: one pair for two threads.
+    // SAFETY: the buffer has one pair for two threads.
     unsafe { (*pairs.add(i / 2))[if one != 0 { 0 } else { i % 2 }] = i as u32 };
 }
 
@@ -159,13 +159,13 @@ fn read_all(x: &[u32], y: *const u32, sum: *mut u32, way: u32) {
             }
             total
         }
-        // SAFETY: both have three elements.
+        // SAFETY: both buffers have three elements.
         2 => unsafe { *y + *y.add(1) + *y.add(2) },
-        // SAFETY: as above.
+        // SAFETY: both buffers have three elements.
         3 => unsafe { y.read_volatile() + *x.get_unchecked(2) },
         4 => x.get(2).copied().unwrap_or(0),
         5 => x[2..][0],
-        // SAFETY: as above.
+        // SAFETY: both buffers have three elements.
         6 => unsafe { core::slice::from_raw_parts(y, 3)[2] },
         7 => match x[2] {
             1 => 1,
@@ -174,10 +174,10 @@ fn read_all(x: &[u32], y: *const u32, sum: *mut u32, way: u32) {
         8 => (x[2] == 1) as u32,
         9 => *&x[2],
         10 => x[2].count_ones(),
-        // SAFETY: as above.
+        // SAFETY: both buffers have three elements.
         _ => unsafe { (*y.cast::<[u32; 3]>())[2] },
     };
-    // SAFETY: one element.
+    // SAFETY: `sum` points to one element.
     unsafe { *sum = total };
 }
 
@@ -186,7 +186,7 @@ fn memory_that_nobody_has_written_is_not_read() {
     let device = Device::new();
     let sum = device.room::<u32>(1);
     for way in 0..12 {
-        // Two of the three elements are written; each way reads the third.
+        // Two of the three elements are written. Each `way` reads the third element.
         let x = device.room::<u32>(3);
         // SAFETY: the memory has three elements, and no kernel runs.
         unsafe { x.as_ptr().cast::<[u32; 3]>().write([1; 3]) };
@@ -208,7 +208,7 @@ fn memory_that_nobody_has_written_is_not_read() {
 
 #[kernel]
 fn write_read_only(x: *const u32) {
-    // SAFETY: none: that is what is tested.
+    // SAFETY: none. The test checks that the simulator reports the invalid access.
     unsafe { *x.cast_mut().add(1) = 3 };
 }
 
@@ -226,7 +226,7 @@ fn what_is_read_only_is_not_written() {
 #[kernel]
 fn read_at(address: usize, y: *mut u32) {
     let pointer = address as *const u32;
-    // SAFETY: none: that is what is tested.
+    // SAFETY: none. The test checks that the simulator reports the invalid access.
     unsafe { *y = *pointer };
 }
 
@@ -246,7 +246,7 @@ fn a_pointer_that_leads_nowhere_is_a_fault() {
         let before = PointerProblem::BeforeStart { array: Some("y"), elements: 1, len: 1 };
         assert_eq!(problem_of(&problem(inside - 4)), Some(before));
         assert!(matches!(problem(inside + 1), FaultKind::Misaligned { size: 4, .. }));
-        // Addresses beside the part that the kernel received, and beside the buffer.
+        // These addresses are beside the part that the kernel received, and beside the buffer.
         for far in [4, 8, 400] {
             let expected = (Some("y"), far / 4, 1);
             let FaultKind::OutOfBounds { array, index, len, .. } = problem(inside + far) else { panic!("{far}") };
@@ -295,11 +295,11 @@ fn walk(x: *const u32, y: *mut u32, steps: usize) {
     let mut pointer = x;
     let end = x.wrapping_add(steps);
     while pointer != end {
-        // SAFETY: none, beyond the end: that is what is tested.
+        // SAFETY: none beyond the end. The test checks that the simulator reports the invalid access.
         sum += unsafe { *pointer };
         pointer = pointer.wrapping_add(1);
     }
-    // SAFETY: there is an element.
+    // SAFETY: `y` points to one element, and the pointer into `x` returns to its first element.
     unsafe { *y = sum + *x.wrapping_add(1000).wrapping_sub(1000) };
 }
 
@@ -317,7 +317,7 @@ fn a_pointer_knows_where_it_came_from() {
 /// Replaces each thread's number by that of its right neighbour.
 ///
 /// # Safety
-/// There must be a barrier, so that no thread writes what another one reads.
+/// There must be a barrier, so that no thread writes an element that another thread reads.
 #[kernel]
 unsafe fn shift(mut x: &mut [u32], with_barrier: u32) {
     let i = thread::index_1d();
@@ -336,7 +336,7 @@ fn a_mutable_slice_is_every_thread_s() {
         let device = Device(Simulator::new().with_checks(Checks::default()).with_schedule(schedule));
         let x = device.upload(&numbers);
         let run = |threads, with_barrier| {
-            // SAFETY: a race is reported before anything comes of it.
+            // SAFETY: the simulator reports a race before the racing access is executed.
             device.run(1, threads, &unsafe { shift(view_mut(&x), with_barrier) })
         };
         run(64, 1).unwrap();
@@ -361,7 +361,7 @@ unsafe fn axpy(a: f32, x: *const f32, y: *mut f32) {
 #[kernel]
 fn axpy_everywhere(a: f32, x: *const f32, y: *mut f32, n: usize) {
     for i in thread::grid_stride(n) {
-        // SAFETY: none, where the test gives a length that is too large: that is what is tested.
+        // SAFETY: if the length is too large, the test checks that the simulator reports the access.
         unsafe { axpy(a, x.add(i), y.add(i)) };
     }
 }

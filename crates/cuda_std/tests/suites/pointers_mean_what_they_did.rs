@@ -1,5 +1,5 @@
-//! Checks that functions under `#[kernel]` and `#[device]` compute the same as plain Rust: the added reports change
-//! nothing else.
+//! Checks that functions under `#[kernel]` and `#[device]` compute the same as plain Rust, because the macros add only
+//! reports.
 
 use std::ops::{Deref, DerefMut, Index, IndexMut};
 
@@ -42,7 +42,7 @@ twice! {
     /// # Safety
     /// `p` must point to four particles, and `out` to 20 numbers.
     pub unsafe fn by_pointer(p: *mut Particle, out: *mut f32, n: usize) {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller guarantees a valid pointer.
         unsafe {
             let mut i = 0;
             *out = (*p.add(1)).mass;
@@ -177,7 +177,7 @@ twice! {
         out[out.len() - 2] = 98;
         let [first, .., end] = x else { return };
         out[13] = first + end;
-        // SAFETY: there are as many.
+        // SAFETY: the arrays have enough elements.
         out[14] = unsafe { *x.get_unchecked(2) + core::slice::from_raw_parts(x.as_ptr().add(1), 2)[1] };
         let mut window = helpers::Window { elements: out, start: 15 };
         window.set(0, 70);
@@ -203,7 +203,7 @@ twice! {
         }
         out[14] += steps;
 
-        // None of these is memory of the device.
+        // None of these arrays is memory of the device.
         let mut values = [0_u32; 4];
         let mut tile = [[0_u32; 2]; 2];
         for value in &mut values {
@@ -243,14 +243,14 @@ twice! {
 
 #[kernel]
 fn pointers(p: *mut Particle, out: *mut f32, n: usize) {
-    // SAFETY: the test's word.
+    // SAFETY: the test passes valid pointers.
     unsafe { marked::by_pointer(p, out, n) };
 }
 
 #[test]
 fn pointers_compute_the_same() {
     let mut expected = (particles(), [0.0_f32; 20]);
-    // SAFETY: there are as many.
+    // SAFETY: the arrays have enough elements.
     unsafe { plain::by_pointer(expected.0.as_mut_ptr(), expected.1.as_mut_ptr(), 4) };
     let device = Device::new();
     let (p, out) = (device.upload(&particles()), device.room::<f32>(20));
@@ -301,7 +301,7 @@ static SQUARES: [u32; 4] = [0, 1, 4, 9];
 
 #[kernel]
 fn slices(x: &[u32], out: GlobalMut<u32>) {
-    // SAFETY: one thread runs, where the memory is.
+    // SAFETY: only one thread runs, on the memory's device.
     let out = unsafe { core::slice::from_raw_parts_mut(out.as_ptr(), out.len()) };
     marked::by_slice(x, out);
 }

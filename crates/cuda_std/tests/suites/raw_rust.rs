@@ -1,5 +1,5 @@
-//! Rust's operations on pointers and slices, with a fault in each kernel. The simulator reports the fault or notes that
-//! it does not check the accesses.
+//! Tests Rust's operations on pointers and slices, with a fault in each kernel. The simulator reports the fault or
+//! notes that it does not check the accesses.
 
 use std::mem::MaybeUninit;
 use std::ptr::{self, NonNull};
@@ -27,12 +27,12 @@ macro_rules! ways {
     ($($name:ident($x:ident, $y:ident, $i:ident) $body:block)*) => {
         $(
             /// # Safety
-            /// No condition: each kernel has a fault, which is tested.
+            /// There is no condition. Each kernel has a fault, which the test expects.
             #[kernel]
             #[allow(unused_braces, unused_variables, unused_unsafe, reason = "each uses something else")]
             unsafe fn $name($x: &[f32], $y: *mut f32) {
                 let $i = thread::index_1d();
-                // SAFETY: none: that is what is tested.
+                // SAFETY: none. The test checks that the simulator reports the invalid access.
                 unsafe { $body }
             }
         )*
@@ -44,10 +44,10 @@ macro_rules! ways {
                 let device = Device(Simulator::new().with_checks(Checks::default()).with_notes(notes.clone()));
                 let (x, y) = (device.upload(&[1.0_f32; 64]), device.upload(&[1.0_f32; 64]));
                 let x_unwritten = device.room::<f32>(64);
-                // SAFETY: both have 64 elements, and no kernel runs.
+                // SAFETY: both buffers have 64 elements, and no kernel runs.
                 unsafe { x_unwritten.as_ptr().copy_from_nonoverlapping(x.as_ptr(), 256) };
                 x_unwritten.note_written(0, 128);
-                // SAFETY: what goes wrong is reported before.
+                // SAFETY: the simulator reports a fault before the faulty access.
                 let call = unsafe { $name(view(&x_unwritten), view_mut(&y)) };
                 let fault = device.run(1, 32, &call).map_or_else(|fault| fault.to_string(), |()| String::new());
                 (stringify!($name), fault, notes.take().iter().map(ToString::to_string).collect())

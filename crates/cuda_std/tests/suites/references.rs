@@ -1,4 +1,4 @@
-//! Operators that are applied to the result of a call, through references, or in a function that destructures its
+//! Tests operators that are applied to the result of a call, through references, or in a function that destructures its
 //! parameters.
 
 #![allow(
@@ -21,7 +21,7 @@ macro_rules! elements {
         mod $module {
             use std::ops::{Deref, Index, IndexMut};
 
-            /// A pointer to pairs in a buffer, and their number.
+            /// A pointer to pairs in a buffer, and the number of pairs.
             #[derive(Clone, Copy)]
             pub struct Pairs {
                 pub start: *mut (u32, u32),
@@ -33,7 +33,7 @@ macro_rules! elements {
 
                 fn index(&self, i: usize) -> &(u32, u32) {
                     assert!((i as u64) < self.len);
-                    // SAFETY: the tests pass so many.
+                    // SAFETY: the tests pass at least `len` elements at `start`.
                     unsafe { &*self.start.add(i) }
                 }
             }
@@ -46,7 +46,7 @@ macro_rules! elements {
 
             impl IndexMut<usize> for Pairs {
                 fn index_mut(&mut self, i: usize) -> &mut (u32, u32) {
-                    // SAFETY: as above.
+                    // SAFETY: the tests pass at least `len` elements at `start`.
                     unsafe { &mut *self.start.add(i) }
                 }
             }
@@ -55,7 +55,7 @@ macro_rules! elements {
                 type Target = (u32, u32);
 
                 fn deref(&self) -> &(u32, u32) {
-                    // SAFETY: as above.
+                    // SAFETY: the tests pass at least `len` elements at `start`.
                     unsafe { &*self.start }
                 }
             }

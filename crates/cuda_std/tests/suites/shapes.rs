@@ -1,5 +1,5 @@
-//! Operators on the results of calls, comparisons and patterns in all forms. Checks that code under `#[device]`
-//! compiles like plain code, with the same borrows and inferred types, and computes the same.
+//! Tests operators on the results of calls, comparisons and patterns in all forms. Code under `#[device]` must compile
+//! like plain code, with the same borrows and inferred types, and must compute the same.
 
 #![allow(clippy::all, irrefutable_let_patterns, reason = "each form is tested")]
 

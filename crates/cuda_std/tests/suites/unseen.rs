@@ -1,4 +1,5 @@
-//! Accesses that the macros cannot see in the source. A guard on the pages of the memory finds them.
+//! Tests accesses that the macros cannot see in the source. The simulator finds them by guarding the pages of the
+//! memory.
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 
 use std::hint::black_box;
@@ -10,18 +11,18 @@ use simt::{Checks, FaultKind, Note, NoteKind, Notes, Simulator};
 
 /// Reads an element at an address that the macros cannot recognise as a pointer.
 fn hidden_read(address: usize, index: usize) -> u32 {
-    // SAFETY: the tests give an address of elements.
+    // SAFETY: the tests pass the address of a buffer with enough elements.
     unsafe { *black_box(address as *const u32).add(index) }
 }
 
 fn hidden_write(address: usize, index: usize, value: u32) {
-    // SAFETY: as above.
+    // SAFETY: the tests pass the address of a buffer with enough elements.
     unsafe { *black_box(address as *mut u32).add(index) = value }
 }
 
 #[device]
 fn seen_write(y: *mut u32, index: usize, value: u32) {
-    // SAFETY: as above.
+    // SAFETY: the tests pass the address of a buffer with enough elements.
     unsafe { *y.add(index) = value };
 }
 
@@ -37,8 +38,8 @@ fn reads_hidden(x: &[u32], y: *mut u32) {
 fn writes_hidden(x: &[u32], y: *mut u32) {
     let i = thread::index_1d() as usize;
     hidden_write(y as usize, i, x[i]);
-    // Memory counts as written if a function that is not checked may have written it.
-    // SAFETY: as above.
+    // Memory counts as written if a function that is not checked may have written it. SAFETY: the tests pass the
+    // address of a buffer with enough elements.
     let value = unsafe { *y.add(i) };
     seen_write(y, i, value + 1);
 }
@@ -54,7 +55,7 @@ impl Deref for Held {
     type Target = Pair;
 
     fn deref(&self) -> &Pair {
-        // SAFETY: as above.
+        // SAFETY: the tests pass the address of a buffer with enough elements.
         unsafe { &*black_box(self.0 as *const Pair) }
     }
 }
@@ -80,14 +81,14 @@ fn all_seen(x: &[u32], y: *mut u32) {
     let first = &x[i];
     seen_write(y, i, 0);
     for other in x {
-        // SAFETY: as above.
+        // SAFETY: the tests pass the address of a buffer with enough elements.
         unsafe { *y.add(i) += *other * *first };
     }
-    // SAFETY: as above.
+    // SAFETY: the tests pass the address of a buffer with enough elements.
     let own = unsafe { &mut *y.add(i) };
     *own += black_box(*first);
     let (mut copy, len) = ([0; 64], x.len().min(64));
-    // SAFETY: there are as many.
+    // SAFETY: both arrays have `len` elements.
     unsafe { std::ptr::copy_nonoverlapping(x.as_ptr(), copy.as_mut_ptr(), len) };
     *own += copy[i % 64];
 }
@@ -102,7 +103,7 @@ fn sums_referred(
     seen_write(y, thread::index_1d() as usize, sum);
 }
 
-/// Reads a shared array by an access that the macros cannot see, and another one by a visible access.
+/// Reads a shared array by an access that the macros cannot see, and another array by a visible access.
 #[kernel]
 fn reads_hidden_of_shared(x: &[u32], y: *mut u32) {
     let tile = shared_array![u32; 64];
@@ -132,7 +133,7 @@ fn notes(run: impl Fn(&Device)) -> Vec<Note> {
     notes.take()
 }
 
-/// Returns the array of a note, true if it was written, and the nearest known line.
+/// Returns the array of a note, `true` if the array was written, and the nearest known line.
 fn told(note: &Note) -> (Option<&'static str>, bool, u32) {
     match note.kind {
         NoteKind::Unseen { array, is_written, .. } => (array.map(|(name, _)| name), is_written, note.location.line),

@@ -1,4 +1,5 @@
-//! Code that is put around operators, because an operator may be a user-defined function.
+//! The code that the macro puts around operators. An operator may be a user-defined function, so the code reports it to
+//! the simulator.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -6,14 +7,14 @@ use syn::{Expr, Ident};
 
 use super::expression;
 
-/// The code to put around an expression that applies operators.
+/// The code to put around an expression that applies operators, so that the simulator knows the operators.
 #[derive(Default)]
 pub struct Around {
     /// One pair for each operator, the innermost first: an expression that announces the operator to the simulator, and
     /// the operator's source position.
     pub operators: Vec<(TokenStream, Span)>,
-    /// For each of the two operands, if it is computed: the variable that records its type, and the trait and source
-    /// position of the operator.
+    /// An entry for each of the two operands; `None` if the operand is not computed. An entry has the variable that
+    /// records the operand's type, and the trait and source position of the operator.
     pub operands: [Option<(Ident, &'static str, Span)>; 2],
 }
 
@@ -22,7 +23,7 @@ impl Around {
         self.operators.is_empty()
     }
 
-    /// Rewrites `operand`, the operand with this index, so that its type is recorded when it is evaluated.
+    /// Rewrites `operand`, the operand with the index `index`, so that its type is recorded when it is evaluated.
     pub fn note(&self, index: usize, operand: &mut Expr) {
         if let Some((tag, name, span)) = &self.operands[index] {
             let method = Ident::new(if is_comparison(name) { "compared" } else { "operand" }, *span);

@@ -18,8 +18,8 @@ use super::operators::trait_of_method;
 use super::place::{at, is_free, without_parentheses};
 use super::{Accesses, expression, observed, then};
 
-/// Methods of pointers and slices that access no memory themselves. If they return slices or pointers, accesses through
-/// these are reported.
+/// Methods of pointers and slices that access no memory themselves. Accesses through the slices or pointers that they
+/// return are reported.
 const HARMLESS: [&str; 33] = [
     "len",
     "is_empty",
@@ -59,7 +59,7 @@ const HARMLESS: [&str; 33] = [
 /// Methods of iterators that iterate over their argument.
 const ITERATED: [&str; 2] = ["zip", "chain"];
 
-/// Two methods of `Escaped`: the first inspects a value, the second the target of a reference.
+/// Two methods of `Escaped`. The first inspects a value, and the second inspects the target of a reference.
 const ESCAPED: [&str; 2] = ["value", "referred"];
 
 /// Functions of the standard library that access nothing through their arguments.
@@ -132,7 +132,7 @@ impl Accesses {
             return None;
         }
         let receiver = match self.handing(&call.receiver) {
-            // An iterator reports its own accesses, and its other methods are the standard library's.
+            // An iterator reports its accesses itself. Its other methods belong to the standard library.
             Handing::Computed if is_iterating(&call.receiver) => Handing::Not,
             handing => handing,
         };
@@ -169,13 +169,13 @@ impl Accesses {
         let handing = self.handing(value);
         self.visit_expr_mut(value);
         if let Some(told) = self.keep(&[handing], std::iter::once(&mut *value)) {
-            // A block, because it does not move a mutable reference out of a variable.
+            // The new value is a block, because a block does not move a mutable reference out of a variable.
             *value = expression(quote!({ #told #value }));
         }
     }
 
-    /// Returns the statements to put before a call of the macro `name`. Returns `None` if the macro is in
-    /// [`KNOWN_MACROS`] or its `tokens` name no variable that may be a pointer.
+    /// Returns the statements that inspect the variables in a call of the macro `name`, to be put before the call.
+    /// Returns `None` if the macro is in [`KNOWN_MACROS`] or its `tokens` name no variable that may be a pointer.
     pub fn mention(&mut self, name: &str, tokens: &TokenStream, span: Span) -> Option<TokenStream> {
         if KNOWN_MACROS.contains(&name) {
             return None;
@@ -194,7 +194,7 @@ impl Accesses {
         Some(quote!(#observed::after(#calling #told, ());))
     }
 
-    /// Returns an expression that makes the reports `told` and then evaluates `call`, a call of the method `name`. The
+    /// Returns an expression that runs the reports `told` and then evaluates `call`, a call of the method `name`. The
     /// reports are for a receiver that is a slice or a pointer. If the receiver has another type, the generated code
     /// inspects it for pointers instead.
     pub fn call_perhaps_other(
@@ -214,8 +214,8 @@ impl Accesses {
         }
     }
 
-    /// Returns a method call that inspects a value for pointers before `function` is called. `methods` names
-    /// two methods: the one for a value, and the one for the target of a reference.
+    /// Returns a method call that inspects a value for pointers before `function` is called. `methods` names two
+    /// methods: the first for a value, and the second for the target of a reference.
     fn look(&self, handing: &Handing, function: &str, methods: [&str; 2]) -> Option<TokenStream> {
         let (value, is_reference) = match handing {
             Handing::Simple(Expr::Path(path)) => match path.path.get_ident() {

@@ -44,7 +44,7 @@ impl Accesses {
         let mut arguments = Punctuated::<Expr, Token![,]>::parse_terminated.parse2(call.tokens.clone()).ok()?;
         let mut all = arguments.iter_mut();
         let sides = [all.next()?, all.next()?];
-        // The index of a place would be evaluated even if the assertion is not.
+        // A report would evaluate the index of a place even if the assertion is compiled out.
         if name.starts_with("debug_") && sides.iter().any(|side| is_place(side) && computes(side)) {
             return None;
         }
@@ -61,7 +61,7 @@ impl Accesses {
     }
 
     /// Adds the reports for both sides of a comparison to `compared`. If both sides construct a tuple or a similar
-    /// value, the parts of the one are compared with those of the other, one by one.
+    /// value, each part of the left side is compared with the corresponding part of the right side.
     fn compare_sides(&mut self, [left, right]: [&mut Expr; 2], are_whole: bool, compared: &mut Compared) {
         if have_same_parts(left, right) {
             for sides in parts(left).into_iter().zip(parts(right)) {
@@ -90,7 +90,7 @@ impl Accesses {
     }
 }
 
-/// Returns the comparison `value` with its reports.
+/// Returns the comparison `value` with the code that reports its accesses.
 fn put_around(value: TokenStream, span: Span, Compared { bindings, told, around, .. }: Compared) -> Expr {
     let value = if told.is_empty() { value } else { then(&told, value, span) };
     around.around(expression(bindings.around(value)))
@@ -100,8 +100,8 @@ fn is_none(side: &Expr) -> bool {
     matches!(without_parentheses(side), Expr::Path(path) if path.path.is_ident("None"))
 }
 
-/// Returns true if both sides construct values of the same form with equally many parts. The parts are then compared
-/// one by one.
+/// Returns true if both sides construct values of the same form with the same number of parts. The parts are then
+/// compared one by one.
 fn have_same_parts(left: &Expr, right: &Expr) -> bool {
     match (without_parentheses(left), without_parentheses(right)) {
         (Expr::Tuple(left), Expr::Tuple(right)) => left.elems.len() == right.elems.len(),

@@ -1,4 +1,4 @@
-//! Decides by an expression's syntax whether its value may contain pointers, and how the generated code inspects the
+//! Decides from an expression's syntax whether its value may contain pointers, and how the generated code inspects the
 //! value.
 
 use proc_macro2::TokenStream;
@@ -11,7 +11,7 @@ use super::place::{computes, is_place, is_simple, without_parentheses};
 use super::syntax::makes_variant;
 use super::{Accesses, expression};
 
-/// Tells if a function argument may contain pointers, and how the generated code inspects it.
+/// The way in which the generated code inspects a function argument for pointers.
 pub enum Handing {
     /// The argument contains no pointers.
     Not,
@@ -74,7 +74,7 @@ impl Accesses {
                 Expr::Path(_) | Expr::Field(_) if !is_place(referred) && self.may_point(referred) => {
                     Handing::Reference(referred.clone())
                 }
-                // A part of a slice, which may not be evaluated twice.
+                // The argument is a reference to a part of a slice, which must not be evaluated twice.
                 _ if is_place(referred) && !self.known.is_own(referred) => Handing::Computed,
                 _ if self.computes_pointer(referred) => Handing::ReferenceToComputed,
                 _ => Handing::Not,
@@ -97,7 +97,7 @@ impl Accesses {
     fn find_behind(&self, value: &Expr, is_inner: bool, behind: &mut Vec<Handing>) {
         let mut find = |inner: &Expr| self.find_behind(inner, true, behind);
         match without_parentheses(value) {
-            // A part of a slice.
+            // The value is a reference to a part of a slice.
             part @ Expr::Reference(_) if is_inner && self.may_point(part) => behind.push(Handing::Simple(part.clone())),
             Expr::Reference(reference) => match without_parentheses(&reference.expr) {
                 inner @ (Expr::Path(_) | Expr::Field(_)) if !is_place(inner) => {
@@ -193,7 +193,7 @@ pub fn wrap(handing: &Handing, argument: &mut Expr, looked_at: impl FnOnce(&Expr
     *value = expression(looked_at(value));
 }
 
-/// Returns true if `points` holds for the block's value, or if the block is more than one expression.
+/// Returns true if `points` returns true for the block's value, or if the block is more than one expression.
 fn points_last(block: &Block, points: impl Fn(&Expr) -> bool) -> bool {
     match &*block.stmts {
         [Stmt::Expr(value, None)] => points(value),

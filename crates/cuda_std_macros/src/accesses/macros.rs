@@ -36,12 +36,13 @@ const BORROWING: [&str; 18] = [
 ];
 
 impl Accesses {
-    /// Visits the arguments of a known macro. Returns the statements that report accesses, to be put before the macro.
+    /// Visits the arguments of a known macro. Returns the statements that report the arguments' accesses, to be put
+    /// before the macro.
     pub fn expand(&mut self, call: &mut Macro) -> Option<TokenStream> {
         let name = call.path.segments.last()?.ident.unraw().to_string();
         match &*name {
             name if BORROWING.contains(&name) => self.expand_borrowing(call),
-            // Taking an address is no access.
+            // Taking an address does not access memory.
             "addr_of" | "addr_of_mut" => {
                 let mut place: Expr = parse2(call.tokens.clone()).ok()?;
                 self.leave(&mut place);
@@ -81,9 +82,10 @@ impl Accesses {
         (!told.is_empty()).then_some(told)
     }
 
-    /// Visits an argument that a macro borrows. Returns the statements to put before the macro.
+    /// Visits an argument that a macro borrows. Returns the statements that report its accesses, to be put before the
+    /// macro.
     pub fn argument(&mut self, argument: &mut Expr) -> Option<TokenStream> {
-        // The value of a named argument, as in `println!("{x}", x = y[0])`.
+        // A named argument such as `x = y[0]` in `println!("{x}", x = y[0])` is replaced by its value.
         let argument = if let Expr::Assign(named) = argument { &mut *named.right } else { argument };
         if !self.observes(argument) || computes(argument) {
             self.visit_expr_mut(argument);

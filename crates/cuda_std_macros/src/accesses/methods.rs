@@ -17,10 +17,10 @@ enum Accessed {
     Pointee(Access),
     /// The target of the pointer, which may be unaligned.
     Unaligned(Access),
-    /// Elements from the pointer on, as many as the last argument says.
+    /// Several elements, of which the pointer has the first. The call's last argument is their number.
     Many(Access),
-    /// Elements from the pointer on, as many as the last argument says, and the same number from the other pointer on.
-    /// The other pointer is the argument before the last.
+    /// Several elements each of two arrays. The pointer has the first element of one array, and the argument before the
+    /// last has the first element of the other. The last argument is the number of elements.
     Copied(Access),
     /// The targets of both pointers.
     Both(Access),
@@ -36,16 +36,16 @@ enum Accessed {
     AllFrom,
 }
 
-use Access::{Read, Update, Write};
+use Access::{Borrow, Read, Update, Write};
 
 /// Returns the memory that the method `name` with this number of arguments accesses, or `None` for other methods.
 fn of_method(name: &str, arguments: usize) -> Option<Accessed> {
     Some(match (name, arguments) {
         ("swap", 2) => Accessed::Elements(Update),
         ("get_unchecked", 1) => Accessed::Element(Read),
-        ("get_unchecked_mut", 1) => Accessed::Element(Write),
+        ("get_unchecked_mut", 1) => Accessed::Element(Borrow),
         ("get", 1) => Accessed::ElementIfAny(Read),
-        ("get_mut", 1) => Accessed::ElementIfAny(Write),
+        ("get_mut", 1) => Accessed::ElementIfAny(Borrow),
         ("fill", 1) => Accessed::All(Write),
         ("copy_from_slice" | "clone_from_slice", 1) => Accessed::AllFrom,
         ("contains" | "starts_with" | "ends_with" | "binary_search", 1) | ("to_vec" | "is_sorted", 0) => {
@@ -94,7 +94,7 @@ pub fn moves(method: &Ident) -> bool {
     matches!(name.strip_prefix("byte_").unwrap_or(name), "add" | "sub" | "offset")
 }
 
-/// Returns `call`, which offsets a pointer, wrapped such that the simulator records the offset.
+/// Returns the call `call`, which offsets a pointer, wrapped such that the simulator records the offset.
 pub fn note_move(call: &ExprMethodCall) -> Expr {
     let before = at(&call.receiver);
     expression(quote_spanned!(call.span()=> #before.moved(#call)))
@@ -121,7 +121,9 @@ impl Accesses {
         let span = call.span();
         let around = self.method_of_slice(call, &name);
         let mut bindings = Bindings::for_place();
-        let told = self.reach(&mut call.receiver, Access::Read, &mut bindings);
+        let is_known = self.prepare(&mut call.receiver, Access::Read, &mut bindings) == Prepared::Known;
+        let by = if addresses(&name) { quote!(.addressed()) } else { TokenStream::new() };
+        let told = is_known.then(|| self.tell_by(&call.receiver, Access::Read, &by));
         call.args.iter_mut().for_each(|argument| self.visit_expr_mut(argument));
         let call = around.around(Expr::MethodCall(call.clone()));
         told.map(|told| expression(bindings.around(then(&told, quote!(#call), span))))
@@ -142,7 +144,7 @@ impl Accesses {
             if !may_move {
                 return None;
             }
-            bindings.bind(self.variable(), value);
+            bindings.bind(self.variable(value.span()), value);
         }
         Some(TokenStream::new())
     }
@@ -151,7 +153,7 @@ impl Accesses {
     fn settle_argument(&mut self, argument: &mut Expr, bindings: &mut Bindings) {
         if !is_simple(argument) {
             self.visit_expr_mut(argument);
-            bindings.bind(self.variable(), argument);
+            bindings.bind(self.variable(argument.span()), argument);
         }
     }
 
@@ -219,7 +221,7 @@ impl Accesses {
     /// Returns the statements that report the accesses of a call with these arguments.
     fn used(&mut self, value: &Expr, arguments: &[&Expr], accessed: Accessed, span: proc_macro2::Span) -> TokenStream {
         self.has_told = true;
-        // A place is not a moved pointer.
+        // A place is not the result of a call that offsets a pointer.
         let of = |value: &Expr| match is_place(value) {
             true => {
                 let (observed, address) = (observed(), address(value));
@@ -260,6 +262,21 @@ impl Accesses {
             }
         }
     }
+}
+
+/// Returns true for a method of arrays and of `MaybeUninit` that only computes an address or a length.
+fn addresses(name: &str) -> bool {
+    matches!(
+        name,
+        "as_ptr"
+            | "as_mut_ptr"
+            | "as_ptr_range"
+            | "as_mut_ptr_range"
+            | "as_slice"
+            | "as_mut_slice"
+            | "len"
+            | "is_empty"
+    )
 }
 
 fn is_literal(value: &Expr) -> bool {

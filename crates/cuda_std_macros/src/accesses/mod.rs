@@ -1,9 +1,9 @@
 //! Makes a body report its accesses through pointers and slices to the simulator.
 //!
 //! The macro does not know types. It puts a report before each possible access: a dereference, an index or a method
-//! with certain names. If the type is neither a pointer nor a slice, `cuda_std`'s module `observed` makes the report an
-//! empty function. The access itself is not changed. If a report needs a value that must not be evaluated twice, the
-//! macro stores the value in a variable first. It keeps Rust's order of evaluation.
+//! with certain names. A report is a call of a function in `cuda_std`'s module `observed`. If the type is neither a
+//! pointer nor a slice, the function is empty. The access itself is not changed. If a report needs a value that must
+//! not be evaluated twice, the macro stores the value in a variable first. The macro keeps Rust's order of evaluation.
 
 mod around;
 mod calls;
@@ -30,13 +30,13 @@ use crate::constants::{guard, leave_constants};
 
 pub use self::calls::is_known_method;
 pub use self::handing::{is_float_s, is_number_method};
-pub use self::place::{address, computes, is_free};
-pub use self::syntax::makes_variant;
+pub use self::place::{address, computes, is_free, without_parentheses};
+pub use self::syntax::{is_assigning, makes_variant};
 
 use self::around::Around;
 use self::operators::is_comparing;
-use self::place::{Bindings, Prepared, is_place, scrutinee, without_parentheses};
-use self::syntax::{assigned_places, is_assigning, is_told};
+use self::place::{Bindings, Prepared, is_place};
+use self::syntax::{assigned_places, is_told, scrutinee};
 use self::variables::Variables;
 
 /// Rewrites the body of a function with this signature so that it reports its accesses.
@@ -70,6 +70,7 @@ fn observed() -> TokenStream {
 enum Access {
     Read,
     Write,
+    Borrow,
     Update,
 }
 
@@ -86,7 +87,7 @@ fn expression(tokens: TokenStream) -> Expr {
     parse2(tokens.clone()).unwrap_or(Expr::Verbatim(tokens))
 }
 
-/// Returns an expression that makes the reports `told` and then evaluates `value`.
+/// Returns an expression that runs the reports `told` and then evaluates `value`.
 fn then(told: &TokenStream, value: TokenStream, span: Span) -> TokenStream {
     quote_spanned!(span=> ::cuda_std::__private::observed::then({ #told }, #value))
 }
@@ -111,10 +112,11 @@ impl Accesses {
         is_place(value) && !self.known.is_own(value)
     }
 
-    /// Returns the name of a new variable.
-    fn variable(&mut self) -> Ident {
+    /// Returns the name of a new variable for the value of the expression at `span`, where the compiler then shows the
+    /// errors of the value's type.
+    fn variable(&mut self, span: Span) -> Ident {
         self.variables += 1;
-        Ident::new(&format!("value_{}", self.variables), Span::mixed_site())
+        Ident::new(&format!("value_{}", self.variables), Span::mixed_site().located_at(span))
     }
 
     /// Rewrites `place`, whose value is read, so that it reports the read.
@@ -128,7 +130,7 @@ impl Accesses {
         }
     }
 
-    /// Returns the reports to make before `place` is borrowed or written in place, or `None` if there are none.
+    /// Returns the code that reports `access` to `place` in advance; `None` if `place` must not be evaluated twice.
     fn reach(&mut self, place: &mut Expr, access: Access, bindings: &mut Bindings) -> Option<TokenStream> {
         (self.prepare(place, access, bindings) == Prepared::Known).then(|| self.tell(place, access))
     }
@@ -177,7 +179,7 @@ impl Accesses {
         }
     }
 
-    /// Returns an expression that evaluates `right`, makes the reports `told`, and then executes the assignment that
+    /// Returns an expression that evaluates `right`, runs the reports `told`, and then executes the assignment that
     /// `assign` generates. Returns `None` if there are no reports.
     fn after(
         &mut self,
@@ -189,7 +191,7 @@ impl Accesses {
         if told.is_empty() {
             return None;
         }
-        let value = self.variable();
+        let value = self.variable(right.span());
         let assign = assign(quote!(#value));
         let inner = bindings.around(quote!({ #told #assign }));
         let right = scrutinee(right);
@@ -202,7 +204,7 @@ impl Accesses {
             return None;
         }
         let span = reference.span();
-        let access = if reference.mutability.is_some() { Access::Write } else { Access::Read };
+        let access = if reference.mutability.is_some() { Access::Borrow } else { Access::Read };
         let mut bindings = Bindings::for_place();
         let told = self.reach(&mut reference.expr, access, &mut bindings)?;
         Some(expression(bindings.around(then(&told, quote!(#reference), span))))
@@ -233,15 +235,15 @@ impl Accesses {
         (!around.is_empty()).then(|| around.around(Expr::ForLoop(repeat.clone())))
     }
 
-    /// Makes an iteration over `elements` report its accesses if they are a slice.
+    /// Makes a loop over `elements` report its accesses if `elements` is a slice.
     fn iterate_over(&mut self, elements: &mut Expr, span: Span) {
         self.has_told = true;
         let observed = observed();
         *elements = expression(quote_spanned!(span=> #observed::Value(#elements).each()));
     }
 
-    /// Returns the reports to make before a `let` whose pattern takes the value apart or borrows from it. Adds the code
-    /// for the operators in the value to `around`.
+    /// Returns the code that reports the accesses of a `let` whose pattern takes the value apart or borrows from it.
+    /// The code runs before the `let`. Adds the code for the operators in the value to `around`.
     fn bind(&mut self, local: &mut Local, around: &mut Around) -> Option<TokenStream> {
         let init = local.init.as_mut()?;
         if let Some((_, otherwise)) = &mut init.diverge {
@@ -250,7 +252,7 @@ impl Accesses {
         match &local.pat {
             Pat::Ident(name) if name.by_ref.is_none() && name.subpat.is_none() => {}
             Pat::Type(typed) if matches!(&*typed.pat, Pat::Ident(name) if name.by_ref.is_none()) => {}
-            // The pattern reads nothing.
+            // The pattern `_` reads nothing.
             Pat::Wild(_) if is_place(&init.expr) && !place::computes(&init.expr) => return None,
             pattern => {
                 self.lead_to(&mut init.expr, around);
@@ -285,7 +287,7 @@ impl VisitMut for Accesses {
                 _ => self.operate(binary),
             },
             Expr::Reference(reference) => self.borrow(reference),
-            // Taking an address is no access.
+            // Taking an address does not access memory.
             Expr::RawAddr(address) => {
                 self.leave(&mut address.expr);
                 None
@@ -365,7 +367,7 @@ impl VisitMut for Accesses {
             block.stmts.extend(statements(std::mem::take(&mut self.tags)));
             block.stmts.extend(statements(before));
             if let Some(told) = told {
-                // In a block, because a `let` declares variables in its scope.
+                // The reports are in a block, so that their `let`s declare no variables in this scope.
                 block.stmts.push(Stmt::Expr(expression(quote!({ #told })), None));
             }
             block.stmts.push(statement);
@@ -384,7 +386,7 @@ impl VisitMut for Accesses {
     }
 
     fn visit_item_mut(&mut self, item: &mut Item) {
-        // A function within a function is device code, too.
+        // A function within a function is also device code.
         if let Item::Fn(function) = item
             && function.sig.constness.is_none()
         {

@@ -91,7 +91,7 @@ impl Accesses {
             let tag = self.tag(span);
             let value = Ident::new("value", Span::mixed_site());
             let owner = owner(quote!(&raw const *#value));
-            // It has been visited and must not be visited again.
+            // The operand has been visited and must not be visited again.
             *operand = Expr::Verbatim(quote_spanned!(span=> #tag.applied(#operand, #name, |#value| #owner)));
             around.operators.push((self.operator(name, span, quote_spanned!(span=> .tagged(#tag))), span));
         }
@@ -140,7 +140,8 @@ impl Accesses {
         }
     }
 
-    /// Returns true if `operand` is a variable whose type the compiler may not have inferred yet.
+    /// Returns true if `operand` is a variable whose type the compiler may not have inferred when it checks this
+    /// expression.
     pub fn is_untyped(&self, operand: &Expr) -> bool {
         match without_parentheses(operand) {
             Expr::Path(path) => path.path.get_ident().is_some_and(|name| !self.known.is_typed(name)),
@@ -173,8 +174,7 @@ impl Accesses {
         around
     }
 
-    /// Returns the code to put around an operator with two operands. Operators within the operands have code of their
-    /// own.
+    /// Returns the code to put around an operator with two operands. Operators within the operands get separate code.
     pub fn operation(&mut self, left: &Expr, right: &Expr, op: BinOp) -> Around {
         let is_number = |side: &Expr| {
             matches!(without_parentheses(side), Expr::Lit(_) | Expr::Cast(_))

@@ -1,4 +1,4 @@
-//! Reports of the slice elements that patterns read.
+//! The reports of the slice elements that patterns read.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -11,9 +11,9 @@ use super::place::{Bindings, address, computes, is_place, is_simple, without_par
 use super::{Access, Accesses, expression, observed};
 
 impl Accesses {
-    /// Rewrites the condition of an `if` or a `while`, including its `let`s. Returns the reports to make before the
-    /// condition. The reports of the second and later `let`s stay in the condition, where the variables of the earlier
-    /// `let`s exist.
+    /// Rewrites the condition of an `if` or a `while`, including its `let`s. Returns the code that reports the
+    /// condition's accesses, to be run before the condition. The reports of the second and later `let`s stay in the
+    /// condition, because they use the variables of the earlier `let`s.
     pub fn condition(&mut self, condition: &mut Expr) -> Option<TokenStream> {
         match condition {
             Expr::Let(binding) => {
@@ -36,7 +36,7 @@ impl Accesses {
         }
     }
 
-    /// Returns the reports to make before `scrutinee` is matched in place.
+    /// Returns the code that reports the accesses of a match on `scrutinee`, to be run before the match.
     pub fn scrutinise<'p>(
         &mut self,
         scrutinee: &mut Expr,
@@ -96,8 +96,8 @@ impl Accesses {
         }))
     }
 
-    /// Returns the reports of the elements that patterns such as `[a, .., b]` read, if `value` is or contains a slice.
-    /// The reports cover all arms, whichever of them matches.
+    /// Returns the code that reports the elements that patterns such as `[a, .., b]` read, if `value` is or contains a
+    /// slice. The code reports the elements of all arms, whichever arm matches.
     pub fn tell_of_elements<'p>(
         &mut self,
         value: &Expr,
@@ -129,8 +129,8 @@ impl Accesses {
         }
     }
 
-    /// Returns the reports of the elements `parts` of a slice in `value`. The pattern `within` matches `value` and
-    /// binds the slice.
+    /// Returns the code that reports the elements `parts` of a slice in `value`. The pattern `within` matches `value`
+    /// and binds the slice.
     fn tell_of_inner(&mut self, value: &Expr, within: &TokenStream, parts: &[Part]) -> Option<TokenStream> {
         let value = free(value).filter(|value| self.is_matched(value))?;
         self.has_told = true;
@@ -159,8 +159,8 @@ impl Accesses {
         is_place(value) || self.may_point(value)
     }
 
-    /// Returns the tokens that `tell` makes from the address of `value`, which may be a slice. Returns `None` if
-    /// `value` must not be evaluated twice.
+    /// Returns the tokens that the function `tell` makes from the address of `value`, which may be a slice. Returns
+    /// `None` if `value` must not be evaluated twice.
     pub fn tell_of_slice(
         &mut self,
         value: &Expr,
@@ -181,7 +181,8 @@ fn free(value: &Expr) -> Option<&Expr> {
     }
 }
 
-/// Returns true if `place` consists of a call and of fields, simple indices and dereferences of the call's result.
+/// Returns true if `place` consists of a call, and of fields, simple indices and dereferences of the result of the
+/// call.
 fn lends(place: &Expr) -> bool {
     match place {
         Expr::Paren(inner) => lends(&inner.expr),
@@ -210,8 +211,8 @@ fn borrows(pattern: &Pat) -> bool {
     borrows.0
 }
 
-/// Returns the reports of the elements `parts` of a slice behind the reference `value`. The pattern `within` matches
-/// the target of `value` and binds the slice.
+/// Returns the code that reports the elements `parts` of a slice behind the reference `value`. The pattern `within`
+/// matches the target of `value` and binds the slice.
 fn tell_of_inner(value: &TokenStream, within: &TokenStream, parts: &[Part], span: Span) -> TokenStream {
     let (observed, slice) = (observed(), slice_name());
     let told = tell_of_parts(&quote!(#observed::At(&raw const *#slice)), parts, span);
@@ -317,7 +318,7 @@ fn slices(pattern: &Pat) -> Vec<Slice> {
     }
 }
 
-/// Returns the reports of the elements `parts` of the slice at the address `at`.
+/// Returns the code that reports the elements `parts` of the slice at the address `at`.
 fn tell_of_parts(at: &TokenStream, parts: &[Part], span: Span) -> TokenStream {
     let told = parts.iter().map(
         |Part { index, least, is_exact, binds }| quote_spanned!(span=> #at.matched(#index, #least, #is_exact, #binds);),

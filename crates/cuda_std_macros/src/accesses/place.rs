@@ -13,6 +13,7 @@ use syn::spanned::Spanned;
 use syn::visit_mut::{self, VisitMut};
 use syn::{BinOp, Expr, ExprCall, Ident, UnOp};
 
+use super::syntax::scrutinee;
 use super::{Access, Accesses, expression, observed};
 
 /// The part of an access to a place that can be reported.
@@ -56,37 +57,16 @@ impl Bindings {
     /// Returns `inner` with the variables in scope.
     pub fn around(self, inner: TokenStream) -> TokenStream {
         let nest = |inner, (name, value): (Ident, Expr)| {
-            // In parentheses, because otherwise a statement could end after it. Their span hides them from lints.
+            // Without parentheses, a statement could end after the `match`. Their span hides them from lints.
             let value = scrutinee(&value);
-            let nested = quote!(match #value { #name => #inner });
+            // `mut`, because the place may be behind a smart pointer, or in the value itself.
+            let nested = quote!(match #value { #[allow(unused_mut)] mut #name => #inner });
             let mut group = Group::new(Delimiter::Parenthesis, nested);
             group.set_span(Span::mixed_site());
             quote!(#group)
         };
         self.all.into_iter().rev().fold(inner, nest)
     }
-}
-
-/// Returns `value` as the scrutinee of a `match`, in parentheses if a struct literal in it needs them.
-pub fn scrutinee(value: &Expr) -> TokenStream {
-    fn has_structure(value: &Expr) -> bool {
-        match value {
-            Expr::Struct(_) => true,
-            Expr::Binary(operation) => has_structure(&operation.left) || has_structure(&operation.right),
-            Expr::Assign(assignment) => has_structure(&assignment.left) || has_structure(&assignment.right),
-            Expr::Unary(operation) => has_structure(&operation.expr),
-            Expr::Reference(reference) => has_structure(&reference.expr),
-            Expr::RawAddr(address) => has_structure(&address.expr),
-            Expr::Cast(cast) => has_structure(&cast.expr),
-            Expr::Field(field) => has_structure(&field.base),
-            Expr::Index(index) => has_structure(&index.expr),
-            Expr::MethodCall(call) => has_structure(&call.receiver),
-            Expr::Try(tried) => has_structure(&tried.expr),
-            Expr::Range(range) => [&range.start, &range.end].into_iter().flatten().any(|end| has_structure(end)),
-            _ => false,
-        }
-    }
-    if has_structure(value) { quote!((#value)) } else { quote!(#value) }
 }
 
 /// Returns the call of the source if `call` is the wrapper that the pass for call paths has put around it.
@@ -208,7 +188,7 @@ pub fn is_simple(value: &Expr) -> bool {
 }
 
 impl Accesses {
-    /// Computes parts of `place` beforehand, so that it may be evaluated twice. `access` is the kind of access to it.
+    /// Computes parts of `place` before an access of the kind `access`, so that `place` may be evaluated twice.
     pub fn prepare(&mut self, place: &mut Expr, access: Access, bindings: &mut Bindings) -> Prepared {
         match place {
             Expr::Path(_) => Prepared::Known,
@@ -228,7 +208,7 @@ impl Accesses {
                 } else {
                     self.visit_expr_mut(&mut index.index);
                     if base == Prepared::Known {
-                        bindings.bind(self.variable(), &mut index.index);
+                        bindings.bind(self.variable(index.index.span()), &mut index.index);
                     }
                 }
                 base
@@ -242,7 +222,7 @@ impl Accesses {
                 } else {
                     self.visit_expr_mut(pointer);
                     if bindings.may_move {
-                        bindings.bind(self.variable(), pointer);
+                        bindings.bind(self.variable(pointer.span()), pointer);
                         return Prepared::Known;
                     }
                     self.has_told = true;
@@ -258,7 +238,7 @@ impl Accesses {
                 if !bindings.may_move {
                     return Prepared::Opaque;
                 }
-                bindings.bind(self.variable(), value);
+                bindings.bind(self.variable(span), value);
                 // The access is reported at the line of the original value.
                 let mut group = Group::new(Delimiter::None, quote!(#value));
                 group.set_span(span);
@@ -268,7 +248,7 @@ impl Accesses {
         }
     }
 
-    /// Keeps `place` unchanged and visits only the expressions in it.
+    /// Keeps `place` unchanged, and visits only the expressions in it.
     pub fn leave(&mut self, place: &mut Expr) {
         match place {
             Expr::Paren(inner) => self.leave(&mut inner.expr),
@@ -285,6 +265,11 @@ impl Accesses {
 
     /// Returns the statements that report `access` to `place`, which must be safe to evaluate twice.
     pub fn tell(&mut self, place: &Expr, access: Access) -> TokenStream {
+        self.tell_by(place, access, &TokenStream::new())
+    }
+
+    /// Returns the statements that report `access` to `place`. `by` are method calls on the place's `observed::At`.
+    pub fn tell_by(&mut self, place: &Expr, access: Access, by: &TokenStream) -> TokenStream {
         self.has_told = true;
         let way = way(place);
         let address = address(place);
@@ -295,7 +280,7 @@ impl Accesses {
         quote_spanned! {place.span()=>
             let #name = #way;
             match #name.is_observed() {
-                true => #observed::At(#address).touched(#name, #access),
+                true => #observed::At(#address)#by.touched(#name, #access),
                 false => {}
             }
         }
@@ -318,7 +303,7 @@ pub fn way(place: &Expr) -> TokenStream {
             if !is_place(&index.expr) {
                 return quote_spanned!(place.span()=> { let #name = #base; #indexed });
             }
-            // For an array in an array of the thread, for example, no address is computed.
+            // No address is computed if none is needed, for example for an array within a thread's own array.
             let probe = quote!(#observed::probe(|| #base_address));
             quote_spanned!(place.span()=> {
                 let #name = #base;
@@ -367,7 +352,7 @@ pub fn address(place: &Expr) -> TokenStream {
             if name.starts_with(char::is_uppercase) { quote!(&raw const *&#place) } else { quote!(&raw const #place) }
         }
         _ if is_place(&place) => quote!(&raw const #place),
-        // It may also be a function or a constant.
+        // The place may also be a function or a constant.
         _ => quote!(&raw const *&(#place)),
     }
 }

@@ -1,5 +1,7 @@
 //! Functions that classify expressions by their syntax.
 
+use proc_macro2::TokenStream;
+use quote::quote;
 use syn::{BinOp, Expr, ExprCall};
 
 use crate::names::{is_type_s, last_name};
@@ -21,7 +23,8 @@ pub fn makes_variant(call: &ExprCall) -> bool {
     matches!(without_parentheses(&call.func), Expr::Path(path) if last_name(&path.path).is_some_and(|name| is_type_s(&name)))
 }
 
-/// Returns true if `value` is a borrow that already reports its access, such as `&x[1..]` after the pass.
+/// Returns true if `value` is a borrow that already contains the report of its access, such as `&x[1..]` after the
+/// pass.
 pub fn is_told(value: &Expr) -> bool {
     let Expr::Call(call) = value else { return false };
     matches!(call.args.last(), Some(Expr::Reference(_)))
@@ -42,4 +45,26 @@ pub fn is_assigning(op: BinOp) -> bool {
             | BinOp::ShlAssign(_)
             | BinOp::ShrAssign(_)
     )
+}
+
+/// Returns `value` as the scrutinee of a `match`, in parentheses if a struct literal in it needs them.
+pub fn scrutinee(value: &Expr) -> TokenStream {
+    fn has_structure(value: &Expr) -> bool {
+        match value {
+            Expr::Struct(_) => true,
+            Expr::Binary(operation) => has_structure(&operation.left) || has_structure(&operation.right),
+            Expr::Assign(assignment) => has_structure(&assignment.left) || has_structure(&assignment.right),
+            Expr::Unary(operation) => has_structure(&operation.expr),
+            Expr::Reference(reference) => has_structure(&reference.expr),
+            Expr::RawAddr(address) => has_structure(&address.expr),
+            Expr::Cast(cast) => has_structure(&cast.expr),
+            Expr::Field(field) => has_structure(&field.base),
+            Expr::Index(index) => has_structure(&index.expr),
+            Expr::MethodCall(call) => has_structure(&call.receiver),
+            Expr::Try(tried) => has_structure(&tried.expr),
+            Expr::Range(range) => [&range.start, &range.end].into_iter().flatten().any(|end| has_structure(end)),
+            _ => false,
+        }
+    }
+    if has_structure(value) { quote!((#value)) } else { quote!(#value) }
 }

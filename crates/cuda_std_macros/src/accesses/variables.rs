@@ -15,7 +15,7 @@ use super::place::without_parentheses;
 pub struct Variables {
     /// Closures, whose bodies are rewritten with the body of the function.
     closures: Vec<Ident>,
-    /// Numbers, and other values that contain no unobserved pointer.
+    /// Numbers, and other variables that contain no pointers except in views.
     numbers: Vec<Ident>,
     /// References to single values.
     references: Vec<Ident>,
@@ -26,7 +26,7 @@ pub struct Variables {
     typed: Vec<Ident>,
     /// All variables that are initialised in their declarations.
     given: Vec<Ident>,
-    /// The local arrays of a thread. The number is how many dimensions the array has at least.
+    /// The local arrays of a thread. The number is the minimum number of the array's dimensions.
     arrays: Vec<(Ident, usize)>,
 }
 
@@ -151,7 +151,7 @@ impl Variables {
         self.numbers.contains(name)
     }
 
-    /// Returns true if `value` is a variable that contains no pointers, or a part of one.
+    /// Returns true if `value` is a variable that contains no pointers, or a part of such a variable.
     pub fn is_of_number(&self, value: &Expr) -> bool {
         match without_parentheses(value) {
             Expr::Index(index) => self.is_of_number(&index.expr),
@@ -183,8 +183,8 @@ impl Variables {
         }
     }
 
-    /// Returns true if `value` is a variable that contains no pointers, or a part of one, and is neither a slice nor an
-    /// array.
+    /// Returns true if `value` is a variable that contains no pointers, or a part of such a variable. Returns false for
+    /// slices and arrays.
     pub fn is_one_number(&self, value: &Expr) -> bool {
         let (mut inner, mut indices) = (value, 0);
         while let Expr::Index(index) = without_parentheses(inner) {
@@ -272,7 +272,7 @@ fn element(ty: &Type) -> Option<&Type> {
     }
 }
 
-/// Returns true unless the type is `_`, or a reference to `_`.
+/// Returns true if the type is neither `_` nor a reference to `_`.
 fn is_written(ty: &Type) -> bool {
     match ty {
         Type::Infer(_) => false,

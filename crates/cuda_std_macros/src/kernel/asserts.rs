@@ -5,7 +5,7 @@
 //! PTX is built with `panic = immediate-abort`: a panic is a `trap` without a message. `#[kernel]` therefore replaces
 //! `assert!`, `assert_eq!`, `panic!` and similar macros by those of `cuda_std`. On a GPU these print block, thread,
 //! file, line and message by `vprintf` before the trap, in a function that is not inlined. In the simulator a panic has
-//! its message and line anyway.
+//! its message and line without this pass.
 //!
 //! The crate `gpu` turns the messages off with the feature `silent-asserts`, so that its kernels do not call the
 //! printing function.
@@ -34,10 +34,10 @@ pub fn rewrite_prints(body: &mut Block) {
     Rewrite { names: &PRINTS, found: Vec::new() }.visit_block_mut(body);
 }
 
-/// Returns items to put beside the function. They use an explicit import such as `use cuda_std::println`, which the
+/// Returns items to put next to the function. They use an explicit import such as `use cuda_std::println`, which the
 /// compiler would otherwise report as unused, because rewritten calls have full paths. `cuda_std` has a function with
-/// the name of each macro. The items refer to this function, which the explicit import provides, or else a glob import
-/// among the items.
+/// the name of each macro. The items refer to this function, which either the explicit import or a glob import among
+/// the items provides.
 pub fn uses(body: &Block) -> TokenStream {
     let mut rewrite = Rewrite { names: &[], found: Vec::new() };
     rewrite.visit_block_mut(&mut body.clone());
@@ -73,7 +73,7 @@ impl VisitMut for Rewrite {
         }
         if is_cores && let Some(last) = call.path.segments.last() {
             let name = &last.ident;
-            // At its place in the source, which the message names.
+            // The path keeps the source position of the call, because the message names this position.
             if let Ok(path) = parse2(quote_spanned!(call.path.span()=> ::cuda_std::#name)) {
                 call.path = path;
             }

@@ -20,7 +20,7 @@ pub struct Options {
 }
 
 /// A list such as `instances(T = [f32, f64], N = [2, 4])`, which declares one instance for every combination of the
-/// arguments. The options of [`is_for_checks`] may stand in the list, too, and then apply to these instances only.
+/// arguments. The list may also contain the options of [`is_for_checks`], which then apply to these instances only.
 pub struct Group {
     pub span: Span,
     pub choices: Vec<(Ident, Vec<GenericArgument>)>,
@@ -49,7 +49,7 @@ impl Options {
         } else if meta.path.is_ident("items_per_thread") || meta.path.is_ident("max_elements") {
             self.facts.push((meta.path.require_ident()?.clone(), meta.value()?.parse()?));
         } else if meta.path.is_ident("most_elements") {
-            // The former name of `max_elements`.
+            // `most_elements` is the former name of `max_elements`.
             let name = Ident::new("max_elements", syn::spanned::Spanned::span(&meta.path));
             self.facts.push((name, meta.value()?.parse()?));
         } else if !is_for_checks(meta)? {

@@ -109,7 +109,7 @@ const NAMES: [&[&str]; 4] = [
 ];
 
 /// Macros whose arguments are expressions, in which float methods are rewritten, too.
-const MACROS: [&str; 13] = [
+pub const MACROS: [&str; 13] = [
     "assert",
     "assert_eq",
     "assert_ne",

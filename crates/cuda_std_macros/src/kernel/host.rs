@@ -52,6 +52,13 @@ pub fn host(
     let body = quote!(__body #turbofish (#(#values),*));
     let body = if unsafety.is_some() { quote!(unsafe { #body }) } else { body };
     let kernel_type = kernel_type(function, options, instances);
+    // Constants of their own, which `cargo check` evaluates.
+    let types: Vec<TokenStream> = match instances {
+        [] => vec![quote!(#name)],
+        _ => instances.iter().map(|Instance { arguments, .. }| quote!(#name<#(#arguments),*>)).collect(),
+    };
+    let of_instances: Vec<_> = super::conditions(attrs).collect();
+    let fits = types.iter().map(|ty| quote!(#(#of_instances)* const _: () = <#ty>::__FITS;));
     let if_built = match instances {
         [] => None,
         [first, ..] => {
@@ -99,6 +106,8 @@ pub fn host(
             unsafe { ::cuda_std::Call::new::<#name #arguments, _>(#all) }
         }
 
+        #(#fits)*
+
         #(#conditions)*
         #(#lints)*
         impl #declared #name #arguments #body_where {
@@ -107,11 +116,13 @@ pub fn host(
                 #stored: &::cuda_std::__private::Arguments<'call>,
                 #params: &mut ::cuda_std::Params,
             ) {
-                #check
                 // SAFETY: the caller guarantees arguments of this kernel.
                 let (#(#names,)*): (#(#passed,)*) = unsafe { #stored.read() };
                 #(#encode)*
             }
+
+            /// Does not compile if the parameters exceed the limit of a launch.
+            const __FITS: () = #check
 
             #[inline(always)]
             unsafe fn __run<'call>(
@@ -119,6 +130,8 @@ pub fn host(
                 #threads: ::cuda_std::__private::Threads<'_>,
             ) {
                 #[inline(always)]
+                // A loop over indices is what keeps a thread's arrays in registers.
+                #[allow(clippy::manual_memcpy, clippy::needless_range_loop)]
                 #[allow(clippy::too_many_arguments, clippy::unit_arg)]
                 #unsafety fn __body #declared (#(#taken),*) #body_where {
                     #(#made)*
@@ -133,7 +146,7 @@ pub fn host(
     })
 }
 
-/// Returns true for a lint attribute such as `#[allow(…)]`, which applies to the kernel's body.
+/// Returns true for a lint attribute such as `#[allow(…)]`, which must apply to the kernel's body.
 fn is_lint_level(attribute: &Attribute) -> bool {
     ["allow", "warn", "deny", "forbid", "expect"].iter().any(|level| attribute.path().is_ident(level))
 }

@@ -45,8 +45,8 @@ fn is_named_after(name: &Ident, file: &Path) -> bool {
     module.is_some_and(|module| name == module.to_string_lossy().as_ref())
 }
 
-/// Returns true if `source` contains the kernel in an inline module of the kernel's name. No other kernel can be meant,
-/// because a crate has only one kernel of each name.
+/// Returns true if `source` contains the kernel in an inline module of the kernel's name. The kernel in that module is
+/// not another one, because a crate has only one kernel of each name.
 pub fn has_module_in(name: &Ident, source: &str) -> bool {
     fn any(name: &Ident, items: &[Item], is_named: bool) -> bool {
         items.iter().any(|item| match item {
@@ -126,7 +126,7 @@ pub fn kernel_type(function: &ItemFn, options: &Options, instances: &[Instance])
         [] => quote!(enum #name {}),
         [first, ..] => {
             let parameters = sig.generics.params.iter().zip(&first.arguments).map(|(parameter, argument)| {
-                // A default, so that the kernel's name alone is a type with all instances.
+                // The parameters have defaults, so that the kernel's name alone is a type, which has all instances.
                 match parameter {
                     GenericParam::Const(parameter) => {
                         let (ident, ty) = (&parameter.ident, &parameter.ty);
@@ -140,7 +140,7 @@ pub fn kernel_type(function: &ItemFn, options: &Options, instances: &[Instance])
                 }
             });
             let marked = sig.generics.type_params().map(|parameter| &parameter.ident);
-            // Braces, because a tuple's constructor would have the function's name.
+            // The struct has braces, because the constructor of a tuple struct would have the function's name.
             quote! {
                 struct #name<#(#parameters),*> {
                     arguments: ::core::marker::PhantomData<fn() -> (#(#marked,)*)>,

@@ -58,7 +58,7 @@ impl VisitMut for Elide {
         visit_mut::visit_generics_mut(self, generics);
     }
 
-    /// Skips items within the body, which have lifetimes of their own.
+    /// Skips items within the body, because they have separate lifetimes.
     fn visit_item_mut(&mut self, _item: &mut syn::Item) {}
 }
 

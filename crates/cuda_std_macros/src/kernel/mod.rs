@@ -26,6 +26,7 @@ use syn::{
     PointerMutability, ReturnType, Type, TypePath, parse_quote, parse2,
 };
 
+pub mod assembly;
 pub mod asserts;
 mod atomics;
 mod attribute;
@@ -34,6 +35,9 @@ mod host;
 mod instances;
 mod kernel_type;
 mod lifetimes;
+mod placed;
+mod projections;
+mod refused;
 pub mod shared;
 
 use crate::names::NUMBERS;
@@ -42,6 +46,7 @@ use attribute::Options;
 use host::host;
 use instances::Instance;
 use kernel_type::has_name_of_module;
+use placed::check_place;
 
 /// The maximum number of parameters of a kernel, equal to `MAX_PARAMS` of `cuda_std`.
 const MAX_PARAMETERS: usize = 64;
@@ -80,15 +85,15 @@ impl Parameter {
                 "a parameter of a kernel must be a name, such as `x: u32`: destructure it in the body",
             ));
         };
-        if let Some(refused) = atomics::refused(&pattern.ident, &typed.ty) {
+        if let Some(refused) = refused::refused(&pattern.ident, &typed.ty) {
             return Err(refused);
         }
         Ok(Self { name: pattern.ident.clone(), mutability: pattern.mutability, ty: (*typed.ty).clone() })
     }
 
-    /// Returns the type that the host passes for this parameter, and the expression that converts it for the body. For
-    /// a slice, a reference or a raw pointer, which Rust-CUDA's kernels take, the host passes a view of a buffer, so
-    /// that the simulator knows the memory. The view for a reference has one element. All borrows have the lifetime
+    /// Returns the type that the host passes for this parameter, and the expression that converts it for the body. A
+    /// kernel may take a slice, a reference or a raw pointer, as in Rust-CUDA. The host then passes a view of a buffer,
+    /// so that the simulator knows the memory. The view for a reference has one element. All borrows have the lifetime
     /// `'call`.
     fn on_host(&self, generics: &Generics) -> syn::Result<(TokenStream, TokenStream)> {
         let Self { name, ty, .. } = self;
@@ -146,7 +151,7 @@ impl Parameter {
         match self.mutable_elements() {
             None => {
                 let refers = matches!(ty, Type::Reference(reference) if !matches!(*reference.elem, Type::Slice(_)));
-                // At the parameter's line.
+                // The statement has the line of the parameter.
                 let tell =
                     refers.then(|| quote_spanned!(ty.span()=> ::cuda_std::__private::observed::referred(#name);));
                 (quote!(#mutability #name: #ty), tell)
@@ -220,6 +225,7 @@ fn is_mut(pointer: &syn::TypePtr) -> bool {
 pub fn expand(attribute: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
     let options = Options::parse(attribute)?;
     let mut function: ItemFn = parse2(item)?;
+    check_place(&function.sig.ident)?;
     lifetimes::elide(&mut function);
     let uses = asserts::uses(&function.block);
     passes::for_both(&function.sig, &mut function.block)?;
@@ -233,8 +239,15 @@ pub fn expand(attribute: TokenStream, item: TokenStream) -> syn::Result<TokenStr
         ));
     }
     let mut on_gpu = function.clone();
-    passes::for_gpu(&on_gpu.sig, &mut on_gpu.block)?;
-    let device = device(&on_gpu, &options, &parameters, &instances);
+    let mut items = TokenStream::new();
+    if projections::uses(&on_gpu) {
+        passes::for_gpu(&on_gpu.sig, &mut on_gpu.block)?;
+        items = projections::make_generic(&mut on_gpu);
+    } else {
+        passes::for_kernel_on_gpu(&on_gpu.sig, &mut on_gpu.block)?;
+    }
+    let of_gpu = on_gpu.sig.inputs.iter().map(Parameter::parse).collect::<syn::Result<Vec<_>>>()?;
+    let device = device(&on_gpu, &options, &of_gpu, &instances, &items);
     let host = host(&function, &options, &parameters, &instances)?;
     Ok(quote!(#uses ::cuda_std::__private::kernel! { device { #device } host { #host } }))
 }
@@ -248,7 +261,10 @@ fn check_signature(function: &ItemFn) -> syn::Result<()> {
     if let Some(token) = &signature.asyncness {
         return refuse(token.span(), "a kernel cannot be async: remove `async`");
     }
-    if let Some(abi) = &signature.abi {
+    // `extern "C"` is what kernels of CUDA C++ and of Rust-CUDA have.
+    if let Some(abi) = &signature.abi
+        && abi.name.as_ref().is_some_and(|name| !matches!(&*name.value(), "C" | "ptx-kernel"))
+    {
         return refuse(abi.span(), "`#[kernel]` chooses the ABI of a kernel: remove `extern`");
     }
     if signature.variadic.is_some() {
@@ -265,6 +281,11 @@ fn check_signature(function: &ItemFn) -> syn::Result<()> {
             );
         }
     }
+    let name = signature.ident.unraw().to_string();
+    if !name.is_ascii() {
+        let message = format!("PTX has no name `{name}`: name the kernel with ASCII letters, digits and `_`");
+        return refuse(signature.ident.span(), &message);
+    }
     match &signature.output {
         ReturnType::Default => Ok(()),
         ReturnType::Type(_, ty) => refuse(ty.span(), "a kernel cannot return a value: write it to a view"),
@@ -277,7 +298,14 @@ fn conditions(attributes: &[Attribute]) -> impl Iterator<Item = &Attribute> {
 }
 
 /// Returns the expansion of the kernel for the GPU: one entry, or one entry for each instance of a generic kernel.
-fn device(function: &ItemFn, options: &Options, parameters: &[Parameter], instances: &[Instance]) -> TokenStream {
+/// `items` are needed in the module of each instance.
+fn device(
+    function: &ItemFn,
+    options: &Options,
+    parameters: &[Parameter],
+    instances: &[Instance],
+    items: &TokenStream,
+) -> TokenStream {
     let ItemFn { attrs, vis, sig, .. } = function;
     if instances.is_empty() {
         return entry(function, &sig.ident, quote!(#vis), options, parameters);
@@ -288,7 +316,8 @@ fn device(function: &ItemFn, options: &Options, parameters: &[Parameter], instan
         let aliases = instance.aliases(&sig.generics);
         let entry = entry(function, &instance.entry, quote!(pub), options, parameters);
         let module = &instance.name;
-        // A module, so that items in the body, such as shared arrays, know the parameters' types.
+        // The entry is in a module with the aliases, so that items in the body, such as shared arrays, can use the
+        // generic parameters.
         quote! {
             #(#conditions)*
             #[doc(hidden)]
@@ -296,11 +325,12 @@ fn device(function: &ItemFn, options: &Options, parameters: &[Parameter], instan
             mod #module {
                 use super::*;
                 #aliases
+                #items
                 #entry
             }
         }
     });
-    // The item that an import of the kernel refers to.
+    // An import of the kernel refers to this item.
     let item = if has_name_of_module(name) { quote!(const #name: () = ();) } else { quote!(enum #name {}) };
     quote! {
         #(#modules)*

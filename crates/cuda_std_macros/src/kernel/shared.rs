@@ -1,11 +1,13 @@
-//! Rewrites the shared memory that a kernel's body declares: statics, and arrays whose type or length is local to the
-//! function.
+//! Rewrites the shared memory that a body declares: statics, and the arrays of a kernel.
 //!
 //! # Design
 //!
 //! The macro cannot declare an array whose size is known only within a generic function. It emits an `asm!` with a
-//! comment instead, from which `cuda_builder` makes the declaration. The size is part of the array's symbol. The
-//! simulator, too, has one array per source position and size.
+//! comment instead, from which `cuda_builder` makes the declaration. The array's symbol contains its size and a number
+//! for the instance of the function: the compiler knows both when it generates the instance's code, and each copy of
+//! inlined code names the same array. The simulator, too, has one array per source position and instance.
+//!
+//! A kernel is not generic in the PTX. Its arrays are items, which stand beside the entry.
 
 use std::collections::HashSet;
 
@@ -22,17 +24,18 @@ use syn::{
 use super::local;
 use crate::address_space::{AddressSpace, take};
 
-/// Marks each `shared_array!` that uses items of the body, and turns the statics of the body into shared memory.
+/// Turns the statics of the body into shared memory.
 pub fn rewrite(body: &mut Block) -> syn::Result<()> {
     let mut statics = Statics::default();
     statics.visit_block_mut(body);
-    if let Some(error) = statics.error {
-        return Err(error);
-    }
+    statics.error.map_or(Ok(()), Err)
+}
+
+/// Marks each `shared_array!` of a kernel's body, except for those that use items of the body.
+pub fn mark_arrays(body: &mut Block) {
     let mut items = Items::default();
     items.visit_block(body);
-    LocalArrays(items.names).visit_block_mut(body);
-    Ok(())
+    KernelArrays(items.names).visit_block_mut(body);
 }
 
 /// Names each part of dynamic shared memory after its variable, for the simulator.
@@ -50,7 +53,7 @@ impl VisitMut for DynamicParts {
         visit_mut::visit_local_mut(self, variable);
     }
 
-    // Names end with their block, and a closure has its own.
+    // A name is forgotten at the end of its block. A closure has separate names.
 
     fn visit_block_mut(&mut self, block: &mut Block) {
         let before = self.variables.clone();
@@ -70,7 +73,7 @@ impl DynamicParts {
     fn name(&mut self, pattern: &Pat, value: &mut Expr) {
         match (pattern, value) {
             (Pat::Type(typed), value) => self.name(&typed.pat, value),
-            // Otherwise `..` stands for any number of parts.
+            // If the lengths differ, the pattern has a `..` that stands for any number of parts.
             (Pat::Tuple(pattern), Expr::Tuple(value)) if pattern.elems.len() == value.elems.len() => {
                 pattern.elems.iter().zip(&mut value.elems).for_each(|(pattern, value)| self.name(pattern, value));
             }
@@ -154,17 +157,20 @@ impl Items {
     }
 }
 
-/// Puts `fn` into each `shared_array!` that uses one of these names, which marks the array as local to the function.
-struct LocalArrays(HashSet<Ident>);
+/// Puts `mod` into each `shared_array!` that uses none of these names: an item beside the entry can declare the array.
+struct KernelArrays(HashSet<Ident>);
 
-impl VisitMut for LocalArrays {
+impl VisitMut for KernelArrays {
     fn visit_macro_mut(&mut self, mac: &mut Macro) {
         let is_array = mac.path.segments.last().is_some_and(|last| last.ident == "shared_array");
-        if is_array && mentions(&mac.tokens, &self.0) {
+        if is_array && !mentions(&mac.tokens, &self.0) {
             let array = &mac.tokens;
-            mac.tokens = quote!(fn #array);
+            mac.tokens = quote!(mod #array);
         }
     }
+
+    // A function in the body may be generic.
+    fn visit_item_mut(&mut self, _item: &mut Item) {}
 }
 
 fn mentions(tokens: &TokenStream, names: &HashSet<Ident>) -> bool {
@@ -255,38 +261,63 @@ fn declaration(item: &ItemStatic) -> syn::Result<(Ident, Stmt)> {
         ));
     }
     let pointer = local(&format!("shared_{}", ident.unraw()));
-    let array = array(ident, ty);
+    let (element, len) = elements(ty);
+    let label = ident.unraw().to_string();
     let statement = parse_quote! {
         #[allow(non_snake_case)]
-        let #pointer: *mut #ty = #array.as_mut_ptr().cast();
+        let #pointer: *mut #ty = ::cuda_std::shared_array![static #label #element; #len].cast();
     };
     Ok((pointer, statement))
 }
 
-/// Returns the `shared_array!` that holds a value of type `ty`. If `ty` is an array, the shared array has its elements,
-/// so that the simulator reports the index of an element.
-pub fn array(name: &Ident, ty: &Type) -> TokenStream {
-    let label = name.unraw().to_string();
-    match inside(ty) {
+/// Returns the element type and the length of the shared array that holds a value of type `ty`. If `ty` is an array,
+/// the shared array has its elements, so that the simulator reports the index of an element. A `MaybeUninit<T>` is
+/// stored as a `T`, because shared memory is never initialised.
+pub fn elements(ty: &Type) -> (Type, TokenStream) {
+    match initialised(ty) {
         Type::Array(array) => {
-            let (element, len) = (&array.elem, &array.len);
-            quote!(::cuda_std::shared_array![#label #element; #len])
+            let len = &array.len;
+            (*array.elem, quote!(#len))
         }
-        value => quote!(::cuda_std::shared_array![#label #value; 1]),
+        value => (value, quote!(1)),
     }
 }
 
-/// Returns `T` if `ty` is a `MaybeUninit<T>`, and otherwise `ty`.
-pub fn inside(ty: &Type) -> &Type {
-    if let Type::Path(path) = ty
-        && let Some(last) = path.path.segments.last()
-        && last.ident == "MaybeUninit"
-        && let PathArguments::AngleBracketed(arguments) = &last.arguments
-        && let Some(GenericArgument::Type(inner)) = arguments.args.first()
-    {
-        return inner;
+/// Returns `ty` with `T` in place of each `MaybeUninit<T>`, also within arrays and tuples.
+fn initialised(ty: &Type) -> Type {
+    struct Initialised;
+    impl VisitMut for Initialised {
+        fn visit_type_mut(&mut self, ty: &mut Type) {
+            match ty {
+                Type::Array(array) => self.visit_type_mut(&mut array.elem),
+                Type::Tuple(tuple) => tuple.elems.iter_mut().for_each(|part| self.visit_type_mut(part)),
+                Type::Paren(inner) => self.visit_type_mut(&mut inner.elem),
+                Type::Group(inner) => self.visit_type_mut(&mut inner.elem),
+                ty => {
+                    if let Some(inner) = inside(ty).cloned() {
+                        *ty = inner;
+                        self.visit_type_mut(ty);
+                    }
+                }
+            }
+        }
     }
+    let mut ty = ty.clone();
+    Initialised.visit_type_mut(&mut ty);
     ty
+}
+
+/// Returns `T` if `ty` is a `MaybeUninit<T>`, and otherwise `None`.
+fn inside(ty: &Type) -> Option<&Type> {
+    let Type::Path(path) = ty else { return None };
+    let last = path.path.segments.last().filter(|last| last.ident == "MaybeUninit")?;
+    match &last.arguments {
+        PathArguments::AngleBracketed(arguments) => match arguments.args.first()? {
+            GenericArgument::Type(inner) => Some(inner),
+            _ => None,
+        },
+        _ => None,
+    }
 }
 
 /// Replaces the name of each static by a dereference of the pointer that is paired with it.
@@ -337,6 +368,6 @@ impl VisitMut for Uses<'_> {
         visit_mut::visit_stmt_mut(self, statement);
     }
 
-    // Another function does not know the pointer, which is a compile error.
+    // A nested function cannot use the pointer, so the compiler rejects a use of the static there.
     fn visit_item_mut(&mut self, _item: &mut Item) {}
 }

@@ -65,3 +65,19 @@ fn an_exchange_is_unused_where_it_is_a_statement() {
     assert_eq!(host.matches("begin_unused (").count(), 2, "unexpected: {text}");
     assert_eq!(host.matches("end_unused (").count(), 2, "unexpected: {text}");
 }
+
+#[test]
+fn loops_over_indices_are_allowed() {
+    let function = quote!(
+        fn k() {
+            for i in 0..4 {
+                sums[i] += 1;
+            }
+        }
+    );
+    let device =
+        crate::device::expand(quote!(), function.clone()).map_or_else(|error| error.to_string(), |all| all.to_string());
+    for text in [expand_text(quote!(), function), device] {
+        assert!(text.contains("clippy :: needless_range_loop"), "unexpected: {text}");
+    }
+}

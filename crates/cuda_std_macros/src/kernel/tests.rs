@@ -83,7 +83,7 @@ fn a_shared_array_has_its_variables_name_for_the_host() {
         ),
     );
     let (device, host) = text.split_once("host {").expect("code for the host");
-    assert!(device.contains("totals = shared_array ! [f32 ; 8]"), "unexpected: {text}");
+    assert!(device.contains("totals = shared_array ! [mod f32 ; 8]"), "unexpected: {text}");
     for array in ["\"totals\" f32 ; 8", "\"tile\" u32 ; 32", "\"a\" u8 ; 1", "\"b\" u8 ; 2", "[u8 ; 3]"] {
         assert!(host.contains(array), "`{array}` is not in {text}");
     }
@@ -170,8 +170,9 @@ fn a_condition_holds_for_all_of_a_kernel() {
             fn k() {}
         ),
     );
-    // The entry and its bounds for the GPU; the function, the type and its three implementations for the host.
-    assert_eq!(text.matches("# [cfg (false)]").count(), 7, "unexpected: {text}");
+    // The entry and its bounds for the GPU; the function, the type, its three implementations and the check of the
+    // parameters' size for the host.
+    assert_eq!(text.matches("# [cfg (false)]").count(), 8, "unexpected: {text}");
 }
 
 #[test]
@@ -188,7 +189,7 @@ fn a_reference_is_a_pointer_in_the_ptx_and_a_view_for_the_host() {
 }
 
 #[test]
-fn an_array_of_the_functions_own_length_says_so() {
+fn an_item_declares_an_array_unless_its_length_is_the_functions_own() {
     let text = expand_text(
         quote!(),
         quote!(
@@ -200,8 +201,8 @@ fn an_array_of_the_functions_own_length_says_so() {
             }
         ),
     );
-    assert!(text.contains("let own = shared_array ! [fn f32 ; N] ;"), "unexpected: {text}");
-    assert!(text.contains("let other = shared_array ! [f32 ; M] ;"), "unexpected: {text}");
+    assert!(text.contains("let own = shared_array ! [f32 ; N] ;"), "unexpected: {text}");
+    assert!(text.contains("let other = shared_array ! [mod f32 ; M] ;"), "unexpected: {text}");
     assert!(text.contains("let part = dynamic_shared :: < f32 > () . part (0 , N) . named (\"part\") ;"), "{text}");
 }
 
@@ -219,7 +220,7 @@ fn a_static_in_shared_memory_is_what_a_pointer_points_to() {
         ),
     );
     assert!(
-        text.contains("let shared_TILE : * mut [f32 ; 8] = :: cuda_std :: shared_array ! [\"TILE\" f32 ; 8]"),
+        text.contains("let shared_TILE : * mut [f32 ; 8] = :: cuda_std :: shared_array ! [static \"TILE\" f32 ; 8]"),
         "{text}"
     );
     assert!(text.contains("(* shared_TILE) [0] = f ((* shared_TILE) . len ())"), "unexpected: {text}");
@@ -286,7 +287,7 @@ fn what_cannot_be_a_kernel_is_refused_with_the_reason() {
         (
             quote!(),
             quote!(
-                extern "C" fn k() {}
+                extern "system" fn k() {}
             ),
             "ABI",
         ),

@@ -42,7 +42,7 @@ impl Backend for GpuDevice {
         let Gpu { name, compute_capability, memory_bytes, .. } = &self.context.gpu;
         let properties = || {
             let read = |attribute| sys::device_attribute(self.context.device.as_raw(), attribute);
-            // A newer driver may no longer report this value, and returns 0.
+            // A newer driver may no longer report this value and then returns 0.
             let mhz = |attribute| read(attribute).map(|khz| Some(khz / 1000).filter(|&mhz| mhz > 0));
             Ok(Properties {
                 name: name.clone(),
@@ -76,6 +76,15 @@ impl Backend for GpuDevice {
 
     fn max_shared_bytes(&self) -> u32 {
         self.limits.shared_bytes
+    }
+
+    fn set_heap_bytes(&self, bytes: usize) -> Result<(), Error> {
+        self.context.enter()?;
+        sys::set_heap_bytes(bytes).map_err(|code| {
+            let what = || format!("set the heap of kernels to {bytes} bytes");
+            let remedy = "set it before the first launch of a kernel that allocates, to less than the GPU's memory";
+            self.context.error(code, what, remedy)
+        })
     }
 
     fn resources(&self, kernel: &'static KernelInfo) -> Result<KernelResources, Error> {
@@ -183,7 +192,7 @@ impl Backend for GpuDevice {
     }
 
     unsafe fn wait_for(&self, event: &BackendEvent) -> Result<(), Error> {
-        // SAFETY: `Backend::wait_for` requires an event of this back end; the stream is of this context.
+        // SAFETY: `Backend::wait_for` requires an event of this back end; the stream belongs to this context.
         unsafe { events::wait(&self.context, self.context.stream(), event) }
     }
 
@@ -201,6 +210,10 @@ impl Backend for GpuDevice {
 
     fn compile(&self, kernels: &[&'static KernelInfo]) {
         self.modules.compile_together(kernels);
+    }
+
+    fn compile_all(&self) {
+        self.compile_all();
     }
 
     fn prepare(&self, kernel: &'static KernelInfo, config: LaunchConfig) -> Result<(), Error> {

@@ -11,7 +11,8 @@ use crate::backend::Executable;
 use crate::error::{Error, Launched};
 use crate::operation::RecordedLaunch;
 
-/// The arguments of one `cuLaunchKernel`. The launch must be made by the thread in which the context was made current.
+/// The arguments of one `cuLaunchKernel`. The thread that launches it must be the one in which the context was made
+/// current.
 pub(super) struct BareGpuLaunch {
     function: CUfunction,
     launch: Box<RecordedLaunch>,

@@ -2,25 +2,23 @@
 //!
 //! A library of the driver needs no context. A kernel can therefore be compiled before or while a context is made, and
 //! while copies and launches run. Drivers support this from CUDA 12.0 on. With an older driver, or if a kernel does not
-//! compile, this module has no code for the kernel. The launch then loads the kernel as a module of its context and
-//! returns the error.
+//! compile, this module has no code for the kernel. The launch then loads the kernel as a module of its context, and
+//! returns the error if the driver cannot compile it.
 //!
 //! # Design
 //!
 //! A context compiles one module at a time and does nothing else meanwhile, regardless of the number of calling
-//! threads. Code loaded by `cuLibraryLoadData` belongs to no context: the driver receives each kernel once per process,
-//! for all devices, and compiles several at once. While the driver starts, the PTX of the predicted kernels is
-//! extracted. The prediction assumes a GPU with 132 multiprocessors.
+//! threads. Code loaded by `cuLibraryLoadData` belongs to no context. The driver therefore receives each kernel once
+//! per process, for all devices, and compiles several kernels at once. While the driver starts, this module extracts
+//! the PTX of the kernels that it expects to need. It assumes a GPU with 132 multiprocessors.
 //!
 //! A wrong prediction of the kernels costs only time. A kernel that was not predicted is compiled at its launch. If the
 //! driver refuses a kernel here, the launch loads it again as a module of the context and gets an error with the
 //! reason. Kernels with statics or tables, and drivers before CUDA 12.0, always take that path.
 
-use std::cmp::Reverse;
-use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::CString;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::atomic::AtomicBool;
 use std::thread;
 
 use cuda_std::KernelInfo;
@@ -28,7 +26,9 @@ use cust::sys::CUfunction;
 
 use super::discovery::find_usable;
 use super::sys::{self, DeviceAttribute, Library};
+use crate::compiling::{Slots, largest_first};
 use crate::module::{self, PtxImage, PtxModule};
+use crate::ptx::Traits;
 use crate::version::CudaVersion;
 
 /// A kernel that the driver has compiled.
@@ -36,8 +36,7 @@ use crate::version::CudaVersion;
 pub(super) struct Compiled {
     library: Library,
     name: CString,
-    /// The PTX that contains only this kernel.
-    pub(super) text: Arc<str>,
+    pub(super) traits: Traits,
 }
 
 impl Compiled {
@@ -47,33 +46,34 @@ impl Compiled {
     }
 }
 
-/// The result of compiling a kernel, set when the driver has finished: `None` if there is no code.
-type Slot = Arc<OnceLock<Option<Compiled>>>;
+/// The compiled kernels of all images.
+static SLOTS: Slots<Compiled> = Slots::new();
 
-/// The slots of all kernels, by the address of the image and the kernel's name.
-static SLOTS: Mutex<BTreeMap<(usize, &str), Slot>> = Mutex::new(BTreeMap::new());
-
-/// The number of multiprocessors that is assumed until the GPU is known: that of an H100 or H200.
+/// The number of multiprocessors of an H100 or H200, which is assumed until the GPU is known.
 const GUESSED_MULTIPROCESSORS: u32 = 132;
+
+/// The maximum number of kernels that are compiled when a device is opened. A program with more kernels probably
+/// launches few of them.
+const MAX_AT_OPEN: usize = 256;
 
 /// Compiles the kernels that `kernels` returns for the GPU's number of multiprocessors, if the GPU can run the modules.
 pub(crate) fn compile(ordinal: u32, known: &'static [PtxModule], kernels: impl Fn(u32) -> Vec<&'static KernelInfo>) {
     if cuda_driver::load().is_err() {
         return;
     }
-    // The driver takes longer to initialise than it takes to extract the PTX of these kernels from all images.
+    // This thread extracts the PTX from all images while the driver initialises, which takes longer.
     let images_of = |module| module::find(known, module).map_or(&[][..], |place| known[place].images);
     let guessed = kernels(GUESSED_MULTIPROCESSORS);
     let places = guessed.iter().flat_map(|kernel| images_of(kernel.module).iter().map(|image| (image, kernel.name)));
     for (image, names) in by_image(places) {
-        image.own_texts(&names);
+        jobs(image, &names);
     }
     let Ok((device, gpu, driver)) = find_usable(ordinal, known) else { return };
     let multiprocessors =
         sys::device_attribute(device.as_raw(), DeviceAttribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
     if let Ok(multiprocessors) = multiprocessors {
         let kernels = if multiprocessors == GUESSED_MULTIPROCESSORS { guessed } else { kernels(multiprocessors) };
-        Target { known, capability: gpu.compute_capability, driver }.compile(&kernels);
+        Target { known, capability: gpu.compute_capability, driver }.compile_ahead(&kernels);
     }
 }
 
@@ -88,13 +88,21 @@ fn by_image(
     images.into_values()
 }
 
-/// Returns the compiled code of `kernel`, or `None` if there is none. Compiles the kernel if necessary.
+/// Returns the compiled code of `kernel`, after compiling the kernel if necessary. Returns `None` if the kernel cannot
+/// be compiled separately.
 pub(super) fn of(target: &Target, kernel: &'static KernelInfo) -> Option<Compiled> {
-    target.compile(&[kernel]);
-    let slots = SLOTS.lock().unwrap_or_else(PoisonError::into_inner);
-    let slot = slots.get(&(address(target.image(kernel)?), kernel.name)).cloned();
-    drop(slots);
-    slot?.wait().clone()
+    let image = if sys::has_libraries() { target.image(kernel)? } else { return None };
+    compiled(image, kernel.name)
+}
+
+/// Returns the compiled code of the kernel `name`, or `None` if there is none. Compiles the kernel if no thread does.
+fn compiled(image: &'static PtxImage, name: &str) -> Option<Compiled> {
+    SLOTS.get(address(image), name, || {
+        let text = image.outline()?.part(&[name])?;
+        let traits = Traits::of(&text);
+        let library = sys::load_library(&CString::new(text).ok()?)?;
+        Some(Compiled { library, name: CString::new(name).ok()?, traits })
+    })
 }
 
 fn address(image: &'static PtxImage) -> usize {
@@ -102,6 +110,7 @@ fn address(image: &'static PtxImage) -> usize {
 }
 
 /// The modules of a program, and the GPU and driver for which these modules are compiled.
+#[derive(Clone, Copy)]
 pub(super) struct Target {
     pub(super) known: &'static [PtxModule],
     pub(super) capability: (u32, u32),
@@ -111,8 +120,27 @@ pub(super) struct Target {
 impl Target {
     /// Returns the best image that contains `kernel` and that the driver supports.
     fn image(&self, kernel: &'static KernelInfo) -> Option<&'static PtxImage> {
-        let images = self.known[module::find(self.known, kernel.module)?].images_for(self.capability);
+        self.best_image(module::find(self.known, kernel.module)?)
+    }
+
+    /// Returns the best image of the module at `index` that the driver supports.
+    fn best_image(&self, index: usize) -> Option<&'static PtxImage> {
+        let images = self.known[index].images_for(self.capability);
         images.into_iter().find(|image| image.needs().is_none_or(|need| need <= self.driver))
+    }
+
+    /// Returns the machine code of the module at `index` for this GPU, if there is any, and the image that has it.
+    pub(super) fn machine_code(&self, index: usize) -> Option<(&'static PtxImage, &'static [u8])> {
+        let image = self.best_image(index)?;
+        Some((image, image.machine_code_for(self.capability)?))
+    }
+
+    /// Compiles `kernels` like [`compile`](Self::compile) before they are launched, except those with machine code.
+    pub(super) fn compile_ahead(&self, kernels: &[&'static KernelInfo]) {
+        let has_machine_code =
+            |kernel: &KernelInfo| module::find(self.known, kernel.module).and_then(|index| self.machine_code(index));
+        let without: Vec<_> = kernels.iter().copied().filter(|kernel| has_machine_code(kernel).is_none()).collect();
+        self.compile(&without);
     }
 
     /// Compiles those of `kernels` that are not compiled yet and whose PTX can be extracted from their module. Launches
@@ -123,61 +151,63 @@ impl Target {
         if !sys::has_libraries() {
             return;
         }
-        let mut todo = Vec::new();
-        for (image, names) in by_image(kernels.iter().filter_map(|kernel| Some((self.image(kernel)?, kernel.name)))) {
-            let begun: Vec<_> = names.into_iter().filter_map(|name| Begun::new(image, name)).collect();
-            let names: Vec<_> = begun.iter().map(|begun| begun.name).collect();
-            todo.extend(begun.into_iter().zip(image.own_texts(&names)));
-        }
-        // The longest text is compiled first.
-        todo.sort_by_key(|(_, text)| Reverse(text.as_ref().map_or(0, |text| text.len())));
-        let threads = thread::available_parallelism().map_or(1, usize::from).min(todo.len());
-        let todo = Mutex::new(todo.into_iter());
-        let next = || todo.lock().unwrap_or_else(PoisonError::into_inner).next();
-        let work = || {
-            while let Some((begun, text)) = next() {
-                begun.fill(text);
-            }
-        };
-        thread::scope(|scope| {
-            for _ in 1..threads {
-                // If a thread cannot be started, the others do its work.
-                let _ = thread::Builder::new().spawn_scoped(scope, work);
-            }
-            work();
-        });
+        let kernels = kernels.iter().filter_map(|kernel| Some((self.image(kernel)?, kernel.name)));
+        let jobs = by_image(kernels).flat_map(|(image, names)| jobs(image, &names)).collect();
+        compile_jobs(jobs, threads(), &AtomicBool::new(false));
     }
-}
 
-/// The owner of a slot that is not set yet. Dropping the owner sets an empty slot to `None`.
-struct Begun {
-    name: &'static str,
-    slot: Slot,
-}
-
-impl Begun {
-    /// Claims the slot of a kernel, or returns `None` if it already has an owner.
-    fn new(image: &'static PtxImage, name: &'static str) -> Option<Self> {
-        let mut slots = SLOTS.lock().unwrap_or_else(PoisonError::into_inner);
-        match slots.entry((address(image), name)) {
-            Entry::Occupied(_) => None,
-            Entry::Vacant(place) => Some(Self { name, slot: place.insert(Slot::default()).clone() }),
+    /// Compiles all kernels of the modules like [`compile`](Self::compile).
+    pub(super) fn compile_all(&self) {
+        if sys::has_libraries() {
+            compile_jobs(self.all_jobs(|_| true), threads(), &AtomicBool::new(false));
         }
     }
 
-    /// Compiles `text`, the PTX that contains only this kernel, and sets the slot.
-    fn fill(self, text: Option<Arc<str>>) {
-        let compile = |text: Arc<str>| {
-            let name = CString::new(self.name).ok()?;
-            let library = sys::load_library(&CString::new(&*text).ok()?)?;
-            Some(Compiled { library, name, text })
-        };
-        let _ = self.slot.set(text.and_then(compile));
+    /// Compiles the kernels of the images that are to be compiled when a device is opened, until `stop` is set. One
+    /// core is left to the program.
+    pub(super) fn compile_at_open(&self, stop: &AtomicBool) {
+        let jobs = self.all_jobs(PtxImage::is_compiled_at_open);
+        if jobs.len() <= MAX_AT_OPEN {
+            compile_jobs(jobs, threads() - 1, stop);
+        }
+    }
+
+    /// Returns true if a module's best image is to be compiled when a device is opened.
+    pub(super) fn has_images_to_compile(&self) -> bool {
+        self.images_without_machine_code().any(PtxImage::is_compiled_at_open) && sys::has_libraries()
+    }
+
+    /// Returns the modules' best images, except those with machine code for this GPU.
+    fn images_without_machine_code(&self) -> impl Iterator<Item = &'static PtxImage> {
+        let best = (0..self.known.len()).filter_map(|index| self.best_image(index));
+        best.filter(|image| image.machine_code_for(self.capability).is_none())
+    }
+
+    /// Returns a job for each kernel of the modules' best images for which `is_wanted` returns true.
+    fn all_jobs(&self, is_wanted: impl Fn(&PtxImage) -> bool) -> Vec<Job> {
+        let images = self.images_without_machine_code().filter(|image| is_wanted(image));
+        // Several modules may share an image.
+        let images: BTreeMap<_, _> = images.map(|image| (address(image), image)).collect();
+        let outlines = images.into_values().filter_map(|image| Some((image, image.outline()?)));
+        outlines.flat_map(|(image, outline)| jobs(image, &outline.entries())).collect()
     }
 }
 
-impl Drop for Begun {
-    fn drop(&mut self) {
-        let _ = self.slot.set(None);
-    }
+/// A kernel to compile, with the size of its text.
+type Job = (usize, (&'static PtxImage, Box<str>));
+
+/// Returns a job for each of the kernels `names` of `image`.
+fn jobs(image: &'static PtxImage, names: &[&str]) -> Vec<Job> {
+    let outline = image.outline();
+    let bytes = |name| outline.and_then(|outline| outline.text_bytes(name)).unwrap_or(0);
+    names.iter().map(|&name| (bytes(name), (image, name.into()))).collect()
+}
+
+fn compile_jobs(jobs: Vec<Job>, threads: usize, stop: &AtomicBool) {
+    largest_first(jobs, threads, stop, |(image, name)| drop(compiled(image, &name)));
+}
+
+/// Returns the number of threads that compile at the same time.
+fn threads() -> usize {
+    thread::available_parallelism().map_or(1, usize::from)
 }

@@ -45,7 +45,7 @@ impl Context {
         // `cust` hides the cause if it cannot retain the context, so the driver is called directly first.
         sys::retain_context(device.as_raw())?;
         let context = cust::context::Context::new(device);
-        // SAFETY: this releases the reference that `retain_context` took; `context` has one of its own. If releasing
+        // SAFETY: this releases the reference that `retain_context` took; `context` has another reference. If releasing
         // fails, the context only lives longer.
         let _ = unsafe { sys::release_context(device.as_raw()) };
         let context = context?;
@@ -57,7 +57,7 @@ impl Context {
     }
 
     /// Makes the context current in the calling thread. Other users of the driver may have changed the thread's
-    /// context, so it is queried each time. A query costs less than setting the context.
+    /// context, so this function queries it each time. A query costs less than setting the context.
     pub(super) fn set_current(&self) -> Result<(), Code> {
         match sys::current_context() {
             Ok(current) if current == self.context.as_raw() => Ok(()),
@@ -83,7 +83,7 @@ impl Context {
         }
     }
 
-    /// Frees the memory in the pool, after all launches. The context must be current.
+    /// Frees the memory in the pool. The driver first waits for all launches. The context must be current.
     pub(super) fn empty_pool(&self) {
         for address in self.pool.take_all() {
             // SAFETY: only the pool had the address.

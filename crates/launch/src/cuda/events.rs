@@ -23,8 +23,8 @@ unsafe impl Send for GpuEvent {}
 unsafe impl Sync for GpuEvent {}
 
 impl GpuEvent {
-    /// Records an event in `stream`, which must be of this context. The event completes when everything enqueued there
-    /// is done.
+    /// Records an event in `stream`, which must belong to this context. The event completes when everything enqueued
+    /// there is done.
     pub(super) fn record(context: &Arc<Context>, stream: CUstream) -> Result<BackendEvent, Error> {
         Self::recorded(context, stream, 0)
     }
@@ -44,7 +44,7 @@ impl GpuEvent {
         Ok(event)
     }
 
-    /// Returns an event that owns the driver's `event`, which must be of this context.
+    /// Returns an event that owns the driver's `event`, which must belong to this context.
     pub(super) fn owned(context: &Arc<Context>, event: CUevent) -> BackendEvent {
         BackendEvent::new(event.addr() as u64, Self { event, context: context.clone() })
     }
@@ -53,13 +53,13 @@ impl GpuEvent {
 impl Drop for GpuEvent {
     fn drop(&mut self) {
         if self.context.enter().is_ok() {
-            // SAFETY: the event is of this context, and `self` was its only owner.
+            // SAFETY: the event belongs to this context, and `self` was its only owner.
             let _ = unsafe { sys::destroy_event(self.event) };
         }
     }
 }
 
-/// Returns the driver's handle of `event`, which must be of the GPU back end.
+/// Returns the driver's handle of `event`, which must belong to the GPU back end.
 pub(super) fn raw(event: &BackendEvent) -> CUevent {
     ptr::without_provenance_mut(event.number as usize)
 }
@@ -67,7 +67,8 @@ pub(super) fn raw(event: &BackendEvent) -> CUevent {
 /// Makes the later work of `stream` wait for `event`.
 ///
 /// # Safety
-/// The stream must be of this context. The event must be of the GPU back end, but may be of another context.
+/// The stream must belong to this context. The event must belong to the GPU back end, but may belong to another
+/// context.
 pub(super) unsafe fn wait(context: &Context, stream: CUstream, event: &BackendEvent) -> Result<(), Error> {
     context.enter()?;
     // SAFETY: the caller guarantees that the stream and the event exist.
@@ -78,19 +79,19 @@ pub(super) unsafe fn wait(context: &Context, stream: CUstream, event: &BackendEv
 /// Waits until `event` has completed.
 ///
 /// # Safety
-/// The event must be of this context, which must be current.
+/// The event must belong to this context, which must be current.
 pub(super) unsafe fn finish(context: &Context, event: &BackendEvent) -> Result<(), Error> {
-    // SAFETY: the caller guarantees that the event is of the current context.
+    // SAFETY: the caller guarantees that the event belongs to the current context.
     unsafe { sys::wait_for_event(raw(event)) }.map_err(|code| context.error(code, || "wait for a copy".to_owned(), ""))
 }
 
 /// Waits for both events and returns the device's time between them, or zero if `to` completed first.
 ///
 /// # Safety
-/// Both events must be of this context.
+/// Both events must belong to this context.
 pub(super) unsafe fn elapsed(context: &Context, from: &BackendEvent, to: &BackendEvent) -> Result<Duration, Error> {
     context.enter()?;
-    // SAFETY: the caller guarantees that both events are of this context.
+    // SAFETY: the caller guarantees that both events belong to this context.
     let milliseconds = unsafe {
         sys::wait_for_event(raw(from))
             .and_then(|()| sys::wait_for_event(raw(to)))

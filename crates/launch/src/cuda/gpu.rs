@@ -7,12 +7,15 @@ use std::sync::Arc;
 use cuda_std::{Dim3, KernelInfo, LaunchConfig, Params};
 use cust::sys::CUstream;
 
+use super::background;
+use super::code::Target;
 use super::context::Context;
 use super::discovery::{fails, find_usable};
 use super::kernels::LoadedKernel;
 use super::modules::Modules;
 use super::staging::Staging;
 use super::sys::{self, Code, DeviceAttribute};
+use crate::compiling::Background;
 use crate::error::{Error, Launched};
 use crate::limits::Limits;
 use crate::module::PtxModule;
@@ -23,6 +26,8 @@ const MAX_PTX_PARAMS: usize = 2 * cuda_std::MAX_PARAMS;
 
 /// An open GPU.
 pub(crate) struct GpuDevice {
+    /// The compilation of the program's own kernels. The first field, so that it ends before the context does.
+    background: Option<Arc<Background>>,
     pub(super) context: Arc<Context>,
     pub(super) limits: Limits,
     pub(super) multiprocessors: u32,
@@ -38,7 +43,9 @@ pub(crate) struct GpuDevice {
 pub(crate) fn open(ordinal: u32, modules: &'static [PtxModule]) -> Result<GpuDevice, Unavailable> {
     use DeviceAttribute as A;
     let (device, gpu, driver) = find_usable(ordinal, modules)?;
-    let capability = gpu.compute_capability;
+    let target = Target { known: modules, capability: gpu.compute_capability, driver };
+    // Making a context takes as long as compiling some kernels.
+    let background = background::start(target);
     let open = || {
         let read = |attribute| sys::device_attribute(device.as_raw(), attribute);
         let limits = Limits {
@@ -57,13 +64,14 @@ pub(crate) fn open(ordinal: u32, modules: &'static [PtxModule]) -> Result<GpuDev
         };
         let context = Context::new(gpu, driver, device)?;
         Ok(GpuDevice {
+            background,
             context: Arc::new(context),
             limits,
             multiprocessors: read(A::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
             has_cooperative_launches: read(A::CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH)? != 0,
             warp_size: read(A::CU_DEVICE_ATTRIBUTE_WARP_SIZE)?,
             max_threads_per_multiprocessor: read(A::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR)?,
-            modules: Modules::new(modules, capability, driver),
+            modules: Modules::new(target),
             staging: Staging::default(),
         })
     };
@@ -71,6 +79,13 @@ pub(crate) fn open(ordinal: u32, modules: &'static [PtxModule]) -> Result<GpuDev
 }
 
 impl GpuDevice {
+    /// Compiles all kernels of the device's modules.
+    pub(super) fn compile_all(&self) {
+        // From here on, this thread and its helpers take over.
+        self.background.iter().for_each(|background| background.stop());
+        self.modules.compile_all();
+    }
+
     /// Loads `kernel` and checks `config` against the GPU's limits. The context must be current.
     #[inline]
     pub(super) fn prepare(&self, kernel: &'static KernelInfo, config: LaunchConfig) -> Result<&LoadedKernel, Error> {
@@ -102,9 +117,9 @@ impl GpuDevice {
 
     /// Launches `kernel` with `params` in `stream`.
     ///
-    /// # Safety
-    /// `params` must be the kernel's parameters. The memory of their views must be this device's and live until the
-    /// kernel has ended; freeing it waits for kernels in the device's own stream. `stream` must be of this device.
+    /// `params` must be the kernel's parameters. The memory of their views must belong to this device and must live
+    /// until the kernel has ended. Freeing such memory waits for kernels in the device's own stream. `stream` must
+    /// belong to this device.
     #[inline]
     pub(super) unsafe fn launch_in(
         &self,
@@ -124,8 +139,8 @@ impl GpuDevice {
     /// kernel that calls `griddepcontrol.wait` may start before the previous kernel has ended.
     ///
     /// # Safety
-    /// As for [`launch_in`](Self::launch_in). For a captured launch, these conditions must hold at each launch of the
-    /// graph. The context must be current.
+    /// The same conditions as for [`launch_in`](Self::launch_in). For a captured launch, these conditions must hold at
+    /// each launch of the graph. The context must be current.
     #[inline]
     pub(super) unsafe fn enqueue(
         &self,

@@ -36,10 +36,10 @@ impl Drop for Captured {
 }
 
 impl GpuGraph {
-    /// Makes a graph that executes the operations `work` in order.
+    /// Creates a graph that executes the operations `work` in order.
     ///
     /// # Safety
-    /// As for [`Backend::graph`](crate::backend::Backend::graph).
+    /// The same conditions as for [`Backend::graph`](crate::backend::Backend::graph).
     pub(super) unsafe fn new(gpu: &GpuDevice, work: &[Operation]) -> Result<Self, Error> {
         let context = &gpu.context;
         context.enter()?;
@@ -68,7 +68,7 @@ impl GpuGraph {
 /// Adds one operation to the graph that `stream` captures.
 ///
 /// # Safety
-/// As for [`GpuGraph::new`]; `stream` must be capturing, and the context must be current.
+/// The same conditions as for [`GpuGraph::new`]; `stream` must be capturing, and the context must be current.
 unsafe fn capture(gpu: &GpuDevice, stream: CUstream, work: &Operation) -> Result<(), Error> {
     let (answer, bytes, what) = match work {
         Operation::Launch(launch) => {
@@ -105,7 +105,7 @@ impl Executable for GpuGraph {
 impl Drop for GpuGraph {
     fn drop(&mut self) {
         if self.context.enter().is_ok() {
-            // SAFETY: `self` was the only owner; a launch that is running continues.
+            // SAFETY: `self` was the only owner. A launch that is running continues.
             let _ = unsafe { sys::destroy_executable(self.executable) };
         }
     }

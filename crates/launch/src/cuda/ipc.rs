@@ -45,8 +45,8 @@ impl Ipc for GpuDevice {
 
     unsafe fn copy_opened(&self, to: *mut u8, from: *const u8, bytes: usize) -> Result<(), Error> {
         self.context.enter()?;
-        // SAFETY: `Ipc::copy_opened` requires that the bytes exist. Freeing the one memory and closing the other wait
-        // for the stream.
+        // SAFETY: `Ipc::copy_opened` requires that the bytes exist. Freeing this device's memory and closing the opened
+        // memory both wait for the stream.
         unsafe { sys::copy_on_device(to.addr() as u64, from.addr() as u64, bytes, self.context.stream()) }
             .map_err(|code| self.context.error(code, || format!("copy {bytes} bytes of another process"), ""))
     }
@@ -62,7 +62,7 @@ impl Ipc for GpuDevice {
 
     unsafe fn record_in(&self, event: &BackendEvent) -> Result<(), Error> {
         self.context.enter()?;
-        // SAFETY: `Ipc::record_in` requires an event of this device; the stream is of the same context.
+        // SAFETY: `Ipc::record_in` requires an event of this device; the stream belongs to the same context.
         unsafe { sys::record_event(raw(event), self.context.stream()) }
             .map_err(|code| self.context.error(code, || "record an event".to_owned(), ""))
     }

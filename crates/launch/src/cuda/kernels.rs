@@ -3,8 +3,8 @@
 //! # Design
 //!
 //! A launch allocates nothing and takes no lock to find its kernel. The key in the table is the address of the kernel's
-//! description, and entries are never removed. A launch makes two calls of the driver. One returns the current context,
-//! which other code may have changed; the other launches the kernel.
+//! description, and entries are never removed. A launch makes two calls of the driver. The first returns the current
+//! context, which other code may have changed; the second launches the kernel.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};

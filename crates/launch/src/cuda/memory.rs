@@ -9,7 +9,7 @@ use super::sys;
 use crate::backend::Allocated;
 use crate::error::Error;
 
-/// The divisor of the GPU's memory size that gives the maximum size of the pool.
+/// The maximum size of the pool is the GPU's memory size divided by this number.
 const POOL_DIVISOR: u64 = 8;
 
 /// A piece of a GPU's memory. Dropping it returns the memory to the context's pool.
@@ -55,16 +55,16 @@ impl DeviceMemory {
 
 impl Drop for DeviceMemory {
     fn drop(&mut self) {
-        // An error here is that of an earlier launch, which the next call that waits returns. A failed context stays
-        // failed, and its memory is released with it.
+        // If this fails, an earlier launch has failed, and the next call that waits returns the error. A failed context
+        // stays failed, and its memory is released with it.
         if self.context.enter().is_ok() {
             self.context.wait_for_peers();
             let max = usize::try_from(self.context.gpu.memory_bytes / POOL_DIVISOR).unwrap_or(usize::MAX);
             if self.context.pool.keep(self.size, self.address, max) {
                 return;
             }
-            // SAFETY: the memory is of this context and was not freed before, and `self` was its only owner. The driver
-            // waits for launches that use it before it frees.
+            // SAFETY: the memory belongs to this context and was not freed before, and `self` was its only owner. The
+            // driver waits for launches that use it before it frees.
             let _ = unsafe { sys::free(self.address) };
         }
     }

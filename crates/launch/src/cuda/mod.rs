@@ -1,6 +1,7 @@
 //! The back end for NVIDIA GPUs, through `cust`.
 
 mod backend;
+mod background;
 mod bare;
 mod code;
 mod context;

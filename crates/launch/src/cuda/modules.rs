@@ -1,5 +1,6 @@
 //! The loaded kernels of a GPU. The driver compiles each kernel when it is first used: separately or, if the kernel
-//! uses statics, with its whole module. Kernels are kept until the device is dropped.
+//! uses statics, with its whole module. If the module has machine code for the GPU, all its kernels are loaded from
+//! that at once. Kernels are kept until the device is dropped.
 
 use std::collections::HashMap;
 use std::ffi::CString;
@@ -14,10 +15,9 @@ use super::kernels::{KernelTable, Key, LoadedKernel};
 use super::sys::{self, Code, FunctionAttribute};
 use crate::error::{Error, Launched};
 use crate::limits::{Limits, check};
-use crate::module::{self, PtxModule};
+use crate::module::{self, PtxImage, PtxModule};
 use crate::properties::KernelResources;
-use crate::ptx;
-use crate::version::CudaVersion;
+use crate::ptx::{self, Traits};
 
 /// The loaded modules and kernels of a device.
 pub(super) struct Modules {
@@ -40,6 +40,8 @@ struct Wanted<'a> {
 struct Loaded {
     /// The modules that are loaded as a whole, by their index in the known modules.
     whole: HashMap<usize, LoadedModule>,
+    /// The modules that are loaded from machine code, by their index. `None` if the driver refused the code.
+    machine_code: HashMap<usize, Option<LoadedModule>>,
     /// The modules that are loaded with a single kernel each.
     alone: Vec<LoadedModule>,
 }
@@ -58,8 +60,7 @@ impl Drop for LoadedModule {
 }
 
 impl Modules {
-    pub(super) fn new(known: &'static [PtxModule], capability: (u32, u32), driver: CudaVersion) -> Self {
-        let target = Target { known, capability, driver };
+    pub(super) fn new(target: Target) -> Self {
         Self { target, loaded: Mutex::default(), kernels: KernelTable::new() }
     }
 
@@ -156,7 +157,8 @@ impl Modules {
         // The lock is not held while the driver compiles.
         let (module, kernel) = self.load(wanted)?;
         let mut modules = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
-        // If another thread has loaded the kernel meanwhile, its module is kept and this one is dropped.
+        // If another thread has loaded the kernel meanwhile, the module of that thread is kept, and `module` is
+        // dropped.
         if let Some(loaded) = self.kernels.find(kernel.key) {
             return Ok(loaded);
         }
@@ -169,10 +171,16 @@ impl Modules {
     fn load(&self, wanted: Wanted<'_>) -> Result<(Option<LoadedModule>, LoadedKernel), Error> {
         let Wanted { context, kernel, tables } = wanted;
         if tables.is_empty()
+            && let Some((module, image)) = self.machine_code(context, self.module_index(kernel.name, kernel.module)?)?
+        {
+            let text = image.outline().and_then(|outline| outline.part(&[kernel.name]));
+            return Ok((None, self.find_in(wanted, module, text.as_deref().map(Traits::of).unwrap_or_default())?));
+        }
+        if tables.is_empty()
             && let Some(code) = code::of(&self.target, kernel)
             && let Some(function) = code.function()
         {
-            return Ok((None, describe(wanted, function, &code.text)?));
+            return Ok((None, describe(wanted, function, code.traits)?));
         }
         let index = self.module_index(kernel.name, kernel.module)?;
         let known = &self.target.known[index];
@@ -182,7 +190,7 @@ impl Modules {
                 let missing = |index| missing_table(kernel, LaunchConfig::new(1, 1).tables(tables), index);
                 ptx::with_tables(&text, tables).map(Some).map_err(missing)
             }
-            None if ptx::has_table_placeholders(text) && !tables.is_empty() => {
+            None if Traits::of(text).has_placeholders && !tables.is_empty() => {
                 let reason = "tables need a kernel without statics, in PTX without debugging information: build it \
                     without both, or launch it without tables"
                     .to_owned();
@@ -192,30 +200,54 @@ impl Modules {
         };
         let Some((module, text)) = self.compile(context, known, alone)? else {
             let module = self.whole(context, index)?;
-            return Ok((None, self.find_in(wanted, module, "")?));
+            return Ok((None, self.find_in(wanted, module, Traits::default())?));
         };
-        let kernel = self.find_in(wanted, module.0, &text)?;
+        let kernel = self.find_in(wanted, module.0, Traits::of(&text))?;
         Ok((Some(module), kernel))
     }
 
-    /// Finds the wanted kernel in `module`. `text` is the PTX of this kernel alone, or empty if the whole module was
-    /// loaded.
-    fn find_in(&self, wanted: Wanted<'_>, module: CUmodule, text: &str) -> Result<LoadedKernel, Error> {
+    /// Returns the module at `index`, loaded from machine code, and the image that has it. Returns `None` if there is no
+    /// machine code for this GPU, or if the driver refuses it.
+    fn machine_code(&self, context: &Context, index: usize) -> Result<Option<(CUmodule, &'static PtxImage)>, Error> {
+        let Some((image, code)) = self.target.machine_code(index) else { return Ok(None) };
+        let mut modules = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(module) = modules.machine_code.get(&index) {
+            return Ok(module.as_ref().map(|module| (module.0, image)));
+        }
+        let module = match sys::load_machine_code(code) {
+            Ok(module) => Some(LoadedModule(module)),
+            Err(code) if code.loses_context() || code == Code::OUT_OF_MEMORY => {
+                let path = self.target.known[index].path;
+                return Err(context.error(code, || format!("load the machine code of `{path}`"), ""));
+            }
+            Err(_) => None,
+        };
+        let module = modules.machine_code.entry(index).or_insert(module);
+        Ok(module.as_ref().map(|module| (module.0, image)))
+    }
+
+    /// Finds the wanted kernel in `module`. `traits` are its own, or the default if the whole module was loaded.
+    fn find_in(&self, wanted: Wanted<'_>, module: CUmodule, traits: Traits) -> Result<LoadedKernel, Error> {
         let Wanted { context, kernel, .. } = wanted;
-        let path = self.target.known[self.module_index(kernel.name, kernel.module)?].path;
-        let what = || format!("find the kernel `{}` in the PTX of `{path}`", kernel.name);
-        let remedy = "the PTX was not built from this program's sources: build it again";
+        let what = || format!("find the kernel `{}` of `{}` in the PTX", kernel.name, kernel.module);
+        let remedy = "build the PTX again from this program's sources; it has the kernels of a library only if the \
+            crate that it is built from uses the library: write `pub use library;` there, with the library's name";
         let function = match CString::new(kernel.name) {
             // SAFETY: the module is loaded.
             Ok(name) => unsafe { sys::function(module, &name) }.map_err(|code| context.error(code, what, remedy))?,
             Err(_) => return Err(context.error(Code::NOT_FOUND, what, remedy)),
         };
-        describe(wanted, function, text)
+        describe(wanted, function, traits)
     }
 
-    /// Compiles the kernels as [`Target::compile`] does.
+    /// Compiles the kernels as [`Target::compile_ahead`] does.
     pub(super) fn compile_together(&self, kernels: &[&'static KernelInfo]) {
-        self.target.compile(kernels);
+        self.target.compile_ahead(kernels);
+    }
+
+    /// Compiles all kernels as [`Target::compile_all`] does.
+    pub(super) fn compile_all(&self) {
+        self.target.compile_all();
     }
 
     /// Returns the index of the module that contains `name`, which is declared in the Rust module `declared_in`.
@@ -225,6 +257,9 @@ impl Modules {
 
     /// Returns the module at `index`, loaded as a whole. Loads it if necessary.
     fn whole(&self, context: &Context, index: usize) -> Result<CUmodule, Error> {
+        if let Some((module, _)) = self.machine_code(context, index)? {
+            return Ok(module);
+        }
         let mut modules = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(module) = modules.whole.get(&index) {
             return Ok(module.0);
@@ -238,7 +273,7 @@ impl Modules {
     /// Returns the address of the static `of`. The context must be current.
     pub(super) fn static_address(&self, context: &Context, of: &'static DeviceStatic) -> Result<u64, Error> {
         let index = self.module_index(of.name, of.module)?;
-        let (module, path) = (self.whole(context, index)?, self.target.known[index].path);
+        let module = self.whole(context, index)?;
         // SAFETY: the module is loaded.
         let found = CString::new(of.symbol).ok().map(|symbol| unsafe { sys::global(module, &symbol) });
         match found.unwrap_or(Err(Code::NOT_FOUND)) {
@@ -247,7 +282,7 @@ impl Modules {
             Err(code) => Err(code),
         }
         .map_err(|code| {
-            let what = || format!("find the static `{}` in the PTX of `{path}`", of.name);
+            let what = || format!("find the static `{}` of `{}` in the PTX", of.name, of.module);
             context.error(code, what, "the PTX was not built from this program's sources: build it again")
         })
     }
@@ -289,9 +324,9 @@ impl Modules {
     }
 }
 
-/// Returns the properties that a launch needs of the loaded kernel `function`. `text` is the PTX of this kernel alone,
-/// or empty if the whole module was loaded.
-fn describe(wanted: Wanted<'_>, function: CUfunction, text: &str) -> Result<LoadedKernel, Error> {
+/// Returns the properties that a launch needs of the loaded kernel `function`. `traits` are its own, or the default if
+/// the whole module was loaded.
+fn describe(wanted: Wanted<'_>, function: CUfunction, traits: Traits) -> Result<LoadedKernel, Error> {
     let Wanted { context, kernel, tables } = wanted;
     let read = |attribute| {
         // SAFETY: the function's module or library is loaded.
@@ -303,8 +338,8 @@ fn describe(wanted: Wanted<'_>, function: CUfunction, text: &str) -> Result<Load
         function,
         max_threads: read(FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
         static_shared: read(FunctionAttribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?,
-        lacks_tables: tables.is_empty() && ptx::has_table_placeholders(text),
-        waits: ptx::waits_for_dependencies(text),
+        lacks_tables: tables.is_empty() && traits.has_placeholders,
+        waits: traits.waits,
         dynamic_shared: read(FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)?.into(),
     })
 }

@@ -18,7 +18,7 @@ pub(super) struct PageLockedMemory {
 
 // SAFETY: the value owns its memory as a `Vec` does, and any thread may free it in which the context is current.
 unsafe impl Send for PageLockedMemory {}
-// SAFETY: it only hands out raw pointers, and each access through them is `unsafe` with conditions of its own.
+// SAFETY: the type only returns raw pointers, and each access through them is `unsafe` with its own conditions.
 unsafe impl Sync for PageLockedMemory {}
 
 impl PageLockedMemory {
@@ -43,8 +43,8 @@ impl PageLockedMemory {
 
 impl Drop for PageLockedMemory {
     fn drop(&mut self) {
-        // Freeing does not wait for kernels, so this waits if kernels may access the memory. A lost context is not
-        // freed.
+        // The driver does not wait for kernels before it frees the memory. This code therefore waits if kernels may
+        // access the memory. If the context is lost, the memory is not freed.
         let is_unused = match self.address {
             None => self.context.enter(),
             Some(_) => self.context.synchronize(),

@@ -30,10 +30,10 @@ pub(super) fn enable(context: &Context, peer: &Context) -> Result<bool, Error> {
 }
 
 /// Copies `bytes` bytes, at least one, from memory of the context `source` to memory of `target`, which may be the same
-/// context. The copy is enqueued in the own stream of `target`.
+/// context. The copy is enqueued in the own stream of the device of `target`.
 ///
 /// # Safety
-/// As for [`copy_in`]. The memory may be freed once the own streams of both contexts wait for the copy.
+/// The same conditions as for [`copy_in`]. The memory may be freed once both devices' own streams wait for the copy.
 pub(super) unsafe fn copy_in_queue(
     (to, target): (*mut u8, &Context),
     (from, source): (*const u8, &Context),
@@ -50,8 +50,8 @@ pub(super) unsafe fn copy_in_queue(
         .map_err(|code| target.error(code, || format!("copy {bytes} bytes"), ""))
 }
 
-/// Copies `bytes` bytes, at least one, of `source` to `target` in `stream`. The stream must be of one of the two
-/// contexts, and that context must be current.
+/// Copies `bytes` bytes, at least one, from memory of `source` to memory of `target` in `stream`. The stream must
+/// belong to one of the two contexts, and that context must be current.
 ///
 /// # Safety
 /// Until the copy is done, each address must point to `bytes` bytes of its context's memory, without overlap.

@@ -6,14 +6,15 @@
 //!
 //! # Design
 //!
-//! The blocks of a context are pooled by size. The memory and contents of a workspace (`Device::workspace`) serve only
-//! a later workspace of the same type and length. Flags in it need not be cleared again.
+//! The blocks of a context are pooled by size. The memory and contents of a workspace (`Device::workspace`) are reused
+//! only for a later workspace of the same type and length. That workspace need not clear the flags again.
 
 use std::any::TypeId;
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Freed memory of one context, found by size. A workspace is also found by the type for which its contents are kept.
+/// Freed memory of one context, stored by size. Workspaces are stored by size and by the type for which their contents
+/// are kept.
 #[derive(Default)]
 pub(super) struct Pool(Mutex<Free>);
 
@@ -23,12 +24,12 @@ struct Free {
     bytes: usize,
 }
 
-/// The size of a piece of memory, and the owner type of a workspace. They decide which requests the memory can serve.
+/// The size of a piece of memory, and for a workspace the owner type. Both decide which requests the memory can serve.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Size {
     bytes: usize,
-    /// The owner type of a workspace, or `None` for other memory. The contents of a workspace are kept for its owner
-    /// type.
+    /// The owner type of a workspace, or `None` for other memory. A later workspace of the same owner type gets the
+    /// contents.
     pub(super) workspace: Option<TypeId>,
 }
 
@@ -112,7 +113,7 @@ mod tests {
         let (scan, sum) = (of(Some(TypeId::of::<u8>())), of(Some(TypeId::of::<u16>())));
         assert!(pool.keep(scan, 1, 1024));
         assert_eq!([pool.take(sum), pool.take(of(None))], [None, None]);
-        // A workspace of another length has words that no launch has left.
+        // A workspace of another length would have words that no launch has set, so it is not reused.
         assert_eq!([99, 101].map(|bytes| pool.take(Size::new(bytes, scan.workspace))), [None, None]);
         assert_eq!(pool.take(scan), Some(1));
         assert!(pool.keep(scan, 1, 1024) && pool.keep(of(None), 2, 1024));

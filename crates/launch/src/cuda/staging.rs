@@ -1,10 +1,11 @@
-//! Copies large pageable memory to a GPU and back: several threads copy through page-locked memory.
+//! Copies large pageable memory to a GPU and back by several threads, through page-locked memory.
 //!
 //! The driver copies pageable memory with one thread, which is slower than the link.
 //!
 //! # Design
 //!
-//! Each thread has two chunks of page-locked memory. Only one copy at a time uses threads; the driver makes any others.
+//! Each thread has two chunks of page-locked memory. Only one copy at a time uses threads; the driver makes all other
+//! copies.
 
 use std::mem::MaybeUninit;
 use std::num::NonZero;
@@ -27,7 +28,8 @@ pub(super) const MIN_STAGED_BYTES: usize = 8 << 20;
 /// The number of bytes of each copy between page-locked memory and the GPU.
 const CHUNK: usize = 2 << 20;
 
-/// The maximum number of threads. Each has two page-locked chunks: it fills one while the GPU copies the other.
+/// The maximum number of threads. Each thread has two page-locked chunks. The thread fills one chunk while the GPU
+/// copies the other.
 const THREADS: usize = 6;
 
 /// Page-locked memory for copies, allocated by the first copy.
@@ -68,8 +70,8 @@ impl Host {
 }
 
 impl Staging {
-    /// Copies `from` to the device in the order of the device's own stream and waits for the copy to finish. Returns
-    /// false, without copying, if no page-locked memory is free.
+    /// Copies `from` to the device, ordered as work of the device's own stream, and waits for the copy to finish.
+    /// Returns false, without copying, if no page-locked memory is free.
     ///
     /// # Safety
     /// `to` must point to `from.len()` bytes of the context's memory, which no other code accesses during the call.
@@ -101,8 +103,8 @@ impl Staging {
         })
     }
 
-    /// Copies `bytes` bytes from the device in the order of the device's own stream and waits for the copy to finish.
-    /// Returns false, without copying, if no page-locked memory is free.
+    /// Copies `bytes` bytes from the device, ordered as work of the device's own stream, and waits for the copy to
+    /// finish. Returns false, without copying, if no page-locked memory is free.
     ///
     /// # Safety
     /// `from` must point to `bytes` bytes of the context's memory, which no other code writes during the call. `to`
@@ -144,7 +146,7 @@ impl Staging {
     }
 
     /// Copies all `bytes` bytes by several threads, chunk by chunk, and waits for the copies. Returns false if another
-    /// copy uses the page-locked memory, or if none can be allocated.
+    /// copy uses the page-locked memory, or if no such memory can be allocated.
     fn by_threads(
         &self,
         context: &Arc<Context>,
@@ -170,7 +172,7 @@ impl Staging {
                     move || copy(slots)
                 })
             };
-            // If a thread cannot be started, the others copy its chunks.
+            // If a thread cannot be started, the other threads copy its chunks.
             let others: Vec<_> = (1..threads).map_while(|thread| spawn(thread).ok()).collect();
             let own = copy(slots(0));
             others.into_iter().fold(own, |all, other| match other.join() {

@@ -74,14 +74,14 @@ impl BackendStream for GpuStream<'_> {
             return Ok(());
         }
         self.gpu.context.enter()?;
-        // SAFETY: `BackendStream::copy` requires that the bytes live until the copy is done, and that the stream is of
-        // one of these contexts, which is current.
+        // SAFETY: `BackendStream::copy` requires that the bytes live until the copy is done, and that the stream
+        // belongs to one of these contexts, which is current.
         unsafe { peers::copy_in(self.stream, (to, target), (from, source), bytes) }
             .map_err(|code| self.cannot(code, || format!("copy {bytes} bytes")))
     }
 
     unsafe fn launch(&self, config: LaunchConfig, call: &Call<'_>, params: &Params) -> Result<(), Error> {
-        // SAFETY: `BackendStream::launch` requires memory of this device; the stream is of this device.
+        // SAFETY: `BackendStream::launch` requires memory of this device; the stream belongs to this device.
         unsafe { self.gpu.launch_in(self.stream, call.info(), config, params) }
     }
 
@@ -90,7 +90,7 @@ impl BackendStream for GpuStream<'_> {
     }
 
     unsafe fn wait(&self, event: &BackendEvent) -> Result<(), Error> {
-        // SAFETY: `BackendStream::wait` requires an event of this back end; the stream is of this context.
+        // SAFETY: `BackendStream::wait` requires an event of this back end; the stream belongs to this context.
         unsafe { events::wait(&self.gpu.context, self.stream, event) }
     }
 
@@ -120,7 +120,7 @@ impl BackendStream for GpuStream<'_> {
 impl Drop for GpuStream<'_> {
     fn drop(&mut self) {
         if self.gpu.context.enter().is_ok() {
-            // SAFETY: the stream is of this context, and `self` was its only owner.
+            // SAFETY: the stream belongs to this context, and `self` was its only owner.
             let _ = unsafe { sys::destroy_stream(self.stream) };
         }
     }

@@ -3,8 +3,8 @@
 //!
 //! # Design
 //!
-//! A store of an equal value leaves no trace in this comparison. A view that has once changed therefore counts as
-//! written by every later launch of that kernel.
+//! A store of an equal value leaves no trace in this comparison. Once a launch has changed a view, the checker
+//! therefore counts the view as written by every later launch of that kernel.
 
 use simt::Region;
 
@@ -12,8 +12,8 @@ use super::{Actor, StreamAccess, is_known_to_write, note_that_it_writes};
 use crate::backend::BackendStream;
 use crate::error::Error;
 
-/// Checks the accesses of a launch to `regions` and calls `launch` if none races with earlier work. Afterwards records
-/// which regions the launch has written.
+/// Checks the accesses of a launch to `regions`, and calls `launch` if no access races with earlier work. Afterwards
+/// the checker records which regions the launch has written.
 ///
 /// # Safety
 /// The regions must be memory of the device of `actor`.

@@ -1,15 +1,16 @@
-//! Checks the order of work in streams, on simulated devices with checks.
+//! A checker for races between streams, on simulated devices with checks.
 //!
 //! The simulator executes work as soon as it is enqueued, so a run does not show what a GPU may do. This checker
 //! therefore derives races from the events and waits that order the work.
 //!
 //! Each stream, and each device's own queue, is an actor with a vector clock. A recorded event keeps the clock of its
 //! stream, and a stream that waits for the event joins that clock. Work for which the host has waited is done before
-//! everything enqueued later, so its accesses are removed. Host threads are not distinguished: after one host thread
-//! has waited for work, that work counts as done for all host threads.
+//! any work that is enqueued later, so its accesses are removed. Host threads are not distinguished: after one host
+//! thread has waited for work, that work counts as done for all host threads.
 //!
-//! A launch reads everything in its views. A mutable view counts as written as a whole if the kernel has ever changed
-//! anything through that parameter, otherwise as read. Kernels may thus take mutable views of data that they only read.
+//! The checker assumes that a launch reads everything in its views. A mutable view counts as written as a whole if the
+//! kernel has ever changed anything through that parameter, otherwise as read. Kernels may thus take mutable views of
+//! data that they only read.
 
 mod clock;
 mod launch;
@@ -27,7 +28,7 @@ pub use race::{StreamAccess, StreamRace, StreamWork};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Actor(u64);
 
-/// The accesses with which later work may race, in all streams, and the clocks that order these accesses.
+/// The accesses of all streams with which later work may race, and the clocks that order these accesses.
 #[derive(Default)]
 struct Registry {
     next: u64,
@@ -73,7 +74,7 @@ impl Registry {
 }
 
 impl Actor {
-    /// Makes an actor for a new stream.
+    /// Creates an actor for a new stream.
     pub(crate) fn begin_stream() -> Self {
         registry().open_streams += 1;
         Self::begin()
@@ -90,7 +91,7 @@ impl Actor {
         registry().open_streams > 0
     }
 
-    /// Makes a new actor.
+    /// Creates a new actor.
     pub(crate) fn begin() -> Self {
         let mut registry = registry();
         registry.next += 1;

@@ -21,12 +21,12 @@ pub struct StreamRace {
 pub struct StreamAccess {
     /// The operation that accesses the memory.
     pub work: StreamWork,
-    /// The name of the kernel's parameter through which the memory is accessed, for a launch.
+    /// For a launch, the name of the kernel's parameter through which the memory is accessed.
     pub array: Option<&'static str>,
     /// `true` if the operation writes the memory.
     pub is_write: bool,
-    /// The index of the device in its group, and the index of the stream among those of the device. `None` if the work
-    /// was enqueued on the device itself.
+    /// The index of the device in its group, and the index of the stream among the streams of the device. `None` if the
+    /// work was enqueued on the device itself.
     pub stream: Option<(usize, usize)>,
     /// The source line that enqueued the work.
     pub location: &'static Location<'static>,
@@ -46,7 +46,7 @@ pub enum StreamWork {
 }
 
 impl StreamAccess {
-    /// Makes an access by `work`. The caller sets the accessed array and the kind of access afterwards.
+    /// Creates an access by `work`. The caller sets the accessed array and the kind of access afterwards.
     pub(crate) fn new(work: StreamWork, stream: Option<(usize, usize)>, location: &'static Location<'static>) -> Self {
         Self { work, array: None, is_write: false, stream, location }
     }

@@ -34,7 +34,7 @@ fn every_number_is_added_subtracted_and_compared() {
                 let start = [1, 2, 3, 4].map(|start| start as $type);
                 let (min, max) = (*least as $type, *greatest as $type);
                 let (min, max) = if (-1_i16 as $type) > (0 as $type) {
-                    // As unsigned numbers, the negative ones are the greatest.
+                    // As unsigned numbers, the negative numbers are the greatest.
                     (0 as $type, -1_i16 as $type)
                 } else {
                     (min, max)
@@ -94,7 +94,7 @@ fn counters_wrap_at_their_limit() {
         let mut exchanged = device.zeroed::<u32>(1).unwrap();
         let call = atomics::counters(4, counts.view_mut(), drawn.view_mut(), exchanged.view_mut());
         device.launch(LaunchConfig::new(3, 30), call).unwrap();
-        // 90 increments in rounds of five numbers, from 0 to 4; 90 decrements from 0, 4, 3 down.
+        // 90 increments produce the numbers from 0 to 4 in rounds. 90 decrements produce 0, 4, 3 and so on.
         assert_eq!(
             drawn.download().unwrap(),
             [18 << 16 | 18, 18 << 16 | 18, 18 << 16 | 18, 18 << 16 | 18, 18 << 16 | 18, 0, 0, 0]
@@ -127,7 +127,7 @@ fn atomic_types_work_wherever_they_stand() {
         assert_eq!(counts.download().unwrap(), [160, 39, 39, 39, 39]);
         assert_eq!(sum.download().unwrap(), [80.0]);
     }
-    // The same outside of a kernel.
+    // The same operations work outside of a kernel.
     let number = AtomicI64::new(5);
     assert_eq!(number.fetch_sub(7, Ordering::SeqCst), 5);
     assert_eq!(number.compare_exchange(0, 1, Ordering::Relaxed, Ordering::Relaxed), Err(-2));

@@ -49,7 +49,7 @@ fn a_plan_queries_the_maximum_number_of_blocks() -> Result<(), Error> {
     Ok(())
 }
 
-/// Reaches a barrier of the grid with all blocks but the last.
+/// Waits at a barrier of the grid in all blocks but the last.
 #[kernel]
 fn some_blocks_leave(out: GlobalMut<u32>) {
     if thread::block_idx_x() == thread::grid_dim_x() - 1 {
@@ -105,7 +105,7 @@ fn threads_may_leave_a_barrier() -> Result<(), Error> {
     Ok(())
 }
 
-/// Misuses a barrier in one of several ways.
+/// Misuses a barrier in the way that `which` selects.
 #[kernel]
 fn misused(which: u32, out: GlobalMut<u32>) {
     let barrier = Barrier::at(shared_array![u64; 1], 0);
@@ -147,7 +147,7 @@ fn a_misused_barrier_is_a_fault() -> Result<(), Error> {
             assert!(found.to_string().contains(part), "{which}: {found}");
             assert!(found.location.is_some_and(|at| at.file.ends_with("tests/intrinsics/barriers.rs")), "{which}");
         }
-        // Nothing orders the initialisation and the arrivals.
+        // No barrier orders the initialisation and the arrivals.
         let found = run(3);
         assert!(matches!(found.kind, FaultKind::Race(_) | FaultKind::Uninitialised { .. }), "{found}");
     }

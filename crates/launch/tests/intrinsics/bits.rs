@@ -5,7 +5,7 @@ use launch::{Error, LaunchConfig};
 use super::kernels::bits::{OPERATIONS, by_given_tables, estimates, operations};
 use super::{numbers, two_devices};
 
-/// Returns the word that a truth table of three inputs gives if it is applied to each bit of `words`.
+/// Returns the word that results if the truth table `table` of three inputs is applied to each bit of `words`.
 fn looked_up(table: u32, words: [u32; 3]) -> u32 {
     let row = |bit: u32| words.iter().fold(0, |row, word| row << 1 | word >> bit & 1);
     (0..32).map(|bit| (table >> row(bit) & 1) << bit).sum()
@@ -52,7 +52,7 @@ fn every_operation_is_as_documented() -> Result<(), Error> {
                 ((u64::from(a) * u64::from(b)) >> 32) as u32,
                 ((i64::from(a as i32) * i64::from(b as i32)) >> 32) as u32,
                 (((u128::from(a) << 32 | u128::from(b)) * (u128::from(c) << 7)) >> 64) as u32,
-                // Neither is zero in this data.
+                // In this data, neither number is zero.
                 (((a & 0xFF00).trailing_zeros() + 1) % 33) << 8 | (b.trailing_zeros() + 33),
                 a.count_ones() | b.leading_zeros() << 8 | c.trailing_zeros() << 16,
                 a.reverse_bits() ^ b.swap_bytes() ^ c.rotate_left(a % 32),

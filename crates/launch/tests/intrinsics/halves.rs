@@ -14,7 +14,7 @@ fn nearest(value: f64, widen: impl Fn(u16) -> f64, infinity: u16) -> u16 {
     }
     let sign = if value.is_sign_negative() { 0x8000 } else { 0 };
     let magnitude = value.abs();
-    // Finds the greatest one that is not above the magnitude.
+    // Finds the greatest 16-bit float that is not above the magnitude.
     let (mut low, mut high) = (0_u16, infinity);
     while high - low > 1 {
         let middle = low + (high - low) / 2;

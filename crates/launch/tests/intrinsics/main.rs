@@ -1,6 +1,7 @@
 //! Tests the results and faults of `cuda_std`'s operations on bits, warps, blocks and the grid, in the simulator under
 //! every hostile schedule. The tests of `cuda_builder` check the PTX of the same kernels, and write it to the file that
-//! the variable `GRIDSTRIDE_INTRINSICS_PTX` names. If the variable is set, the tests here run on a GPU as well.
+//! the environment variable `GRIDSTRIDE_INTRINSICS_PTX` names. If the variable is set, the tests here also run on a
+//! GPU.
 
 #[path = "../../../cuda_builder/tests/fixtures/intrinsics/src/kernels/mod.rs"]
 mod kernels;
@@ -31,12 +32,13 @@ fn gpu() -> Option<Device> {
     Some(Device::open(DeviceChoice::Gpu(None), modules).unwrap_or_else(|error| panic!("{error}")))
 }
 
-/// Returns one checking device per hostile schedule, and a GPU if one is tested.
+/// Returns one checking device per hostile schedule, and the GPU that [`gpu`] returns, if any.
 fn devices() -> impl Iterator<Item = Device> {
     checked_devices().chain(gpu())
 }
 
-/// Returns one checking device, and a GPU if one is tested, for results that do not depend on the schedule.
+/// Returns one checking device and the GPU that [`gpu`] returns, if any, for results that do not depend on the
+/// schedule.
 fn two_devices() -> impl Iterator<Item = Device> {
     checked_devices().take(1).chain(gpu())
 }

@@ -16,7 +16,7 @@ fn slices_and_pointers_reach_their_elements() -> Result<(), Error> {
         let dweights = device.upload(&[weights])?;
         let mut rows = device.zeroed::<Row>(ROWS)?;
         let mut last = device.upload(&[0_u32; 3])?;
-        // SAFETY: there are as many rows as places, of five elements each.
+        // SAFETY: `rows` has as many rows as `places` has elements, and each row has five elements.
         let call = unsafe { fold_rows(dx.view(), dplaces.view(), dweights.view(), rows.view_mut(), last.view_mut()) };
         device.launch(LaunchConfig::new(3, 32), call)?;
         for (i, (row, &place)) in rows.download()?.iter().zip(&places).enumerate() {
@@ -32,7 +32,7 @@ fn slices_and_pointers_reach_their_elements() -> Result<(), Error> {
 
 #[test]
 fn slices_are_compared_whole() -> Result<(), Error> {
-    // Rows of 3 words and of 7 bytes, at any offset.
+    // The rows have 3 words or 7 bytes, and start at any offset.
     let x: Vec<u32> = (0..300).map(|i| i / 3 % 5 * 0x0101_0000 + i % 3).collect();
     let bytes: Vec<u8> = (0..200).map(|i| (i % 11) as u8).collect();
     let (row, row_bytes) = (&x[6..9], &bytes[4..11]);
@@ -54,7 +54,7 @@ fn a_block_writes_through_a_pointer() -> Result<(), Error> {
         let x: Vec<u64> = numbers(len);
         for device in devices() {
             let mut dx = device.upload(&x)?;
-            // SAFETY: the length is that of the buffer.
+            // SAFETY: `len` is the length of the buffer.
             let call = unsafe { swap_ends(dx.view_mut(), len) };
             device.launch(LaunchConfig::new(1, 32), call)?;
             assert_eq!(dx.download()?, x.iter().rev().copied().collect::<Vec<_>>());

@@ -20,10 +20,10 @@ fn shuffles_stay_in_their_part() -> Result<(), Error> {
             for (i, found) in out.download()?.chunks(SHUFFLES).enumerate() {
                 let first = i / width * width;
                 let end = first + width;
-                // The element at `i + delta`, if it is in the part.
+                // The index `place`, if it is in the part.
                 let at = |place: Option<usize>| place.filter(|place| (first..end).contains(place));
                 let or_own = |place: Option<usize>| x[at(place).unwrap_or(i)];
-                // An exclusive or may read from an earlier part, but not from a later one.
+                // `shuffle_xor` may read from an earlier part, but not from a later one.
                 let xor = |lanes: usize| Some((i & !31) + ((i % 32) ^ lanes)).filter(|&place| place < end);
                 let flagged = |value: u64, is_there: bool| value << 1 | u64::from(is_there);
                 let down = or_own(Some(i + 7)) as f32;
@@ -158,7 +158,7 @@ fn every_thread_of_three_dimensions_has_its_place() -> Result<(), Error> {
     Ok(())
 }
 
-/// Matches values across all lanes, although lane 3 does not take part.
+/// Matches values across all lanes, although lane 3 does not execute the call.
 #[kernel]
 fn lane_is_missing(out: GlobalMut<u32>) {
     if warp::lane_id() == 3 {

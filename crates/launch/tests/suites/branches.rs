@@ -3,7 +3,7 @@
 use cuda_std::{GlobalMut, kernel, thread};
 use launch::{Device, Error, LaunchConfig, Profiles, Simulator};
 
-/// Branches in several ways, differently in each of 64 threads. The tests below look up lines of this kernel.
+/// Has several kinds of branches, which the 64 threads take differently. The tests below look up lines of this kernel.
 #[kernel]
 pub fn ways(y: GlobalMut<u32>, n: u32) {
     let i = thread::index_in_block();
@@ -50,13 +50,13 @@ fn branches_have_their_places_and_counts() -> Result<(), Error> {
         })
         .collect();
     let expected = [
-        // Warp 0 takes the branch and warp 1 does not.
+        // Warp 0 takes the branch, and warp 1 does not.
         (place("i < 32"), 64, 32, 0),
         (place("y.len() == 64"), 32, 16, 1),
-        // A third of the lanes run 0, 1 and 2 iterations each.
+        // Each third of the lanes runs 0, 1 or 2 iterations.
         (place("left > 0"), 64 + 42 + 21, 63, 4),
         (place("j < n"), 64, 5, 1),
-        // 96 indices for 64 threads: warp 0 runs two iterations, warp 1 one.
+        // There are 96 indices for 64 threads: warp 0 runs two iterations, and warp 1 one.
         (place("for j in"), 64 + 64 + 32, 96, 0),
     ];
     assert_eq!(seen, expected);

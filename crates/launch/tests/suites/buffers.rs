@@ -38,7 +38,7 @@ fn elements_of_any_size() -> Result<(), Error> {
     assert_eq!(device.upload(&[[1_u32, 2, 3], [4, 5, 6]])?.download()?, [[1, 2, 3], [4, 5, 6]]);
     assert_eq!(device.upload(&[1.5_f64])?.download()?, [1.5]);
     assert_eq!(device.zeroed::<i16>(3)?.download()?, [0, 0, 0]);
-    // An element type without bytes, with more elements than memory has bytes.
+    // The element type has no bytes, and the buffer has more elements than memory has bytes.
     let nothing = device.alloc::<[u32; 0]>(usize::MAX)?;
     assert_eq!(nothing.len(), usize::MAX);
     Ok(())

@@ -6,7 +6,7 @@ use launch::{Device, DeviceChoice, Error, Group};
 
 #[test]
 fn choices_without_a_gpu() {
-    // Runs this test again in another process, in which the driver, if there is one, reports no GPU.
+    // Runs this test again in another process, in which the driver (if one is installed) reports no GPU.
     const VARIABLE: &str = "LAUNCH_TEST_WITHOUT_GPU";
     if std::env::var_os(VARIABLE).is_none() {
         let output = Command::new(std::env::current_exe().expect("this program has a path"))

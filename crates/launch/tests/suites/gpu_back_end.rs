@@ -74,7 +74,7 @@ fn freed_memory_is_reused() {
         device.upload(&[7_u8; 1000])?;
         assert_eq!(device.zeroed::<u8>(1000)?.download()?, [0; 1000]);
 
-        // The pool keeps an eighth of the memory, and frees it when the driver has none left.
+        // The pool keeps up to an eighth of the memory, and frees it when the driver has no free memory left.
         let large = all as usize / 8 - (8 << 20);
         drop(device.alloc::<u8>(large)?);
         assert_eq!(device.alloc::<u8>(all as usize - (4 << 20))?.len(), all as usize - (4 << 20));
@@ -92,7 +92,7 @@ fn a_workspace_is_as_the_last_one_was_left() {
         let mut words = device.workspace::<One, u32>(3)?;
         assert_eq!(words.download()?, [0; 3]);
         words.upload(&[1, 2, 3])?;
-        // Two workspaces at a time do not share memory.
+        // Two workspaces that exist at the same time do not share memory.
         assert_eq!(device.workspace::<One, u32>(3)?.download()?, [0; 3]);
         drop(words);
         assert_eq!(device.workspace::<Other, u32>(3)?.download()?, [0; 3]);
@@ -201,7 +201,7 @@ fn a_failed_kernel_is_reported_by_the_next_wait() {
         for part in ["an illegal memory access", "`fail`, grid (2, 3, 1), block (64, 1, 1)", "restart the program"] {
             assert!(message.contains(part), "{message}");
         }
-        // From then on every call returns this error, and nothing panics.
+        // After the failure every call returns this error, and no call panics.
         let errors = [
             y.download().expect_err("lost"),
             y.fill_zero().expect_err("lost"),
@@ -230,8 +230,8 @@ fn missing_and_invalid_ptx() {
         };
         let error = open()?.resources(forgotten::INFO).expect_err("not in the PTX");
         let message = error.to_string();
-        assert!(message.contains("`forgotten` in the PTX of `suites`: named symbol not found"), "{message}");
-        assert!(message.contains("build it again"), "{message}");
+        assert!(message.contains("`forgotten` of `suites::gpu_back_end` in the PTX: named symbol not"), "{message}");
+        assert!(message.contains("build the PTX again") && message.contains("`pub use library;`"), "{message}");
 
         let error = Device::open(DeviceChoice::Gpu(None), &[])?.resources(saxpy::INFO).expect_err("no PTX");
         assert!(matches!(error, Error::NoModule { kernel: "saxpy", module: "suites::stand_in::kernels" }), "{error:?}");
@@ -241,7 +241,7 @@ fn missing_and_invalid_ptx() {
         assert!(message.contains("for sm_90: a PTX JIT compilation failed"), "{message}");
         assert!(message.contains("ptxas error: line 3: no such instruction"), "{message}");
 
-        // Images that the driver cannot read, by its answer or by their version, are skipped.
+        // Images that the driver cannot load, or whose version it does not support, are skipped.
         resources(&[PTX, NEWER, FUTURE])?;
         let error = resources(&[UNSTATED]).expect_err("unsupported");
         assert!(matches!(error, Error::PtxTooNew { need: None, .. }), "{error:?}");
@@ -276,7 +276,7 @@ fn an_old_driver() {
     });
 }
 
-/// Returns a folder with a library that has the driver's name but none of its functions.
+/// Returns a folder with a library that has the driver's name but lacks the driver's functions.
 fn empty_driver_folder() -> PathBuf {
     let folder = new_folder("empty");
     let source = folder.join("driver.rs");

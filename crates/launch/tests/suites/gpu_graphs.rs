@@ -1,4 +1,4 @@
-//! Tests graphs of the GPU back end on machines without a GPU, with the stand-in driver, which captures streams.
+//! Tests graphs of the GPU back end on machines without a GPU. The stand-in driver used here captures streams.
 
 use super::stand_in::kernels::{LOG, config, fail, greedy, open, saxpy};
 use super::stand_in::with_driver;
@@ -47,14 +47,14 @@ fn use_of_memory_that_a_graph_does_not_hold_is_an_error() {
         let left_out = device.record(&x, |queue, x| queue.launch(config(), saxpy(2.0, x.view(), y.view_mut())));
         let message = left_out.expect_err("y is not held").to_string();
         assert!(message.starts_with("`saxpy` writes memory that the graph does not hold"), "{message}");
-        // A buffer that is dropped while the graph lives.
+        // The work uses a buffer that is dropped while the graph lives.
         let gone = device.record(&mut y, |queue, y| {
             let x = device.upload(&[1.0, 2.0])?;
             queue.launch(config(), saxpy(2.0, x.view(), y.view_mut()))
         });
         assert!(matches!(gone, Err(Error::NotHeld { user: "saxpy", how: "reads" })), "{gone:?}");
 
-        // A launch fails after a buffer is exchanged for another, even if the other has the same address.
+        // A launch returns an error after a buffer was exchanged for another, even if the other has the same address.
         let mut graph =
             device.record((&x, y), |queue, (x, y)| queue.launch(config(), saxpy(2.0, x.view(), y.view_mut())))?;
         graph.launch()?;
@@ -74,7 +74,7 @@ fn an_invalid_launch_is_refused_when_it_is_recorded() {
         let device = open()?;
         let launch = |config| device.record((), |queue, ()| queue.launch(config, fail())).map(drop);
         assert!(matches!(launch(LaunchConfig::new(0, 32)), Err(Error::InvalidLaunch { .. })));
-        // This error is detected during the capture, which is ended nevertheless.
+        // The driver detects this error during the capture. The capture must be ended nevertheless.
         let error = device.record((), |queue, ()| {
             queue.launch(config(), fail())?;
             queue.launch(config(), greedy())

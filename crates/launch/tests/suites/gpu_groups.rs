@@ -1,4 +1,4 @@
-//! Tests groups of GPUs on machines without a GPU, with the stand-in driver, whose queues execute nothing until a wait.
+//! Tests groups of GPUs on machines without a GPU, with the stand-in driver. Its queues execute nothing until a wait.
 
 use super::stand_in::kernels::{MODULES, config, saxpy};
 use super::stand_in::with_driver;
@@ -27,7 +27,7 @@ fn all_gpus_or_some() {
         assert!(group.are_peers());
         let summary = group.summary();
         assert!(summary.starts_with("devices: GPU 0, Stand-in GPU, sm_90, 4 SMs, 1.0 GiB; GPU 1, "), "{summary}");
-        // The order is that of the argument; peer access that is already enabled stays enabled.
+        // The members are in the order of the argument. Peer access that is already enabled stays enabled.
         let again = open("gpu:2,0")?;
         assert_eq!(names(&again), ["GPU 2,", "GPU 0,"]);
         assert_eq!((open("gpu:1")?.members().len(), open("auto")?.members().len()), (1, 1));
@@ -50,7 +50,7 @@ fn a_copy_between_gpus_is_ordered() {
         let [first, second] = group.members() else { panic!("two") };
         let (ones, tens) = (first.upload(&[1.0_f32; 4])?, second.upload(&[10.0_f32; 4])?);
         let (mut here, mut there) = (first.upload(&[0.0_f32, 1.0, 2.0, 3.0])?, second.zeroed::<f32>(4)?);
-        // The copy follows earlier operations of both devices and precedes later ones.
+        // The copy runs after the earlier operations of both devices and before their later operations.
         first.launch(config(), saxpy(100.0, ones.view(), here.view_mut()))?;
         second.launch(config(), saxpy(1.0, tens.view(), there.view_mut()))?;
         there.copy_range_from(1, &here, 2..4)?;
@@ -59,7 +59,7 @@ fn a_copy_between_gpus_is_ordered() {
         assert_eq!(there.download()?, [30.0, 122.0, 123.0, 30.0]);
         assert_eq!(here.download()?, [0.0; 4]);
 
-        // A copy back, and one within a device; the buffers are dropped while it runs.
+        // The next copies go back to the first device, and stay within it. Each buffer is dropped while its copy runs.
         first.launch(config(), saxpy(5.0, ones.view(), here.view_mut()))?;
         here.copy_range_from(0, &there, 1..3)?;
         drop(there);
@@ -88,10 +88,10 @@ fn later_work_of_the_source_waits() {
         let mut here = first.upload(&[1.0_f32, 2.0])?;
         let mut there = second.zeroed::<f32>(2)?;
         there.copy_range_from(0, &here, 0..2)?;
-        // A copy from the host also follows it.
+        // An upload to the source also runs after the copy.
         here.upload(&[8.0, 9.0])?;
         assert_eq!(there.download()?, [1.0, 2.0]);
-        // It also follows the source's queue.
+        // A launch on the source also runs after the copy.
         let ones = first.upload(&[1.0_f32; 2])?;
         there.copy_range_from(0, &here, 0..2)?;
         first.launch(config(), saxpy(1.0, ones.view(), here.view_mut()))?;
@@ -146,7 +146,7 @@ fn halos_of_three_gpus() {
         let mut split = group.split::<f32>(8, 1, Ends::Wrap)?;
         split.upload(&[0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0])?;
         for _ in 0..2 {
-            // The copy follows earlier operations and does not see later ones.
+            // The copy runs after the earlier operations and does not see the later ones.
             let launch = |split: &mut SplitBuffer<f32>, a: f32| -> Result<(), Error> {
                 for ((part, tens), member) in split.parts_mut().iter_mut().zip(&tens).zip(group.members()) {
                     let own = part.range().len();
@@ -185,7 +185,7 @@ fn streams_of_two_gpus() {
             assert_eq!((first.len(), second.len()), (2, 2));
             assert!(second[1].device().summary().starts_with("device: GPU 1"));
             first[1].launch(config(), saxpy(100.0, ones, here_view))?;
-            // A copy into the stream's memory, after another GPU's event; then one out of it.
+            // One copy writes the stream's memory, after another GPU's event. The next copy reads it.
             second[0].wait(&first[1].record()?)?;
             second[0].copy(there_view.part(0, 3), here_view.part(1, 3))?;
             second[0].launch(config(), saxpy(1.0, tens, there_view))?;
@@ -213,7 +213,7 @@ fn a_member_out_of_memory() {
         let error = second.alloc::<u8>(200 << 20).expect_err("full");
         let message = error.to_string();
         assert!(message.starts_with("out of memory on GPU 1, Stand-in GPU: 209715200 bytes requested, "), "{message}");
-        // The other GPU has free memory, and all remain usable.
+        // The other GPU has free memory, and both GPUs stay usable.
         let here = first.alloc::<u8>(200 << 20)?;
         drop(filled);
         second.alloc::<u8>(200 << 20)?.copy_range_from(0, &here, 0..10)

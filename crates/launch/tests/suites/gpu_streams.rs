@@ -65,7 +65,7 @@ fn memory_that_is_not_page_locked_works_too() {
         device.streams(1, |streams| {
             streams[0].upload(view, &data)?;
             streams[0].download(view, &mut back)?;
-            // A part in the middle, and an empty part, for which the driver is not called.
+            // The part in the middle is copied. For the empty part, the driver is not called.
             streams[0].upload(view.part(1, 1), &[9.0])?;
             streams[0].upload(view.part(3, 0), &[])?;
             streams[0].download(view.part(0, 0), &mut [])
@@ -88,7 +88,7 @@ fn a_stream_waits_for_anothers_event() {
             let start = streams[1].record()?;
             streams[1].launch(config(), saxpy(1.0, x, y_view))?;
             let computed = streams[1].record()?;
-            // The stream that the scope's end waits for first.
+            // This is the stream for which the end of the scope waits first.
             streams[0].wait(&computed)?;
             streams[0].download(y_view, &mut result)?;
             Ok((start, streams[0].record()?))
@@ -202,7 +202,7 @@ fn a_kernel_that_fails_in_a_stream() {
         let Error::ContextLost { launch: Some(launch), code: 700, .. } = &error else { panic!("{error:?}") };
         assert_eq!((launch.kernel, launch.grid.x), ("fail", 2));
         assert_eq!(*pinned, [0; 4], "a copy ran after a failed kernel");
-        // From then on every call returns this error, and nothing panics; dropped objects are left to the driver.
+        // After the failure every call returns this error, and no call panics. Dropped objects are left to the driver.
         let message = error.to_string();
         for error in [
             device.streams(1, |_| Ok(())).expect_err("lost"),
@@ -237,7 +237,7 @@ fn a_stream_reports_its_error_when_it_is_waited_for() {
 
 #[test]
 fn a_stream_that_cannot_be_waited_for() {
-    // Waiting for the whole context succeeds: then nothing runs any more, and the failure is an error.
+    // Waiting for the whole context succeeds. No work runs afterwards, so the failure is returned as an error.
     with_driver("gpu_streams::a_stream_that_cannot_be_waited_for", &[("STAND_IN_WAIT", "1")], || {
         let device = open()?;
         let buffer = device.upload(&[7_u32])?;
@@ -252,7 +252,7 @@ fn a_stream_that_cannot_be_waited_for() {
 
 #[test]
 fn a_driver_that_never_says_when_it_is_done() {
-    // The driver never reports the end of the copy. Its memory must not be freed, so the process ends.
+    // The driver never reports the end of the copy. The memory of the copy must not be freed, so the process ends.
     let environment = [("STAND_IN_WAIT", "1"), ("STAND_IN_WAIT_FOR_ALL", "1")];
     let outcome = outcome_with_driver("gpu_streams::a_driver_that_never_says_when_it_is_done", &environment, || {
         let device = open()?;
@@ -275,13 +275,13 @@ fn page_locked_memory() {
         let mut y = device.mapped::<f32>(3)?;
         assert_eq!(y.as_slice()?, [0.0; 3]);
         x.as_mut_slice()?.copy_from_slice(&[1.0, 2.0, 3.0]);
-        // The kernel has not run when this returns; a read waits for it.
+        // The kernel has not run when the launch returns. A read waits for it.
         device.launch(config(), saxpy(2.0, x.view(), y.view_mut()))?;
         assert_eq!(y.as_slice()?, [2.0, 4.0, 6.0]);
         device.launch(config(), saxpy(1.0, x.view(), y.view_mut()))?;
         y.as_mut_slice()?[0] += 0.5;
         assert_eq!(y.as_slice()?, [3.5, 6.0, 9.0]);
-        // The memory is not freed before that either.
+        // The memory is not freed before the kernel has run either.
         device.launch(config(), saxpy(1.0, x.view(), y.view_mut()))?;
         drop((x, y));
 

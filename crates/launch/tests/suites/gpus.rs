@@ -1,6 +1,6 @@
 //! Tests copies between devices, and streams across a group, on all GPUs of the machine and on simulated devices. If
-//! the variable `GRIDSTRIDE_TEST_GPU` is set, the tests fail if no GPU can be used. If the machine has one GPU, the
-//! tests open it twice.
+//! the environment variable `GRIDSTRIDE_TEST_GPU` is set, the tests fail if no GPU can be used. If the machine has one
+//! GPU, the tests open it twice.
 //!
 //! ```text
 //! GRIDSTRIDE_TEST_GPU=1 cargo test --release -p gridstride-launch --test suites gpus --  --nocapture
@@ -64,8 +64,8 @@ WAIT:
 const MODULES: &[PtxModule] = &[PtxModule { path: "suites::gpus", images: &[PtxImage::new(70, PTX)] }];
 
 /// Returns the number of cycles by which a kernel on `len` elements delays each block. A kernel with few blocks then
-/// takes about half a millisecond, so that a copy that does not wait for it comes too early. A kernel with many blocks
-/// takes that long with a short delay.
+/// takes about half a millisecond, so that a copy that does not wait for it copies old values. A kernel with many
+/// blocks takes that long with a short delay.
 fn late(len: usize) -> u64 {
     if len > 1 << 20 { 10_000 } else { 1_000_000 }
 }
@@ -108,7 +108,7 @@ fn simulated_devices() -> Result<(), Error> {
 #[test]
 fn all_gpus() -> Result<(), Error> {
     const LENS: &[usize] = &[1, 1000, 1 << 16, 1 << 20, (32 << 20) + 3];
-    // Times copies before the devices form a group, while they are not direct.
+    // Times copies before the devices form a group, while the copies are not direct.
     let Some(devices) = gpus() else { return Ok(()) };
     time_copies("not of a group", &devices)?;
     check_copies(&devices, LENS)?;
@@ -128,14 +128,14 @@ fn all_gpus() -> Result<(), Error> {
     Ok(())
 }
 
-/// Checks copies around the ring of `devices`. Delayed kernels run before each copy, and afterwards on its source and
-/// on its target.
+/// Checks copies around the ring of `devices`. Delayed kernels run before each copy, and after it on its source and on
+/// its target.
 fn check_copies(devices: &[Device], lens: &[usize]) -> Result<(), Error> {
     for &len in lens {
         for (number, here) in devices.iter().enumerate() {
             let there = &devices[(number + 1) % devices.len()];
             let data: Vec<u32> = (0..len as u32).collect();
-            // The copy from the host may be running when this returns.
+            // The copy from the host may still be running when `upload` returns.
             let mut source = here.upload(&data)?;
             let mut target = there.upload(&vec![7; len + 2])?;
             target.copy_range_from(1, &source, 0..len)?;
@@ -151,7 +151,7 @@ fn check_copies(devices: &[Device], lens: &[usize]) -> Result<(), Error> {
                 // The first kernel of a round reads the results of the last kernel of the previous round.
                 let before = |i: u32| i + round * 100 + (round - 1) * 10_000;
                 let expected: Vec<u32> = (0..len as u32).map(|i| before(i) + 1).collect();
-                // The second half waits for the source first.
+                // In the second round, the host waits for the source first.
                 if round == 2 {
                     here.synchronize()?;
                 }
@@ -165,7 +165,7 @@ fn check_copies(devices: &[Device], lens: &[usize]) -> Result<(), Error> {
             source.upload(&vec![0; len])?;
             let expected: Vec<u32> = (0..len as u32).map(|i| i + 30_300).collect();
             assert!(target.download()?[2..] == expected, "length {len}, from {number}, upload");
-            // Memory that is freed before its copy, and memory that is allocated in its place.
+            // One buffer is freed before its copy is done, and another is allocated in the same memory.
             add(here, 3, &mut source)?;
             target.copy_range_from(0, &source, 0..len)?;
             drop(source);
@@ -202,10 +202,10 @@ fn check_streams(group: &Group, lens: &[usize]) -> Result<(), Error> {
                     copy.copy(views[there], views[here])?;
                     let copied = copy.record()?;
                     streams[there][0].wait(&copied)?;
-                    // This launch must not be visible there any more.
+                    // The copy must not see the result of this launch.
                     compute.wait(&copied)?;
                     compute.launch(config(len), add_late(1 << 20, late(len), views[here]))?;
-                    // The next copy to this device follows it.
+                    // The next copy to this device runs after this launch.
                     let done = compute.record()?;
                     streams.iter().try_for_each(|streams| streams[1].wait(&done))?;
                 }

@@ -91,7 +91,7 @@ fn use_of_memory_that_is_not_held_is_an_error() -> Result<(), Error> {
     let (x, mut y) = (device.zeroed(3)?, device.zeroed::<u32>(3)?);
     let error = device.record(&x, |queue, x| queue.launch(config(), add(x.view(), y.view_mut()))).expect_err("y");
     assert!(matches!(error, Error::NotHeld { user: "add", how: "writes" }), "{error:?}");
-    // The graph holds `y` to be read; a view of the same buffer writes it.
+    // The graph holds `y` only for reading. The work writes a buffer that the graph does not hold.
     let error = device.record(&y, |queue, _| queue.fill_zero(&mut device.zeroed::<u32>(3)?)).expect_err("y");
     assert!(matches!(error, Error::NotHeld { user: "fill_zero", how: "writes" }), "{error:?}");
 

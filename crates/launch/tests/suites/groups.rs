@@ -35,7 +35,7 @@ fn elements_are_copied_between_members() -> Result<(), Error> {
     assert_eq!(target.download()?, [10, 4, 5]);
     target.copy_range_from(3, &source, 5..5)?;
     assert_eq!(target.download()?, [10, 4, 5], "an empty copy changed elements");
-    // The same on one device.
+    // Both buffers may also be on one device.
     let mut beside = first.zeroed::<u32>(3)?;
     beside.copy_range_from(0, &source, 1..4)?;
     assert_eq!(beside.download()?, [2, 3, 4]);
@@ -79,7 +79,7 @@ fn ranges_of_one_buffer() -> Result<(), Error> {
     for error in [buffer.download_range(4, &mut part), buffer.upload_range(usize::MAX, &[1])] {
         assert!(matches!(error, Err(Error::OutOfRange { .. })), "{error:?}");
     }
-    // Elements without bytes, and no elements.
+    // These buffers have elements without bytes, or no elements.
     let mut nothing = device.zeroed::<[u32; 0]>(4)?;
     nothing.copy_within(0..2, 2)?;
     nothing.upload_range(1, &[[]; 3])?;
@@ -152,7 +152,7 @@ fn views_stay_with_their_member() -> Result<(), Error> {
         assert!(matches!(error, Error::LengthMismatch { buffer: 1, other: 2, .. }), "{error:?}");
         let error = first.copy(here_view, here_view).expect_err("the same");
         assert!(matches!(error, Error::Overlap), "{error:?}");
-        // The other cases: to the stream's own memory, from it, and within it.
+        // These are the other directions: to the stream's own memory, from it, and within it.
         first.copy(here_view.part(1, 1), there_view.part(0, 1))?;
         first.copy(there_view.part(1, 1), here_view.part(0, 1))?;
         let copied = first.record()?;

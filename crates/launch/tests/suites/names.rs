@@ -36,7 +36,7 @@ fn out_of_bounds_names_the_parameter() -> Result<(), Error> {
     let text = message(copy(4, 3));
     assert!(text.contains(": index 3 is out of bounds of `into`, global memory of length 3"), "{text}");
 
-    // Two parts of one buffer, the second of which begins where the first ends; and an empty buffer.
+    // `whole` is divided into two adjacent parts; `empty` has no elements.
     let (mut whole, empty) = (device.upload(&[0_u16; 8])?, device.alloc::<u16>(0)?);
     let (low, high) = whole.as_part_mut().split_at(4);
     let (low, high) = (low.view_mut(), high.view_mut());
@@ -219,8 +219,8 @@ fn static_shared_memory_has_the_limit_of_a_gpu() -> Result<(), Error> {
     Ok(())
 }
 
-/// Rotates the elements of a block through static or dynamic shared memory. The barrier is left out unless `is_faulty`
-/// is 0.
+/// Rotates the elements of a block through static or dynamic shared memory. The kernel executes the barrier only if
+/// `is_faulty` is 0.
 #[kernel]
 pub fn rotate(x: Global<u32>, is_faulty: u32, y: GlobalMut<u32>) {
     let mut tile = shared_array![u32; 64];
@@ -245,8 +245,8 @@ fn races_and_profiles_name_arrays() -> Result<(), Error> {
     }
     for device in launch::checked_devices() {
         launch(&device, 0)?;
-        // The read is too early in some orders, because another thread has not yet written the element. In the others
-        // it races with the later write.
+        // In some orders the read is too early, because another thread has not yet written the element. In the other
+        // orders it races with the later write.
         for (is_faulty, (before, after)) in
             [(1, ("`tile[", "]` in shared memory")), (2, ("element ", " of dynamic shared memory"))]
         {

@@ -1,5 +1,5 @@
-//! Tests races between streams: unordered accesses are found in whatever order the simulator executes them, and ordered
-//! accesses are accepted.
+//! Tests races between streams. The checker must find unordered accesses in whatever order the simulator executes them,
+//! and must accept ordered accesses.
 
 use cuda_std::{Global, GlobalMut, kernel, thread};
 use launch::{
@@ -80,7 +80,7 @@ fn an_upload_that_a_kernel_does_not_wait_for() -> Result<(), Error> {
     Ok(())
 }
 
-/// The operation that orders the two streams in [`read_after_write_in_two_streams`], if any.
+/// The operation that orders the two streams in [`read_after_write_in_two_streams`].
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Order {
     Nothing,
@@ -197,7 +197,7 @@ fn accesses_that_need_no_order() -> Result<(), Error> {
         let (mut x, mut y) = (device.upload(&[1_u32; 64])?, device.zeroed::<u32>(64)?);
         let (mut sums, mut into) = (device.zeroed::<u32>(2)?, [0; 2]);
         let (mut first, mut second) = ([0; 64], [0; 64]);
-        // Disjoint parts.
+        // The streams access disjoint parts.
         let parts: Vec<_> = y.as_part_mut().chunks(32).collect();
         let x_view = x.view();
         device.streams(2, |streams| {
@@ -206,7 +206,7 @@ fn accesses_that_need_no_order() -> Result<(), Error> {
             }
             Ok(())
         })?;
-        // Reads, also through mutable views.
+        // Both streams only read, also through mutable views.
         let (x_view, sums_view) = (x.view_mut(), sums.view_mut());
         device.streams(3, |streams| {
             streams[0].launch(config(), sum(x_view, sums_view.part(0, 1)))?;
@@ -214,7 +214,7 @@ fn accesses_that_need_no_order() -> Result<(), Error> {
             streams[1].download(x_view, &mut first)?;
             streams[2].download(x_view, &mut second)
         })?;
-        // Operations of another scope, or of the device itself, before this one.
+        // The first operations belong to another scope or to the device itself, and precede this scope.
         device.launch(config(), number(y.view_mut()))?;
         let (y_view, sums_view) = (y.view_mut(), sums.view_mut());
         device.streams(1, |streams| streams[0].launch(config(), number(y_view)))?;
@@ -237,7 +237,7 @@ fn scopes_within_a_scope() -> Result<(), Error> {
         device.streams(1, |inner| inner[0].upload(view, &[0; 8]))
     }));
     assert_eq!(race.bytes, 32);
-    // After a failure, everything begins anew.
+    // After a failure, the checker starts with an empty state.
     device.streams(1, |outer| {
         outer[0].launch(config(), number(view))?;
         outer[0].synchronize()?;
@@ -248,15 +248,15 @@ fn scopes_within_a_scope() -> Result<(), Error> {
     Ok(())
 }
 
-/// Exchanges the last elements of two members' parts as halos, with copies that run beside the kernels. `without` is
-/// the index of the wait to leave out, if any.
+/// Exchanges the last elements of two members' parts as halos, with copies that run beside the kernels. If `without` is
+/// `Some(i)`, the wait with index `i` is left out.
 fn exchange(group: &Group, without: Option<usize>) -> Result<Vec<u32>, Error> {
     let [first, second] = group.members() else { panic!("two members") };
     let mut edges = 0..;
     let mut is_there = || edges.next() != without;
     let (mut here, mut there) = (first.zeroed::<u32>(34)?, second.zeroed::<u32>(34)?);
     let mut sums = (first.zeroed::<u32>(1)?, second.zeroed::<u32>(1)?);
-    // 32 elements, and the halo for the last two elements of the other part.
+    // Each member has 32 elements, and a halo for the last two elements of the other part.
     let (here_view, there_view, sum_views) =
         (here.view_mut(), there.view_mut(), (sums.0.view_mut(), sums.1.view_mut()));
     group.streams(2, |streams| {
@@ -264,7 +264,7 @@ fn exchange(group: &Group, without: Option<usize>) -> Result<Vec<u32>, Error> {
         compute.launch(config(), number(here_view.part(0, 32)))?;
         other_compute.launch(config(), number(there_view.part(0, 32)))?;
         let (written, other_written) = (compute.record()?, other_compute.record()?);
-        // One copies to its own memory, the other from its own memory.
+        // One member copies to its own memory, the other from its own memory.
         if is_there() {
             copy.wait(&other_written)?;
         }
@@ -274,7 +274,7 @@ fn exchange(group: &Group, without: Option<usize>) -> Result<Vec<u32>, Error> {
         }
         copy.copy(there_view.part(32, 2), here_view.part(30, 2))?;
         let copied = copy.record()?;
-        // The interior is summed meanwhile.
+        // Meanwhile, a kernel sums the interior.
         compute.launch(config(), sum(here_view.part(0, 32), sum_views.0))?;
         if is_there() {
             compute.wait(&copied)?;
@@ -334,7 +334,7 @@ fn a_stream_and_the_device_itself() -> Result<(), Error> {
     let device = checked();
     let (mut x, mut y, mut other) = (device.zeroed::<u32>(8)?, device.zeroed::<u32>(8)?, device.zeroed::<u32>(8)?);
     let (x, y, mut into) = (x.view_mut(), y.view_mut(), [0; 8]);
-    // Operations from before the scope are complete.
+    // Operations that were enqueued before the scope are complete.
     device.launch(config(), number(x))?;
     device.streams(1, |streams| streams[0].download(x, &mut into))?;
     let found = race(device.streams(1, |streams| {
@@ -351,7 +351,7 @@ fn a_stream_and_the_device_itself() -> Result<(), Error> {
         })
     };
     assert_eq!(race(wait(|_, _| Ok(()))).earlier.stream, None);
-    // Some of the operations that wait for the device.
+    // These are some of the operations that wait for the device.
     wait(|device, _| device.synchronize())?;
     wait(|_, other| other.download().map(drop))?;
     wait(|_, other| other.download_into(&mut [0; 8]))?;
@@ -373,7 +373,7 @@ fn copies_of_the_devices_themselves() -> Result<(), Error> {
                     streams[1][0].synchronize()?;
                 }
                 group.copy_all(&[(here, there)])?;
-                // The copy is complete before later operations of the source.
+                // The copy is complete before later operations of the source device.
                 second.launch(config(), sum(there, there.part(0, 1)))?;
                 second.synchronize()?;
                 streams[0][0].launch(config(), number(here))

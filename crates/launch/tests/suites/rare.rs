@@ -1,6 +1,6 @@
-//! Kernels whose faults appear under few schedules, because the fault needs a certain order of events in several blocks
-//! or warps. Each kernel has a faulty and a correct variant, which `is_sound` selects. One thread of each block, or of
-//! each warp, does all the work.
+//! Kernels whose faults appear under few schedules, because each fault needs a certain order of events in several
+//! blocks or warps. Each kernel has a faulty and a correct variant, which `is_sound` selects. One thread of each block,
+//! or of each warp, does all the work.
 
 use cuda_std::{GlobalMut, fence, kernel, shared_array, thread};
 use launch::{Call, Device, Error, LaunchConfig};
@@ -53,7 +53,7 @@ fn leader() -> Option<usize> {
     if thread::index_in_block() == 0 { Some(thread::block_idx_x() as usize) } else { None }
 }
 
-/// Waits until `flags[i]` is not 0, and returns its value. The wait is an acquire only if `acquires` is true.
+/// Waits until `flags[i]` is not 0, and returns its value. The wait is an acquire operation only if `acquires` is true.
 #[cuda_std::device]
 fn wait(flags: GlobalMut<u32>, i: usize, acquires: bool) -> u32 {
     let mut found = 0;
@@ -66,8 +66,8 @@ fn wait(flags: GlobalMut<u32>, i: usize, acquires: bool) -> u32 {
     found
 }
 
-/// A look-back that acquires a prefix only from the first two predecessors or from block 0. The fault shows if three
-/// successive blocks have no prefix yet and the block before them has one.
+/// A look-back that acquires a prefix only from the first two predecessors or from block 0. The fault appears if three
+/// successive blocks have no prefix yet and the block before these three has one.
 #[kernel]
 fn third_of_the_window(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u32>) {
     let Some(block) = leader() else { return };
@@ -108,8 +108,8 @@ fn sense_before_reset(is_sound: bool, _data: GlobalMut<u32>, flags: GlobalMut<u3
     }
 }
 
-/// A value that one block computes for all. A block reads it without an acquire if it becomes ready between the first
-/// look at the flag and the attempt to claim the work.
+/// A value that one block computes for all blocks. The fault appears if the value becomes ready between a block's first
+/// look at the flag and its attempt to claim the work: the block then reads the value without an acquire.
 #[kernel]
 fn ready_in_between(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u32>) {
     let Some(_) = leader() else { return };
@@ -144,8 +144,8 @@ fn gap_in_the_row(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u32>) {
     }
 }
 
-/// The block with the last ticket adds the values of all blocks. If this is block 2, and block 3 has drawn the ticket
-/// before, block 2 adds them without an acquire.
+/// The block with the last ticket adds the values of all blocks. If block 2 has the last ticket, and block 3 has drawn
+/// the ticket before it, block 2 adds the values without an acquire.
 #[kernel]
 fn last_ticket_of_the_middle(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u32>) {
     let Some(block) = leader() else { return };
@@ -162,8 +162,8 @@ fn last_ticket_of_the_middle(is_sound: bool, data: GlobalMut<u32>, flags: Global
     }
 }
 
-/// A lock: a block that finds it taken waits until it is free and tries again. A block that has failed twice gets the
-/// lock without an acquire.
+/// A lock. A block that finds the lock taken waits until it is free and tries again. A block that has failed twice gets
+/// the lock without an acquire.
 #[kernel]
 fn lock_lost_twice(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u32>) {
     let Some(_) = leader() else { return };
@@ -179,7 +179,7 @@ fn lock_lost_twice(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u32>) 
     flags.store_release(0, 0);
 }
 
-/// A value with an epoch. If the epoch changes from 1 to 2 during a read, the reader reads again without an acquire.
+/// A value with an epoch. If the epoch changes from 1 to 2 during a read, the block reads again without an acquire.
 #[kernel]
 fn epoch_in_between(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u32>) {
     let Some(block) = leader() else { return };
@@ -201,12 +201,13 @@ fn epoch_in_between(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u32>)
     }
 }
 
-/// A stack of four nodes with the ABA problem: between read and exchange, the top node is popped and pushed again.
+/// A stack of four nodes with the ABA problem: between a block's read and its exchange, other blocks pop the top node
+/// and push it again.
 #[kernel]
 fn pushed_again(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u32>) {
     let Some(block) = leader() else { return };
-    // `flags[0]` is the number of the top node, from 1, and in the correct variant a count; `flags[i]` is the node
-    // below node `i`.
+    // `flags[0]` is the number of the top node, counted from 1; in the correct variant it also contains a count.
+    // `flags[i]` is the node below node `i`.
     let count = if is_sound { 16 } else { 0 };
     if block == 0 {
         flags.store_relaxed(1, 2);
@@ -228,7 +229,7 @@ fn pushed_again(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u32>) {
     let first = pop();
     if block == 1 {
         let second = pop();
-        // The first node is pushed again, and this block keeps the second.
+        // This block pushes the first node again, and keeps the second.
         loop {
             let top = flags.load_acquire(0);
             flags.store_relaxed(first as usize, top % 16);
@@ -245,7 +246,8 @@ fn pushed_again(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u32>) {
     }
 }
 
-/// A message that passes from block to block. The last block takes it from block 1 if block 2 has not passed it on yet.
+/// A message that passes from block to block. If block 2 has not passed it on yet, the last block takes it from block
+/// 1.
 #[kernel]
 fn overtaken_message(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u32>) {
     let Some(block) = leader() else { return };
@@ -265,7 +267,7 @@ fn overtaken_message(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u32>
     }
 }
 
-/// The last warp reads the values of the other warps from shared memory. The faulty variant does so before warp 1 is
+/// The last warp reads the values of the other warps from shared memory. The faulty variant reads before warp 1 is
 /// ready.
 #[kernel]
 fn warps_out_of_order(is_sound: bool, _data: GlobalMut<u32>, _flags: GlobalMut<u32>) {
@@ -289,7 +291,8 @@ fn warps_out_of_order(is_sound: bool, _data: GlobalMut<u32>, _flags: GlobalMut<u
     }
 }
 
-/// A ring with two producers: its consumer skips a slot that is not ready, and reads the next one without an acquire.
+/// A ring buffer with two producers. The faulty consumer skips a slot that is not ready, and reads the next slot
+/// without an acquire.
 #[kernel]
 fn slot_skipped(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u32>) {
     let Some(block) = leader() else { return };
@@ -313,8 +316,8 @@ fn slot_skipped(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u32>) {
     }
 }
 
-/// A ring of two slots from block 0 to block 1. The producer waits without an acquire while the ring is full, if the
-/// consumer has found the ring empty at item 3.
+/// A ring buffer of two slots from block 0 to block 1. If the consumer has found the ring empty at item 3, the producer
+/// waits without an acquire while the ring is full.
 #[kernel]
 fn full_after_empty(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u32>) {
     let Some(block) = leader() else { return };
@@ -341,8 +344,8 @@ fn full_after_empty(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u32>)
     }
 }
 
-/// Blocks take turns by tickets: each waits for the block with the previous ticket. Block `b` waits without an acquire
-/// if it follows block `b + 1`, which follows a block with a larger number.
+/// Blocks proceed in the order of their tickets: each waits for the block with the previous ticket. Block `b` waits
+/// without an acquire if it follows block `b + 1`, which follows a block with a larger number.
 #[kernel]
 fn ticket_window(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u32>) {
     let Some(block) = leader() else { return };

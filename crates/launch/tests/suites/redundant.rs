@@ -1,4 +1,4 @@
-//! Tests that `redundant_synchronisations` lists exactly the synchronisations that no tried order needs.
+//! Tests that `redundant_synchronisations` lists exactly the synchronisations that no tried schedule needs.
 
 use cuda_std::{GlobalMut, fence, kernel, shared_array, thread, warp};
 use launch::{Device, Error, LaunchConfig, SyncKind, redundant_synchronisations};
@@ -18,7 +18,7 @@ fn neighbour(y: GlobalMut<u32>) {
     warp::sync_warp(u32::MAX); // redundant: warp synchronisation
 }
 
-/// Has two barriers, one of which is needed: without both there is a race.
+/// Has two barriers, one of which is redundant. If both barriers are removed, there is a race.
 #[kernel]
 fn twice(y: GlobalMut<u32>) {
     let i = thread::thread_idx_x() as usize;
@@ -37,7 +37,7 @@ fn counting(y: GlobalMut<u32>) {
     y.store(i as usize, count);
 }
 
-/// Has a fence that releases, one that acquires in the thread that reads the flag, and one without effect.
+/// Has three fences: one releases, one acquires in the thread that reads the flag, and one has no effect.
 #[kernel]
 fn message(y: GlobalMut<u32>) {
     if thread::thread_idx_x() != 0 {
@@ -56,7 +56,8 @@ fn message(y: GlobalMut<u32>) {
     }
 }
 
-/// Checks in thread 0 that all threads counted before the barrier. No accesses race; only the result shows a fault.
+/// Checks in thread 0 that all threads counted before the barrier. Without the barrier no accesses race, but the result
+/// is wrong.
 #[kernel]
 fn first_and_second(y: GlobalMut<u32>) {
     let i = thread::thread_idx_x() as usize;

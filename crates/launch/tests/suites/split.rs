@@ -1,4 +1,4 @@
-//! Tests buffers that are split among members against a simple definition.
+//! Compares buffers that are split among members with a simple definition of their contents.
 
 use launch::{Ends, Error, Group, checked_groups};
 
@@ -68,7 +68,7 @@ fn more_than_any_memory_holds() {
         let error = group.split::<u64>(len, halo, Ends::Wrap).expect_err("too large");
         assert!(matches!(error, Error::TooLarge { .. } | Error::OutOfMemory { .. }), "{error:?}");
     }
-    // A simulated member allocates memory of the machine.
+    // A simulated member allocates host memory.
     let error = group.split::<u8>(isize::MAX as usize / 2, 0, Ends::Wrap).expect_err("out of memory");
     assert!(matches!(error, Error::OutOfMemory { .. }), "{error:?}");
     assert!(group.split::<u8>(4, 1, Ends::Wrap).is_ok(), "a device fails after an error");

@@ -157,7 +157,7 @@ fn failures_leave_the_scope() -> Result<(), Error> {
     let mut y = device.zeroed::<u32>(8)?;
     let view = y.view_mut();
     let fault = |error: &Error| matches!(error, Error::Fault(fault) if fault.kernel == add_one_to_part::INFO.name);
-    // A kernel makes a part beyond the view's end; the fault has its line.
+    // A kernel makes a part beyond the view's end. The fault names the kernel's line.
     let error = device
         .streams(1, |streams| streams[0].launch(LaunchConfig::new(1, 32), add_one_to_part(4, 5, view)))
         .expect_err("a fault");
@@ -239,7 +239,7 @@ fn kernels_access_mapped_memory() -> Result<(), Error> {
         device.launch(LaunchConfig::new(2, 64), saxpy(2.0, x.view(), y.view_mut()))?;
         let expected: Vec<f32> = numbers(len).iter().map(|x| 2.0 * x + 1.0).collect();
         assert_eq!(y.as_slice()?, expected);
-        // The same in a stream.
+        // The same accesses work in a stream.
         let (x_view, y_view) = (x.view(), y.view_mut());
         device.streams(1, |streams| streams[0].launch(LaunchConfig::new(2, 64), saxpy(-2.0, x_view, y_view)))?;
         assert!(y.as_slice()?.iter().all(|&y| y == 1.0));

@@ -1,4 +1,4 @@
-//! Tests that `check_thoroughly` finds faults that few orders show.
+//! Tests that `check_thoroughly` finds faults that appear under few schedules.
 
 use std::time::{Duration, Instant};
 
@@ -33,8 +33,8 @@ fn sound_kernels_pass() {
     }
 }
 
-/// Reads in each lane the value that the next lane wrote before a vote. The vote orders these accesses on GPUs but not
-/// by CUDA's documentation.
+/// In each lane, reads the value that the next lane wrote before a vote. On GPUs the vote orders these accesses, but
+/// CUDA's documentation does not guarantee it.
 #[kernel]
 fn vote_between(y: GlobalMut<u32>) {
     let (tile, i) = (shared_array![u32; 32], thread::thread_idx_x() as usize);
@@ -52,7 +52,7 @@ fn only_a_strict_check_finds_a_vote_that_orders_memory() {
     assert!(failed.error.to_string().contains("data race on `tile["), "{failed}");
 }
 
-/// Prints for each fault the hostile and other named orders that show it, and how many orders a search needs.
+/// Prints, for each fault, the hostile and other named schedules that show it, and how many schedules a search needs.
 #[test]
 #[ignore = "prints the table of docs/check.md"]
 fn figures() {

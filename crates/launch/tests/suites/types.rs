@@ -67,7 +67,7 @@ fn a_race_is_found_in_an_element_of_any_size() {
     }
 }
 
-/// Tests that a load never returns an invalid `bool`, also without checks.
+/// Tests that a load never returns an invalid `bool`, even without checks.
 #[test]
 fn invalid_values_are_not_loaded_from_shared_memory() {
     let device = Device::open(DeviceChoice::Sim, &[]).unwrap();
@@ -105,7 +105,7 @@ fn values_of_any_type_and_number_are_passed() {
         y.view_mut(),
         x.view(),
     );
-    // A word for each number, several for larger values, two for a view, none for a type without bytes.
+    // A number has one word, a larger value several, a view two, and a type without bytes none.
     let words = call.params().starts().len();
     assert_eq!(words, 17 + 2 * 2);
     assert_eq!(call.params().slots().len(), size_of::<Scene>().div_ceil(8) - 1 + words + 2);

@@ -28,7 +28,7 @@ fn new_memory_is_not_written_until_something_is() -> Result<(), Error> {
     assert_eq!(written(&simulator, device.zeroed::<u8>(3)?.view()), [true; 3]);
     assert_eq!(written(&simulator, device.upload(&[1.0_f64, 2.0])?.view()), [true; 2]);
     assert!(written(&simulator, device.alloc::<f64>(0)?.view()).is_empty());
-    // Memory of the host that a kernel can access begins as zeros.
+    // Host memory that a kernel can access starts as zeros, which count as written.
     assert_eq!(written(&simulator, device.mapped::<u32>(5)?.view()), [true; 5]);
     Ok(())
 }
@@ -69,7 +69,7 @@ fn uploads_of_streams_initialise() -> Result<(), Error> {
 #[kernel]
 pub fn set_by_pointer(y: *mut u32, n: u32, x: *const u32) {
     for i in thread::grid_stride(n as usize) {
-        // SAFETY: the test passes no more than the length of both.
+        // SAFETY: the test passes an `n` that is at most the length of both buffers.
         unsafe { *y.add(i) = *x.add(i) };
     }
 }
@@ -103,7 +103,7 @@ unsafe fn fill(y: *mut u32, n: usize) {
 /// Calls a function that sets every element of `y` without the simulator's knowledge.
 #[kernel]
 pub fn set_by_function(y: *mut u32, n: u32, z: *mut u32) {
-    // SAFETY: the test passes the length.
+    // SAFETY: the test passes the length of `y` as `n`.
     unsafe { fill(y, n as usize) };
     // SAFETY: the test passes `y` with `n` elements, and `z` with one.
     unsafe { *z = *y.add(n as usize - 1) };

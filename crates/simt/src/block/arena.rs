@@ -33,17 +33,20 @@ pub(crate) struct ArrayInfo {
 }
 
 impl ArrayInfo {
-    /// Returns the position of `address` in this array, which begins at `start`, or `None` if `address` is outside of
-    /// it.
+    /// Returns the position of `address` in this array, which begins at `start`. Returns `None` if `address` is outside
+    /// of the array.
     fn position(&self, start: usize, address: usize) -> Option<ArrayPosition> {
         let position = ArrayPosition::find(self.name, (start, self.bytes), self.element, address)?;
         Some(ArrayPosition { of: self.of, ..position })
     }
 }
 
+/// The source site that declares a static shared array, and the name of the instance of the function around it.
+type InstanceSite = (*const (), &'static str);
+
 /// A static shared array of the current block: its source site and its address.
 struct Region {
-    site: *const (),
+    site: InstanceSite,
     array: ArrayInfo,
     address: u32,
 }
@@ -54,7 +57,8 @@ struct Region {
 #[derive(Default)]
 pub(crate) struct Arena {
     bytes: OnceCell<Box<[UnsafeCell<MaybeUninit<Page>>]>>,
-    /// The number of bytes of shared memory allocated so far. Accesses beyond them are faults.
+    /// The number of bytes of shared memory allocated so far. An access to an address at or above this number is a
+    /// fault.
     len: Cell<usize>,
     dynamic: Cell<u32>,
     pattern: Cell<u8>,
@@ -103,15 +107,15 @@ impl Arena {
         }
     }
 
-    /// Returns the position of `address` in the smallest named array of dynamic memory that contains it.
+    /// Returns the position of `address` in the smallest named array of dynamic memory that contains `address`.
     fn locate_part(&self, address: usize) -> Option<ArrayPosition> {
         let parts = self.dynamic_parts.borrow();
         let position = |(array, start): &(ArrayInfo, usize)| array.position(*start, address);
         parts.iter().filter_map(position).min_by_key(|position| position.bytes)
     }
 
-    /// Returns two parts of dynamic memory with different names that contain `address`. Prefers two parts that overlap
-    /// without one containing the other.
+    /// Returns two named arrays in dynamic memory that have different names and both contain `address`. Prefers two
+    /// arrays that overlap without one containing the other.
     #[cold]
     pub(crate) fn overlap(&self, address: usize) -> Option<[SharedPart; 2]> {
         let parts = self.dynamic_parts.borrow();
@@ -152,7 +156,7 @@ impl Arena {
     ///
     /// # Errors
     /// [`Exceeded`] if the array needs more shared memory than the block has left.
-    pub(crate) fn region(&self, site: *const (), array: ArrayInfo, hint: usize) -> Result<(u32, usize), Exceeded> {
+    pub(crate) fn region(&self, site: InstanceSite, array: ArrayInfo, hint: usize) -> Result<(u32, usize), Exceeded> {
         let mut regions = self.regions.borrow_mut();
         let bytes = array.bytes;
         let is_it = |region: &Region| region.site == site && region.array.bytes == bytes;
@@ -188,8 +192,8 @@ impl Arena {
         })
     }
 
-    /// Returns the array that contains `address` and the size of its elements. Dynamic memory counts as one array of
-    /// bytes.
+    /// Returns the array that contains `address`, and the size of the array's elements. Dynamic memory counts as one
+    /// array of bytes.
     #[cold]
     pub(crate) fn array_at(&self, address: usize) -> Option<(ArrayPosition, usize)> {
         let dynamic = ArrayPosition::find(Some(DYNAMIC), (0, self.dynamic.get() as usize), 1, address)
@@ -201,8 +205,8 @@ impl Arena {
         })
     }
 
-    /// Returns the name of the array that contains a view of `len` elements from `start` on, and the type of the
-    /// array's elements, each if known.
+    /// Returns the array that contains a view of `len` elements from `start` on: the array's name, if it has one, and
+    /// its element type, if known.
     #[cold]
     pub(crate) fn array_of_view(&self, start: usize, len: usize) -> (Option<&'static str>, Option<&'static str>) {
         // If a launch has no dynamic memory, its view is empty and has the address of the first static array.
@@ -224,7 +228,7 @@ impl Arena {
         position.map_or((None, None), |position| (position.name, position.of))
     }
 
-    /// Allocates `bytes` more bytes of shared memory, which must fit, and returns their address.
+    /// Allocates `bytes` more bytes of shared memory and returns their address. The caller must check that they fit.
     fn extend(&self, bytes: usize) -> usize {
         let start = self.len.get().next_multiple_of(ALIGNMENT);
         self.len.set(start + bytes);
@@ -257,10 +261,11 @@ mod tests {
         arena.begin(20, 0);
         let site = 0_u8;
         let array = ArrayInfo { name: Some("totals"), element: 4, bytes: 32, of: None };
-        assert_eq!(arena.region((&raw const site).cast(), array, 0).ok(), Some((32, 0)));
+        let totals = ((&raw const site).cast(), "");
+        assert_eq!(arena.region(totals, array, 0).ok(), Some((32, 0)));
         let position =
             |name, start, bytes, index| Some(ArrayPosition { name: Some(name), of: None, start, bytes, index });
-        // The size of the access determines the element of dynamic memory.
+        // In unnamed dynamic memory, the accessed bytes count as one element.
         assert_eq!(arena.locate(16, 4), position(DYNAMIC, 0, 20, 4));
         assert_eq!(arena.locate(16, 2), position(DYNAMIC, 0, 20, 8));
         assert_eq!(arena.locate(20, 4), None, "the gap before the next multiple of 16");
@@ -280,7 +285,7 @@ mod tests {
             ((Some("part"), Some("u16")), (Some("all"), None))
         );
         arena.begin(20, 0);
-        assert!(arena.region((&raw const site).cast(), array, 0).is_ok());
+        assert!(arena.region(totals, array, 0).is_ok());
         let names = [0, 20, 32, 64, 65].map(|start| arena.array_of_view(start, 1).0);
         assert_eq!(names, [Some(DYNAMIC), Some(DYNAMIC), Some("totals"), Some("totals"), None]);
     }

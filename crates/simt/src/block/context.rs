@@ -1,4 +1,4 @@
-//! The part of a block that the watcher of a launch can access.
+//! The part of a block that the watcher of a launch (the checker or the profiler) can access.
 
 use std::cell::Cell;
 
@@ -6,7 +6,7 @@ use super::arena::Arena;
 use crate::geometry::Dim3;
 use crate::lanes::{Extent, MAX_WARPS, Thread};
 
-/// The part of a block that watchers can access, without the state of its execution.
+/// The part of a block that watchers can access. It does not include the block's scheduling state.
 pub(crate) struct BlockContext {
     pub(super) thread: Cell<Thread>,
     pub(super) index: Cell<Dim3>,
@@ -21,7 +21,7 @@ pub(crate) struct BlockContext {
     pub(crate) unused: Unused,
 }
 
-/// One bit per thread, which is set if the thread ignores the values that its atomic updates return.
+/// One bit per thread. It is set while the thread ignores the values that its atomic updates return.
 #[derive(Default)]
 pub(crate) struct Unused([Cell<u32>; MAX_WARPS]);
 

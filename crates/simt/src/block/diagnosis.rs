@@ -7,8 +7,8 @@ use crate::lanes::{LANES, Thread};
 use crate::watch::is_watching;
 
 impl Block {
-    /// Returns the fault of a deadlocked block: no thread can run, none polls, and some threads wait at a barrier or
-    /// warp operation that others never reach.
+    /// Returns the fault of a deadlocked block: no thread of the block can run, no thread polls, and some threads wait
+    /// at a barrier or warp operation that other threads never reach.
     pub(crate) fn deadlock(&self) -> Fault {
         if self.barrier.arrived.get() > 0
             && let Some((at, thread)) = self.barrier.at.get()

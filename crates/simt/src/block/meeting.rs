@@ -58,8 +58,9 @@ impl Block {
         true
     }
 
-    /// Reports a fault or a warning if the call path of `thread` to the barrier at `at` differs from the call path of
-    /// the threads that already wait there. All lanes of a warp execute one barrier instruction together.
+    /// Compares the call path by which `thread` reached the barrier at `at` with the call path of the threads that
+    /// already wait there. If the two paths differ, reports a fault or a warning. On a GPU, all lanes of a warp execute
+    /// one barrier instruction together.
     fn check_call_path(&self, thread: Thread, at: Line) {
         let Some(allowed) = self.watcher().map(Watcher::allowed_divergence) else { return };
         let waiting = self.run_queue.warp_of(thread).at_barrier.get();
@@ -69,7 +70,7 @@ impl Block {
             Some((_, first)) if first.warp() != thread.warp() && allowed == BarrierDivergence::Forbidden => first,
             _ => return,
         };
-        // SAFETY: `other` waits at the barrier, and the current thread is in this call.
+        // SAFETY: neither thread runs on, because `other` waits at the barrier, and the current thread is in this call.
         if let Some(paths) = unsafe { self.call_paths.differing([thread, other]) } {
             let (paths, other_thread) = (Box::new(paths), other.index());
             if waiting != 0 {

@@ -48,8 +48,8 @@ pub(crate) enum Pause {
     Idle,
 }
 
-/// A function that runs a block's threads one after the other, beginning with the current thread. It returns when no
-/// thread is left to start or the next thread is a suspended one.
+/// A function that runs a block's threads one after the other, beginning with the current thread. The function returns
+/// when no thread is left to start, or when the next thread to run is a suspended one.
 pub(crate) type Entry<'a> = dyn Fn(&Block) + Sync + 'a;
 
 /// The state of the block barrier.
@@ -70,7 +70,8 @@ pub(crate) struct Barrier {
 pub(crate) struct Counts {
     pub(crate) barriers: Cell<u64>,
     pub(crate) operations: Cell<u64>,
-    /// Counts every event that may let another thread continue: exits, barriers, warp operations, synchronising writes.
+    /// The number of events that may let another thread continue: exits, barriers, warp operations, synchronising
+    /// writes.
     pub(crate) progress: Cell<u64>,
 }
 
@@ -112,7 +113,7 @@ pub(crate) struct Block {
     last_poll: Cell<Option<(Line, Thread)>>,
     /// The calls and loops that each thread is in.
     pub(crate) call_paths: CallPaths,
-    /// The pointers of the block's threads that point outside of the buffers from which they were made.
+    /// The pointers that the block's threads have offset beyond the bounds of their buffers.
     pub(crate) strays: Strays,
     /// The pointers that the block's threads have stored in values whose types do not show that they contain pointers.
     pub(crate) retained: Retained,
@@ -133,7 +134,7 @@ pub(crate) struct Block {
 }
 
 impl Block {
-    /// Makes a block of `grid`. The caller must start it with [`Block::begin`].
+    /// Makes a block of `grid`. The caller must start the block with [`Block::begin`].
     ///
     /// # Safety
     /// `grid`, `entry` and `watcher` must outlive every use of the block.
@@ -185,8 +186,7 @@ impl Block {
         Parts { arena: context.arena, furthest_polls, plain_loads, last_seen, rendezvous, call_paths }
     }
 
-    /// Resets this value for the block at `position` in the order in which the grid's blocks run. No thread is started
-    /// yet.
+    /// Resets this object for the block at `position` in the order of the grid's blocks. Starts no thread.
     pub(crate) fn begin(&self, position: u64) {
         let grid = self.grid();
         let (linear, index) = grid.block_at(position);
@@ -267,7 +267,8 @@ impl Block {
         self.next.set(Some(linear));
     }
 
-    /// Starts the thread `linear`, which must not be started yet, and makes it the current one.
+    /// Starts the thread with the linear index `linear` and makes it the current one. The thread must not be started
+    /// yet.
     #[inline]
     pub(crate) fn start(&self, linear: u32) {
         let thread = self.context.extent.thread(linear);
@@ -276,8 +277,8 @@ impl Block {
         self.polls_left.set(self.polls_in_a_row.get());
     }
 
-    /// Notes that the current thread has returned. If the next thread is not started yet, makes it the current one and
-    /// returns true, so that this fibre can run it.
+    /// Notes that the current thread has returned. If the next thread is not started yet, makes the next thread the
+    /// current one and returns true, so that this fibre can run it.
     #[inline]
     pub(crate) fn exit_and_start_next(&self) -> bool {
         if self.is_abandoned.get() {
@@ -313,7 +314,7 @@ impl Block {
         }
     }
 
-    /// Makes the lanes of `warp` that have completed an operation runnable.
+    /// Makes the lanes in `completed` runnable. These are lanes of `warp` whose operation is complete.
     pub(crate) fn complete_operation(&self, warp: usize, completed: CompletedGroup) {
         let CompletedGroup { lanes, operation, at } = completed;
         self.counts.operations.set(self.counts.operations.get() + 1);
@@ -337,8 +338,8 @@ impl Block {
         self.last_seen.get(thread)
     }
 
-    /// Returns true if this run leaves out the synchronisation at `at`. The first call also records that the launch has
-    /// reached the synchronisation.
+    /// Returns true if the launch must skip the synchronisation at `at`, as a test has requested. The first call also
+    /// records that the launch has reached the synchronisation.
     #[inline(always)]
     pub(crate) fn leaves_out(&self, kind: SyncKind, at: Line) -> bool {
         self.records_synchronisations && self.look_up(kind, at)

@@ -1,4 +1,4 @@
-//! Recognises threads that poll, and stores one value per thread of a block.
+//! Recognises threads that poll, and defines `PerThread`, which stores one value per thread of a block.
 
 use std::cell::Cell;
 
@@ -47,7 +47,8 @@ impl PlainLoads {
         }
     }
 
-    /// Returns true if `thread` has made the load from `address` at `at` so often that it counts as a poll.
+    /// Returns true if `thread` has repeated the load from `address` at line `at` often enough that it counts as a
+    /// poll.
     #[inline(always)]
     pub(crate) fn is_poll(&self, thread: Thread, address: usize, at: Line) -> bool {
         let repeated = &self.repeated[thread.linear() as usize % MAX_THREADS];
@@ -59,8 +60,8 @@ impl PlainLoads {
 }
 
 impl Repeated {
-    /// Counts the load if it repeats the tracked load, and returns true if it was repeated often enough to be a poll.
-    /// Any other load replaces the tracked one if the thread has not repeated that one for a while.
+    /// Counts a load that repeats the tracked load, and returns true if the tracked load was repeated often enough to
+    /// be a poll. Any other load replaces the tracked load if the thread has not repeated the tracked load for a while.
     #[cold]
     fn is_repeated_often(&self, address: usize, at: Line) -> bool {
         let is_same = self.address.get() == address && self.at.get().is_some_and(|line| std::ptr::eq(line, at));
@@ -79,7 +80,7 @@ impl Repeated {
     }
 }
 
-/// One value per thread of a block, initially the default. Resetting the values is free if none was set.
+/// A table with one value per thread of a block, initially `T::default()`. A reset costs nothing if no value was set.
 pub(crate) struct PerThread<T> {
     values: Box<[Cell<T>]>,
     is_used: Cell<bool>,

@@ -6,9 +6,9 @@ use super::polling::POLLS_IN_A_ROW;
 use crate::order::Chooser;
 use crate::schedule::Schedule;
 
-/// Under a schedule in which blocks take turns, a thread yields after a random number of accesses below `2^MAX_SCALE`.
-/// All orders of magnitude are equally likely, so that a thread yields sometimes soon and sometimes late. The average
-/// is about 26 accesses.
+/// Under a schedule in which blocks take turns, a thread yields after a random number of accesses, fewer than
+/// `2^MAX_SCALE`. All orders of magnitude of this number are equally likely, so a thread yields sometimes soon and
+/// sometimes late. The average is about 26 accesses.
 const MAX_SCALE: u32 = 7;
 /// One of every `BLOCK_SHARE` preemptions switches to another block. The others switch to another thread of the block.
 const BLOCK_SHARE: u32 = 4;
@@ -16,7 +16,7 @@ const BLOCK_SHARE: u32 = 4;
 /// Decides when the current thread of a block yields, and whether another thread or another block runs next.
 #[derive(Default)]
 pub(crate) struct Preemption {
-    /// The thread yields before the access with this number, counted from 1. If it is 0, the thread never yields.
+    /// The number of accesses until the thread yields: 1 if it yields before its next access, 0 if it never yields.
     pub(crate) left: Cell<u32>,
     rule: Cell<Rule>,
     chooser: Cell<Chooser>,
@@ -38,7 +38,7 @@ impl Preemption {
             Schedule::Interleaved(_) => Rule::TakingTurns,
             _ => Rule::Never,
         });
-        // Other random numbers than those that choose among the block's threads.
+        // `!block` gives other random numbers than those that choose among the block's threads.
         self.chooser.set(Chooser::new(schedule, !block));
         self.draw();
     }
@@ -49,8 +49,7 @@ impl Preemption {
         if self.rule.get() == Rule::Never { POLLS_IN_A_ROW } else { 2 }
     }
 
-    /// Chooses the access before which the next thread will yield. Returns true if the next thread is one of another
-    /// block.
+    /// Chooses the access before which the next thread will yield. Returns true if another block runs next.
     pub(crate) fn draw(&self) -> bool {
         let mut chooser = self.chooser.get();
         let (left, is_to_block) = match self.rule.get() {

@@ -1,4 +1,4 @@
-//! Records the synchronisations that a block has reached, and which of them the run leaves out.
+//! Records the synchronisations that a block has reached, and which of them the launch must skip.
 
 use std::cell::RefCell;
 use std::ptr;
@@ -19,8 +19,8 @@ struct Entry {
 pub(crate) struct ReachedSynchronisations(RefCell<Vec<Entry>>);
 
 impl ReachedSynchronisations {
-    /// Returns true if the run leaves out the synchronisation at `at`. The first call also records in
-    /// `synchronisations` that the launch has reached it.
+    /// Returns true if the launch must skip the synchronisation at `at`. The first call for a synchronisation also
+    /// records in `synchronisations` that the launch has reached it.
     pub(super) fn leaves_out(&self, synchronisations: &Synchronisations, kind: SyncKind, at: Line) -> bool {
         let mut reached = self.0.borrow_mut();
         match reached.iter().position(|entry| ptr::eq(entry.at, at) && entry.kind == kind) {

@@ -112,8 +112,8 @@ impl Rendezvous {
         self.groups[thread.warp()].borrow().iter().find(|group| group.arrived & thread.bit() != 0).copied()
     }
 
-    /// Adds `thread` to the group of lanes that wait for the same operation, or opens a group. Once every lane of the
-    /// mask has joined or has `exited`, completes the group and returns it.
+    /// Adds `thread` to the group of lanes that wait for the same operation, or opens a group. Completes the group and
+    /// returns it once every lane of the mask has joined or exited. `exited` is the mask of exited lanes.
     pub(crate) fn join(&self, thread: Thread, request: &Request, exited: u32) -> Option<CompletedGroup> {
         let &Request { operation, mask, value, source, at } = request;
         let lane = &self.lanes[thread.warp()][thread.lane() as usize];
@@ -140,8 +140,8 @@ impl Rendezvous {
         Some(self.complete(thread.warp(), group))
     }
 
-    /// Completes and returns a group of `warp` in which every lane has joined or has `exited`. Returns `None` if no
-    /// group is complete.
+    /// Completes and returns a group of `warp` in which every lane has joined or exited. `exited` is the mask of exited
+    /// lanes. Returns `None` if no group is complete.
     pub(crate) fn take_complete(&self, warp: usize, exited: u32) -> Option<CompletedGroup> {
         let mut groups = self.groups[warp].borrow_mut();
         let complete = groups.iter().position(|group| group.is_complete(exited))?;

@@ -6,8 +6,8 @@ use crate::lanes::{LANES, MAX_WARPS, Thread};
 use crate::order::{Chooser, scramble};
 use crate::schedule::Schedule;
 
-/// The states of a warp's lanes, one bit per lane. A lane that does not run is pending, at a barrier, at an operation,
-/// polling or exited.
+/// The states of a warp's lanes, one bit per lane. A lane that does not run is in one of these states: pending, at a
+/// barrier, at an operation, polling or exited.
 #[derive(Default)]
 pub(crate) struct Warp {
     /// Lanes that may run, because they are not started yet or were woken.
@@ -26,15 +26,17 @@ pub(crate) struct Warp {
 /// The rule by which the scheduler chooses the next thread of a block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Preference {
-    /// Chooses the first lane of the current warp that may run. If the warp has none, the first warp that has one
-    /// becomes current.
+    /// Chooses the first lane of the current warp that may run. If no lane of the warp may run, the first warp with
+    /// such a lane becomes current.
     #[default]
     First,
     /// Chooses a random lane of the current warp. If none of its lanes may run, a random warp becomes current.
     OneWarp,
-    /// Chooses like `OneWarp`, but the chosen warp, and in each warp the chosen lane, always runs before all others.
+    /// Chooses like `OneWarp`, but one chosen warp always runs before all other warps, and in each warp one chosen lane
+    /// runs before all other lanes.
     Ahead,
-    /// Chooses like `OneWarp`, but the chosen warp, and in each warp the chosen lane, runs only when no other may run.
+    /// Chooses like `OneWarp`, but one chosen warp runs only when no other warp may run, and in each warp one chosen
+    /// lane runs only when no other lane may run.
     Behind,
     /// Chooses a random lane of any warp.
     AnyWarp,
@@ -59,8 +61,8 @@ impl Warp {
     }
 }
 
-/// The threads of a block that may run, as lane masks per warp, and the warp whose lanes run now. No operation loops
-/// over single threads.
+/// The threads of a block that may run, as lane masks per warp, and the warp whose lanes run now. No method loops over
+/// single threads.
 #[derive(Default)]
 pub(crate) struct RunQueue {
     chooser: Cell<Chooser>,
@@ -124,8 +126,8 @@ impl RunQueue {
         &self.warps[thread.warp()]
     }
 
-    /// Removes the next thread to run from the pending ones and returns its number. Usually picks lanes of the current
-    /// warp as long as any of them is pending.
+    /// Chooses the next thread to run, removes it from the pending threads and returns its number. Usually chooses
+    /// lanes of the current warp as long as one of these lanes is pending.
     #[inline]
     pub(crate) fn pick(&self) -> Option<u32> {
         if self.preference.get() != Preference::First {
@@ -168,7 +170,7 @@ impl RunQueue {
         Some(self.take(warp, lane))
     }
 
-    /// Removes `lane` of `warp`, which must be pending, from the pending lanes and returns the number of its thread.
+    /// Removes `lane` from the pending lanes of `warp` and returns the number of its thread. The lane must be pending.
     #[inline]
     fn take(&self, warp: usize, lane: u32) -> u32 {
         let rest = self.warps[warp].pending.get() & !(1 << lane);
@@ -185,7 +187,7 @@ impl RunQueue {
         self.choose_warp_of(self.pending.get());
     }
 
-    /// Makes one of the warps of the mask `warps`, which must not be 0, the current one.
+    /// Makes one of the warps in the mask `warps` the current warp. The mask must not be 0.
     #[inline]
     fn choose_warp_of(&self, warps: u32) {
         let mut chooser = self.chooser.get();

@@ -41,9 +41,9 @@ impl Block {
         }
     }
 
-    /// Lets the block's other threads run like [`Block::let_others_run`], because `watcher` has requested it. Notifies
-    /// the watcher when the thread pauses and when it resumes. The pause counts as progress, because the thread could
-    /// have continued.
+    /// Lets the block's other threads run like [`Block::let_others_run`], because `watcher` has requested a pause.
+    /// Notifies the watcher when the thread pauses and when it resumes. The pause counts as progress, because the
+    /// thread could have continued.
     #[cold]
     pub(crate) fn pause(&self, watcher: &dyn Watcher) {
         if self.is_unwinding() {
@@ -69,8 +69,8 @@ impl Block {
         panicking
     }
 
-    /// Waits until all earlier blocks have finished. The current thread's later effects on other blocks are then in a
-    /// deterministic order.
+    /// Waits until all earlier blocks have finished. Other blocks then see the thread's writes in a deterministic
+    /// order.
     #[inline]
     pub(crate) fn take_turn(&self) {
         if !self.has_turn.get() {
@@ -84,7 +84,7 @@ impl Block {
             Ok(()) => self.has_turn.set(true),
             Err(_cancelled) => {
                 self.abandon();
-                // A thread that already unwinds continues without this order: the effects are not observed.
+                // A thread that already unwinds does not wait for its turn, because its effects are not observed.
                 if !self.is_unwinding() {
                     unwind();
                 }
@@ -136,8 +136,8 @@ impl Block {
         self.suspend();
     }
 
-    /// Lets another thread run before an access at `at`, if the schedule requires it. Must not be called while the
-    /// thread panics.
+    /// Lets another thread run before an access at the source line `at`, if the schedule requires this switch. Must not
+    /// be called while the thread panics.
     #[inline]
     pub(crate) fn preempt(&self, at: Line) {
         self.last_seen.set(self.thread(), Some(at));
@@ -148,8 +148,8 @@ impl Block {
         }
     }
 
-    /// Waits before an atomic access if the schedule holds the thread there, and records the access if the launch is
-    /// traced.
+    /// Makes the thread wait before an atomic access if the schedule has a hold for this access. Records the access if
+    /// the launch is traced.
     pub(crate) fn wait_at_hold(&self, touch: &Touch) {
         let grid = self.grid();
         let Some(director) = &grid.director else { return };
@@ -172,13 +172,13 @@ impl Block {
         let pause = if self.preemption.draw() {
             Pause::Leaving
         } else {
-            // Chosen before the current thread becomes runnable.
+            // The next thread is chosen before the current one becomes runnable, so the two differ.
             let Some(next) = self.run_queue.pick() else { return };
             self.run_next(next);
             Pause::Waiting
         };
         self.run_queue.wake(thread.warp(), thread.bit());
-        // The count of polls is kept. Otherwise polling threads would run for ever.
+        // The count of polls survives the pause. Otherwise polling threads would run for ever.
         let polls_left = self.polls_left.get();
         self.suspend_as(pause);
         self.polls_left.set(polls_left);

@@ -1,4 +1,4 @@
-//! The part of a vector clock for the threads of one block.
+//! The part of a vector clock for the threads of one block. Each thread counts epochs, as the module `clock` describes.
 
 use std::rc::Rc;
 
@@ -30,7 +30,7 @@ pub(super) struct BlockClock {
 }
 
 impl BlockClock {
-    /// Makes the clock of `block` in which all threads have epoch `base` except those in `extras`, ordered by thread.
+    /// Makes the clock of `block`. All threads have the epoch `base`, except those in `extras`, ordered by thread.
     pub(super) fn new(block: u32, base: u32, extras: &[ThreadEpoch]) -> Self {
         let extras = match extras {
             [] => Extras::None,
@@ -91,7 +91,7 @@ impl BlockClock {
         }
         let mut mine = self.extras();
         if is_of_same_threads(mine, other.extras()) {
-            // No early exit, so that the compiler can compare several at a time.
+            // No early exit, so that the compiler can vectorise the comparisons.
             let pairs = mine.iter().zip(other.extras());
             return pairs.fold(true, |all, (own, known)| all & (known.epoch <= own.epoch.max(self.base)));
         }
@@ -106,7 +106,7 @@ impl BlockClock {
         })
     }
 
-    /// Adds the accesses that `other`, a clock of the same block, includes.
+    /// Adds to this clock every access that `other` includes. `other` must be a clock of the same block.
     pub(super) fn join(&mut self, other: &Self) {
         if self.has(other) {
             return;
@@ -118,7 +118,7 @@ impl BlockClock {
         self.merge(other);
     }
 
-    /// Does what [`join`](Self::join) does for two clocks of which neither includes the other.
+    /// Joins two clocks like [`join`](Self::join) if neither clock includes the other.
     pub(super) fn merge(&mut self, other: &Self) {
         if other.base <= self.base && self.raise(other.extras()) {
             return;
@@ -130,8 +130,8 @@ impl BlockClock {
         *self = Self::new(self.block, base, &extras);
     }
 
-    /// Tries to add the epochs of `others` in place, which needs `extras` to list all their threads already. Returns
-    /// false if nothing was changed.
+    /// Tries to raise, in place, the epochs of the threads in `others`. This is possible only if `extras` already lists
+    /// all these threads. Otherwise changes nothing and returns false.
     fn raise(&mut self, others: &[ThreadEpoch]) -> bool {
         let Extras::Many(mine) = &mut self.extras else { return false };
         let Some(mine) = Rc::get_mut(mine) else { return false };

@@ -48,7 +48,7 @@ impl BlockShadow {
             && let Some(copy) = self.copies.under_way(address)
         {
             let is_own = copy.begin.thread() == toucher.stamp.thread();
-            // A read by the copy's own thread is reported as a read of uninitialised memory.
+            // The checker reports a read by the copy's own thread as a read of uninitialised memory, not as a race.
             let is_allowed = is_own && (access == Access::Fill || toucher.uses(access));
             if !is_allowed {
                 return Err(Finding::Race(Conflict { with: copy.begin, address }));

@@ -1,4 +1,4 @@
-//! The cells of a page of shadow memory, each of which records the accesses to a few bytes.
+//! The cells of a page of shadow memory. Each cell records the accesses to a few bytes.
 
 use super::shadow::{Cell, Conflict, FRESH, HISTORY, Histories, NONE, Toucher};
 use super::stamp::Stamp;
@@ -16,7 +16,7 @@ pub(super) struct Cells {
 }
 
 impl Cells {
-    /// Makes the cells of a page of `bytes` bytes whose first access has `width` bytes. Reuses the memory of `cells`.
+    /// Makes the cells of a page of `bytes` bytes, for a first access of `width` bytes. Reuses the memory of `cells`.
     pub(super) fn new(bytes: usize, width: usize, mut cells: Vec<Cell>) -> Self {
         let shift = width.trailing_zeros();
         cells.clear();
@@ -34,8 +34,8 @@ impl Cells {
         (cell.write.tag() != NONE).then_some(cell.write)
     }
 
-    /// Checks and records `access` to `bytes` bytes of the page, from its byte `first` on. This byte has the address
-    /// `address`.
+    /// Checks and records `access` to `bytes` bytes of the page. `first` is the offset of the first byte in the page,
+    /// and `address` is the address of this byte.
     #[inline]
     pub(super) fn touch(
         &mut self,
@@ -79,7 +79,7 @@ impl Cells {
         Ok(())
     }
 
-    /// Divides each cell into smaller cells, each of which gets a copy of the history.
+    /// Divides each cell into smaller cells. Each smaller cell gets a copy of the history.
     fn split(&mut self, shift: u32, histories: &mut Histories) {
         let parts = 1 << (self.shift - shift);
         let mut cells = Vec::with_capacity(self.cells.len() * parts);

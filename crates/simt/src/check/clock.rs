@@ -2,12 +2,13 @@
 //! *knows* those accesses.
 //!
 //! Each thread counts epochs. A thread's epoch ends when the thread publishes its accesses. A block barrier moves all
-//! threads to a new epoch, the block's *base*: accesses of the block's threads in earlier epochs happened before the
-//! barrier. In the same way, an operation of all lanes of a warp gives the warp a base. Only operations of some lanes
-//! need an epoch for each pair of lanes.
+//! threads to a new epoch, the block's *base*. Accesses of the block's threads in epochs before the base happened
+//! before the barrier. In the same way, an operation of all lanes of a warp gives the warp a base. Only operations of
+//! some lanes need an epoch for each pair of lanes.
 //!
 //! [`VectorClocks`] hold the accesses that threads come to know by atomics and fences. After each barrier all threads
-//! of a block share the same vector clocks. A thread gets its own when it next executes an atomic or a fence.
+//! of a block share the same vector clocks. A thread gets its own vector clocks when it next executes an atomic or a
+//! fence.
 
 use super::block_clock::{BlockClock, ThreadEpoch};
 use super::stamp::{SET, Stamp};
@@ -19,21 +20,21 @@ const WIDTH: usize = LANES as usize;
 /// An epoch for each pair of lanes of a warp: lane `a` knows the accesses of lane `b` before the epoch `pairs[a][b]`.
 type Pairs = [[u32; WIDTH]; WIDTH];
 
-/// The vector clocks of a thread: the accesses that the thread knows by atomics and fences, and the accesses that it
-/// publishes by them.
+/// The vector clocks of a thread: the accesses that the thread knows, and the accesses that the thread publishes, by
+/// atomics and fences.
 ///
 /// Barriers and warp operations join all clocks of the threads that meet. The joined clocks include `fenced` and
 /// `pending`, because PTX has one order of all fences of a scope. A fence before a barrier therefore also orders
 /// another thread's atomic write after the barrier. A fence after a barrier also orders another thread's atomic read
-/// before it.
+/// before the barrier.
 #[derive(Clone, Debug, Default)]
 pub(super) struct VectorClocks {
     /// The accesses that happened before the thread's next access.
     pub(super) known: VectorClock,
     /// The value of `known` at the thread's last fence of device scope. The thread's atomic writes publish this clock.
     pub(super) fenced: VectorClock,
-    /// The value of `known` at a later fence of block scope. The thread's atomic writes publish this clock to their
-    /// block.
+    /// The value of `known` at the thread's last fence of block scope, if no fence of device scope followed. The
+    /// thread's atomic writes publish this clock to their block.
     pub(super) fenced_in_block: Option<VectorClock>,
     /// The clocks that the thread has read atomically but not yet acquired. These clocks join `known` at the next fence
     /// of device scope.
@@ -49,7 +50,8 @@ pub(super) struct VectorClocks {
 #[derive(Clone, Debug)]
 pub(super) struct LastRead {
     pub(super) address: usize,
-    /// The clocks published at the address: first those for all threads of the device, then those for the block.
+    /// The clocks published at the address: first the clock for all threads of the device, then the clock for the
+    /// block.
     pub(super) held: [VectorClock; 2],
     /// True if the thread has acquired the clocks in `held`.
     pub(super) is_known: bool,
@@ -62,7 +64,7 @@ impl VectorClocks {
     }
 
     fn join(&mut self, other: &Self) {
-        // If both sides have published all that they know, their clocks are joined only once.
+        // If both sides have published all that they know, `known` and `fenced` are equal and are joined only once.
         let is_known = |fenced: [&VectorClock; 2]| fenced[0].is_same(&self.known) && fenced[1].is_same(&other.known);
         let all_fenced = is_known([&self.fenced, &other.fenced]);
         let all_in_block = is_known([self.fenced_in_block(), other.fenced_in_block()]);
@@ -90,7 +92,7 @@ impl VectorClocks {
 struct Warp {
     /// The warp's base: all lanes of the warp know each other's accesses before this epoch.
     base: u32,
-    /// The epochs for pairs of lanes, if operations of only some lanes have been made.
+    /// The epochs for pairs of lanes, if some operations did not include all lanes of the warp.
     pairs: Option<Box<Pairs>>,
     /// The last epoch in which `pairs` was changed.
     pairs_until: u32,
@@ -106,7 +108,8 @@ pub(super) struct Clocks {
     base: u32,
     /// The latest epoch of any thread of the block.
     highest: u32,
-    /// Each thread's epoch, unless its warp's or block's base is later.
+    /// The epoch of each thread, unless the base of the thread's warp or block is later. That base is then the thread's
+    /// epoch.
     epochs: Box<[u32; MAX_THREADS]>,
     warps: Box<[Warp; MAX_WARPS]>,
     common: VectorClocks,
@@ -133,8 +136,8 @@ impl Default for Clocks {
 impl Clocks {
     /// Resets the clocks for the block with number `block` and `threads` threads.
     pub(super) fn begin(&mut self, block: u32, threads: u32) {
-        // Epochs continue from block to block, so that entries of the last block differ from this one's. Long
-        // before the numbers overflow, they start again.
+        // The numbers of epochs continue from block to block, so that old entries of an earlier block are never valid
+        // for this block. The numbers start again long before they overflow.
         if self.highest > u32::MAX / 2 {
             *self = Self::default();
         }
@@ -171,7 +174,7 @@ impl Clocks {
     }
 
     /// Ends the epoch of `thread` and returns the next one. A thread that learns of the new epoch knows all accesses of
-    /// `thread` before it.
+    /// `thread` before that epoch.
     pub(super) fn advance(&mut self, thread: u32) -> u32 {
         let next = self.epoch(thread) + 1;
         self.epochs[thread as usize % MAX_THREADS] = next;
@@ -184,7 +187,8 @@ impl Clocks {
         self.highest += 1;
         self.base = self.highest;
         if self.has_own {
-            // Threads with their own clocks come first: they may know the same, and they know more than the others.
+            // Threads with their own clocks are joined first. They know more than the others, and may have equal
+            // clocks.
             let mut all = VectorClocks::default();
             for thread in 0..self.threads {
                 if self.has_own_vectors(thread) {
@@ -196,7 +200,8 @@ impl Clocks {
         }
     }
 
-    /// Adds to `all` the accesses that the threads of this block know. Call it directly after [`Self::barrier`].
+    /// Adds to `all` the accesses that the threads of this block know. Call this function directly after
+    /// [`Self::barrier`].
     pub(super) fn publish_all(&self, all: &mut VectorClock) {
         all.join(&self.common.known);
         all.join(&self.common.pending);
@@ -204,8 +209,8 @@ impl Clocks {
         all.add(BlockClock::new(self.block, self.base, &[]));
     }
 
-    /// Makes the block's threads know all accesses in `all`, which are those of the whole grid, as after a fence. Call
-    /// it directly after [`Self::barrier`].
+    /// Makes the block's threads know and publish `all`, the accesses of the whole grid. Call this function directly
+    /// after [`Self::barrier`].
     pub(super) fn learn_all(&mut self, all: &VectorClock) {
         self.common = VectorClocks { known: all.clone(), fenced: all.clone(), ..VectorClocks::default() };
     }
@@ -251,8 +256,8 @@ impl Clocks {
         }
     }
 
-    /// Returns true if the accesses in `epoch` of `other`, a thread of the same block, happened before the next access
-    /// of `thread`.
+    /// Returns true if the accesses of the thread `other` of this block in `epoch` happened before the next access of
+    /// `thread`.
     #[inline]
     pub(super) fn has_seen(&self, thread: u32, other: u32, epoch: u32) -> bool {
         if thread == other || epoch < self.base {
@@ -272,8 +277,8 @@ impl Clocks {
         self.has_learnt(thread, self.block, other, epoch)
     }
 
-    /// Returns true if atomics and fences order the accesses of thread `other` of `block` in `epoch` before the next
-    /// access of `thread`.
+    /// Returns true if, because of atomics and fences, the accesses of the thread `other` of `block` in `epoch`
+    /// happened before the next access of `thread`.
     pub(super) fn has_learnt(&self, thread: u32, block: u32, other: u32, epoch: u32) -> bool {
         epoch < self.vectors(thread).known.epoch(block, other)
     }
@@ -306,8 +311,8 @@ impl Clocks {
         self.vectors(thread).known.known_of_set(block, first, epoch)
     }
 
-    /// Returns true if an atomic read of `thread` read a value that publishes the access `earlier`, but `thread` has
-    /// not acquired it.
+    /// Returns true if `thread` has atomically read a value that publishes the access `earlier`, but has not acquired
+    /// that access.
     pub(super) fn is_pending(&self, thread: u32, earlier: &Stamp) -> bool {
         let VectorClocks { pending, pending_in_block, .. } = self.vectors(thread);
         let has = |clock: &VectorClock| earlier.epoch < clock.epoch(earlier.block, earlier.thread());
@@ -343,7 +348,7 @@ impl Clocks {
         &mut self.own[thread as usize]
     }
 
-    /// Ends the epoch of `thread`, and returns the clock of all accesses that it knows, including its own.
+    /// Ends the epoch of `thread`. Returns the clock of all accesses that the thread knows, including its own.
     pub(super) fn snapshot(&mut self, thread: u32) -> VectorClock {
         let epoch = self.advance(thread);
         let mut extras = Vec::new();
@@ -364,7 +369,8 @@ impl Clocks {
         snapshot.add(BlockClock::new(self.block, self.base, extras));
         snapshot.is_of(self.block, ThreadEpoch { thread, epoch });
         if self.has_own_vectors(thread) {
-            // The thread's clock may include this knowledge about its own block. It then records its owner.
+            // The thread keeps the snapshot as its clock, because the snapshot stores its owner. It may include the
+            // thread's own block.
             self.own[thread as usize].known = snapshot.clone();
         }
         snapshot

@@ -1,6 +1,6 @@
-//! The asynchronous copies to a block's shared memory. A copy may write at any time from its beginning until its thread
-//! has waited for it. It therefore races with every access that is ordered neither before its beginning nor after this
-//! wait.
+//! The asynchronous copies to a block's shared memory. A copy may write at any time until the thread that began the
+//! copy has waited for its end. An access must therefore be ordered before the start of the copy or after this wait.
+//! Any other access races with the copy.
 //!
 //! # Design
 //!
@@ -42,7 +42,7 @@ impl AsyncCopies {
         if self.last.is_empty() { None } else { self.last.get(&(address / BYTES)).copied() }
     }
 
-    /// Returns the copy to the aligned 16 bytes that contain `address`, if its thread has not waited for it yet.
+    /// Returns the copy to the aligned 16 bytes that contain `address`, if the copy is still under way.
     pub(super) fn under_way(&self, address: usize) -> Option<AsyncCopy> {
         self.at(address).filter(|copy| copy.is_under_way)
     }

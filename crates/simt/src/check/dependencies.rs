@@ -2,9 +2,9 @@
 //!
 //! # Design
 //!
-//! A kernel whose PTX contains `griddepcontrol.wait` may begin while the launch before it still runs. Its threads must
-//! execute that instruction before they access global memory. The simulator itself runs one launch after the other, so
-//! this module only records which threads have waited.
+//! A kernel whose PTX contains `griddepcontrol.wait` may begin while the launch before it still runs. The kernel's
+//! threads must execute that instruction before they access global memory. The simulator itself runs one launch after
+//! the other, so this module only records which threads have waited.
 
 use crate::lanes::{MAX_WARPS, Thread};
 
@@ -29,8 +29,8 @@ impl Dependencies {
         is_first
     }
 
-    /// Records that `thread` is about to access global memory. Returns false if it has not waited for the previous
-    /// launches although other threads of the block have.
+    /// Records that `thread` is about to access global memory. Returns false if the thread has not waited for the
+    /// previous launches, although other threads of the block have.
     #[inline(always)]
     pub(super) fn allow(&mut self, thread: Thread) -> bool {
         let (warp, bit) = (thread.warp() % MAX_WARPS, thread.bit());

@@ -13,7 +13,7 @@ use crate::watch::Touch;
 
 /// The size of a page of shadowed global memory in bytes.
 const PAGE: usize = 4096;
-/// The number of recently accessed pages that are found without a search, by the lowest bits of their numbers.
+/// The size of a cache of recently accessed pages. The lowest bits of a page's number are its index in the cache.
 const RECENT: usize = 64;
 /// The maximum number of pages of shadow memory that an OS thread keeps for later launches.
 const MAX_SPARE_PAGES: usize = 2048;
@@ -27,7 +27,7 @@ struct Page {
     cells: Option<Cells>,
     /// The allocations in the page that had uninitialised bytes when the launch first accessed the page.
     fresh: Vec<Arc<Written>>,
-    /// States whether the launch may write all, some or none of the page's bytes.
+    /// The bytes of the page that the launch may write: all, some or none.
     writable: Writable,
 }
 
@@ -113,7 +113,7 @@ impl Global {
             None => Writable::All,
             Some(writable) if writable.iter().any(|&(first, last)| first <= start && end <= last) => Writable::All,
             Some(writable) if writable.iter().any(|&(first, last)| first < end && start < last) => Writable::Some,
-            // Memory in no region is reached through pointers.
+            // Memory outside of all regions can be accessed only through pointers. It counts as writable.
             Some(_) if !self.shown.iter().any(|&(first, last)| first < end && start < last) => Writable::All,
             Some(_) => Writable::None,
         };
@@ -154,7 +154,7 @@ impl Drop for Global {
         let used = self.pages.drain(..).filter_map(|page| page.cells.map(Cells::into_memory));
         spare.extend(used);
         spare.truncate(MAX_SPARE_PAGES);
-        // An OS thread that is about to end keeps nothing.
+        // If the OS thread is about to end, the pages are dropped.
         let _ending = SPARE.try_with(|retained| retained.set(spare));
     }
 }

@@ -1,9 +1,9 @@
 //! The earlier accesses to a few bytes that a later access could race with.
 //!
-//! The history drops an access once a later one subsumes it. A later access subsumes an earlier one that happened
-//! before it if every access that races with the earlier one also races with the later one. Every access is checked
-//! when it is made, so the last plain write subsumes all accesses before it. The history keeps the plain reads, atomic
-//! reads and atomic writes since that write in separate sets.
+//! A later access *subsumes* an earlier one under two conditions: the earlier one happened before it, and every access
+//! that races with the earlier one also races with the later one. The history drops an access once a later one subsumes
+//! it. Every access is checked when it is made, so the last plain write subsumes all accesses before it. The history
+//! keeps the plain reads, atomic reads and atomic writes since that write in separate sets.
 
 use super::clock::Clocks;
 use super::stamp::{SET, Stamp};
@@ -55,7 +55,7 @@ impl Past<'_> {
     }
 }
 
-/// The threads of a set that made the same access in the same epoch.
+/// The threads of one set (see `stamp`) that made the same access in the same epoch.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Group {
     /// The access of any one of the threads.
@@ -99,11 +99,11 @@ pub(super) struct Accesses {
     groups: Vec<Group>,
     /// The number of groups of accesses at which `add` removes redundant groups.
     limit: u32,
-    /// True if the set has one access, which no thread can have in its past. It subsumes all others.
+    /// True if the set has one access, which no thread can have in its past. This access subsumes all others.
     is_unpublished: bool,
 }
 
-/// The minimum number of groups of accesses in a set at which redundant groups are searched for.
+/// The minimum number of groups in a set at which `add` searches for redundant groups.
 const MIN_TO_SEARCH: usize = 32;
 
 impl Accesses {
@@ -117,18 +117,18 @@ impl Accesses {
         (self.limit, self.is_unpublished) = (0, false);
     }
 
-    /// Returns the access of the set that no thread can ever have in its past, if there is one. It subsumes all others.
+    /// Returns the access that no thread can ever have in its past, if the set has one. It subsumes all other accesses.
     pub(super) fn unpublished(&self) -> Option<Stamp> {
         self.groups.first().filter(|_| self.is_unpublished).map(|group| group.stamp)
     }
 
-    /// Returns true if the group added last has an access by the thread of `stamp` in the same epoch.
+    /// Returns true if the last group contains an access that the thread of `stamp` made in the epoch of `stamp`.
     #[inline]
     pub(super) fn is_last(&self, stamp: &Stamp) -> bool {
         self.groups.last().is_some_and(|last| last.stamp.is_of_set(stamp) && last.threads & stamp.bit() != 0)
     }
 
-    /// Returns an access of the set that the thread of `stamp` made in the same epoch.
+    /// Returns an access of the set that the thread of `stamp` made in the epoch of `stamp`.
     pub(super) fn of_same(&self, stamp: &Stamp) -> Option<Stamp> {
         let is_of = |group: &&Group| group.stamp.is_of_set(stamp) && group.threads & stamp.bit() != 0;
         self.groups.iter().find(is_of).map(|group| group.stamp)
@@ -139,7 +139,7 @@ impl Accesses {
         self.groups.first()?.stamps().next()
     }
 
-    /// Adds `stamp` and returns true, if it differs from the access added last only in its thread.
+    /// If `stamp` differs only in its thread from the access added last, adds `stamp` and returns true.
     #[inline]
     pub(super) fn add_like_last(&mut self, stamp: &Stamp) -> bool {
         match self.groups.last_mut() {
@@ -151,7 +151,7 @@ impl Accesses {
         }
     }
 
-    /// Returns an access of the set that is not in `past`, if it has one.
+    /// Returns an access of the set that is not in `past`, if there is one.
     pub(super) fn first_outside(&self, past: &Past<'_>) -> Option<Stamp> {
         self.groups.iter().find_map(|group| group.first_outside(past))
     }
@@ -161,7 +161,7 @@ impl Accesses {
         self.groups.iter().any(|group| past.inside(group) != 0)
     }
 
-    /// Adds the access `stamp`. May remove accesses in its `past`, because `stamp` subsumes them.
+    /// Adds the access `stamp`. May remove accesses in `past`, which is the past of `stamp`: `stamp` subsumes them.
     #[inline]
     pub(super) fn add(&mut self, stamp: &Stamp, past: &Past<'_>) {
         match self.groups.last_mut() {
@@ -198,7 +198,7 @@ impl Accesses {
         self.merge(stamp);
     }
 
-    /// Adds the access `stamp`, and removes earlier accesses of its thread.
+    /// Adds the access `stamp`, and removes earlier accesses of the same thread.
     fn merge(&mut self, stamp: &Stamp) {
         let mut is_in = false;
         self.groups.retain_mut(|group| {
@@ -218,7 +218,7 @@ impl Accesses {
         }
     }
 
-    /// Adds `stamp`, unless the set has an earlier access of its thread, which every past with `stamp` includes, too.
+    /// Adds `stamp`, unless the set has an earlier access of the same thread. A past with `stamp` also has that access.
     pub(super) fn add_first(&mut self, stamp: &Stamp, past: &Past<'_>) {
         if let Some(last) = self.groups.last()
             && past.is_unpublished(&last.stamp)
@@ -239,7 +239,7 @@ impl Accesses {
     }
 }
 
-/// An atomic write, or several writes that differ only in their threads and that no other thread has read.
+/// An atomic write, or several atomic writes that no thread has read and that differ only in their threads.
 #[derive(Clone, Debug)]
 struct Write {
     group: Group,
@@ -252,7 +252,7 @@ impl Write {
         Self { group: Group::new(stamp), observers: Accesses::default() }
     }
 
-    /// Adds `other` to this write and returns true, if they differ only in their threads and no thread has read them.
+    /// Adds `other` and returns true if no thread has read either write and they differ only in their threads.
     fn add(&mut self, other: &Self) -> bool {
         let is_like = [&*self, other].iter().all(|write| write.observers.groups.is_empty())
             && self.group.stamp.is_like(&other.group.stamp);
@@ -268,13 +268,13 @@ impl Write {
         self.group.threads != 0 && !self.observers.has_inside(past)
     }
 
-    /// Returns the first of these writes that is not in `past`.
+    /// Returns the first write of the group that is not in `past`.
     fn first_outside(&self, past: &Past<'_>) -> Option<Stamp> {
         self.group.first_outside(past).filter(|_| !self.observers.has_inside(past))
     }
 
-    /// Returns true if `past` includes the write or an atomic read of its value. In PTX's terms, a write precedes an
-    /// atomic read of its value in observation order, and therefore later accesses in causality order, without a fence.
+    /// Returns true if `past` includes the write or an atomic read of its value. In PTX's terms, a write precedes such
+    /// a read in observation order. Even without a fence, the write precedes later accesses in causality order.
     fn is_before(&self, past: &Past<'_>) -> bool {
         past.has_stamp(&self.group.stamp) || self.observers.has_inside(past)
     }
@@ -297,7 +297,7 @@ pub(super) struct History {
 #[derive(Clone, Debug, Default)]
 struct Atomics {
     reads: Accesses,
-    /// The last atomic write. It subsumes the writes that its thread knew or has read.
+    /// The last atomic write. This write subsumes the writes that its thread knew or has read.
     last_write: Option<Write>,
     /// The atomic writes that `last_write` does not subsume.
     writes: Vec<Write>,
@@ -321,13 +321,13 @@ impl History {
         self.atomics.as_ref().is_some_and(|atomics| atomics.last_write.is_some())
     }
 
-    /// Returns an atomic write that is not in `past`, with which a plain access would race.
+    /// Returns an atomic write that would race with a plain access, because the write is not in `past`.
     #[inline]
     pub(super) fn atomic_write_outside(&self, past: &Past<'_>) -> Option<Stamp> {
         self.atomics.as_ref().and_then(|atomics| atomics.write_outside(past))
     }
 
-    /// Returns an atomic read that is not in `past`, with which a plain write would race.
+    /// Returns an atomic read that would race with a plain write, because the read is not in `past`.
     pub(super) fn atomic_read_outside(&self, past: &Past<'_>) -> Option<Stamp> {
         self.atomics.as_ref().and_then(|atomics| atomics.reads.first_outside(past))
     }
@@ -375,7 +375,7 @@ impl Atomics {
 
     fn add_write(&mut self, stamp: &Stamp, past: &Past<'_>, reads: bool) {
         let last = self.last_write.replace(Write::new(*stamp)).filter(|last| !reads && !last.is_before(past));
-        // Now and not later: a thread that reads this write does not know all of this past.
+        // This must happen now: a thread that later reads this write does not know all of this past.
         self.writes.retain_mut(|write| write.keep_outside(past));
         if self.writes.len() >= MIN_TO_SEARCH.max(self.limit) {
             if let Some(unpublished) = self.writes.iter().position(|write| write.is_unpublished(past)) {

@@ -1,15 +1,16 @@
-//! The first atomic writes to uninitialised memory, to find atomic reads that are not ordered after one of them.
+//! Records the first atomic writes to uninitialised memory, to find atomic reads that are not ordered after any of
+//! them.
 //!
-//! Two atomic accesses do not race. But if memory was uninitialised before the launch, an atomic read must be ordered
-//! after one of its first atomic writes. Otherwise the read may return uninitialised memory, even if it did not in this
-//! run.
+//! Two atomic accesses do not race. However, if memory was uninitialised before the launch, an atomic read must be
+//! ordered after one of the first atomic writes to this memory. Otherwise the read may return uninitialised memory,
+//! even if it did not in this run.
 
 use rustc_hash::FxHashMap;
 
 use super::history::{Accesses, Past};
 use super::stamp::Stamp;
 
-/// The first atomic writes to each address whose first write was atomic. None of these writes is ordered after another.
+/// For each address whose first write was atomic, the first atomic writes. None of them is ordered after another.
 #[derive(Default)]
 pub(super) struct Initial(FxHashMap<usize, Accesses>);
 
@@ -30,7 +31,7 @@ impl Initial {
         }
     }
 
-    /// Returns true if no first atomic writes are recorded.
+    /// Returns true if no atomic writes to uninitialised memory are recorded.
     #[inline(always)]
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -40,7 +41,8 @@ impl Initial {
     /// write, and `uses` is true if the kernel uses the value that the access reads.
     ///
     /// # Errors
-    /// One of the first writes, if the kernel uses the value read and the read is ordered after none of them.
+    /// One of the first atomic writes, if the kernel uses the value read and the read is ordered after none of these
+    /// writes.
     #[inline(never)]
     pub(super) fn follow(
         &mut self,

@@ -1,5 +1,5 @@
-//! Records for each thread the last atomic write of another thread whose value it has read: its last *message*. If a
-//! fence or a barrier is missing, the report of a race can then tell if the writer or the reader lacks it.
+//! Records the last *message* of each thread: the last atomic write by another thread whose value the thread has read.
+//! If a fence or a barrier is missing, the report of a race can then state whether the writer or the reader lacks it.
 
 use super::clock::Clocks;
 use super::stamp::Stamp;
@@ -7,7 +7,7 @@ use crate::faults::remedy::Remedy;
 use crate::lanes::LANES;
 use crate::watch::{Access, MemoryOrder};
 
-/// An atomic write, as the thread that has read its value records it.
+/// A message: an atomic write whose value a thread has read.
 #[derive(Clone, Copy)]
 struct Message {
     from: Stamp,
@@ -15,7 +15,7 @@ struct Message {
     is_acquired: bool,
 }
 
-/// For each thread of a block, the last atomic write by another thread that this thread has read.
+/// The last message that each thread of a block has read.
 #[derive(Default)]
 pub(super) struct Messages {
     last: Vec<Option<Message>>,
@@ -30,8 +30,8 @@ impl Messages {
         }
     }
 
-    /// Records that `thread` has read the value of the atomic write `found` by its atomic access `stamp` of the kind
-    /// `access`.
+    /// Records that `thread` has read the value of the atomic write `found`, if any. `stamp` is the access that read
+    /// the value, and `access` is its kind.
     #[inline]
     pub(super) fn note(&mut self, thread: u32, stamp: &Stamp, found: Option<Stamp>, access: Access) {
         if let Some(from) = found
@@ -51,9 +51,9 @@ impl Messages {
         }
     }
 
-    /// Returns the missing synchronisation if an atomic write was meant to publish the access `earlier` to `thread`.
-    /// Returns `None` if no thread of the block of `clocks` has read such a write. A write that `thread` itself has
-    /// read takes precedence.
+    /// Returns the synchronisation that is missing between the access `earlier` and `thread`, if an atomic write was
+    /// meant to publish `earlier`. Returns `None` if no thread of the block of `clocks` has read such a write. A write
+    /// that `thread` itself has read takes precedence over writes that other threads have read.
     pub(super) fn remedy(&self, thread: u32, earlier: &Stamp, clocks: &Clocks) -> Option<Remedy> {
         let message_after = |reader: u32| {
             let message = self.last.get(reader as usize)?.filter(|message| is_later(message, earlier))?;
@@ -61,7 +61,7 @@ impl Messages {
         };
         let others = || (0..self.last.len() as u32).filter(|&other| other != thread).filter_map(message_after);
         let is_other_block = earlier.block != clocks.block;
-        // Within a block a barrier is enough, unless warps communicate through one lane each.
+        // Within a block a barrier is enough, unless each warp communicates through one of its lanes.
         let is_for_warp = |reader| is_one_warp(reader, thread) && !is_one_warp(thread, earlier.thread());
         let is_for_others = |&(reader, Message { from, .. }): &(u32, Message)| {
             is_other_block || is_for_warp(reader) && is_one_warp(from.thread(), earlier.thread())
@@ -94,8 +94,8 @@ fn is_later(message: &Message, earlier: &Stamp) -> bool {
     message.from.block == earlier.block && message.from.epoch >= earlier.epoch
 }
 
-/// Returns a remedy if the writer of the message is not the thread that made `earlier` and did not synchronise with
-/// that thread before the write. `reader` is the thread that has read the message.
+/// Returns a remedy if the writer of the message did not synchronise, before the write, with the thread that made
+/// `earlier`. Returns `None` if that thread is the writer. `reader` is the thread that has read the message.
 fn before_release((reader, Message { from, .. }): (u32, Message), earlier: &Stamp, clocks: &Clocks) -> Option<Remedy> {
     // A barrier between the two would have ended the epoch, and the write would have released the earlier access.
     let is_released = clocks.latest_known(reader, from.block, from.thread()) >= from.epoch;

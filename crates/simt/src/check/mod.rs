@@ -2,28 +2,29 @@
 //!
 //! Two accesses to one byte race if at least one is a write, at least one is not atomic, and neither happened before
 //! the other. The happens-before order follows from the barriers, warp operations, atomics and fences that the threads
-//! executed, never from the order in which the simulator ran them. A race is therefore found under any schedule, as
-//! long as both accesses are made. The checker compares every access with all earlier ones that could race with it. The
-//! order is exact, so every reported race is real.
+//! executed. It never follows from the order in which the simulator ran the threads. The checker therefore finds a race
+//! under any schedule in which both accesses are made. The checker compares every access with all earlier ones that
+//! could race with it. The order is exact, so every reported race is real.
 //!
-//! The modules `clock`, `block_clock` and `vector_clock` represent the happens-before order, and `sync` has the rules
-//! of atomics and fences. `messages` records the atomic writes that threads have read, and `initial` the first atomic
-//! writes to uninitialised memory. `stamp`, `history` and `shadow` record the accesses, `global` and `block_shadow`
-//! those to the two kinds of memory, and `copies` the asynchronous copies. `report` makes the faults.
+//! The modules `clock`, `block_clock` and `vector_clock` represent the happens-before order. `sync` has the rules of
+//! atomics and fences. `messages` records the atomic writes that threads have read. `initial` records the first atomic
+//! writes to uninitialised memory. `stamp`, `history` and `shadow` define how accesses are recorded. `global` records
+//! accesses to global memory, `block_shadow` records accesses to shared memory, and `copies` records asynchronous
+//! copies. `report` makes the faults.
 //!
 //! # Design
 //!
 //! - Atomics of different widths race with each other. An atomic or fence of block scope orders nothing for other
-//!   blocks, and such an atomic races with atomics of other blocks. Where one thread uses several scopes at one
-//!   address, its last atomic subsumes its earlier ones.
+//!   blocks, and such an atomic races with atomics of other blocks. If one thread uses several scopes at one address,
+//!   the checker keeps only the thread's last atomic there.
 //! - A barrier in shared memory (`mbarrier`) stores the clocks of the threads that arrived before the end of its last
 //!   phase. A wait acquires these clocks.
-//! - Shuffles and votes order memory unless the check is strict. GPUs order it and programs rely on this, but CUDA's
-//!   documentation does not promise it. The kernels in `gpu` pass the default and the strict check.
-//! - The checker is tested in four ways. Tests leave out each barrier, warp synchronisation and fence of the kernels in
-//!   turn, selected by source line at run time, and the checker must notice its absence. The faulty kernels must be
-//!   reported at their lines. Some hundred small kernels must be classified correctly. Random programs are compared
-//!   with the definition above by brute force.
+//! - Shuffles and votes order memory unless the check is strict. GPUs give this order and programs rely on it, but
+//!   CUDA's documentation does not promise it. The kernels in `gpu` pass both the default check and the strict check.
+//! - The checker is tested in four ways. Tests leave out the barriers, warp synchronisations and fences of the kernels,
+//!   one at a time, selected by source line at run time. The checker must notice each omission. The checker must report
+//!   the faulty kernels at their lines. The checker must classify some hundred small kernels correctly. For random
+//!   programs, a brute-force search by the definition above must find the same races.
 
 mod block_clock;
 mod block_shadow;
@@ -73,15 +74,16 @@ use crate::watch::{Access, BarrierDivergence, MemoryOrder, Next, Touch, Watcher}
 /// Options of the checker, which makes a launch also report data races and reads of uninitialised memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Checks {
-    /// `true` if a shuffle or a vote orders the memory accesses of its lanes, as a warp synchronisation does. GPUs
-    /// order them and programs rely on this, but CUDA's documentation does not guarantee it.
+    /// `true` if a shuffle or a vote orders the memory accesses of its lanes, as a warp synchronisation does. GPUs give
+    /// this order and programs rely on it, but CUDA's documentation does not guarantee it.
     pub shuffles_order_memory: bool,
     /// `true` if the warps of a block may reach one line of a block barrier by different calls or in different loop
     /// iterations.
     ///
-    /// GPUs count warps at a barrier, but CUDA's documentation requires all threads of the block to reach the same one.
-    /// If this is `false`, a launch warns of such warps ([`NoteKind::WarpsApart`](crate::NoteKind::WarpsApart)) and
-    /// continues. The lanes of one warp must reach the barrier together in any case.
+    /// GPUs count warps at a barrier, but CUDA's documentation requires all threads of the block to reach the same
+    /// barrier. If this is `false`, a launch warns of such warps
+    /// ([`NoteKind::WarpsApart`](crate::NoteKind::WarpsApart)) and continues. The lanes of one warp must reach the
+    /// barrier together in any case.
     pub warps_may_part: bool,
 }
 
@@ -120,7 +122,8 @@ pub(crate) struct Checker {
     /// The order in which the blocks of the grid run.
     order: BlockOrder,
     regions: Vec<Region>,
-    /// The statics of the launch, because `regions` lacks those whose memory is allocated during the launch.
+    /// The static variables of the launch. `regions` lacks a static variable whose memory is allocated during the
+    /// launch.
     statics: Option<Statics>,
     state: RefCell<State>,
 }
@@ -197,8 +200,8 @@ impl Watcher for Checker {
         let finding = self.state.borrow_mut().touch(block, touch);
         match finding {
             Ok(()) => Next::Continue,
-            // The write may come from a thread that has not run yet. Nothing orders it before this read then, so that
-            // the two race, and the report names both.
+            // A thread that has not run yet may write these bytes. Nothing orders that write before this read, so the
+            // two race, and the report names both accesses.
             Err(Finding::Uninitialised { .. }) => Next::LetOthersRun,
             Err(race) => self.fault(block, touch, race),
         }
@@ -295,7 +298,7 @@ impl State {
         };
         if touch.access.is_atomic() {
             if is_first || !initial.is_empty() {
-                // Not the earlier `past`, which then stays in registers.
+                // A new `Past`, so that the compiler keeps the earlier `past` in registers.
                 let past = Past { clocks, publications: &self.publications, block: clocks.block, thread };
                 let access = (touch.address, is_first, uses(touch.access, is_unused));
                 let early = |with| Finding::Early(Conflict { with, address: touch.address });

@@ -34,7 +34,7 @@ impl Checker {
         let here = block.thread();
         let other = self.state.borrow().sites.get(with.site());
         let copy = if other.access.is_of_copy() { self.last_copy(block, address) } else { None };
-        // A copy is reported at its beginning.
+        // The report names the line at which the copy began.
         let there = copy.map_or(other, |copy| self.state.borrow().sites.get(copy.begin.site()));
         let overlap = if is_early { None } else { self.overlap(block, touch, address, other).map(Box::new) };
         let (_, other_block) = self.order.index_at(with.block.into(), self.grid);
@@ -64,8 +64,8 @@ impl Checker {
         if is_early { FaultKind::EarlyRead(race) } else { FaultKind::Race(race) }
     }
 
-    /// Returns the remedy that would order the access `touch` after the earlier access `with`, which was made at
-    /// `other`.
+    /// Returns the remedy that would order the access `touch` after the earlier access `with`. `other` is the source
+    /// site of the earlier access.
     fn remedy(
         &self,
         block: &BlockContext,
@@ -92,6 +92,9 @@ impl Checker {
         if touch.access.is_of_copy() {
             return Remedy::EitherSideOfCopyByBarrier;
         }
+        if accesses.contains(&Access::Borrow) {
+            return Remedy::NoBorrow;
+        }
         if accesses == [Access::Store; 2] && is_same_line(touch.at, other.at) {
             return Remedy::OneThread;
         }
@@ -108,8 +111,8 @@ impl Checker {
         self.between(block, with, between_blocks)
     }
 
-    /// Returns the remedy that orders the current thread after the thread of `with`. If that thread is in another
-    /// block, this is `between_blocks`.
+    /// Returns the remedy that orders the current thread after the thread that made the access `with`. Returns
+    /// `between_blocks` if that thread is in another block.
     fn between(&self, block: &BlockContext, with: &Stamp, between_blocks: Remedy) -> Remedy {
         if with.block == number(block) {
             Remedy::in_block(block.thread().linear(), with.thread())
@@ -162,8 +165,8 @@ impl Checker {
     }
 }
 
-/// Returns the remedy that orders the access `touch` after the asynchronous `copy`. The access `with` at `other` is the
-/// beginning or the end of the copy.
+/// Returns the remedy that orders the access `touch` after the asynchronous `copy`. `with` is the access that begins or
+/// ends the copy, and `other` is its source site.
 fn after_copy(touch: &Touch, (with, other): (&Stamp, Site), copy: AsyncCopy, past: &Past<'_>) -> Remedy {
     let (is_own, is_after) = (with.thread() == past.thread, past.has_stamp(&copy.begin));
     if is_own {
@@ -171,7 +174,8 @@ fn after_copy(touch: &Touch, (with, other): (&Stamp, Site), copy: AsyncCopy, pas
     } else if touch.access.is_of_copy() && !is_after && is_same_line(touch.at, other.at) {
         Remedy::OneCopy
     } else if is_after || !touch.access.writes() && !copy.overwrites {
-        // The access cannot need the value before the copy.
+        // The access cannot need the old value, because the access follows the copy's beginning or the old value is
+        // uninitialised.
         Remedy::WaitForCopyAndBarrier
     } else {
         Remedy::EitherSideOfCopyByBarrier
@@ -182,6 +186,7 @@ fn kind_of(access: Access) -> RaceAccess {
     match access {
         Access::Load => RaceAccess::Load,
         Access::Store => RaceAccess::Store,
+        Access::Borrow => RaceAccess::MutableBorrow,
         Access::Discard | Access::Fill => RaceAccess::AsynchronousCopy,
         Access::AtomicLoad(..) => RaceAccess::AtomicLoad,
         Access::AtomicStore(..) => RaceAccess::AtomicStore,

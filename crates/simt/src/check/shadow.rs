@@ -16,8 +16,8 @@ pub(super) const PLAIN: u32 = 1;
 const ATOMIC: u32 = 2;
 /// The tag of a history. The number of the history is stored in place of the block.
 pub(super) const HISTORY: u32 = 3;
-/// The tag of a plain read that no thread can ever have in its past. It subsumes all later reads, because a write that
-/// races with a later read also races with it.
+/// The tag of a plain read that no thread can ever have in its past. This read subsumes all later reads, because a
+/// write that races with a later read also races with this read.
 const UNPUBLISHED: u32 = 4;
 
 const EMPTY: Stamp = Stamp::new(0, 0, 0, 0, NONE);
@@ -107,7 +107,7 @@ pub(super) struct Toucher<'a> {
     pub(super) is_mixed: bool,
     /// True if the kernel ignores the value that an atomic update returns.
     pub(super) is_unused: bool,
-    /// If this access is atomic, set to the atomic write whose value it reads.
+    /// The atomic write whose value this access reads. Set only if this access is atomic.
     pub(super) found: Option<Stamp>,
     /// Set to true if this access is an atomic write and the first write to any of its bytes.
     pub(super) initialises: bool,
@@ -154,7 +154,7 @@ impl Toucher<'_> {
     pub(super) fn touch(&mut self, cell: &mut Cell, access: Access) -> Result<(), Stamp> {
         match access {
             Access::Load => self.load(cell),
-            Access::Store | Access::Fill => self.store(cell),
+            Access::Store | Access::Borrow | Access::Fill => self.store(cell),
             // Recorded even after a store in the same epoch, because it undoes that store.
             Access::Discard => self.store_anew(cell),
             Access::AtomicLoad(..) => self.atomic_load(cell),
@@ -338,8 +338,8 @@ impl Toucher<'_> {
         }
     }
 
-    /// Checks an atomic access against atomics that are not "morally strong" with it, in PTX's words. These are atomics
-    /// of another width, and atomics of other blocks if either access has block scope.
+    /// Checks an atomic access against atomics that are not "morally strong" with it, in PTX's words. Such atomics have
+    /// another width, or they come from another block and one of the two accesses has block scope.
     #[inline(always)]
     fn check_strength(&self, cell: &Cell, writes: bool) -> Result<(), Stamp> {
         if self.has_narrow || self.is_mixed { self.check_each_strength(cell, writes) } else { Ok(()) }

@@ -1,4 +1,4 @@
-//! Numbers source sites: a number takes less memory than the address of a location.
+//! Gives each source site a number, which takes less memory than the address of a `Location`.
 
 use std::cell::Cell;
 
@@ -8,7 +8,7 @@ use super::stamp::Stamp;
 use crate::source::Line;
 use crate::watch::Access;
 
-/// The number of recently used sites that are found without a search.
+/// The size of a cache of recently used sites, by hash key.
 const RECENT: usize = 256;
 
 /// A source site and the kind of access that is made there.
@@ -23,8 +23,8 @@ pub(super) struct Site {
 /// The source sites at which the launch has accessed memory so far.
 pub(super) struct Sites {
     all: Vec<Site>,
-    /// For each site, the site at which a thread loaded from an address before it stored there at this site. Holds the
-    /// number of the load's site plus 1, or 0 if there was no such load.
+    /// For each site that stores to an address: the site at which the same thread loaded from this address before. Each
+    /// element is the number of the load's site plus 1, or 0 if there was no such load.
     loads: Vec<Cell<u32>>,
     numbers: FxHashMap<usize, u32>,
     recent: Box<[(usize, u32); RECENT]>,
@@ -40,8 +40,8 @@ impl Sites {
         self.all[number as usize]
     }
 
-    /// Records that a thread stores, at site number `store`, to an address from which it has loaded at site number
-    /// `load`.
+    /// Records that a thread stores to an address from which it has loaded before. `store` and `load` are the numbers
+    /// of the two source sites.
     #[inline]
     pub(super) fn note_update(&self, store: u32, load: u32) {
         if let Some(noted) = self.loads.get(store as usize) {
@@ -49,7 +49,7 @@ impl Sites {
         }
     }
 
-    /// Returns true if a thread has stored, at the site `store`, to an address from which it had loaded at the site
+    /// Returns true if a thread has stored at the site `store` to an address from which it had loaded at the site
     /// `load`.
     pub(super) fn is_update(&self, store: Site, load: Site) -> bool {
         let number = |site: Site| self.numbers.get(&key(site.at, site.access, site.bytes)).copied();
@@ -70,7 +70,7 @@ impl Sites {
     #[cold]
     fn find(&mut self, key: usize, at: Line, access: Access, bytes: usize) -> u32 {
         let number = *self.numbers.entry(key).or_insert_with(|| {
-            // If there are more sites than numbers, the last number stands for the latest site.
+            // If there are more sites than numbers, the last number is reused for each new site.
             self.all.truncate(Stamp::SITES as usize - 1);
             self.all.push(Site { at, access, bytes });
             self.loads.resize(self.all.len(), Cell::new(0));
@@ -104,5 +104,6 @@ fn code(access: Access) -> usize {
         Access::Discard => 5,
         Access::Arrive => 6,
         Access::Fill => 7,
+        Access::Borrow => 8,
     }
 }

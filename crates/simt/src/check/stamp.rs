@@ -73,7 +73,7 @@ impl Stamp {
         (self.block, self.epoch) == (other.block, other.epoch) && (self.who ^ other.who) & !(PLACE | TAG) == 0
     }
 
-    /// Returns the same access by the thread at index `place` of the set.
+    /// Returns the same access by another thread of the set: the thread whose index in the set is `place`.
     pub(super) fn at_place(&self, place: u32) -> Self {
         Self { who: self.who & !PLACE | place << TAG_BITS, ..*self }
     }

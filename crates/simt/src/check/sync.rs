@@ -1,14 +1,14 @@
-//! The rules by which atomics and fences order accesses of different threads: those of PTX's memory model, which agree
-//! with C++'s.
+//! The rules by which atomics and fences order accesses of different threads. These are the rules of PTX's memory
+//! model, which agree with the rules of C++.
 //!
-//! Each address that atomics have written has a clock. An atomic write publishes the clock that its thread had at its
-//! last fence; a releasing write publishes its thread's current clock. An atomic update adds the published clock to the
-//! address's clock, because updates continue a release sequence. A store replaces the address's clock, except for the
-//! part that the same thread has released at this address before.
+//! Each address that atomics have written has a clock. A relaxed atomic write publishes the clock that its thread had
+//! at its last fence. A releasing write publishes its thread's current clock. An atomic update adds the published clock
+//! to the address's clock, because updates continue a release sequence. A store replaces the address's clock, but keeps
+//! the clock that the same thread has released at this address before.
 //!
-//! A thread adds the address's clock to its own at once by an acquiring load. After any other atomic read, the thread
-//! does so at its next fence. A plain store publishes nothing. A fence or an atomic of block scope publishes only
-//! within its own block.
+//! An acquiring load adds the address's clock to the thread's clock at once. After any other atomic read, the thread's
+//! next fence adds the address's clock. A plain store publishes nothing. A fence or an atomic of block scope publishes
+//! only within its own block.
 
 use rustc_hash::FxHashMap;
 
@@ -21,7 +21,8 @@ use crate::watch::{Access, MemoryOrder};
 #[derive(Default)]
 pub(super) struct Publications {
     running: Vec<u32>,
-    /// For each block that has published accesses, an epoch: other threads can know the block's accesses before it.
+    /// For each block that has published accesses, an epoch. Other threads can know the block's accesses before this
+    /// epoch.
     published: FxHashMap<u32, u32>,
 }
 
@@ -40,7 +41,7 @@ impl Publications {
     }
 
     /// Returns true if `block` has ended without publishing its accesses in `epoch`. No other thread can ever be
-    /// ordered after them.
+    /// ordered after these accesses.
     pub(super) fn is_unpublished(&self, block: u32, epoch: u32) -> bool {
         !self.running.contains(&block) && self.published.get(&block).is_none_or(|&published| epoch >= published)
     }
@@ -62,13 +63,13 @@ fn key(block: u32, thread: u32) -> u64 {
 struct Object {
     /// The clock that a thread acquires by reading the address.
     holds: VectorClock,
-    /// The clock that threads of the last writer's block acquire, if it is greater than `holds`.
+    /// The clock that threads of the last writer's block acquire, if it includes more accesses than `holds`.
     holds_for_block: Option<VectorClock>,
     /// The block of the thread that last wrote the address atomically.
     writer: u32,
     /// If the address is an `mbarrier`, the joined clocks of the threads that arrived before the end of its last phase.
     phase: VectorClock,
-    /// The clock that each thread has released at the address, by the key of its block and thread.
+    /// The clock that each thread has released at the address. The key stands for the thread's block and the thread.
     released: FxHashMap<u64, Released>,
 }
 
@@ -77,13 +78,13 @@ impl Object {
         if self.released.is_empty() { None } else { self.released.get(&key(block, thread)) }
     }
 
-    /// Returns the clock that a thread of `block` acquires from writes of that block to the address.
+    /// Returns the clock that a thread of `block` acquires, or `None` if the last writer is in another block.
     fn holds_for(&self, block: u32) -> Option<&VectorClock> {
         (self.writer == block).then(|| self.holds_for_block.as_ref().unwrap_or(&self.holds))
     }
 
-    /// Records an atomic store of `scope` by `thread`, whose clocks are in `clocks`. Returns the clock that the store
-    /// publishes to other blocks.
+    /// Records an atomic store by `thread` with the scope `scope`. `clocks` are the clocks of the thread's block.
+    /// Returns the clock that the store publishes to other blocks.
     fn store(&mut self, clocks: &mut Clocks, thread: u32, order: MemoryOrder, scope: Scope) -> &VectorClock {
         let block = clocks.block;
         let (released, wide) = match order {
@@ -116,7 +117,7 @@ impl Object {
         &self.holds
     }
 
-    /// Records an atomic update of `scope` by `thread`, whose clocks are in `clocks`.
+    /// Records an atomic update by `thread` with the scope `scope`. `clocks` are the clocks of the thread's block.
     fn update(&mut self, clocks: &Clocks, thread: u32, scope: Scope) {
         let block = clocks.block;
         let vectors = clocks.vectors(thread);
@@ -155,7 +156,7 @@ impl Objects {
         }
     }
 
-    /// Records a plain store to `address`, to which atomics have been written before.
+    /// Records a plain store to `address`, which atomics have written before.
     pub(super) fn overwrite(&mut self, address: usize) {
         if let Some(object) = self.0.get_mut(&address) {
             object.holds = VectorClock::default();
@@ -164,14 +165,14 @@ impl Objects {
         }
     }
 
-    /// Records the end of a phase of the `mbarrier` at `address`, at which threads of `block` arrive.
+    /// Records the end of a phase of the `mbarrier` at `address`, which is a barrier for threads of `block`.
     pub(super) fn end_phase(&mut self, address: usize, block: u32) {
         if let Some(object) = self.0.get_mut(&address) {
             object.phase = object.holds_for(block).cloned().unwrap_or_default();
         }
     }
 
-    /// Updates the clocks of `thread` and of `address` for the atomic `access` of that thread to that address.
+    /// Updates the clocks of `thread` and of `address`, because `thread` makes the atomic access `access` to `address`.
     #[inline]
     pub(super) fn order(
         &mut self,
@@ -182,7 +183,9 @@ impl Objects {
         access: Access,
     ) {
         let writes = match access {
-            Access::Load | Access::Store | Access::Discard | Access::Fill | Access::AtomicLoad(..) => false,
+            Access::Load | Access::Store | Access::Borrow | Access::Discard | Access::Fill | Access::AtomicLoad(..) => {
+                false
+            }
             Access::AtomicStore(order, _) => {
                 order == MemoryOrder::AcquireRelease || !clocks.vectors(thread).fenced_in_block().is_empty()
             }
@@ -228,7 +231,9 @@ impl Objects {
                 object.update(clocks, thread, scope);
                 &clocks.vectors(thread).fenced
             }
-            Access::Load | Access::Store | Access::Discard | Access::Fill | Access::AtomicLoad(..) => return,
+            Access::Load | Access::Store | Access::Borrow | Access::Discard | Access::Fill | Access::AtomicLoad(..) => {
+                return;
+            }
         };
         if let Some(highest) = passed_on.highest(block) {
             publications.publish(block, highest);
@@ -236,8 +241,8 @@ impl Objects {
     }
 }
 
-/// Makes `thread` read the clocks `held` at `address`: the one for the device and the one for its block. The load has
-/// `scope` and is acquiring if `acquires` is true, otherwise relaxed.
+/// Makes `thread` read the two clocks at `address`: first the clock for the device, then the clock for its block. The
+/// load has the scope `scope`. It is acquiring if `acquires` is true, otherwise relaxed.
 fn read(held: [&VectorClock; 2], clocks: &mut Clocks, thread: u32, address: usize, (acquires, scope): (bool, Scope)) {
     let is_same = |last: &LastRead| last.held.iter().zip(held).all(|(last, now)| last.is_same(now));
     let last = clocks.vectors(thread).last_read.as_ref().filter(|last| last.address == address);

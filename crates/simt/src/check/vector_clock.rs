@@ -1,14 +1,14 @@
 //! Vector clocks, which represent the accesses of all threads that happened before a thread's next access.
 //!
 //! Each thread counts its epochs, and an access belongs to the epoch in which it is made. A vector clock has an epoch
-//! for each thread, and includes the thread's accesses in all *earlier* epochs. It is organised by blocks, because a
-//! block's barriers bring all its threads to the same epoch. Threads with equal clocks share one, because clocks are
-//! copied far more often than they change.
+//! for each thread, and includes the thread's accesses in all *earlier* epochs. The clock is organised by blocks,
+//! because a block's barriers bring all threads of the block to the same epoch. Threads with equal clocks share one
+//! object, because clocks are copied far more often than they change.
 //!
-//! Joining two clocks takes time in proportion to both. But a thread that is ordered after the end of another thread's
-//! epoch knows all accesses that the other thread knew then. A published clock is therefore a [`Part`] that stores its
-//! owner. A single comparison with the owner's epoch decides if another clock includes the part. Parts that do not
-//! include each other are stored side by side, up to a limit.
+//! Joining two clocks takes time in proportion to their sizes. This is often unnecessary. A published clock is a
+//! [`Part`] that stores its *owner*, the publishing thread, and the owner's epoch. A thread that is ordered after the
+//! end of this epoch knows all accesses that the owner knew then. A single comparison with the epoch therefore shows if
+//! another clock includes the part. Parts that do not include each other are stored side by side, up to a limit.
 
 use std::rc::Rc;
 
@@ -32,8 +32,8 @@ struct Chunk {
 /// A part of a vector clock: the clocks of some blocks, and the owners of the part.
 #[derive(Clone, Debug, Default)]
 struct Part {
-    /// The owners: threads with their blocks and an epoch each. Before these epochs, the owners together knew all
-    /// accesses of the part. A clock that has all these epochs therefore includes the part. Empty if the owners are
+    /// The owners: threads, each with its block and an epoch. Together the owners knew all accesses of the part before
+    /// these epochs. A clock that has all these epochs therefore includes the part. The list is empty if the owners are
     /// unknown.
     of: Vec<(u32, ThreadEpoch)>,
     chunks: Vec<Chunk>,
@@ -48,13 +48,13 @@ impl Part {
     }
 
     /// Returns the epoch of `thread` of `block`: this part includes the thread's accesses in all earlier epochs.
-    /// Returns 0 if it includes none.
+    /// Returns 0 if this part includes no access of the thread.
     fn epoch(&self, block: u32, thread: u32) -> u32 {
         self.block(block).map_or(0, |clock| clock.epoch(thread))
     }
 
-    /// Returns true if the owners of `other` prove that this part includes it. If false, this part may still include
-    /// it.
+    /// Returns true if the owners of `other` prove that this part includes `other`. If the result is false, this part
+    /// may still include `other`.
     fn has(&self, other: &Self) -> bool {
         !other.of.is_empty() && other.of.iter().all(|owner| self.knows(owner))
     }
@@ -77,7 +77,7 @@ impl Part {
         }
     }
 
-    /// Adds the accesses that `other` includes to this part.
+    /// Adds to this part the accesses that `other` includes.
     fn join(&mut self, other: &Self) {
         if self.of.is_empty() || other.of.is_empty() {
             self.of.clear();
@@ -113,7 +113,7 @@ impl VectorClock {
         self.0.iter().map_while(Option::as_ref)
     }
 
-    /// Returns true if both clocks are the same object. If false, they may still be equal.
+    /// Returns true if both clocks are the same object. If the result is false, the clocks may still be equal.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         self.0.iter().zip(&other.0).all(|pair| match pair {
             (None, None) => true,
@@ -123,7 +123,7 @@ impl VectorClock {
     }
 
     /// Returns the epoch of `thread` of `block`: the clock includes the thread's accesses in all earlier epochs.
-    /// Returns 0 if it includes none.
+    /// Returns 0 if the clock includes no access of the thread.
     #[inline]
     pub(super) fn epoch(&self, block: u32, thread: u32) -> u32 {
         self.parts().map(|part| part.epoch(block, thread)).fold(0, u32::max)
@@ -141,23 +141,23 @@ impl VectorClock {
         self.parts().filter_map(|part| part.block(block)).map(BlockClock::highest).max()
     }
 
-    /// Adds the accesses of one block that `clock` includes.
+    /// Adds the accesses that `clock`, the clock of one block, includes.
     pub(super) fn add(&mut self, clock: BlockClock) {
         let part = Rc::make_mut(self.in_one_part());
         part.of.clear();
         part.add(clock);
     }
 
-    /// Sets the owner of the clock. The clock is exactly the accesses that `known.thread` of `block` knew when it ended
-    /// the epoch before `known.epoch`. Any other clock with this epoch got it from this clock, or from one that
-    /// includes this clock.
+    /// Sets the owner of the clock. The clock must consist of exactly the accesses that the thread `known.thread` of
+    /// `block` knew when it ended the epoch before `known.epoch`. Any other clock with this epoch is a copy of this
+    /// clock, or of one that includes this clock.
     pub(super) fn is_of(&mut self, block: u32, known: ThreadEpoch) {
         let of = &mut Rc::make_mut(self.in_one_part()).of;
         of.clear();
         of.push((block, known));
     }
 
-    /// Adds the accesses that `other` includes to this clock.
+    /// Adds to this clock the accesses that `other` includes.
     pub(super) fn join(&mut self, other: &Self) {
         if self.is_empty() {
             self.clone_from(other);
@@ -189,8 +189,8 @@ impl VectorClock {
     fn in_one_part(&mut self) -> &mut Rc<Part> {
         let [first, others @ ..] = &mut self.0;
         let first = first.get_or_insert_default();
-        // The first part is the largest, because others were joined to it before. The small ones are joined with each
-        // other first.
+        // The first part is the largest, because other parts were joined to it before. The small parts are joined with
+        // each other first.
         let others = others.iter_mut().map_while(Option::take).reduce(|mut all, part| {
             Rc::make_mut(&mut all).join(&part);
             all
@@ -202,13 +202,13 @@ impl VectorClock {
     }
 }
 
-/// Returns the index of `block` in `clocks`, or as an error the index at which to insert it.
+/// Returns the index of `block` in `clocks`. The error is the index at which to insert `block`.
 #[inline]
 fn find(clocks: &[BlockClock], block: u32) -> Result<usize, usize> {
     clocks.binary_search_by_key(&block, |clock| clock.block)
 }
 
-/// Adds the accesses that `others` include to `mine`. Both lists are ordered by block.
+/// Adds to `mine` the accesses that `others` include. Both lists are ordered by block.
 fn join_chunks(mine: &mut Rc<Vec<BlockClock>>, others: &Rc<Vec<BlockClock>>) {
     let has_all = |all: &[BlockClock], others: &[BlockClock]| {
         others.iter().all(|clock| find(all, clock.block).is_ok_and(|index| all[index].has(clock)))
@@ -253,8 +253,8 @@ mod tests {
         clock.highest(block).map(|_| clock.epoch(block, thread))
     }
 
-    /// Returns the clock that thread `thread` of block 3 publishes at the start of its epoch `epoch`, if it knows the
-    /// accesses in `known`.
+    /// Returns the clock that thread `thread` of block 3 publishes at the start of its epoch `epoch`. Before that, the
+    /// thread knows the accesses in `known`.
     fn snapshot(known: &VectorClock, thread: u32, epoch: u32) -> VectorClock {
         let mut clock = known.clone();
         clock.add(BlockClock::new(3, 1, &[ThreadEpoch { thread, epoch }]));
@@ -320,7 +320,7 @@ mod tests {
         assert!(joined.is_same(&second));
         joined.join(&first);
         assert!(joined.is_same(&second));
-        // Later than both.
+        // `third` is later than both.
         let third = snapshot(&joined, 0, 5);
         joined.join(&third);
         assert!(joined.is_same(&third) && epoch(&joined, 7, 9) == Some(5));

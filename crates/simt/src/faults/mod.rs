@@ -62,7 +62,7 @@ pub enum FaultKind {
         /// The length of the view or of shared memory, in the unit of `index`.
         len: usize,
     },
-    /// An access at an address that is not a multiple of its size.
+    /// An access whose address is not a multiple of the access's size.
     Misaligned {
         /// The memory space of the address.
         space: Space,
@@ -87,8 +87,8 @@ pub enum FaultKind {
     },
     /// A data race: two accesses to the same bytes that nothing orders.
     Race(Box<Race>),
-    /// An atomic read (`here`) of memory that was uninitialised before the launch. Nothing orders this read after the
-    /// atomic write that initialises the memory (`there`), so the read may return uninitialised bytes.
+    /// An atomic read (`here`) of memory that was uninitialised before the launch. The atomic write `there` initialises
+    /// the memory, but nothing orders the read after this write. The read may therefore return uninitialised bytes.
     EarlyRead(Box<Race>),
     /// A read of uninitialised memory.
     Uninitialised {
@@ -98,14 +98,15 @@ pub enum FaultKind {
         array: Option<&'static str>,
         /// The type of the array's elements, if the array is a part of dynamic shared memory.
         element_type: Option<&'static str>,
-        /// The index of the element in the array. Without an array it is the address: a host address in global memory,
-        /// or an address in the block's shared memory.
+        /// The index of the element in the array. If the bytes are in no array, this is the address: a host address in
+        /// global memory, or an address in the block's shared memory.
         index: usize,
-        /// The asynchronous copy that writes the element and for which its thread has not waited.
+        /// The unfinished asynchronous copy that writes the element, if any. The thread that began the copy has not
+        /// waited for it.
         copy: Option<Box<CopyUnderWay>>,
     },
-    /// An access to global memory by a thread that has not waited for the previous launches, although other threads
-    /// have.
+    /// An access to global memory by a thread that has not waited for the previous launches, although other threads of
+    /// its block have.
     BeforeDependencies,
     /// Some threads of a block wait at a block barrier that other threads of the block never reach.
     BarrierNotReached {
@@ -130,8 +131,8 @@ pub enum FaultKind {
         /// A thread that waits at the other barrier.
         other_thread: Dim3,
     },
-    /// Lanes of one warp reach the line of a barrier by different calls or in different loop iterations. On a GPU they
-    /// would not wait at the same barrier together.
+    /// Lanes of one warp reach the line of a barrier by different calls or in different loop iterations. On a GPU these
+    /// lanes would not wait at the same barrier together.
     BarrierApart {
         /// A lane of the warp that already waits at the barrier.
         other_thread: Dim3,
@@ -139,7 +140,7 @@ pub enum FaultKind {
         #[cfg_attr(feature = "serde", serde(rename = "ways"))]
         paths: Box<[CallPath; 2]>,
     },
-    /// A warp operation that lanes of its mask never reach, or whose calling lane is not in the mask.
+    /// A warp operation that some lanes of its mask never reach, or that a lane outside of the mask calls.
     WarpMismatch {
         /// The mask that the faulting lane passed.
         mask: u32,
@@ -169,9 +170,9 @@ pub enum FaultKind {
         /// The maximum number of bytes of the static arrays of a block.
         limit: usize,
     },
-    /// An invalid launch, which no device would run, for the reason in the text.
+    /// An invalid launch, which no device would run. The text states the reason.
     InvalidLaunch(String),
-    /// A launch that exceeds a limit of the simulator, which the text states. A GPU may run it.
+    /// A launch that exceeds a limit of the simulator. The text states the limit. A GPU may run the launch.
     SimulatorLimit(String),
     /// The host has no memory left for the stacks of suspended threads or for other needs of the launch.
     HostMemory(String),
@@ -185,7 +186,7 @@ impl FaultKind {
     }
 }
 
-/// An asynchronous copy that has begun and for which its thread has not waited.
+/// An asynchronous copy that has begun. The thread that began it has not yet waited for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct CopyUnderWay {
@@ -202,7 +203,7 @@ impl fmt::Display for FaultKind {
         match self {
             Self::Panic(message) => write!(f, "panicked: {message}"),
             Self::OutOfBounds { space, array, element_type, index, len } => {
-                // An index that has wrapped around began below 0.
+                // An index that has wrapped around is printed as a negative number.
                 write!(f, "index {} is out of bounds of ", index.cast_signed())?;
                 match array {
                     Some(name) if is_of_source(name) => write!(f, "`{name}`{}, {space} memory", OfType(*element_type))?,

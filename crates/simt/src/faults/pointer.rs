@@ -25,14 +25,14 @@ pub enum PointerProblem {
     BeforeStart {
         /// The buffer's name, if it has one.
         array: Option<&'static str>,
-        /// The number of elements by which the access lies before the buffer's first element.
+        /// The distance, in elements, from the access to the buffer's first element.
         elements: usize,
         /// The number of elements of the buffer.
         len: usize,
     },
     /// The buffer at the address has been freed.
     Freed,
-    /// The access writes memory that was passed to the kernel for reading.
+    /// The access writes memory that was passed to the kernel as read-only.
     ReadOnly {
         /// The name of the kernel's parameter.
         array: &'static str,

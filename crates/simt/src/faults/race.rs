@@ -7,9 +7,9 @@ use crate::geometry::Dim3;
 use crate::region::{SharedPart, Space, fmt_element};
 use crate::source::SourceLocation;
 
-/// A data race: two accesses to the same bytes that nothing orders, of which at least one is a write. Either at least
-/// one is not atomic, or both are but their widths differ, or one has block scope and the other is made by another
-/// block.
+/// A data race: two accesses to the same bytes that nothing orders, at least one of them a write. In addition, one of
+/// the following is true: an access is not atomic, the atomics have different widths, or an atomic has block scope and
+/// the other access comes from another block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Race {
@@ -17,11 +17,11 @@ pub struct Race {
     pub space: Space,
     /// The array element that both accesses touch.
     pub element: Element,
-    /// Two overlapping parts of dynamic shared memory that contain the element. The two accesses may have been made
-    /// through these parts.
+    /// Two overlapping parts of dynamic shared memory that contain the element, if any. The accesses may have been made
+    /// through these two parts.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub overlap: Option<Box<[SharedPart; 2]>>,
-    /// The access that came second in this run. In another run it may come first.
+    /// The access that came second in this run. In another run this access may come first.
     pub here: RaceSide,
     /// The access that came first in this run.
     pub there: RaceSide,
@@ -37,7 +37,7 @@ pub struct Element {
     pub array: Option<&'static str>,
     /// The type of the array's elements, if the array is a part of dynamic shared memory.
     pub element_type: Option<&'static str>,
-    /// The element's index in the array. Without an array it equals `address`.
+    /// The element's index in the array. If `array` is `None`, this equals `address`.
     pub index: usize,
     /// The address of the first byte that both accesses touch: a host address in global memory, or an address in the
     /// block's shared memory.
@@ -66,6 +66,8 @@ pub enum RaceAccess {
     Load,
     /// A plain store.
     Store,
+    /// A mutable borrow of the memory, which counts as a store.
+    MutableBorrow,
     /// An atomic load.
     AtomicLoad,
     /// An atomic store.
@@ -89,6 +91,7 @@ impl fmt::Display for RaceAccess {
         f.write_str(match self {
             Self::Load => "load",
             Self::Store => "store",
+            Self::MutableBorrow => "mutable borrow",
             Self::AtomicLoad => "atomic load",
             Self::AtomicStore => "atomic store",
             Self::AtomicUpdate => "atomic update",

@@ -18,7 +18,7 @@ pub enum Remedy {
     BetweenBlocks,
     /// A barrier of the grid, or one of the changes of [`BetweenBlocks`](Self::BetweenBlocks).
     GridBarrier,
-    /// One atomic update instead of a load and a store by several threads.
+    /// An atomic update instead of a load and a store by several threads.
     AtomicUpdate,
     /// Initialisation of the memory by the host or by an earlier launch.
     InitialiseBefore,
@@ -26,52 +26,56 @@ pub enum Remedy {
     WiderScope,
     /// Atomics of one width for all accesses to these bytes.
     OneWidth,
-    /// A single thread that makes the store, which several threads make now.
+    /// A store by a single thread. Now several threads make the store.
     OneThread,
+    /// A raw pointer or an atomic method of the view instead of a mutable borrow, or a borrow by a single thread.
+    NoBorrow,
     /// A release by the thread of the earlier access, before an atomic write that the later access's thread has read.
     Release,
     /// An acquire by the thread of the later access, after it has read the other thread's atomic write.
     Acquire,
     /// Both a release by the thread of the earlier access and an acquire by the thread of the later one.
     ReleaseAndAcquire,
-    /// A block barrier between the earlier access and the releasing write of another thread of its block.
+    /// A block barrier between the earlier access and the releasing write by another thread of the same block.
     BarrierBeforeRelease,
-    /// A warp synchronisation between the earlier access and the releasing write of another lane of its warp.
+    /// A warp synchronisation between the earlier access and the releasing write by another lane of the same warp.
     WarpBeforeRelease,
-    /// A block barrier between the acquiring read of another thread of the block and the later access.
+    /// A block barrier between the acquiring read by another thread of the block and the later access.
     BarrierAfterAcquire,
-    /// A warp synchronisation between the acquiring read of another lane of the warp and the later access.
+    /// A warp synchronisation between the acquiring read by another lane of the warp and the later access.
     WarpAfterAcquire,
-    /// A commit of the asynchronous copy and a wait for it, by the thread that began it and now accesses its target.
+    /// A commit of the asynchronous copy and a wait for the copy. One thread begins the copy and later accesses its
+    /// target; this thread must do both.
     WaitForCopy,
-    /// A commit of the asynchronous copy and a wait for it by the thread that began it, and then a block barrier before
-    /// the access of the other thread.
+    /// A commit of the asynchronous copy and a wait for the copy, both by the thread that began it. A block barrier
+    /// must then precede the access of the other thread.
     WaitForCopyAndBarrier,
-    /// A move of the access to before the asynchronous copy of the same thread, or to after the wait for the copy. Used
-    /// if the copy overwrites initialised memory.
+    /// A move of the access to a place before the same thread's asynchronous copy, or after the wait for the copy. This
+    /// is the remedy if the copy overwrites initialised memory.
     EitherSideOfCopy,
-    /// A move of an access to before another thread's asynchronous copy, or to after the wait for the copy, with a
-    /// block barrier in between.
+    /// A move of the access to a place before another thread's asynchronous copy, or after the wait for the copy. A
+    /// block barrier must separate the access from the copy or the wait.
     EitherSideOfCopyByBarrier,
-    /// A single thread that makes the asynchronous copy, which several threads make now.
+    /// An asynchronous copy by a single thread. Now several threads make the copy.
     OneCopy,
     /// Another offset for one of two overlapping parts of dynamic shared memory, or a block barrier between the two
     /// accesses.
     PartsApart,
     /// A barrier that all threads of the block reach, including those without work.
     BarrierForAll,
-    /// One barrier outside of the branches or loops in which threads reach different barriers now.
+    /// A single barrier outside of the branches or loops. Now threads reach different barriers inside of the branches
+    /// or loops.
     OneBarrier,
     /// A mask of the warp operation that includes the calling lane.
     MaskWithCaller,
-    /// A mask of only those lanes that reach the warp operation, or a place for the operation that all lanes of the
-    /// mask reach.
+    /// A mask of only those lanes that reach the warp operation, or a place in the source that all lanes of the mask
+    /// reach.
     #[cfg_attr(feature = "serde", serde(rename = "mask_of_those_who_come"))]
     MaskOfReachingLanes,
 }
 
 impl Remedy {
-    /// Returns the remedy that orders two threads of a block, which are given by their linear indices.
+    /// Returns the remedy that orders two threads of a block. `thread` and `other` are their linear indices.
     pub(crate) fn in_block(thread: u32, other: u32) -> Self {
         if thread / LANES == other / LANES { Self::WarpSynchronisation } else { Self::BlockBarrier }
     }
@@ -93,6 +97,11 @@ impl fmt::Display for Remedy {
                 "several threads make one store: let one thread make it, or give each its own element, or, if the \
                  result is right in any order, make it atomic; the rounds of a loop in one block are \
                  ordered by thread::sync_threads between them"
+            }
+            Self::NoBorrow => {
+                "a mutable borrow counts as a store, because no other access may happen while it exists: for an atomic \
+                operation, take a raw pointer (`&raw mut x[0]`) or call the view's atomic methods; otherwise let one \
+                thread borrow the element, and put a barrier between the accesses"
             }
             Self::Release => {
                 "this thread has read an atomic write that follows the other access and does not release it: put a \

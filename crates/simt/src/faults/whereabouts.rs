@@ -11,10 +11,10 @@ use crate::source::SourceLocation;
 pub struct Whereabouts {
     /// The thread's index in its block.
     pub thread: Dim3,
-    /// The activity of the thread: why it does not run.
+    /// The state of the thread: exited, waiting or polling.
     pub activity: Activity,
-    /// The source line at which the thread waits, if known. For a thread that has exited, the line at which it last
-    /// accessed memory or waited, which is known in checked launches.
+    /// The source line at which the thread waits, if known. For a thread that has exited, this is the line of its last
+    /// memory access or wait, which only checked launches record.
     pub location: Option<SourceLocation>,
 }
 

@@ -1,9 +1,10 @@
-//! Finds the nodes at which lanes that leave a loop in different iterations reconverge.
+//! Finds the nodes at which lanes reconverge after they have left a loop in different iterations. A node stands for an
+//! access, a branch or a barrier in the source.
 //!
-//! Lanes that leave a loop wait behind it, at the node where all exits of the loop meet. The code on the way from the
-//! loop to this node counts as part of the lane's last iteration. An example is the code between the test and the
-//! `break` of `if found { …; break; }`. The profiler does not know exits that no lane has taken. If every lane leaves
-//! by such a `break`, it assumes that they meet directly behind the test.
+//! Lanes that have left a loop wait at the node where all exits of the loop meet. The code from the loop to this node
+//! counts as part of a lane's last iteration. An example is the code before the `break` in `if found { …; break; }`.
+//! The profiler does not know exits that no lane has taken. If every lane leaves the loop by such a `break`, the
+//! profiler assumes that the exits meet directly behind the test.
 
 use std::collections::VecDeque;
 
@@ -22,8 +23,8 @@ struct Exits<'a> {
 }
 
 impl Sorter<'_> {
-    /// Removes from `later` the components on the exit paths of the loop `part`, whose head is `head`. Returns the
-    /// nodes of these components.
+    /// Removes from `later` the components on the exit paths of a loop, and returns the nodes of these components.
+    /// `part` has the loop's nodes, and `head` is the loop's head.
     pub(super) fn exit_nodes(
         &mut self,
         flow: &Flow,
@@ -51,8 +52,8 @@ impl Sorter<'_> {
 }
 
 impl Exits<'_> {
-    /// Returns the target of `edge` if it is one of the later nodes in the same enclosing loops. Returns `None` for the
-    /// end of the kernel and for the heads of these loops.
+    /// Returns the target of `edge` if the target is one of the later nodes in the same enclosing loops. Returns `None`
+    /// for the end of the kernel and for the heads of these loops.
     fn target(&self, edge: &Edge) -> Option<Node> {
         let is_later = edge.repeats.is_none() && self.sorter.members[edge.to as usize] == self.number;
         (is_later && edge.to != END).then_some(edge.to)
@@ -62,10 +63,10 @@ impl Exits<'_> {
         &self.flow.nodes[node as usize].successors
     }
 
-    /// Returns the node that lanes reach when the loop's own test ends the loop. Returns the outer `None` if there are
-    /// several such nodes or none, and the inner `None` if the node is not in `later`. If the simulator observes the
-    /// test, it is the head of the loop, and lanes leave when it fails. Otherwise lanes leave from a node that is not a
-    /// branch.
+    /// Returns the node that lanes reach when the loop's own test ends the loop. Returns `None` if there is not exactly
+    /// one such node, and `Some(None)` if [`target`](Self::target) does not find the node. If the simulator observes
+    /// the test, the test is the head of the loop, and lanes leave the loop when the test fails. Otherwise lanes leave
+    /// from a node that is not a branch.
     #[expect(clippy::option_option, reason = "if it is known, and if it is later in the same enclosing loops")]
     fn regular(&self, head: Node) -> Option<Option<Node>> {
         let step = |node| self.sorter.sites.get(node).map(|site| site.step);
@@ -104,7 +105,7 @@ impl Exits<'_> {
         while let Some(&from) = seen.get(next) {
             for edge in self.successors(from) {
                 match self.target(edge) {
-                    // A loop among the later nodes.
+                    // The edge belongs to a loop among the later nodes.
                     None if edge.repeats.is_none() && seen.contains(&edge.to) => {}
                     None => return false,
                     Some(to) if to == node || seen.contains(&to) => {}

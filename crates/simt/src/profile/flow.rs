@@ -1,15 +1,16 @@
-//! The control flow of a kernel, reconstructed from the steps of its lanes: the order of its nodes, and the loops that
-//! they form.
+//! The control flow of a kernel: the order of its nodes, and the loops that they form. A node stands for an access, a
+//! branch or a barrier in the source. The profiler reconstructs the flow from the steps of the kernel's lanes.
 //!
-//! On a device, the lanes of a diverged warp reconverge where their paths meet. To find out which accesses lanes make
-//! together, the profiler gives each event of a lane an [`EventId`], with the iterations of the enclosing loops and the
-//! event's position in them. Lanes make an access together if they make it at the same node with the same id. Ids
-//! increase along every lane's trace, so the smallest id of all lanes is always the next event of the warp.
+//! On a device, the lanes of a diverged warp reconverge where their paths meet. The profiler must find out which
+//! accesses lanes make together. It therefore gives each event of a lane an [`EventId`]. The id consists of the
+//! iterations of the enclosing loops and the event's position in these loops. Lanes make an access together if they
+//! make it at the same node with the same id. Ids increase along every lane's trace, so the smallest id of all lanes is
+//! always the next event of the warp.
 //!
-//! The loops are those of a graph whose edges are the steps that lanes made from one event to the next. A strongly
-//! connected component is a loop. Without the edges that lead back to its head, the component's own strongly connected
-//! components are the inner loops, and so on. (F. Bourdoncle, *Efficient chaotic iteration strategies with widenings*,
-//! 1993, calls this a weak topological order.)
+//! The profiler finds loops in a graph whose edges are the steps that lanes made from one event to the next. Each
+//! strongly connected component of the graph is a loop. To find the inner loops of a loop, the profiler removes the
+//! edges that lead back to its head, and repeats the search inside the component. (F. Bourdoncle, *Efficient chaotic
+//! iteration strategies with widenings*, 1993, calls this a weak topological order.)
 
 use super::site::Node;
 
@@ -18,7 +19,7 @@ use super::site::Node;
 pub(super) const DEPTH: usize = 6;
 
 /// The id of a lane's event: the position and iteration of each enclosing loop, from the outermost to the innermost,
-/// and then the event's own position. The order of the ids is the order in which a warp makes the events.
+/// and then the event's own position. A warp makes its events in the order of their ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct EventId([u64; DEPTH + 1]);
 
@@ -26,14 +27,14 @@ impl EventId {
     pub(super) const ZERO: Self = Self([0; DEPTH + 1]);
 }
 
-/// The iteration that a lane is in, for each loop. A loop is given by its head.
+/// For each loop, the loop's head and the iteration that a lane is in.
 pub(super) type Iterations = Vec<(Node, u32)>;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Edge {
     pub(super) to: Node,
-    /// The nesting depth of the loop that this edge repeats, from 0 for an outermost loop. `None` if the edge repeats
-    /// no loop.
+    /// The nesting depth of a loop if this edge begins the loop's next iteration. The depth of an outermost loop is 0.
+    /// `None` if the edge repeats no loop.
     pub(super) repeats: Option<u8>,
 }
 
@@ -49,8 +50,7 @@ pub(super) struct FlowNode {
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Loop {
-    /// The first position of the loop. Only nodes of the loop have positions from this one to that of the loop's last
-    /// node.
+    /// The position of the loop's first node. The positions of the loop's nodes are consecutive.
     pub(super) position: u32,
     pub(super) head: Node,
 }
@@ -88,8 +88,8 @@ impl Flow {
         }
     }
 
-    /// Returns the id of an event at `node` in the iterations `iterations`. A loop that is not listed is in its first
-    /// iteration.
+    /// Returns the id of an event at `node`. `iterations` lists the iterations of the loops around `node`. A loop that
+    /// is not listed is in its first iteration.
     pub(super) fn id(&self, node: Node, iterations: &Iterations) -> EventId {
         let node = &self.nodes[node as usize];
         let mut id = EventId::ZERO;
@@ -102,15 +102,15 @@ impl Flow {
         id
     }
 
-    /// Returns the iterations that the id `id` of an event at `node` contains, as [`Self::id`] takes them. Unlike the
-    /// id, they stay valid when `settle` computes other loops.
+    /// Returns the iterations in the id `id` of an event at `node`. This is the inverse of [`Self::id`]. Unlike the id,
+    /// the iterations stay valid when `settle` computes the loops again.
     pub(super) fn iterations(&self, node: Node, id: EventId) -> Iterations {
         let loops = &self.nodes[node as usize].loops;
         loops.iter().zip(id.0).map(|(&around, level)| (self.loops[around as usize].head, level as u32)).collect()
     }
 
-    /// Returns the id of a lane's next event, at `to`, after its event `id` at `from`. The step from `from` to `to`
-    /// must have been noted.
+    /// Returns the id of a lane's event at `to`. The event directly follows the lane's event at `from`, whose id is
+    /// `id`. The caller must have noted the step from `from` to `to`.
     pub(super) fn advance(&self, id: EventId, from: Node, to: Node) -> EventId {
         let (before, after) = (&self.nodes[from as usize], &self.nodes[to as usize]);
         let repeats = before.successors.iter().find(|edge| edge.to == to).and_then(|edge| edge.repeats);
@@ -146,12 +146,12 @@ impl Flow {
 }
 
 impl FlowNode {
-    /// Sets the depth of the loop that the edge from this node to `to` repeats.
+    /// Sets the field `repeats` of the edge from this node to `to`.
     pub(super) fn repeat(&mut self, to: Node, repeats: Option<u8>) {
         self.successors.iter_mut().filter(|edge| edge.to == to).for_each(|edge| edge.repeats = repeats);
     }
 
-    /// Returns true if an edge that repeats no loop leads from this node to `node`.
+    /// Returns true if this node has an edge to `node` that does not begin the next iteration of a loop.
     pub(super) fn leads_to(&self, node: Node) -> bool {
         self.successors.iter().any(|edge| edge.to == node && edge.repeats.is_none())
     }

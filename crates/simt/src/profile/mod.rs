@@ -2,10 +2,10 @@
 //!
 //! # Design
 //!
-//! A profiled launch records each lane's events between two warp operations or barriers and then replays the warp. An
-//! event's id consists of the iterations of its loops and its position in them. It decides which lanes make an access
-//! together: the module `flow` describes the method. `docs/counters.md` compares the counts with an H200's own
-//! counters.
+//! A profiled launch records each lane's events between two warp operations or barriers and then replays the warp. The
+//! id of an event consists of the iterations of the loops around it and its position in these loops. Lanes make an
+//! access together if their events have the same id. The module `flow` describes the method. `docs/counters.md`
+//! compares the counts with an H200's own counters.
 
 mod exits;
 mod flow;

@@ -24,7 +24,8 @@ pub(super) fn settle(flow: &mut Flow, sites: &Sites) {
 /// The state of `settle` while it orders the nodes of a flow.
 pub(super) struct Sorter<'a> {
     pub(super) sites: &'a Sites,
-    /// For each node, the number of the last part that contained the node.
+    /// For each node, the number of the last part that contained the node. A part is a set of nodes that `number` has
+    /// marked.
     pub(super) members: Vec<u32>,
     pub(super) predecessors: Vec<Vec<Node>>,
     parts: u32,
@@ -51,7 +52,8 @@ impl Sorter<'_> {
         }
     }
 
-    /// Assigns positions to the nodes of the loop `part`, whose head is `head`, and of its exits `exit_nodes`.
+    /// Assigns positions to the nodes of the loop `part` and then to the nodes `exit_nodes` of its exits. `head` is the
+    /// loop's head.
     fn sort_loop(&mut self, flow: &mut Flow, part: &[Node], head: Node, exit_nodes: &[Node], around: &mut Vec<u32>) {
         let all = [part, exit_nodes].concat();
         let depth = around.len().min(DEPTH - 1) as u8;
@@ -65,7 +67,8 @@ impl Sorter<'_> {
         }
         let start = (self.position, flow.loops.len(), self.cuts.len());
         self.sort_body(flow, &all, &backs, (head, depth), around);
-        // A node that leads on in the loop and also back to its head forms an inner loop with the same head.
+        // A node with an edge to the loop's head and another edge inside the loop forms an inner loop with the same
+        // head.
         let continuing: Vec<Node> = self.inside(flow, part, |_, _| true).into_iter().map(|(from, _)| from).collect();
         let outer: Vec<_> = backs.iter().copied().filter(|(from, _)| !continuing.contains(from)).collect();
         if entries.len() <= 1 && !outer.is_empty() && outer.len() < backs.len() {
@@ -78,7 +81,7 @@ impl Sorter<'_> {
         }
     }
 
-    /// Assigns positions to the nodes of the loop `part`. The edges `backs` lead back to its beginning.
+    /// Assigns positions to the nodes of the loop `part`. The edges `backs` lead back to the beginning of the loop.
     fn sort_body(
         &mut self,
         flow: &mut Flow,
@@ -102,7 +105,8 @@ impl Sorter<'_> {
         }
     }
 
-    /// Returns the edges between nodes of `part` that repeat no loop found so far and for which `is_it` returns true.
+    /// Returns the edges between nodes of `part` for which `is_it` returns true. Leaves out the edges that repeat a
+    /// loop found so far.
     fn inside(&mut self, flow: &Flow, part: &[Node], is_it: impl Fn(Node, Node) -> bool) -> Vec<(Node, Node)> {
         let number = self.number(part);
         let edges = part.iter().flat_map(|&from| {
@@ -112,7 +116,7 @@ impl Sorter<'_> {
         edges.filter(|&(from, to)| self.members[to as usize] == number && is_it(from, to)).collect()
     }
 
-    /// Returns the nodes of `part` that an edge from outside of `part` leads to.
+    /// Returns the nodes of `part` to which an edge from outside of `part` leads.
     fn entries(&mut self, part: &[Node]) -> Vec<Node> {
         let number = self.number(part);
         let is_inside = |node: Node| self.members[node as usize] == number;
@@ -127,7 +131,7 @@ impl Sorter<'_> {
         self.parts
     }
 
-    /// Returns the head of the loop `part`: its entry, or the first entry in the source if it has several.
+    /// Returns the head of the loop `part`: the loop's entry, or of several entries the first in the source.
     fn head(&mut self, part: &[Node]) -> Node {
         let entries = self.entries(part);
         let first = entries.into_iter().reduce(|a, b| if self.sites.is_before(b, a) { b } else { a });

@@ -20,7 +20,7 @@ use crate::watch::{Access, Next, Touch, Watcher};
 /// The watcher that profiles one launch.
 ///
 /// Lanes of a warp run one after the other, each until it waits. The profiler combines the lanes' events when all lanes
-/// meet: at a block barrier, at an operation of all lanes of the warp, and when the last lane exits.
+/// meet at a block barrier or at an operation of the whole warp, and when the last lane exits.
 pub(crate) struct Profiler {
     kernel: &'static KernelInfo,
     config: LaunchConfig,
@@ -102,7 +102,7 @@ impl Watcher for Profiler {
     fn access(&self, block: &BlockContext, touch: &Touch) -> Next {
         let kind = match touch.access {
             Access::Load | Access::AtomicLoad(..) => AccessKind::Load,
-            Access::Store | Access::Fill | Access::AtomicStore(..) => AccessKind::Store,
+            Access::Store | Access::Borrow | Access::Fill | Access::AtomicStore(..) => AccessKind::Store,
             Access::Update(_) | Access::Arrive => AccessKind::Atomic,
             // The copy is counted at its end.
             Access::Discard => return Next::Continue,
@@ -192,8 +192,7 @@ impl State {
         if lanes != *live {
             return;
         }
-        // Lanes that have exited may have been further on, and may have made accesses that the others have not made
-        // yet.
+        // Exited lanes may have made accesses that the other lanes would only make later.
         self.replay(block, index, warp, lanes);
         if self.traces[index].warps[warp].unfinished() & lanes != 0 {
             self.replay(block, index, warp, 0);

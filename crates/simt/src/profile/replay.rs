@@ -18,7 +18,7 @@ pub(super) struct Step<'a> {
 }
 
 /// Replays the events of a warp's lanes, and removes them. The lanes in the mask `open` will have further events, which
-/// are still unknown. Events whose order depends on these are kept.
+/// are still unknown. Events whose order depends on the unknown events are kept.
 pub(super) fn replay(
     lanes: &mut [Lane; LANES as usize],
     open: u32,
@@ -93,7 +93,7 @@ struct Replay<'a> {
     next: [usize; LANES as usize],
     /// The id of each lane's next event.
     ids: [EventId; LANES as usize],
-    /// The id of the event that each lane has made last.
+    /// The id of each lane's last event so far.
     last: [EventId; LANES as usize],
 }
 
@@ -109,7 +109,7 @@ impl<'a> Replay<'a> {
 
     fn run(mut self, open: u32, each: &mut impl FnMut(Step<'_>)) {
         let present = self.ready;
-        // The next node of an open lane is unknown.
+        // The replay ends when an open lane has no events left, because its next node is unknown.
         while self.ready != 0 && open & !self.ready == 0 {
             let (group, later) = self.earliest();
             self.run_group(group, later, each);
@@ -139,8 +139,8 @@ impl<'a> Replay<'a> {
         (group, later)
     }
 
-    /// Replays the lanes of `group`, whose next events have the same id. Stops when they diverge, when one of them has
-    /// no event left, or when their id reaches `later`.
+    /// Replays the lanes of `group`, whose next events have the same id. Stops when the lanes diverge, when one of them
+    /// has no event left, or when their id reaches `later`.
     fn run_group(&mut self, group: u32, later: Option<EventId>, each: &mut impl FnMut(Step<'_>)) {
         let first = group.trailing_zeros() as usize % self.next.len();
         let mut id = self.ids[first];
@@ -167,7 +167,7 @@ impl<'a> Replay<'a> {
                 bits(group).for_each(|lane| (self.ids[lane], self.last[lane]) = (id, now));
                 return;
             }
-            // Most lanes take one of two paths.
+            // Remembers the ids of two paths, because most lanes take one of two paths.
             let mut known = [None; 2];
             for lane in bits(group) {
                 self.last[lane] = now;
@@ -191,13 +191,13 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// Returns the id of the event that follows the event `id` at `node`, for a lane that goes to `to` by way of the
-    /// node `after`.
+    /// Returns the id of a lane's event at `to`. The event follows the lane's event at `node`, whose id is `id`.
+    /// Between the two events, the lane is at the node `after`.
     fn step(&self, id: EventId, node: Node, after: Node, to: Node) -> EventId {
         self.flow.advance(self.leave(id, node, after), after, to)
     }
 
-    /// Returns the id of a lane at the node `after`, which stands for the outcome of the event `id` at `node`.
+    /// Returns the id of a lane after the event `id` at `node`. The node `after` stands for the event's outcome.
     fn leave(&self, id: EventId, node: Node, after: Node) -> EventId {
         if after == node { id } else { self.flow.advance(id, node, after) }
     }

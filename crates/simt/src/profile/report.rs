@@ -73,7 +73,7 @@ pub struct AccessProfile {
     pub ideal_wavefronts: u64,
     /// For shared memory: the degree of the worst bank conflict of a request, such as 32 for a 32-way conflict.
     pub max_ways: u32,
-    /// The distance in bytes from one lane's address to the next lane's, if it is the same in nearly all requests.
+    /// The distance in bytes between the addresses of consecutive lanes, if it is the same in nearly all requests.
     pub stride: Option<i64>,
 }
 
@@ -83,7 +83,7 @@ pub struct AccessProfile {
 pub struct BranchProfile {
     /// The source site of the branch.
     pub location: SourceLocation,
-    /// The number of times that a warp executed the branch. Lanes that reach it together count once.
+    /// The number of times that a warp executed the branch. Lanes that reach the branch together count once.
     pub executions: u64,
     /// The number of times that only some lanes of the warp took the branch.
     pub divergent: u64,

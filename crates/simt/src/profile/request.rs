@@ -10,7 +10,7 @@ const BANKS: usize = 32;
 const WORD: u64 = 4;
 
 /// A memory request: the accesses of a warp's lanes by one instruction. Each access has `bytes` bytes and is aligned to
-/// its size.
+/// this size.
 #[derive(Clone, Copy)]
 pub(super) struct Request<'a> {
     pub(super) lanes: u32,
@@ -34,7 +34,7 @@ pub(super) struct Wavefronts {
     pub(super) count: u64,
     /// The number of wavefronts that the request would need without bank conflicts.
     pub(super) ideal: u64,
-    /// The maximum number of wavefronts of any group of lanes that is served together.
+    /// The maximum number of wavefronts that a group of lanes needs. The hardware serves the lanes of a group together.
     pub(super) max_ways: u32,
 }
 
@@ -88,10 +88,10 @@ impl Request<'_> {
     /// A wavefront serves one word of each bank to all lanes that request it. Updates of one word are served one after
     /// the other.
     ///
-    /// A wavefront serves at most 128 bytes to lanes. A warp whose lanes access 8 bytes each is served in halves, and
-    /// one whose lanes access 16 bytes each in quarters. Two adjacent halves or quarters are served together if this
-    /// needs fewer wavefronts and pairs of lanes have equal addresses: either all pairs of lanes `i` and `i ^ 1`, or
-    /// all pairs of lanes `i` and `i ^ 2`.
+    /// A wavefront serves at most 128 bytes to lanes. If each lane accesses 8 bytes, the hardware serves the warp in
+    /// halves. If each accesses 16 bytes, it serves the warp in quarters. Two adjacent halves or quarters are served
+    /// together if this needs fewer wavefronts and pairs of lanes have equal addresses. These pairs are either all
+    /// lanes `i` and `i ^ 1`, or all lanes `i` and `i ^ 2`.
     pub(super) fn wavefronts(&self, is_update: bool) -> Wavefronts {
         let mut total = Wavefronts { count: 0, ideal: 0, max_ways: 0 };
         let mut serve = |ways: u32| {
@@ -120,8 +120,8 @@ impl Request<'_> {
         total
     }
 
-    /// Returns true if each lane `i` of `lanes` has the same address as lane `i ^ 1`, or if each has the same address
-    /// as lane `i ^ 2`. Lanes whose partner is not in `lanes` are ignored.
+    /// Returns true if each lane `i` of `lanes` has the same address as lane `i ^ 1`. Also returns true if each has the
+    /// same address as lane `i ^ 2`. Lanes whose partner is not in `lanes` are ignored.
     fn is_paired(&self, lanes: u32) -> bool {
         [1, 2].into_iter().any(|distance| {
             bits(lanes).all(|lane| {
@@ -131,8 +131,8 @@ impl Request<'_> {
         })
     }
 
-    /// Returns the number of wavefronts that serve `lanes` together. It is the maximum number of words requested from
-    /// one bank.
+    /// Returns the number of wavefronts that serve `lanes` together. This is the maximum number of words that the lanes
+    /// request from one bank.
     fn ways(&self, lanes: u32, is_update: bool) -> u32 {
         // Lanes that are served together request at most 8 bytes, or 16 if each word is requested twice.
         let mut words = [0; 2 * LANES as usize];

@@ -19,8 +19,8 @@ pub(super) enum Step {
 }
 
 impl Step {
-    /// Returns the number of nodes that the operation has in the kernel's flow. A branch has one for itself and one for
-    /// each outcome.
+    /// Returns the number of nodes that the operation has in the kernel's flow. A branch has one node for itself and
+    /// one node for each outcome.
     fn nodes(self) -> u32 {
         if self == Self::Branch { 3 } else { 1 }
     }
@@ -68,7 +68,7 @@ pub(super) struct Sites {
     /// The node of each operation at each source position. A position may have several `Location`s, one per instance of
     /// a generic function.
     by_position: HashMap<(&'static str, u32, u32, Step), Node>,
-    /// A cache of recent look-ups, by the address of their `Location`.
+    /// A cache of recent look-ups. The index in the cache comes from the address of the `Location`.
     recent: Box<[Recent]>,
 }
 

@@ -129,7 +129,7 @@ impl Author<'_> {
     }
 }
 
-/// The lanes that have left the innermost loop by `break`, and those that have ended its iteration by `continue`.
+/// The lanes that have left the innermost loop by `break`, and the lanes that have ended an iteration by `continue`.
 #[derive(Default)]
 struct Waiting {
     broken: u32,

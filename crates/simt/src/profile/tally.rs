@@ -8,7 +8,7 @@ use super::site::{self, Node, Sites};
 use crate::lanes::bits;
 use crate::region::{ArrayPosition, Region, Space};
 
-/// The sums of one source site.
+/// The summed costs of one source site.
 #[derive(Clone, Debug, Default)]
 struct Sum {
     requests: u64,
@@ -28,7 +28,7 @@ struct Sum {
     block: u64,
 }
 
-/// The stride that most requests of a site have, found by a majority vote.
+/// Finds the stride that most requests of a site have, by a majority vote.
 #[derive(Clone, Copy, Debug, Default)]
 struct Stride {
     candidate: Option<i64>,
@@ -51,10 +51,10 @@ impl Stride {
     }
 }
 
-/// The sums of all source sites.
+/// The summed costs of all source sites.
 #[derive(Default)]
 pub(super) struct Tally {
-    /// The sums of each node's site.
+    /// The summed costs of each node's source site.
     sums: Vec<Sum>,
     regions: Vec<Region>,
     /// The sectors of global memory that the launch has read.
@@ -68,8 +68,8 @@ impl Tally {
         Self { regions: regions.to_vec(), ..Self::default() }
     }
 
-    /// Counts a step of a warp's lanes in block number `block`. `shared` returns the array that contains an address in
-    /// shared memory.
+    /// Adds the costs of a step of a warp's lanes in block number `block`. `shared` returns the array that contains an
+    /// address in shared memory.
     pub(super) fn count(
         &mut self,
         step: &Step<'_>,
@@ -132,7 +132,7 @@ impl Tally {
         (self.read.len(), self.written.len())
     }
 
-    /// Returns the sums of all sites, in source order.
+    /// Returns the summed costs of all sites, in source order.
     pub(super) fn into_profiles(self, sites: &Sites) -> (Vec<AccessProfile>, Vec<BranchProfile>) {
         let (mut accesses, mut branches) = (Vec::new(), Vec::new());
         for (node, sum) in (0 as Node..).zip(self.sums) {
@@ -195,7 +195,7 @@ impl Sum {
     }
 }
 
-/// Returns the array at `address` in global memory. If several overlap, returns the first that permits the access.
+/// Returns the array at `address` in global memory. If arrays overlap, returns the first that permits the access.
 fn global(regions: &[Region], kind: AccessKind, address: u64) -> Option<ArrayPosition> {
     let mut arrays = regions.iter().filter(|region| kind == AccessKind::Load || region.is_writable);
     arrays.find_map(|region| region.position_of(usize::try_from(address).ok()?))

@@ -4,19 +4,19 @@ use super::flow::Iterations;
 use super::site::{Node, START};
 use crate::lanes::{LANES, MAX_WARPS};
 
-/// The number of events after which a lane lets the other lanes of its warp catch up, so that the profiler can count
-/// and drop events.
+/// The number of events after which a lane lets the other lanes of its warp catch up. The profiler can then count and
+/// drop events.
 const AHEAD: usize = 1024;
 
 /// An event of a lane: the lane has reached a node of the flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Event {
     pub(super) node: Node,
-    /// The address if the event is an access. For a branch, 1 if the lane takes it, otherwise 0.
+    /// The address if the event is an access. For a branch, 1 if the lane takes the branch, otherwise 0.
     pub(super) value: u64,
 }
 
-/// The events of a lane that the profiler has not yet combined with those of other lanes.
+/// The events of a lane that the profiler has not yet combined with the events of other lanes.
 #[derive(Debug, Default)]
 pub(super) struct Lane {
     pub(super) events: Vec<Event>,
@@ -45,8 +45,8 @@ impl Lane {
         self.limit = self.events.len() + AHEAD;
     }
 
-    /// Returns true if the lane should let the other lanes catch up. Then raises the limit, so that the lane can
-    /// continue if they do not.
+    /// Returns true if the lane should let the other lanes catch up. In this case raises the limit, so that the lane
+    /// can continue if the other lanes do not catch up.
     pub(super) fn is_ahead(&mut self) -> bool {
         let is_ahead = self.events.len() >= self.limit;
         if is_ahead {

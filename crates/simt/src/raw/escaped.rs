@@ -27,7 +27,7 @@ fn thread(block: &Block) -> (u64, u32) {
 }
 
 /// Notes that the current thread calls `function` at `at` with a pointer or a slice at `address`. `is_written` is true
-/// if the function may write through it.
+/// if the function may write through this pointer or slice.
 #[cold]
 pub fn escaped(address: usize, function: &'static str, is_written: bool, at: &'static Location<'static>) {
     if let Some((block, escaped)) = checked() {
@@ -47,8 +47,8 @@ fn begin((block, escaped): (&Block, &Escaped), call: Call) {
 
 /// Notes that the current thread calls `callee` at `at` with a value that consists of `words`.
 ///
-/// `is_written` is `None` if the value's type does not show that it contains pointers. Then only words that were
-/// reported as [`retained`] count. Otherwise every word that is an address of the launch's memory counts, and
+/// `is_written` is `None` if the type of the value does not show that the value contains pointers. Then only words that
+/// were reported as [`retained`] count. Otherwise every word that is an address of the launch's memory counts, and
 /// `is_written` is true if the function may write through the pointers.
 #[cold]
 pub fn escaped_value(
@@ -88,7 +88,7 @@ pub fn returned(at: &'static Location<'static>) {
     {
         let state = &mut *escaped.state();
         let Some(begun) = state.begun.get_mut(&thread(block)) else { return };
-        // The call has one entry per argument. Calls after it have never returned.
+        // The call has one entry per argument. Later entries are calls that have never returned.
         let Some(first) = begun.iter().position(|call| is_same_line(call.at, at)) else { return };
         for call in begun.drain(first..) {
             if call.is_written {
@@ -101,8 +101,8 @@ pub fn returned(at: &'static Location<'static>) {
     }
 }
 
-/// Notes that the current thread has entered the marked function `name`. The thread's last call of a function of this
-/// name therefore needs no note.
+/// Notes that the current thread has entered the function `name`, which is marked as device code. The thread's last
+/// call of a function of this name therefore needs no note.
 #[inline]
 pub fn entered(name: &'static str) {
     if is_watching() {
@@ -110,8 +110,8 @@ pub fn entered(name: &'static str) {
     }
 }
 
-/// Notes, like [`entered`], that the thread has entered the function `name` of the type `of`. The call may also have
-/// been written as the operator of the trait `operator`.
+/// Notes, like [`entered`], that the thread has entered the method `name`. The parameter `of` is the type of the
+/// method. The source may call this method by the operator of the trait `operator`.
 #[inline]
 pub fn entered_operator(name: &'static str, operator: &'static str, of: &'static str) {
     if is_watching() {
@@ -127,7 +127,7 @@ fn settle(callee: Callee) {
         if let Some(begun) = state.begun.get_mut(&thread(block))
             && let Some(last) = begun.iter().rposition(|call| call.callee.is(&callee))
         {
-            // Each argument of the call has an entry.
+            // The call has one entry per argument.
             let at = begun[last].at;
             let marked = &mut state.marked;
             begun.retain(|call| {

@@ -1,4 +1,4 @@
-//! The calls of a launch by which device code passes pointers to functions that are not marked as device code.
+//! The calls by which device code passes pointers to functions that are not marked as device code.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -10,7 +10,7 @@ use crate::source::Line;
 
 use super::notes::{Note, NoteKind};
 
-/// The calls of a checked launch by which device code passes pointers to functions.
+/// The calls by which device code passes pointers to functions, in a checked launch.
 #[derive(Debug)]
 pub(crate) struct Escaped {
     memory: MemoryMap,
@@ -19,11 +19,12 @@ pub(crate) struct Escaped {
 
 #[derive(Debug, Default)]
 pub(super) struct State {
-    /// The unfinished calls of each thread. The key is the position of the thread's block and the thread's index in it.
+    /// The unfinished calls of each thread. The key is the position of the thread's block, and the thread's index in
+    /// the block.
     pub(super) begun: HashMap<(u64, u32), Vec<Call>>,
-    /// The source sites at which marked functions are called.
+    /// The source sites of calls of functions that are marked as device code.
     pub(super) marked: HashSet<SiteAddress>,
-    /// The finished calls of functions that are not marked, one per source site.
+    /// The finished calls of unmarked functions, one per source site.
     pub(super) unmarked: Vec<Call>,
     /// The source sites of the unmarked calls.
     pub(super) unmarked_sites: HashSet<SiteAddress>,
@@ -32,7 +33,7 @@ pub(super) struct State {
 /// The address of a `Location`, which identifies a source site.
 pub(super) type SiteAddress = usize;
 
-/// The function that a call calls.
+/// The function that is called.
 #[derive(Clone, Copy, Debug)]
 pub struct Callee {
     /// The name of the function. For an operator, this is the name of its trait.
@@ -49,7 +50,7 @@ impl From<&'static str> for Callee {
 }
 
 impl Callee {
-    /// Returns true if this callee may be the function `other`, which the thread has entered.
+    /// Returns true if this callee may be `other`, a function that the thread has entered.
     pub(super) fn is(&self, other: &Self) -> bool {
         let is_of = |type_name: &str, other: &str| without_references(type_name) == without_references(other);
         self.function == other.function

@@ -1,5 +1,5 @@
-//! A map of all simulated global memory of the process. It finds the memory of addresses outside of the arrays that
-//! were passed to a launch.
+//! A map of all simulated global memory of the process, which finds the allocation of any address. Launches use the map
+//! for addresses outside of the arrays that were passed to them.
 
 use std::alloc::Layout;
 use std::collections::{BTreeMap, VecDeque};
@@ -7,14 +7,14 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The size in bytes of the unused zones before and after each allocation.
 pub(crate) const REDZONE: usize = 4096;
-/// The maximum number of bytes of freed memory that are not reused yet, so that later accesses to this memory are
-/// found.
+/// The maximum number of bytes of freed memory that the process does not reuse yet, so that the simulator finds later
+/// accesses to this memory.
 const MAX_FREED_BYTES: usize = 16 << 20;
 
 static MEMORY: Mutex<Memory> = Mutex::new(Memory { live: BTreeMap::new(), freed: VecDeque::new(), freed_bytes: 0 });
 
 struct Memory {
-    /// The length in bytes of each allocation by its address. The zones around it do not count.
+    /// The length in bytes of each allocation, without the zones around it. The key is the allocation's address.
     live: BTreeMap<usize, usize>,
     /// The freed memory that is not reused yet, the oldest first.
     freed: VecDeque<Freed>,
@@ -27,7 +27,7 @@ struct Freed {
     layout: Layout,
 }
 
-// SAFETY: it owns the memory, which is not accessed any more.
+// SAFETY: the value owns the memory, which is not accessed any more.
 unsafe impl Send for Freed {}
 
 impl Drop for Freed {
@@ -56,7 +56,7 @@ pub(crate) fn note_live(start: usize, bytes: usize) {
 }
 
 /// Frees the allocation at `start`, whose memory with the zones begins at `base` and has the layout `layout`. If
-/// `is_kept` is true, the memory is returned to the system only later, so that it is not reused for a while.
+/// `is_kept` is true, this function returns the memory to the system only later, so that it is not reused for a while.
 ///
 /// # Safety
 /// The memory at `base` must have been allocated with `layout` and must not be used after this call.
@@ -75,7 +75,7 @@ pub(crate) unsafe fn retire(start: usize, base: *mut u8, layout: Layout, is_kept
     }
 }
 
-/// Returns the memory to which `address` belongs, if it is known.
+/// Returns the kind of memory to which `address` belongs, if known.
 pub(super) fn look_up(address: usize) -> Option<Known> {
     let memory = memory();
     let before = memory.live.range(..=address.saturating_add(REDZONE)).next_back();

@@ -37,7 +37,7 @@ impl Buffer {
         Some(Self { space: Space::Shared, array, start, bytes, element })
     }
 
-    /// Returns the fault of an access to `bytes` bytes at `address` that is not completely inside of this buffer.
+    /// Returns the fault of an access to `bytes` bytes at `address`, some of which are outside of this buffer.
     fn fault(&self, address: usize, bytes: usize) -> FaultKind {
         let &Self { space, array, start, element, .. } = self;
         let len = self.bytes / element;
@@ -46,7 +46,7 @@ impl Buffer {
             let problem = PointerProblem::BeforeStart { array, elements, len };
             return FaultKind::Pointer(Box::new(PointerFault { address, bytes, problem }));
         }
-        // An access may begin in the last element and end beyond it.
+        // An access may begin in the last element and end beyond the buffer.
         let index = ((address - start) / element).max(len);
         FaultKind::OutOfBounds { space, array, element_type: None, index, len }
     }
@@ -102,7 +102,7 @@ fn misaligned(block: &Block, address: usize, align: usize) -> Box<FaultKind> {
     Box::new(FaultKind::Misaligned { space, element: position.map(Box::new), address, size: align })
 }
 
-/// Does what [`find`] does, for an address outside of the memory that was passed to the launch.
+/// Finds the memory like [`find`], for an address outside of the memory that was passed to the launch.
 fn elsewhere(block: &Block, address: usize, bytes: usize) -> Result<Option<(Space, usize)>, Box<FaultKind>> {
     let arena = &block.context.arena;
     let offset = address.wrapping_sub(arena.base().addr());
@@ -123,7 +123,7 @@ fn elsewhere(block: &Block, address: usize, bytes: usize) -> Result<Option<(Spac
     let pointer = |problem| Err(Box::new(FaultKind::Pointer(Box::new(PointerFault { address, bytes, problem }))));
     match known::look_up(address) {
         Some(Known::Live(start, len)) => {
-            // Near a part of a buffer that was passed to the launch, the nearest part is reported.
+            // If parts of this allocation were passed to the launch, the fault names the part nearest to the address.
             let distance = |region: &&Region| {
                 let end = region.start.saturating_add(region.bytes);
                 if address < region.start { region.start - address } else { address - end }
@@ -152,7 +152,7 @@ fn elsewhere(block: &Block, address: usize, bytes: usize) -> Result<Option<(Spac
 #[inline(never)]
 pub(super) fn note_move(block: &Block, from: usize, to: usize) {
     let thread = block.thread().linear();
-    // If views overlap, the one that contains both addresses is the origin.
+    // If views overlap, the view that contains both addresses is the origin.
     let origin = block.strays.origin(thread, from).or_else(|| Buffer::of_move(block, from, to));
     block.strays.note(thread, to, origin.filter(|origin| !origin.contains(to)));
 }

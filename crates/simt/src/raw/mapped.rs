@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 /// A lower bound of the page size in bytes.
 const PAGE: usize = 4096;
-/// The number of mapped pages that a cache remembers, by the lowest bits of the page number.
+/// The size of a cache of mapped pages. The lowest bits of a page's number are its index in the cache.
 const RECENT: usize = 64;
 
 thread_local! {
@@ -19,7 +19,7 @@ pub(super) fn is_mapped(address: usize, bytes: usize) -> bool {
         RECENT_PAGES.with(|recent| {
             let slot = &recent[page % RECENT];
             let is_known = slot.get() == page;
-            // The system ignores the address 0.
+            // The system call ignores a null pointer, so `is_readable` cannot test page 0.
             if page == 0 || (!is_known && !is_readable(page * PAGE)) {
                 return false;
             }
@@ -29,7 +29,7 @@ pub(super) fn is_mapped(address: usize, bytes: usize) -> bool {
     })
 }
 
-/// Returns true if the 8 bytes at `address`, a multiple of 8, can be read. It passes the address to a system call that
+/// Returns true if the 8 bytes at `address`, a multiple of 8, can be read. Passes the address to a system call that
 /// always fails, with the error `EFAULT` if the address cannot be read.
 #[cfg(target_os = "linux")]
 fn is_readable(address: usize) -> bool {

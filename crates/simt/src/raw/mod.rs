@@ -1,9 +1,9 @@
-//! Checks accesses through pointers and slices, of which the simulator knows only the address.
+//! Checks accesses through pointers and slices. The simulator knows only the address of such an access.
 //!
-//! A view stores its bounds, but the simulator must look up a pointer's address. It reports an access to memory of the
-//! launch, global or shared, to the watcher like an access through a view. An access to other memory of the process,
-//! such as a thread's own variables, is not reported. An access to unmapped memory is a fault. Nothing is checked
-//! outside of a kernel.
+//! A view stores its bounds, but the simulator must look up a pointer's address. If the address is in memory of the
+//! launch, global or shared, the simulator reports the access to the watcher like an access through a view. The
+//! simulator does not report an access to other memory of the process, such as a thread's own variables. An access to
+//! unmapped memory is a fault. The simulator checks no access outside of a kernel.
 //!
 //! These functions only check and report accesses. The kernel itself makes each access, as a plain Rust access.
 
@@ -43,6 +43,8 @@ pub enum Use {
     Read,
     /// The access writes the memory.
     Write,
+    /// The access borrows the memory mutably, which counts as a write.
+    Borrow,
     /// The access reads the memory and then writes it.
     Update,
 }
@@ -57,6 +59,7 @@ impl Use {
         match self {
             Self::Read => &[Access::Load],
             Self::Write => &[Access::Store],
+            Self::Borrow => &[Access::Borrow],
             Self::Update => &[Access::Load, Access::Store],
         }
     }
@@ -65,14 +68,14 @@ impl Use {
 /// The way in which a kernel obtained the address of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Through {
-    /// From a raw pointer, which may have been offset beyond the bounds of its buffer.
+    /// The address comes from a raw pointer, which may point outside its buffer.
     Pointer,
-    /// From a slice, whose bounds have been checked.
+    /// The address comes from an indexed slice. The index has been checked against the bounds.
     Slice,
 }
 
-/// Checks an access that the current thread is about to make to `bytes` bytes at `address`, which must be aligned to
-/// `align`, and notifies the watcher. An invalid access is a fault at the caller's line.
+/// Checks an access that the current thread is about to make to `bytes` bytes at `address`, and notifies the watcher.
+/// The address must be a multiple of `align`. An invalid access is a fault at the caller's line.
 #[inline]
 #[track_caller]
 pub fn touch(address: usize, bytes: usize, align: usize, what: Use, through: Through) {
@@ -105,7 +108,7 @@ pub fn touch_at(
 
 /// Reports that the current thread may read `value` (its address, size and alignment) through a reference that was
 /// passed to the kernel. Later reads through this reference are not reported. If `value` has more than 64 bytes, only a
-/// block's first thread reports it.
+/// block's first thread reports the read.
 #[inline]
 #[track_caller]
 pub fn referred(value: (usize, usize, usize)) {
@@ -120,8 +123,8 @@ pub fn referred(value: (usize, usize, usize)) {
     }
 }
 
-/// Checks an atomic access through a raw pointer like [`touch`], but does not notify the watcher, because the atomic
-/// access itself does that.
+/// Checks an atomic access through a raw pointer like [`touch`], but does not notify the watcher. The atomic access
+/// itself notifies the watcher.
 #[track_caller]
 pub fn check_atomic(address: usize, bytes: usize, what: Use) {
     if let Some(block) = current()

@@ -8,7 +8,7 @@ use crate::launch_log::Log;
 use crate::region::Space;
 use crate::source::SourceLocation;
 
-/// A warning of a checked launch about a source site, which is not a fault.
+/// A note: a warning of a checked launch about a source site. A note is not a fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Note {
@@ -24,16 +24,16 @@ pub struct Note {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NoteKind {
-    /// Device code passes a pointer or a slice to a function that is not marked as device code. The accesses of this
-    /// function were not checked.
+    /// Device code passes a pointer or a slice to a function that is not marked as device code. The checker did not
+    /// check the accesses of this function.
     NotChecked {
         /// The name of the function, or of the trait if an operator is called.
         function: &'static str,
         /// The name of the array that is passed, if it has one.
         array: Option<&'static str>,
     },
-    /// Code outside of marked functions accesses memory through a pointer or a slice. The access was not reported to
-    /// the checker and therefore not checked.
+    /// Code that is not marked as device code accesses memory through a pointer or a slice. The checker was not
+    /// notified of the access and did not check it.
     Unseen {
         /// The memory space of the access.
         space: Space,
@@ -67,6 +67,9 @@ impl fmt::Display for Note {
                 f.write_str(if function.starts_with("Partial") {
                     "; compare slices directly, not inside a tuple or an `Option`, and bind the result of a call to a \
                      variable with a type first; for a type of your own, mark its `impl` with `#[cuda_std::device]`"
+                } else if function.ends_with('!') {
+                    "; a macro's own code cannot be marked: pass it values instead of pointers, or let it call a \
+                     function that is marked with `#[cuda_std::device]`"
                 } else if function.starts_with(char::is_uppercase) {
                     "; mark its `impl` with `#[cuda_std::device]`"
                 } else {
@@ -97,5 +100,5 @@ impl fmt::Display for Note {
 }
 
 /// The list in which a simulator collects the notes of its launches, one per launch and source site. Without such a
-/// list, it prints each note to standard error.
+/// list, the simulator prints each note to standard error.
 pub type Notes = Log<Note>;

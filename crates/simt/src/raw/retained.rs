@@ -7,7 +7,7 @@ use std::mem::MaybeUninit;
 /// The pointers that a block's threads have stored in values whose types do not show that they contain pointers.
 #[derive(Default)]
 pub(crate) struct Retained {
-    /// The addresses of the stored pointers, each with true if the pointer permits writes.
+    /// The addresses of the stored pointers. The value is true if the pointer permits writes.
     addresses: RefCell<HashMap<usize, bool>>,
     is_used: Cell<bool>,
     /// True if a thread has begun a call to which it passes a pointer.

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 
 use super::buffer::Buffer;
 
-/// The pointers that point outside of their buffers. The key is the thread and address of a pointer, and the value is
-/// its buffer.
+/// The pointers that point outside of their buffers. The key is a pointer's thread and address, and the value is the
+/// buffer from which the thread made the pointer.
 #[derive(Default)]
 pub(crate) struct Strays {
     origins: RefCell<HashMap<(u32, usize), Buffer>>,
@@ -21,7 +21,7 @@ impl Strays {
         }
     }
 
-    /// Returns true if any pointer was recorded that points outside of its buffer.
+    /// Returns true if any pointer outside of its buffer was recorded.
     #[inline(always)]
     pub(crate) fn is_used(&self) -> bool {
         self.is_used.get()
@@ -34,7 +34,7 @@ impl Strays {
     }
 
     /// Notes that `thread` has offset a pointer to the address `to`. `origin` is the buffer of the pointer, or `None`
-    /// if `to` is inside of it.
+    /// if `to` is inside of this buffer.
     pub(super) fn note(&self, thread: u32, to: usize, origin: Option<Buffer>) {
         match origin {
             Some(origin) => {

@@ -2,8 +2,8 @@
 //!
 //! # Design
 //!
-//! One worker runs a cooperative launch. All blocks begin at once and keep their threads' stacks, so the number of
-//! blocks is limited: all threads together may take half of the process's stacks.
+//! One worker runs a cooperative launch. All blocks begin at once and keep their threads' stacks. The number of blocks
+//! is therefore limited. All threads together may take half of the process's stacks.
 //!
 //! A block runs until it waits at a barrier of the grid, or polls without success. When all blocks wait at the barrier,
 //! the worker notifies the watcher. The blocks then continue in the order of the schedule.

@@ -1,8 +1,8 @@
 //! Fibres: coroutines, each with a stack, on which simulated threads run.
 //!
-//! A fibre runs threads one after the other. A thread keeps its fibre only while it waits, and another fibre then
-//! continues with the next thread. A kernel without barriers therefore runs on one fibre, at the cost of one call per
-//! thread.
+//! A fibre runs threads one after the other. If a thread must wait, it keeps its fibre, and another fibre continues
+//! with the next thread. The threads of a kernel without barriers therefore all run on one fibre, at the cost of one
+//! call per thread.
 
 use std::io;
 use std::mem::ManuallyDrop;
@@ -104,8 +104,8 @@ struct ColouredStack {
 }
 
 impl ColouredStack {
-    /// The difference in bytes between the starts of consecutive stacks within their pages. It is larger than the
-    /// frames of a thread that waits at a barrier.
+    /// The number of bytes by which each stack starts lower in its page than the stack before. A thread that waits at a
+    /// barrier uses fewer bytes of stack.
     const STEP: usize = 7 * 64;
     const PAGE: usize = 4096;
 
@@ -131,7 +131,7 @@ impl Drop for ColouredStack {
         } else {
             drop(stack);
         }
-        // Returned last, so that a thread that takes a stack of the budget finds this one spare.
+        // This comes last, so that the thread that takes a stack from the budget next finds the spare stack.
         STACKS.give_back(1);
     }
 }
@@ -185,7 +185,7 @@ impl Fibres {
     }
 
     /// Reserves stacks for `threads` threads of a helper, until the next [`shrink`](Self::shrink). Returns false if the
-    /// budget has not enough stacks left.
+    /// budget does not have enough stacks left.
     pub(crate) fn promise(&mut self, threads: usize) -> bool {
         let missing = threads.saturating_sub(self.fibres.len() + self.promised);
         let is_promised = STACKS.promise(missing);

@@ -27,7 +27,7 @@ impl Worker<'_> {
         loop {
             self.fill(&mut turns.active, &mut spare);
             if turns.active.is_empty() {
-                // No further block will come, and the remaining ones wait for each other.
+                // The grid has no further blocks, and the remaining ones only poll.
                 self.finish(&mut turns.stalled);
                 break;
             }
@@ -63,7 +63,7 @@ impl Worker<'_> {
     /// Starts blocks until the maximum number of blocks takes turns.
     fn fill(&mut self, active: &mut Vec<Resident>, spare: &mut Vec<Resident>) {
         let threads = self.grid.config.block.count() as usize;
-        // Limited so that the fibres of all blocks can be kept for the next launch.
+        // This limit lets the OS thread keep the fibres of all these blocks for the next launch.
         let max = (MAX_FIBRES.min(STACKS.half()) / threads).clamp(1, MAX_RESIDENT);
         while active.len() < max {
             let Some(position) = self.grid.take(self.number) else { return };

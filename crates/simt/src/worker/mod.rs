@@ -29,8 +29,8 @@ use crate::schedule::Schedule;
 use crate::source::SourceLocation;
 use crate::watch::Watcher;
 
-/// After this many polls without progress a block counts as stalled: it waits for another block, which another OS
-/// thread may be running.
+/// After this many polls without progress a block counts as stalled, that is, waiting for another block. Another OS
+/// thread may be running that other block.
 const PATIENCE: u64 = 4096;
 /// Replaces [`PATIENCE`] if no other OS thread runs blocks. Only another block of this OS thread can then change the
 /// polled value.
@@ -48,7 +48,7 @@ pub(crate) const MAX_FIBRES: usize = 4096;
 /// The maximum number of fibres that an OS thread keeps for the next launch, if more than half of the process's stacks
 /// are in use.
 const MAX_FIBRES_WHEN_SCARCE: usize = 128;
-/// The number that stands for no fibre.
+/// The value of [`Resident::fibres`] for a thread without a fibre.
 const NONE: u32 = u32::MAX;
 
 /// The fibres and data structures of blocks that an OS thread reuses in its next launch.
@@ -92,7 +92,7 @@ impl Cache {
     }
 
     fn keep(self: Box<Self>) {
-        // An OS thread that is about to end keeps nothing.
+        // If the OS thread is about to end, the cache is dropped.
         let _ending = CACHE.try_with(|kept| kept.set(Some(self)));
     }
 }
@@ -193,8 +193,8 @@ impl Worker<'_> {
         self.cache.parts.extend(Rc::into_inner(resident.block).map(Block::into_parts));
     }
 
-    /// Runs each stalled block again, beginning with the one that stalled most recently, and retires those that end. In
-    /// a chain of blocks that each wait for a block that stalled later, all can end in one pass.
+    /// Runs each stalled block again, beginning with the block that stalled most recently, and retires the blocks that
+    /// end. If each block of a chain waits for a block that stalled later, all blocks of the chain can end in one call.
     fn retry(&mut self, stalled: &mut Vec<Resident>) {
         for index in (0..stalled.len()).rev() {
             if !matches!(self.run_alone(&mut stalled[index], 1), Outcome::Stalled) {
@@ -245,7 +245,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Runs the block like [`Worker::advance`], but continues it when it yields to another block.
+    /// Runs the block like [`Worker::advance`], but continues the block when it yields to another block.
     pub(crate) fn run_alone(&mut self, resident: &mut Resident, patience: u64) -> Outcome {
         loop {
             match self.advance(resident, patience) {
@@ -351,7 +351,7 @@ impl Worker<'_> {
             let fibre = std::mem::replace(waiting, NONE);
             // A thread that catches its unwinding is unwound again wherever it waits next.
             while with_slot(|slot| slot.run_as(block, || pool.resume(fibre))) != Pause::Idle {}
-            // The block already has a fault.
+            // A trap here is ignored, because the block already has a fault.
             trap::take();
         }
         guard::end_block(block);

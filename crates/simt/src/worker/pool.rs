@@ -62,7 +62,7 @@ impl Invitation {
         drop(leaving);
     }
 
-    /// Closes the gate, waits until all helpers have left, and returns the sum of their counts.
+    /// Closes the gate, waits until all helpers have left, and returns the sum of the helpers' counts.
     fn close(&self) -> Done {
         let mut gate = self.gate();
         gate.is_closed = true;
@@ -77,8 +77,8 @@ impl Invitation {
 pub(crate) fn work_together(pool: &ThreadPool, grid: &Grid<'_>, entry: &Entry<'_>, helpers: usize) -> Done {
     let invitation = Arc::new(Invitation {
         grid: ptr::from_ref(grid).cast(),
-        // SAFETY: only the lifetime changes. Only helpers inside the gate use the pointer, and this function does not
-        // end, even by a panic, before the gate is closed and no helper is inside.
+        // SAFETY: only the lifetime changes. Only helpers inside the gate use the pointer. This function does not end,
+        // even by a panic, before the gate is closed and no helper is inside.
         entry: unsafe { std::mem::transmute::<*const Entry<'_>, *const Entry<'static>>(entry) },
         gate: Mutex::default(),
         left: Condvar::new(),

@@ -2,10 +2,10 @@
 //!
 //! # Design
 //!
-//! The system limits a process's mappings, and so its stacks. Helper threads may take stacks only until three quarters
-//! of the budget are in use. A helper takes its stacks before it joins a launch, and does not join if it gets none. The
-//! last quarter is for OS threads that launch. Simultaneous launches therefore never fail because helpers have taken
-//! all stacks.
+//! The system limits the memory mappings of a process, and each stack takes two mappings. Helper threads may take
+//! stacks only until three quarters of the budget are in use. A helper takes its stacks before it joins a launch, and
+//! does not join if it gets none. The last quarter is for OS threads that launch. Simultaneous launches therefore never
+//! fail because helpers have taken all stacks.
 
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -77,8 +77,8 @@ impl Stacks {
         self.taken.fetch_sub(count, Ordering::Relaxed);
     }
 
-    /// Returns the number of idle stacks that an OS thread may keep for the next launch. It is `many` if at most half
-    /// of the budget is taken, `few` if some stacks are left for helpers, and otherwise 0.
+    /// Returns the number of idle stacks that an OS thread may keep for the next launch. The number is `many` if at
+    /// most half of the budget is taken, `few` if some stacks are left for helpers, and otherwise 0.
     pub(crate) fn keepable(&self, many: usize, few: usize) -> usize {
         match self.taken.load(Ordering::Relaxed) {
             taken if taken <= self.half() => many,

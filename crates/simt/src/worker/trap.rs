@@ -1,6 +1,6 @@
-//! Traps: events in a simulated thread that would end the process. These are aborts, and memory faults that the
-//! processor finds: unreported accesses to unmapped memory, and stack overflows. A panic that must not unwind aborts,
-//! such as a panic of rustc's own checks of pointers.
+//! Traps: events in a simulated thread that would otherwise end the process. A trap is an abort, a stack overflow, or
+//! an unreported access to unmapped memory. A panic that must not unwind causes an abort, for example a panic of
+//! rustc's own pointer checks.
 //!
 //! The system reports a trap by a signal. If the signal comes from a simulated thread, the signal handler ends that
 //! thread's fibre at once. The values on the fibre's stack are not dropped. The worker continues as if the fibre had
@@ -22,7 +22,7 @@ pub(crate) enum Trap {
     Access(usize),
     /// An overflow of the simulated thread's stack.
     StackOverflow,
-    /// A call of `abort`, as by a panic that must not unwind.
+    /// A call of `abort`, for example by a panic that must not unwind.
     Abort,
 }
 
@@ -31,7 +31,7 @@ pub(crate) enum Trap {
 pub(super) struct Trappable(RefCell<Vec<CoroutineTrapHandler<()>>>);
 
 impl Trappable {
-    /// Sets the fibre number `number`, which must be the number of an existing fibre or the next number.
+    /// Sets the fibre with the number `number`. This must be the number of an existing fibre, or the next number.
     pub(super) fn set(&self, number: usize, fibre: CoroutineTrapHandler<()>) {
         let mut fibres = self.0.borrow_mut();
         match fibres.get_mut(number) {
@@ -118,7 +118,7 @@ mod handler {
         }
     }
 
-    /// Handles an access to memory that the guard has closed: lets the access execute in a single step, after which the
+    /// Handles an access to memory that the guard has closed. Lets the access execute in a single step, after which the
     /// guard closes the memory again. Returns false if the signal has another cause.
     ///
     /// # Safety
@@ -160,13 +160,13 @@ mod handler {
         } else {
             // SAFETY: the caller guarantees a handler's arguments; both other signals have an address.
             let address = unsafe { (*info).si_addr().addr() };
-            // Below the end of a stack there is an unmapped page, which no other data uses: there both are close
-            // together.
+            // A stack overflow accesses the unmapped page below the stack, so its address is close to the stack
+            // pointer. No other data is in this page.
             if address.abs_diff(stack) < STACK_BYTES { Trap::StackOverflow } else { Trap::Access(address) }
         }));
-        // SAFETY: the fibre is running, because its stack is in use. Only a kernel's thread is cut off, whose block
-        // ends with a fault. The simulator's own code is not interrupted there: it makes no invalid access and does not
-        // abort. `abort` holds no lock while it raises its signal.
+        // SAFETY: the fibre is running, because its stack is in use. Only code of the kernel is cut off, and its block
+        // ends with a fault. The simulator's own code makes no invalid access and does not abort, so it is never cut
+        // off. `abort` holds no lock while it raises its signal.
         let registers = unsafe { fibre.setup_trap_handler(|| ()) };
         guard::step();
         // SAFETY: the caller guarantees a handler's context.
@@ -201,16 +201,16 @@ mod handler {
         let previous = SIGNALS.iter().position(|&known| known == signal).and_then(|index| PREVIOUS[index].get());
         let handler = previous.map_or(libc::SIG_DFL, |previous| previous.sa_sigaction);
         if signal == SIGABRT && handler == libc::SIG_IGN {
-            // Ignored as before; `abort` itself then ends the process.
+            // The signal is ignored, as it was before. `abort` itself then ends the process.
         } else if matches!(signal, SIGABRT | SIGTRAP) && handler == libc::SIG_DFL {
-            // The signal may have been sent, or belong to a completed instruction, so it would not come again.
+            // Returning would not raise the signal again: it may have been sent, or its instruction may have completed.
             // SAFETY: sets the default action, and sends the signal to this thread.
             unsafe {
                 libc::signal(signal, libc::SIG_DFL);
                 libc::raise(signal);
             }
         } else if handler == libc::SIG_DFL || handler == libc::SIG_IGN {
-            // The faulting instruction runs again, and ends the process as it would have without this handler.
+            // The faulting instruction runs again, and its signal then ends the process as without this handler.
             // SAFETY: sets the default action of the signal.
             unsafe { libc::signal(signal, libc::SIG_DFL) };
         } else if previous.is_some_and(|previous| previous.sa_flags & libc::SA_SIGINFO != 0) {
@@ -246,7 +246,7 @@ mod handler {
         unsafe { (*context).uc_mcontext.gregs[libc::REG_ERR as usize] & WRITES != 0 }
     }
 
-    /// Makes the processor raise SIGTRAP after each instruction if `is_on` is true, and stops this if it is false.
+    /// Switches single-stepping on or off. If `is_on` is true, the processor raises SIGTRAP after each instruction.
     ///
     /// # Safety
     /// `context` must be the context that the system passes to a signal handler.
@@ -320,7 +320,7 @@ mod handler {
     }
 }
 
-/// A handler that does nothing: on other systems a memory fault ends the process.
+/// A handler that does nothing. On these systems a memory fault ends the process.
 #[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
 mod handler {
     pub(super) fn install() {}

@@ -31,7 +31,7 @@ pub fn hostile() -> impl Iterator<Item = Simulator> {
     Schedule::HOSTILE.into_iter().map(|schedule| simulator(2, 0).with_schedule(schedule))
 }
 
-/// Returns the linear index of the calling thread in the grid, over all dimensions, with `x` fastest.
+/// Returns the linear index of the calling thread in the grid, in which `x` varies fastest.
 pub fn global_index() -> usize {
     let (block, grid) = (thread::block_idx(), thread::grid_dim());
     let (index, extent) = (thread::thread_idx(), thread::block_dim());
@@ -116,12 +116,13 @@ impl<T: Pod> Array<T> {
     }
 }
 
-/// A list that threads append to in the order in which they run.
+/// A list to which threads append, in the order in which the threads run.
 #[derive(Default)]
 pub struct Trace(Mutex<Vec<usize>>);
 
 impl Trace {
-    /// Appends `event` to the list when it is the turn of the thread's block. The events are thus in schedule order.
+    /// Appends `event` to the list when the turn of the thread's block has come. The events are thus in the schedule's
+    /// order.
     pub fn push(&self, event: usize) {
         memory::fence();
         self.0.lock().unwrap().push(event);

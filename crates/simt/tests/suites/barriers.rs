@@ -6,7 +6,7 @@ use crate::common;
 use common::{Array, KERNEL, global_index, simulator, simulators};
 use simt::{Checks, Fault, FaultKind, LaunchConfig, Note, NoteKind, Notes, Step, shared, thread};
 
-/// Returns the sum of `0..threads`, which a kernel adds by a tree in shared memory with one barrier per step.
+/// Returns the sum of `0..threads`, which a kernel computes by a tree in shared memory with one barrier per step.
 fn tree_sum(threads: u32) -> u32 {
     let (base, _) = shared::dynamic();
     let i = thread::thread_idx().x;

@@ -28,7 +28,7 @@ fn every_round_sees_the_writes_of_all_blocks_in_the_last() {
                 for round in 0..5 {
                     thread::sync_grid();
                     let (from, to) = (round % 2 * N, (round + 1) % 2 * N);
-                    // The value of a distant block.
+                    // Reads the value of a distant block.
                     cells.store(to + i, cells.load(from + (i + 5 * 48 + 1) % N));
                 }
             })

@@ -167,7 +167,7 @@ fn abandoned_threads_drop_their_values() {
     impl Drop for Counted<'_> {
         fn drop(&mut self) {
             self.0.fetch_sub(1, Ordering::Relaxed);
-            // A destructor may use all operations of a thread; no other thread waits for it.
+            // A destructor may use all operations of a thread. No other thread waits for it.
             thread::sync_threads();
             assert!(thread::thread_idx().x < 100);
         }

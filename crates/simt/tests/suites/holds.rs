@@ -1,4 +1,4 @@
-//! Tests schedules with holds: which threads wait, until when, and that they wait nowhere else.
+//! Tests that schedules with holds make the right threads wait, for the right time, and nowhere else.
 
 use crate::common;
 
@@ -44,7 +44,7 @@ fn a_held_thread_waits_until_no_other_can_continue() {
 
 #[test]
 fn a_thread_that_polls_makes_one_access() {
-    // Block 0 polls for block 1, which is held before it answers; then block 0 is held before its next access.
+    // Block 0 polls for block 1, which is held before it answers. Then block 0 is held before its next access.
     let flags = Array::filled(3, 0_u32);
     let simulator = simulator(1, 0).with_schedule("held:0:1.0.2,0.0.2".parse().unwrap());
     let seen = Array::filled(1, 0_u32);
@@ -81,9 +81,9 @@ fn a_search_continues_only_if_threads_communicate() {
     let mine = Array::filled(8, 0_u32);
     let index = || thread::block_idx().x as usize;
     assert_eq!(orders_of(LaunchConfig::new(8, 1), || _ = mine.update(index(), |n| n + 1)), 8);
-    // Memory that is only read is no communication.
+    // Blocks do not communicate by memory that they only read.
     assert_eq!(orders_of(LaunchConfig::new(8, 1), || _ = mine.load_relaxed(0)), 8);
-    // Two blocks, in either order.
+    // Two blocks that communicate need only a few more schedules.
     let orders = orders_of(LaunchConfig::new(2, 1), || _ = mine.update(0, |n| n + 1));
     assert!((10..40).contains(&orders), "{orders}");
     assert_eq!(orders_of(LaunchConfig::new(8, 1), || _ = mine.update(0, |n| n + 1)), 1000);

@@ -27,7 +27,7 @@ fn small_launches_are_cheap() {
         simulator.launch(&KERNEL, LaunchConfig::new(1, 32), || count.store(0, count.load(0) + 1)).unwrap();
     }
     assert_eq!(count.load(0), 160_000);
-    // About 1 µs each on an idle machine; a thread or a pool per launch would take far longer.
+    // Each launch takes about 1 µs on an idle machine. A thread or a pool per launch would take far longer.
     assert!(start.elapsed().as_secs() < 5, "{:?}", start.elapsed());
 }
 

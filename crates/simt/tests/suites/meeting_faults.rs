@@ -39,7 +39,7 @@ fn a_barrier_that_some_have_passed_by() {
 
 #[test]
 fn a_thread_that_has_passed_a_barrier_by_was_last_seen_at_a_line() {
-    // In launches in which the simulator sees every access.
+    // Under these schedules the simulator observes every access.
     for schedule in [Schedule::EveryAccess(3), Schedule::Interleaved(4)] {
         let cells = Array::<u32>::filled(100, 0);
         let (barrier, store) = (line!() + 6, line!() + 8);
@@ -69,7 +69,7 @@ fn a_barrier_that_some_threads_cannot_reach() {
         let fault = simulator
             .launch(&KERNEL, LaunchConfig::new(1, 32), || {
                 if thread::lane_id() < 10 {
-                    // The other lanes wait for these.
+                    // The other lanes wait for these lanes.
                     thread::sync_threads();
                 } else {
                     warp::sync(FULL);
@@ -79,7 +79,7 @@ fn a_barrier_that_some_threads_cannot_reach() {
             .unwrap_err();
         assert_eq!(line(&fault), barrier);
         assert!(fault.thread.unwrap().x < 10);
-        // The lanes at the operation reach the barrier if its mask contains only these lanes, or all.
+        // The lanes at the operation would reach the barrier if its mask contained only these lanes, or all lanes.
         assert_eq!(fault.remedy(), Some(Remedy::MaskOfReachingLanes));
         let FaultKind::BarrierNotReached { waiting: 10, exited: 0, missing } = fault.kind else { panic!("{fault}") };
         assert_eq!((missing.thread, missing.activity), (x(10), Activity::AtWarpOperation { mask: FULL }));
@@ -99,7 +99,7 @@ fn a_barrier_while_others_poll() {
                 _ => while flag.acquire(0) == 0 {},
             })
             .unwrap_err();
-        // Thread 0 has exited: the barrier is never complete, however long the others poll.
+        // Thread 0 has exited, so the barrier is never complete, however long the others poll.
         assert_eq!(line(&fault), barrier);
         let FaultKind::BarrierNotReached { waiting: 29, exited: 1, missing } = fault.kind else { panic!("{fault}") };
         assert_eq!((missing.thread, missing.activity), (x(0), Activity::Exited));

@@ -162,7 +162,7 @@ fn a_loop_may_test_at_its_head() {
     let rounds = |lane: u64| (40 - lane).div_ceil(7);
     let total: u64 = (0..32).map(rounds).sum();
     assert_eq!(figures(&profile), [(6, total), (1, 32)]);
-    // All run two iterations; then some leave in each iteration, and the last ones together.
+    // All lanes run two iterations. Then some leave in each iteration, and the last ones leave together.
     let divergent = 4;
     assert_eq!(branches(&profile), [(7, divergent, total + 32, total)]);
 }
@@ -188,7 +188,7 @@ fn loops_in_loops_have_their_own_iterations() {
         let figures = requests(|x, lane| {
             let mut round = 0;
             while branch(is_seen, round < 3) {
-                // 1 to 4 iterations, with different lanes in each round.
+                // Each lane runs 1 to 4 iterations, and their number changes from round to round.
                 let mut i = 0;
                 while branch(is_seen, i < 1 + (lane + round) % 4) {
                     x.load(lane);
@@ -350,7 +350,7 @@ fn long_loops_are_counted_as_they_run() {
         let rounds = |lane: usize| 5000 + extra * lane;
         let thirds = |lane: usize| (0..rounds(lane)).filter(|i| (i + lane).is_multiple_of(3)).count();
         let requests = rounds(31) as u64;
-        // In the last rounds only the last lane remains; one in three of its rounds is in the branch.
+        // In the last rounds only the last lane remains. One in three of its rounds is in the branch.
         let some = (0..rounds(31)).filter(|&i| (0..32).any(|lane| i < rounds(lane) && (i + lane).is_multiple_of(3)));
         let all = |count: &dyn Fn(usize) -> usize| 4 * (0..32).map(count).sum::<usize>() as u64;
         let expected = [(4 * some.count() as u64, all(&thirds)), (4 * requests, all(&rounds)), (4, 128)];

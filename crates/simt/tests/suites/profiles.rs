@@ -106,7 +106,7 @@ fn an_offset_adds_a_sector() {
 #[test]
 fn a_last_warp_may_be_small() {
     assert_eq!(strided::<u32>(LaunchConfig::new(5, 33), 1, 0).0, 10);
-    // The blocks begin at 0, 33, 66, 99 and 132 elements: 5 sectors per warp, except the first block's.
+    // The blocks begin at 0, 33, 66, 99 and 132 elements, so each warp needs 5 sectors, except in the first block.
     assert_eq!(strided::<u32>(LaunchConfig::new(5, 33), 1, 0), (10, 165, 4 + 4 * 5 + 5, 25));
     assert_eq!(strided::<u32>(LaunchConfig::new(1, 1), 1, 0), (1, 1, 1, 1));
     assert_eq!(strided::<u32>(LaunchConfig::new(1, 20), 1, 0), (1, 20, 3, 3));
@@ -170,7 +170,7 @@ fn a_tile_turns_columns_into_bank_conflicts_and_padding_takes_them_away() {
     assert_eq!(global(&padded), global(&tile));
     assert_eq!(shared(&padded), [(128, 128, 128, 1); 2]);
     assert_eq!((padded.barriers, padded.shared_bytes), (4, 4224));
-    // Rows of 34 elements: lane 16 is 544 words after lane 0, in the same bank.
+    // With rows of 34 elements, lane 16 is 544 words after lane 0, in the same bank.
     assert_eq!(shared(&transpose_tile(34))[1], (128, 256, 128, 2));
 }
 

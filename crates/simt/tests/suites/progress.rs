@@ -6,8 +6,8 @@ use common::{Array, KERNEL, global_index, simulator, simulators};
 use simt::memory::Scope;
 use simt::{Activity, Dim3, FaultKind, LaunchConfig, Schedule, memory, thread};
 
-/// Runs a chain of blocks, each of which waits for the flag of its predecessor. The predecessor is the previous block
-/// of the grid, or the next one if `is_reversed` is true.
+/// Runs a chain of blocks. Each block waits for the flag of its predecessor, which is the previous block of the grid,
+/// or the next block if `is_reversed` is true.
 fn chain(workers: usize, seed: u64, blocks: u32, is_reversed: bool) {
     let flags = Array::<u32>::filled(blocks as usize + 2, 0);
     let first = if is_reversed { blocks as usize + 1 } else { 0 };
@@ -50,7 +50,7 @@ fn a_chain_is_fast_when_blocks_wait_for_earlier_ones() {
 fn all_blocks_may_wait_for_the_last() {
     for simulator in simulators() {
         let arrived = Array::<u32>::filled(1, 0);
-        // A barrier of the grid, twice.
+        // All threads of the grid wait for each other twice.
         simulator
             .launch(&KERNEL, LaunchConfig::new(30, 40), || {
                 for round in 1..=2 {

@@ -121,7 +121,7 @@ fn a_warp_synchronisation_orders_the_lanes_that_it_names() {
     };
     accept(one_block(128), reverse(true));
     assert_eq!(race(one_block(128), reverse(false)).remedy, Remedy::WarpSynchronisation);
-    // It does not order the threads of another warp.
+    // This operation does not order the threads of another warp.
     let found = race(one_block(64), || {
         put_again();
         warp::sync(FULL);
@@ -280,7 +280,7 @@ fn a_store_after_many_loads_races_with_each_of_them() {
 
 #[test]
 fn one_reader_that_has_not_synchronised_is_enough() {
-    // All lanes but one synchronise with the writer.
+    // All lanes except one synchronise with the writer.
     let kernel = |mask: u32| {
         move || {
             if me() == 0 {
@@ -339,7 +339,7 @@ fn neighbouring_bytes_do_not_race() {
 
 #[test]
 fn accesses_of_different_widths_race_where_they_overlap() {
-    // The wide access comes first, or the narrow one.
+    // Either the wide access or the narrow access comes first.
     for is_reversed in [false, true] {
         for offset in 0..20 {
             let kernel = move || {
@@ -362,7 +362,7 @@ fn accesses_of_different_widths_race_where_they_overlap() {
 
 #[test]
 fn a_divided_cell_keeps_its_history() {
-    // Words by one thread, then bytes of the same page by another, then the words again.
+    // Thread 40 stores a byte to the page, which divides the page's cells, and then a byte to word `i`.
     let kernel = |i: u32| {
         move || match me() {
             0 => (0..8).for_each(put),
@@ -376,7 +376,7 @@ fn a_divided_cell_keeps_its_history() {
     accept(one_block(64), kernel(8));
     let found = race(one_block(64), kernel(7));
     assert_eq!((threads(&found), found.element.index), ((0, 40), 28));
-    // The same with many readers.
+    // The same kernel has a race with many readers.
     let found = race(one_block(64), || {
         if me() == 0 {
             put(0);

@@ -1,4 +1,5 @@
-//! Tests the checker with random programs: it must find the races that a plain definition of happens-before gives.
+//! Tests the checker with random programs. The checker must find the races that a plain definition of happens-before
+//! gives.
 //!
 //! Each program records its events. From this record, the test computes for each event the set of all events that
 //! happened before it. The checker must report exactly the first race by this definition, or none if there is none.
@@ -78,7 +79,7 @@ type Program = Vec<[Vec<Step>; ACTIVE.len()]>;
 
 fn program(random: &mut Random) -> Program {
     let blocks = 1 + random.below(3);
-    // In eighths: how many accesses are plain, and how many steps are fences.
+    // The shares, in eighths, of plain accesses among the accesses, and of fences among the steps.
     let (plain, fences) = (random.below(4), 1 + random.below(3));
     (0..blocks).map(|_| block_program(random, plain, fences)).collect()
 }
@@ -96,7 +97,7 @@ fn block_program(random: &mut Random, plain: u32, fences: u32) -> [Vec<Step>; AC
                     steps.push(step(random, plain, fences));
                 }
             }
-            // Both lanes of a warp, or each alone.
+            // Either both lanes of a warp synchronise, or each does so alone.
             for (warp, mask) in [(0, random.below(3)), (1, random.below(3))] {
                 for lane in 0..2 {
                     match mask {
@@ -228,8 +229,8 @@ fn first_race(events: &[Event]) -> Option<usize> {
     let mut holds: HashMap<Place, Events> = HashMap::new();
     let mut released: HashMap<(u32, u32, Place), Events> = HashMap::new();
     let mut relaxed: HashMap<(u32, u32, Place), Events> = HashMap::new();
-    // `chain`: for every word, the atomic writes from which its value comes, directly or through its writers'
-    // knowledge. `seen`: for every event, the writes that it has seen.
+    // `chain` has for every word the atomic writes from which its value comes, directly or through its writers'
+    // knowledge. `seen` has for every event the writes that the event has seen.
     let mut chain: HashMap<Place, Events> = HashMap::new();
     let mut seen = vec![0; events.len()];
     let mut waiting: HashMap<Meeting, Vec<(u32, u32)>> = HashMap::new();
@@ -330,7 +331,7 @@ fn writes_atomically(event: &Event, place: Place) -> bool {
     }
 }
 
-/// Records that the threads in `group` have synchronised: the past events of all are now in the past of each.
+/// Records that the threads in `group` have synchronised. The past events of all are now in the past of each thread.
 fn meet(threads: &mut HashMap<(u32, u32), Thread>, group: &[(u32, u32)]) {
     let mut all = Thread::default();
     for thread in group.iter().map(|id| threads[id]) {

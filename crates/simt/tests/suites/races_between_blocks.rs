@@ -77,7 +77,7 @@ fn blocks_that_access_one_element_race_unless_all_read() {
     });
     assert_eq!((found.space, found.remedy), (Space::Global, Remedy::OneThread));
     assert_eq!((blocks(&found), threads(&found), lines(&found)), ((0, 1), (0, 0), (line, line)));
-    // A thousand readers, and one writer at the end.
+    // There are a thousand readers, and one writer at the end.
     let found = race(LaunchConfig::new(1000, 32), || {
         black_box(data.load(7));
         if block() == 999 && me() == 31 {
@@ -282,7 +282,7 @@ fn the_last_block_may_read_the_values_of_all_blocks() {
             assert_eq!((found.there.access, found.here.access), (RaceAccess::Store, RaceAccess::Load));
         }
     }
-    // Without the barrier, the block's other threads do not know if theirs is the last.
+    // Without the barrier, the block's other threads do not know if their block is the last.
     let (parts, ticket) = (Array::filled(1, 0_u32), Array::filled(1, 0_u32));
     let found = race(LaunchConfig::new(1, 64), || last_block(&parts, &ticket, [true, true], false, false));
     assert_eq!(found.space, Space::Shared);
@@ -366,8 +366,8 @@ fn read_only_memory_is_not_tracked_and_arrays_are_named() {
     assert!(launch(&output, 2).is_ok());
     let text = launch(&output, 4).unwrap_err().to_string();
     assert!(text.contains("`out[0]` in global memory"), "{text}");
-    // Memory outside the writable regions is assumed to be unwritten. If it is written nevertheless, the stores are
-    // compared.
+    // The checker assumes that no thread writes memory outside of the writable regions. If threads write it
+    // nevertheless, the checker compares the stores.
     let other = Array::<u64>::filled(64, 0);
     let text = launch(&other, 4).unwrap_err().to_string();
     assert!(text.contains(&format!("global memory at address {:#x}", other.at(0) as usize)), "{text}");

@@ -42,7 +42,7 @@ fn a_release_goes_on_through_updates_and_is_ended_by_a_store() {
                 }
                 Between::Store => flag.store_relaxed(0, 2),
                 Between::PlainStore => {
-                    // It has seen the flag, and so may overwrite it, but has not acquired the data.
+                    // The thread has seen the flag and may overwrite it, but has not acquired the data.
                     while flag.load_relaxed(0) == 0 {}
                     flag.store(0, 2);
                     order.release(0, 2);
@@ -135,7 +135,7 @@ fn a_thread_that_has_seen_an_atomic_write_may_access_plainly() {
             count.store(0, 0);
         }
     });
-    // A thread that has seen only some of them has not.
+    // A thread that has seen only some counts is not ordered after all others.
     let found = race(single(50), || {
         if count.update(0, |old| old + 1) == 24 {
             while seen.load_relaxed(0) == 0 {}
@@ -145,7 +145,7 @@ fn a_thread_that_has_seen_an_atomic_write_may_access_plainly() {
         }
     });
     assert_eq!((found.there.access, found.here.access), (RaceAccess::AtomicUpdate, RaceAccess::Store));
-    // No thread sees a store that another overwrote before.
+    // No thread sees a store that another thread overwrote before.
     let flag = Array::filled(1, 0_u32);
     let found = race(single(3), || match block() {
         0 => flag.store_relaxed(0, 1),

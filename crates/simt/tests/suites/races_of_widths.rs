@@ -5,8 +5,8 @@ use simt::{Checks, FaultKind, LaunchConfig, Remedy, Schedule, Simulator, shared,
 
 use crate::common::KERNEL;
 
-/// Runs `kernel` in a block of two warps under each hostile schedule. Returns the remedy of the race that each launch
-/// reports, or `None` if it reports none.
+/// Runs `kernel` in a block of two warps under each hostile schedule. Returns for each launch the remedy of the race
+/// that the launch reports, or `None` if it reports no race.
 fn remedies(kernel: impl Fn() + Sync) -> Vec<Option<Remedy>> {
     let config = LaunchConfig::new(1, 64).shared_bytes(512);
     let launch = |schedule| {
@@ -54,8 +54,8 @@ fn atomics_of_two_widths_race_where_they_overlap() {
     assert_eq!(remedies(add(8, 16, false)), [None; 8]);
 }
 
-/// Arrives at a barrier of 64 threads in the shared word at address 0. The word's upper half is the phase, its lower
-/// half the number of arrivals. Returns the phase before the arrival.
+/// Arrives at a barrier of 64 threads in the shared word at address 0. The word's upper half is the phase, and its
+/// lower half is the number of arrivals. Returns the phase before the arrival.
 fn arrive() -> u64 {
     fence_scoped(Scope::Block);
     let before = shared::arrive(0, |word| match word + 1 {

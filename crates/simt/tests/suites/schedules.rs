@@ -1,4 +1,4 @@
-//! Tests the orders in which blocks, warps and lanes run under the schedules, the hostile ones in particular.
+//! Tests the orders in which blocks, warps and lanes run under the schedules, particularly under the hostile ones.
 
 use crate::common;
 
@@ -28,7 +28,7 @@ impl Log {
 }
 
 /// Returns the threads of a launch in the order of their accesses. Each thread makes `accesses` accesses and is listed
-/// once for each.
+/// once per access.
 fn order_of_accesses(schedule: Schedule, config: LaunchConfig, accesses: usize) -> Vec<usize> {
     let (log, array) = (Log::default(), Array::<u32>::filled(1, 0));
     scheduled(schedule)
@@ -187,7 +187,7 @@ fn one_warp_and_one_lane_are_behind() {
 fn every_access_lets_another_thread_run() {
     for (threads, accesses) in [(2, 50), (32, 20), (100, 20), (1024, 5)] {
         let order = order_of_accesses(Schedule::EveryAccess(4), LaunchConfig::new(1, threads), accesses);
-        // The same thread runs twice in a row only if the others have exited, or if the other has just begun and yields
+        // A thread runs twice in a row only if the others have exited, or if the next one has just begun and yields
         // before its first access.
         assert!(changes(&order) > order.len() - order.len() / 8, "{threads} threads: {}", changes(&order));
         let warps: Vec<_> = order[..order.len() / 2].iter().map(|thread| thread / 32).collect();
@@ -249,7 +249,7 @@ fn blocks_take_turns() {
 
 #[test]
 fn blocks_that_take_turns_see_each_other_at_every_stage() {
-    // As in a scan with look-back: a block counts to 3 between its other accesses, and reads the previous block's
+    // As in a scan with look-back, each block counts to 3 between its other accesses, and reads the previous block's
     // count.
     let (blocks, mut seen) = (60, [0; 4]);
     let stages = Array::<u32>::filled(blocks, 0);
@@ -317,7 +317,7 @@ fn a_schedule_that_preempts_needs_no_checks_and_keeps_results() {
 
 #[test]
 fn threads_that_poll_let_others_run() {
-    // All threads but one poll, each with accesses in between; all others wait for the last block.
+    // All threads except one poll, each with accesses in between. All others wait for the last block.
     for simulator in hostile() {
         let flag = Array::<u32>::filled(1, 0);
         let noise = Array::<u32>::filled(1, 0);

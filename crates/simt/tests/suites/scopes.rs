@@ -25,7 +25,7 @@ impl Threads {
         }
     }
 
-    /// Returns the number of the calling thread, 0 or 1, or `None` if it is not one of the two.
+    /// Returns the number of the calling thread, 0 or 1, or `None` if the calling thread is not one of the two.
     fn number(self) -> Option<u32> {
         match self {
             Self::OfOneBlock => first_index().is_multiple_of(32).then_some(first_index() / 32),

@@ -128,7 +128,7 @@ fn a_thread_may_wait_for_another_of_its_block() {
                     shared::store(turn, 64_u32);
                 }
                 thread::sync_threads();
-                // From the last thread to the first.
+                // The threads continue in order from the last to the first.
                 while shared::load_relaxed::<u32>(turn) != i + 1 {}
                 shared::store(turn, i);
             })

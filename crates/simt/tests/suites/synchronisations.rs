@@ -14,8 +14,8 @@ const THREADS: u32 = 96;
 
 const FIRST_LINE: u32 = line!() + 6;
 
-/// Executes six kinds of synchronisation, one per source line from `FIRST_LINE` on. Returns the results of those that
-/// return one.
+/// Executes six kinds of synchronisation, one per source line from `FIRST_LINE` on. Returns the results of the kinds
+/// that have a result.
 #[rustfmt::skip]
 fn one_of_each() -> (u32, Option<u64>, u32) {
     thread::sync_threads();
@@ -228,7 +228,7 @@ fn an_omitted_synchronisation_orders_nothing() {
         let met = all.reached();
         assert_eq!((met.len(), met[0].1), (1, kind));
         let found = checked(Synchronisations::without(met[0].0.clone()), between);
-        // Synchronisations that still meet return the value that was written, but it is a race nevertheless.
+        // Some synchronisations still make threads wait, so the value is right, but the read is a race nevertheless.
         assert!(matches!(found, Err(FaultKind::Race(_))), "{kind:?}: {found:?}");
     }
 }

@@ -18,14 +18,14 @@ fn tile() -> u32 {
 #[track_caller]
 fn load<T: bytemuck::Pod>(memory: &Allocation, byte: usize) {
     assert!(byte + size_of::<T>() <= memory.len());
-    // SAFETY: the line above tests that it is in bounds; the allocation lives as long as the launch.
+    // SAFETY: the line above tests that the value is in bounds. The allocation lives as long as the launch.
     black_box(unsafe { memory::load(memory.as_ptr().add(byte).cast::<T>()) });
 }
 
 #[track_caller]
 fn store<T: bytemuck::Pod>(memory: &Allocation, byte: usize, value: T) {
     assert!(byte + size_of::<T>() <= memory.len());
-    // SAFETY: the line above tests that it is in bounds; the allocation lives as long as the launch.
+    // SAFETY: the line above tests that the value is in bounds. The allocation lives as long as the launch.
     unsafe { memory::store(memory.as_ptr().add(byte).cast::<T>(), value) };
 }
 
@@ -245,7 +245,7 @@ fn an_exchange_whose_result_is_not_used_initialises() {
         let at = tile();
         thread::end_unused(thread::begin_unused(shared::update(at, |_: u32| 1)));
     });
-    // The call comes too late.
+    // `begin_unused` is called too late, because its argument makes the update.
     assert_eq!(unwritten(shared.map(drop)).0, Space::Shared);
 }
 

@@ -111,7 +111,7 @@ fn exited_lanes_are_not_waited_for() {
                 if lane >= 20 {
                     return;
                 }
-                // The order decides if lanes from 20 on have exited by now, but they will exit in any order.
+                // Lanes from 20 on may have exited already. In every order they exit and are not waited for.
                 assert_eq!(warp::ballot(FULL, true), (1 << 20) - 1);
                 assert_eq!(warp::exchange(FULL, 7, 25), None);
                 warp::sync(FULL);

@@ -6,8 +6,8 @@ use cuda_std::{Global, GlobalMut, kernel, thread};
 use super::super::CELLS_PER_WORD;
 use super::{Interleaved, MARGIN, TILE_WORDS};
 
-/// Interleaves the packed board `words` into `cells`. Margins and unused bits become 0. Launch a one-dimensional grid
-/// with up to 256 threads per block.
+/// Converts the packed board `words` to interleaved form in `cells`. Margins and unused bits become 0. Launch a
+/// one-dimensional grid with up to 256 threads per block.
 #[kernel(max_threads = 256)]
 pub fn life_interleave(words: Global<u32>, cells: GlobalMut<u32>, board: Interleaved) {
     assert!(cells.len() == board.words());
@@ -32,9 +32,9 @@ pub fn life_interleave(words: Global<u32>, cells: GlobalMut<u32>, board: Interle
     }
 }
 
-/// Replaces rows of the interleaved board `cells`, from row `first` on, with the `rows` packed rows in `words`. No two
-/// of these rows may share words. This holds if `rows` is at most 1, if `rows` is less than [`Interleaved::rows`], or
-/// if the board has one fold. Launch a one-dimensional grid with up to 256 threads per block.
+/// Replaces `rows` rows of the interleaved board `cells`, from row `first` on, with the packed rows in `words`. No two
+/// of the replaced rows may share words of `cells`. Rows share no words if `rows` is at most 1, if `rows` is less than
+/// [`Interleaved::rows`], or if the board has one fold. Launch a one-dimensional grid with up to 256 threads per block.
 #[kernel(max_threads = 256)]
 pub fn life_interleave_rows(words: Global<u32>, cells: GlobalMut<u32>, board: Interleaved, first: usize, rows: usize) {
     assert!(cells.len() == board.words() && (board.folds() == 1 || rows <= 1 || rows < board.rows() as usize));
@@ -82,8 +82,9 @@ impl Interleaved {
         self.tiles() as usize * TILE_WORDS as usize
     }
 
-    /// Returns where word `i` of a copy of the rows from `first` on belongs: the index of the board's word, a mask of
-    /// the copy's bits that are columns of the board, and the shift of these bits in the board's word.
+    /// Returns the position on the board of word `i` of a copy that starts at row `first`. The result is the index of
+    /// the board's word, a mask of the bits of the copy that are cells, and the number of bits by which these cells are
+    /// shifted in the board's word.
     #[inline(always)]
     fn in_rows(&self, first: usize, i: usize) -> (usize, u32, u32) {
         let (y, in_row) = (i / self.words_in_row(), i % self.words_in_row());
@@ -93,9 +94,10 @@ impl Interleaved {
     }
 }
 
-/// Copies rows of the interleaved board `cells`, from row `first` on, to `words`. The copies stay interleaved, and each
-/// row is shifted to the bits of the first fold. The rows can therefore be moved to another board of the same width and
-/// number of folds. Launch a one-dimensional grid with up to 256 threads per block.
+/// Copies rows of the interleaved board `cells`, from row `first` on, to `words`. The copies stay interleaved, but each
+/// row is shifted to the bits of the first fold. [`life_put_rows()`](super::life_put_rows()) can therefore store the
+/// copies in another board of the same width and number of folds. Launch a one-dimensional grid with up to 256 threads
+/// per block.
 #[kernel(max_threads = 256)]
 pub fn life_take_rows(cells: Global<u32>, words: GlobalMut<u32>, board: Interleaved, first: usize) {
     assert!(cells.len() == board.words());
@@ -106,7 +108,7 @@ pub fn life_take_rows(cells: Global<u32>, words: GlobalMut<u32>, board: Interlea
 }
 
 /// Replaces rows of the interleaved board `cells`, from row `first` on, with rows that
-/// [`life_take_rows()`](super::life_take_rows()) copied. No two of these rows may share words, as for
+/// [`life_take_rows()`](super::life_take_rows()) copied. No two of these rows may share words of `cells`; see
 /// [`life_interleave_rows()`](super::life_interleave_rows()). Launch a one-dimensional grid with up to 256 threads per
 /// block.
 #[kernel(max_threads = 256)]

@@ -1,16 +1,18 @@
-//! The corners of a cross-surface and of a sphere, where fewer than four quarters of the board meet.
+//! The corners of two topologies, cross-surface and sphere. At some of their corners, fewer than four quarters of the
+//! board meet.
 //!
-//! Where fewer than four quarters meet, only one cell lies beyond both edges of the corner: the corner itself. A margin
-//! of several cells is wrong there. After n generations, the cells up to n away from the corner are wrong too. One
-//! block recomputes these cells, on a small board of the same topology that consists of the large board's corners.
+//! At such a corner, there is only one cell beyond both edges: the corner cell itself. A margin of several cells cannot
+//! represent this. After n generations, all cells up to n away from the corner are therefore wrong. One block
+//! recomputes these cells. It uses a small board of the same topology, which consists of the corners of the large
+//! board.
 
 use cuda_std::{Global, GlobalMut, grid, kernel, shared_array, thread};
 
 use super::super::tuning::DEEPEST;
 use super::{Interleaved, Surface};
 
-/// The number of rows of the small board, which is also the number of its columns. The outer half of them is still
-/// correct after [`DEEPEST`] generations; the inner half is not.
+/// The number of rows, and of columns, of the small board. After [`DEEPEST`] generations, the outer half of the rows
+/// and columns is still correct; the inner half is not.
 pub const CORNERS_SIDE: u32 = 4 * DEEPEST as u32;
 
 /// The number of threads in the block: one per cell of the small board.
@@ -21,19 +23,20 @@ const CELLS: usize = CORNERS_THREADS as usize;
 /// The offsets of the eight neighbours of a cell.
 const NEIGHBOURS: [(i32, i32); 8] = [(-1, -1), (0, -1), (1, -1), (-1, 0), (1, 0), (-1, 1), (0, 1), (1, 1)];
 
-/// Returns the column or row of the large board that corresponds to column or row `i` of the small board. `length` is
-/// the width or height of the large board. The distance to the nearer edge stays the same.
+/// Converts column or row `i` of the small board to the column or row of the large board at the same distance from the
+/// nearer edge. `length` is the width or height of the large board.
 #[inline(always)]
 fn far(i: u32, length: u32) -> u32 {
     if i < CORNERS_SIDE / 2 { i } else { length - CORNERS_SIDE + i }
 }
 
-/// Corrects the corners of `next`, which is `generations` generations after `cells`. `generations` must be at most
-/// [`DEEPEST`]. Neither side of the board may be shorter than [`CORNERS_SIDE`]. Launch one block of [`CORNERS_THREADS`]
-/// threads.
+/// Corrects the cells near the corners of `next`, a board that another kernel has computed. `next` must be
+/// `generations` generations after `cells`, and `generations` must be at most [`DEEPEST`]. Neither side of the board
+/// may be shorter than [`CORNERS_SIDE`]. Launch one block of [`CORNERS_THREADS`] threads.
 ///
-/// `rule` has the rules of the first and the second generation, which take turns. Bit *n* is set if a dead cell with
-/// *n* live neighbours is born, and bit 16 + *n* if a live one survives.
+/// `rule[0]` is the rule of the first, third, fifth generation, and `rule[1]` is the rule of the second, fourth, sixth.
+/// In a rule, bit *n* is set if a dead cell with *n* live neighbours is born. Bit 16 + *n* is set if a live cell with
+/// *n* live neighbours survives.
 #[kernel(max_threads = 576)]
 pub fn life_corners(
     cells: Global<u32>,
@@ -71,14 +74,14 @@ pub fn life_corners(
             + lives(7)
             + 16 * u32::from(state);
         state = (now >> count & 1) as u8;
-        // A thread that is one generation ahead writes to the other half. The barrier above keeps it from being two
-        // ahead.
+        // A thread that is one generation ahead writes to the other half. Because of the barrier above, no thread is
+        // two generations ahead.
         half = CELLS - half;
         (now, after) = (after, now);
     }
     let is_near = |i: u32| i.min(CORNERS_SIDE - 1 - i) < DEEPEST as u32;
     if is_near(x) && is_near(y) {
-        // Other threads may own other bits of the word.
+        // Other threads may change other bits of the same word.
         let wrong = (next.load_relaxed(index) >> bit & 1) ^ u32::from(state);
         if wrong != 0 {
             next.atomic_xor(index, wrong << bit);

@@ -1,18 +1,18 @@
-//! The margins beyond the edges of a board. A kernel writes them to the board's memory before each launch that reads
-//! them.
+//! The margins beyond the edges of a board. A kernel writes these margins to the board's memory before each launch that
+//! reads them.
 //!
 //! # Design
 //!
-//! No other kernel knows the cells beyond the edges of a board. The margins come from one of three sources:
+//! Only the code here knows which cells are beyond the edges of a board. There are three cases:
 //!
 //! - If the margins of a torus are whole vectors and whole rows of the next fold (`has_whole_margins`),
 //!   `life_streaming_torus` loads them from the opposite side, and no kernel writes them.
-//! - `life_edges` writes the margins of all other tori without a shift before each launch.
-//! - `life_edges_of` does the same for all other bounded grids. It uses the topology ([`Surface`]) and looks up the
-//!   cells one by one.
+//! - For all other tori whose edges are joined without a shift, `life_edges` writes the margins before each launch.
+//! - For all other boards, `life_edges_of` writes the margins before each launch. It looks up the cells one by one
+//!   according to the topology ([`Surface`]).
 //!
-//! Margins that are rotated or mirrored copies are right for all generations of a launch, because rules that count
-//! neighbours have no direction.
+//! Some margins are rotated or mirrored copies of cells. Such margins stay correct in all generations of a launch,
+//! because a rule that counts neighbours treats all directions alike.
 
 use cuda_std::{GlobalMut, grid, kernel, thread};
 
@@ -23,19 +23,19 @@ use super::logic::WORDS;
 use super::surface::{Surface, on_circle};
 use super::{Interleaved, MARGIN, TILE_WORDS};
 
-/// The number of rows of a tile that are written completely: those above and below the folds, and the last row, which
-/// some folds lack.
+/// The number of rows of a tile that [`life_edges()`] writes completely: the rows above and below the folds, and the
+/// last row, which some folds do not have.
 const MARGIN_ROWS: u32 = 2 * MARGIN + 1;
 
-/// The number of words written in every row that is not written completely: the first words of the first tile, and
-/// those after the last cell in the last tile.
+/// The number of words that [`life_edges()`] writes in every other row: the first words of the first tile, and the
+/// words after the last cell in the last tile.
 const MARGIN_WORDS: u32 = 2 * MARGIN;
 
 impl Interleaved {
-    /// True if [`life_streaming_torus()`](super::super::life_streaming_torus()) can load its margins from the opposite
-    /// side. This is the case if the margins are whole vectors that share no word with the other side of the tile. The
-    /// folds must also be equally high, with a multiple of `ROWS_TOGETHER` rows, and have all rows that a strip loads
-    /// beyond its own.
+    /// Returns true if [`life_streaming_torus()`](super::super::life_streaming_torus()) can load its margins from the
+    /// opposite side of the board. For this, the margins must be whole vectors that share no word with the other side
+    /// of the tile. All folds must have the same height, a multiple of `ROWS_TOGETHER` rows. Each fold must have at
+    /// least as many rows as a strip loads above and below itself.
     pub const fn has_whole_margins(&self) -> bool {
         let (last, height) = (self.end_of(self.tiles() - 1), self.height());
         let is_apart = (last + WORDS as u32) % TILE_WORDS > MARGIN;
@@ -51,7 +51,7 @@ impl Interleaved {
         self.tiles as usize * (MARGIN_ROWS * TILE_WORDS) as usize + (self.rows as usize - 1) * MARGIN_WORDS as usize
     }
 
-    /// Returns the tile, row and word of edge word number `number`.
+    /// Returns the tile, row and word of word number `number` among the words that [`life_edges()`] writes.
     #[inline(always)]
     fn edge_word(&self, number: usize) -> (u32, i32, u32) {
         let words = TILE_WORDS as usize;
@@ -59,7 +59,7 @@ impl Interleaved {
         let (tile, row) = (line / MARGIN_ROWS as usize, (line % MARGIN_ROWS as usize) as i32);
         if tile < self.tiles as usize {
             let row = row - MARGIN as i32;
-            // Margin rows are above the first row, or start at the last row.
+            // The completely written rows are above the first row of the folds, or start at the last row.
             return (tile as u32, if row < 0 { row } else { row + self.rows as i32 - 1 }, word);
         }
         let number = number - self.tiles as usize * MARGIN_ROWS as usize * words;
@@ -71,8 +71,8 @@ impl Interleaved {
         }
     }
 
-    /// Returns the word that contains column `x` of the board in row `row` of the folds, shifted so that this column is
-    /// the lowest bit of each fold. Columns beyond the edges wrap around the torus.
+    /// Returns the word that contains column `x` of the board in row `row` of the folds. The word is shifted so that
+    /// this column becomes the lowest bit of each fold. Columns beyond the edges wrap around the torus.
     #[inline(always)]
     fn column(&self, cells: &GlobalMut<u32>, row: i32, x: i32) -> u32 {
         let (tile, column) = self.tile_of(on_circle(x, self.width));
@@ -80,7 +80,7 @@ impl Interleaved {
     }
 }
 
-/// The columns beyond the board's edges in one word of a tile's row, at most one on each side.
+/// The columns of one word that are beyond the board's left or right edge, at most one on each side.
 struct Beyond {
     /// The column beyond the left edge: a negative number.
     left: Option<i32>,
@@ -92,7 +92,7 @@ impl Beyond {
     #[inline(always)]
     fn new(board: &Interleaved, tile: u32, word: u32) -> Self {
         let end = board.end_of(tile);
-        // The first column after the tile's last that lies in this word.
+        // The first column in this word that is beyond the last column of the tile.
         let after = end + (word + TILE_WORDS - end % TILE_WORDS) % TILE_WORDS;
         let x = (tile * board.inner() + after - MARGIN) as i32;
         Self {
@@ -102,11 +102,11 @@ impl Beyond {
     }
 }
 
-/// Writes the margins of a torus without a shift to `cells`. Launch a one-dimensional grid with up to 128 threads per
-/// block.
+/// Writes to `cells` the margins of a torus whose edges are joined without a shift. Launch a one-dimensional grid with
+/// up to 128 threads per block.
 ///
-/// A word of a margin also contains cells, which other threads read. All accesses are therefore relaxed atomics, and a
-/// store leaves the cells unchanged.
+/// A word of a margin may also contain cells that other threads read. All accesses are therefore relaxed atomics, and a
+/// store does not change these cells.
 #[kernel(max_threads = 128)]
 pub fn life_edges(cells: GlobalMut<u32>, board: Interleaved) {
     grid::launch_dependents();
@@ -118,7 +118,7 @@ pub fn life_edges(cells: GlobalMut<u32>, board: Interleaved) {
         let Beyond { left, right } = Beyond::new(&board, tile, k);
         let index = board.index(tile, row, k);
         if row >= 0 && row + 1 < board.rows as i32 {
-            // The row exists in all folds.
+            // This row exists in all folds, so the word contains cells.
             let mut word = cells.load_relaxed(index);
             if let Some(x) = left {
                 word = word & !lowest | board.column(&cells, row, x) & lowest;
@@ -150,16 +150,16 @@ pub fn life_edges(cells: GlobalMut<u32>, board: Interleaved) {
 }
 
 impl Interleaved {
-    /// True if the cell at column `x` and row `y` is alive. The position may be beyond the board's edges.
+    /// Returns true if the cell at column `x` and row `y` is alive. The position may be beyond the board's edges.
     #[inline(always)]
     fn seen(&self, cells: &GlobalMut<u32>, surface: &Surface, x: i32, y: i32) -> bool {
         surface.source((self.width, self.height), x, y).is_some_and(|(x, y)| self.lives(cells, x, y))
     }
 }
 
-/// Writes the margins of a board whose edges are joined according to `surface`, like [`life_edges()`]. It looks up each
-/// cell beyond the edges separately.
-// Without `min_blocks`, the assembler uses too few registers on some architectures and spills.
+/// Writes the margins of a board whose edges are joined according to `surface`. This kernel writes the same words as
+/// [`life_edges()`], but looks up each cell beyond the edges separately.
+// Without `min_blocks`, ptxas uses too few registers on some architectures and spills.
 #[kernel(max_threads = 128, min_blocks = 8)]
 pub fn life_edges_of(cells: GlobalMut<u32>, board: Interleaved, surface: Surface) {
     grid::launch_dependents();
@@ -170,7 +170,7 @@ pub fn life_edges_of(cells: GlobalMut<u32>, board: Interleaved, surface: Surface
         let (tile, row, k) = board.edge_word(i);
         let Beyond { left, right } = Beyond::new(&board, tile, k);
         let index = board.index(tile, row, k);
-        // In rows of all folds, the cells keep their values. In other rows there is no cell to keep.
+        // Cells must keep their values. Only rows that all folds have contain cells.
         let is_inside = row >= 0 && row + 1 < board.rows as i32;
         let mut word = if is_inside { cells.load_relaxed(index) } else { 0 };
         let own = board.own_columns(tile, k);
@@ -178,8 +178,8 @@ pub fn life_edges_of(cells: GlobalMut<u32>, board: Interleaved, surface: Surface
         let first = (tile * board.inner() + k) as i32 - MARGIN as i32;
         for fold in 0..board.folds() {
             let y = board.first_row(fold) as i32 + row;
-            // The bits of the fold, shifted to the lowest position, and the bits that must be looked up beyond the
-            // edges.
+            // The bits of the fold, shifted to the lowest position, and a mask of the bits that are beyond the edges
+            // and must be looked up.
             let (mut part, mut sought) = if is_inside {
                 (word >> (fold * bits) & own, beyond)
             } else if (0..height).contains(&y) {

@@ -1,18 +1,18 @@
-//! One generation of interleaved words: eight three-input operations per word for Life, thirteen for any rule that
-//! counts neighbours.
+//! The computation of one generation for interleaved words. A generation takes eight operations with three inputs per
+//! word for Life, and thirteen for any other rule that counts neighbours.
 //!
 //! The sum of three cells of a row (left, centre, right) has two binary digits, and each digit takes one operation.
-//! Three rows share these sums. The other six operations combine the sums of the rows above and below with the cells of
-//! the row itself. A SAT solver found them (binary-banter's search for the smallest circuit). With sums of this kind,
-//! no circuit of five operations exists.
+//! These sums are used for three rows. The other six operations combine the sums of the rows above and below with the
+//! cells of the row itself. A SAT solver found these operations, in binary-banter's search for the smallest circuit.
+//! With sums of this kind, no circuit of five operations exists.
 
 use cuda_std::bits::{lop3, lop3_given};
 use cuda_std::warp;
 
-/// The number of words of a row per lane.
+/// The number of words of a row that a lane has.
 pub(in super::super) const WORDS: usize = 4;
 
-/// The words of a row that a lane holds.
+/// The words of a row that one lane has in registers.
 pub(in super::super) type Words = [u32; WORDS];
 
 /// The truth table of the lower digit of the sum of three inputs.
@@ -23,9 +23,10 @@ const MAJORITY: u8 = 0xe8;
 /// The constants with which a lane obtains the words before and after its own words.
 #[derive(Clone, Copy)]
 pub(in super::super) struct Lane {
-    /// The lane that holds the previous word. The words of a warp form a ring.
+    /// The lane that has the word before this lane's first word. The words of a warp form a ring, so the first lane
+    /// gets the last word.
     before: u32,
-    /// The lane that holds the next word.
+    /// The lane that has the word after this lane's last word.
     after: u32,
     /// The factor for the previous word. It is 2 in the first lane, whose left neighbours are the last word of the
     /// ring, shifted up by one bit. It is 1 in all other lanes.
@@ -42,15 +43,17 @@ impl Lane {
         Self {
             before: (lane + last) % warp::SIZE,
             after: (lane + 1) % warp::SIZE,
-            // The compiler must not know this value, or it replaces the product by a shift.
+            // `lop3` hides this value from the compiler, which would otherwise replace the product by a shift.
             up: lop3::<0xf0>(1 + u32::from(lane == 0), 0, 0),
             down: u32::from(lane == last),
         }
     }
 
-    /// Returns the words before the first and after the last word of `row`. All lanes of the warp must call it.
+    /// Returns the word before the first word of `row` and the word after its last word. All lanes of the warp must
+    /// call this function.
     ///
-    /// A product replaces one of the shifts, because a GPU has separate units for products and for logic.
+    /// The function multiplies instead of shifting the first word, because a GPU has separate units for products and
+    /// for logic.
     #[inline(always)]
     pub(in super::super) fn beside(self, row: Words) -> [u32; 2] {
         let before = warp::shuffle_idx(warp::FULL_MASK, row[WORDS - 1], self.before);
@@ -59,13 +62,14 @@ impl Lane {
     }
 }
 
-/// Returns the words before and after word `k` of a row. `beside` has the words beyond the row's ends.
+/// Returns the words before and after word `k` of `row`. `beside` must have the words before the first and after the
+/// last word.
 #[inline(always)]
 fn neighbours(row: Words, beside: [u32; 2], k: usize) -> [u32; 2] {
     [if k == 0 { beside[0] } else { row[k - 1] }, if k + 1 == WORDS { beside[1] } else { row[(k + 1) % WORDS] }]
 }
 
-/// The sums of each cell of a row with its two neighbours.
+/// The sum of each cell of a row with its two neighbours.
 #[derive(Clone, Copy, Default)]
 pub struct Sums {
     odd: Words,
@@ -86,7 +90,8 @@ impl Sums {
     }
 }
 
-/// A row, the words beside it, its sums, and the sums of the row above.
+/// One lane's words of a row, the words to the left and right of these, the sums of the row, and the sums of the row
+/// above.
 #[derive(Clone, Copy, Default)]
 pub struct Rows {
     pub(in super::super) above: Sums,
@@ -121,18 +126,19 @@ impl Logic for Conway {
     }
 }
 
-/// Any rule that counts live neighbours, by tables that are arguments of the launch.
+/// Any rule that counts live neighbours. The tables of the rule are arguments of the launch.
 ///
 /// The sum of the nine cells of a square is `one + 2·two + 2·other + 4·four`. `four` and the centre cell select one of
-/// four tables. It has the next state for each combination of `one`, `two` and `other`. The launch has [four
-/// tables](super::super::COUNT_TABLES) for its first generation and four for the second. These two sets take turns.
+/// four tables, which has the next state for each combination of `one`, `two` and `other`. A launch has two sets of
+/// [four tables](super::super::COUNT_TABLES): one for its first, third, fifth generation, and one for the second,
+/// fourth, sixth.
 #[derive(Clone, Copy)]
 pub struct Given;
 
-/// The truth table of a selection: bits of the second input where the first is 1, else of the third.
+/// The truth table of a selection: the result is the second input if the first input is 1, else the third input.
 const CHOICE: u8 = 0xca;
 
-/// Selects one of the results of four tables, by the centre cell and `four`.
+/// Selects the result of one of four tables, according to the centre cell and `four`.
 macro_rules! by_tables {
     ($digits:expr, $cell:expr, $four:expr, $first:literal $second:literal $third:literal $fourth:literal) => {{
         let [one, two, other] = $digits;

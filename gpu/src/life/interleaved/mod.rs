@@ -1,29 +1,30 @@
-//! The layout of the fastest rung: interleaved bits, so that the words before and after a word hold the left and right
-//! neighbours of its cells.
+//! The layout of boards for the fastest kernels, with interleaved bits: the left and right neighbours of a word's cells
+//! are in the words before and after the word.
 //!
 //! A board is divided along x into tiles of [`TILE_WORDS`] words. Its rows are divided into
 //! [`folds`](Interleaved::folds): parts of nearly equal height that share the same words. Each fold owns 32 / folds
-//! bits of every word. Bit *j* of a fold in word *k* of a tile's row is column 128·*j* + *k* of the tile. The
-//! horizontal neighbours of a word's cells are therefore the words before and after it. Only the first and the last
-//! word of a row need shifts. A high and narrow board has many folds, and a warp then advances that many rows at once.
+//! bits of every word. In word *k* of a tile's row, bit *j* of a fold is the cell in column 128·*j* + *k* of the tile.
+//! The left and right neighbours of a word's cells are therefore in the words before and after it. Only the first and
+//! the last word of a row need shifts. A high and narrow board has many folds, and a warp then advances one row of each
+//! fold at once.
 //!
-//! The outer [`MARGIN`] columns on each side of a tile belong to its neighbours. A kernel loads them from a
-//! neighbouring tile in whole vectors. The margins beyond the board's own edges, and [`MARGIN`] rows above and below
-//! each fold, are in the board's memory. Before each launch, [`life_edges()`](edges::life_edges()) writes them. If the
-//! board is not a torus without a shift, [`life_edges_of()`](edges::life_edges_of()) writes them according to a
-//! [`Surface`].
+//! The outer [`MARGIN`] columns on each side of a tile are copies of columns of the neighbouring tiles. A kernel loads
+//! them from the neighbouring tile in whole vectors. The margins beyond the edges of the board, and [`MARGIN`] rows
+//! above and below each fold, are in the board's memory. [`life_edges()`](edges::life_edges()) writes them before each
+//! launch if the board is a torus without a shift. For other topologies, [`life_edges_of()`](edges::life_edges_of())
+//! writes them according to a [`Surface`].
 //!
-//! Cells beyond a dead edge must stay dead in all generations of a launch (`life_streaming_plane`). Around a corner
-//! where fewer than four quarters of the board meet, a margin is wrong after one generation.
-//! [`life_corners()`](corners::life_corners()) corrects the cells there.
+//! Cells beyond a dead edge must stay dead in all generations of a launch; `life_streaming_plane` ensures this. At a
+//! corner where fewer than four quarters of the board meet, the margins are wrong after one generation.
+//! [`life_corners()`](corners::life_corners()) corrects the cells near such a corner.
 //!
 //! The rows of a tile are consecutive in memory, so the distance between two rows is constant.
 //!
 //! # Design
 //!
-//! In this layout, a generation costs little more than eight three-input operations per word. Folds make tiles
-//! narrower, so that the last tile of a row wastes less. The plan, `life::simulation`, selects the folds and strips
-//! with the fewest rounds of warps.
+//! In this layout, a generation needs little more than eight operations with three inputs per word. With more folds,
+//! tiles have fewer columns, so the last tile of a row has fewer unused columns. On the host, `life::simulation`
+//! selects the numbers of folds and strips.
 
 mod convert;
 mod corners;
@@ -44,11 +45,11 @@ use cuda_std::{DeviceCopy, GlobalMut};
 
 use super::CELLS_PER_WORD;
 
-/// The number of words in a row of a tile: one vector of four words per lane of a warp.
+/// The number of words in a row of a tile: four words, one vector, for each lane of a warp.
 pub const TILE_WORDS: u32 = 128;
 
-/// The width of a margin, which consists of copies of other cells: columns on each side of a tile, and rows above and
-/// below a fold.
+/// The width of a margin. This many columns on each side of a tile, and rows above and below a fold, are copies of
+/// other cells.
 pub const MARGIN: u32 = 8;
 
 /// The number of rows that a tile has in memory above the rows of the folds.
@@ -76,8 +77,8 @@ pub struct Interleaved {
 impl Interleaved {
     /// Returns the layout of a board of `width` × `height` cells in `1 << fold_bits` folds.
     ///
-    /// Returns `None` if the board has no cells or a side above [`MAX_CELLS_ALONG`], or if there are more folds than
-    /// rows or more than 32.
+    /// Returns `None` if `width` or `height` is 0 or above [`MAX_CELLS_ALONG`], or if there would be more folds than
+    /// rows, or more than 32 folds.
     pub const fn new(width: usize, height: usize, fold_bits: u32) -> Option<Self> {
         if width == 0 || height == 0 || width > MAX_CELLS_ALONG || height > MAX_CELLS_ALONG {
             return None;
@@ -101,7 +102,7 @@ impl Interleaved {
         CELLS_PER_WORD as u32 >> self.fold_bits
     }
 
-    /// Returns the number of columns that a tile owns. The last tile may own fewer.
+    /// Returns the number of columns of a tile without its margins. The last tile may have fewer.
     pub const fn inner(&self) -> u32 {
         TILE_WORDS * self.bits() - 2 * MARGIN
     }
@@ -143,7 +144,7 @@ impl Interleaved {
         row * TILE_WORDS as usize + word as usize
     }
 
-    /// Returns the row of the board that is the first row of a fold.
+    /// Returns the number on the board of the first row of fold `fold`.
     #[inline(always)]
     fn first_row(&self, fold: u32) -> u32 {
         ((u64::from(fold) * u64::from(self.height)) >> self.fold_bits) as u32
@@ -158,7 +159,7 @@ impl Interleaved {
     /// Returns the fold that contains row `y` of the board, and the row's number in that fold.
     #[inline(always)]
     fn fold_of(&self, y: u32) -> (u32, i32) {
-        // No fold is higher than `rows`, so the row's fold is at least this one.
+        // No fold has more than `rows` rows, so the row is in this fold or in a later one.
         let mut fold = y / self.rows;
         while self.first_row(fold + 1) <= y {
             fold += 1;
@@ -173,22 +174,23 @@ impl Interleaved {
         (tile, x - tile * self.inner() + MARGIN)
     }
 
-    /// Returns the index in memory of the word that contains the cell at column `x` and row `y` of the board, and the
-    /// cell's bit.
+    /// Returns the position in memory of the cell at column `x` and row `y` of the board: the index of the word, and
+    /// the bit.
     #[inline(always)]
     fn place(&self, x: u32, y: u32) -> (usize, u32) {
         let ((tile, column), (fold, row)) = (self.tile_of(x), self.fold_of(y));
         (self.index(tile, row, column % TILE_WORDS), fold * self.bits() + column / TILE_WORDS)
     }
 
-    /// True if the cell at column `x` and row `y` of the board is alive.
+    /// Returns true if the cell at column `x` and row `y` of the board is alive.
     #[inline(always)]
     fn lives(&self, cells: &GlobalMut<u32>, x: u32, y: u32) -> bool {
         let (index, bit) = self.place(x, y);
         cells.load_relaxed(index) >> bit & 1 != 0
     }
 
-    /// Returns the first column of a tile beyond those that it owns.
+    /// Returns the number, in the tile, of the first column after the columns that the tile owns. The tile's right
+    /// margin begins there.
     #[inline(always)]
     pub(super) const fn end_of(&self, tile: u32) -> u32 {
         MARGIN + if tile + 1 == self.tiles { self.width - tile * self.inner() } else { self.inner() }
@@ -206,8 +208,8 @@ impl Interleaved {
         u32::MAX >> (CELLS_PER_WORD as u32 - bits) & !margin
     }
 
-    /// Returns the bits of a word that are cells of the board. `row` counts from the first row of the folds and may be
-    /// in their margins.
+    /// Returns a mask of the bits of a word that are cells of the board. `row` counts from the first row of the folds
+    /// and may be in their margins.
     #[inline(always)]
     fn own_cells(&self, tile: u32, row: i32, word: u32) -> u32 {
         let own = self.own_columns(tile, word);
@@ -220,7 +222,7 @@ impl Interleaved {
         cells
     }
 
-    /// Returns the tile, row and word of the word at index `index` in memory.
+    /// Returns the tile, the row, and the position in the row of the word at index `index` in memory.
     #[inline(always)]
     fn place_of(&self, index: usize) -> (u32, i32, u32) {
         let (row, word) = (index / TILE_WORDS as usize, index % TILE_WORDS as usize);

@@ -1,4 +1,5 @@
-//! The kernels' description of how the edges of a board are joined: which cell lies at a position beyond an edge.
+//! How the edges of a board are joined, in the form that kernels use: a function from a position beyond an edge to a
+//! cell of the board.
 
 use cuda_std::DeviceCopy;
 
@@ -23,13 +24,14 @@ const REVERSES_COLUMNS: u32 = 4;
 /// Flag: rows are reversed beyond the left and right edges.
 const REVERSES_ROWS: u32 = 8;
 
-/// Flag: beyond both edges of a corner there is only the corner cell.
+/// Flag: beyond both edges of a corner there is only one cell, the corner cell.
 const HAS_CORNERS: u32 = 16;
 
-/// Flag: each edge is joined to an adjacent edge.
+/// Flag: each edge is joined to an adjacent edge instead of the opposite edge.
 const TURNS: u32 = 32;
 
-/// Returns `value` modulo `length`. Callers seldom pass a value outside `0..length`, so the division is in a branch.
+/// Returns `value` modulo `length`. The division is in a branch, because callers seldom pass a value outside
+/// `0..length`.
 #[inline(always)]
 pub(super) fn on_circle(value: i32, length: u32) -> u32 {
     let length = length as i32;
@@ -37,13 +39,13 @@ pub(super) fn on_circle(value: i32, length: u32) -> u32 {
     (if value < 0 { value + length } else { value }) as u32
 }
 
-/// Returns how many times `value` wraps around `length`, rounded down. This is usually 0.
+/// Returns `value` / `length`, rounded down: how many times a position wraps around the board. This is usually 0.
 #[inline(always)]
 fn times_around(value: i32, length: u32) -> i32 {
     if value < 0 || value >= length as i32 { value.div_euclid(length as i32) } else { 0 }
 }
 
-/// Returns the shorter of the two equivalent shifts on a circle of `length` cells. Twice the result does not overflow.
+/// Returns the shift of least absolute value that equals `value` modulo `length`. Twice the result does not overflow.
 const fn shorter(shift: i64, length: u32) -> i32 {
     let shift = shift.rem_euclid(length as i64);
     (if shift > length as i64 / 2 { shift - length as i64 } else { shift }) as i32
@@ -63,8 +65,9 @@ impl Surface {
         Self { flags: 0, across: shorter(across, width), down: shorter(down, height) }
     }
 
-    /// Returns a Klein bottle: the upper and lower edges are reversed if `reverses_columns`, else the left and right
-    /// ones. `is_shifted` shifts them by one cell.
+    /// Returns a Klein bottle. If `reverses_columns` is true, the upper and lower edges are joined with reversed
+    /// columns; otherwise the left and right edges are joined with reversed rows. If `is_shifted` is true, the reversed
+    /// edges are also shifted by one cell.
     pub const fn klein(reverses_columns: bool, is_shifted: bool) -> Self {
         let shift = is_shifted as i32;
         if reverses_columns {
@@ -80,21 +83,21 @@ impl Surface {
     /// A sphere: the upper edge is joined to the left edge, and the right edge to the lower edge.
     pub const SPHERE: Self = Self { flags: TURNS | HAS_CORNERS, across: 0, down: 0 };
 
-    /// True if the surface has corners where fewer than four quarters of the board meet. Margins beyond them are
-    /// correct for one generation only.
+    /// Returns true if the surface has corners where fewer than four quarters of the board meet. Margins at such
+    /// corners are correct for only one generation.
     pub const fn has_corners(&self) -> bool {
         self.flags & HAS_CORNERS != 0
     }
 
-    /// Returns two flags: true if all cells beyond the left and right edges are dead, and true if all cells beyond the
-    /// upper and lower edges are dead.
+    /// Returns two flags. The first is true if all cells beyond the left and right edges are dead, the second if all
+    /// cells beyond the upper and lower edges are dead.
     pub const fn dead(&self) -> [bool; 2] {
         [self.flags & DEAD_COLUMNS != 0, self.flags & DEAD_ROWS != 0]
     }
 
-    /// Returns the coordinate `value`, on a side of `length` cells, after the other coordinate has crossed its edge
-    /// `around` times. Each crossing adds `shift`. If the surface has the flag `reverses`, an odd number of crossings
-    /// instead mirrors the coordinate and shifts it once, and an even number leaves it unchanged.
+    /// Returns the coordinate `value`, on a side of `length` cells, after the other coordinate has crossed an edge
+    /// `around` times. Without the flag `reverses`, each crossing adds `shift`. With the flag, an odd number of
+    /// crossings mirrors the coordinate and shifts it once, and an even number leaves it unchanged.
     #[inline(always)]
     fn moved(&self, value: i32, length: u32, (around, shift): (i32, i32), reverses: u32) -> u32 {
         let moved = if self.flags & reverses == 0 {
@@ -107,8 +110,9 @@ impl Surface {
         on_circle(moved, length)
     }
 
-    /// Returns the column and row of the cell that lies at column `x` and row `y`, on a board of `width` × `height`
-    /// cells. The position may be up to a margin beyond the edges. Returns `None` if it is beyond a dead edge.
+    /// Returns the column and row on the board of the cell at position `x`, `y`, for a board of `width` × `height`
+    /// cells. The position may be beyond the edges by up to the width of a margin. Returns `None` if the position is
+    /// beyond a dead edge.
     #[inline(always)]
     pub fn source(&self, (width, height): (u32, u32), x: i32, y: i32) -> Option<(u32, u32)> {
         let (around_x, around_y) = (times_around(x, width), times_around(y, height));

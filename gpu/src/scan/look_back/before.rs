@@ -9,7 +9,7 @@ use crate::operator::Operator;
 use crate::scan::tile_states::{PREFIX, TileStates};
 use crate::scan::tuning::LOOK_BACK_ROWS;
 
-/// The earlier tiles in rows of 32, backwards from the block's own tile. Lane 0 of the first row has the nearest tile.
+/// The tiles before the block's tile, in rows of 32 from near to far. In each row, lane 0 has the nearest tile.
 pub(super) struct Before<'a, T> {
     states: TileStates<'a, T>,
     /// The number of the lane's tile in the first row. A negative number is before the first tile.
@@ -19,15 +19,15 @@ pub(super) struct Before<'a, T> {
 }
 
 impl<'a, T: Element> Before<'a, T> {
-    /// The number of rows that are loaded at once: fewer if a state has two words, because it then takes twice as many
-    /// registers.
+    /// The number of rows that a warp loads at once. The number is halved if a state has several words, because these
+    /// need more registers.
     const ROWS: usize = if T::WORDS == 1 { LOOK_BACK_ROWS } else { LOOK_BACK_ROWS / 2 };
 
-    /// Returns the prefix of `tile` in lane 0: the combination of all elements before the tile. A full warp must call
-    /// it.
+    /// Returns the prefix of `tile` in lane 0: the combination of all elements before the tile. All lanes of a full
+    /// warp must call this function.
     ///
-    /// The search ends at a tile that has published its prefix. For the tiles after that one, the warp combines the
-    /// aggregates.
+    /// The search goes backwards and ends at the nearest tile that has published its prefix. The warp combines this
+    /// prefix with the aggregates of the tiles after that tile.
     ///
     /// # Safety
     /// The states must have words for all tiles before `tile`, as [`TileStates::has`] checks.
@@ -46,21 +46,23 @@ impl<'a, T: Element> Before<'a, T> {
         }
     }
 
-    /// Combines the next rows, the nearest first. Returns true if a prefix was among them.
+    /// Combines the states of the next rows into `all`, the nearest row first. Returns true if one of these states was
+    /// a prefix, which ends the search.
     ///
     /// # Safety
-    /// The contract of [`combine`](Self::combine) applies: all tiles before the block's own must have words.
+    /// The caller must satisfy the contract of [`combine`](Self::combine): all tiles before the block's tile must have
+    /// words.
     #[inline(always)]
     unsafe fn combine_rows<O: Operator<T>>(&mut self, all: &mut RowReduce<T, O>) -> bool {
         // All loads come first, so that they overlap.
         unroll!(ROW in Self::ROWS => {
-            // SAFETY: by this function's contract, all tiles before the block's own have words.
+            // SAFETY: by this function's contract, all tiles before the block's tile have words.
             self.rows[ROW] = unsafe { self.glance(ROW) };
         });
         let mut is_done = false;
         unroll!(ROW in Self::ROWS => {
             if !is_done {
-                // SAFETY: by this function's contract, all tiles before the block's own have words.
+                // SAFETY: by this function's contract, all tiles before the block's tile have words.
                 let (flag, value) = unsafe { self.wait_for(ROW, O::IDENTITY) };
                 let prefixes = warp::ballot(warp::FULL_MASK, flag == PREFIX);
                 all.prepend(if warp::lane_id() > prefixes.trailing_zeros() { O::IDENTITY } else { value });
@@ -73,7 +75,8 @@ impl<'a, T: Element> Before<'a, T> {
     /// Loads the lane's state in a row. Returns zeros if the row has no tile for the lane.
     ///
     /// # Safety
-    /// The contract of [`combine`](Self::combine) applies: all tiles before the block's own must have words.
+    /// The caller must satisfy the contract of [`combine`](Self::combine): all tiles before the block's tile must have
+    /// words.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     unsafe fn glance(&self, row: usize) -> [u64; 4] {
         match usize::try_from(self.tile - (row * LANES) as i32) {
@@ -87,7 +90,8 @@ impl<'a, T: Element> Before<'a, T> {
     /// as a published prefix with the operator's `identity`.
     ///
     /// # Safety
-    /// The contract of [`combine`](Self::combine) applies: all tiles before the block's own must have words.
+    /// The caller must satisfy the contract of [`combine`](Self::combine): all tiles before the block's tile must have
+    /// words.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     unsafe fn wait_for(&mut self, row: usize, identity: T) -> (u32, T) {
         if self.tile < (row * LANES) as i32 {
@@ -97,7 +101,7 @@ impl<'a, T: Element> Before<'a, T> {
             if let Some(state) = self.states.published(self.rows[row]) {
                 return state;
             }
-            // SAFETY: by this function's contract, all tiles before the block's own have words.
+            // SAFETY: by this function's contract, all tiles before the block's tile have words.
             self.rows[row] = unsafe { self.glance(row) };
         }
     }

@@ -1,26 +1,26 @@
-//! One pass with decoupled look-back: the kernel reads and writes every element once.
+//! Scan in one pass with decoupled look-back: the kernel reads and writes every element once.
 //!
 //! A block scans its tile in registers and publishes the tile's aggregate at once. One of its warps then looks back
-//! over the earlier tiles. It combines their aggregates until it finds a tile with a published prefix, and publishes
-//! the prefix of its own tile. A tile therefore waits at most until the elements of earlier tiles are loaded, and never
-//! until an earlier tile is finished. The same pass writes `y`.
+//! over the earlier tiles. The warp combines their aggregates until it finds a tile with a published prefix, and then
+//! publishes the prefix of the block's tile. A block therefore waits at most until earlier blocks have loaded their
+//! tiles, and never until they have finished. Finally, the block writes its part of `y`.
 //!
-//! Forward progress: a block draws its tile's number from a counter when it starts. It therefore waits only for tiles
-//! of blocks that started earlier. A started block stays on its multiprocessor until it ends, and publishes its
-//! aggregate without waiting. The lowest tile without a published prefix therefore always finds all values that it
-//! needs. The start order of the grid's blocks does not matter.
+//! Forward progress: a block draws its tile's number from a counter when it starts. A block therefore waits only for
+//! blocks that started earlier. A started block stays on its multiprocessor until it ends, and publishes its aggregate
+//! without waiting. The lowest tile without a published prefix therefore always finds all values that it needs. The
+//! order in which the hardware starts the blocks does not matter.
 //!
 //! Within a tile ([`collective::tile`](crate::collective::tile)), a thread loads all its items before it uses the
-//! first. Each lane scans its vectors. The combination of their last elements is the aggregate, which the block
-//! publishes before it continues the scan. The warps exchange one value each through shared memory.
+//! first. Each lane scans its vectors. The last elements of all vectors, combined, are the aggregate of the tile. The
+//! block publishes the aggregate before it continues the scan. Each warp passes one value to the others through shared
+//! memory.
 //!
-//! A small scan is limited by the latency of memory. While a block waits for its ticket, it prefetches the tile with
-//! the block's own number into the L2 cache. It may draw another number, but together the blocks prefetch the tiles of
-//! the whole grid. The host zeroes no memory before the launch, because the flags contain the number of the launch
-//! (`tile_states.rs`).
+//! A small scan is limited by the latency of memory. While block *b* waits for its ticket, it prefetches tile *b* into
+//! the L2 cache. It may then draw another tile, but together the blocks prefetch all tiles. The host zeroes no memory
+//! before the launch, because the flags contain the number of the launch (`tile_states.rs`).
 //!
-//! Timing determines for which tiles a warp combines aggregates and where it finds a prefix. The order of the operands
-//! does not depend on it, but their grouping does: with floats, two runs may differ by rounding.
+//! Timing determines at which tile a warp finds a prefix. The order of the operands does not depend on timing, but
+//! their grouping does. The results of two runs with floats may therefore differ by rounding.
 //!
 //! The kernel is limited by memory. Source: D. Merrill, M. Garland, "Single-pass Parallel Prefix Scan with Decoupled
 //! Look-back", NVIDIA, 2016.
@@ -38,16 +38,17 @@ mod before;
 
 use before::Before;
 
-/// The number of bytes that one prefetch brings to the L2 cache.
+/// The number of bytes that one prefetch instruction loads into the L2 cache.
 const LINE: usize = 128;
 
-/// Writes the scan of `x` to `y` in one pass, by decoupled look-back over tiles.
+/// Writes the scan of `x` to `y` in one pass with decoupled look-back.
 ///
-/// `V` elements must be 16 bytes. `exclusive` must be 0 for the inclusive scan and 1 for the exclusive scan. `y` must
-/// be as long as `x`. Launch one block of [`THREADS`] threads per tile of [`tile_elements`]. Each thread loads `chunks`
-/// vectors, 1 to [`CHUNKS`]. `states` must have [`state_words`](super::state_words) elements, zero before the first
-/// launch. Between launches the host must not change them. Launches with the same `states` must have the same number of
-/// tiles and run one after the other.
+/// `V` must be the number of elements in 16 bytes. `exclusive` must be 0 for the inclusive scan and 1 for the exclusive
+/// scan. `y` must be as long as `x`. Launch one block of [`THREADS`] threads per tile of [`tile_elements`] elements.
+/// Each thread loads `chunks` vectors, where `chunks` is 1 to [`CHUNKS`]. `states` must have
+/// [`state_words`](super::state_words) elements, zero before the first launch. Between launches the host must not
+/// change these elements. Launches with the same `states` must have the same number of tiles and run one after the
+/// other.
 #[kernel(
     max_threads = 256,
     instances(T = [f32, i32, u32], O = [Sum, Product, Min, Max], V = [4]),
@@ -83,7 +84,7 @@ pub fn scan_look_back<T: Element, O: Operator<T>, const V: usize>(
     assert!(states.has(tile as usize + 1));
     let (lane, warp) = (warp::lane_id(), warp::warp_id() as usize);
 
-    // The index of the thread's first vector. Its other vectors follow at a distance of one chunk each.
+    // The index of the thread's first vector. The thread's vectors are one chunk apart.
     let first = tile as usize * (elements / V) + (warp * chunks as usize * LANES + lane as usize);
     let is_aligned = (x.as_ptr() as usize | y.as_ptr() as usize).is_multiple_of(16);
     let is_whole = is_aligned && (tile as usize + 1) * elements <= x.len();
@@ -100,7 +101,7 @@ pub fn scan_look_back<T: Element, O: Operator<T>, const V: usize>(
     if thread == 0 {
         states.publish(tile as usize, if tile == 0 { PREFIX } else { AGGREGATE }, aggregate);
     }
-    // `chunks` is small, so its upper bits are 0, but the compilers do not know this.
+    // The last argument is 0, because `chunks` is below 2³¹, but the compilers cannot see this.
     warp_scan::<T, O, V, CHUNKS>(&mut items, exclusive != 0, Some(opaque(chunks) >> 31));
     if warp == 0 {
         let mut before = O::IDENTITY;

@@ -1,4 +1,4 @@
-//! The tiles between two tiles of one block, and the aggregates that other blocks have published for them.
+//! The gap: the tiles between two consecutive tiles of one block. Other blocks publish the aggregates of these tiles.
 
 use cuda_std::warp::{self, Shuffle};
 use cuda_std::{Element, unroll};
@@ -9,23 +9,25 @@ use crate::operator::Operator;
 use crate::scan::tile_states::TileStates;
 use crate::scan::tuning::GAP_ROWS;
 
-/// The tiles of a gap in rows of 32, in order: one tile per lane of a warp.
+/// The tiles of a gap that a warp has not yet combined, in rows of 32 tiles. Lane *l* has the tile number *l* of each
+/// row.
 pub(super) struct Gap<'a, T> {
     states: TileStates<'a, T>,
     /// The number of the lane's tile in the first row.
     tile: u32,
-    /// The number of tiles of the gap from the lane's first tile on. Every 32nd of these tiles belongs to the lane.
+    /// The number of tiles from the lane's tile in the first row to the end of the gap. Every 32nd of these tiles
+    /// belongs to the lane.
     tiles: u32,
-    /// The states of the next rows of the gap, as last loaded.
+    /// The states of the lane's tiles in the next rows, as last loaded.
     ahead: [[u64; 4]; GAP_ROWS],
 }
 
 impl<'a, T: Element> Gap<'a, T> {
-    /// The number of rows that are loaded at once: fewer if a state has two words, because it then takes twice as many
-    /// registers.
+    /// The number of rows that a warp loads at once. The number is halved if a state has several words, because these
+    /// need more registers.
     const ROWS: usize = if T::WORDS == 1 { GAP_ROWS } else { GAP_ROWS.div_ceil(2) };
 
-    /// Creates the gap of the tiles `first..end` and loads the states of the first rows, without waiting.
+    /// Returns the gap of the tiles `first..end`, and starts to load the states of the first rows.
     ///
     /// # Safety
     /// The states must have words for all tiles up to `end` and for the spare tiles after them, as [`TileStates::has`]
@@ -39,10 +41,11 @@ impl<'a, T: Element> Gap<'a, T> {
         gap
     }
 
-    /// Loads the states of the next rows.
+    /// Loads the states of the lane's tiles in the next rows.
     ///
     /// # Safety
-    /// The contract of [`look`](Self::look) applies: all tiles of the gap and the spare tiles must have words.
+    /// The caller must satisfy the contract of [`look`](Self::look): all tiles of the gap and the spare tiles must have
+    /// words.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     unsafe fn look_again(&mut self) {
         // The loads have no branches between them, so that they overlap.
@@ -53,8 +56,8 @@ impl<'a, T: Element> Gap<'a, T> {
         });
     }
 
-    /// Reloads the states that had not been published. It does not reload published states, because other blocks read
-    /// the same cache lines and write the words beside them.
+    /// Reloads the states that had not been published at the last load. It does not reload published states, because
+    /// each load delays other blocks, which read and write the same cache lines.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn look_at_missing(&mut self) {
         unroll!(ROW in Self::ROWS => {
@@ -65,13 +68,13 @@ impl<'a, T: Element> Gap<'a, T> {
         });
     }
 
-    /// True if the lane has a tile in this row.
+    /// Returns true if the lane's tile in row `row` is in the gap.
     #[inline(always)]
     fn has(&self, row: usize) -> bool {
         self.tiles > (row * LANES) as u32
     }
 
-    /// True if all tiles of the loaded rows had published their aggregates.
+    /// Returns true if the loaded states of all tiles of this lane were already published.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn is_complete(&self) -> bool {
         let mut is_complete = true;
@@ -81,7 +84,8 @@ impl<'a, T: Element> Gap<'a, T> {
         is_complete
     }
 
-    /// Waits for all aggregates of the gap and returns their combination, in order, in lane 0.
+    /// Waits until other blocks have published all aggregates of the gap. Returns the combination of the aggregates, in
+    /// order, in lane 0.
     #[inline(always)]
     pub(super) fn combine<O: Operator<T>>(mut self) -> T {
         let mut all = RowReduce::<T, O>::new(warp::SIZE);

@@ -1,40 +1,41 @@
-//! A pipeline of persistent blocks: each block copies one tile, sums another and scans a third at the same time. To
-//! *sum* a tile means to compute its aggregate, whatever the operator. The *sums* are the aggregates.
+//! Scan by a pipeline of persistent blocks: each block copies one tile, sums another and scans a third at the same
+//! time. To *sum* a tile means to compute its aggregate with any operator. The *sum* of a tile is its aggregate.
 //!
-//! In the look-back scan, a block processes a single tile. While it waits for its elements and then for earlier tiles,
-//! it does nothing else. Here the grid fills the device once, and each block processes many tiles. In each round, a
-//! block does this:
+//! In the look-back scan, a block processes a single tile, and is idle while it waits for memory and for earlier tiles.
+//! Here the grid has only as many blocks as fit on the device, and each block processes many tiles. In the round that
+//! sums its tile number *i*, a block does this:
 //!
-//! - It sums tile *i*, which asynchronous copies have brought to shared memory, and publishes the sum.
+//! - It sums tile *i*, which asynchronous copies have already stored in shared memory, and publishes the sum.
 //! - It scans tile *i* − 2, which is still in shared memory, and stores the result.
-//! - It starts the copies of tile *i* + 2 into the same place.
-//! - A separate warp, the scout, combines the sums of the other blocks.
+//! - It starts the copies of tile *i* + 2 to the shared memory of tile *i* − 2.
+//! - A separate warp of the block, the scout, combines the sums that other blocks have published.
 //!
-//! A sum is used two rounds after its publication, so it is usually there in time.
+//! A block needs the sums of other blocks two rounds after their publication, so it seldom has to wait for them.
 //!
-//! No tile publishes a prefix. A block knows the prefix up to the end of its last tile. It combines this prefix with
-//! the sums of the tiles between its last tile and its next. Each other block has one of these tiles. The tiles
-//! therefore form no chain in which one waits for the next.
+//! No block publishes a prefix. A block knows the prefix up to the end of its previous tile. Between this tile and the
+//! block's next tile, every other block has one tile. The block combines the prefix with the sums of these tiles. A
+//! tile therefore never waits for the prefix of another tile.
 //!
-//! Forward progress: the [`team`] of the blocks that have started distributes the tiles in turn. In each round, a block
-//! publishes the sum of one tile and scans its tile of two rounds earlier. It waits only for the sums of tiles before
+//! Forward progress: only blocks that have started get tiles; they form the [`team`]. In each round, a block publishes
+//! the sum of one tile and scans the tile that it summed two rounds earlier. It waits only for the sums of tiles before
 //! the tile that it scans. Suppose that the sums of some tiles are never published, and let *u* be the first such tile.
-//! Before its block publishes the sum of *u*, it waits only for sums of tiles before *u*, which are published. It
-//! therefore publishes the sum of *u*, which is a contradiction. The argument does not depend on how many blocks of the
-//! grid fit on the device. Two such scans may run side by side.
+//! Before its block publishes the sum of *u*, the block waits only for sums of tiles before *u*, which are published.
+//! The block therefore publishes the sum of *u*, which is a contradiction. The argument does not depend on how many
+//! blocks of the grid fit on the device. Two such scans may therefore run at the same time.
 //!
-//! The order of the operands does not depend on which block processes which tile, but their grouping does: with floats,
-//! two runs may differ by rounding.
+//! The order of the operands does not depend on which block processes which tile, but their grouping does. The results
+//! of two runs with floats may therefore differ by rounding.
 //!
 //! The kernel is limited by memory. Persistent blocks do not quite reach the device's copy bandwidth, even in a plain
-//! copy through the same ring. The waits for other blocks add nothing to that loss. These choices made the difference,
-//! with figures in `docs/notes/scan.md`:
+//! copy through the same ring of tiles. The waits for other blocks do not make the scan slower than that copy. The
+//! following choices made this possible; `docs/notes/scan.md` has the measurements:
 //!
-//! - A team distributes the tiles. A block that drew tiles one by one, a few rounds ahead, would draw several in a row
-//!   when it catches up. All other blocks would then wait for it.
-//! - Only the scout waits for its loads. It does not reload words that it has, and does not load words beyond its gap,
-//!   which other blocks are writing.
-//! - Copies start as soon as the tile that they replace is in registers, before the block waits for other blocks.
+//! - The blocks of the team take the tiles in a fixed order. If they drew tiles from a counter, a late block would draw
+//!   several consecutive tiles when it catches up. All other blocks would then wait for this block.
+//! - Only the scout waits for the sums of other blocks. It does not reload words that it already has. It does not load
+//!   words beyond its gap (the tiles between two tiles of its block), because other blocks are writing them.
+//! - The copies of a new tile start as soon as the tile that they replace is in registers, before the block waits for
+//!   other blocks.
 //! - A block scans a tile two rounds after it has summed the tile, instead of one round after.
 //!
 //! Source: this project. The states of the tiles and their order follow D. Merrill, M. Garland, "Single-pass Parallel
@@ -63,17 +64,18 @@ pub use team::TEAM;
 /// An upper limit for the number of tiles, more than any memory holds. Three times this number still fits into 32 bits.
 const MAX_TILES: usize = 1 << 30;
 
-/// The tile number that means "no tile".
+/// A tile number that stands for "no tile".
 const NO_TILE: u32 = u32::MAX;
 
 /// Writes the scan of `head_x` followed by `x` to `head_y` and `y` in one pass, by persistent blocks.
 ///
-/// `V` elements must be 16 bytes. The heads have at most 32 elements, possibly none ([`head_of`](super::head_of)). All
-/// blocks read `head_x`. `exclusive` must be 0 for the inclusive scan and 1 for the exclusive scan. `y` must be as long
-/// as `x`, and `head_y` as long as `head_x`. `states` must have [`state_words`](super::state_words) elements, zero
-/// before the first launch. Between launches the host must not change them. Launches with the same `states` must have
-/// the same total length of `head_y` and `y`, and run one after the other. Launch any number of blocks of
-/// [`PIPELINED_THREADS`] threads, with [`RING_BYTES`](super::RING_BYTES) of dynamic shared memory.
+/// `V` must be the number of elements in 16 bytes. The heads are the elements before the first cache line of `y`, at
+/// most 32 and possibly none ([`head_of`](super::head_of)). All blocks read `head_x`. `exclusive` must be 0 for the
+/// inclusive scan and 1 for the exclusive scan. `y` must be as long as `x`, and `head_y` as long as `head_x`. `states`
+/// must have [`state_words`](super::state_words) elements, zero before the first launch. Between launches the host must
+/// not change them. Launches with the same `states` must have the same total length of `head_y` and `y`, and run one
+/// after the other. Launch any number of blocks of [`PIPELINED_THREADS`] threads, with
+/// [`RING_BYTES`](super::RING_BYTES) of dynamic shared memory.
 #[kernel(
     max_threads = 288,
     min_blocks = 2,
@@ -104,7 +106,7 @@ pub fn scan_pipelined<T: Element, O: Operator<T>, const V: usize>(
     let is_scout = warp == WARPS;
 
     let tiles = x.len().div_ceil(pipelined_tile_elements(V));
-    // 32-bit tile numbers save registers.
+    // Tile numbers have 32 bits, which saves registers.
     assert!(states.len() >= state_words::<T>(tiles) && tiles < MAX_TILES);
     let tiles = tiles as u32;
     let is_aligned = (x.as_ptr() as usize | y.as_ptr() as usize).is_multiple_of(16);
@@ -121,12 +123,12 @@ pub fn scan_pipelined<T: Element, O: Operator<T>, const V: usize>(
     }
     thread::sync_threads();
     let (number, words, states) = (deal.load(0), states, TileStates::<T>::new(states, deal.load(1)));
-    // A grid with more blocks than tiles has blocks without a tile.
+    // If the grid has more blocks than tiles, some blocks have no tile.
     if number >= tiles {
         return;
     }
-    // The tile to sum, at `stage` of the ring. Two tiles are being copied before the first round. `opaque` hides this
-    // number from the compilers, so that they emit `fetch` only once here.
+    // The tile to sum is in slot `stage` of the ring. Before the first round, the block starts the copies of two tiles.
+    // `opaque` hides the number 2 from the compilers, so that they emit the code of `fetch` only once here.
     let (mut tile, mut team, mut stage) = (number, 0, 0);
     while stage < opaque(2_u32) as usize {
         if !is_scout {
@@ -139,7 +141,7 @@ pub fn scan_pipelined<T: Element, O: Operator<T>, const V: usize>(
             thread::sync_threads();
             team = deal.load(2).min(tiles);
             if number >= team {
-                // The block started too late for the team: it ends after one round without a tile.
+                // The block started too late to be in the team. It ends after one round without a tile.
                 tile = tiles;
             }
         }
@@ -147,7 +149,8 @@ pub fn scan_pipelined<T: Element, O: Operator<T>, const V: usize>(
     }
     stage = 0;
 
-    // The tiles that the block summed two rounds ago and in the last round. This round scans the former.
+    // The tile that the block summed two rounds ago, which this round scans, and the tile that it summed in the last
+    // round.
     let (mut before_last, mut last) = (Summed::none::<O>(), Summed::none::<O>());
     // The prefix up to the end of the last tile that this block has scanned, in the scout's lane 0.
     let mut prefix = O::IDENTITY;
@@ -195,15 +198,15 @@ pub fn scan_pipelined<T: Element, O: Operator<T>, const V: usize>(
                 scan_vectors::<T, O, V, CHUNKS>(&mut items);
                 warp_scan::<T, O, V, CHUNKS>(&mut items, exclusive != 0, None);
             }
-            // The old tile is in registers, so its place is free. The copies run while the scout waits for other
-            // blocks.
+            // The tile to scan is now in registers, so its slot in the ring is free. The new copies run while the scout
+            // waits for other blocks.
             ring.fetch(tile + 2 * team, oldest);
         }
         thread::sync_threads();
         if !is_scout && before_last.exists() {
             let first = before_last.tile as usize * (pipelined_tile_elements(V) / V) + first;
             let before = O::combine(before_tile.load(0), before_last.before_warp);
-            // SAFETY: if the flag is true, the whole tile lies in `y`, which starts at a multiple of 16 bytes.
+            // SAFETY: if `before_last.tile < whole`, the whole tile is in `y`, which starts at a multiple of 16 bytes.
             unsafe { store::<T, O, V, CHUNKS>(y, first, CHUNKS as u32, before_last.tile < whole, items, before) };
         }
         if !exists && !last.exists() {
@@ -215,7 +218,7 @@ pub fn scan_pipelined<T: Element, O: Operator<T>, const V: usize>(
     }
 }
 
-/// A summed tile of the block, as seen by one thread.
+/// A tile that the block has summed, with the values that one thread needs to scan it.
 #[derive(Clone, Copy)]
 struct Summed<T> {
     /// The number of the tile, or [`NO_TILE`].

@@ -1,7 +1,7 @@
 //! The ring of tiles in shared memory: asynchronous copies fill one tile while the block works on others.
 //!
-//! A thread copies exactly the vectors that it will read. It therefore waits only for its own copies, and no barrier
-//! stands between a copy and its use.
+//! A thread copies exactly the vectors that it will read. It therefore waits only for its own copies and needs no
+//! barrier before it reads them.
 #![allow(clippy::needless_range_loop, reason = "an iterator over an array puts it into local memory")]
 
 use cuda_std::{AsyncCopies, Element, Global, Shared, dynamic_shared};
@@ -11,15 +11,15 @@ use crate::collective::tile::{Items, scan_vectors, warp_aggregate};
 use crate::operator::Operator;
 use crate::scan::tuning::{PIPELINED_CHUNKS as CHUNKS, STAGES, pipelined_tile_elements};
 
-/// The ring as seen by one thread.
+/// One thread's part of the ring of tiles, with the thread's pending copies.
 pub(super) struct Ring<'a, T, const V: usize> {
     x: Global<'a, T>,
-    /// The index of the thread's first vector in a tile. Its other vectors follow at a distance of one chunk each.
+    /// The index of the thread's first vector in a tile. The thread's vectors are one chunk apart.
     first: usize,
     /// The ring from the thread's first vector on.
     vectors: Shared<[T; V]>,
     copies: AsyncCopies,
-    /// The number of whole tiles that can be copied in vectors. These are the first tiles of `x`.
+    /// The number of tiles, from the first tile of `x` on, that can be copied in vectors.
     whole: u32,
     /// The number of all tiles of `x`.
     tiles: u32,
@@ -29,20 +29,22 @@ impl<'a, T: Element, const V: usize> Ring<'a, T, V> {
     /// The number of vectors in a tile.
     const VECTORS: usize = pipelined_tile_elements(V) / V;
 
-    /// Creates the ring for the tiles of `x`. The first `whole` of `tiles` tiles can be copied in vectors.
+    /// Returns an empty ring for the `tiles` tiles of `x`. The first `whole` of these tiles must be complete and
+    /// aligned, so that they can be copied in vectors.
     #[inline(always)]
     pub(super) fn new(x: Global<'a, T>, first: usize, whole: u32, tiles: u32) -> Self {
         let vectors = dynamic_shared();
         assert!(vectors.len() >= STAGES * Self::VECTORS);
-        // `part` would check the bounds. Since single threads could fail that check, ptxas would treat the warp as
-        // divergent from here on.
-        // SAFETY: the ring has `STAGES` tiles, and `first` is below the number of vectors in a tile.
+        // `part` would check the bounds. ptxas would then assume that some threads of a warp may fail the check, and
+        // would treat the warp as divergent from here on. SAFETY: the ring has `STAGES` tiles, and `first` is below the
+        // number of vectors in a tile.
         let vectors = unsafe { vectors.part_unchecked(first, STAGES * Self::VECTORS - first) };
         Self { x, first, vectors, copies: AsyncCopies::new(), whole, tiles }
     }
 
-    /// Starts the copies of `tile`, if it exists, into place `stage` of the ring, as one group. Elements beyond the end
-    /// of the array become zeros, whatever the operator, because no result depends on them.
+    /// Starts the thread's copies of `tile`, if this tile exists, into slot `stage` of the ring, as one group. Elements
+    /// beyond the end of the array become zeros. No result depends on these elements, so they need not be the
+    /// operator's identity.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub(super) fn fetch(&mut self, tile: u32, stage: usize) {
         let (from, to) = ((tile as usize).wrapping_mul(Self::VECTORS).wrapping_add(self.first), self.at(stage));
@@ -63,14 +65,14 @@ impl<'a, T: Element, const V: usize> Ring<'a, T, V> {
         self.copies.commit();
     }
 
-    /// Waits for all of the thread's copies except those of the tile that was fetched last.
+    /// Waits for the thread's copies of all tiles except the tile that [`fetch`](Self::fetch) started last.
     #[inline(always)]
     #[track_caller]
     pub(super) fn wait(&mut self) {
         self.copies.wait::<1>();
     }
 
-    /// Returns the thread's elements of the tile at `stage`.
+    /// Returns the thread's elements of the tile in slot `stage`.
     #[inline(always)]
     pub(super) fn items<O: Operator<T>>(&self, stage: usize) -> Items<T, V, CHUNKS> {
         let (from, mut items) = (self.at(stage), [[O::IDENTITY; V]; CHUNKS]);
@@ -81,7 +83,7 @@ impl<'a, T: Element, const V: usize> Ring<'a, T, V> {
         items
     }
 
-    /// Returns the combination of the warp's elements of the tile at `stage`, in order, in lane 0.
+    /// Returns, in lane 0, the combination of the warp's elements of the tile in slot `stage`, in order.
     #[inline(always)]
     pub(super) fn warp_aggregate<O: Operator<T>>(&self, stage: usize) -> T {
         let mut items = self.items::<O>(stage);
@@ -89,7 +91,7 @@ impl<'a, T: Element, const V: usize> Ring<'a, T, V> {
         warp_aggregate::<T, O, V, CHUNKS>(&items)
     }
 
-    /// Returns the ring from the thread's first vector of the tile at `stage` to its last.
+    /// Returns the part of the ring from the thread's first to its last vector of the tile in slot `stage`.
     #[inline(always)]
     fn at(&self, stage: usize) -> Shared<[T; V]> {
         // SAFETY: the ring has `STAGES` tiles, `stage` is below that, and the thread's last vector lies in the tile.

@@ -1,42 +1,43 @@
 //! Elements of 4 and 8 bytes: the kernel loads rows in aligned 16-byte vectors and keeps them unchanged in shared
 //! memory.
 //!
-//! Each row therefore starts at a different word of its first vector, and the words of its columns are shifted by that
-//! number. The threads apply this shift when they gather the words of a column.
+//! The first element of a row may therefore be at any word of its vector. This shifts the words of the row's columns in
+//! shared memory. The threads take this shift into account when they gather the words of a column.
 //!
-//! As many rows as a vector has words form a group, and one vector of padding follows each group. Rows at the same
-//! position in their groups have the same shift. A thread gathers its words in the order of their positions in the
-//! groups, not in the order of the column. The lanes of an octet then read from consecutive groups, one vector apart,
-//! and the octets of a warp read neighbouring columns. There are no bank conflicts at any width.
+//! Rows form groups of as many rows as a vector has words. One vector of padding follows each group. Rows at the same
+//! position in their groups have the same shift. Each thread gathers the words of its vector in the order of these
+//! positions, at whatever position the vector's first row is. The eight lanes of an octet then read from consecutive
+//! groups, whose banks are one vector apart, and the octets of a warp read neighbouring columns. There are no bank
+//! conflicts at any width.
 
 use cuda_std::{Global, Zeroable};
 
 use super::{Bits, LANES, Layout, MAX, OCTET, Parts, Tile, Transpose, lane_and_warp, rotated};
 
-/// The number of columns to which a warp stores at once.
+/// The number of columns in which a warp stores at once.
 const WARP_COLUMNS: usize = (LANES / OCTET) as usize;
 
-/// Constants that follow from the size of an element and the shape of its tile.
+/// Constants that follow from the size of an element and the shape of a tile.
 pub(super) trait VectorLayout: Bits {
     /// The number of vectors of a row that a block loads.
     const ROW_VECTORS: usize = Self::UNALIGNED.row_bytes / size_of::<Self::Vector>();
-    /// The number of columns that these vectors contain for every alignment of the row.
+    /// The number of columns that the loaded vectors of a row contain completely, whatever the row's alignment is.
     const HELD_COLUMNS: usize = (Self::ROW_VECTORS - 1) * Self::WORDS + 1;
     /// The distance between two groups of rows, in vectors.
     const GROUP: usize = Self::WORDS * Self::ROW_VECTORS + 1;
     /// The number of words that a block keeps in shared memory.
     const HELD_WORDS: usize = Self::UNALIGNED.rows / Self::WORDS * Self::GROUP * Self::WORDS;
-    /// The distance between two rows from which a thread loads.
+    /// The distance between two consecutive rows from which a thread loads, in rows.
     const ROW_STEP: usize = Self::THREADS / Self::ROW_VECTORS;
     /// The number of rows from which a thread loads.
     const VECTOR_LOADS: usize = Self::UNALIGNED.rows / Self::ROW_STEP;
-    /// The distance between two columns to which a thread stores.
+    /// The distance between two consecutive columns in which a thread stores, in columns.
     const COLUMN_STEP: usize = Self::WARPS / Self::OCTETS * WARP_COLUMNS;
-    /// The largest number of columns to which a thread stores.
+    /// The largest number of columns in which a thread stores.
     const VECTOR_STORES: usize = Self::HELD_COLUMNS.div_ceil(Self::COLUMN_STEP);
 
-    /// True if the threads share the tile evenly. The code computes some values once for all steps of a thread; these
-    /// values must then be equal in all steps.
+    /// True if the threads share the tile evenly, and if some values are equal in all steps of a thread, because the
+    /// code computes them only once.
     const ARE_VECTORS_SHARED: bool = Self::ROW_STEP * Self::ROW_VECTORS == Self::THREADS
         && Self::VECTOR_LOADS * Self::ROW_STEP == Self::UNALIGNED.rows
         && Self::ROW_STEP.is_multiple_of(Self::WORDS)
@@ -48,10 +49,10 @@ pub(super) trait VectorLayout: Bits {
 impl<T: Bits> VectorLayout for T {}
 
 impl<T: Bits> Tile<T> {
-    /// Loads the tile in vectors.
+    /// Loads the tile into shared memory, one vector per access.
     ///
     /// # Safety
-    /// The contract of [`load`](Self::load) applies.
+    /// The caller must satisfy the contract of [`load`](Self::load).
     #[inline(always)]
     pub(super) unsafe fn load_vectors<const FULL: bool>(&self, x: Global<T>) {
         let x = Parts::<T, T::Vector>::new(x);
@@ -60,7 +61,7 @@ impl<T: Bits> Tile<T> {
         let thread = (warp * LANES + lane) as usize;
         let (line, vector) = (thread / T::ROW_VECTORS, thread % T::ROW_VECTORS);
         let slot = line * T::ROW_VECTORS + line / T::WORDS + vector;
-        // A step of rows spans whole vectors of x at any row length, and whole groups.
+        // `ROW_STEP` rows are a whole number of groups, and a whole number of vectors of `x` at any row length.
         let (step, slot_step) = (T::ROW_STEP / T::WORDS * self.width, T::ROW_STEP / T::WORDS * T::GROUP);
         if FULL {
             let (number, _) = x.place((self.row + line) * self.width + self.column);
@@ -76,8 +77,8 @@ impl<T: Bits> Tile<T> {
                 unsafe { kept.store_unchecked(slot + i * slot_step, loaded[i]) };
             }
         } else {
-            // One load after the other: comparisons for several loads at once would need too many registers. The early
-            // end of the loop keeps the compilers from moving its loads together.
+            // At an edge, loads follow one after the other, because comparisons for several loads at once would need
+            // too many registers. The early end of the loop keeps the compilers from moving the loads together.
             let mut i = 0;
             while i < T::VECTOR_LOADS && line + i * T::ROW_STEP < self.rows.end as usize {
                 let row = self.row.wrapping_add(line + i * T::ROW_STEP);
@@ -94,7 +95,7 @@ impl<T: Bits> Tile<T> {
         }
     }
 
-    /// Returns vector `number`, with zeros for its elements outside the matrix.
+    /// Returns vector `number`. Elements of the vector that are outside the matrix are zero.
     #[inline(always)]
     fn vector_at_edge(x: &Parts<T, T::Vector>, number: usize) -> T::Vector {
         let index = x.index(number);
@@ -114,7 +115,7 @@ impl<T: Bits> Tile<T> {
     /// Stores the columns of the tile.
     ///
     /// # Safety
-    /// The contract of [`store`](Self::store) applies.
+    /// The caller must satisfy the contract of [`store`](Self::store).
     #[inline(always)]
     pub(super) unsafe fn store_from_vectors<const FULL: bool>(&self, y: &Transpose<T>) {
         let (lane, warp) = lane_and_warp::<T>();
@@ -125,7 +126,8 @@ impl<T: Bits> Tile<T> {
             return;
         }
         if FULL {
-            // A step of columns spans whole sectors of y, so all columns of a thread start at the same row.
+            // `COLUMN_STEP` columns span whole sectors of `y`, so the stored parts of all columns of a thread start at
+            // the same row.
             let (row, index) = self.begin(y, column, vector);
             let (first, places) = (y.vector(index), self.word_places(column, row));
             for i in 0..T::VECTOR_STORES {
@@ -155,7 +157,7 @@ impl<T: Bits> Tile<T> {
         }
     }
 
-    /// Returns the index of the word of `column` in row `row` of the tile in shared memory.
+    /// Returns the index in shared memory of the word of `column` in row `row` of the tile.
     #[inline(always)]
     fn word_place(&self, column: u32, row: u32) -> u32 {
         let words = T::WORDS as u32;
@@ -163,8 +165,8 @@ impl<T: Bits> Tile<T> {
         (row / words * T::GROUP as u32 + row % words * T::ROW_VECTORS as u32) * words + shift + column
     }
 
-    /// Returns the indices of the words of `column` from row `row` of the tile on. Each index is stored at the position
-    /// that its row has in its group of rows.
+    /// Returns the indices in shared memory of the words of `column` in the rows of one vector, which starts at row
+    /// `row` of the tile. Entry *i* of the array belongs to the row at position *i* in its group of rows.
     #[inline(always)]
     fn word_places(&self, column: u32, row: u32) -> [u32; 4] {
         let words = T::WORDS as u32;
@@ -176,7 +178,8 @@ impl<T: Bits> Tile<T> {
         places
     }
 
-    /// Gathers the vector whose words are `further` words after `places`. The vector starts at row `row` of the tile.
+    /// Returns the vector whose words are `further` words after the indices `places` in shared memory. The vector
+    /// starts at row `row` of the tile.
     ///
     /// # Safety
     /// `places` must come from [`word_places`](Self::word_places) for that row, and the words must be in the tile.
@@ -187,7 +190,7 @@ impl<T: Bits> Tile<T> {
             // SAFETY: by this function's contract, the words are in the tile.
             words[i] = unsafe { self.words.load_unchecked((places[i] + further) as usize) };
         }
-        // The first word is at the position of the row in its group.
+        // The first word of the vector is at the position that `row` has in its group.
         T::vector(rotated::<T>(words, 0_u32.wrapping_sub(row)))
     }
 }

@@ -1,35 +1,34 @@
-//! Elements of 1 and 2 bytes: the kernel loads rows in words, and each row starts at a different element of its first
-//! word.
+//! Elements of 1 and 2 bytes: the kernel loads rows in words. A row may start at any element of its first word.
 //!
-//! A funnel shift combines two loaded words into a word that starts at a column of the tile. The second word comes from
-//! the next lane by shuffle. The thread then transposes such words of several rows into words of one column each.
-//! Shared memory holds these words, in rows that are padded by one word. A thread gathers the words of its vector in an
-//! order that depends on its position, so that the lanes of a warp have no bank conflicts. The vector may start within
-//! a word, so the thread gathers one more word and shifts all of them.
+//! A funnel shift combines a thread's word and the next word into a word that starts at a column of the tile. The
+//! thread gets the next word from the next lane by a shuffle. The thread then transposes such words of several rows
+//! into words of one column each. Shared memory holds these words, in rows that are padded by one word. A thread
+//! gathers the words of its vector in an order that depends on the thread's position in the warp. This avoids bank
+//! conflicts. The vector may start within a word, so the thread gathers one more word and shifts all words.
 
 use cuda_std::{Global, Zeroable, warp};
 
 use super::{Bits, LANES, Layout, MAX, OCTET, Parts, Tile, Transpose, lane_and_warp, rotated};
 
-/// Constants that follow from the size of an element and the shape of its tile.
+/// Constants that follow from the size of an element and the shape of a tile.
 pub(super) trait WordLayout: Bits {
     /// The number of pieces of a row. A piece has one word per lane.
     const PIECES: usize = Self::UNALIGNED.row_bytes / (LANES as usize * size_of::<Self::Word>());
-    /// The number of whole words of columns that a piece contains for every alignment of its first column.
+    /// The number of words in a piece that are whole after the shift, whatever the alignment of its first column is.
     const PIECE_WORDS: usize = LANES as usize - 1;
     /// The number of columns in a piece.
     const PIECE_COLUMNS: usize = Self::PIECE_WORDS * Self::PER_WORD;
     /// The number of columns in a tile.
     const USED_COLUMNS: usize = Self::PIECES * Self::PIECE_COLUMNS;
-    /// The number of rows of words. Each has [`PER_WORD`](Bits::PER_WORD) rows of elements.
+    /// The number of rows of words in a tile. A row of words contains [`PER_WORD`](Bits::PER_WORD) rows of elements.
     const WORD_ROWS: usize = Self::UNALIGNED.rows / Self::PER_WORD;
-    /// The number of column positions in a row of words, including unused ones.
+    /// The number of columns for which a row of words has room. Some of these columns stay unused.
     const PLACES: usize = Self::PIECES * Self::PER_WORD * LANES as usize;
     /// The distance between two rows of words, in words.
     const PITCH: usize = Self::PLACES + 1;
     /// The number of words that a block keeps in shared memory.
     const KEPT_WORDS: usize = Self::WORD_ROWS * Self::PITCH;
-    /// The number of pieces of rows of words that a warp loads.
+    /// The number of pieces that a warp loads: one per step, from one row of words.
     const WORD_LOADS: usize = Self::PIECES * Self::WORD_ROWS / Self::WARPS;
     /// The number of vectors that a thread stores.
     const WORD_STORES: usize = Self::PLACES * Self::OCTETS / (Self::THREADS / OCTET as usize);
@@ -43,10 +42,10 @@ pub(super) trait WordLayout: Bits {
 impl<T: Bits> WordLayout for T {}
 
 impl<T: Bits> Tile<T> {
-    /// Loads the tile in words.
+    /// Loads the tile into shared memory, one word per access.
     ///
     /// # Safety
-    /// The contract of [`load`](Self::load) applies.
+    /// The caller must satisfy the contract of [`load`](Self::load).
     #[inline(always)]
     pub(super) unsafe fn load_words<const FULL: bool>(&self, x: Global<T>) {
         let x = Parts::<T, T::Word>::new(x);
@@ -60,8 +59,8 @@ impl<T: Bits> Tile<T> {
                 self.keep_rows(loaded[i], i);
             }
         } else {
-            // One load after the other: comparisons for several loads at once would need too many registers. The
-            // shuffles keep the compilers from moving the loop's loads together.
+            // At an edge, loads follow one after the other, because comparisons for several loads at once would need
+            // too many registers. The shuffles keep the compilers from moving the loads together.
             for i in 0..T::WORD_LOADS {
                 // SAFETY: this function's contract is also that of `load_rows`.
                 self.keep_rows(unsafe { self.load_rows::<false>(&x, i) }, i);
@@ -69,11 +68,11 @@ impl<T: Bits> Tile<T> {
         }
     }
 
-    /// Loads the lane's words for the warp's `i`-th step, one from each of as many rows as a word has elements. Also
-    /// returns, for each row, the position in its first word at which the row starts.
+    /// Loads the lane's words for the warp's `i`-th step: one word from each row of a row of words. Returns these
+    /// words. For each row, also returns the position in the row's first word at which the row starts.
     ///
     /// # Safety
-    /// The contract of [`load`](Self::load) applies.
+    /// The caller must satisfy the contract of [`load`](Self::load).
     #[inline(always)]
     unsafe fn load_rows<const FULL: bool>(&self, x: &Parts<T, T::Word>, i: usize) -> ([T::Word; 4], [u32; 4]) {
         let (lane, _) = lane_and_warp::<T>();
@@ -115,7 +114,7 @@ impl<T: Bits> Tile<T> {
         }
     }
 
-    /// Returns the piece and the row of words that the thread's warp loads in its `i`-th step.
+    /// Returns the numbers of the piece and of the row of words that the thread's warp loads in its `i`-th step.
     #[inline(always)]
     fn piece_and_line(i: usize) -> (usize, usize) {
         let (_, warp) = lane_and_warp::<T>();
@@ -123,7 +122,7 @@ impl<T: Bits> Tile<T> {
         (number % T::PIECES, number / T::PIECES)
     }
 
-    /// Returns word `number`, with zeros for its elements outside the matrix.
+    /// Returns word `number`. Elements of the word that are outside the matrix are zero.
     #[inline(always)]
     fn word_at_edge(x: &Parts<T, T::Word>, number: usize) -> T::Word {
         let index = x.index(number);
@@ -143,7 +142,7 @@ impl<T: Bits> Tile<T> {
     /// Stores the columns of the tile.
     ///
     /// # Safety
-    /// The contract of [`store`](Self::store) applies.
+    /// The caller must satisfy the contract of [`store`](Self::store).
     #[inline(always)]
     pub(super) unsafe fn store_from_words<const FULL: bool>(&self, y: &Transpose<T>) {
         let (lane, warp) = lane_and_warp::<T>();
@@ -169,8 +168,8 @@ impl<T: Bits> Tile<T> {
         }
     }
 
-    /// Gathers the vector of the column at `place` that starts at row `row` of the tile. `octet` must be the thread's
-    /// octet in its warp.
+    /// Returns a vector of the column at position `place`: the vector that starts at row `row` of the tile. `octet`
+    /// must be the number of the thread's octet in its warp.
     ///
     /// # Safety
     /// `place` must be a column position of the tile, and the rows of the vector must be in the tile.
@@ -179,8 +178,8 @@ impl<T: Bits> Tile<T> {
         let (line, shift) = (row / T::PER_WORD as u32, row % T::PER_WORD as u32);
         let (count, pitch) = (T::WORDS as u32, T::PITCH as u32);
         let first = line * pitch + place;
-        // The lanes of an octet are `count` banks apart. Each further octet reads from the next bank: the next row is
-        // one bank further, and so is the next position.
+        // The lanes of an octet read `count` banks apart. The rotation lets each octet start one bank after the
+        // previous octet. The next row of words is one bank further, and so is the next column position.
         let turned = octet.wrapping_sub(line + place) % count;
         let mut words = [T::Word::zeroed(); 4];
         for i in 0..count {

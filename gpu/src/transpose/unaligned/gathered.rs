@@ -2,19 +2,20 @@
 //! element by element.
 //!
 //! This extends the idea of [`by_vectors`](super::by_vectors) to elements smaller than a word. Shared memory holds the
-//! vectors of a row unchanged, so each row starts at a different element of its first vector. As many rows as a vector
-//! has elements form a group, and one vector of padding follows each group. Rows at the same position in their groups
-//! have the same shift at any width.
+//! vectors of a row unchanged, so a row may start at any element of its first vector. This number of elements is the
+//! row's shift. Rows form groups of as many rows as a vector has elements. One vector of padding follows each group.
+//! Rows at the same position in their groups have the same shift at any width.
 //!
-//! A thread gathers the elements of its vector in the order of these positions, not in the order of the column. All
-//! lanes of a warp then read rows with the same shift. The lanes of an octet read from consecutive groups, one vector
-//! apart, and the octets read neighbouring columns. The thread rotates the vector in registers. It computes the
-//! positions of the elements once for all its columns, which are whole sectors of *y* apart.
+//! A thread gathers the elements of its vector in the order of the rows' positions in their groups, at whatever
+//! position the vector's first row is. All lanes of a warp then read rows with the same shift. The eight lanes of an
+//! octet read from consecutive groups, whose banks are one vector apart, and the octets read neighbouring columns. The
+//! thread then rotates the vector in registers to the right order. The thread computes the positions of the elements
+//! only once, because its columns are whole sectors of *y* apart.
 //!
-//! Compared with [`transpose_unaligned()`](super::transpose_unaligned()), which loads words, a load has four times as
-//! many bytes, tiles have 40 KiB, and there are no shuffles. Blocks have few threads, so a thread has registers for ten
-//! vectors in flight. A small matrix has too few of these tiles; for it use
-//! [`transpose_unaligned()`](super::transpose_unaligned()).
+//! [`transpose_unaligned()`](super::transpose_unaligned()) loads words. Here a load has four times as many bytes, tiles
+//! have 40 KiB, and there are no shuffles. Blocks have few threads, so a thread has registers for ten vectors in
+//! flight. A small matrix has too few of these tiles to fill the GPU; use
+//! [`transpose_unaligned()`](super::transpose_unaligned()) for it.
 //!
 //! The kernel is limited by memory. Source: this project.
 
@@ -24,10 +25,10 @@ use super::{OCTET, Parts, Tile, Transpose, rotated};
 use crate::transpose::Bits;
 use crate::transpose::tuning::{self, UnalignedShape};
 
-/// The largest number of vectors that a thread has in flight, and of elements in a vector.
+/// The length of arrays in registers: no thread has more vectors in flight, and no vector has more elements.
 const MAX: usize = 16;
 
-/// Constants that follow from the size of an element and the shape of its tile.
+/// Constants that follow from the size of an element and the shape of a tile.
 trait GatheredLayout: Bits {
     const SHAPE: UnalignedShape = tuning::gathered(size_of::<Self>());
     const THREADS: usize = Self::SHAPE.threads;
@@ -41,21 +42,21 @@ trait GatheredLayout: Bits {
     const COLUMN_VECTORS: usize = Self::ROWS / Self::PER_VECTOR;
     /// The number of vectors of a row that a block loads.
     const ROW_VECTORS: usize = Self::SHAPE.row_bytes / size_of::<Self::Vector>();
-    /// The number of columns that these vectors contain for every alignment of the row.
+    /// The number of columns that the loaded vectors of a row contain completely, whatever the row's alignment is.
     const COLUMNS: usize = (Self::ROW_VECTORS - 1) * Self::PER_VECTOR + 1;
     /// The distance between two groups of rows, in vectors.
     const GROUP: usize = Self::PER_VECTOR * Self::ROW_VECTORS + 1;
     /// The number of vectors that a block keeps in shared memory.
     const KEPT: usize = Self::LOADED_ROWS / Self::PER_VECTOR * Self::GROUP;
-    /// The distance between two rows from which a thread loads.
+    /// The distance between two consecutive rows from which a thread loads, in rows.
     const ROW_STEP: usize = Self::THREADS / Self::ROW_VECTORS;
     /// The number of rows from which a thread loads.
     const LOADS: usize = Self::LOADED_ROWS / Self::ROW_STEP;
-    /// The distance between two columns to which a thread stores.
+    /// The distance between two consecutive columns in which a thread stores, in columns.
     const COLUMN_STEP: usize = Self::THREADS / Self::COLUMN_VECTORS;
 
-    /// True if the threads share the tile evenly, its parts are whole vectors, and an octet stores a column. The code
-    /// computes some values once for all steps of a thread; these values must also be equal in all steps.
+    /// True if the threads share the tile evenly in whole vectors, and an octet stores a column. In addition, some
+    /// values must be equal in all steps of a thread, because the code computes them only once.
     const IS_EVEN: bool = Self::ROW_STEP * Self::ROW_VECTORS == Self::THREADS
         && Self::LOADS * Self::ROW_STEP == Self::LOADED_ROWS
         && Self::ROW_STEP.is_multiple_of(Self::PER_VECTOR)
@@ -83,7 +84,7 @@ pub const fn gathered_tile_columns<T: Bits>(width: usize) -> usize {
 /// Returns this thread's number in its block.
 #[inline(always)]
 fn thread_of<T: GatheredLayout>() -> u32 {
-    // In a block of the right size the remainder changes no value. It shows the compiler the bound.
+    // In a block of `THREADS` threads, the remainder never changes the value. It lets the compiler see the bound.
     thread::thread_idx_x() % <T as GatheredLayout>::THREADS as u32
 }
 
@@ -91,8 +92,8 @@ impl<T: Bits> Tile<T> {
     /// Loads the tile into shared memory.
     ///
     /// # Safety
-    /// `x` must contain the matrix. If `FULL`, the matrix must contain the tile's rows and columns, one row before them
-    /// and one row after them.
+    /// `x` must contain the matrix. If `FULL` is true, the matrix must contain the tile's rows and columns, one row
+    /// before them and one row after them.
     #[inline(always)]
     unsafe fn load_gathered<const FULL: bool>(&self, x: Global<T>) {
         let x = Parts::<T, T::Vector>::new(x);
@@ -102,11 +103,11 @@ impl<T: Bits> Tile<T> {
         let row_step = <T as GatheredLayout>::ROW_STEP;
         let (line, vector) = (thread / row_vectors, thread % row_vectors);
         let slot = line * row_vectors + line / T::PER_VECTOR + vector;
-        // A step of rows spans whole vectors of x at any row length, and whole groups.
+        // `ROW_STEP` rows are a whole number of groups, and a whole number of vectors of `x` at any row length.
         let groups = row_step / T::PER_VECTOR;
         let (step, slot_step) = (groups * self.width, groups * <T as GatheredLayout>::GROUP);
-        // The index of the first element of the thread's row, and of the vector that contains it. Both are negative
-        // before row 0.
+        // Computes the index of the first element of the thread's row, and the index of the vector that contains this
+        // element. Both are negative for rows before row 0.
         let row = (self.row as u32 as i32 + line as i32) as isize;
         let start = row * self.width as isize + self.column as isize;
         let at = (x.elements.as_ptr() as isize).wrapping_add(start * size_of::<T>() as isize);
@@ -123,8 +124,8 @@ impl<T: Bits> Tile<T> {
         for i in 0..T::LOADS {
             let index = first.wrapping_add(i * step);
             if FULL || (is_inside(i) & (index < x.whole.len())) {
-                // SAFETY: for a full tile, the contract gives a row before it and a row after it. Otherwise the
-                // comparison has checked the index.
+                // SAFETY: if `FULL` is true, by this function's contract `x` has a row before the tile and a row after
+                // it. Otherwise the comparison has checked the index.
                 loaded[i] = unsafe { x.whole.load_unchecked(index) };
             }
         }
@@ -163,7 +164,8 @@ impl<T: Bits> Tile<T> {
         let y = Transpose::new(y);
         let thread = thread_of::<T>();
         let (column, vector) = (thread / OCTET, thread % OCTET);
-        // A step of columns spans whole sectors of y, so all columns of a thread start at the same row.
+        // `COLUMN_STEP` columns span whole sectors of `y`, so the stored parts of all columns of a thread start at the
+        // same row.
         let (row, mut index) = self.begin(&y, column, vector);
         let places = self.places(column, row);
         let (step, per_vector) = (T::COLUMN_STEP as u32, T::PER_VECTOR as u32);
@@ -200,7 +202,7 @@ impl<T: Bits> Tile<T> {
         }
     }
 
-    /// Returns the index of the element of `column` in row `row` of the tile in shared memory.
+    /// Returns the index in shared memory of the element of `column` in row `row` of the tile.
     #[inline(always)]
     fn place(&self, column: u32, row: u32) -> u32 {
         let (per_vector, row_vectors) = (T::PER_VECTOR as u32, <T as GatheredLayout>::ROW_VECTORS as u32);
@@ -209,8 +211,8 @@ impl<T: Bits> Tile<T> {
         (group + row % per_vector * row_vectors) * per_vector + shift + column
     }
 
-    /// Returns the indices of the elements of `column` from row `row` of the tile on, as many as a vector has. Each
-    /// index is stored at the position that its row has in its group of rows.
+    /// Returns the indices in shared memory of the elements of `column` in the rows of one vector, which starts at row
+    /// `row` of the tile. Entry *i* of the array belongs to the row at position *i* in its group of rows.
     #[inline(always)]
     fn places(&self, column: u32, row: u32) -> [u32; MAX] {
         let per_vector = T::PER_VECTOR as u32;
@@ -218,14 +220,14 @@ impl<T: Bits> Tile<T> {
         let next = <T as GatheredLayout>::GROUP as u32 * per_vector;
         let mut places = [0; MAX];
         for i in 0..per_vector {
-            // Positions before that of the first row belong to the next group.
+            // Rows at positions before the position of the first row belong to the next group.
             places[i as usize] = self.place(column, group + i) + if i < begin { next } else { 0 };
         }
         places
     }
 
-    /// Gathers the vector whose elements are `further` elements after `places`. The vector starts at row `row` of the
-    /// tile.
+    /// Returns the vector whose elements are `further` elements after the indices `places` in shared memory. The vector
+    /// starts at row `row` of the tile.
     ///
     /// # Safety
     /// `places` must come from [`places`](Self::places) for that row, and the elements must be in the tile.
@@ -238,7 +240,7 @@ impl<T: Bits> Tile<T> {
             let element = unsafe { elements.load_unchecked((places[i] + further) as usize) };
             words[i / per_word] = T::with(words[i / per_word], element, i % per_word);
         }
-        // The first element is at the position of the row in its group.
+        // The first element of the vector is at the position that `row` has in its group.
         let begin = row % T::PER_VECTOR as u32;
         let words = rotated::<T>(words, 0_u32.wrapping_sub(begin / per_word as u32));
         let within = begin % per_word as u32;
@@ -251,14 +253,14 @@ impl<T: Bits> Tile<T> {
     }
 }
 
-/// Writes the transpose of `x`, whose elements have 1 or 2 bytes, to `y`. Loads have 16 bytes; stores have 16 bytes and
-/// start at sectors. `x` has `height` rows of `width` elements, both below 2³¹. The views may begin at any element.
-/// Launch one block of [`GATHERED_THREADS`](super::super::GATHERED_THREADS) threads per tile. The grid has
-/// [`gathered_tile_rows`] blocks along x and [`gathered_tile_columns`] along y and z.
+/// Writes the transpose of `x`, whose elements have 1 or 2 bytes, to `y`. Loads and stores have 16 bytes. The stores of
+/// a column start at a sector boundary. `x` has `height` rows of `width` elements, both below 2³¹. The views may begin
+/// at any element. Launch one block of [`GATHERED_THREADS`](super::super::GATHERED_THREADS) threads per tile. The grid
+/// has [`gathered_tile_rows`] blocks along x and [`gathered_tile_columns`] along y and z.
 #[kernel(max_threads = 256, min_blocks = 4, instances(T = [u8, u16]), wide(loads, stores))]
 pub fn transpose_gathered<T: Bits>(x: Global<T>, y: GlobalMut<T>, width: usize, height: usize) {
     const { assert!(<T as GatheredLayout>::IS_EVEN, "the threads of a block must share a tile evenly") };
-    // 31-bit sizes, so that few instructions precede the loads.
+    // Sizes have 31 bits, so that few instructions precede the loads.
     let is_right = ((width | height) >> 31 == 0)
         & (width as u32 as u64 * height as u32 as u64 == x.len() as u64)
         & (y.len() == x.len())

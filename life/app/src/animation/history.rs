@@ -17,18 +17,19 @@ pub struct ShownBoard {
     pub generation: u64,
     /// The cells of the board.
     pub board: Board,
-    /// The numbers of columns and rows by which the board had grown on the left and above.
+    /// The number of columns by which the board had grown at the left, and the number of rows by which it had grown at
+    /// the top.
     pub added: (usize, usize),
 }
 
-/// The last boards that the animation has shown. The oldest boards are dropped first.
+/// The boards that the animation showed last. If there are too many boards, the oldest are dropped.
 #[derive(Default)]
 pub struct History {
     boards: VecDeque<ShownBoard>,
 }
 
 impl History {
-    /// Adds the board that was shown last, unless this board alone exceeds the memory limit.
+    /// Adds the board that was shown last. Ignores a board that alone exceeds the memory limit.
     pub fn push(&mut self, shown: ShownBoard) {
         let bytes = size_of_val(shown.board.words()) * (1 + shown.board.ages().len());
         let most = (BYTES / bytes.max(1)).min(BOARDS);

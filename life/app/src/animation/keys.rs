@@ -39,7 +39,7 @@ pub enum Action {
         row: u16,
         /// False for the upper cell of the character, true for the cell below it.
         lower: bool,
-        /// True if the cell continues a stroke. It then gets the same state as the stroke's first cell.
+        /// True if the cell continues a stroke. The cell then gets the same state as the stroke's first cell.
         on: bool,
     },
     /// Open the prompt for a rule.
@@ -48,7 +48,7 @@ pub enum Action {
     Redraw,
 }
 
-/// The line that explains the keys, in three lengths. The last one fits 80 columns.
+/// The line that explains the keys, in three lengths. The last version fits 80 columns.
 const HELP: [&str; 3] = [
     "q quit · space pause · s step · z back · r rule · +/- speed · b dots · i/o zoom · arrows move · c centre · \
      f follow · m map · mouse draws",
@@ -56,13 +56,13 @@ const HELP: [&str; 3] = [
     "q quit·space pause·s step·z back·r rule·+-·b·io·←→↑↓·c·f follow·m map·mouse",
 ];
 
-/// Returns the longest line of keys that fits `columns`, or the shortest line if none fits.
+/// Returns the longest line of `HELP` that fits `columns` characters, or the shortest line if none fits.
 pub fn help(columns: usize) -> &'static str {
     HELP.into_iter().find(|line| line.chars().count() <= columns).unwrap_or(HELP[2])
 }
 
-/// Returns the key that an event types into the prompt for a rule: a character, Backspace, Enter or Escape. Other
-/// events are handled by [`Action::of`].
+/// Returns the key that an event types into the prompt for a rule: a character, Backspace, Enter or Escape. Returns
+/// `None` for other events, which [`Action::of`] handles.
 pub fn typed(event: &Event) -> Option<KeyCode> {
     let Event::Key(key) = event else { return None };
     let is_typed = matches!(key.code, KeyCode::Char(_) | KeyCode::Backspace | KeyCode::Enter | KeyCode::Esc);
@@ -71,7 +71,7 @@ pub fn typed(event: &Event) -> Option<KeyCode> {
 }
 
 impl Action {
-    /// Returns the action of an event, or `None` if it has none.
+    /// Returns the action that an event triggers, or `None` if the event triggers no action.
     pub fn of(event: &Event) -> Option<Self> {
         let key = match event {
             Event::Key(key) if key.kind != KeyEventKind::Release => key,

@@ -16,7 +16,8 @@ pub fn middle(board: &Board) -> Option<(usize, usize)> {
     Some((middle_of(&columns)?, middle_of(&rows)?))
 }
 
-/// Returns the middle of the live positions on a circle: the middle of the part of the circle outside its longest gap.
+/// Returns the middle of the live positions on a circle. The function searches for the longest gap between live
+/// positions, and returns the middle of the rest of the circle.
 fn middle_of(alive: &[bool]) -> Option<usize> {
     let length = alive.len();
     let first = alive.iter().position(|&alive| alive)?;
@@ -29,7 +30,7 @@ fn middle_of(alive: &[bool]) -> Option<usize> {
             last = place;
         }
     }
-    // The range of the live positions begins at the gap's end.
+    // The range of the live positions begins where the gap ends.
     Some((end + (length - gap) / 2) % length)
 }
 

@@ -1,5 +1,5 @@
-//! The animation in the terminal. Between two frames it computes as many generations as the speed requires, or as many
-//! as the time allows.
+//! The animation in the terminal. Between two frames, the animation computes as many generations as the speed requires,
+//! or fewer if there is too little time.
 
 use std::ops::ControlFlow::{self, Break, Continue};
 use std::time::{Duration, Instant};
@@ -28,7 +28,7 @@ mod watchdog;
 
 pub use terminal::board_size;
 
-/// The maximum time between two checks of the keyboard.
+/// The maximum time between two checks for keys and signals.
 const ATTENTION: Duration = Duration::from_millis(50);
 
 /// The options of an animation.
@@ -42,14 +42,14 @@ pub struct AnimationOptions {
     pub seed: Option<u64>,
 }
 
-/// Animates `run` on the terminal until the last generation, the key to quit or a signal. Returns the signal, if there
-/// was one. The terminal is restored on return, and also after an error or a panic.
+/// Animates `run` on the terminal until the last generation, the key to quit or a signal. Returns the signal if one
+/// ended the animation. The terminal is restored on return, and also after an error or a panic.
 ///
 /// # Errors
 /// If the terminal cannot be controlled, or the device fails.
 pub fn animate(run: &mut TimedRun, options: AnimationOptions, stop: &StopRequests) -> anyhow::Result<Option<i32>> {
     let ended = animate_on_screen(run, options, stop);
-    // A closed terminal causes both an error and a signal. The signal is the better reason.
+    // A closed terminal causes both an error and a signal. The signal is reported, because it explains more.
     match stop.received() {
         Some(signal) if ended.is_err() => Ok(Some(signal)),
         _ => ended,
@@ -75,12 +75,12 @@ fn animate_on_screen(
         if options.generations.is_some_and(|last| run.generation() >= last) {
             return Ok(None);
         }
-        // At least half a frame's time goes to the generations, even if drawing is slow.
+        // Generations get at least half of a frame's time, even if drawing is slow.
         let compute_ends = frame_ends.max(Instant::now() + frame_time / 2);
         if let Break(signal) = compute(run, &mut app, options, stop, compute_ends)? {
             return Ok(signal);
         }
-        // The rest of the frame's time waits for keys.
+        // In the rest of the frame's time, the animation waits for keys.
         loop {
             let left = frame_ends.saturating_duration_since(Instant::now());
             if let Break(signal) = handle_event(&mut app, stop, left.min(ATTENTION))? {
@@ -119,7 +119,8 @@ fn compute(
     Ok(Continue(()))
 }
 
-/// Waits at most `wait` for a key or signal and handles it. Breaks with the signal, or with `None` if the user quits.
+/// Waits for a key or signal, at most for `wait`, and handles it. Breaks with the signal, or with `None` if the user
+/// quits.
 fn handle_event(app: &mut App, stop: &StopRequests, wait: Duration) -> anyhow::Result<ControlFlow<Option<i32>>> {
     let came = event::poll(wait).context("cannot read the keyboard")?;
     if let Some(signal) = stop.received() {

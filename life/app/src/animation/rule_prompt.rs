@@ -1,16 +1,16 @@
-//! The prompt for a rule.
+//! The prompt in which the user types a rule.
 
 use crossterm::event::KeyCode;
 use life::Rule;
 
-/// The maximum number of typed characters. The longest rules are MAP strings, with 86 digits.
+/// The maximum number of characters that the user can type. The longest rules are MAP strings, which have 86 digits.
 const MAX_CHARACTERS: usize = 120;
 
 /// The prompt for a rule that the user is typing.
 #[derive(Default)]
 pub struct RulePrompt {
     text: String,
-    /// The reason why the text is not a rule, after the user has pressed Enter.
+    /// The reason why the typed text is not a rule. It is set when the user presses Enter.
     refused: Option<String>,
 }
 
@@ -19,7 +19,7 @@ pub struct RulePrompt {
 pub enum PromptState {
     /// The prompt stays open.
     Open,
-    /// The prompt is closed. The rule is `None` if the user cancelled.
+    /// The prompt is closed. The rule is `None` if the user cancelled the prompt.
     Closed(Option<Rule>),
 }
 
@@ -42,7 +42,8 @@ impl RulePrompt {
         PromptState::Open
     }
 
-    /// Returns the line to show on the screen: the typed text, then either an error or the keys that close the prompt.
+    /// Returns the line to show on the screen. It contains the typed text, followed by either an error or the keys that
+    /// close the prompt.
     pub fn line(&self) -> String {
         let end = self.refused.as_deref().unwrap_or("Enter accepts · Esc cancels");
         format!(" rule: {}▏ {end}", self.text)

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// The speed of an animation: 2ⁿ generations per frame, where n may be negative.
+/// The speed of an animation: 2ⁿ generations per frame. If n is negative, there is one generation in 2⁻ⁿ frames.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Speed {
     power: i8,
@@ -28,7 +28,7 @@ impl Speed {
     }
 }
 
-/// Writes the number of generations per frame.
+/// Prints the number of generations per frame.
 impl fmt::Display for Speed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.power {

@@ -3,7 +3,8 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-/// Measures the speed of an animation. Waiting times count, too.
+/// A meter for the speed of an animation in generations per second. The meter includes the time in which the animation
+/// waits.
 #[derive(Debug, Default)]
 pub struct SpeedMeter {
     samples: VecDeque<(Instant, u64)>,
@@ -12,16 +13,16 @@ pub struct SpeedMeter {
 impl SpeedMeter {
     const WINDOW: Duration = Duration::from_secs(1);
 
-    /// Records that `generation` was reached at `now`.
+    /// Records that the animation reached the generation `generation` at the time `now`.
     pub fn record(&mut self, now: Instant, generation: u64) {
         self.samples.push_back((now, generation));
-        // The first sample is the newest one that covers the window.
+        // The oldest samples are removed, so that the first sample is the newest one that still covers the window.
         while self.samples.get(1).is_some_and(|&(time, _)| now.duration_since(time) >= Self::WINDOW) {
             self.samples.pop_front();
         }
     }
 
-    /// Returns the generations per second, or 0 with fewer than two samples.
+    /// Returns the number of generations per second, or 0 if there are fewer than two samples.
     pub fn rate(&self) -> f64 {
         match (self.samples.front(), self.samples.back()) {
             (Some(&(from, first)), Some(&(to, last))) if to > from => {
@@ -41,7 +42,7 @@ mod tests {
         let (mut meter, begun) = (SpeedMeter::default(), Instant::now());
         assert_eq!(meter.rate(), 0.0);
         for tenth in 0..=30u32 {
-            // 10 generations per second for two seconds, then 1000.
+            // The speed is 10 generations per second for two seconds, and 1000 afterwards.
             let generation = if tenth <= 20 { u64::from(tenth) } else { 20 + u64::from(tenth - 20) * 100 };
             meter.record(begun + Duration::from_millis(100) * tenth, generation);
             if tenth == 20 {

@@ -1,4 +1,4 @@
-//! Takes over the terminal for the animation, and restores it in every case.
+//! Controls the terminal during the animation, and restores it even after an error or a panic.
 
 use std::io::{self, IsTerminal};
 use std::mem::ManuallyDrop;
@@ -15,13 +15,13 @@ use gridstride::Size;
 
 /// The alternate screen in raw mode. Dropping it restores the terminal.
 pub struct Screen {
-    /// The terminal, which is never dropped: dropping it would show the cursor again, and would panic if the terminal
-    /// is gone.
+    /// The terminal. Its `drop` is never called, because that would show the cursor again, and would panic if the
+    /// terminal is gone.
     terminal: ManuallyDrop<DefaultTerminal>,
 }
 
 impl Screen {
-    /// Takes over the terminal: enables raw mode and enters the alternate screen.
+    /// Prepares the terminal for the animation: enables raw mode and enters the alternate screen.
     ///
     /// # Errors
     /// If standard output is not a terminal or cannot be controlled. The terminal is then unchanged.
@@ -29,7 +29,7 @@ impl Screen {
         restore_on_panic();
         terminal::enable_raw_mode()?;
         let terminal = Terminal::new(CrosstermBackend::new(io::stdout())).inspect_err(|_| restore())?;
-        // From here on dropping the screen restores the terminal.
+        // From here on, dropping `screen` restores the terminal.
         let mut screen = Self { terminal: ManuallyDrop::new(terminal) };
         let clear = terminal::Clear(terminal::ClearType::All);
         execute!(io::stdout(), terminal::EnterAlternateScreen, clear, EnableMouseCapture)?;
@@ -37,7 +37,7 @@ impl Screen {
         Ok(screen)
     }
 
-    /// Returns the area of the screen.
+    /// Returns the area of the whole screen.
     ///
     /// # Errors
     /// If the terminal does not report its size.
@@ -62,9 +62,9 @@ impl Drop for Screen {
     }
 }
 
-/// Restores the terminal if it is in raw mode. Errors are ignored, because there is no place to report them.
+/// Restores the terminal if it is in raw mode. Errors are ignored, because they cannot be shown anywhere.
 pub fn restore() {
-    // After a panic this runs twice. Leaving the alternate screen again would move the cursor.
+    // After a panic this function runs twice. Leaving the alternate screen again would move the cursor.
     if terminal::is_raw_mode_enabled().unwrap_or(true) {
         let _ = execute!(io::stdout(), DisableMouseCapture);
         let _ = terminal::disable_raw_mode();
@@ -72,7 +72,8 @@ pub fn restore() {
     }
 }
 
-/// Makes a panic restore the terminal before it prints its message, which the alternate screen would hide.
+/// Installs a panic hook that restores the terminal before the message is printed. The alternate screen would hide the
+/// message.
 fn restore_on_panic() {
     static INSTALLED: Once = Once::new();
     INSTALLED.call_once(|| {
@@ -84,13 +85,13 @@ fn restore_on_panic() {
     });
 }
 
-/// Returns the size of a board that fills the terminal in half-blocks, two cells per character. Returns `None` if
-/// standard output is not a terminal.
+/// Returns the size of a board that fills the terminal if each character shows two cells as half-blocks. Returns `None`
+/// if standard output is not a terminal.
 pub fn board_size() -> Option<Size> {
     if !io::stdout().is_terminal() || std::env::var_os("TERM").is_some_and(|name| name == "dumb") {
         return None;
     }
-    // A terminal that does not know its size reports 0. The usual size is used then.
+    // A terminal that does not know its size reports 0. The usual size of 80 × 24 is used instead.
     let (columns, rows) = terminal::size().ok().filter(|&(columns, rows)| columns > 0 && rows > 0).unwrap_or((80, 24));
     let rows = usize::from(rows.saturating_sub(STATUS_ROWS)).max(1);
     Some(Size { width: usize::from(columns), height: 2 * rows })

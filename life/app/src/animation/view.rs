@@ -1,6 +1,7 @@
-//! The view of a board on a screen: its marks, its zoom, and its centre on the torus.
+//! The view of a board on a screen: the kind of characters, the zoom, and the centre on the torus.
 
-/// The kind of characters that a picture consists of. A character is divided into dots.
+/// The kind of characters in which a board is drawn. A character is divided into dots, and a dot shows one or more
+/// cells.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Marks {
     /// Characters that are one dot wide and two dots high: `▀`, `▄`, `█`.
@@ -10,7 +11,7 @@ pub enum Marks {
 }
 
 impl Marks {
-    /// Returns how many dots wide and how many dots high a character is.
+    /// Returns the width and height of a character in dots.
     pub fn dots(self) -> (usize, usize) {
         match self {
             Self::HalfBlocks => (1, 2),
@@ -27,7 +28,7 @@ impl Marks {
     }
 }
 
-/// The view of a board. Its centre does not change with the size of the screen.
+/// The view of a board. If the size of the screen changes, the view's centre stays the same.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct View {
     /// The kind of characters that are drawn.
@@ -44,7 +45,7 @@ pub struct Window {
     pub origin: (usize, usize),
     /// The size of the window in cells, as (columns, rows).
     pub cells: (usize, usize),
-    /// The length of a dot's side in cells.
+    /// The width and height of a dot in cells.
     pub zoom: usize,
     /// The size of the window in characters, as (columns, rows).
     pub characters: (usize, usize),
@@ -52,7 +53,7 @@ pub struct Window {
 
 impl View {
     /// Returns the view that shows a whole board of `board` cells on a screen of `screen` characters, in half-blocks or
-    /// braille. If the board does not fit in either, the view shows its middle in half-blocks.
+    /// else in braille. If the board fits in neither, the view shows the middle of the board in half-blocks.
     pub fn of(board: (usize, usize), screen: (usize, usize)) -> Self {
         let fits = |marks: &Marks| {
             let (across, down) = marks.dots();
@@ -76,7 +77,7 @@ impl View {
         Window { origin: (x, y), cells: (width, height), zoom: self.zoom, characters: (columns, rows) }
     }
 
-    /// Returns the view that shows a whole board on a screen, in braille and zoomed out as far as necessary.
+    /// Returns the view that shows a whole board on a screen in braille, zoomed out as far as necessary.
     pub fn whole(board: (usize, usize), screen: (usize, usize)) -> Self {
         let mut view = Self { marks: Marks::Braille, ..Self::of(board, screen) };
         while screen.0 > 0 && screen.1 > 0 && view.window(board, screen).cells != board {
@@ -85,8 +86,8 @@ impl View {
         view
     }
 
-    /// Returns the upper left cell of the character in a column and row of the screen. Returns `None` if the character
-    /// is outside the board.
+    /// Returns the position of the upper left cell among the cells that a character of the screen shows. The character
+    /// is given by its column and row. Returns `None` if the character is outside the board.
     pub fn cell_at(
         &self,
         board: (usize, usize),
@@ -104,31 +105,32 @@ impl View {
         Some(((window.origin.0 + x) % board.0, (window.origin.1 + y) % board.1))
     }
 
-    /// Keeps the centre on its cell after `added` columns and rows were added to the board on the left and above.
+    /// Keeps the view's centre on the same cell after the board grew by `added` columns and rows at the left and at the
+    /// top.
     pub fn follow(&mut self, added: (usize, usize)) {
         self.centre = (self.centre.0 + added.0, self.centre.1 + added.1);
     }
 
-    /// Keeps the centre on its cell, or at the edge, after `added` columns and rows were removed from the board on the
-    /// left and above. `board` is the board's new size.
+    /// Keeps the view's centre on the same cell after `added` columns and rows were removed from the board at the left
+    /// and at the top. If that cell was removed, moves the centre to the edge. `board` is the board's new size.
     pub fn follow_back(&mut self, added: (usize, usize), board: (usize, usize)) {
         let axis = |centre: usize, added: usize, side: usize| centre.saturating_sub(added).min(side.saturating_sub(1));
         self.centre = (axis(self.centre.0, added.0, board.0), axis(self.centre.1, added.1, board.1));
     }
 
-    /// Halves the number of cells per dot, down to one.
+    /// Halves the width of a dot in cells, down to one.
     pub fn zoom_in(&mut self) {
         self.zoom = (self.zoom / 2).max(1);
     }
 
-    /// Doubles the number of cells per dot, unless the screen shows the whole board.
+    /// Doubles the width of a dot in cells, unless the screen already shows the whole board.
     pub fn zoom_out(&mut self, board: (usize, usize), screen: (usize, usize)) {
         if self.window(board, screen).cells != board {
             self.zoom *= 2;
         }
     }
 
-    /// Moves the centre by `steps` to the right and down around the torus. A step is an eighth of the window.
+    /// Moves the view's centre by `steps` to the right and down, around the torus. A step is an eighth of the window.
     pub fn pan(&mut self, steps: (i32, i32), board: (usize, usize), screen: (usize, usize)) {
         let shown = self.window(board, screen).cells;
         let axis = |centre: usize, steps: i32, shown: usize, board: usize| {
@@ -208,7 +210,7 @@ mod tests {
 
     #[test]
     fn a_character_is_the_cells_that_it_shows() {
-        // A board of 8 × 4 is in columns 36 to 43 and rows 10 and 11.
+        // The board of 8 × 4 cells is in columns 36 to 43 and rows 10 and 11 of the screen.
         let view = View::of((8, 4), SCREEN);
         assert_eq!(view.cell_at((8, 4), SCREEN, (36, 10)), Some((0, 0)));
         assert_eq!(view.cell_at((8, 4), SCREEN, (43, 11)), Some((7, 2)));

@@ -1,5 +1,6 @@
-//! Ends the process after a signal if the animation cannot react to it. The animation cannot react while the device
-//! computes for many seconds, or after the terminal has hung up and a read never returns.
+//! Ends the process after a signal if the animation cannot react to the signal. The animation cannot react while the
+//! device computes for many seconds. The animation also cannot react after the terminal has hung up, if a read from the
+//! terminal never returns.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,10 +14,10 @@ use program::signals::{self, StopRequests};
 /// The interval between two checks for a signal.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// The time after a signal in which the animation may end by itself.
+/// The time that the animation has after a signal to end by itself, before the watchdog ends the process.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// A thread that ends the process after a signal. Dropping the watchdog ends the thread.
+/// A thread that ends the process after a signal. When the watchdog is dropped, the thread ends.
 pub struct Watchdog {
     over: Arc<AtomicBool>,
 }

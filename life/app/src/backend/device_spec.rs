@@ -5,12 +5,12 @@ use std::str::FromStr;
 
 use launch::GroupChoice;
 
-/// The argument of `--device`: the CPU, or a choice of devices.
+/// The argument of `--device`: the CPU, or a choice of one or more devices.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum DeviceSpec {
     /// The host's cores.
     Cpu,
-    /// One device or several. [`DeviceChoice::Auto`](launch::DeviceChoice::Auto) means the CPU if there is no GPU and
+    /// One or more devices. [`DeviceChoice::Auto`](launch::DeviceChoice::Auto) selects the CPU if there is no GPU and
     /// `--rung` is absent.
     Device(GroupChoice),
 }

@@ -4,7 +4,7 @@ use anyhow::bail;
 use program::memory::available;
 use units::Bytes;
 
-/// The remedy in messages about boards that do not fit the memory.
+/// The advice that messages about too large boards give.
 pub const REMEDY: &str = "use a smaller board with --size";
 
 /// Returns the number of bytes of a board with one bit per cell.
@@ -15,7 +15,7 @@ pub fn board_bytes((width, height): (usize, usize)) -> u64 {
 /// Checks that the host has at least `needed` bytes free for a board of this size.
 ///
 /// # Errors
-/// If the host has too little free memory. The message has the needed and the free bytes.
+/// If the host has too little free memory. The message contains the needed and the free bytes.
 pub fn check_host((width, height): (usize, usize), needed: u64) -> anyhow::Result<()> {
     let Some(free) = available().filter(|&free| needed > free) else { return Ok(()) };
     let (needed, free) = (Bytes(needed), Bytes(free));

@@ -1,4 +1,4 @@
-//! The back end that advances a run's board: the CPU, a kernel on a device, or a team of devices or ranks.
+//! The back end that advances a run's board: the CPU, a kernel on one device, or a team of devices or ranks.
 
 use anyhow::{Context, bail};
 use launch::{Device, Group, compile_beside};
@@ -23,20 +23,21 @@ mod team;
 pub use device_spec::DeviceSpec;
 pub use team::{Team, cores};
 
-/// The cores or devices that advance a board, and the universe of the board.
+/// The cores or devices that advance a board, and the universe of the board (its rule, topology and directions of
+/// growth).
 #[derive(Clone)]
 pub enum Backend {
     /// The host's cores.
     Cpu(Universe),
     /// A kernel on a device.
     Kernel(Device, LifeRung, Universe),
-    /// Several devices or ranks, each with a band of the board.
+    /// Several devices or ranks. Each of them advances a band of the board.
     Team(Team),
 }
 
 impl Backend {
     /// Opens the back end that `spec` selects, for a board of `width` × `height` cells in `universe`. Also returns a
-    /// line that describes the back end.
+    /// line of text that describes the back end.
     ///
     /// # Errors
     /// [`UsageError`] if `kernel` does not support the device, the universe or the board. Another error if a requested
@@ -102,11 +103,11 @@ impl Backend {
         Ok((Self::Team(team), line))
     }
 
-    /// Checks that the host and the devices have enough memory for a board of `size` and for `boards` packed boards on
-    /// the host. If the board is in bands, each rank keeps its share of the packed boards.
+    /// Checks that there is enough memory on the devices for a board of `size`, and on the host for `boards` packed
+    /// boards. If the board is in bands, each rank stores only its own rows of the packed boards.
     ///
     /// # Errors
-    /// If the host or a device has too little memory. The message has the required and the free bytes.
+    /// If the host or a device has too little memory. The message contains the required and the free bytes.
     pub fn check_memory(&self, size: (usize, usize), boards: u64) -> anyhow::Result<()> {
         let on_host = board_bytes(size).saturating_mul(boards);
         match self {
@@ -136,11 +137,11 @@ impl Backend {
         }
     }
 
-    /// Returns the back end for another rule. Its kernel stays the same if it supports the rule. Otherwise the default
+    /// Returns the back end for another rule. The kernel stays the same if it supports the rule. Otherwise the default
     /// kernel or the CPU replaces it.
     ///
     /// # Errors
-    /// If several devices cannot run the rule.
+    /// If the back end consists of several devices that do not support the rule.
     pub fn with_rule(&self, rule: Rule, size: (usize, usize)) -> Result<Self, LifeError> {
         let universe = Universe { rule, ..*self.universe() };
         match self {

@@ -1,4 +1,4 @@
-//! A team: several devices, or several ranks with their devices or cores.
+//! Teams: several devices, or several ranks with their devices or cores, that advance one board.
 
 use launch::Group;
 use life::bands;
@@ -7,14 +7,14 @@ use life::{CpuSimulation, LifeError, LifeRung, Workers};
 use crate::ranks::Ranks;
 use crate::universe::Universe;
 
-/// A team: several devices, or several ranks with their devices or cores.
+/// A team: several devices, or several ranks with their devices or cores, that advance one board.
 #[derive(Clone)]
 pub struct Team {
     /// The ranks that share the board.
     pub ranks: Ranks,
     /// The devices of this rank, or `None` if the rank uses the host's cores.
     pub group: Option<Group>,
-    /// The rung that `--rung` selects, or `None` without that option.
+    /// The rung that the user selected with `--rung`, or `None` without that option.
     pub kernel: Option<LifeRung>,
     /// The universe of the board.
     pub universe: Universe,
@@ -26,14 +26,14 @@ impl Team {
         self.group.as_ref().map_or(Workers::Cores, |group| Workers::Kernels(group, self.kernel))
     }
 
-    /// Returns the specification of a board in bands with this size. The board is `later` generations after the first
-    /// board.
+    /// Returns the specification of a board of this size that is divided into bands. The board is `later` generations
+    /// after the run's first board.
     pub fn bands(&self, (width, height): (usize, usize), later: u64) -> bands::BoardSpec {
         let Universe { rule, topology, generation, .. } = self.universe;
         bands::BoardSpec { width, height, rule, topology, from: generation.wrapping_add(later) }
     }
 
-    /// Returns the rung for a board of this size, or `None` if the host's cores advance it.
+    /// Returns the rung that advances a board of this size, or `None` if the host's cores advance it.
     ///
     /// # Errors
     /// If the selected rung does not support the board.
@@ -41,7 +41,7 @@ impl Team {
         bands::rung(self.ranks.communicator(), self.workers(), &self.bands(size, 0))
     }
 
-    /// Returns the name of the team's devices or cores for messages.
+    /// Returns the name of the team's devices or cores, for messages.
     pub fn name(&self) -> String {
         let of_rank = match self.group.as_ref().map(Group::members) {
             Some([device]) => device.name().to_owned(),
@@ -58,7 +58,7 @@ impl Team {
     }
 }
 
-/// Returns the name of the host's cores for messages.
+/// Returns the name of the host's cores, for messages.
 pub fn cores() -> String {
     match CpuSimulation::cores() {
         1 => "1 CPU core".into(),

@@ -1,4 +1,4 @@
-//! Reads pattern files, and writes the files of `--out`. A failed write leaves no partial file.
+//! Reads pattern files, and writes the files of `--out`. If a write fails, no partial file remains.
 
 use std::fmt;
 use std::fs;
@@ -18,7 +18,8 @@ use program::files::{Draft, WholeFile};
 
 mod numbered_files;
 
-/// Reads the pattern in `file`, or on standard input for `-`. If no such file exists, `file` may be an apgcode.
+/// Reads the pattern in `file`, or from standard input if `file` is `-`. If there is no such file, `file` may be an
+/// apgcode (the canonical name of an object, such as `xq4_153`).
 ///
 /// # Errors
 /// If the file cannot be read, is malformed or not supported, or needs more memory than is free.
@@ -26,7 +27,7 @@ pub fn read(file: &Path) -> anyhow::Result<Pattern> {
     let name = name_of(file);
     let code = file.to_str().filter(|code| apgcode::is_one(code) && !file.exists());
     let mut bytes = Vec::new();
-    // Some systems do not report their free memory. There is no limit then.
+    // Some systems do not report their free memory. Then the memory is not limited.
     let free = program::memory::available().unwrap_or(u64::MAX);
     if let Some(code) = code {
         bytes = code.into();
@@ -34,13 +35,13 @@ pub fn read(file: &Path) -> anyhow::Result<Pattern> {
         read_bytes(file, free, &mut bytes).with_context(|| format!("cannot read {name}"))?;
     }
     let what = || format!("cannot read the pattern in {name}");
-    // If the name has no known extension, the content decides.
+    // If the name has no known extension, the content determines the format.
     let named = Format::from_path(file).ok();
     let free = free.saturating_sub(bytes.len() as u64);
     read_pattern_bytes(&bytes, named, free).with_context(what)
 }
 
-/// Returns the name of `file` for messages.
+/// Returns the name of `file`, for messages.
 pub fn name_of(file: &Path) -> String {
     if file == Path::new("-") { "standard input".into() } else { format!("'{}'", file.display()) }
 }
@@ -67,19 +68,19 @@ fn read_bytes(file: &Path, free: u64, bytes: &mut Vec<u8>) -> anyhow::Result<()>
 /// A function that receives the next rows of a board.
 pub type Take<'a> = &'a mut dyn FnMut(&Board) -> anyhow::Result<()>;
 
-/// A file of `--out`, to which a board or a recording is written.
+/// A file that `--out` names. A board or a recording is written to it.
 #[derive(Debug)]
 pub struct BoardFile {
     path: PathBuf,
-    /// The file, or the first of several numbered pictures.
+    /// The file itself, or the first of several numbered pictures.
     pub file: WholeFile,
     format: Format,
     compressed: bool,
 }
 
 impl BoardFile {
-    /// Returns the file at `path` in the format of its extension. If a picture has a field such as `%d` in its name,
-    /// each generation is written to a file of its own.
+    /// Returns the file at `path` in the format of its extension. If the name of a picture has a field such as `%d`,
+    /// each generation is written to a separate file.
     ///
     /// # Errors
     /// [`UsageError`] for an unknown extension, and for a format that can only be read.
@@ -101,8 +102,8 @@ impl BoardFile {
         Ok(Self { path: path.to_owned(), file, format, compressed })
     }
 
-    /// Returns true if the file must contain every generation ([`BoardFile::record`]), and false if it contains only
-    /// the last one ([`BoardFile::write`]).
+    /// Returns true if the file must contain every generation, which [`BoardFile::record`] writes. Returns false if the
+    /// file contains only the last generation, which [`BoardFile::write`] writes.
     pub fn is_recording(&self) -> bool {
         self.format == Format::Gif || self.is_frames()
     }
@@ -112,17 +113,17 @@ impl BoardFile {
         self.format == Format::Png && numbered_files::name(&self.path, 0).is_some()
     }
 
-    /// Returns true if [`write`](Self::write) accepts a board in several parts for this file's format.
+    /// Returns true if this file's format allows [`write`](Self::write) to receive a board in several parts.
     pub fn takes_parts(&self) -> bool {
         self.format != Format::Macrocell && !self.is_recording()
     }
 
-    /// Writes a board of `size` (columns, rows) cells. `parts` must pass all rows of the board, in order, to the
-    /// function that it receives. It must pass the board as one part if [`takes_parts`](Self::takes_parts) is false.
-    /// `has_states` is true if the cells have more than two states.
+    /// Writes a board of `size` (columns, rows) cells. `write` calls `parts` with a function as argument. `parts` must
+    /// pass all rows of the board to this function, in order. If [`takes_parts`](Self::takes_parts) is false, `parts`
+    /// must pass the board as one part. `has_states` is true if the cells have more than two states.
     ///
     /// # Errors
-    /// If the file cannot be written, and the errors of `parts`. An existing file is then unchanged.
+    /// If the file cannot be written, or if `parts` fails. An existing file is then unchanged.
     pub fn write(
         &self,
         size: (usize, usize),
@@ -161,7 +162,7 @@ impl BoardFile {
         io::Error::new(io::ErrorKind::Unsupported, message).into()
     }
 
-    /// Calls `write` with the output of a new file, and replaces the file at the path by the complete new one.
+    /// Calls `write` with the output of a new file. When the new file is complete, it replaces the file at the path.
     fn write_by(&self, write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>) -> anyhow::Result<()> {
         let mut out = self.file.create()?;
         let written = if self.compressed {
@@ -174,8 +175,8 @@ impl BoardFile {
         self.file.keep(out)
     }
 
-    /// Starts a recording of boards of this size: an animated picture that shows each board for `delay`, or numbered
-    /// pictures from 0 on.
+    /// Starts a recording of boards of this size. The recording is an animated picture that shows each board for
+    /// `delay`, or a series of pictures numbered from 0.
     ///
     /// # Errors
     /// If the file cannot be written.
@@ -190,8 +191,8 @@ impl BoardFile {
     }
 }
 
-/// A recording with one picture per generation: an animated picture or numbered files. An animated picture appears
-/// under its name only when it is complete.
+/// A recording with one picture per generation: an animated picture or numbered files. The file of an animated picture
+/// appears at its path only when the picture is complete.
 pub struct Recording<'a> {
     file: &'a BoardFile,
     kind: RecordingKind,
@@ -199,7 +200,7 @@ pub struct Recording<'a> {
 
 enum RecordingKind {
     Gif(Box<Gif<BufWriter<Draft>>>),
-    /// The number of the next file.
+    /// A series of numbered files, with the number of the next file.
     Frames(u64),
 }
 

@@ -1,19 +1,20 @@
-//! Computes an object's apgcode, its canonical name. It consists of the object's kind and the shortest text of all its
-//! phases and orientations. If several texts are shortest, the first in ASCII order is used.
+//! Computes an object's apgcode, which is its canonical name. An apgcode consists of the object's kind and a text that
+//! describes its cells. The cells have one text for each phase (generation of a period) and orientation, and the
+//! shortest of these texts is used. If several texts are shortest, the first one in ASCII order is used.
 //!
 //! The text has the extended Wechsler format, which [`life_formats::apgcode`] describes. Empty columns at the end of a
 //! strip are omitted.
 
 use super::cell_set::CellSet;
 
-/// The maximum side length of an object whose apgcode has a text for the cells. Larger objects have an apgcode without
-/// it.
+/// The maximum side length of an object, in cells, for which the apgcode contains the text that describes the cells.
+/// The apgcode of a larger object has no such text.
 const MOST: i32 = 40;
 
 const DIGITS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
 
-/// Returns the apgcode of the object whose consecutive phases are `phases`. `moves` is true if the object moves in a
-/// period.
+/// Returns the apgcode of an object. `phases` contains the object's cells in each generation of a period. `moves` is
+/// true if the object has moved after a period.
 pub fn of(phases: &[CellSet], moves: bool) -> String {
     let kind = match phases {
         _ if moves => format!("q{}", phases.len()),
@@ -28,7 +29,7 @@ pub fn of(phases: &[CellSet], moves: bool) -> String {
     format!("x{kind}_{shortest}")
 }
 
-/// Returns the eight orientations of `cells`.
+/// Returns `cells` in all eight orientations.
 fn orientations(cells: &CellSet) -> impl Iterator<Item = CellSet> {
     let (width, height) = cells.size();
     (0..8).map(move |orientation| {

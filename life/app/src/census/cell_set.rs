@@ -1,13 +1,13 @@
 //! A set of live cells on a plane.
 
-/// A set of live cells as (column, row), sorted row by row. The first occupied row and the first occupied column have
-/// number 0.
+/// A set of live cells as (column, row), sorted row by row. Rows and columns are numbered from the first row and the
+/// first column that contain a live cell.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct CellSet(Vec<(i32, i32)>);
 
 impl CellSet {
-    /// Moves `cells` so that their first column and row are 0. Returns the set, and the first column and row before the
-    /// move.
+    /// Moves `cells` so that their first column and row are 0. Returns the set, and the numbers of the first column and
+    /// row before the move.
     pub fn new(mut cells: Vec<(i32, i32)>) -> (Self, (i32, i32)) {
         let left = cells.iter().map(|cell| cell.0).min().unwrap_or(0);
         let top = cells.iter().map(|cell| cell.1).min().unwrap_or(0);
@@ -33,7 +33,8 @@ impl CellSet {
     /// Returns the number of live neighbours of each cell in and around this set.
     pub fn neighbours(&self) -> Neighbours {
         let (width, height) = self.size();
-        // The border is two cells wide: one for cells that may be born, and one whose counts are never read.
+        // The border is two cells wide. Cells of the inner ring may be born. The counts of the outer ring are never
+        // read.
         let (width, height) = (width + 4, height + 4);
         let mut neighbours = Neighbours { width, counts: vec![0; (width * height) as usize] };
         for &(x, y) in &self.0 {
@@ -45,7 +46,8 @@ impl CellSet {
         neighbours
     }
 
-    /// Returns the next generation, and the position of its upper left corner relative to that of this set.
+    /// Returns the next generation, and the position of its upper left corner relative to the upper left corner of this
+    /// set.
     pub fn next(&self) -> (Self, (i32, i32)) {
         let neighbours = self.neighbours();
         let survives = |&(x, y): &(i32, i32)| matches!(neighbours.of(x, y), 2 | 3);
@@ -54,13 +56,13 @@ impl CellSet {
         Self::new(next)
     }
 
-    /// Returns true if the cell in column `x` and row `y` is alive.
+    /// Returns true if the cell in column `x` and row `y` belongs to the set.
     pub fn lives(&self, (x, y): (i32, i32)) -> bool {
         self.0.binary_search_by_key(&(y, x), |&(x, y)| (y, x)).is_ok()
     }
 }
 
-/// The offsets of the eight neighbours.
+/// The offsets (x, y) of the eight neighbours of a cell.
 pub const AROUND: [(i32, i32); 8] = [(-1, -1), (0, -1), (1, -1), (-1, 0), (1, 0), (-1, 1), (0, 1), (1, 1)];
 
 /// The numbers of live neighbours of the cells in and around a set.
@@ -74,7 +76,7 @@ impl Neighbours {
         ((y + 2) * self.width + x + 2) as usize
     }
 
-    /// Returns the number of live neighbours of a cell, which must be at most one cell outside the bounding box.
+    /// Returns the number of live neighbours of a cell. The cell must be inside the bounding box or next to it.
     pub fn of(&self, x: i32, y: i32) -> u8 {
         self.counts[self.index(x, y)]
     }

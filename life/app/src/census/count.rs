@@ -1,4 +1,4 @@
-//! Counts the objects of a periodic board.
+//! Counts the objects of a board that is periodic.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -14,15 +14,15 @@ pub type Tally = BTreeMap<String, u64>;
 /// The label of objects whose period was not found or that wrap around the torus.
 pub const UNKNOWN: &str = "unidentified";
 
-/// If the period of a board exceeds this number, spaceships are removed before the objects are counted. Such periods
-/// mostly come from spaceships that travel around the torus.
+/// If the period of a board is at most this number, its objects are counted without first removing spaceships. Longer
+/// periods are mostly caused by spaceships that travel around the torus.
 const LONG: u64 = 120;
 
-/// The maximum number of searches for spaceships. Each search is some generations later than the one before, because a
-/// search does not find spaceships near other cells.
+/// The maximum number of searches for spaceships. Each search begins some generations after the previous one, because a
+/// search does not find spaceships that are near other cells.
 const ATTEMPTS: u64 = 16;
 
-/// A cache of the apgcodes of groups of cells.
+/// A cache that maps each group of cells identified so far to the apgcodes of its objects.
 #[derive(Default)]
 pub struct ObjectCache(HashMap<CellSet, Option<Vec<String>>>);
 
@@ -50,7 +50,7 @@ pub fn count(board: &Board, period: u64, known: &mut ObjectCache, tally: &mut Ta
             board = later.board()?;
         }
     }
-    // The cells that are alive in some generation of the period.
+    // The cells that are alive in at least one generation of the period.
     let mut ever = board.words().to_vec();
     let mut life = CpuSimulation::new(&board)?;
     for _ in 1..period {
@@ -71,8 +71,8 @@ pub fn count(board: &Board, period: u64, known: &mut ObjectCache, tally: &mut Ta
     Ok(())
 }
 
-/// Adds the groups of cells that consist of spaceships to `tally`, and removes them from the board. Returns true if
-/// there were any.
+/// Searches for groups of cells that consist of spaceships. Adds these groups to `tally` and removes them from the
+/// board. Returns true if the function found such a group.
 fn take_spaceships(board: &mut Board, known: &mut ObjectCache, tally: &mut Tally) -> bool {
     let mut any = false;
     for group in groups(board) {
@@ -104,12 +104,13 @@ pub fn period_of(board: &Board, multiple: u64) -> anyhow::Result<u64> {
 /// A cell of a group.
 struct Member {
     on_board: (usize, usize),
-    /// The position on an unwrapped plane. On this plane, a group that crosses an edge of the torus is in one piece.
+    /// The position of the cell on an unwrapped plane. On this plane, a group that crosses an edge of the torus stays
+    /// connected.
     on_plane: (i32, i32),
 }
 
 /// Divides the live cells into groups. Two groups are more than two columns or more than two rows apart, so that no
-/// cell has neighbours in both.
+/// cell has neighbours in two groups.
 fn groups(board: &Board) -> Vec<Vec<Member>> {
     let (width, height) = (board.width() as i32, board.height() as i32);
     let mut left = board.clone();

@@ -1,4 +1,4 @@
-//! Identifies the objects in an isolated group of cells.
+//! Identifies the objects in a group of cells that is isolated from other cells.
 
 use std::collections::HashMap;
 
@@ -8,17 +8,18 @@ use super::cell_set::{AROUND, CellSet};
 /// The maximum period of an object, in generations.
 const MAX_GENERATIONS: usize = 600;
 
-/// The maximum number of cells of a phase. A group that grows further is not an object.
+/// The maximum number of cells of a group in one generation. A group that grows beyond this number is not an object.
 const MAX_CELLS: usize = 20_000;
 
-/// A generation of a group of cells, with the position of its upper left corner.
+/// The cells of a group in one generation, and the position of their upper left corner.
 type Phase = (CellSet, (i32, i32));
 
-/// Returns the apgcodes of the objects in `cells`. Returns `None` if the cells do not occur again after some
-/// generations, at the same position or moved.
+/// Returns the apgcodes of the objects in `cells`. Returns `None` if `cells` never occurs again, neither at the same
+/// position nor at another one.
 ///
-/// Two cells belong to one object if they touch, if the birth or survival of one depends on the other, or if one keeps
-/// a neighbour of the other dead. Each object would develop in the same way without the other objects.
+/// Two cells belong to one object in three cases: if they touch, if the birth or survival of one of them depends on the
+/// other, or if one of them keeps a neighbour of the other dead. Each object would develop in the same way if the other
+/// objects were absent.
 pub fn identify(cells: &CellSet) -> Option<Vec<String>> {
     let (phases, moved) = phases(cells)?;
     let parts = separate(&phases, moved);
@@ -33,8 +34,8 @@ pub fn identify(cells: &CellSet) -> Option<Vec<String>> {
     Some(vec![apgcode::of(&phases, moved != (0, 0))])
 }
 
-/// Returns all generations of one period, and the distance that the cells move in a period. Returns `None` if the cells
-/// are not periodic.
+/// Returns all generations of one period, and the distance by which the cells move in a period. Returns `None` if the
+/// cells are not periodic.
 fn phases(cells: &CellSet) -> Option<(Vec<Phase>, (i32, i32))> {
     let mut phases = vec![(cells.clone(), (0, 0))];
     while phases.len() <= MAX_GENERATIONS {
@@ -52,7 +53,7 @@ fn phases(cells: &CellSet) -> Option<(Vec<Phase>, (i32, i32))> {
     None
 }
 
-/// A union-find structure of disjoint sets of cells. One cell of each set represents it.
+/// A union-find structure of disjoint sets of cells. Each set is represented by one of its cells.
 struct DisjointSets(Vec<usize>);
 
 impl DisjointSets {
@@ -65,7 +66,7 @@ impl DisjointSets {
         root
     }
 
-    /// Joins the sets of two cells. Returns true if the sets were different.
+    /// Joins the sets of two cells. Returns true if these sets were different.
     fn join(&mut self, a: usize, b: usize) -> bool {
         let (a, b) = (self.find(a), self.find(b));
         self.0[a] = b;
@@ -73,7 +74,7 @@ impl DisjointSets {
     }
 }
 
-/// Divides the cells of the first phase into objects.
+/// Divides the cells of the first generation into objects.
 fn separate(phases: &[Phase], moved: (i32, i32)) -> Vec<CellSet> {
     let mut count = 0;
     let mut number = |(cells, _): &Phase| -> HashMap<(i32, i32), usize> {
@@ -83,11 +84,11 @@ fn separate(phases: &[Phase], moved: (i32, i32)) -> Vec<CellSet> {
     };
     let numbers: Vec<_> = phases.iter().map(&mut number).collect();
     let mut sets = DisjointSets((0..count).collect());
-    // The neighbours of a cell.
+    // Returns the indices of the live neighbours of a cell.
     let around = |phase: usize, (x, y): (i32, i32)| -> Vec<usize> {
         AROUND.iter().filter_map(|(dx, dy)| numbers[phase].get(&(x + dx, y + dy)).copied()).collect()
     };
-    // Dead cells with more than three neighbours. Three of these neighbours alone would make the cell alive.
+    // Dead cells with more than three live neighbours. Only three of these neighbours would make the cell alive.
     let mut kept_dead = Vec::new();
     for (phase, (cells, at)) in phases.iter().enumerate() {
         for &cell in cells.cells() {
@@ -96,7 +97,7 @@ fn separate(phases: &[Phase], moved: (i32, i32)) -> Vec<CellSet> {
                 sets.join(number, neighbour);
             }
         }
-        // The cell's number in the next phase.
+        // The index of the cell in the next phase.
         let (later, later_at) = match phases.get(phase + 1) {
             Some((_, later_at)) => (phase + 1, *later_at),
             None => (0, moved),
@@ -115,7 +116,7 @@ fn separate(phases: &[Phase], moved: (i32, i32)) -> Vec<CellSet> {
             }
         }
     }
-    // A join may give a set the third neighbour of a cell that another set keeps dead, so the search repeats.
+    // Joined sets may contain three neighbours of a cell that another set keeps dead. The search therefore repeats.
     loop {
         let mut joined = false;
         for around in &kept_dead {
@@ -153,19 +154,20 @@ mod tests {
 
     #[test]
     fn what_can_be_apart_is_counted_apart() {
-        // The bi-block: no cell has three neighbours of one block.
+        // In the bi-block, no dead cell has three neighbours that belong to the same block.
         assert_eq!(codes(&["OO.OO", "OO.OO"]).unwrap(), ["xs4_33", "xs4_33"]);
-        // A blinker and a block that do not touch.
+        // The pattern is a blinker and a block that do not touch.
         assert_eq!(codes(&["OO.....", "OO.....", "....OOO"]).unwrap(), ["xp2_7", "xs4_33"]);
-        // A glider beside a block is not periodic.
+        // A glider next to a block is not periodic.
         assert_eq!(codes(&["OO......O.", "OO.......O", ".......OOO"]), None);
     }
 
     #[test]
     fn what_needs_the_other_is_one_object() {
-        // The block on table: the block's corner keeps dead what the table's end would bring to life.
+        // In the pattern block on table, the block's corner keeps a cell dead that the table's end would otherwise
+        // bring to life.
         assert_eq!(codes(&["OO..", "OO..", "....", "OOOO", "O..O"]).unwrap(), ["xs10_32qr"]);
-        // The mirrored tables are one object.
+        // The two mirrored tables are one object.
         assert_eq!(codes(&["O..O", "OOOO", "....", "OOOO", "O..O"]).unwrap(), ["xs12_raar"]);
     }
 

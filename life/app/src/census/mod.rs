@@ -1,4 +1,5 @@
-//! `--census`: runs a board or many soups until they are periodic, and counts the objects that remain, by apgcode.
+//! The option `--census`. With this option, the program runs a board or many soups until they are periodic. Then it
+//! counts the remaining objects by their apgcodes (canonical names).
 
 use std::collections::HashMap;
 use std::fmt;
@@ -20,10 +21,10 @@ mod count;
 mod identify;
 mod object_names;
 
-/// The number of generations between two tests for a period. It is a multiple of the common periods.
+/// The number of generations between two tests for a period. This number is a multiple of the common periods.
 const INTERVAL: u64 = 120;
 
-/// The maximum number of generations of a soup.
+/// The maximum number of generations that a soup runs.
 const MAX_GENERATIONS: u64 = 10_000_000;
 
 /// The maximum number of kinds of objects that are printed.
@@ -48,7 +49,7 @@ pub struct Census {
     kinds: Vec<Kind>,
 }
 
-/// The soups of a census, which have consecutive seeds, and the results of their runs.
+/// The soups of a census, which have consecutive seeds, and the results of running them.
 #[derive(Serialize, Default, Debug)]
 pub struct Soups {
     /// The number of soups.
@@ -57,16 +58,16 @@ pub struct Soups {
     pub width: usize,
     /// The number of rows of each soup.
     pub height: usize,
-    /// The share of live cells in each soup.
+    /// The fraction of cells that are alive at the start of each soup.
     pub density: f64,
     /// The first seed.
     pub first_seed: u64,
-    /// Result: the total number of generations of all soups.
+    /// The total number of generations of all soups (a result).
     pub generations: u64,
-    /// Result: the number of soups that did not become periodic, or `None` if all did.
+    /// The number of soups that did not become periodic, or `None` if all soups became periodic (a result).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_settled: Option<u64>,
-    /// Result: the time in seconds.
+    /// The time in seconds (a result).
     pub seconds: f64,
 }
 
@@ -81,8 +82,8 @@ impl Census {
         Ok(Self::of(tally, None))
     }
 
-    /// Runs each soup on one core until it is periodic, and returns the census of all soups. If a signal interrupts the
-    /// census, the inner result is an error with the number of the signal.
+    /// Runs each soup on one core until the soup is periodic, and returns the census of all soups. If a signal
+    /// interrupts the census, the inner result is an error with the number of the signal.
     ///
     /// # Errors
     /// If memory is too small.
@@ -92,7 +93,7 @@ impl Census {
         let (done, generations, not_settled) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
         let cells = soups.width as f64 * soups.height as f64;
         let next = AtomicU64::new(0);
-        // Each core takes one soup after another, and keeps its table of known objects.
+        // Each core runs one soup after another, and keeps a separate cache of known objects.
         let work = |_: rayon::BroadcastContext<'_>| {
             let (mut known, mut tally) = (ObjectCache::default(), Tally::new());
             loop {
@@ -137,8 +138,8 @@ impl Census {
     }
 }
 
-/// Runs a soup until it is periodic. Returns the last board, its period if it has become periodic, and the number of
-/// generations.
+/// Runs a soup until it is periodic. Returns the last board, its period, and the number of generations. The period is
+/// `None` if the soup did not become periodic.
 fn settle(soup: &Board) -> anyhow::Result<(Board, Option<u64>, u64)> {
     let mut life = CpuSimulation::new(soup)?;
     let mut seen = HashMap::from([(soup.hash(), 0)]);
@@ -213,7 +214,8 @@ mod tests {
             let cells = code.strip_prefix("xs").and_then(|rest| rest.split('_').next()?.parse::<u64>().ok());
             cells.map_or(0, |cells| cells * count)
         };
-        // The code of a still life contains its number of cells, so an object that is counted twice would show.
+        // The code of a still life contains the number of its cells. If an object were counted twice, the sum of cells
+        // would be wrong.
         let still: u64 = tally.iter().map(still_cells).sum();
         let blinkers = 3 * tally.get("xp2_7").unwrap_or(&0);
         assert!(still + blinkers <= live && 10 * (still + blinkers) > 9 * live, "{still} + {blinkers} of {live}");

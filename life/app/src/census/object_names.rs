@@ -1,9 +1,9 @@
 //! The names of the most common objects.
 
-/// The names as lines, each with an apgcode, a tab and a name.
+/// The names as lines of text. Each line contains an apgcode, a tab and a name.
 const NAMES: &str = include_str!("object_names.tsv");
 
-/// Returns the name of the object with apgcode `code`, or `None` for rare objects.
+/// Returns the name of the object whose apgcode is `code`, or `None` for rare objects.
 pub fn of(code: &str) -> Option<&'static str> {
     NAMES.lines().find_map(|line| line.strip_prefix(code)?.strip_prefix('\t'))
 }
@@ -31,7 +31,7 @@ mod tests {
         ("snake", 21),
     ];
 
-    /// Checks the order of still lifes in `bench/census/soups-256x256.json`. The file is the result of `host life
+    /// Checks the order of still lifes in `bench/census/soups-256x256.json`. This file is the result of `host life
     /// --census --soups 10000 --size 256x256 --density 0.5 --seed 1`.
     #[test]
     fn the_recorded_census_has_the_published_order() {
@@ -45,7 +45,7 @@ mod tests {
             .collect();
         let count = |name: &str| still.iter().find(|(still, _)| *still == name).map(|&(_, count)| count).unwrap();
         for (name, rank) in PUBLISHED {
-            // The count equals the count at the published rank, within three standard deviations of both.
+            // The count must equal the published count at this rank, within three standard deviations of both counts.
             let (here, there) = (count(name), still[rank - 1].1);
             assert!((here - there).abs() <= 3.0 * (here + there).sqrt(), "{name}: {here}, and {there} at rank {rank}");
         }

@@ -1,4 +1,4 @@
-//! Reserves a checkpoint's file for one run, so that no run replaces the checkpoint of another.
+//! Reserves the file of a checkpoint for one run, so that no other run replaces it.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
@@ -11,7 +11,7 @@ use super::saved_board;
 use program::files::{WholeFile, are_the_same, followed};
 use program::report;
 
-/// A reservation of a checkpoint's file for this run. The reservation ends when the claim is dropped.
+/// A reservation of a checkpoint's file for this run. Dropping the claim ends the reservation.
 #[derive(Debug)]
 pub struct Claim {
     /// The lock of the checkpoint, or `None` if the file system has no locks.
@@ -23,15 +23,15 @@ impl Claim {
     /// from which the run resumes. If `may_overwrite` is true, the file may be any checkpoint.
     ///
     /// # Errors
-    /// [`UsageError`](program::error::UsageError) for any other existing file. Another error if the file cannot be
-    /// written, or another run is writing it.
+    /// [`UsageError`](program::error::UsageError) if the file exists and is not such a checkpoint. Another error if the
+    /// file cannot be written, or another run is writing it.
     pub fn new(path: &Path, input: Option<&Path>, may_overwrite: bool) -> anyhow::Result<Self> {
         WholeFile::new(path).check()?;
         let shown = path.display();
         if fs::metadata(path).is_ok_and(|present| !present.is_file()) {
             reject!("--checkpoint: '{shown}' is not a regular file: use the path of a file");
         }
-        // The lock comes first, because its holder may be about to write the file.
+        // The file is locked before it is examined, because the run that holds the lock may be about to write it.
         let lock = Lock::new(path)?;
         let is_resumed = input.is_some_and(|input| are_the_same(input, path));
         match saved_board::begins_as_one(path) {
@@ -59,8 +59,9 @@ impl Claim {
     }
 }
 
-/// A locked file beside the checkpoint. The checkpoint itself cannot be locked, because each write replaces it by a new
-/// file. The operating system releases the lock when the process ends. The next run reuses a lock file that remains.
+/// A locked file next to the checkpoint. The checkpoint itself cannot be locked, because each write replaces it by a
+/// new file. When the process ends, the operating system releases the lock. If the lock file remains, the next run
+/// reuses it.
 #[derive(Debug)]
 struct Lock {
     path: PathBuf,
@@ -78,7 +79,7 @@ impl Lock {
             let file = open(&lock).with_context(|| format!("cannot create the lock file '{}'", lock.display()))?;
             match file.try_lock() {
                 Ok(()) if is_at(&file, &lock) => return Ok(Some(Self { path: lock, _file: file })),
-                // The holder removed the file after this process opened it.
+                // The process that held the lock removed the file after this process opened it.
                 Ok(()) => {}
                 Err(TryLockError::WouldBlock) => bail!(
                     "cannot write '{}': another run writes its checkpoints there: wait for its end or use another file",
@@ -99,12 +100,12 @@ impl Lock {
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // The file is still locked, so no other run uses it.
+        // The file is still locked at this point, so no other run uses it.
         let _ = fs::remove_file(&self.path);
     }
 }
 
-/// Returns the lock file of the checkpoint at `path`. All links to the checkpoint have the same lock file.
+/// Returns the path of the lock file of the checkpoint at `path`. All links to a checkpoint have the same lock file.
 fn lock_path(path: &Path) -> PathBuf {
     let path = followed(path);
     let mut name = std::ffi::OsString::from(".gridstride-");
@@ -113,7 +114,7 @@ fn lock_path(path: &Path) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// Opens or creates the lock file. Opens it for reading if another user owns it and only reading is permitted.
+/// Opens or creates the lock file. If another user owns the file and only reading is permitted, opens it for reading.
 fn open(lock: &Path) -> io::Result<File> {
     OpenOptions::new().create(true).truncate(false).write(true).open(lock).or_else(|error| match error.kind() {
         io::ErrorKind::PermissionDenied => File::open(lock),
@@ -121,7 +122,7 @@ fn open(lock: &Path) -> io::Result<File> {
     })
 }
 
-/// Returns true if the open `file` is still the file at `path`.
+/// Returns true if `path` still refers to the open `file`.
 fn is_at(file: &File, path: &Path) -> bool {
     let open = file.try_clone().and_then(Handle::from_file);
     open.is_ok_and(|open| Handle::from_path(path).is_ok_and(|present| present == open))
@@ -148,7 +149,7 @@ mod tests {
         }
         drop(first);
         assert!(!lock_path(&path).exists(), "no lock file remains");
-        // A killed process leaves this file behind.
+        // A process that was killed leaves this lock file behind.
         fs::write(lock_path(&path), "").unwrap();
         let second = Claim::new(&link, None, false).unwrap();
         assert!(Claim::new(&path, None, false).is_err());
@@ -168,7 +169,8 @@ mod tests {
         assert!(!is_at(&opened, &path));
     }
 
-    /// Checks a race: a lock file may be removed after another thread opens it and before that thread locks it.
+    /// Checks a race: after a thread opens a lock file and before it locks the file, another thread may remove the
+    /// file.
     #[test]
     fn no_two_threads_hold_a_lock() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,5 @@
-//! The format of checkpoint files: lines that describe the board, an empty line, and the board's words.
+//! The format of checkpoint files. A file consists of lines that describe the board, an empty line, and the board's
+//! words.
 //!
 //! ```text
 //! gridstride life checkpoint 1
@@ -16,9 +17,9 @@
 //!
 //! ```
 //!
-//! `until` and `seed` are optional. The words are those of [`Board::words`] with four bytes each, the lowest byte
+//! `until` and `seed` are optional. The words are from [`Board::words`], stored as four bytes each, the lowest byte
 //! first. If the rule has more than two states, each row's words are followed by the same row's words of
-//! [`Board::ages`], the lowest bit first. `check` is a checksum of the lines before it and of all cells.
+//! [`Board::ages`], the lowest bit first. `check` is a checksum of the preceding lines and of all cells.
 
 use std::io::{self, Read, Write};
 
@@ -29,7 +30,7 @@ use life::{Board, Rule};
 use super::RunFacts;
 use crate::backend::memory;
 
-/// The first bytes of a checkpoint. The format's version follows them.
+/// The first bytes of a checkpoint, which precede the version of the format.
 pub const NAME: &str = "gridstride life checkpoint ";
 
 const VERSION: &str = "1";
@@ -40,7 +41,7 @@ const MAX_HEADER_BYTES: usize = 4096;
 /// The header of a checkpoint.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Header {
-    /// The facts that all checkpoints of the run share.
+    /// The facts that are the same in all checkpoints of the run.
     pub facts: RunFacts,
     /// The size of the board as (columns, rows).
     pub size: (usize, usize),
@@ -52,7 +53,7 @@ impl Header {
     /// Writes the header of a board whose [hash](Board::hash) is `hash`. The caller must then write the board's rows.
     ///
     /// # Errors
-    /// If `out` fails.
+    /// If writing to `out` fails.
     pub fn write(&self, hash: u64, out: &mut impl Write) -> io::Result<()> {
         let lines = self.lines();
         write!(out, "{lines}check {:016x}\n\n", check(&lines, hash))
@@ -74,7 +75,7 @@ impl Header {
         lines
     }
 
-    /// Returns the number of bits per cell.
+    /// Returns the number of bits per cell of the board.
     ///
     /// # Errors
     /// If the rule is invalid.
@@ -83,10 +84,10 @@ impl Header {
         Ok(Board::planes(rule.states()))
     }
 
-    /// Returns the number of bytes of the board in the file.
+    /// Returns the number of bytes that the board occupies in the file.
     ///
     /// # Errors
-    /// As for [`planes`](Self::planes).
+    /// Fails in the same cases as [`planes`](Self::planes).
     pub fn bytes(&self) -> anyhow::Result<u64> {
         Ok(memory::board_bytes(self.size).saturating_mul(self.planes()? as u64))
     }
@@ -94,7 +95,7 @@ impl Header {
     /// Reads a header from its [`lines`](Self::lines).
     ///
     /// # Errors
-    /// If the lines are not a header, or are a header of another version.
+    /// If the lines are not a header, or belong to another version of the format.
     pub fn parse(lines: &str) -> anyhow::Result<Self> {
         let version = lines.strip_prefix(NAME).and_then(|rest| rest.lines().next());
         let version = version.ok_or_else(|| anyhow!("it does not begin with `{}`", NAME.trim_end()))?;
@@ -126,10 +127,10 @@ impl Header {
     }
 }
 
-/// Writes `rows`, the next rows of the board, to `out`.
+/// Writes `rows` to `out`. These rows must be the next rows of the board.
 ///
 /// # Errors
-/// If `out` fails.
+/// If writing to `out` fails.
 pub fn write_rows(rows: &Board, out: &mut impl Write) -> io::Result<()> {
     let mut write = |words: &[u32]| {
         if cfg!(target_endian = "little") {
@@ -147,8 +148,8 @@ pub fn write_rows(rows: &Board, out: &mut impl Write) -> io::Result<()> {
     })
 }
 
-/// Reads the header of a checkpoint of `length` bytes. Returns the header, its length in bytes, and the expected hash
-/// of the board.
+/// Reads the header of a checkpoint file of `length` bytes. Returns the header, its length in bytes, and the expected
+/// hash of the board.
 ///
 /// # Errors
 /// If the file is not a checkpoint, has another version, is truncated, or was changed.
@@ -179,18 +180,18 @@ pub fn read_header(input: &mut impl Read, length: u64) -> anyhow::Result<(Header
     Ok((header, bytes, expected.wrapping_sub(check(lines, 0))))
 }
 
-/// A reader of the rows of a checkpoint.
+/// A reader for the rows of a checkpoint.
 pub struct Body<R> {
     input: R,
     width: usize,
-    /// The number of words that have been read so far, counted per plane.
+    /// The number of words per bit plane that have been read so far.
     words: usize,
     hashes: Vec<u64>,
     expected: u64,
 }
 
 impl<R: Read> Body<R> {
-    /// Returns a reader of the rows in `input`, for a board with `width` columns, `planes` bits per cell and the hash
+    /// Returns a reader for the rows in `input`. The board has `width` columns, `planes` bits per cell and the hash
     /// `expected`.
     pub fn new(input: R, width: usize, planes: usize, expected: u64) -> Self {
         Self { input, width, words: 0, hashes: vec![0; planes], expected }
@@ -199,7 +200,7 @@ impl<R: Read> Body<R> {
     /// Reads the next `rows` rows.
     ///
     /// # Errors
-    /// If the file ends, or memory is too small.
+    /// If `input` has fewer rows, or memory is too small.
     pub fn rows(&mut self, rows: usize) -> anyhow::Result<Board> {
         let (words_per_row, planes) = (self.width.div_ceil(32), self.hashes.len());
         let words = read_words(&mut self.input, words_per_row.saturating_mul(rows).saturating_mul(planes))?;
@@ -219,10 +220,10 @@ impl<R: Read> Body<R> {
         Board::from_words_and_ages(self.width, rows, words, ages).context("it is damaged")
     }
 
-    /// Checks the hash of the board. The caller must have read all rows.
+    /// Checks the hash of the board. The caller must have read all rows before.
     ///
     /// # Errors
-    /// If the rows were changed.
+    /// If the rows do not have the expected hash.
     pub fn finish(self) -> anyhow::Result<()> {
         ensure!(hash_of_planes(&self.hashes) == self.expected, "its checksum is wrong: it is damaged");
         Ok(())
@@ -232,7 +233,7 @@ impl<R: Read> Body<R> {
 fn read_words(input: &mut impl Read, len: usize) -> anyhow::Result<Vec<u32>> {
     let mut words: Vec<u32> = Vec::new();
     words.try_reserve_exact(len).context("too little memory for its board: free some memory")?;
-    // The words are read in parts, so that a truncated file does not allocate the whole board.
+    // The words are read in parts, so that no memory for the whole board is allocated if the file is truncated.
     while words.len() < len {
         let done = words.len();
         words.resize(len.min(done + (1 << 20)), 0);
@@ -245,7 +246,7 @@ fn read_words(input: &mut impl Read, len: usize) -> anyhow::Result<Vec<u32>> {
     Ok(words)
 }
 
-/// Returns the checksum of the header's lines and the board's hash.
+/// Returns the checksum of the header's lines and the hash of the board.
 fn check(lines: &str, hash: u64) -> u64 {
     let lines: Vec<u32> = lines.bytes().map(u32::from).collect();
     gpu::life::mix(hash_of_words(&lines)).wrapping_add(hash)
@@ -265,7 +266,7 @@ mod tests {
     fn bytes((header, board): &(Header, Board)) -> Vec<u8> {
         let mut bytes = Vec::new();
         header.write(board.hash(), &mut bytes).unwrap();
-        // In parts, as a board in bands is written.
+        // The rows are written in two parts, as for a board in bands.
         write_rows(&board.part(0..4).unwrap(), &mut bytes).unwrap();
         write_rows(&board.part(4..9).unwrap(), &mut bytes).unwrap();
         bytes
@@ -319,7 +320,7 @@ mod tests {
                 let mut damaged = whole.clone();
                 damaged[at] ^= 1 << bit;
                 let error = read(&damaged).err();
-                // Upper and lower case of the checksum's digits are equivalent.
+                // The checksum's digits may be upper or lower case.
                 assert!(error.is_some() || damaged[at].eq_ignore_ascii_case(&whole[at]), "byte {at}, bit {bit}");
             }
             assert!(read(&whole[..at]).is_err(), "cut at {at}");

@@ -1,4 +1,4 @@
-//! Checkpoint files: a board and the facts of its run, from which the run resumes.
+//! Checkpoint files. A run can resume from such a file, which contains a board and the facts of its run.
 
 use std::str::FromStr;
 use std::time::Duration;
@@ -16,7 +16,7 @@ pub mod saved_board;
 pub use claim::Claim;
 pub use format::{Header, write_rows};
 
-/// The interval between checkpoints.
+/// The interval between two checkpoints.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Every {
     /// A number of generations.
@@ -42,44 +42,46 @@ impl FromStr for Every {
     }
 }
 
-/// The facts that all checkpoints of a run share.
+/// The facts that are the same in all checkpoints of a run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RunFacts {
     /// The rule of the run.
     pub rule: String,
-    /// The topology of the run, as a suffix of the rule, `T` or `plane`.
+    /// The topology of the run: a suffix of the rule, `T` or `plane`.
     pub topology: String,
     /// The last generation of the run, if it has one.
     pub until: Option<u64>,
     /// The seed of the run's soup, if it began with one.
     pub seed: Option<u64>,
-    /// The generation number that the pattern file gives for the run's first board. The generations of the run count
+    /// The generation number that the pattern file gives for the run's first board. The run itself counts generations
     /// from 0 at that board.
     pub first: u64,
-    /// The column and row at which the upper left corner of this process's first board lies on the plane.
+    /// The position of this process's first board on the plane: the column and row of the board's upper left corner.
     pub origin: (i64, i64),
 }
 
-/// The topology of a torus in a checkpoint.
+/// The text that a checkpoint contains for a torus.
 const TORUS: &str = "T";
 
-/// The topology of the unbounded plane in a checkpoint.
+/// The text that a checkpoint contains for the unbounded plane.
 const PLANE: &str = "plane";
 
 impl RunFacts {
-    /// Returns the facts of a run in `universe` whose first board has its upper left corner at `origin`.
+    /// Returns the facts of a run in `universe`. The upper left corner of the run's first board is at `origin` on the
+    /// plane.
     pub fn of(universe: &Universe, origin: (i64, i64)) -> Self {
         let topology = match (universe.is_unbounded(), universe.topology) {
             (true, _) => PLANE.into(),
             (false, Topology::TORUS) => TORUS.into(),
-            // An unbounded direction is written as 0. The other lengths do not matter, because the header has the size.
+            // The suffix writes 0 for an unbounded direction. Other lengths do not matter here, because the header
+            // contains the size.
             _ => universe.suffix((1 << 20, 1 << 20)),
         };
         let (rule, first) = (universe.rule.to_string(), universe.generation);
         Self { rule, topology, until: None, seed: None, first, origin }
     }
 
-    /// Returns the universe of a run with this rule and topology.
+    /// Returns the universe of a run with these facts.
     ///
     /// # Errors
     /// If the rule or the topology is not supported.

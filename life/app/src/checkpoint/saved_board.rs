@@ -10,13 +10,13 @@ use life::Board;
 use super::format::{self, Body, Header};
 use crate::backend::memory;
 
-/// Returns true if the file at `path` can be read and begins like a checkpoint.
+/// Returns true if the file at `path` can be read and begins like a checkpoint file.
 pub fn is_checkpoint(path: &Path) -> bool {
     begins_as_one(path).unwrap_or(false)
 }
 
-/// Returns true if the file at `path` begins like a checkpoint. Only regular files are read, because a pipe would lose
-/// the bytes that are read.
+/// Returns true if the file at `path` begins like a checkpoint file. Returns false for a pipe, because bytes that are
+/// read from a pipe are lost.
 ///
 /// # Errors
 /// If the file cannot be read.
@@ -29,14 +29,14 @@ pub fn begins_as_one(path: &Path) -> io::Result<bool> {
     Ok(begin == format::NAME.as_bytes())
 }
 
-/// A checkpoint file whose header was read.
+/// A checkpoint file whose header has been read.
 #[derive(Debug)]
 pub struct SavedBoard {
     path: PathBuf,
     file: File,
     /// The header of the checkpoint.
     pub header: Header,
-    /// The position of the board's rows in the file, in bytes.
+    /// The offset of the board's rows in the file, in bytes.
     at: u64,
     hash: u64,
 }
@@ -57,12 +57,12 @@ fn failed(path: &Path) -> String {
 }
 
 impl SavedBoard {
-    /// Returns the message for an error while the file is read.
+    /// Returns the text that introduces an error that occurs while the file is read.
     pub fn failed(&self) -> String {
         failed(&self.path)
     }
 
-    /// Returns a reader of the board's rows. Only one reader may be used at a time, because all readers share the
+    /// Returns a reader for the board's rows. Only one reader may be in use at any time, because all readers share the
     /// position in the file.
     ///
     /// # Errors
@@ -73,7 +73,7 @@ impl SavedBoard {
         Ok(Body::new(input, self.header.size.0, self.header.planes()?, self.hash))
     }
 
-    /// Reads the whole board and checks its checksum.
+    /// Reads the whole board and compares it with its checksum.
     ///
     /// # Errors
     /// If the file cannot be read or is damaged, or memory is too small.

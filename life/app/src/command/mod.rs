@@ -147,7 +147,7 @@ impl LifeOptions {
         if let Some(count) = self.soups {
             return self.count_soups(ranks, count);
         }
-        // The claim comes before the input is read, because another run may still be writing that checkpoint.
+        // The claim is made before the input is read, because another run may still be writing the input.
         let recording = out.as_ref().filter(|out| out.is_recording()).map(|out| out.file.path());
         let input = self.file.as_deref();
         let _claim = if ranks.is_first() { self.observers.claim(input, recording)? } else { None };
@@ -197,7 +197,7 @@ impl LifeOptions {
         if self.json { report::print_json(&summary) } else { report::print(&summary.to_string()) }
     }
 
-    /// Reads the first board from the file, or chooses the soup.
+    /// Reads the first board from the file, or determines the soup if there is no file.
     fn first_board(&self, ranks: Ranks, screen: Option<Size>) -> anyhow::Result<FirstBoard> {
         let options = BoardOptions { ranks, rule: self.rule.as_deref(), size: self.size, screen };
         let first = match &self.file {
@@ -215,7 +215,7 @@ impl LifeOptions {
         }
     }
 
-    /// Opens the back end for the first board, prints the back end's name, and checks that memory suffices.
+    /// Opens the back end for the first board and prints the back end's name. Then checks that memory suffices.
     fn open_backend(&self, ranks: Ranks, first: &FirstBoard, out: Option<&BoardFile>) -> anyhow::Result<Backend> {
         let (size, universe) = (first.source.size(), first.universe);
         let (backend, line) = Backend::open(ranks, &self.device, self.kernel, size, universe)?;
@@ -247,7 +247,7 @@ impl LifeOptions {
         Ok(signal.map(|signal| (signal, run.generation().to_string())))
     }
 
-    /// Runs to the end with the observers that the options select. Returns the signal that stopped the run, and the
+    /// Runs to the end with the observers that the options select. Returns the signal if one stopped the run, and the
     /// result of the search for a period.
     fn run_to_end(
         &self,
@@ -301,7 +301,7 @@ impl LifeOptions {
             reject!("--soups uses the processor's cores, but --device {} was given: leave out --device", self.device);
         }
         let (Size { width, height }, first_seed) = first_board::soup(self.size, None, self.seed);
-        // Each core has its own board and some copies of it.
+        // Each core needs memory for a board and for some copies of that board.
         Backend::Cpu(Universe::default()).check_memory((width, height), 8 * CpuSimulation::cores() as u64)?;
         let density = self.density.unwrap_or(DENSITY);
         let soups = Soups { soups: count, width, height, density, first_seed, ..Soups::default() };
@@ -313,7 +313,7 @@ impl LifeOptions {
         }
     }
 
-    /// Returns the board size that fills the screen, or `None` if the run will not be animated.
+    /// Returns the size of the board that fills the screen, or `None` if the run will not be animated.
     fn screen(&self, ranks: Ranks) -> Option<Size> {
         let recording = self.out.as_deref().is_some_and(|out| BoardFile::new(out).is_ok_and(|out| out.is_recording()));
         let to_its_end = self.no_animation
@@ -333,8 +333,8 @@ impl LifeOptions {
     }
 }
 
-/// Writes the board of the last generation to `out` and prints the file's name. A recording already contains that
-/// board.
+/// Writes the board of the last generation to `out` and prints the file's name. For a recording, only prints the name,
+/// because the recording already contains the board.
 fn write_last(out: &BoardFile, run: &TimedRun, facts: &RunFacts) -> anyhow::Result<()> {
     if !out.is_recording() {
         let life = &run.life;
@@ -346,7 +346,7 @@ fn write_last(out: &BoardFile, run: &TimedRun, facts: &RunFacts) -> anyhow::Resu
             true => life.parts(|_, part| take(part)),
             false => life.engine().gathered()?.map_or(Ok(()), |board| take(&board)),
         };
-        // The first rank writes the parts that the others send.
+        // The first rank writes the file. The other ranks only send their parts.
         match life.ranks().is_first() {
             true => out.write(size, life.universe().rule.states() > 2, &metadata, parts)?,
             false => parts(&mut |_| Ok(()))?,
@@ -356,8 +356,7 @@ fn write_last(out: &BoardFile, run: &TimedRun, facts: &RunFacts) -> anyhow::Resu
     Ok(())
 }
 
-/// Checks that the universe is Conway's rule on a plane or a torus, because a census knows only the objects of that
-/// rule.
+/// Checks that the universe is Conway's rule on a plane or a torus. A census identifies only the objects of that rule.
 fn check_census(universe: &Universe) -> Result<(), UsageError> {
     let is_known = universe.is_unbounded() || matches!(universe.topology, Topology::TORUS | Topology::Plane);
     if universe.rule == Rule::LIFE && is_known {

@@ -60,12 +60,12 @@ pub struct ObserverOptions {
 }
 
 impl ObserverOptions {
-    /// Returns true if an option is present with which the run is not animated.
+    /// Returns true if the user has given an option that excludes an animation.
     pub fn is_asked_for(&self) -> bool {
         self.until.is_some() || self.checkpoint.is_some() || self.stats.is_some() || self.plot.is_some()
     }
 
-    /// Checks before the run that the files of `--stats` and `--plot` can be written.
+    /// Checks the files of `--stats` and `--plot` before the run: they must be writable.
     ///
     /// # Errors
     /// [`UsageError`] for invalid options. Another error if a file cannot be written.
@@ -81,11 +81,11 @@ impl ObserverOptions {
         Ok(())
     }
 
-    /// Checks that all outputs of the run, including `out`, are different files, and that no output is the `input`.
-    /// Only the checkpoint may be the input, if the input is a checkpoint.
+    /// Checks that all outputs of the run, including `out`, are different files, and that no output is the `input`. As
+    /// an exception, the checkpoint may be the input if the input is a checkpoint.
     ///
     /// # Errors
-    /// [`UsageError`] that names the path and the options.
+    /// [`UsageError`] with the path and the options that conflict.
     pub fn check_paths(&self, input: Option<&Path>, out: Option<&Path>) -> Result<(), UsageError> {
         let input = input.filter(|input| *input != Path::new("-"));
         let outputs = self.outputs(out);
@@ -101,15 +101,15 @@ impl ObserverOptions {
         Ok(())
     }
 
-    /// Returns the options that name output files, each with its path. `out` is the path of `--out`.
+    /// Returns the options that name output files, and their paths. `out` is the path of `--out`.
     fn outputs<'a>(&'a self, out: Option<&'a Path>) -> Vec<(&'static str, &'a Path)> {
         let paths = [out, self.checkpoint.as_deref(), self.stats.as_deref(), self.plot.as_deref()];
         let flags = ["--out", "--checkpoint", "--stats", "--plot"];
         flags.into_iter().zip(paths).filter_map(|(flag, path)| Some((flag, path?))).collect()
     }
 
-    /// Reserves the checkpoint's file. Without --overwrite, the run must not replace the checkpoint of another run. If
-    /// `input` is a checkpoint, the run must not replace existing statistics or the existing `recording` either.
+    /// Reserves the checkpoint's file. Without `--overwrite`, the run must not replace the checkpoint of another run.
+    /// If `input` is a checkpoint, the run must not replace existing statistics or the existing `recording` either.
     ///
     /// # Errors
     /// [`UsageError`] if the run would replace such a file, or for invalid options. Another error if the file cannot be
@@ -135,7 +135,8 @@ impl ObserverOptions {
         self.checkpoint.as_deref().map(|file| Claim::new(file, input, self.overwrite)).transpose()
     }
 
-    /// Returns the observer that writes checkpoints, or `None` without `--checkpoint`. The run is at `generation`.
+    /// Returns the observer that writes checkpoints, or `None` without `--checkpoint`. `generation` is the run's
+    /// present generation.
     pub fn checkpoints(&self, facts: RunFacts, generation: u64) -> Option<Checkpoints> {
         let file = self.checkpoint.as_deref()?;
         Some(Checkpoints::new(file, self.every.unwrap_or(EVERY), facts, generation))
@@ -145,7 +146,7 @@ impl ObserverOptions {
     /// and the last generation of the run.
     ///
     /// # Errors
-    /// If the extension of the file is unknown.
+    /// If the extension of a file is unknown.
     pub fn stats(&self, title: String, generations: (u64, u64)) -> anyhow::Result<Option<Stats>> {
         if self.stats.is_none() && self.plot.is_none() {
             return Ok(None);
@@ -155,7 +156,7 @@ impl ObserverOptions {
         Ok(Some(Stats::new(file, self.plot.clone(), title, spacing, generations)))
     }
 
-    /// Returns the last part of the message about a stopped run: how to resume the run.
+    /// Returns the last part of the message about a stopped run. This part tells the user how to resume the run.
     pub fn resume(&self) -> String {
         let file = self.checkpoint.as_deref();
         file.map_or(String::new(), |file| {
@@ -164,9 +165,9 @@ impl ObserverOptions {
     }
 
     /// Returns the maximum number of packed boards that the host keeps for the observers. `census` is true if the run
-    /// makes a census, which searches for a period.
+    /// makes a census, because a census also searches for a period.
     pub fn boards(&self, census: bool) -> u64 {
-        // A search keeps copies of several boards; a checkpoint keeps one.
+        // A search for a period keeps copies of several boards. The writer of checkpoints keeps one copy.
         8 * u64::from(self.until.is_some() || census) + u64::from(self.checkpoint.is_some())
     }
 }

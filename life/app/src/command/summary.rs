@@ -1,4 +1,4 @@
-//! The summary of a run, which is printed as a line of text or as a JSON object.
+//! The summary of a run, printed as a line of text or as a JSON object.
 
 use std::fmt;
 
@@ -9,12 +9,12 @@ use crate::observers::stability::Stability;
 use crate::timed_run::TimedRun;
 use program::report::{Rate, Seconds, grouped};
 
-/// The summary of a run.
+/// The results of a run that are printed at its end.
 #[derive(Serialize, Debug)]
 pub struct Summary {
     device: String,
     kernel: String,
-    /// How halos are copied from rank to rank, or `None` if there is only one rank with devices.
+    /// The way in which halos are copied from rank to rank. `None` unless several ranks have devices.
     #[serde(skip_serializing_if = "Option::is_none")]
     halos: Option<String>,
     width: usize,
@@ -25,11 +25,11 @@ pub struct Summary {
     population: u64,
     seconds: f64,
     cell_updates_per_second: f64,
-    /// The result of `--until stable`, if that option is present. The inner value is `None` if the board is not
+    /// The result of `--until stable`, or `None` without that option. The inner value is `None` if the board is not
     /// periodic yet.
     #[serde(skip_serializing_if = "Option::is_none")]
     stable: Option<Option<Stability>>,
-    /// The result of `--census`.
+    /// The result of `--census`, or `None` without that option.
     #[serde(skip_serializing_if = "Option::is_none")]
     census: Option<Census>,
     /// The number of generations that this process computed.
@@ -41,7 +41,7 @@ impl Summary {
     /// Returns the summary of a run.
     ///
     /// # Errors
-    /// If the device cannot count the live cells.
+    /// If the device fails to count the live cells.
     pub fn of(
         run: &mut TimedRun,
         seed: Option<u64>,

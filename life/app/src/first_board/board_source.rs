@@ -1,4 +1,4 @@
-//! The source of a run's first board.
+//! The source of the cells of a run's first board.
 
 use std::ops::Range;
 
@@ -7,12 +7,12 @@ use life::{Board, Pattern};
 use crate::checkpoint::saved_board::SavedBoard;
 use crate::universe::Universe;
 
-/// The source of a run's first board.
+/// The source of the cells of a run's first board.
 #[derive(Debug)]
 pub enum BoardSource {
     /// A pattern from a file.
     Pattern(PlacedPattern),
-    /// A board on a rank other than the first. Only the first rank has the board's cells.
+    /// The board of a rank that is not the first. Only the first rank has the board's cells.
     OfFirstRank {
         /// The size of the board as (columns, rows).
         size: (usize, usize),
@@ -21,7 +21,7 @@ pub enum BoardSource {
     Soup {
         /// The size of the board as (columns, rows).
         size: (usize, usize),
-        /// The share of live cells, from 0 to 1.
+        /// The fraction of cells that are alive, from 0 to 1.
         density: f64,
         /// The seed of the random cells.
         seed: u64,
@@ -41,7 +41,7 @@ impl BoardSource {
     }
 }
 
-/// A pattern and its position on a board. The functions make the board as a whole or in parts.
+/// A pattern and its position on a board. The methods make the whole board or a part of it.
 #[derive(Debug)]
 pub struct PlacedPattern {
     pub(super) pattern: Pattern,
@@ -58,7 +58,7 @@ pub struct PlacedPattern {
 }
 
 impl PlacedPattern {
-    /// Places the cells of `board`, which has two states, on a board of the same size.
+    /// Makes a pattern from the cells of the two-state board `board`, placed on a board of the same size.
     #[cfg(test)]
     pub fn of(board: Board) -> Self {
         let (size, universe) = ((board.width(), board.height()), Universe::default());
@@ -77,7 +77,7 @@ impl PlacedPattern {
     /// Makes `rows` of the board.
     ///
     /// # Errors
-    /// As for [`board`](Self::board).
+    /// Fails in the same cases as [`board`](Self::board).
     pub fn rows(&self, rows: Range<usize>) -> anyhow::Result<Board> {
         let (width, height) = self.size;
         let mut board = Board::with_states(width, rows.len(), self.universe.rule.states())?;

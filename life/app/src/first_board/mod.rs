@@ -1,4 +1,4 @@
-//! The first board of a run: a pattern, a soup or a checkpoint. The first rank reads the file.
+//! The first board of a run: a pattern, a soup or a checkpoint. Only the first rank reads files.
 
 use std::path::Path;
 
@@ -18,13 +18,13 @@ pub use board_source::BoardSource;
 pub use board_source::PlacedPattern;
 pub use pattern::soup;
 
-/// The first board of a run, with its universe and metadata.
+/// The first board of a run, with its universe and the facts of the run.
 pub struct FirstBoard {
     /// The source of the board's cells.
     pub source: BoardSource,
     /// The universe of the board.
     pub universe: Universe,
-    /// The facts that the run's checkpoints store.
+    /// The facts of the run that its checkpoints store.
     pub facts: RunFacts,
     /// The generation of the board.
     pub generation: u64,
@@ -37,15 +37,15 @@ pub struct BoardOptions<'a> {
     pub ranks: Ranks,
     /// The text of `--rule`.
     pub rule: Option<&'a str>,
-    /// The size that `--size` gives.
+    /// The size that `--size` sets.
     pub size: Option<Size>,
     /// The size that fills the screen, if the run will be animated.
     pub screen: Option<Size>,
 }
 
 impl BoardOptions<'_> {
-    /// Returns a soup of density `density`. Its size is the first of these that is present: `--size`, the grid of the
-    /// rule, the screen, and 256 × 256.
+    /// Returns a soup of density `density`. The size of the soup is the value of `--size`, if present. Otherwise it is
+    /// the size of the rule's grid, or else the size of the screen, or else 256 × 256.
     ///
     /// # Errors
     /// [`UsageError`](program::error::UsageError) for an invalid rule or size.
@@ -61,8 +61,8 @@ impl BoardOptions<'_> {
         Ok(FirstBoard { source, universe, facts, generation: 0 })
     }
 
-    /// Returns the pattern or the checkpoint in `file`. The first rank reads the file and sends the facts about the
-    /// board to the other ranks.
+    /// Returns the pattern or the checkpoint in `file`. The first rank reads the file and sends size, rule and other
+    /// facts to the other ranks.
     ///
     /// # Errors
     /// [`UsageError`](program::error::UsageError) for invalid options. Another error if the file cannot be read.
@@ -106,7 +106,7 @@ impl BoardOptions<'_> {
 }
 
 impl FirstBoard {
-    /// Returns the first board that `source` and the header of a checkpoint describe.
+    /// Returns the first board of a run that resumes from a checkpoint. `source` is the source of the cells.
     fn saved(source: BoardSource, Header { facts, generation, .. }: Header) -> anyhow::Result<Self> {
         let universe = Universe { generation: facts.first.wrapping_add(generation), ..facts.universe()? };
         Ok(Self { source, universe, facts, generation })

@@ -1,4 +1,4 @@
-//! Chooses the size and universe of patterns and soups, and the position of patterns on the first board.
+//! Determines the size and universe of patterns and soups, and the position of patterns on the first board.
 
 use std::path::Path;
 
@@ -13,22 +13,22 @@ use gridstride::Size;
 use life::{Board, Grid, Pattern, PlaceError, RuleAndTopology, SizeError};
 use program::error::UsageError;
 
-/// The default length of a board's sides in cells.
+/// The default width and height of a board in cells.
 const ROOMY: usize = 256;
 
-/// Returns the size and the seed of a soup. The size is `size`, or else the size of the `screen`, or else 256 × 256.
-/// The seed is `seed`, or else a random one.
+/// Returns the size and the seed of a soup. The size is `size` if it is set, otherwise the size of the `screen`,
+/// otherwise 256 × 256. The seed is `seed` if it is set, otherwise a random number.
 pub fn soup(size: Option<Size>, screen: Option<Size>, seed: Option<u64>) -> (Size, u64) {
-    // 32 bits are short enough to type, and exact in JSON readers that use doubles (jq, JavaScript).
+    // A number of 32 bits is short enough to type, and exact in JSON readers that use doubles (jq, JavaScript).
     let seed = seed.unwrap_or_else(|| rand::random::<u32>().into());
     (size.or(screen).unwrap_or(Size { width: ROOMY, height: ROOMY }), seed)
 }
 
-/// Returns the universe of a soup under `rule`, and the size in the rule's suffix. Without a suffix, the size is `None`
-/// and the universe is a torus.
+/// Returns the universe of a soup under `rule`, and the size in the rule's suffix. If `rule` has no suffix, the size is
+/// `None` and the universe is a torus.
 ///
 /// # Errors
-/// [`UsageError`] if `rule` is not a rule.
+/// [`UsageError`] if `rule` cannot be parsed.
 pub fn of_soup(rule: Option<&str>) -> Result<(Universe, Option<Size>), UsageError> {
     let Some(rule) = rule else { return Ok((Universe::default(), None)) };
     let (universe, grid) = Universe::of(rule.parse().map_err(|error| UsageError(format!("--rule: {error}")))?);
@@ -36,11 +36,13 @@ pub fn of_soup(rule: Option<&str>) -> Result<(Universe, Option<Size>), UsageErro
     Ok((if grid.is_none() { universe.bounded() } else { universe }, size))
 }
 
-/// Reads the pattern in `file`, or on standard input for `-`. The rule is `--rule`, or else that of the file.
+/// Reads the pattern in `file`, or from standard input if `file` is `-`. The rule is the value of `--rule`, or else the
+/// rule in the file.
 ///
-/// The suffix of the rule sets the size and topology of the board. `--size` takes precedence over the suffix's size,
-/// and makes a torus if there is no suffix. Without `--size` and suffix, the board is the unbounded plane. At first it
-/// is twice as large as the pattern, but at least 256 × 256 and as large as the screen.
+/// The suffix of the rule sets the size and topology of the board. `--size` takes precedence over the size in the
+/// suffix. Without a suffix, `--size` makes a torus. Without both, the board is the unbounded plane. The first board on
+/// the plane is twice as wide and high as the pattern, but at least 256 × 256 cells and at least as large as the
+/// screen.
 ///
 /// # Errors
 /// [`UsageError`] if `--rule` or `--size` is invalid, or the pattern is larger than `--size`. Another error if the file
@@ -56,7 +58,7 @@ pub fn pattern(options: &BoardOptions<'_>, file: &Path) -> anyhow::Result<Placed
         (Err(error), None) => return Err(anyhow!(error).context(refused())),
     });
     universe.generation = pattern.generation;
-    // In History rules states above 1 mark cells, and cells in odd states are alive.
+    // In rules such as LifeHistory, states above 1 mark cells, and cells in odd states are alive.
     let is_history = text.split(':').next().is_some_and(|rule| rule.trim_end().to_lowercase().ends_with("history"));
     if pattern.states() > universe.rule.states() && !is_history {
         let (states, rule) = (pattern.states(), universe.rule);
@@ -72,13 +74,14 @@ pub fn pattern(options: &BoardOptions<'_>, file: &Path) -> anyhow::Result<Placed
     let room = room_for(&pattern, grid, screen);
     let Size { width, height } = size.unwrap_or(room);
     universe.check_size((width, height))?;
-    // With several ranks no rank holds the whole board. `Board::check_size` below rejects an impossible size.
+    // If there are several ranks, no rank stores the whole board. `Board::check_size` below rejects an impossible size.
     if width.checked_mul(height).is_some() && ranks.size() == 1 {
         let fits = memory::check_host((width, height), memory::board_bytes((width, height)));
         fits.map_err(|error| if size.is_some() { error } else { error.context(no_room(&pattern, grid, file)) })?;
     }
     Board::check_size(width, height).map_err(|error| match size {
-        // Too little memory is a failure, but a size that is too large for any machine is a mistake of the user.
+        // Too little memory is a failure of this machine. A size that is too large for any machine is a mistake of the
+        // user.
         Some(_) if !matches!(error, SizeError::OutOfMemory { .. }) => UsageError::of(error).into(),
         Some(_) => error.into(),
         None => anyhow!(error).context(no_room(&pattern, grid, file)),
@@ -99,8 +102,8 @@ pub fn pattern(options: &BoardOptions<'_>, file: &Path) -> anyhow::Result<Placed
     Ok(PlacedPattern { pattern, size: (width, height), universe, origin, corner: (x, y), is_history })
 }
 
-/// Returns the text of a run's rule: `rule`, or else the file's rule. If `rule` has no suffix, the suffix of the file's
-/// rule is added.
+/// Returns the text of a run's rule: `rule` if it is set, otherwise the file's rule. If `rule` has no suffix, the
+/// suffix of the file's rule is appended to it.
 fn rule_text(rule: Option<&str>, of_file: Option<&str>) -> String {
     let of_file = of_file.unwrap_or("B3/S23");
     match (rule, of_file.split_once(':')) {
@@ -110,13 +113,13 @@ fn rule_text(rule: Option<&str>, of_file: Option<&str>) -> String {
     }
 }
 
-/// Returns the position of a pattern's upper left corner on a board. If there is no grid, the pattern is centred. On a
-/// grid, it is placed as in Golly.
+/// Returns the position of a pattern's upper left corner on a board. Without a grid, the pattern is centred. On a grid,
+/// the pattern is placed as in Golly.
 fn corner(pattern: &Pattern, grid: Option<Grid>, (width, height): (usize, usize)) -> (usize, usize) {
     if grid.is_none() {
         return (width.saturating_sub(pattern.width) / 2, height.saturating_sub(pattern.height) / 2);
     }
-    // The file may contain a position, relative to the middle of the grid.
+    // The file may contain a position. It is relative to the middle of the grid.
     let (x, y) =
         (pattern.origin.0.saturating_add(width as i64 / 2), pattern.origin.1.saturating_add(height as i64 / 2));
     let fits = |at: i64, length: usize, side: usize| at >= 0 && (at as usize).saturating_add(length) <= side;
@@ -218,7 +221,7 @@ mod tests {
         assert!(format!("{:#}", why(&header("WireWorld"), None, None)).contains("rule tables"));
         assert!(why(&header("Life"), Some("R5,C0"), None).is::<UsageError>());
         assert!(why(&header("Life:S20"), None, size).is::<UsageError>());
-        // Golly places three cells on 20 by 10 at (9, 4).
+        // Golly places a pattern of three cells at (9, 4) on a grid of 20 × 10 cells.
         let board = start(&header("Life:P20,10"), None, None).unwrap().board().unwrap();
         assert_eq!(board.cells().next(), Some((10, 4)));
         let placed = format!("#CXRLE Pos=-10,-5 Gen=3\n{}", header("Life:P20,10"));

@@ -1,4 +1,4 @@
-//! `--checkpoint`: writes checkpoints of a run.
+//! The option `--checkpoint`, which writes checkpoints of a run.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -12,8 +12,8 @@ use super::Observer;
 use crate::checkpoint::{Every, Header, RunFacts, write_rows};
 use crate::timed_run::TimedRun;
 
-/// An observer that writes checkpoints of a run. It copies the board, and a thread writes the copy while the run
-/// continues.
+/// An observer that writes checkpoints of a run. The observer copies the board, and a separate thread writes the copy
+/// while the run continues.
 pub struct Checkpoints {
     file: WholeFile,
     every: Every,
@@ -27,8 +27,8 @@ pub struct Checkpoints {
 }
 
 impl Checkpoints {
-    /// Returns an observer that writes checkpoints to `path`, for a run that is at `generation`. The first rank must
-    /// have a [`Claim`](crate::checkpoint::Claim) to the file.
+    /// Returns an observer that writes checkpoints to `path`, for a run whose present generation is `generation`. The
+    /// first rank must have a [`Claim`](crate::checkpoint::Claim) to the file.
     pub fn new(path: &Path, every: Every, facts: RunFacts, generation: u64) -> Self {
         let file = WholeFile::new(path);
         let mut checkpoints =
@@ -44,7 +44,7 @@ impl Checkpoints {
         }
     }
 
-    /// Waits until the previous checkpoint is written, and starts to write the next one.
+    /// Waits until the previous checkpoint is written. Then starts to write a new one.
     fn begin(&mut self, run: &mut TimedRun) -> anyhow::Result<()> {
         self.wait()?;
         let (generation, (left, top)) = (run.generation(), run.life.added);
@@ -66,8 +66,8 @@ impl Checkpoints {
         Ok(())
     }
 
-    /// Writes a checkpoint of a board in bands, part by part. Only the first rank writes. The run continues after the
-    /// last part.
+    /// Writes a checkpoint of a board in bands, part by part. The first rank receives the parts and writes them. The
+    /// run waits until the last part is written.
     fn write_parts(&self, header: &Header, run: &mut TimedRun) -> anyhow::Result<()> {
         let hash = run.life.engine_mut().hash()?;
         let mut out = if run.life.ranks().is_first() { Some(self.file.create()?) } else { None };
@@ -91,7 +91,8 @@ impl Checkpoints {
     }
 }
 
-/// Waits for the writing thread, so that nothing is written after the run's [`Claim`](crate::checkpoint::Claim) ends.
+/// Waits until the writing thread ends, so that it writes nothing after the run's [`Claim`](crate::checkpoint::Claim)
+/// ends.
 impl Drop for Checkpoints {
     fn drop(&mut self) {
         let _ = self.wait();
@@ -109,7 +110,8 @@ impl Observer for Checkpoints {
 
     fn on_generation(&mut self, run: &mut TimedRun) -> anyhow::Result<ControlFlow<()>> {
         self.plan(run.generation());
-        // There is one copy of the board at a time. While a slow disk writes it, due checkpoints are skipped.
+        // The observer keeps only one copy of the board. While a slow disk writes the copy, checkpoints that are due
+        // are skipped.
         if self.writing.as_ref().is_none_or(JoinHandle::is_finished) {
             self.begin(run)?;
         }

@@ -1,4 +1,4 @@
-//! Computes the divisors of a number, which are the candidates for a period.
+//! Computes the divisors of a number. The search for a period tests these divisors.
 
 /// Returns the divisors of `number` in increasing order. `number` must not be 0.
 pub fn divisors(number: u64) -> Vec<u64> {

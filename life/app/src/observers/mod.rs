@@ -1,4 +1,4 @@
-//! Observers of a run: they record pictures, count cells, write checkpoints, and search for a period.
+//! Observers of a run. They record pictures, count cells, write checkpoints, or search for a period.
 
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -14,37 +14,37 @@ pub mod recording;
 pub mod stability;
 pub mod stats;
 
-/// The interval at which a run without animation shows its progress and checks for signals.
+/// The interval at which a run without an animation shows its progress and checks for signals.
 const BATCH: Duration = Duration::from_millis(100);
 
 /// An object that looks at some generations of a run.
 pub trait Observer {
-    /// Returns the next generation that the observer needs to look at. If the run is already past it, the observer
-    /// looks at the run's present generation.
+    /// Returns the next generation that the observer needs to look at. If the run has already passed that generation,
+    /// the observer looks at the run's present generation.
     fn due(&self) -> u64;
 
-    /// Looks at the run's present generation. Returns `Break` to end the run. Afterwards [`due`](Self::due) must return
-    /// a generation after the run's. Only the last observer may advance the run.
+    /// Looks at the run's present generation. Returns `Break` to end the run. After this call, [`due`](Self::due) must
+    /// return a later generation than the run's present one. Only the last observer may advance the run.
     ///
     /// # Errors
     /// If a device fails, or a file cannot be written.
     fn on_generation(&mut self, run: &mut TimedRun) -> anyhow::Result<ControlFlow<()>>;
 
-    /// Completes the observer's work. The run calls this once, when it ends or after a signal has stopped it.
+    /// Completes the observer's work. The run calls this method once: when it ends, or after a signal has stopped it.
     ///
     /// # Errors
-    /// As for [`on_generation`](Self::on_generation).
+    /// Fails in the same cases as [`on_generation`](Self::on_generation).
     fn finish(&mut self, _run: &mut TimedRun, _was_stopped: bool) -> anyhow::Result<()> {
         Ok(())
     }
 }
 
-/// Runs until generation `last`, until an observer breaks, or until a signal arrives. Returns the signal, if there was
-/// one.
+/// Runs until generation `last`, until an observer returns `Break`, or until a signal arrives. Returns the signal if
+/// one arrived.
 ///
 /// # Errors
-/// If the device fails, and the errors of the observers. [`Outgrown`] if the pattern outgrows its board; the observers
-/// are finished first.
+/// If the device or an observer fails. [`Outgrown`] if the pattern outgrows its board. In that case the function first
+/// calls [`finish`](Observer::finish) of each observer.
 pub fn run_to_end(
     run: &mut TimedRun,
     last: u64,
@@ -81,7 +81,7 @@ fn run_on(
                 return Ok(None);
             }
         }
-        // Any rank may receive the signal.
+        // A signal may arrive at any rank.
         let signal = ranks.max(stop.received().map_or(0, i32::unsigned_abs).into())? as i32;
         let now = run.generation();
         if signal != 0 || now >= last {

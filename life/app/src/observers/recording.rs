@@ -1,4 +1,4 @@
-//! `--out` with a picture format that shows every generation: records the generations of a run.
+//! Records all generations of a run, for `--out` with a format that shows every generation.
 
 use std::ops::ControlFlow;
 
@@ -13,8 +13,8 @@ pub struct Frames<'a> {
 }
 
 impl<'a> Frames<'a> {
-    /// Returns an observer that records from generation `begin` on. `recording` is `None` on all ranks except the
-    /// first.
+    /// Returns an observer that records from generation `begin` on. The first rank must pass the `recording`, and the
+    /// other ranks must pass `None`.
     pub fn new(recording: Option<Recording<'a>>, begin: u64) -> Self {
         Self { recording, due: begin }
     }

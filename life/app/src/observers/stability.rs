@@ -1,17 +1,18 @@
-//! `--until stable`: searches for the generation from which on a board is periodic.
+//! The option `--until stable`, which searches for the first periodic generation of a run and for the period.
 //!
 //! At intervals the search compares the board's hash with all earlier hashes. If the hash occurred before, the period
 //! divides the number of generations between the two occurrences. The period is the smallest divisor after which the
-//! board is the same, cell by cell. A bisection on boards that are recomputed from the run's beginning finds the first
-//! periodic generation: a generation is periodic if its board is the same, cell by cell, a period later. No result
-//! depends on a hash alone.
+//! board is the same, cell by cell. Then a bisection finds the first periodic generation. The bisection recomputes
+//! boards from the beginning of the run. A generation is periodic if its board occurs again, cell by cell, one period
+//! later. No result depends only on a hash.
 //!
-//! In a universe in which the board grows, two boards count as the same if all cells have moved by the same distance. A
-//! spaceship is therefore periodic.
+//! In a universe in which the board grows, two boards are considered the same if all cells have moved by the same
+//! distance. A spaceship is therefore periodic.
 //!
-//! The intervals influence when the search notices a period, but not the result: the run returns to the generation at
-//! which a board first occurred again. If the run has a last generation, the search computes hashes at fixed
-//! generations. Whether it finds a period before that generation then does not depend on the speed of the machine.
+//! The intervals influence when the search notices a period. The intervals do not influence the result, because the run
+//! returns to the generation at which a board first occurred again. If the run has a last generation, the search
+//! computes hashes at fixed generations. In that case the speed of the machine does not influence whether the search
+//! finds a period in time.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -27,30 +28,31 @@ use crate::simulation::{GrowingBoard, Snapshot};
 use crate::timed_run::TimedRun;
 use program::report::grouped;
 
-/// The initial number of generations between two hashes. It is a multiple of the common periods, so that the second
-/// hash finds them.
+/// The initial number of generations between two hashes. This number is a multiple of the common periods, so that the
+/// second hash already reveals these periods.
 const INTERVAL: u64 = 120;
 
-/// The maximum share of the run's time for hashes, if the run has no last generation. If hashes take a larger share,
-/// the interval between them is doubled.
+/// The maximum fraction of the run's time that is spent on hashes. This limit applies only to runs without a last
+/// generation. If hashes take a larger fraction, the interval between two hashes is doubled.
 const SHARE: f64 = 0.02;
 
 /// The maximum number of stored hashes.
 const MAX_HASHES: usize = 1 << 20;
 
-/// The period of a board and the first periodic generation.
+/// The period of a board, and the first generation that is periodic.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct Stability {
     /// The first generation whose board occurs again later.
     pub since: u64,
     /// The period in generations, which is 1 for a still board.
     pub period: u64,
-    /// The numbers of columns and rows by which all cells move in a period, or `None` if they do not move.
+    /// The numbers of columns and rows by which all cells move in one period, or `None` if they do not move.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shift: Option<(i64, i64)>,
     /// True if all cells are dead.
     pub dead: bool,
-    /// True if `since` is the first generation of the run. The board may have been periodic before the run.
+    /// True if `since` is the first generation of the run. In that case the board may have been periodic before the
+    /// run.
     #[serde(skip)]
     pub from_begin: bool,
 }
@@ -73,7 +75,7 @@ impl fmt::Display for Stability {
 /// An observer that searches for a period.
 pub struct Search<'e> {
     backend: &'e Backend,
-    /// Makes the first board of the run, at generation `begun_at`.
+    /// A function that makes the first board of the run. This board is at generation `begun_at`.
     begin: Box<dyn Fn() -> anyhow::Result<GrowingBoard> + 'e>,
     begun_at: u64,
     /// The last generation of the run.
@@ -84,15 +86,15 @@ pub struct Search<'e> {
     /// True if the search looks at every generation.
     at_each: bool,
     looked: Instant,
-    /// The result, or `None` if no period has been found yet.
+    /// The period that was found, or `None` if none has been found yet.
     pub found: Option<Stability>,
 }
 
 impl<'e> Search<'e> {
-    /// Returns a search for a run on `backend` that begins at generation `begun_at` with the board that `begin` makes,
-    /// and ends at generation `last`. If `at_each` is true, the search looks at every generation, so that the run stops
-    /// as soon as a board occurs again. A recording needs this, because pictures of later generations could not be
-    /// removed from it.
+    /// Returns a search for a run on `backend`. The run begins at generation `begun_at` with the board that `begin`
+    /// makes, and ends at generation `last`. If `at_each` is true, the search looks at every generation, so that the
+    /// run stops as soon as a board occurs again. A recording needs this, because pictures of later generations cannot
+    /// be removed from it.
     pub fn new(
         backend: &'e Backend,
         (begun_at, last): (u64, u64),
@@ -113,11 +115,11 @@ impl<'e> Search<'e> {
         }
     }
 
-    /// Returns the period of `board`, which is at generation `at`, and the distance that the cells move in a period.
-    /// Only divisors of `multiple` are tried. Returns `None` if none of them is a period.
+    /// Returns the period of `board`, which is at generation `at`, and the distance by which the cells move in a
+    /// period. Only divisors of `multiple` are tried. Returns `None` if no divisor is a period.
     fn period(&self, board: &Snapshot, at: u64, multiple: u64) -> anyhow::Result<Option<(u64, (i64, i64))>> {
         let mut life = self.life_at(board, at)?;
-        // If even and odd generations have different rules, only an even number of generations is a period.
+        // If even and odd generations have different rules, only an even number can be a period.
         let [even, odd] = self.backend.universe().rule.phases();
         for divisor in divisors(multiple).into_iter().filter(|divisor| even == odd || divisor.is_multiple_of(2)) {
             life.advance(divisor - (life.generation() - (at - self.begun_at)))?;
@@ -128,8 +130,9 @@ impl<'e> Search<'e> {
         Ok(None)
     }
 
-    /// Returns the first generation of the run whose board occurs again after `period` generations. Also returns the
-    /// board `period` generations later. The board of generation `repeats` must occur again after `period` generations.
+    /// Finds the first generation of the run whose board occurs again `period` generations later. Returns the number of
+    /// that generation, and the board `period` generations later. The board of generation `repeats` must occur again
+    /// after `period` generations.
     fn since(&self, repeats: u64, period: u64) -> anyhow::Result<(u64, GrowingBoard)> {
         let comes_again = |board: &Snapshot, at| {
             let mut life = self.life_at(board, at)?;
@@ -142,7 +145,8 @@ impl<'e> Search<'e> {
         if comes_again(&board, before)? {
             after = before;
         }
-        // The board of `before` does not occur again, and that of `after` does. `life` is at `before`.
+        // The board of generation `before` does not occur again, and the board of generation `after` does. `life` is at
+        // generation `before`.
         while after - before > 1 {
             let middle = before + (after - before) / 2;
             life.advance(middle - before)?;
@@ -154,19 +158,19 @@ impl<'e> Search<'e> {
                 (before, board) = (middle, there);
             }
         }
-        // The growth of a board depends on all generations since the run's beginning.
+        // The growth of a board depends on all generations since the beginning of the run.
         let mut life = if self.backend.universe().grows == [false; 2] { life } else { (self.begin)()? };
         life.advance(after + period - self.begun_at - life.generation())?;
         Ok((after, life))
     }
 
-    /// Returns a board that continues from `board`, which is at generation `at` of the run.
+    /// Returns a board that continues from the copy `board`, which is at generation `at` of the run.
     fn life_at(&self, board: &Snapshot, at: u64) -> anyhow::Result<GrowingBoard> {
         GrowingBoard::later(self.backend, board, at - self.begun_at)
     }
 
-    /// Searches for a period of `board`, which is at generation `now`, among the divisors of `multiple`. If a period is
-    /// found, `run` returns to the generation at which a board first occurred again.
+    /// Searches for a period of `board`, which is at generation `now`, among the divisors of `multiple`. If there is a
+    /// period, `run` returns to the generation at which a board first occurred again.
     fn find(
         &mut self,
         run: &mut TimedRun,
@@ -200,7 +204,7 @@ impl Observer for Search<'_> {
             self.seen.clear();
         }
         let (took, all) = (begun.elapsed(), self.looked.elapsed());
-        // Short times are too inaccurate.
+        // Times of less than 100 µs are too inaccurate to be compared.
         let is_long = took > Duration::from_micros(100) && took.as_secs_f64() > SHARE * all.as_secs_f64();
         let is_endless = self.last == u64::MAX && !self.at_each;
         if run.life.ranks().first((is_long && is_endless && now > self.begun_at).into())? == 1 {
@@ -242,7 +246,7 @@ mod tests {
         search.found
     }
 
-    /// Returns the first periodic generation and the period, which are found by a comparison of all boards.
+    /// Returns the first periodic generation and the period, found by comparing all boards with each other.
     fn plainly(board: &Board) -> (u64, u64) {
         let mut boards: HashMap<Vec<u32>, u64> = HashMap::new();
         let mut life = CpuSimulation::new(board).unwrap();
@@ -284,7 +288,7 @@ mod tests {
 
     #[test]
     fn long_lived_patterns_end_as_the_plain_search_finds() {
-        // The r-pentomino, the acorn, and a gun that its own gliders reach.
+        // These patterns are the r-pentomino, the acorn, and a gun whose gliders hit the gun itself.
         let gun = "x = 36, y = 9\n24bo$22bobo$12b2o6b2o12b2o$11bo3bo4b2o12b2o$2o8bo5bo3b2o$2o8bo3bob2o4bobo$10bo5bo7bo$11bo3bo$12b2o!";
         for (text, width, height) in
             [("x = 3, y = 3\nb2o$2o$bo!", 60, 60), ("x = 7, y = 3\nbo$3bo$2o2b3o!", 50, 64), (gun, 64, 48)]
@@ -300,7 +304,7 @@ mod tests {
             let side = 5 + seed as usize;
             let board = Board::random(side, side + 3, 0.4, seed).unwrap();
             let expected = plainly(&board);
-            // The simulator is slow.
+            // The simulator is slow, so only the first seeds use it.
             let backends = if seed < 3 { &[None, Some(LifeRung::Temporal)][..] } else { &[None] };
             for &kernel in backends {
                 let found = search(&board, kernel, u64::MAX).unwrap();
@@ -331,7 +335,7 @@ mod tests {
         }
     }
 
-    /// Checks spaceships on the unbounded plane and along a tube, which are periodic although they move.
+    /// Checks spaceships on the unbounded plane and along a tube. Spaceships count as periodic although they move.
     #[test]
     fn what_moves_away_is_periodic() {
         let glider = "x = 3, y = 3\nbo$2bo$3o!";
@@ -353,8 +357,8 @@ mod tests {
         assert_eq!(json, serde_json::json!({"since": 0, "period": 4, "shift": [1, 1], "dead": false}));
     }
 
-    /// Checks rules with B0, which run as one rule in even generations and as another in odd ones. Under such a rule,
-    /// only an even number of generations can be a period.
+    /// Checks rules with B0. Such a rule runs as one rule in even generations and as another rule in odd generations,
+    /// so only an even number of generations can be a period.
     #[test]
     fn even_and_odd_generations_are_told_apart() {
         for (text, sides) in [("B03/S23", 5..9), ("B0/S", 5..8), ("B014/S", 4..7)] {

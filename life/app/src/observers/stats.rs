@@ -1,4 +1,4 @@
-//! `--stats` and `--plot`: counts population, births and deaths per generation on the device.
+//! The options `--stats` and `--plot`. The device counts population, births and deaths per generation.
 
 use std::io::Write;
 use std::ops::ControlFlow;
@@ -20,13 +20,13 @@ pub struct GenerationCounts {
     pub generation: u64,
     /// The number of cells that are not dead.
     pub population: u64,
-    /// The number of births, or `None` in the first generation of a run.
+    /// The number of births since the previous generation, or `None` in the first generation of a run.
     pub births: Option<u64>,
-    /// The number of deaths, or `None` in the first generation of a run.
+    /// The number of deaths since the previous generation, or `None` in the first generation of a run.
     pub deaths: Option<u64>,
 }
 
-/// The generations that are counted.
+/// The choice of the generations that are counted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Spacing {
     /// All generations that are multiples of a number.
@@ -36,7 +36,7 @@ pub enum Spacing {
 }
 
 impl Spacing {
-    /// Returns the next generation after `generation` that is counted.
+    /// Returns the next generation after `generation` that should be counted.
     fn after(self, generation: u64) -> u64 {
         let every = match self {
             Self::Every(every) => every,
@@ -49,7 +49,7 @@ impl Spacing {
 /// A file to which the counts are written.
 #[derive(Clone, Debug)]
 pub struct StatsFile {
-    /// The file, which appears only when it is complete.
+    /// The file, which appears at its path only when it is complete.
     pub file: WholeFile,
     is_json: bool,
 }
@@ -86,7 +86,7 @@ impl StatsFile {
     }
 }
 
-/// An observer that counts the cells of some generations, and writes the counts when the run ends or is stopped.
+/// An observer that counts the cells of some generations. When the run ends or is stopped, it writes the counts.
 pub struct Stats {
     file: Option<StatsFile>,
     plot: Option<PathBuf>,
@@ -99,7 +99,7 @@ pub struct Stats {
 }
 
 impl Stats {
-    /// Returns an observer that counts a run from generation `begin` to at most `last`.
+    /// Returns an observer that counts generations of a run, from generation `begin` to at most `last`.
     pub fn new(
         file: Option<StatsFile>,
         plot: Option<PathBuf>,
@@ -143,13 +143,14 @@ impl Observer for Stats {
         let (births, deaths) = changes.unzip();
         self.rows.push(GenerationCounts { generation, population: run.life.population()?, births, deaths });
         let next = self.spacing.after(generation);
-        // The births and deaths of a generation are counted while the run advances to it.
+        // The observer looks at the run one generation earlier, because births and deaths are counted while the run
+        // advances.
         self.due = if next <= self.last { next - 1 } else { u64::MAX };
         Ok(ControlFlow::Continue(()))
     }
 
     fn finish(&mut self, run: &mut TimedRun, _was_stopped: bool) -> anyhow::Result<()> {
-        // A search for a period may have returned to an earlier generation.
+        // If a search for a period returned the run to an earlier generation, later counts are removed.
         self.rows.retain(|row| row.generation <= run.generation());
         if !run.life.ranks().is_first() {
             return Ok(());

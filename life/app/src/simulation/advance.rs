@@ -1,22 +1,23 @@
-//! The interface of all boards that a device or the CPU can advance.
+//! The interface of all boards that a device or the CPU advances.
 
 use std::ops::Range;
 
 use life::Board;
 use life::bands::BandsCopy;
 
-/// A function that receives the rows of a board part by part. Only the first rank receives the cells.
+/// A function that receives the rows of a board part by part. On the first rank it receives the cells, on other ranks
+/// `None`.
 pub type TakePart<'a> = &'a mut dyn FnMut(Range<usize>, Option<&Board>) -> anyhow::Result<()>;
 
-/// A copy of the cells of a board.
+/// The cells of a copy of a board.
 pub enum CopiedCells {
-    /// The whole board on the first rank, and `None` on the other ranks.
+    /// The whole board on the first rank. `None` on the other ranks.
     Whole(Option<Board>),
-    /// The rows of this rank.
+    /// The rows that this rank owns.
     Bands(BandsCopy),
 }
 
-/// A copy of a board. If the board is in bands, each rank's copy has the rank's own rows.
+/// A copy of a board. If the board is in bands, the copy on each rank contains only the rank's own rows.
 pub struct Snapshot {
     /// The size of the board as (columns, rows).
     pub size: (usize, usize),
@@ -25,7 +26,7 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// Returns the copied board if this rank has the whole board.
+    /// Returns the copied board if this rank stores the whole board, and `None` otherwise.
     pub fn board(&self) -> Option<&Board> {
         match &self.cells {
             CopiedCells::Whole(board) => board.as_ref(),
@@ -36,8 +37,8 @@ impl Snapshot {
 
 /// A board that advances: on a device, on the CPU, or in bands on several devices or ranks.
 ///
-/// All ranks call the same methods in the same order. Methods return errors if a device or a rank fails, or if the host
-/// has too little memory.
+/// All ranks must call the same methods in the same order. A method returns an error if a device or a rank fails, or if
+/// the host has too little memory.
 pub trait Advance {
     /// Runs `generations` generations and waits until the device has finished them.
     ///
@@ -66,32 +67,32 @@ pub trait Advance {
     /// Returns the number of generations run so far.
     fn generation(&self) -> u64;
 
-    /// Returns the whole board on the first rank, and `None` on the other ranks.
+    /// Returns the whole board on the first rank. Returns `None` on the other ranks.
     ///
     /// # Errors
     /// If a device or a rank fails, or the host has too little memory.
     fn gathered(&self) -> anyhow::Result<Option<Board>>;
 
-    /// Calls `take` on each rank for the rows of the board, part by part. A part has at most 64 MiB or is the whole
-    /// board.
+    /// Calls `take` on each rank for all rows of the board, part by part. The parts have at most 64 MiB each, or there
+    /// is one part, the whole board.
     ///
     /// # Errors
-    /// As for [`gathered`](Self::gathered), and the errors of `take`.
+    /// Fails in the same cases as [`gathered`](Self::gathered), and if `take` fails.
     fn each_part(&self, take: TakePart<'_>) -> anyhow::Result<()> {
         let board = self.gathered()?;
         take(0..board.as_ref().map_or(0, Board::height), board.as_ref())
     }
 
-    /// Returns a copy of the cells.
+    /// Returns a copy of the board's cells.
     ///
     /// # Errors
-    /// As for [`gathered`](Self::gathered).
+    /// Fails in the same cases as [`gathered`](Self::gathered).
     fn copied(&self) -> anyhow::Result<CopiedCells> {
         Ok(CopiedCells::Whole(self.gathered()?))
     }
 
-    /// Returns true if the cells equal those of a copy. Each rank compares its own rows. Returns `None` if this kind of
-    /// board cannot compare rows rank by rank.
+    /// Returns true if the cells equal the cells of `copied`. Each rank compares its own rows. Returns `None` if this
+    /// kind of board cannot be compared rank by rank.
     ///
     /// # Errors
     /// If a device or a rank fails.
@@ -102,15 +103,15 @@ pub trait Advance {
     /// Returns the name of the device or cores that advance the board.
     fn device(&self) -> String;
 
-    /// Returns the name of the kernel or of the CPU's instruction set.
+    /// Returns the name of the kernel or of the CPU's instruction set that advances the board.
     fn kernel(&self) -> String;
 
-    /// Returns how halos are copied from rank to rank, or `None` unless several ranks have devices.
+    /// Returns the way in which halos are copied between ranks. Returns `None` unless several ranks have devices.
     fn halos(&self) -> Option<String> {
         None
     }
 
-    /// Returns the number of generations that the board can advance in about the time of a single generation.
+    /// Returns the number of generations that the board can advance in about the same time as a single generation.
     fn generations_at_once(&self) -> u64 {
         1
     }

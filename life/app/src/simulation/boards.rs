@@ -1,4 +1,4 @@
-//! Makes boards in the memory of the device or host that advances them.
+//! Makes boards in the memory of the device or host that will advance the board.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ use super::growth;
 use crate::backend::{Backend, Team};
 use crate::first_board::BoardSource;
 
-/// A board that any back end advances.
+/// A board that some back end advances.
 pub type AnyBoard = Box<dyn Advance>;
 
 /// Copies `board`, which is `later` generations after the first board of the run, into the memory of `backend`.
@@ -22,7 +22,7 @@ pub fn new(backend: &Backend, board: &Board, later: u64) -> anyhow::Result<AnyBo
     of_first(backend, Some(board), (board.width(), board.height()), later)
 }
 
-/// Like [`new`], for a board of `size` that only the first rank has.
+/// Makes a board of `size` like [`new`], but only the first rank passes `board`.
 fn of_first(backend: &Backend, board: Option<&Board>, size: (usize, usize), later: u64) -> anyhow::Result<AnyBoard> {
     let universe = backend.universe();
     let from = universe.generation.wrapping_add(later);
@@ -41,10 +41,10 @@ fn of_first(backend: &Backend, board: Option<&Board>, size: (usize, usize), late
     })
 }
 
-/// The error of a state that cannot occur: several ranks without a team.
+/// The error for a state that cannot occur: there are several ranks, but the back end is not a team.
 const ONE_RANK: &str = "this rank does not have the board";
 
-/// Makes a board in bands. The first rank calls `read` for all rows, in order.
+/// Makes a board in bands. The first rank calls `read` for all rows, in ascending order.
 fn in_bands(
     team: &Team,
     size: (usize, usize),
@@ -56,10 +56,10 @@ fn in_bands(
     Ok(Box::new(TeamBands { bands, team: team.clone() }))
 }
 
-/// Makes the board of `source` in the memory of `backend`.
+/// Makes the board that `source` describes in the memory of `backend`.
 ///
 /// # Errors
-/// As for [`new`], and the errors of `source`.
+/// Fails in the same cases as [`new`], and if `source` fails.
 pub fn read(backend: &Backend, source: &BoardSource) -> anyhow::Result<AnyBoard> {
     match (backend, source) {
         (Backend::Team(team), BoardSource::Soup { size, density, seed }) => {
@@ -92,11 +92,11 @@ pub fn read(backend: &Backend, source: &BoardSource) -> anyhow::Result<AnyBoard>
     }
 }
 
-/// Makes a board from `snapshot` in the memory of `backend`. The snapshot is `later` generations after the first board
-/// of the run.
+/// Makes a board from `snapshot` in the memory of `backend`. The snapshot must be `later` generations after the first
+/// board of the run.
 ///
 /// # Errors
-/// As for [`new`].
+/// Fails in the same cases as [`new`].
 pub fn of_snapshot(backend: &Backend, snapshot: &Snapshot, later: u64) -> anyhow::Result<AnyBoard> {
     match (backend, &snapshot.cells) {
         (Backend::Team(team), CopiedCells::Bands(copied)) => {
@@ -109,11 +109,11 @@ pub fn of_snapshot(backend: &Backend, snapshot: &Snapshot, later: u64) -> anyhow
     }
 }
 
-/// Makes a board of `size` with the cells of `board`. The upper left corner of `board` is at column `left` and row
-/// `top`.
+/// Makes a board of `size` with the cells of `board`. The upper left corner of `board` is placed at column `left` and
+/// row `top`.
 ///
 /// # Errors
-/// As for [`new`].
+/// Fails in the same cases as [`new`].
 pub fn grown(
     board: &dyn Advance,
     backend: &Backend,

@@ -1,4 +1,4 @@
-//! Boards of a fixed size: on the CPU, on a device, or in bands on several devices or ranks.
+//! Boards of a fixed size on the CPU, on one device, or in bands on several devices or ranks.
 
 use life::{Bands, Board, CpuSimulation, LifeRung, Simulation, generations_per_launch};
 
@@ -79,7 +79,7 @@ impl Advance for Simulation {
     }
 }
 
-/// A board in bands, and the team that advances it.
+/// A board in bands, and the team that advances the board.
 pub struct TeamBands {
     pub bands: Bands<'static>,
     pub team: Team,
@@ -146,7 +146,7 @@ impl Advance for TeamBands {
     }
 }
 
-/// Returns the number of generations that a launch of `rung` computes before it stores the board.
+/// Returns the number of generations that one launch of `rung` computes before it stores the board.
 fn at_once(rung: Option<LifeRung>) -> u64 {
     rung.filter(|rung| matches!(rung, LifeRung::Temporal | LifeRung::Streaming)).map_or(1, generations_per_launch)
 }

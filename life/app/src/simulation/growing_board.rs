@@ -1,4 +1,4 @@
-//! A board that grows in the unbounded directions of its universe.
+//! Boards that grow in the unbounded directions of their universe.
 
 use std::ops::Range;
 
@@ -14,7 +14,8 @@ use crate::first_board::BoardSource;
 use crate::ranks::Ranks;
 use crate::universe::Universe;
 
-/// The error of a pattern that outgrows its board while memory is too small for a larger board. The board is unchanged.
+/// The error that is returned if a pattern outgrows its board and memory is too small for a larger board. The board
+/// stays unchanged.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("generation {generation}: the pattern outgrows its board of {}x{}", size.0, size.1)]
 pub struct Outgrown {
@@ -22,7 +23,7 @@ pub struct Outgrown {
     size: (usize, usize),
 }
 
-/// A board that advances. In unbounded directions it grows before live cells reach an edge.
+/// A board that advances. In unbounded directions, the board grows before live cells reach an edge.
 pub struct GrowingBoard {
     backend: Backend,
     board: AnyBoard,
@@ -30,11 +31,12 @@ pub struct GrowingBoard {
     first_size: (usize, usize),
     /// The present size of the board as (columns, rows).
     pub size: (usize, usize),
-    /// The numbers of columns and rows by which the board has grown on the left and above.
+    /// The number of columns by which the board has grown at the left, and the number of rows by which it has grown at
+    /// the top.
     pub added: (usize, usize),
-    /// The number of generations that the run had computed before `board` was made.
+    /// The number of generations that the run had computed when `board` was made.
     before: u64,
-    /// The number of generations in which no cell can reach an edge. It is [`u64::MAX`] for a board that does not grow.
+    /// The number of generations for which no live cell can reach an edge, or [`u64::MAX`] if the board does not grow.
     room: u64,
 }
 
@@ -47,18 +49,18 @@ impl GrowingBoard {
         Ok(Self::of(backend, boards::new(backend, board, 0)?, (board.width(), board.height())))
     }
 
-    /// Makes the board of `source` in the memory of `backend`.
+    /// Makes the board that `source` describes in the memory of `backend`.
     ///
     /// # Errors
-    /// As for [`new`](Self::new), and the errors of `source`.
+    /// Fails in the same cases as [`new`](Self::new), and if `source` fails.
     pub fn read(backend: &Backend, source: &BoardSource) -> anyhow::Result<Self> {
         Ok(Self::of(backend, boards::read(backend, source)?, source.size()))
     }
 
-    /// Like [`new`](Self::new), for a copy that was made `later` generations after the first board.
+    /// Makes a board like [`new`](Self::new), from a copy that was made `later` generations after the first board.
     ///
     /// # Errors
-    /// As for [`new`](Self::new).
+    /// Fails in the same cases as [`new`](Self::new).
     pub fn later(backend: &Backend, snapshot: &Snapshot, later: u64) -> anyhow::Result<Self> {
         let cells = boards::of_snapshot(backend, snapshot, later)?;
         Ok(Self { before: later, ..Self::of(backend, cells, snapshot.size) })
@@ -69,18 +71,18 @@ impl GrowingBoard {
         Self { backend: backend.clone(), board, first_size: size, size, added: (0, 0), before: 0, room }
     }
 
-    /// Loads the kernel that `backend` needs for a board of `size`.
+    /// Loads the kernel that `backend` needs for a board of `size`, before time is measured.
     ///
     /// # Errors
     /// If a device fails.
     pub fn warm_up(backend: &Backend, size: (usize, usize)) -> anyhow::Result<()> {
         let team = match backend {
             Backend::Team(team) => team,
-            // The kernel is loaded with the board. A small board would load another instance.
+            // This rung loads its kernel when the board is made. A small board would load another kernel.
             Backend::Kernel(_, LifeRung::Resident, _) => return Ok(()),
             _ => return Self::new(backend, &Board::new(8, 8)?)?.advance(1),
         };
-        // Each member needs at least one row.
+        // Each member of the team needs at least one row.
         let rows = 8 * team.group.as_ref().map_or(1, |group| group.members().len()) * team.ranks.size();
         let team = Team { kernel: team.rung(size)?, ..team.clone() };
         let mut bands = Bands::dead(team.ranks.communicator(), team.workers(), team.bands((8, rows), 0))?;
@@ -106,7 +108,7 @@ impl GrowingBoard {
             let outgrown = Outgrown { generation: before, size: self.size };
             let fits = self.backend.check_memory(size, 2);
             if self.backend.ranks().max(fits.is_err().into())? == 1 {
-                // Any rank may have too little memory.
+                // Every rank must have enough memory.
                 let why = fits.err().unwrap_or_else(|| anyhow!("another rank has too little memory"));
                 return Err(why.context(outgrown));
             }
@@ -118,11 +120,12 @@ impl GrowingBoard {
         Ok(())
     }
 
-    /// Replaces the present board by `board`, which is `later` generations after the first board. `added` are the
-    /// numbers of columns and rows by which `board` extends beyond the first board on the left and above.
+    /// Replaces the present board by `board`, which is `later` generations after the first board. `added` contains the
+    /// number of columns by which `board` extends beyond the first board at the left, and the number of rows by which
+    /// it extends beyond the first board at the top.
     ///
     /// # Errors
-    /// As for [`new`](Self::new). The board is then unchanged.
+    /// Fails in the same cases as [`new`](Self::new). After an error the board is unchanged.
     pub fn replace(&mut self, board: &Board, later: u64, added: (usize, usize)) -> anyhow::Result<()> {
         let rule = &self.backend.universe().rule;
         let other;
@@ -137,10 +140,10 @@ impl GrowingBoard {
         Ok(())
     }
 
-    /// Continues the run by another rule. Cells in states that the rule does not have become dead.
+    /// Continues the run with another rule. A cell becomes dead if the new rule does not have the cell's state.
     ///
     /// # Errors
-    /// If memory is too small or the device fails. The board is then unchanged.
+    /// If memory is too small or the device fails. After an error the board is unchanged.
     pub fn change_rule(&mut self, rule: Rule) -> anyhow::Result<()> {
         let backend = self.backend.with_rule(rule, self.size)?;
         let board = growth::with_states_of(&self.board()?, &rule)?;
@@ -166,7 +169,7 @@ impl GrowingBoard {
         self.backend.universe()
     }
 
-    /// Returns the whole board. If there are several ranks, only the first one has it.
+    /// Returns the whole board. If there are several ranks, this method succeeds only on the first rank.
     ///
     /// # Errors
     /// If the device fails, the host has too little memory, or this is not the first rank.
@@ -174,19 +177,20 @@ impl GrowingBoard {
         self.board.gathered()?.context("only the first rank has the board")
     }
 
-    /// Calls `take` with the board's rows, part by part, on the first rank only. All ranks must call `parts`.
+    /// On the first rank, calls `take` with the board's rows, part by part. All ranks must call this method.
     ///
     /// # Errors
-    /// As for [`board`](Self::board), and the errors of `take`.
+    /// Fails in the same cases as [`board`](Self::board), and if `take` fails.
     pub fn parts(&self, take: impl FnMut(Range<usize>, &Board) -> anyhow::Result<()>) -> anyhow::Result<()> {
         let mut take = take;
         self.board.each_part(&mut |rows, part| part.map_or(Ok(()), |part| take(rows, part)))
     }
 
-    /// Returns the part of the board that the first board covered. Returns `None` on all ranks except the first.
+    /// Returns the part of the present board that the run's first board covered. Returns `None` on all ranks except the
+    /// first.
     ///
     /// # Errors
-    /// As for [`board`](Self::board).
+    /// Fails in the same cases as [`board`](Self::board).
     pub fn first_window(&self) -> anyhow::Result<Option<Board>> {
         let board = self.board.gathered()?;
         if self.size == self.first_size {
@@ -196,20 +200,20 @@ impl GrowingBoard {
         Ok(board.map(|board| growth::window(&board, self.first_size, corner)).transpose()?)
     }
 
-    /// Returns a copy of the board. Later boards can be compared with the copy, and a board can continue from it.
+    /// Returns a copy of the board, for comparison with later boards or to continue from it.
     ///
     /// # Errors
-    /// As for [`board`](Self::board).
+    /// Fails in the same cases as [`board`](Self::board).
     pub fn snapshot(&self) -> anyhow::Result<Snapshot> {
         let cells = if self.grows() { CopiedCells::Whole(self.board.gathered()?) } else { self.board.copied()? };
         Ok(Snapshot { size: self.size, cells })
     }
 
-    /// Returns a hash by which boards of one run are compared. The hash of a board that grows does not change if all
+    /// Returns a hash that is equal for equal boards of one run. If the board grows, the hash does not change when all
     /// cells move in a direction of growth.
     ///
     /// # Errors
-    /// As for [`board`](Self::board).
+    /// Fails in the same cases as [`board`](Self::board).
     pub fn fingerprint(&mut self) -> anyhow::Result<u64> {
         let grows = self.backend.universe().grows;
         if grows == [false; 2] {
@@ -223,11 +227,12 @@ impl GrowingBoard {
         self.backend.ranks().first(hash.finish())
     }
 
-    /// Returns the numbers of columns and rows by which all cells have moved since `snapshot`, from which this board
-    /// started. Returns `None` if the cells differ in another way. Only moves in directions of growth count.
+    /// Compares the board with `snapshot`, from which this board was made. Returns the numbers of columns and rows by
+    /// which all cells have moved, or `None` if the cells have changed in another way. Cells may move only in
+    /// directions of growth.
     ///
     /// # Errors
-    /// As for [`board`](Self::board).
+    /// Fails in the same cases as [`board`](Self::board).
     pub fn moved_from(&self, snapshot: &Snapshot) -> anyhow::Result<Option<(i64, i64)>> {
         if let Some(is) = self.board.equals(&snapshot.cells)? {
             return Ok(is.then_some((0, 0)));
@@ -247,12 +252,13 @@ impl GrowingBoard {
         matches!(self.backend, Backend::Team(_))
     }
 
-    /// Returns the board of the present size, which does not grow by itself.
+    /// Returns the board of the present size. This inner board never grows.
     pub fn engine(&self) -> &dyn Advance {
         &*self.board
     }
 
-    /// Like [`engine`](Self::engine), for methods that need `&mut`, such as those that count or hash cells.
+    /// Returns the same board as [`engine`](Self::engine), for methods that need `&mut`, such as methods that count or
+    /// hash cells.
     pub fn engine_mut(&mut self) -> &mut dyn Advance {
         &mut *self.board
     }
@@ -276,7 +282,7 @@ impl GrowingBoard {
     /// Runs one generation and returns its numbers of births and deaths.
     ///
     /// # Errors
-    /// As for [`advance`](Self::advance).
+    /// Fails in the same cases as [`advance`](Self::advance).
     pub fn advance_counting(&mut self) -> anyhow::Result<(u64, u64)> {
         self.make_room()?;
         self.room -= 1;
@@ -291,13 +297,13 @@ impl GrowingBoard {
         self.board.population()
     }
 
-    /// Returns the number of generations since the first board.
+    /// Returns the number of generations since the first board of the run.
     pub fn generation(&self) -> u64 {
         self.before + self.board.generation()
     }
 }
 
-/// Returns the initial value of `room`: 0, or the maximum for a board that does not grow.
+/// Returns the initial value of `room`: 0 if the board grows, and the maximum otherwise.
 fn first_room(backend: &Backend) -> u64 {
     if backend.universe().grows == [false; 2] { u64::MAX } else { 0 }
 }

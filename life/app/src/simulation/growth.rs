@@ -1,9 +1,9 @@
-//! Computes when and how a board grows.
+//! Computes when a board must grow, and how large it becomes.
 //!
 //! # Design
 //!
-//! Engines advance only boards of a fixed size. The program examines the board whenever a cell could have come near an
-//! edge, and then makes a larger board if necessary.
+//! Engines advance only boards of a fixed size. The program examines the board whenever a live cell may have come near
+//! an edge. If necessary, the program then makes a larger board.
 
 use std::ops::Range;
 
@@ -13,7 +13,8 @@ use life::{Board, Rule, SizeError};
 /// The board grows if fewer than this number of cells lie between a live cell and an edge.
 const NEAR: u64 = 64;
 
-/// The bounding box of a board's live cells. The parts of the board are added to it one by one.
+/// The bounding box of a board's live cells. The live cells are added to the box in several calls, one for each part of
+/// the board.
 #[derive(Clone, Debug)]
 pub struct Extent {
     columns: Range<usize>,
@@ -22,14 +23,14 @@ pub struct Extent {
 
 impl Default for Extent {
     fn default() -> Self {
-        // An empty box, which any cell extends.
+        // The box is empty, and any cell extends it.
         let none = Range { start: usize::MAX, end: 0 };
         Self { columns: none.clone(), rows: none }
     }
 }
 
 impl Extent {
-    /// Extends the box by the cells of `board`, whose first row is row `first` of the whole board.
+    /// Extends the box by the live cells of `board`, whose first row is row `first` of the whole board.
     pub fn add(&mut self, board: &Board, first: usize) {
         for Run { x, y, length } in board.runs() {
             self.columns = self.columns.start.min(x)..self.columns.end.max(x + length);
@@ -37,9 +38,9 @@ impl Extent {
         }
     }
 
-    /// Returns the number of generations in which no live cell can reach an edge. Live cells spread by at most one cell
-    /// per generation. Only edges in the directions that `grows` selects count. Returns `None` if the number is below
-    /// [`NEAR`].
+    /// Returns the number of generations for which no live cell can reach an edge. Live cells spread by at most one
+    /// cell per generation. Only the edges in the directions that `grows` selects are considered. Returns `None` if the
+    /// number is below [`NEAR`].
     pub fn room(&self, (width, height): (usize, usize), grows: [bool; 2]) -> Option<u64> {
         if self.rows.end == 0 {
             return Some(u64::MAX);
@@ -52,11 +53,11 @@ impl Extent {
     }
 }
 
-/// Returns the size of a larger board, and the position of the old board on it. In each direction of growth, half the
-/// old length is added on both sides, but at least twice [`NEAR`].
+/// Returns the size of a larger board, and the position of the old board on the larger one. In each direction of
+/// growth, both sides are extended by half the old length, but at least by twice [`NEAR`].
 pub fn larger((width, height): (usize, usize), grows: [bool; 2]) -> ((usize, usize), (usize, usize)) {
     let side = |side: usize, grows: bool| {
-        // The kernels work in vectors of 64 cells.
+        // The length is a multiple of 64, because the kernels process vectors of 64 cells.
         let more = if grows { (side / 2).max(2 * NEAR as usize).next_multiple_of(64) } else { 0 };
         (side.saturating_add(2 * more), more)
     };
@@ -64,11 +65,11 @@ pub fn larger((width, height): (usize, usize), grows: [bool; 2]) -> ((usize, usi
     ((width, height), (left, top))
 }
 
-/// Returns a board of `size` with the cells of `board`. The upper left corner of `board` is at `corner`, as (column,
-/// row). Cells that are then outside the new board are omitted.
+/// Returns a board of `size` with the cells of `board`. The upper left corner of `board` is placed at `corner`, as
+/// (column, row). Cells outside the new board are omitted.
 ///
 /// # Errors
-/// As for [`Board::new`].
+/// Fails in the same cases as [`Board::new`].
 pub fn window(board: &Board, size: (usize, usize), corner: (i64, i64)) -> Result<Board, SizeError> {
     let mut window = Board::with_states(size.0, size.1, board.states())?;
     for Run { x, y, length } in board.runs() {
@@ -89,7 +90,8 @@ pub fn window(board: &Board, size: (usize, usize), corner: (i64, i64)) -> Result
     Ok(window)
 }
 
-/// Returns a copy of `board` for the states of `rule`. Cells in states that the rule does not have become dead.
+/// Returns a copy of `board` that can store the states of `rule`. A cell becomes dead if the rule does not have the
+/// cell's state.
 ///
 /// # Errors
 /// If memory is too small.

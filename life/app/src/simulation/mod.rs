@@ -1,4 +1,4 @@
-//! Boards that the program advances. In an unbounded universe, they grow.
+//! Boards that the program advances. In an unbounded universe, the boards grow.
 
 mod advance;
 mod boards;

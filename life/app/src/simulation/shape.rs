@@ -1,4 +1,4 @@
-//! Compares boards that grow. The comparison uses positions relative to the first live cell, which do not change if all
+//! Compares boards that grow. Positions are relative to the first live cell, so these positions do not change if all
 //! cells move or if the board grows.
 
 use std::hash::{DefaultHasher, Hasher};
@@ -6,11 +6,11 @@ use std::hash::{DefaultHasher, Hasher};
 use life::Board;
 use life::board::Run;
 
-/// A run of cells: its position, its length, and the states of its cells if the rule has more than two states. In a
-/// direction of growth, the position is relative to the board's first live cell.
+/// A run of adjacent cells in a row: the run's position, the run's length, and the states of the cells (empty if the
+/// rule has two states). In a direction of growth, the position is relative to the board's first live cell.
 type Part = ((i64, i64), usize, Vec<u8>);
 
-/// Returns the runs of `board`, which is the part of a larger board from row `top` on. The first live cell of the
+/// Returns the runs of `board`. `board` is a part of a larger board, from row `top` on. The first live cell of the
 /// larger board is at `first`.
 fn parts(board: &Board, top: usize, first: (i64, i64), grows: [bool; 2]) -> impl Iterator<Item = Part> + '_ {
     let from = (if grows[0] { first.0 } else { 0 }, if grows[1] { first.1 } else { 0 });
@@ -27,8 +27,8 @@ fn first(board: &Board) -> Option<(i64, i64)> {
     board.runs().next().map(|Run { x, y, .. }| (x as i64, y as i64))
 }
 
-/// A hash of a board whose parts are added one by one. The hash does not change if all cells move in a direction of
-/// growth.
+/// A hash of a board. The cells are added to the hash in several calls, one for each part of the board. If all cells
+/// move in a direction of growth, the hash does not change.
 #[derive(Default)]
 pub struct ShapeHash {
     hasher: DefaultHasher,
@@ -55,8 +55,8 @@ impl ShapeHash {
     }
 }
 
-/// Returns the numbers of columns and rows by which all cells have moved between `then` and `now`. Returns `None` if
-/// the cells differ in another way.
+/// Returns the numbers of columns and rows by which all cells have moved from `then` to `now`. Returns `None` if the
+/// cells have changed in another way.
 pub fn moved(then: &Board, now: &Board, grows: [bool; 2]) -> Option<(i64, i64)> {
     if grows == [false; 2] {
         return (then == now).then_some((0, 0));

@@ -45,8 +45,8 @@ fn both_engines_agree() {
     assert_eq!(after(DeviceSpec::Cpu), after(sim("sim")));
 }
 
-/// Compares simulated kernels with the CPU on all kinds of bounded grids, from a board and from a soup. Also checks
-/// that rules that no kernel supports run on the host's cores.
+/// Compares simulated kernels with the CPU on all kinds of bounded grids, starting from a board and from a soup. Also
+/// checks that a rule that no kernel supports runs on the host's cores.
 #[test]
 fn engines_agree_on_bounded_grids() {
     let of = |text: &str| Universe::of(text.parse().unwrap()).0;
@@ -90,7 +90,7 @@ fn engines_make_and_count_alike() {
     }
 }
 
-/// Checks that the board grows for a glider on the unbounded plane, on every back end that needs no GPU.
+/// Checks that the board of a glider grows on the unbounded plane, on every back end that needs no GPU.
 #[test]
 fn the_plane_grows() {
     let glider = [(1, 0), (2, 1), (0, 2), (1, 2), (2, 2)];

@@ -1,4 +1,4 @@
-//! Bands: the rows of a board that one device, or the host's cores, advance.
+//! Bands. A band consists of the rows of a board that one device, or the host's cores, advance.
 
 use std::ops::Range;
 
@@ -7,16 +7,16 @@ use crate::error::LifeError;
 use crate::soup::rows_of_soup;
 use crate::{Board, CpuSimulation, Simulation};
 
-/// The simulation that advances a band.
+/// The simulation that advances a band: a kernel on a device, or the host's cores.
 pub(super) enum Engine {
     Kernel(Box<Simulation>),
     Cores(Box<CpuSimulation>),
 }
 
-/// A band and its halo, on a separate board. The band's own cells begin `above` rows from the top and `beside` columns
-/// from the left of that board.
+/// A band and its halo, on a separate board. On that board, the band's own cells begin `above` rows from the top and
+/// `beside` columns from the left.
 pub(super) struct Band {
-    /// The number of the band, from 0, counted over all ranks.
+    /// The index of the band among the bands of all ranks, from 0.
     pub(super) number: usize,
     pub(super) rows: Range<usize>,
     pub(super) above: usize,
@@ -27,13 +27,14 @@ pub(super) struct Band {
 }
 
 impl Band {
-    /// Converts row numbers of the whole board to those of the band's board. The band must own the rows.
+    /// Converts row numbers on the whole board to row numbers on the band's board. The band must own the rows.
     pub(super) fn local(&self, rows: &Range<usize>) -> Range<usize> {
         let at = |row: usize| row - self.rows.start + self.above;
         at(rows.start)..at(rows.end)
     }
 
-    /// Returns the number of words of a row and the number of folds, or `None` if rows must be packed for an exchange.
+    /// Returns the number of words of a row and the number of folds (parts of the board that share the same words) in
+    /// the device's layout. Returns `None` if rows must be packed before they are copied to another band.
     pub(super) fn row_layout(&self) -> Option<(usize, u32)> {
         if let Engine::Kernel(life) = &self.engine { life.row_layout() } else { None }
     }
@@ -49,7 +50,7 @@ impl Band {
         }
     }
 
-    /// Waits until the band's device has finished all enqueued generations.
+    /// Waits until the band's device has finished all generations enqueued so far.
     pub(super) fn wait(&self) -> Result<(), LifeError> {
         match &self.engine {
             Engine::Kernel(life) => Ok(life.device().synchronize()?),
@@ -57,7 +58,7 @@ impl Band {
         }
     }
 
-    /// Returns a copy of `rows`, which are numbered as on the whole board. The band must own these rows.
+    /// Returns a copy of `rows`, which are row numbers of the whole board. The band must own these rows.
     pub(super) fn read(&self, rows: &Range<usize>) -> Result<Board, LifeError> {
         let board = match &self.engine {
             Engine::Kernel(life) => life.rows(self.local(rows))?,
@@ -66,7 +67,8 @@ impl Band {
         if self.beside == 0 { Ok(board) } else { moved(&board, self.width, -(self.beside as i64)) }
     }
 
-    /// Replaces rows by those of `board`, from row `first` of the whole board on. The band must own the rows.
+    /// Replaces the band's rows by the rows of `board`. `first` is the number of the first replaced row on the whole
+    /// board. The band must own the rows.
     pub(super) fn write(&mut self, first: usize, board: &Board) -> Result<(), LifeError> {
         let first = self.local(&(first..first)).start;
         match &mut self.engine {
@@ -79,16 +81,16 @@ impl Band {
         }
     }
 
-    /// Divides the band's rows into parts that one call of [`read`](Self::read) may copy.
+    /// Divides the band's rows into ranges that are small enough for one call of [`read`](Self::read).
     pub(super) fn chunks(&self) -> impl Iterator<Item = Range<usize>> + use<> {
         row_chunks(self.rows.clone(), self.width.div_ceil(WORD_BITS))
     }
 
-    /// Fills the band with its rows of the whole board's soup, which has `height` rows.
+    /// Fills the band with its rows of a soup. The soup covers the whole board, which has `height` rows.
     pub(super) fn make_soup(&mut self, height: usize, density: f64, seed: u64) -> Result<(), LifeError> {
         let (width, above) = (self.width, self.above);
         if let Engine::Kernel(life) = &mut self.engine {
-            // The halo is filled too, and its row numbers wrap around.
+            // The soup is also written to the halo, whose row numbers wrap around.
             let first = (self.rows.start + height - above % height) % height;
             return life.make_soup(first, height, density, seed);
         }
@@ -108,8 +110,8 @@ impl Band {
         }
     }
 
-    /// Returns one number for each plane: the contribution of the band's rows to the hash of that plane of the whole
-    /// board.
+    /// For each bit plane (one bit of every cell's state), returns the number that the band's rows contribute to the
+    /// whole board's hash of that bit plane.
     pub(super) fn hash(&mut self) -> Result<Vec<u64>, LifeError> {
         let (local, words_per_row) = (self.local(&self.rows), self.width.div_ceil(WORD_BITS));
         if let Engine::Kernel(life) = &mut self.engine {
@@ -122,14 +124,14 @@ impl Band {
         Ok(hashes)
     }
 
-    /// Returns a copy of the band's rows for [`changes`](Self::changes) to compare with the next generation. Returns
-    /// `None` if the engine itself keeps the previous generation.
+    /// Returns a copy of the band's rows, to be passed to [`changes`](Self::changes) after the next generation. Returns
+    /// `None` if the engine itself stores the previous generation.
     pub(super) fn before(&self) -> Result<Option<Board>, LifeError> {
         if self.beside == 0 { Ok(None) } else { self.read(&self.rows).map(Some) }
     }
 
-    /// Returns the numbers of births and deaths in the band in the last generation. `before` must be the result of a
-    /// call of [`before`](Self::before) one generation earlier.
+    /// Returns the numbers of births and deaths in the band in the last generation. `before` must be the value that
+    /// [`before`](Self::before) returned one generation earlier.
     pub(super) fn changes(&mut self, before: Option<Board>) -> Result<(u64, u64), LifeError> {
         if let Some(before) = before {
             return Ok(before.changes(&self.read(&self.rows)?));
@@ -142,7 +144,8 @@ impl Band {
     }
 }
 
-/// Copies `board` to a board of `width` columns and shifts its cells to the right by `by` columns.
+/// Returns a board of `width` columns that contains the cells of `board`, shifted to the right by a number of columns,
+/// the parameter `by`.
 fn moved(board: &Board, width: usize, by: i64) -> Result<Board, LifeError> {
     let (words_per_row, bits) = (width.div_ceil(WORD_BITS), WORD_BITS as i64);
     let mut planes = board.planes_of_words().map(|words| {

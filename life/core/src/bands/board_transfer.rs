@@ -1,4 +1,5 @@
-//! Copies a board between the first rank and the bands of all ranks, in parts. No rank has to hold the whole board.
+//! Copies a board in parts between the first rank and the bands of all ranks, so that no rank needs memory for the
+//! whole board.
 
 use std::ops::Range;
 
@@ -8,17 +9,17 @@ use crate::Board;
 use crate::board::{WORD_BITS, row_chunks};
 use crate::error::LifeError;
 
-/// A copy in host memory of all rows that a rank owns.
+/// A copy in host memory of all rows that this rank's bands own.
 pub struct BandsCopy(Vec<Board>);
 
 impl Bands<'_> {
-    /// Divides `rows` into parts that are small enough for one call of [`rows`](Self::rows) or
+    /// Divides `rows` into ranges that are small enough for one call of [`rows`](Self::rows) or
     /// [`put_rows`](Self::put_rows).
     pub fn parts(&self, rows: Range<usize>) -> impl Iterator<Item = Range<usize>> + use<> {
         row_chunks(rows, self.spec.width.div_ceil(WORD_BITS))
     }
 
-    /// Returns `rows` of the present board on the first rank, and `None` on the other ranks.
+    /// Returns `rows` of the present board on the first rank. Returns `None` on the other ranks.
     ///
     /// # Errors
     /// If the board lacks one of the rows, if a device or a rank fails, or if memory does not suffice.
@@ -54,7 +55,7 @@ impl Bands<'_> {
         board_of(self.spec.width, rows, &words)
     }
 
-    /// Replaces `rows` of the whole board by `board`. The first rank must pass `Some`. The `board` of other ranks is
+    /// Replaces `rows` of the whole board by `board`. The first rank must pass `Some`. The other ranks' `board` is
     /// ignored.
     ///
     /// # Errors
@@ -84,11 +85,11 @@ impl Bands<'_> {
         Ok(())
     }
 
-    /// Replaces the whole board by the parts that `read` returns. `read` is called on the first rank only, for rows in
-    /// ascending order.
+    /// Replaces the whole board by the parts that `read` returns. Only the first rank calls `read`, with ranges of rows
+    /// in ascending order.
     ///
     /// # Errors
-    /// As for [`put_rows`](Self::put_rows), and the errors of `read`.
+    /// Fails in the same cases as [`put_rows`](Self::put_rows), and if `read` fails.
     pub fn put<E: From<LifeError>>(&mut self, mut read: impl FnMut(Range<usize>) -> Result<Board, E>) -> Result<(), E> {
         for rows in self.parts(0..self.spec.height) {
             let board = if self.ranks.rank() == 0 { Some(read(rows.clone())?) } else { None };
@@ -105,7 +106,8 @@ impl Bands<'_> {
         Ok(BandsCopy(self.bands.iter().map(|band| band.read(&band.rows)).collect::<Result<_, _>>()?))
     }
 
-    /// Replaces the rows of this rank by those of `copy`, which must come from a board with the same bands.
+    /// Replaces the rows of this rank by the copied rows. `copy` must be a result of [`Bands::copy`](Self::copy) for
+    /// the same division into bands.
     ///
     /// # Errors
     /// If the copy has another size, or a device fails.
@@ -115,7 +117,7 @@ impl Bands<'_> {
         pairs.try_for_each(|(band, board)| band.write(band.rows.start, board))
     }
 
-    /// Each rank passes a copy of its rows. Returns true if, on every rank, the rows equal the copy.
+    /// Returns true if, on every rank, the present rows equal the copy that the rank passes.
     ///
     /// # Errors
     /// If a device or a rank fails.

@@ -1,5 +1,5 @@
-//! Exchanges single cells between bands. Topologies need this if they join edges of different bands, or if they rotate
-//! or reflect cells.
+//! Exchanges single cells between bands. A topology needs this if it joins edges of different bands, or if it rotates
+//! or reflects cells.
 
 use super::BoardSpec;
 use super::band::{Band, Engine};
@@ -11,15 +11,15 @@ use multi::ranks::Communicator;
 pub(super) struct CellLink {
     from: usize,
     to: usize,
-    /// The column and row of each cell on the board of band `from`. The list is empty if that band is on another rank.
+    /// The column and row of each cell on the board of band `from`. Empty if band `from` is on another rank.
     sources: Vec<(u32, u32)>,
-    /// The column and row of each cell on the board of band `to`. The list is empty if that band is on another rank.
+    /// The column and row of each cell on the board of band `to`. Empty if band `to` is on another rank.
     targets: Vec<(u32, u32)>,
     cells: usize,
 }
 
-/// Returns all links from or to bands of `rank`, in the same order on every rank. The links fill a halo of `halo` cells
-/// on all four sides of each band, as the topology joins the edges.
+/// Returns all links whose source or target band belongs to `rank`, in the same order on every rank. Together the links
+/// fill a halo of `halo` cells on all four sides of each band. The topology determines which cells are copied.
 pub(super) fn links(spec: &BoardSpec, division: &Division, halo: usize, rank: usize) -> Vec<CellLink> {
     let (width, height, reach) = (spec.width, spec.height, halo as i64);
     let mut links: Vec<CellLink> = Vec::new();
@@ -29,7 +29,7 @@ pub(super) fn links(spec: &BoardSpec, division: &Division, halo: usize, rank: us
         let begin = links.len();
         for y in first..last {
             let is_own_row = (own.start as i64..own.end as i64).contains(&y);
-            // In the band's own rows only the cells to the left and right belong to the halo.
+            // Beside the band's own rows, only the cells to the left and right belong to the halo.
             let (left, right) =
                 (-reach..if is_own_row { 0 } else { width as i64 + reach }, width as i64..width as i64 + reach);
             for x in left.chain(right.filter(|_| is_own_row)) {
@@ -98,8 +98,8 @@ pub(super) fn fill_halos(
     Ok(())
 }
 
-/// Returns the CPU simulation of band `number`, or `None` if `bands` lacks the band. Kernels never exchange single
-/// cells.
+/// Returns the CPU simulation of band `number`, or `None` if that band is not in `bands`. Bands on devices never
+/// exchange single cells.
 fn cores(bands: &mut [Band], number: usize) -> Option<&mut crate::CpuSimulation> {
     let band = bands.iter_mut().find(|band| band.number == number)?;
     match &mut band.engine {

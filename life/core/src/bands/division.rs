@@ -2,7 +2,7 @@
 //!
 //! # Design
 //!
-//! A cost model determines the number of halo rows. With fewer halo rows, there are more exchanges. With more halo
+//! A cost model determines the number of halo rows. Fewer halo rows require more frequent exchanges. With more halo
 //! rows, neighbouring bands compute more cells twice.
 
 use std::ops::Range;
@@ -13,17 +13,17 @@ use super::BoardSpec;
 use crate::cpu::engine_rule;
 use crate::{LifeRung, Topology};
 
-/// A division of a board's rows into bands of nearly equal height. Each member gets one band, but there are at most as
-/// many bands as rows.
+/// A division of a board's rows into bands of nearly equal height. Each member (a device, or the cores of a rank) gets
+/// one band. If there are more members than rows, only as many members as rows get a band.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Division {
     pub(super) height: usize,
-    /// The owner of each band: its rank, and the index of its member on that rank.
+    /// The owner of each band: the rank, and the index of the member on that rank.
     owners: Vec<(usize, usize)>,
 }
 
 impl Division {
-    /// Divides `height` rows into bands. `members` is the number of members of each rank.
+    /// Divides `height` rows into bands. `members` has one entry per rank: the rank's number of members.
     pub(super) fn new(height: usize, members: &[usize]) -> Self {
         let all =
             members.iter().enumerate().flat_map(|(rank, &members)| (0..members).map(move |member| (rank, member)));
@@ -34,7 +34,7 @@ impl Division {
         self.owners.len()
     }
 
-    /// Returns the rank of a band and the index of its member on that rank.
+    /// Returns the rank that owns a band, and the index of the owning member on that rank.
     pub(super) fn owner(&self, band: usize) -> (usize, usize) {
         self.owners[band]
     }
@@ -50,12 +50,12 @@ impl Division {
         (((row as u128 + 1) * self.bands() as u128 - 1) / self.height as u128) as usize
     }
 
-    /// Returns the maximum number of rows of a band.
+    /// Returns the height of the highest band in rows.
     pub(super) fn max_rows(&self) -> usize {
         self.height.div_ceil(self.bands())
     }
 
-    /// Divides `rows` at the bands' borders. Returns each part with the number of the band that owns it.
+    /// Divides `rows` at the bands' borders. Each part comes with the number of the band that owns it.
     pub(super) fn parts(&self, rows: Range<usize>) -> impl Iterator<Item = (usize, Range<usize>)> {
         let bands = if rows.is_empty() { 0..0 } else { self.band_of(rows.start)..self.band_of(rows.end - 1) + 1 };
         bands.map(move |band| {
@@ -65,20 +65,21 @@ impl Division {
     }
 }
 
-/// The kind of a band's halo: whole rows, or cells on all four sides.
+/// The kind of halo that the bands of a board have: whole rows, or cells on all four sides.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum HaloKind {
-    /// The halo has rows above and below the band. If `goes_around` is false, the first band has no halo above it, and
-    /// the last band has none below it. `topology` joins the left and right edges of the band.
+    /// The halo has rows above and below the band. If `goes_around` is false, the first band has no halo rows above it,
+    /// and the last band has no halo rows below it. `topology` says how the left and right edges of the band's board
+    /// are joined.
     Rows { goes_around: bool, topology: Topology },
     /// The halo has cells on all four sides.
     Cells,
 }
 
 impl HaloKind {
-    /// Returns the kind of halo of bands on the host's cores. Whole rows are exchanged if the topology copies rows
-    /// unchanged across the upper and lower edges, and if no cell beyond the left and right edges belongs to another
-    /// band.
+    /// Returns the kind of halo for bands on the host's cores. Bands exchange whole rows if the topology copies rows
+    /// unchanged across the upper and lower edges. In addition, all cells beyond the left and right edges must belong
+    /// to the same band. Otherwise bands exchange single cells.
     pub(super) fn on_cores(topology: Topology) -> Self {
         match topology {
             Topology::Torus { across: 0, down: 0 } => Self::Rows { goes_around: true, topology },
@@ -92,30 +93,30 @@ impl HaloKind {
     pub(super) const BY_KERNELS: Self = Self::Rows { goes_around: true, topology: Topology::TORUS };
 }
 
-/// The number of generations per launch of a kernel. A halo of whole rows on a device has a multiple of this number of
-/// rows.
+/// The number of generations that a kernel runs per launch. On a device, the height of a halo in rows is a multiple of
+/// this constant.
 const OF_KERNELS: usize = 24;
-/// The number of generations per pass of the host's cores. A halo of whole rows on the host has a multiple of this
-/// number of rows.
+/// The number of generations that the host's cores run per pass. On the host, the height of a halo in rows is a
+/// multiple of this constant.
 pub(super) const OF_CORES: usize = 16;
 
 /// The estimated time in seconds for one generation of one cell on a GPU.
 const CELL: f64 = 2e-14;
 /// The estimated time in seconds for one generation of one cell on the host's cores.
 const CELL_ON_CORES: f64 = 5e-12;
-/// The estimated time in seconds of an exchange within a host, without the transfer of its bytes.
+/// The estimated time in seconds of an exchange within a host, without the time to transfer its bytes.
 const EXCHANGE: f64 = 150e-6;
-/// The estimated time in seconds of an exchange between hosts, without the transfer of its bytes.
+/// The estimated time in seconds of an exchange between hosts, without the time to transfer its bytes.
 const EXCHANGE_OF_RANKS: f64 = 300e-6;
 
 /// Returns the number of halo rows, which is the number of generations between two exchanges.
 ///
-/// A band of width w with a halo of H rows computes 2·H·w cells of other bands per generation. The cost of an exchange
-/// is shared by H generations. With c seconds per cell and E seconds per exchange, 2·H·w·c + E/H is least at H = √(E /
+/// A band of width w with a halo of H rows computes 2·H·w cells of other bands per generation. There is one exchange
+/// per H generations. With c seconds per cell and E seconds per exchange, the cost 2·H·w·c + E/H is least at H = √(E /
 /// (2·w·c)).
 ///
-/// A halo has at most half as many rows as its band, so that halos at most double the work on small boards. But it has
-/// at least one row for each generation of a launch.
+/// A halo has at most half as many rows as its band, so that halos at most double the work on small boards. However, a
+/// halo has at least one row for each generation of a launch.
 pub(super) fn halo(spec: &BoardSpec, rows: usize, rung: Option<LifeRung>, is_far: bool, halo_kind: HaloKind) -> usize {
     let (least, cell) = if rung.is_some() { (OF_KERNELS, CELL) } else { (OF_CORES, CELL_ON_CORES) };
     let exchange = if is_far { EXCHANGE_OF_RANKS } else { EXCHANGE };
@@ -127,14 +128,14 @@ pub(super) fn halo(spec: &BoardSpec, rows: usize, rung: Option<LifeRung>, is_far
     }
 }
 
-/// The bandwidth in bytes per second of a transfer through page-locked memory and messages.
+/// The bandwidth in bytes per second of a transfer between ranks through page-locked memory and messages.
 const BYTES_PER_SECOND: f64 = 3e9;
 /// The latency of a message in seconds.
 const MESSAGE: f64 = 100e-6;
 
-/// Returns the number of generations that GPUs run during an exchange of `halo` rows in each direction. These
-/// generations take about as long as the exchange. Their number is at most a quarter of `rows`, the number of rows of a
-/// band.
+/// Returns the number of generations that GPUs run while halos of `halo` rows are exchanged in both directions. Running
+/// these generations takes about as long as the exchange. The result is at most a quarter of `rows`, the number of rows
+/// of a band.
 pub(super) fn late(spec: &BoardSpec, rows: usize, halo: usize) -> usize {
     let exchange = MESSAGE + 2.0 * halo as f64 * spec.width as f64 / 8.0 / BYTES_PER_SECOND;
     let generation = rows as f64 * spec.width as f64 * CELL;

@@ -11,12 +11,12 @@ pub(super) fn gather(ranks: &dyn Communicator, numbers: &[u64]) -> Result<Vec<Ve
     Ok(all.iter().map(|bytes| bytes.chunks_exact(8).map(bytemuck::pod_read_unaligned).collect()).collect())
 }
 
-/// Returns the words of a board: first [`Board::words`], then those of [`Board::ages`].
+/// Returns the words of a board: the words of [`Board::words`], followed by the words of [`Board::ages`].
 pub(super) fn words_of(board: &Board) -> Vec<u32> {
     board.planes_of_words().collect::<Vec<_>>().concat()
 }
 
-/// Makes a board of `words`, which [`words_of`] returned.
+/// Makes a board from `words`, which [`words_of`] returned.
 pub(super) fn board_of(width: usize, rows: usize, words: &[u32]) -> Result<Board, LifeError> {
     let mut planes = words.chunks_exact(rows * width.div_ceil(u32::BITS as usize)).map(<[u32]>::to_vec);
     let alive = planes.next().unwrap_or_default();

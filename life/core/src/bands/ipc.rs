@@ -1,8 +1,9 @@
-//! Direct copies of rows between devices of two ranks on one host, through CUDA's IPC.
+//! Copies rows directly between devices of two ranks on one host, through CUDA's IPC.
 //!
 //! The sender packs rows into a device buffer that both processes can access. The receiver's device copies the rows
-//! from there in stream order. Events order the copies: before the copies of an exchange, each device waits until the
-//! other device has reached the same exchange. A message of one byte reports that an event has been recorded.
+//! from this buffer in stream order. Events order the copies: before it copies, each device waits until the other
+//! device has begun the same exchange. When a rank has recorded its event, it sends the other rank a message of one
+//! byte.
 //!
 //! Each end of a link has two buffers and two events, for even and odd exchanges. When a rank receives the message of
 //! exchange *k*, all copies of exchange *k* − 1 are done. The rank may then overwrite the buffer of exchange *k* − 1.
@@ -15,23 +16,23 @@ use super::Workers;
 use crate::error::LifeError;
 use multi::ranks::Communicator;
 
-/// The environment variable that disables direct copies if it is "off".
+/// The environment variable that disables direct copies if its value is "off".
 const SWITCH: &str = "GRIDSTRIDE_IPC";
 
 /// The size of an IPC handle in bytes.
 const HANDLE: usize = size_of::<IpcHandle>();
 
-/// A matrix that is true for each pair of ranks whose devices can read each other's memory.
+/// A matrix with one entry per pair of ranks. The entry is true if the two ranks' devices can read each other's memory.
 pub(super) struct PeerAccess(Vec<Vec<bool>>);
 
 impl PeerAccess {
-    /// Returns the matrix for ranks that cannot read each other's memory.
+    /// Returns the matrix whose entries are all false.
     pub(super) fn none(ranks: &dyn Communicator) -> Self {
         Self(vec![vec![false; ranks.size()]; ranks.size()])
     }
 
-    /// Tests which ranks can read each other's memory: each device opens a buffer and an event of every other rank's
-    /// devices.
+    /// Tests which ranks can read each other's memory. Each rank tries to open a buffer and an event of every other
+    /// rank's devices.
     pub(super) fn new(ranks: &dyn Communicator, workers: Workers<'_>) -> Result<Self, LifeError> {
         let devices = if let Workers::Kernels(group, _) = workers { group.members() } else { &[] };
         if ranks.size() == 1 {
@@ -64,19 +65,20 @@ impl PeerAccess {
         let others = all.iter().enumerate().map(|(rank, bytes)| rank != ranks.rank() && opens(bytes));
         let opened: Vec<u8> = others.map(u8::from).collect();
         let opened = ranks.all_gather(&opened)?;
-        // SAFETY: every rank closed what it had opened before it sent the results that were gathered above.
+        // SAFETY: `all_gather` returned, so every rank has sent its results. A rank closes what it opened before it
+        // sends them.
         given.into_iter().for_each(|(buffer, _)| unsafe { buffer.free() });
         let both = |a: usize, b: usize| opened[a][b] == 1 && opened[b][a] == 1;
         Ok(Self((0..all.len()).map(|a| (0..all.len()).map(|b| a != b && both(a, b)).collect()).collect()))
     }
 
-    /// Returns true if the devices of these two ranks can read each other's memory.
+    /// Returns true if the devices of ranks `one` and `other` can read each other's memory.
     pub(super) fn are(&self, one: usize, other: usize) -> bool {
         self.0[one][other]
     }
 }
 
-/// Returns a number that identifies this host and its present boot.
+/// Returns a number that identifies this host since its last boot.
 fn host() -> u64 {
     let mut hasher = DefaultHasher::new();
     for file in ["/proc/sys/kernel/random/boot_id", "/etc/hostname"] {
@@ -96,13 +98,13 @@ fn handle(bytes: &[u8], i: usize) -> IpcHandle {
 pub(super) struct IpcLink {
     own: [IpcEvent; 2],
     theirs: [OpenedEvent; 2],
-    /// The buffers of the rows to send, if this end sends rows.
+    /// The two buffers from which the other end reads rows, if this end sends rows.
     own_rows: Option<[IpcBuffer<u32>; 2]>,
-    /// The buffers of the other end, if this end receives rows.
+    /// The two buffers of the other end, if this end receives rows.
     their_rows: Option<[OpenedBuffer<u32>; 2]>,
 }
 
-/// One end of an [`IpcLink`] before it has received the other end's handles.
+/// One end of an [`IpcLink`] that has not received the other end's handles yet.
 pub(super) struct PendingLink {
     device: Device,
     own: [IpcEvent; 2],
@@ -112,7 +114,8 @@ pub(super) struct PendingLink {
 }
 
 impl PendingLink {
-    /// Makes one end of a link on `device`. If this end sends rows, `words` is the number of words of each buffer.
+    /// Makes one end of a link on `device`. Pass `Some(words)` if this end sends rows, with the number of words of each
+    /// buffer.
     pub(super) fn new(device: &Device, words: Option<usize>) -> Result<Self, LifeError> {
         let [(even, of_even), (odd, of_odd)] = [device.ipc_event()?, device.ipc_event()?];
         let mut handles = [of_even.0, of_odd.0].concat();
@@ -127,10 +130,11 @@ impl PendingLink {
         Ok(Self { device: device.clone(), own: [even, odd], own_rows, handles })
     }
 
-    /// Exchanges handles with the other end of each link. `ends` lists the ends on this rank, each with the rank of its
-    /// other end. All ranks must pass their links in the same order.
+    /// Exchanges handles with the other end of each link. `ends` contains the ends on this rank, each with the rank of
+    /// the other end. All ranks must pass their links in the same order.
     pub(super) fn connect(ends: Vec<(usize, Self)>, ranks: &dyn Communicator) -> Result<Vec<IpcLink>, LifeError> {
-        // An end from which rows leave sends four handles and receives two; the other end the reverse.
+        // An end that sends rows sends four handles and receives two. An end that receives rows sends two handles and
+        // receives four.
         let received = |end: &Self| vec![0; HANDLE * if end.own_rows.is_some() { 2 } else { 4 }];
         let mut handles: Vec<Vec<u8>> = ends.iter().map(|(_, end)| received(end)).collect();
         let sends: Vec<_> = ends.iter().map(|(rank, end)| (*rank, &end.handles[..])).collect();
@@ -150,18 +154,19 @@ impl PendingLink {
 }
 
 impl IpcLink {
-    /// Returns the buffer for the rows of exchange `number` if this end sends rows.
+    /// Returns the buffer for the rows that this end sends in exchange `number`. Returns `None` if this end receives
+    /// rows.
     pub(super) fn leaving(&mut self, number: u64) -> Option<&mut Buffer<u32>> {
         self.own_rows.as_mut().map(|rows| &mut *rows[(number % 2) as usize])
     }
 
-    /// Records the event by which the other end waits until this device has reached exchange `number`.
+    /// Records the event that tells the other end's device that this device has reached exchange `number`.
     pub(super) fn record(&mut self, number: u64) -> Result<(), LifeError> {
         Ok(self.own[(number % 2) as usize].record()?)
     }
 
-    /// Makes the device wait until the other end has reached exchange `number`. Then copies the rows to `words` if this
-    /// end receives rows. The caller must have received the other end's message of this exchange.
+    /// Makes the device wait until the other end's device has reached exchange `number`. Then copies the rows to
+    /// `words` if this end receives rows. The caller must have received the other end's message of this exchange.
     pub(super) fn receive(&self, number: u64, words: Option<&mut Buffer<u32>>) -> Result<(), LifeError> {
         let which = (number % 2) as usize;
         self.theirs[which].wait()?;

@@ -1,9 +1,9 @@
-//! Halo rows that arrive late: they are advanced to the band's generation on a separate board.
+//! Advances halo rows that arrive late until they reach the band's generation. A separate board contains these rows.
 //!
-//! While rows are exchanged, the band runs as many generations as its old halo allows. The rows that arrive are that
-//! many generations behind. A [`LateHalo`] advances them next to copies of the band's own rows, which were made when
-//! the exchange began. The advanced rows are then copied into the halo, except the outermost ones: each generation
-//! makes one more of them wrong.
+//! During an exchange of rows, the band runs the generations for which its old halo is correct. When the new halo rows
+//! arrive, the rows are behind by that number of generations. A [`LateHalo`] advances these rows together with copies
+//! of the band's own border rows. The copies were made when the exchange began. Each generation makes one more of the
+//! outermost rows wrong. Finally the rows that are still correct are copied into the halo.
 
 use std::ops::Range;
 
@@ -14,13 +14,13 @@ use super::band::{Band, Engine};
 use crate::error::LifeError;
 use crate::{LifeRung, Simulation};
 
-/// A board that consists of the halo rows above a band, copies of the band's first and last rows, and the halo rows
-/// below it.
+/// A board of three parts, from top to bottom: the halo rows above a band, copies of the band's first and last rows,
+/// and the halo rows below the band.
 pub(super) struct LateHalo {
     pub(super) life: Simulation,
     /// The number of halo rows on each side of the band.
     halo: usize,
-    /// The maximum number of generations by which rows may be behind the band.
+    /// The maximum number of generations by which arriving halo rows may be behind the band.
     max_late: usize,
     staging: Buffer<u32>,
 }
@@ -31,7 +31,7 @@ impl LateHalo {
         (width, 2 * (halo + max_late))
     }
 
-    /// The rung that advances the late halo rows. It supports boards of every size.
+    /// The rung that advances the late halo rows. This rung supports boards of every size.
     pub(super) const RUNG: LifeRung = LifeRung::Bitpacked;
 
     pub(super) fn new(device: &Device, spec: &BoardSpec, halo: usize, max_late: usize) -> Result<Self, LifeError> {
@@ -41,15 +41,15 @@ impl LateHalo {
         Ok(Self { life, halo, max_late, staging })
     }
 
-    /// Returns a function that converts row numbers of the halo: from the band's board to this board. The band owns
+    /// Returns a function that maps a halo row's number on the band's board to its number on this board. The band owns
     /// `rows` rows.
     pub(super) fn halo_row(&self, rows: usize) -> impl Fn(usize) -> usize + use<> {
         let (halo, max_late) = (self.halo, self.max_late);
         move |at| if at < halo { at } else { at - rows + 2 * max_late }
     }
 
-    /// Copies the rows of the band that are needed to advance the late halo rows by `late` generations. `generation` is
-    /// the present generation.
+    /// Copies the band's border rows, which are needed to advance the late halo rows by `late` generations.
+    /// `generation` is the number of the present generation.
     pub(super) fn copy_own_rows(&mut self, band: &Band, late: usize, generation: u64) -> Result<(), LifeError> {
         let Engine::Kernel(life) = &band.engine else { return Ok(()) };
         let (first, end) = (band.above, band.above + band.rows.len());
@@ -60,7 +60,7 @@ impl LateHalo {
     }
 
     /// Advances the late halo rows by the `late` generations that the band has run since the exchange began. Then
-    /// copies these rows into the band's halo.
+    /// copies the advanced rows into the band's halo.
     pub(super) fn finish(&mut self, band: &mut Band, late: usize) -> Result<(), LifeError> {
         let below = band.above + band.rows.len();
         let Engine::Kernel(life) = &mut band.engine else { return Ok(()) };

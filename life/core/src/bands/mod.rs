@@ -1,21 +1,23 @@
-//! A board in bands of rows, on several devices and ranks.
+//! Boards that are divided into bands of rows, on several devices and ranks.
 //!
 //! Each band is a separate board with a halo: copies of its neighbours' rows above and below. Each generation makes one
-//! more row of the halo wrong, beginning with the outermost. When all rows of the halo are wrong, they are copied
-//! again. The number of halo rows affects only the time (`division.rs`).
+//! more row of the halo wrong, beginning with the outermost row. When all rows of the halo are wrong, the bands copy
+//! the rows from their neighbours again (an exchange). The number of halo rows affects the speed, not the result
+//! (`division.rs`).
 //!
 //! Some topologies join edges so that cells beyond the left and right edges belong to other bands. The halo of a band
-//! then has cells on all four sides, which are copied one by one.
+//! then has cells on all four sides. These cells are copied one by one.
 //!
 //! All ranks must call the functions of [`Bands`] in the same order.
 //!
 //! # Design
 //!
-//! Kernels do not distinguish bands from whole boards: they advance a band's board as a torus. Rows are packed for an
-//! exchange, unless both boards have the same row layout. `Topology::source` finds the cells that are exchanged one by
+//! Kernels advance a band's board as a torus, like any other board. Rows are packed for an exchange, unless the boards
+//! of both bands have the same row layout. `Topology::source` returns the source of each cell that is exchanged one by
 //! one.
 //!
-//! Boards are read and hashed in pieces of at most 64 MiB, so that a band needs little more memory than its two boards.
+//! Boards are read and hashed in parts of at most 64 MiB. A band therefore needs little more memory than its two
+//! boards, the present one and the next one.
 
 use std::fmt;
 
@@ -56,23 +58,22 @@ pub struct BoardSpec {
     pub height: usize,
     /// The rule that advances the board.
     pub rule: Rule,
-    /// How the edges of the board are joined. Kernels treat every topology as a torus.
+    /// How the edges of the board are joined. Kernels ignore this field and always compute a torus.
     pub topology: Topology,
     /// The number of the board's first generation.
     pub from: u64,
 }
 
-/// The devices or cores that advance the bands of a rank.
+/// The devices or cores that advance the bands of one rank.
 #[derive(Clone, Copy)]
 pub enum Workers<'g> {
     /// The host's cores, which advance one band.
     Cores,
-    /// The members of a group, which advance one band each. If the rung is `None`, it is the [default
-    /// rung](super::default_rung).
+    /// The members of a group. Each member advances one band. `None` selects the [default rung](super::default_rung).
     Kernels(&'g Group, Option<LifeRung>),
 }
 
-/// A board in bands of rows, on the members of a group and on all ranks.
+/// A board divided into bands of rows, one for each member of a group on each rank.
 ///
 /// ```
 /// # use life::{Bands, Rule, Topology, Workers, bands::BoardSpec};
@@ -91,16 +92,16 @@ pub struct Bands<'c> {
     /// The bands of this rank.
     bands: Vec<Band>,
     halos: HaloExchange,
-    /// The devices of the bands that kernels advance.
+    /// The devices that advance the bands, or `None` for the host's cores.
     group: Option<Group>,
-    /// The number of generations that the bands can run before their own rows become wrong.
+    /// The number of generations that the bands can still run before their own rows become wrong.
     correct_for: usize,
-    /// The preferred number of generations to run at once, at most the number of halo rows.
+    /// The preferred number of generations between two exchanges, at most the number of halo rows.
     at_once: u64,
     generation: u64,
 }
 
-/// How halos are copied from the device of one rank to that of another.
+/// How halos are copied from a device of one rank to a device of another rank.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum HaloTransport {
     /// All halos are copied through CUDA's IPC.
@@ -118,7 +119,7 @@ impl fmt::Display for HaloTransport {
     }
 }
 
-/// Values that a test sets in place of the plan's values.
+/// Values that a test uses instead of the plan's values.
 #[derive(Clone, Copy, Default, Debug)]
 struct Overrides {
     /// The number of halo rows.
@@ -136,10 +137,10 @@ enum HaloExchange {
 }
 
 impl<'c> Bands<'c> {
-    /// Makes a board in bands that begins with the soup of [`Board::random`].
+    /// Makes a board in bands. The first generation is the soup that [`Board::random`] makes.
     ///
     /// # Errors
-    /// As for [`dead`](Self::dead), and if `density` is not in 0..=1.
+    /// Fails in the same cases as [`dead`](Self::dead), and if `density` is not in 0..=1.
     pub fn soup(
         ranks: &'c dyn Communicator,
         workers: Workers<'_>,
@@ -157,13 +158,13 @@ impl<'c> Bands<'c> {
     /// Makes a board of dead cells in bands.
     ///
     /// # Errors
-    /// [`LifeError`] if memory does not suffice for a band, if a kernel does not support the board, or if some ranks
-    /// have devices and others none.
+    /// [`LifeError`] if memory does not suffice for a band, if a kernel does not support the board, or if only some
+    /// ranks have devices.
     pub fn dead(ranks: &'c dyn Communicator, workers: Workers<'_>, spec: BoardSpec) -> Result<Self, LifeError> {
         Self::with(ranks, workers, spec, Overrides::default())
     }
 
-    /// Like [`dead`](Self::dead), with the values that `overrides` sets.
+    /// Makes a board of dead cells like [`dead`](Self::dead), but with the values that `overrides` sets.
     fn with(
         ranks: &'c dyn Communicator,
         workers: Workers<'_>,
@@ -171,7 +172,7 @@ impl<'c> Bands<'c> {
         overrides: Overrides,
     ) -> Result<Self, LifeError> {
         let BoardSpec { width, height, rule, from, .. } = spec;
-        // Reports a wrong size before any band is made.
+        // Rejects an invalid size before any band is made.
         Board::check_size(width, height)?;
         let peers = if overrides.by_messages { PeerAccess::none(ranks) } else { PeerAccess::new(ranks, workers)? };
         let plan = BandPlan::new(ranks, workers, &spec, overrides, &peers)?;
@@ -220,7 +221,7 @@ impl<'c> Bands<'c> {
             if self.plan.division.bands() > 1 {
                 let correct_for = self.correct_for as u64;
                 // During an exchange, the bands run the generations for which their old halos are still correct. If
-                // they run none, the exchange comes before the halo would cut a launch short.
+                // there are none, the exchange takes place early enough that the old halo does not shorten a launch.
                 let late = if correct_for < left && self.correct_for <= self.plan.late { correct_for } else { 0 };
                 if late > 0 || correct_for < left.min(self.at_once) {
                     self.exchange(late as usize)?;
@@ -240,13 +241,13 @@ impl<'c> Bands<'c> {
     /// Waits until all bands of this rank have finished their generations.
     ///
     /// # Errors
-    /// As for [`advance`](Self::advance).
+    /// Fails in the same cases as [`advance`](Self::advance).
     pub fn wait(&self) -> Result<(), LifeError> {
         self.bands.iter().try_for_each(Band::wait)
     }
 
-    /// Fills the halos of all bands. Meanwhile the bands run `late` generations, for which their old halos must be
-    /// correct.
+    /// Fills the halos of all bands. During the exchange, the bands run `late` generations, for which their old halos
+    /// must be correct.
     fn exchange(&mut self, late: usize) -> Result<(), LifeError> {
         let (group, bands) = (self.group.as_ref(), &mut self.bands);
         match &mut self.halos {
@@ -266,7 +267,7 @@ impl<'c> Bands<'c> {
     /// Returns the number of cells of the whole board that are not dead.
     ///
     /// # Errors
-    /// As for [`advance`](Self::advance).
+    /// Fails in the same cases as [`advance`](Self::advance).
     pub fn population(&mut self) -> Result<u64, LifeError> {
         let of_rank = self.bands.iter_mut().map(Band::population).sum::<Result<u64, _>>()?;
         Ok(self.sums(&[of_rank])?[0])
@@ -275,7 +276,7 @@ impl<'c> Bands<'c> {
     /// Returns the [`Board::hash`] of the whole board.
     ///
     /// # Errors
-    /// As for [`advance`](Self::advance).
+    /// Fails in the same cases as [`advance`](Self::advance).
     pub fn hash(&mut self) -> Result<u64, LifeError> {
         let mut hashes = vec![0_u64; Board::planes(self.spec.rule.states())];
         for band in &mut self.bands {
@@ -287,7 +288,7 @@ impl<'c> Bands<'c> {
     /// Runs one generation and returns the numbers of births and deaths in it.
     ///
     /// # Errors
-    /// As for [`advance`](Self::advance).
+    /// Fails in the same cases as [`advance`](Self::advance).
     pub fn advance_counting(&mut self) -> Result<(u64, u64), LifeError> {
         let before = self.bands.iter().map(Band::before).collect::<Result<Vec<_>, _>>()?;
         self.advance(1)?;
@@ -300,7 +301,7 @@ impl<'c> Bands<'c> {
         Ok((sums[0], sums[1]))
     }
 
-    /// Adds up each of `numbers` over all ranks, modulo 2⁶⁴.
+    /// Returns the sum of each of `numbers` over all ranks, modulo 2⁶⁴.
     fn sums(&self, numbers: &[u64]) -> Result<Vec<u64>, LifeError> {
         let mut sums = vec![0_u64; numbers.len()];
         for of_rank in gather(self.ranks, numbers)? {
@@ -319,12 +320,13 @@ impl<'c> Bands<'c> {
         self.generation
     }
 
-    /// Returns the rung of this rank's bands, or `None` if the host's cores advance them.
+    /// Returns the rung that advances this rank's bands, or `None` if the host's cores advance them.
     pub fn rung(&self) -> Option<LifeRung> {
         self.plan.rung
     }
 
-    /// Returns the name of the rung that advances this rank's bands, or of the cores' instruction set.
+    /// Returns the name of the rung that advances this rank's bands. If the host's cores advance them, returns the name
+    /// of their instruction set.
     pub fn engine_name(&self) -> String {
         match self.plan.rung {
             Some(rung) => rung.to_string(),
@@ -332,7 +334,7 @@ impl<'c> Bands<'c> {
         }
     }
 
-    /// Returns the number of bands of the board, over all ranks.
+    /// Returns the number of bands of the board, summed over all ranks.
     pub fn count(&self) -> usize {
         self.plan.division.bands()
     }
@@ -342,7 +344,7 @@ impl<'c> Bands<'c> {
         self.plan.halo - self.plan.late
     }
 
-    /// Returns how halos are copied between ranks, or `None` unless several ranks have devices.
+    /// Returns the way in which halos are copied between ranks. Returns `None` unless several ranks have devices.
     pub fn transport(&self) -> Option<HaloTransport> {
         self.plan.transport
     }

@@ -1,4 +1,4 @@
-//! The plan of a board's bands: the size of each band's board and the memory that it needs.
+//! Plans the bands of a board: the size of each band's board, and the memory that it needs.
 
 use launch::Device;
 
@@ -12,7 +12,7 @@ use crate::error::LifeError;
 use crate::{Board, CpuSimulation, LifeRung, Topology, check_on, default_rung, device_bytes};
 use multi::ranks::Communicator;
 
-/// The size and topology of a band's board, and the position of the band on it.
+/// The size and topology of the board on which a band is computed, and the position of the band on that board.
 pub(super) struct BandShape {
     pub(super) above: usize,
     pub(super) beside: usize,
@@ -21,13 +21,13 @@ pub(super) struct BandShape {
     pub(super) topology: Topology,
 }
 
-/// The division of a board into bands, with their halos and their rung.
+/// The plan of a board in bands: the division into bands, the size of the halos, and the rung that advances the bands.
 pub(super) struct BandPlan {
     pub(super) division: Division,
-    /// The number of generations after an exchange for which the bands' own rows stay correct.
+    /// The number of generations that the bands can run after an exchange before their own rows become wrong.
     pub(super) halo: usize,
-    /// The maximum number of generations that bands run during an exchange. The halo rows that then arrive are behind
-    /// by as many generations.
+    /// The maximum number of generations that bands run during an exchange. Halo rows that arrive after the exchange
+    /// are behind by that many generations.
     pub(super) late: usize,
     pub(super) halo_kind: HaloKind,
     pub(super) rung: Option<LifeRung>,
@@ -58,7 +58,7 @@ impl BandPlan {
         let halo_kind = if kernels.is_some() { HaloKind::BY_KERNELS } else { HaloKind::on_cores(spec.topology) };
         let is_far = is_far(ranks, kernels.is_some());
         let best = overrides.halo.unwrap_or_else(|| halo_of(spec, rows, rung_for(rows), is_far, halo_kind));
-        // The ranks may have different devices. All of them use the largest halo.
+        // Ranks with different devices may compute different halos. All ranks use the largest one.
         let best = gather(ranks, &[best as u64])?.iter().flatten().max().map_or(best, |&best| best as usize);
         let is_remote = kernels.is_some() && ranks.size() > 1 && division.bands() > 1;
         let transport = is_remote.then(|| match are_all_direct(&division, best, peers) {
@@ -71,7 +71,7 @@ impl BandPlan {
             }
             _ => 0,
         };
-        // The halo of a test includes the late rows.
+        // A halo that a test sets already includes the late rows.
         let halo = if overrides.halo.is_some() { best } else { best + late };
         let height = if division.bands() == 1 { rows } else { rows + 2 * halo };
         let rung = rung_for(height);
@@ -97,12 +97,12 @@ impl BandPlan {
     }
 }
 
-/// Returns true if the ranks run on several hosts, or if there are several ranks without devices.
+/// Returns true if the ranks run on several hosts, or if there are several ranks that use cores only.
 fn is_far(ranks: &dyn Communicator, are_kernels: bool) -> bool {
     ranks.size() > if are_kernels { ranks.local_size() } else { 1 }
 }
 
-/// The memory that a band needs, and the device that has it.
+/// The memory that a band needs, and the device or host on which it needs the memory.
 #[derive(Clone, Debug)]
 pub struct BandMemory {
     /// The name of the device or of the cores.
@@ -116,7 +116,7 @@ pub struct BandMemory {
 /// Returns the memory that each band of this rank needs.
 ///
 /// # Errors
-/// As for [`Bands::dead`](super::Bands::dead).
+/// Fails in the same cases as [`Bands::dead`](super::Bands::dead).
 pub fn memory(ranks: &dyn Communicator, workers: Workers<'_>, spec: &BoardSpec) -> Result<Vec<BandMemory>, LifeError> {
     Board::check_size(spec.width, spec.height)?;
     let plan = BandPlan::new(ranks, workers, spec, Overrides::default(), &PeerAccess::new(ranks, workers)?)?;
@@ -136,16 +136,16 @@ pub fn memory(ranks: &dyn Communicator, workers: Workers<'_>, spec: &BoardSpec) 
     Ok(own.map(memory).collect())
 }
 
-/// Returns the rung that would advance the bands of this board, or `None` for the host's cores.
+/// Returns the rung that would advance the bands of a board of this `spec`, or `None` for the host's cores.
 ///
 /// # Errors
-/// As for [`Bands::dead`](super::Bands::dead).
+/// Fails in the same cases as [`Bands::dead`](super::Bands::dead).
 pub fn rung(ranks: &dyn Communicator, workers: Workers<'_>, spec: &BoardSpec) -> Result<Option<LifeRung>, LifeError> {
     Board::check_size(spec.width, spec.height)?;
     Ok(BandPlan::new(ranks, workers, spec, Overrides::default(), &PeerAccess::none(ranks))?.rung)
 }
 
-/// Returns a name for a band's device or cores, for error messages.
+/// Returns a name for the device or cores of a band, for error messages.
 pub(super) fn place(ranks: &dyn Communicator, workers: Workers<'_>, member: usize) -> String {
     let place = match workers {
         Workers::Cores => "the processor's cores".to_owned(),

@@ -1,8 +1,8 @@
 //! Exchanges whole rows between bands.
 //!
-//! Rows between members of a rank are copied from device to device. Rows between ranks are copied the same way if IPC
-//! allows it (`ipc.rs`). Otherwise they pass through page-locked memory and messages. During such an exchange, the
-//! bands run the generations for which their old halos are correct (`late_halo.rs`).
+//! Rows between members of one rank are copied from device to device. Rows between ranks are copied in the same way if
+//! CUDA's IPC is available (`ipc.rs`). Otherwise the rows pass through page-locked memory and messages. During such a
+//! slow exchange, the bands run the generations for which their old halos are correct (`late_halo.rs`).
 
 use std::ops::{DerefMut, Range};
 
@@ -23,30 +23,30 @@ use multi::ranks::Communicator;
 struct Piece {
     /// The rows, numbered as on the whole board.
     rows: Range<usize>,
-    /// The target of the first of `rows`: the number of a row on the other band's board.
+    /// The number of the destination row of the first of `rows`, on the other band's board.
     at: usize,
 }
 
-/// All rows that are copied from one band to another.
+/// The connection through which rows of one band are copied into the halo of another band.
 pub(super) struct Link {
     from: usize,
     to: usize,
     pieces: Vec<Piece>,
-    /// False if rows are copied without packing, because both boards have the same layout.
+    /// True if rows are packed for the copy. False if both boards have the same row layout.
     is_packed: bool,
-    /// The link through IPC, if the other end is a device of another rank and both devices can read each other's
+    /// The link through CUDA's IPC. `None` unless the bands are on different ranks whose devices can read each other's
     /// memory.
     direct: Option<IpcLink>,
-    /// The buffer for the rows to send, or `None` if another rank sends them.
+    /// The buffer for the rows to send, or `None` if another rank sends the rows.
     outgoing: Option<Staging>,
-    /// The buffer for the rows that arrive, or `None` if another rank receives them.
+    /// The buffer for the rows that arrive, or `None` if another rank receives the rows.
     incoming: Option<Staging>,
 }
 
-/// A buffer for the rows of a link.
+/// A buffer for the rows of one link.
 struct Staging {
     on_device: Option<Buffer<u32>>,
-    /// The copy in host memory. It is empty if rows are copied from device to device.
+    /// The rows in host memory. Empty if rows are copied from device to device.
     on_host: Box<dyn DerefMut<Target = [u32]>>,
 }
 
@@ -64,7 +64,8 @@ impl Staging {
     }
 }
 
-/// Returns the halo rows above and below a band as pieces, each with the number of the band that owns it.
+/// Returns the halo rows above and below a band as pieces. Each piece comes with the number of the band that owns its
+/// rows.
 fn halo_of(division: &Division, band: usize, halo: usize, goes_around: bool) -> Vec<(usize, Piece)> {
     let (own, all) = (division.rows(band), division.rows(division.bands() - 1).end);
     let (above, below) = halo_rows(division, band, halo, goes_around);
@@ -84,8 +85,8 @@ fn halo_of(division: &Division, band: usize, halo: usize, goes_around: bool) -> 
     pieces
 }
 
-/// Returns the numbers of halo rows above and below a band. If `goes_around` is false, the halo ends at the edge of the
-/// board, because cells beyond the edge are dead in every generation.
+/// Returns the number of halo rows above a band and the number of halo rows below the band. If `goes_around` is false,
+/// the halo ends at the edge of the board, because cells beyond the edge are dead in every generation.
 pub(super) fn halo_rows(division: &Division, band: usize, halo: usize, goes_around: bool) -> (usize, usize) {
     let (own, all) = (division.rows(band), division.rows(division.bands() - 1).end);
     if goes_around { (halo, halo) } else { (halo.min(own.start), halo.min(all - own.end)) }
@@ -95,14 +96,14 @@ pub(super) fn halo_rows(division: &Division, band: usize, halo: usize, goes_arou
 #[derive(Default)]
 pub(super) struct RowExchange {
     links: Vec<Link>,
-    /// One late halo per band of this rank. Empty if bands run no generations during an exchange.
+    /// One board of late halo rows per band of this rank. Empty if bands run no generations during an exchange.
     late_halos: Vec<LateHalo>,
     /// The number of exchanges that have begun so far.
     exchanges: u64,
 }
 
-/// Returns the source, the destination and the rows for each pair of bands between which rows are copied. The order is
-/// the same on every rank.
+/// Returns one entry for each pair of bands between which rows are copied: the source band, the destination band and
+/// the rows. The order is the same on every rank.
 fn row_links(division: &Division, halo: usize, goes_around: bool) -> Vec<(usize, usize, Vec<Piece>)> {
     let mut links: Vec<(usize, usize, Vec<Piece>)> = Vec::new();
     for to in 0..division.bands() {
@@ -126,8 +127,8 @@ pub(super) fn are_all_direct(division: &Division, halo: usize, peers: &PeerAcces
 }
 
 impl RowExchange {
-    /// Makes the links of `bands`, which are the bands of this rank. Halo rows that arrive may be up to `late`
-    /// generations behind the band.
+    /// Makes the links of `bands`, which are the bands of this rank. Halo rows may arrive up to `late` generations
+    /// behind the band.
     pub(super) fn new(
         division: &Division,
         (halo, goes_around, late): (usize, bool, usize),
@@ -138,7 +139,7 @@ impl RowExchange {
     ) -> Result<Self, LifeError> {
         let (rank, mut links, mut pending, mut layouts) = (ranks.rank(), Vec::new(), Vec::new(), Vec::new());
         let found = |band: usize| bands.iter().find(|other| other.number == band);
-        // The row layout of each band's device. It is 0 if rows must be packed.
+        // The row layout of each band's board, or zeros if its rows must be packed.
         for band in bands {
             let (words, folds) = band.row_layout().filter(|_| late == 0).unwrap_or_default();
             layouts.extend([band.number as u64, words as u64, folds.into()]);
@@ -190,7 +191,7 @@ impl RowExchange {
 
     /// Fills the halos of all bands. While rows pass through the host, the bands run `late` generations from generation
     /// `generation` on. Afterwards the `late` outermost halo rows are wrong. The host enqueues the work of all members
-    /// of `group` before it waits for any of them.
+    /// of `group` before it waits for any of the members.
     pub(super) fn exchange(
         &mut self,
         group: Option<&Group>,
@@ -215,7 +216,7 @@ impl RowExchange {
                 }
                 _ => None,
             });
-            // Copies both directions of all links concurrently.
+            // Both directions of all links are copied concurrently.
             group.copy_all(&on_devices.collect::<Vec<_>>())?;
         }
         for link in links.iter_mut() {
@@ -266,8 +267,8 @@ impl RowExchange {
     }
 }
 
-/// Sends and receives the rows that messages transfer. For a link through IPC, each end sends one byte, which reports
-/// that its event has been recorded.
+/// Sends and receives rows that are transferred by messages. For a link through IPC, each end instead sends one byte,
+/// which tells the other end that this end's event has been recorded.
 fn send(links: &mut [Link], division: &Division, ranks: &dyn Communicator) -> Result<(), LifeError> {
     let mut sends: Vec<(usize, &[u8])> = Vec::new();
     let mut receives: Vec<(usize, &mut [u8])> = Vec::new();
@@ -288,7 +289,7 @@ fn send(links: &mut [Link], division: &Division, ranks: &dyn Communicator) -> Re
     Ok(ranks.exchange(&sends, &mut receives)?)
 }
 
-/// Copies the rows that `band` sends to the buffer of `link`, packed or not, for exchange `number`.
+/// Copies the rows that `band` sends in exchange `number` to the buffer of `link`, packed or not.
 fn pack(band: &mut Band, link: &mut Link, number: u64) -> Result<(), LifeError> {
     let Link { pieces, is_packed, direct, outgoing, .. } = link;
     let mut at = 0;
@@ -329,7 +330,8 @@ fn unpack(band: &mut Band, pieces: &[Piece], is_packed: bool, incoming: &mut Sta
     }
 }
 
-/// Writes the rows of `words` into a board on a device. `row` converts the first row of a piece to a row of that board.
+/// Writes the rows in `words` to a board on a device. `row` maps the number of a piece's first row to a row of that
+/// board.
 fn put(
     life: &mut Simulation,
     pieces: &[Piece],

@@ -1,5 +1,5 @@
-//! Compares bands with the reference implementation, for all rungs, classes of rules, topologies, and numbers of
-//! members and ranks.
+//! Compares boards in bands with the reference implementation, for all rungs, classes of rules and topologies, and for
+//! several numbers of members and ranks.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -21,7 +21,7 @@ fn spec(text: &str, (width, height): (usize, usize)) -> BoardSpec {
     BoardSpec { width, height, rule, topology, from: 1 }
 }
 
-/// Makes a soup whose cells have all states of the rule.
+/// Makes a soup in which all states of the rule occur.
 fn board((width, height): (usize, usize), rule: &Rule) -> Board {
     let mut board = Board::with_states(width, height, rule.states()).unwrap();
     for (i, (x, y)) in Board::random(width, height, 0.4, 5).unwrap().cells().enumerate() {
@@ -37,9 +37,9 @@ impl From<Option<usize>> for Overrides {
 }
 
 /// Returns the boards that the reference implementation computes from generation 1 on: one after each batch of
-/// generations, and a further one after one more generation.
+/// generations, and a last one after one more generation.
 ///
-/// The boards are cached for all ranks, members and rungs.
+/// The boards are cached, because tests with different ranks, members and rungs need the same boards.
 fn expected(text: &str, size: (usize, usize), batches: &[u64]) -> Arc<Vec<Board>> {
     type Key = (String, (usize, usize), Vec<u64>);
     static KNOWN: Mutex<Option<HashMap<Key, Arc<Vec<Board>>>>> = Mutex::new(None);
@@ -57,7 +57,7 @@ fn expected(text: &str, size: (usize, usize), batches: &[u64]) -> Arc<Vec<Board>
     Arc::clone(boards)
 }
 
-/// Compares bands with the reference after each batch of generations, from generation 1 on.
+/// Compares bands with the reference implementation after each batch of generations, from generation 1 on.
 fn check(
     text: &str,
     size: (usize, usize),
@@ -171,7 +171,7 @@ fn ranks_agree_with_the_reference_by_every_rule_and_topology() {
 fn ranks_with_members_agree_with_the_reference() {
     for size in 1..=4 {
         in_threads(size, |ranks| {
-            // Ranks may have different numbers of members.
+            // Different ranks may have different numbers of members.
             let group = group(1 + ranks.rank() % 2);
             for (text, rung) in [
                 ("B3/S23", LifeRung::Streaming),
@@ -185,8 +185,8 @@ fn ranks_with_members_agree_with_the_reference() {
     }
 }
 
-/// Checks both transports of halos. The ranks are threads here, so their simulated devices can read each other's memory
-/// unless the test disables it.
+/// Checks both transports of halos. In this test the ranks are threads, so their simulated devices can read each
+/// other's memory unless the test disables it.
 #[test]
 fn halos_of_ranks_come_directly_or_late() {
     in_threads(3, |ranks| {
@@ -202,7 +202,7 @@ fn halos_of_ranks_come_directly_or_late() {
             let direct = Bands::dead(ranks, workers, spec(text, (70, 60))).unwrap();
             assert_eq!(direct.transport(), Some(HaloTransport::Direct));
             check(text, (70, 60), workers, Some(7), ranks, &BATCHES);
-            // Five bands have 12 rows each. A halo with more rows takes them from several bands.
+            // Each of the five bands has 12 rows. A halo of more than 12 rows therefore takes rows from several bands.
             for (halo, late) in [(7, 3), (6, 0), (17, 4), (5, 4)] {
                 let overrides = Overrides { halo: Some(halo), late: Some(late), by_messages: true };
                 let life = Bands::with(ranks, workers, spec(text, (70, 60)), overrides).unwrap();

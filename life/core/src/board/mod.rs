@@ -1,8 +1,8 @@
 //! Boards with one bit per cell.
 //!
 //! A row is packed into 32-bit words, in the layout of the bit-packed kernels. A board is therefore copied to and from
-//! a device without conversion. 65536 × 65536 cells need 512 MiB. For rules of more than two states, further words of
-//! the same layout hold the states.
+//! a device without conversion. A board of 65536 × 65536 cells needs 512 MiB. For rules of more than two states,
+//! further words of the same layout store the states.
 
 use std::ops::Range;
 
@@ -27,12 +27,12 @@ pub struct Board {
     height: usize,
     words_per_row: usize,
     words: Vec<u32>,
-    /// For more than two states, the ages of the cells: their states minus 1. One vector per bit of the ages, the
-    /// lowest bit first.
+    /// The ages of the cells for rules of more than two states. The age of a cell is its state minus 1. There is one
+    /// vector per bit of the ages, the lowest bit first.
     ages: Vec<Vec<u32>>,
 }
 
-/// A run of live cells, as in run-length encoding: `length` cells of row `y` from column `x` on.
+/// A run of live cells, as in run-length encoding. The run contains `length` cells of row `y` from column `x` on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Run {
     /// The column of the first cell.
@@ -140,7 +140,7 @@ impl Board {
         words_needed(width, height).map(drop)
     }
 
-    /// Makes the board whose packed rows are `words`, in the layout of [`Board::words`].
+    /// Makes a board from `words`: its packed rows, in the layout of [`Board::words`].
     ///
     /// # Errors
     /// [`WordsError`] if no board has this size, if there are not `words_per_row * height` words, or if a bit beyond
@@ -173,12 +173,12 @@ impl Board {
         self.words_per_row
     }
 
-    /// Returns all rows one after the other, each [`Board::words_per_row`] words long.
+    /// Returns all rows, one after the other. Each row has [`Board::words_per_row`] words.
     pub fn words(&self) -> &[u32] {
         &self.words
     }
 
-    /// Converts the board to the words of all rows without copying them.
+    /// Converts the board into the words of all its rows, without copying.
     pub fn into_words(self) -> Vec<u32> {
         self.words
     }
@@ -301,19 +301,19 @@ impl Board {
             .flat_map(|(y, row)| row_runs(row).map(move |(x, length)| Run { x, y, length }))
     }
 
-    /// Returns the words of all rows for writing. Bits beyond the width must stay 0.
+    /// Returns the words of all rows for writing. The caller must leave the bits beyond the width 0.
     pub(super) fn words_mut(&mut self) -> &mut [u32] {
         &mut self.words
     }
 
-    /// Returns the index of a cell's word, and the cell's bit in it.
+    /// Returns the index of the word that contains a cell, and the cell's bit in that word.
     fn position(&self, x: usize, y: usize) -> (usize, usize) {
         assert!(x < self.width && y < self.height, "cell ({x}, {y}) is outside {}x{} cells", self.width, self.height);
         (y * self.words_per_row + x / WORD_BITS, x % WORD_BITS)
     }
 }
 
-/// Draws small boards as rows of `.` and `O`. For large boards, prints the size and the population only.
+/// Prints small boards as rows of `.` and `O`. For large boards, prints only the size and the population.
 impl std::fmt::Debug for Board {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Board {}x{}, {} alive", self.width, self.height, self.population())?;
@@ -329,24 +329,26 @@ impl std::fmt::Debug for Board {
     }
 }
 
-/// Returns the mask of the used bits in a row's last word. `width` must be at least 1.
+/// Returns the mask of the bits in a row's last word that belong to cells. `width` must be at least 1.
 pub fn last_word_mask(width: usize) -> u32 {
     u32::MAX >> ((WORD_BITS - width % WORD_BITS) % WORD_BITS)
 }
 
-/// A board with at least this number of words is processed on several cores.
+/// The minimum number of words of a board that is processed on several cores.
 pub(super) const ALL_CORES: usize = 1 << 16;
 
 /// The maximum number of words that are read, written or packed at once: 64 MiB.
 pub(crate) const CHUNK_WORDS: usize = 1 << 24;
 
-/// Divides `rows` into parts of at most [`CHUNK_WORDS`] words, but of at least one row.
+/// Divides `rows` into ranges of at most [`CHUNK_WORDS`] words. A range has at least one row, even if the row has more
+/// words.
 pub(crate) fn row_chunks(rows: Range<usize>, words_per_row: usize) -> impl Iterator<Item = Range<usize>> {
     let (end, count) = (rows.end, (CHUNK_WORDS / words_per_row).max(1));
     rows.step_by(count).map(move |first| first..(first + count).min(end))
 }
 
-/// Returns the number of words of a board of this size. Fails if a side is 0 or if `usize` cannot count the cells.
+/// Returns the number of words of a board of this size. Fails if a side is 0 or if the number of cells overflows
+/// `usize`.
 pub(super) fn words_needed(width: usize, height: usize) -> Result<usize, SizeError> {
     if width == 0 || height == 0 {
         return Err(SizeError::Zero { width, height });
@@ -356,7 +358,7 @@ pub(super) fn words_needed(width: usize, height: usize) -> Result<usize, SizeErr
     width.div_ceil(WORD_BITS).checked_mul(height).ok_or(overflow)
 }
 
-/// Returns the runs of ones in a row's words, as (first column, length).
+/// Returns the runs of ones in the words of a row, as (first column, length).
 fn row_runs(row: &[u32]) -> impl Iterator<Item = (usize, usize)> + '_ {
     let mut x = 0;
     std::iter::from_fn(move || {
@@ -366,8 +368,8 @@ fn row_runs(row: &[u32]) -> impl Iterator<Item = (usize, usize)> + '_ {
     })
 }
 
-/// Returns the first column from `x` on whose bit differs from the bits of `flip`, which are all 0 or all 1. Returns
-/// the number of columns in the words if there is no such column.
+/// Searches from column `x` on for the first bit that differs from the bits of `flip`, and returns its column. The bits
+/// of `flip` must be all 0 or all 1. If there is no such column, returns the number of columns in `row`.
 #[inline]
 fn seek(row: &[u32], x: usize, flip: u32) -> usize {
     let mut index = x / WORD_BITS;

@@ -8,7 +8,7 @@ impl Board {
     /// Makes a board of dead cells for rules of `states` states, from 2 to 256.
     ///
     /// # Errors
-    /// As for [`Board::new`].
+    /// Fails in the same cases as [`Board::new`].
     pub fn with_states(width: usize, height: usize, states: u16) -> Result<Self, SizeError> {
         let mut board = Self::new(width, height)?;
         for _ in 1..Self::planes(states) {
@@ -17,18 +17,18 @@ impl Board {
         Ok(board)
     }
 
-    /// Returns the number of bits per cell for rules of `states` states. One bit is set if the cell is not dead. The
-    /// other bits hold its age.
+    /// Returns the number of bits per cell for rules of `states` states. One bit says that the cell is not dead. The
+    /// other bits are the cell's age.
     pub fn planes(states: u16) -> usize {
-        // The age of a live cell is 0, and the highest age is the number of states minus 2.
+        // The lowest age is 0 (live cells), and the highest age is the number of states minus 2.
         1 + (u16::BITS - states.saturating_sub(2).leading_zeros()) as usize
     }
 
-    /// Makes the board whose rows are `words` and whose cells have the `ages`. `ages` has one vector per bit of the
-    /// ages, the lowest bit first.
+    /// Makes a board whose packed rows are `words` and whose cells have the `ages`. `ages` has one vector per bit of
+    /// the ages, the lowest bit first.
     ///
     /// # Errors
-    /// As for [`Board::from_words`], for `words` and for each vector of `ages`.
+    /// Fails in the same cases as [`Board::from_words`], for `words` and for each vector of `ages`.
     pub fn from_words_and_ages(
         width: usize,
         height: usize,
@@ -42,23 +42,25 @@ impl Board {
         Ok(board)
     }
 
-    /// Returns the maximum number of states that the board can hold: 2ⁿ + 1 for ages of n bits, but at most 256.
+    /// Returns the maximum number of states that the board can store: 2ⁿ + 1 for ages of n bits, but at most 256.
     pub fn states(&self) -> u16 {
         ((1 << self.ages.len()) + 1).min(256)
     }
 
-    /// Returns the bits of the cells' ages, the lowest bit first, each in the layout of [`Board::words`]. Live and dead
-    /// cells have age 0.
+    /// Returns one vector per bit of the cells' ages, the lowest bit first, each in the layout of [`Board::words`].
+    /// Live and dead cells have age 0.
     pub fn ages(&self) -> &[Vec<u32>] {
         &self.ages
     }
 
-    /// Returns the words of each plane: first [`Board::words`], then each bit of [`Board::ages`].
+    /// Returns the words of each bit plane: first the words of [`Board::words`], then the words of each bit of
+    /// [`Board::ages`].
     pub(crate) fn planes_of_words(&self) -> impl Iterator<Item = &[u32]> {
         [&self.words].into_iter().chain(&self.ages).map(|words| &words[..])
     }
 
-    /// Returns the state of the cell in column `x` of row `y`: 0 if it is dead, 1 if it is alive.
+    /// Returns the state of the cell in column `x` of row `y`. The state is 0 for a dead cell, 1 for a live cell, and
+    /// higher for a dying cell.
     ///
     /// # Panics
     /// If the cell is outside the board.
@@ -72,7 +74,7 @@ impl Board {
     /// Sets the state of the cell in column `x` of row `y`.
     ///
     /// # Panics
-    /// If the cell is outside the board, or the board cannot hold the state.
+    /// If the cell is outside the board, or the board cannot store the state.
     pub fn set_state(&mut self, x: usize, y: usize, state: u8) {
         assert!(u16::from(state) < self.states(), "state {state} was given to a board of {} states", self.states());
         self.set(x, y, state > 0);

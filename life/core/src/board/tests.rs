@@ -61,10 +61,11 @@ fn impossible_sizes_are_errors() {
     let (width, height) = (usize::MAX, 2);
     assert_eq!(Board::new(width, height), Err(SizeError::Overflow { width, height }));
     assert_eq!(Board::new(0, 5).unwrap_err().to_string(), "a board of 0x5 has no cells: both sides must be at least 1");
-    // A board of `usize::MAX` cells can be counted but not stored.
+    // `usize` can represent the number of cells of this board, but memory cannot store them.
     let error = Board::new(usize::MAX, 1).unwrap_err();
     assert!(matches!(error, SizeError::OutOfMemory { width: usize::MAX, height: 1, .. }), "{error}");
-    // A narrow and high board: the cells can be counted, but the bytes of its words overflow.
+    // The board is one cell wide and very high. `usize` can represent the number of cells, but not the number of bytes
+    // of its words.
     let error = Board::new(1, usize::MAX).unwrap_err();
     assert!(matches!(error, SizeError::OutOfMemory { bytes: usize::MAX, .. }), "{error}");
 }
@@ -83,7 +84,7 @@ fn words_are_checked() {
 }
 
 proptest! {
-    /// Checks that setting, filling, counting and listing cells agree with a plain list of cells.
+    /// Checks that a board agrees with a plain list of cells after cells are set, filled, counted and listed.
     #[test]
     fn agrees_with_a_set_of_cells(
         width in 1..100usize,
@@ -106,7 +107,7 @@ proptest! {
         let runs: Vec<_> = board.runs().collect();
         runs.iter().for_each(|&run| filled.fill_run(run));
         prop_assert_eq!(&filled, &board);
-        // Runs of one row never touch.
+        // Two runs of one row never touch.
         prop_assert!(runs.windows(2).all(|pair| pair[0].y < pair[1].y || pair[0].x + pair[0].length < pair[1].x));
         prop_assert_eq!(Board::from_words(width, height, board.words().to_vec()), Ok(board));
     }

@@ -4,10 +4,10 @@ use thiserror::Error;
 
 use super::board::{Board, Run, WORD_BITS};
 
-/// A pattern: live cells in a rectangular box, independent of a board.
+/// A pattern: live cells in a rectangular box that are not yet on a board.
 ///
-/// A pattern with a very large box needs memory only for its runs of live cells. State 0 is a dead cell and state 1 a
-/// live one. Cells in the further states of a rule are kept in a separate list.
+/// A pattern with a very large box needs memory only for its runs of live cells. In state 0 a cell is dead, and in
+/// state 1 it is alive. Cells in other states are stored in a separate list.
 #[derive(Clone, Debug, Default)]
 pub struct Pattern {
     /// The name of the pattern in its file.
@@ -20,16 +20,16 @@ pub struct Pattern {
     pub rule: Option<String>,
     /// The generation number in the pattern's file.
     pub generation: u64,
-    /// The column and row of the box's upper left corner on the plane, as the pattern's file gives them.
+    /// The column and row of the box's upper left corner on the plane, read from the pattern's file.
     pub origin: (i64, i64),
-    /// The live cells as runs that do not touch, row by row from the left. Empty if `packed` holds the cells.
+    /// The live cells as runs that do not touch, row by row from the left. Empty if `packed` contains the cells.
     runs: Vec<Run>,
-    /// The live cells with one bit for each cell of the box. `None` if `runs` holds the cells.
+    /// The live cells with one bit for each cell of the box. `None` if `runs` contains the cells.
     packed: Option<Board>,
     others: Vec<(Run, u8)>,
 }
 
-/// The reason why a text is not a pattern, with the position in the text.
+/// The reason why a text cannot be parsed as a pattern, and the position of the mistake in the text.
 #[derive(Clone, PartialEq, Eq, Error)]
 #[error("line {line}, column {column}: {message}")]
 pub struct ParseError {
@@ -37,13 +37,13 @@ pub struct ParseError {
     pub line: usize,
     /// The column in characters, counted from 1.
     pub column: usize,
-    /// The message: what is wrong, and what to write instead.
+    /// The message, which says what is wrong and what to write instead.
     pub message: String,
 }
 
 gridstride::debug_as_displayed!(ParseError);
 
-/// The error of a pattern that is larger than the board on which it should be placed.
+/// The error that a pattern is larger than the board on which it should be placed.
 #[derive(Clone, Copy, PartialEq, Eq, Error)]
 #[error(
     "the pattern of {pattern_width}x{pattern_height} cells is larger than the grid of {width}x{height}: \
@@ -63,29 +63,30 @@ pub struct PlaceError {
 gridstride::debug_as_displayed!(PlaceError);
 
 impl Pattern {
-    /// Makes a pattern of live cells, which are passed as (column, row) in any order. The box is the smallest one that
-    /// begins at (0, 0).
+    /// Makes a pattern of live cells, given as (column, row) in any order. The box is the smallest one that contains
+    /// the cells and begins at (0, 0).
     pub fn from_cells(cells: impl IntoIterator<Item = (usize, usize)>) -> Self {
         Self::from_runs(cells.into_iter().map(|(x, y)| Run { x, y, length: 1 }).collect())
     }
 
     /// Makes an empty pattern with a box of this size. [`Pattern::push`] adds its cells.
     ///
-    /// The pattern keeps one bit per cell of the box if that needs at most `budget` bytes, and a list of runs
-    /// otherwise. If `budget` is the length of the parsed text, the memory is proportional to that length, even for a
-    /// very large box.
+    /// The pattern stores one bit per cell of the box if that needs at most `budget` bytes. Otherwise the pattern
+    /// stores a list of runs. If `budget` is the length of the parsed text, the memory is proportional to that length,
+    /// even for a very large box.
     pub fn with_budget(width: usize, height: usize, budget: usize) -> Self {
         let bytes = width.div_ceil(WORD_BITS).checked_mul(height).and_then(|words| words.checked_mul(size_of::<u32>()));
         let packed = bytes.filter(|&bytes| bytes <= budget).and_then(|_| Board::new(width, height).ok());
         Self { width, height, packed, ..Self::default() }
     }
 
-    /// Makes a pattern of the live cells of `board`, in a box of the board's size.
+    /// Makes a pattern with the live cells of `board`, in a box of the board's size.
     pub fn from_board(board: Board) -> Self {
         Self { width: board.width(), height: board.height(), packed: Some(board), ..Self::default() }
     }
 
-    /// Makes a pattern of runs of live cells in any order. The box is the smallest one that begins at (0, 0).
+    /// Makes a pattern from runs of live cells in any order. The box is the smallest one that contains the runs and
+    /// begins at (0, 0).
     pub fn from_runs(mut runs: Vec<Run>) -> Self {
         runs.sort_unstable_by_key(|run| (run.y, run.x));
         runs.dedup_by(|next, last| {
@@ -101,8 +102,8 @@ impl Pattern {
         Self { width, height, runs, ..Self::default() }
     }
 
-    /// Adds the live cells of `run`, which must follow all present cells in row order. The box grows if a cell is
-    /// outside it.
+    /// Adds the live cells of `run`, which must come after all present cells in row order. If a cell is outside the
+    /// box, the box grows.
     pub fn push(&mut self, run: Run) {
         self.contain(run);
         match (&mut self.packed, self.runs.last_mut()) {
@@ -112,8 +113,8 @@ impl Pattern {
         }
     }
 
-    /// Adds the cells of `run` in state `state`. The pattern must not contain these cells yet. State 1 is added as by
-    /// [`Pattern::push`].
+    /// Adds the cells of `run` in state `state`. The pattern must not contain these cells yet. If `state` is 1, the
+    /// method does the same as [`Pattern::push`].
     pub fn push_state(&mut self, run: Run, state: u8) {
         match state {
             0 => {}
@@ -148,7 +149,7 @@ impl Pattern {
         packed + self.runs.capacity() * size_of::<Run>() + self.others.capacity() * size_of::<(Run, u8)>()
     }
 
-    /// Returns the cells in states above 1 as runs with their state, in the order in which they were added.
+    /// Returns the cells in states above 1 as runs, each with its state, in the order in which they were added.
     pub fn others(&self) -> &[(Run, u8)] {
         &self.others
     }
@@ -175,7 +176,8 @@ impl Pattern {
     }
 }
 
-/// Two patterns are equal if their names, boxes, rules, generations, positions and cells are equal.
+/// Two patterns are equal if their names, boxes, rules, generations, positions and cells are equal. The representation
+/// of the cells does not matter.
 impl PartialEq for Pattern {
     fn eq(&self, other: &Self) -> bool {
         self.name == other.name
@@ -189,11 +191,11 @@ impl PartialEq for Pattern {
 
 impl Eq for Pattern {}
 
-/// Functions that place patterns on a board.
+/// These functions place patterns on a board.
 impl Board {
     /// Makes the live cells of `pattern` alive. The pattern's upper left corner is at column `x` and row `y`, and cells
     /// that cross an edge wrap around. Other cells are unchanged. Cells in states above 1 are placed if the board can
-    /// hold their state.
+    /// store their state.
     ///
     /// # Errors
     /// [`PlaceError`] if the pattern's box is wider or higher than the board.
@@ -201,11 +203,11 @@ impl Board {
         self.place_rows(pattern, (x, y), 0, self.height())
     }
 
-    /// Like [`place`](Self::place), for a part of a larger board: this board holds the rows from `first` on of a board
-    /// of `height` rows.
+    /// Places `pattern` like [`place`](Self::place), but on a part of a larger board. The larger board has `height`
+    /// rows, and `self` contains its rows from `first` on.
     ///
     /// # Errors
-    /// As for [`place`](Self::place).
+    /// Fails in the same cases as [`place`](Self::place).
     pub fn place_rows(
         &mut self,
         pattern: &Pattern,
@@ -237,7 +239,8 @@ impl Board {
         Ok(())
     }
 
-    /// Places `pattern` in the middle. If the free space is odd, the larger half is to the right and below.
+    /// Places `pattern` in the middle of the board. If the number of free columns or rows is odd, the larger part is to
+    /// the right or below.
     ///
     /// # Errors
     /// [`PlaceError`] if the pattern's box is wider or higher than the board.

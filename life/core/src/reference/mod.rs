@@ -1,5 +1,5 @@
-//! The reference implementation. It stores one byte per cell and looks up the nine cells of each neighbourhood one by
-//! one.
+//! The reference implementation, which stores one byte per cell. To compute a cell, it looks up the nine cells of the
+//! neighbourhood one by one.
 
 use super::board::Board;
 use super::{Rule, Topology};
@@ -8,10 +8,10 @@ use super::{Rule, Topology};
 /// 0 or 1.
 ///
 /// The neighbours of a cell are the cells at the eight offsets around it, columns modulo the width and rows modulo the
-/// height. On a torus one or two cells wide or high, some offsets lead to the same cell or to the cell itself. Such a
-/// cell counts once per offset.
+/// height. On a torus that is one or two cells wide or high, several offsets can lead to the same neighbour, or to the
+/// cell itself. That neighbour then counts several times, once per offset.
 ///
-/// The sums are updated column by column, which makes this function faster than [`step_by`].
+/// This function updates sums of neighbours column by column, which makes it faster than [`step_by`].
 ///
 /// # Panics
 /// If there are not `width * height` cells.
@@ -37,11 +37,12 @@ pub fn step(cells: &[u8], width: usize, height: usize) -> Vec<u8> {
     next
 }
 
-/// The offsets (x, y) of the nine cells of a neighbourhood. The first offset belongs to the highest bit of a
+/// The offsets (x, y) of the nine cells of a neighbourhood. The first offset corresponds to the highest bit of a
 /// neighbourhood's number.
 const NINE: [(i64, i64); 9] = [(-1, -1), (0, -1), (1, -1), (-1, 0), (0, 0), (1, 0), (-1, 1), (0, 1), (1, 1)];
 
-/// Returns the next generation of `rule` on a board of `width` × `height` cells. `cells` has their states, row-major.
+/// Returns the next generation of `rule` on a board of `width` × `height` cells. `cells` contains their states,
+/// row-major.
 ///
 /// # Panics
 /// If there are not `width * height` cells.
@@ -76,7 +77,7 @@ pub fn advance(board: &Board, generations: u64) -> Board {
 
 /// Returns `board` after `generations` generations of a rule on a topology. `board` is generation `from`.
 ///
-/// If the rule has births without neighbours (B0), its [phases](Rule::phases) alternate.
+/// If the rule has births without neighbours (B0), the function alternates between the two rules of [`Rule::phases`].
 pub fn advance_by(board: &Board, rule: &Rule, topology: Topology, from: u64, generations: u64) -> Board {
     let (width, height) = (board.width(), board.height());
     let phases = rule.phases();

@@ -3,8 +3,8 @@
 use super::*;
 use crate::RuleAndTopology;
 
-/// Makes a board of the size in the rule's suffix, with the cells of `rows` at (x, y). An `o` is a live cell, and a
-/// digit is a state.
+/// Makes a board of the size in the rule's suffix. Places `rows` with their upper left corner at (x, y). An `o` is a
+/// live cell, and a digit is a state.
 fn board(rule: &str, x: usize, y: usize, rows: &[&str]) -> (RuleAndTopology, Board) {
     let rule: RuleAndTopology = rule.parse().unwrap();
     let grid = rule.grid.unwrap();
@@ -34,8 +34,8 @@ fn the_general_step_is_the_fast_one() {
     }
 }
 
-/// Checks Nathan Thompson's replicator of HighLife. After 12 generations there are two copies, and after 24 generations
-/// two copies at twice the distance.
+/// Checks Nathan Thompson's replicator of HighLife. After 12 generations there are two copies. After 24 generations
+/// there are again two copies, at twice the distance.
 #[test]
 fn highlife_has_a_replicator() {
     let rows = ["..ooo", ".o..o", "o...o", "o..o.", "ooo.."];
@@ -90,9 +90,9 @@ fn a_hexagonal_neighbourhood_has_six() {
     assert_eq!(after(&start, 1).cells().collect::<Vec<_>>(), [(4, 3), (3, 4), (5, 4), (4, 5)]);
 }
 
-/// Checks that a hexagonal table has the same effect as in Golly. Under this table a live cell survives alone, and a
-/// dead cell is born if the cell above it is alive. Read as a Generations rule, the table needs the cell to the lower
-/// right for a birth.
+/// Checks that the table of a hexagonal rule has the same effect as in Golly. Under this rule a live cell without
+/// neighbours survives, and a dead cell is born if the cell above it is alive. If the same table is part of a
+/// Generations rule, a dead cell is instead born if the cell to its lower right is alive.
 #[test]
 fn a_hexagonal_map_begins_at_the_lower_row() {
     const TABLE: &str = "MAPQIAAAAAAAAAAAAAAAAAAAA";
@@ -101,7 +101,7 @@ fn a_hexagonal_map_begins_at_the_lower_row() {
     assert_eq!(next(&format!("{TABLE}/3:T9,9")), [(3, 3), (4, 4)]);
 }
 
-/// Checks the rows of Wolfram's rule 30 from one cell: 1, 111, 11001, 1101111, …
+/// Checks that Wolfram's rule 30 produces these rows from one cell: 1, 111, 11001, 1101111, …
 #[test]
 fn wolframs_rules_grow_downwards() {
     let rows = after(&board("W30:P21,12", 10, 0, &["o"]), 11);
@@ -119,11 +119,11 @@ fn a_glider_comes_back_where_the_edges_lead() {
     let glider = |suffix: &str| board(&format!("B3/S23{suffix}"), 8, 8, &GLIDER);
     let torus = glider(":T20,20");
     assert_eq!(after(&torus, 80), torus.1);
-    // On a shifted torus it returns displaced by the shift.
+    // On a shifted torus the glider returns displaced by the shift.
     let shifted = glider(":T20+1,20");
     let moved = board("B3/S23:T20", 9, 8, &GLIDER).1;
     assert_eq!(after(&shifted, 80), moved);
-    // On a plane it becomes a block in the corner.
+    // On a plane the glider becomes a block in the corner.
     let plane = glider(":P20,20");
     assert_eq!(after(&plane, 200).cells().collect::<Vec<_>>(), [(18, 18), (19, 18), (18, 19), (19, 19)]);
     assert_eq!(after(&glider(":T20,20"), 200).population(), 5);
@@ -131,30 +131,31 @@ fn a_glider_comes_back_where_the_edges_lead() {
 
 #[test]
 fn a_glider_on_a_klein_bottle_comes_back_mirrored() {
-    // The glider crosses the lower edge, which is reversed. It starts at column 8 of 40 and returns mirrored.
+    // The glider crosses the lower edge, which is joined in reverse. It starts at column 8 of 40 and returns mirrored.
     let klein = board("B3/S23:K40*,20", 8, 8, &GLIDER);
     let back = after(&klein, 80);
-    // 20 cells to the right and down are (28, 28). With left and right exchanged this is (39 - 28 - 2, 8).
+    // Without the reversal, the glider would arrive at (28, 28), 20 cells to the right and down. With left and right
+    // exchanged, its left column is 39 - 28 - 2 and its upper row is 8.
     let mirrored: Vec<String> = GLIDER.iter().map(|row| row.chars().rev().collect()).collect();
     let mirrored: Vec<&str> = mirrored.iter().map(String::as_str).collect();
     assert_eq!(back, board("B3/S23:T40,20", 39 - 28 - 2, 8, &mirrored).1);
     assert_eq!(after(&klein, 160).population(), 5);
 }
 
-/// Checks that a spaceship on a cross-surface is reflected after it crosses an edge, and unchanged after it crosses
-/// again.
+/// Checks that a spaceship on a cross-surface is reflected when it crosses an edge. When it crosses an edge again, it
+/// must have its first orientation.
 #[test]
 fn a_spaceship_on_a_cross_surface_comes_back_after_two_rounds() {
     let rows = [".o..o", "o....", "o...o", "oooo."];
     let ship = board("B3/S23:C20,20", 8, 3, &rows);
-    // It moves 2 cells to the left per 4 generations.
+    // The spaceship moves 2 cells to the left per 4 generations.
     let once = after(&ship, 40);
     let flipped: Vec<&str> = rows.iter().rev().copied().collect();
     assert_eq!(once, board("B3/S23:T20,20", 8, 20 - 3 - 4, &flipped).1);
     assert_eq!(after(&ship, 80), ship.1);
 }
 
-/// Checks that a spaceship that leaves a sphere's board by the upper edge enters it by the left edge.
+/// Checks that a spaceship that leaves a sphere's board by the upper edge returns by the left edge.
 #[test]
 fn a_spaceship_on_a_sphere_turns() {
     // The spaceship moves up in the columns 18 to 21.
@@ -162,12 +163,12 @@ fn a_spaceship_on_a_sphere_turns() {
     let ship = board("B3/S23:S40", 18, 8, &rows);
     let turned = after(&ship, 60);
     assert_eq!(turned.population(), 9);
-    // After 30 cells it has moved 8 up and then to the right.
+    // The spaceship moves 30 cells: 8 cells up to the edge, and then to the right.
     assert!(turned.cells().all(|(x, y)| x > 15 && (16..24).contains(&y)), "{turned:?}");
 }
 
-/// B0123478/S01234678 is Life with live and dead exchanged. As in Golly, its empty board is shown as empty in every
-/// generation.
+/// Checks B0123478/S01234678, which is Life with live and dead cells exchanged. As in Golly, its empty board is shown
+/// as empty in every generation.
 #[test]
 fn anti_life_is_life() {
     let glider = board("AntiLife:T20,20", 8, 8, &GLIDER);

@@ -1,11 +1,12 @@
-//! Hensel's letters: classes of neighbourhoods that differ only by rotations and reflections.
+//! Hensel's letters. Each letter names a class of neighbourhoods that differ only by rotations and reflections.
 
 use super::{CENTRE, MOORE};
 
-/// The letters for each count of neighbours from 0 to 4.
+/// The letters for each number of live neighbours from 0 to 4.
 const LETTERS: [&str; 5] = ["", "ce", "aceikn", "aceijknqry", "aceijknqrtwyz"];
 
-/// One neighbourhood for each letter of [`LETTERS`], in the same order. Each octal digit is a row of the neighbourhood.
+/// One example neighbourhood for each letter of [`LETTERS`], in the same order. Each octal digit is a row of three
+/// cells.
 const SHAPES: [&[usize]; 5] = [
     &[],
     &[0o400, 0o200],
@@ -14,14 +15,14 @@ const SHAPES: [&[usize]; 5] = [
     &[0o710, 0o505, 0o252, 0o550, 0o612, 0o542, 0o704, 0o641, 0o650, 0o702, 0o611, 0o514, 0o603],
 ];
 
-/// Returns the letters of `count` neighbours in alphabetical order, each with a neighbourhood. From five neighbours on,
-/// a letter describes the dead neighbours.
+/// Returns the letters for `count` live neighbours in alphabetical order, each with an example neighbourhood. If
+/// `count` is 5 or more, a letter describes the positions of the dead neighbours.
 pub(super) fn shapes(count: usize) -> impl Iterator<Item = (char, usize)> {
     let (few, flip) = if count > 4 { (8 - count, MOORE) } else { (count, 0) };
     LETTERS[few].chars().zip(SHAPES[few]).map(move |(letter, shape)| (letter, shape ^ flip))
 }
 
-/// Returns the eight images of `shape` under rotations and reflections.
+/// Returns the eight rotations and reflections of `shape`.
 pub(super) fn images(shape: usize) -> [usize; 8] {
     let mut images = [shape; 8];
     for i in 1..8 {
@@ -30,17 +31,17 @@ pub(super) fn images(shape: usize) -> [usize; 8] {
     images
 }
 
-/// Rotates the neighbourhood clockwise by 90 degrees.
+/// Returns the neighbourhood rotated clockwise by 90 degrees.
 fn turned(shape: usize) -> usize {
     permuted(shape, |row, column| (2 - column, row))
 }
 
-/// Transposes the neighbourhood.
+/// Returns the neighbourhood with rows and columns exchanged.
 fn reflected(shape: usize) -> usize {
     permuted(shape, |row, column| (column, row))
 }
 
-/// Returns a neighbourhood whose cell at each (row, column) is the cell of `shape` at `from(row, column)`.
+/// Returns a neighbourhood whose cell at (row, column) is the cell of `shape` at `from(row, column)`.
 fn permuted(shape: usize, from: impl Fn(usize, usize) -> (usize, usize)) -> usize {
     let bit = |row: usize, column: usize| 8 - (3 * row + column);
     let cells = (0..9).map(|i| (i / 3, i % 3));

@@ -29,7 +29,7 @@ pub struct Rule {
     states: u16,
 }
 
-/// The reason why a text is not a supported rule. The message names the rules that are supported.
+/// The reason why a text is not a supported rule. The message lists the supported notations.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[error("{0}")]
 pub struct RuleError(pub(super) String);
@@ -37,17 +37,17 @@ pub struct RuleError(pub(super) String);
 /// The maximum number of states of a cell.
 pub const MAX_STATES: u16 = 256;
 
-/// The bit of the cell itself in the number of a neighbourhood.
+/// The bit of the middle cell in the number of a neighbourhood.
 const CENTRE: usize = 1 << 4;
 
-/// The bits of the eight neighbours.
+/// The bits of the eight neighbours in the number of a neighbourhood.
 const MOORE: usize = 0o757;
-/// The bits of the six hexagonal neighbours: the eight neighbours except NE and SW.
+/// The bits of the six hexagonal neighbours in the number of a neighbourhood: all eight except NE and SW.
 const HEXAGONAL: usize = 0o653;
-/// The bits of the four orthogonal neighbours.
+/// The bits of the four orthogonal neighbours in the number of a neighbourhood.
 const VON_NEUMANN: usize = 0o252;
 
-/// The number of neighbourhoods.
+/// The number of possible neighbourhoods, which are 3 × 3 cells.
 const ALL: usize = 512;
 
 impl Rule {
@@ -69,8 +69,8 @@ impl Rule {
         Self { table, states: 2 }
     }
 
-    /// Makes the rule under which a cell is alive in the next generation if `is_alive` returns true for its
-    /// neighbourhood. The neighbourhoods are numbered as in [`table`](Self::table).
+    /// Makes a rule from a function. A cell is alive in the next generation if `is_alive` returns true for the number
+    /// of its neighbourhood. [`table`](Self::table) explains these numbers.
     pub fn of(is_alive: impl Fn(usize) -> bool) -> Self {
         let mut table = [0; 8];
         for i in (0..ALL).filter(|&i| is_alive(i)) {
@@ -79,13 +79,13 @@ impl Rule {
         Self { table, states: 2 }
     }
 
-    /// Returns the same rule for `states` states (Generations). A live cell that does not survive passes through the
-    /// states 2, 3, … before it is dead. A cell in one of these states does not count as a live neighbour, and no birth
-    /// occurs in it.
+    /// Returns the same rule with `states` states (Generations). Under that rule, a live cell that does not survive
+    /// passes through the states 2, 3, … before it is dead. A cell in these states does not count as a live neighbour,
+    /// and cannot be born.
     ///
     /// # Errors
-    /// [`RuleError`] unless `states` is from 2 to 256, and for more than two states if the rule has births without
-    /// neighbours.
+    /// [`RuleError`] if `states` is not from 2 to 256. Also if `states` is more than two and the rule has births
+    /// without neighbours.
     pub fn with_states(self, states: u16) -> Result<Self, RuleError> {
         if !(2..=MAX_STATES).contains(&states) {
             return Err(RuleError(format!(
@@ -99,11 +99,11 @@ impl Rule {
         Ok(Self { states, ..self })
     }
 
-    /// Returns one bit for each of the 512 neighbourhoods: set if the middle cell is alive in the next generation. The
-    /// cells are the bits of a neighbourhood's number. From the highest bit, they are NW, N, NE, W, the cell itself, E,
-    /// SW, S, SE. Neighbourhood i is bit i % 64 of word i / 64.
+    /// Returns one bit for each of the 512 neighbourhoods: set if the middle cell is alive in the next generation. Each
+    /// bit of a neighbourhood's number is one cell. From the highest bit, the cells are NW, N, NE, W, the cell itself,
+    /// E, SW, S, SE. Neighbourhood i is bit i % 64 of word i / 64.
     ///
-    /// For more than two states, the live cells of a neighbourhood are the cells in state 1.
+    /// For rules of more than two states, only cells in state 1 count as alive.
     pub const fn table(&self) -> &[u64; 8] {
         &self.table
     }
@@ -118,7 +118,8 @@ impl Rule {
         self.states
     }
 
-    /// Returns the next state of a cell in state `state`. In `neighbourhood`, the bits of the cells in state 1 are set.
+    /// Returns the next state of a cell in state `state`. In `neighbourhood`, the bits of the cells in state 1 must be
+    /// set.
     pub const fn next(&self, state: u8, neighbourhood: usize) -> u8 {
         match (state, self.is_alive(neighbourhood)) {
             (0 | 1, true) => 1,
@@ -128,17 +129,18 @@ impl Rule {
         }
     }
 
-    /// Returns the counts of live neighbours for birth and for survival, as two masks in which bit n stands for n live
-    /// neighbours. Returns `None` if the rule does not depend on the count of the eight neighbours alone.
+    /// Returns the numbers of live neighbours for birth and for survival, as two masks: bit n stands for n live
+    /// neighbours. Returns `None` if the rule depends on more than the number of live cells among the eight neighbours.
     pub fn totalistic(&self) -> Option<(u16, u16)> {
         self.counts(MOORE)
     }
 
-    /// Like [`totalistic`](Self::totalistic), but counts only the neighbours in the mask `neighbours`.
+    /// Returns the same masks as [`totalistic`](Self::totalistic), but counts only the neighbours in the mask
+    /// `neighbours`.
     fn counts(&self, neighbours: usize) -> Option<(u16, u16)> {
         let mut counts = [0_u16; 2];
         for (centre, counts) in [0, CENTRE].into_iter().zip(&mut counts) {
-            // The lowest n neighbours of the mask represent every choice of n.
+            // It suffices to test one choice of n neighbours: the n lowest bits of the mask.
             let mut some = centre;
             for n in 0..=neighbours.count_ones() {
                 *counts |= u16::from(self.is_alive(some)) << n;
@@ -154,11 +156,13 @@ impl Rule {
         (0..ALL).all(is_so).then_some((birth, survival))
     }
 
-    /// Returns the rules to run in even and in odd generations so that dead cells without live neighbours stay dead.
+    /// Returns two rules, one for even and one for odd generations, under which dead cells without live neighbours stay
+    /// dead.
     ///
-    /// Returns the rule itself twice, unless it has births without neighbours (B0). For such a rule, returns the two
-    /// rules by which Golly emulates it. The emulation exchanges live and dead cells in all generations if the rule has
-    /// survival with eight neighbours (S8), and only in odd generations otherwise.
+    /// If the rule has no births without neighbours (B0), returns the rule itself twice. Otherwise returns the two
+    /// rules by which Golly emulates the rule. If the rule also has survival with eight neighbours (S8), the emulation
+    /// shows live and dead cells exchanged in all generations. Otherwise it shows them exchanged only in odd
+    /// generations.
     pub fn phases(&self) -> [Self; 2] {
         if !self.is_alive(0) {
             return [*self; 2];

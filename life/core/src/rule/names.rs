@@ -1,6 +1,6 @@
-//! The names of rules in Golly, MCell and LifeWiki.
+//! The names that Golly, MCell and LifeWiki use for rules.
 
-/// Well-known names and their rules. Case, blanks and punctuation of a name do not matter.
+/// Well-known names and their rules. The case, blanks and punctuation of a name do not matter.
 const NAMES: [(&str, &str); 124] = [
     ("Life", "B3/S23"),
     ("Conway", "B3/S23"),
@@ -80,7 +80,7 @@ const NAMES: [(&str, &str); 124] = [
     ("Walled Cities", "B45678/S2345"),
     ("Wolfram 22", "W22"),
     ("Wolfram 30", "W30"),
-    // Generations, in the order survival, birth, states.
+    // The rules of Generations are written as survival, birth, states.
     ("Banners", "2367/3457/5"),
     ("BelZhab", "23/23/8"),
     ("BelZhab Sediment", "145678/23/8"),
@@ -129,7 +129,7 @@ const NAMES: [(&str, &str); 124] = [
     ("Xtasy", "1456/2356/16"),
 ];
 
-/// Returns the rule with the name `text`.
+/// Returns the rule whose name is `text`.
 pub(super) fn rule_of(text: &str) -> Option<&'static str> {
     let plain = |name: &str| -> String {
         name.chars().filter(|character| character.is_alphanumeric()).flat_map(char::to_lowercase).collect()

@@ -39,8 +39,8 @@ impl FromStr for Rule {
     }
 }
 
-/// Returns `text` without the ending "History", or `None` if it has none. The ending marks rules whose further states
-/// annotate cells: `LifeHistory`, `B36/S23History`.
+/// Returns `text` without the ending "History", or `None` if `text` has another ending. The ending marks rules with
+/// additional states that only annotate cells, such as `LifeHistory` and `B36/S23History`.
 fn without_history(text: &str) -> Option<&str> {
     let (of, history) = text.split_at_checked(text.len().checked_sub("History".len())?)?;
     (history.eq_ignore_ascii_case("History") && !of.trim().is_empty() && !is_map(of)).then_some(of)
@@ -50,7 +50,7 @@ fn is_map(text: &str) -> bool {
     text.get(..3).is_some_and(|start| start.eq_ignore_ascii_case("map"))
 }
 
-/// Parses a name or a notation.
+/// Parses the name of a rule or a rule in one of the notations.
 fn named_or_written(text: &str) -> Result<Rule, RuleError> {
     let written = rule(names::rule_of(text).unwrap_or(text));
     let no_name = || RuleError(format!("no rule is known by this name, and {NO_TABLES}: write {SUPPORTED}"));
@@ -75,7 +75,7 @@ fn shorten(text: &str) -> String {
 fn rule(text: &str) -> Result<Rule, RuleError> {
     if is_map(text) {
         let digits = &text[3..];
-        // A slash is a base64 digit too. The states follow after a whole table.
+        // A slash is also a base64 digit. A number of states can therefore follow only after a complete table.
         let length = [86, 22, 6].into_iter().find(|&length| digits.len() == length || has_states(digits, length));
         let (table, states) = length.map_or((digits, ""), |length| digits.split_at(length));
         let states = states.trim_start_matches("==");
@@ -102,19 +102,20 @@ fn rule(text: &str) -> Result<Rule, RuleError> {
     counts(&text)
 }
 
-/// Returns true if `digits` are `length` digits of a MAP, a slash and a number of states.
+/// Returns true if `digits` consists of `length` digits of a MAP, a slash and a number of states.
 fn has_states(digits: &str, length: usize) -> bool {
     let states = digits.get(length..).map(|rest| rest.trim_start_matches("=="));
     states.is_some_and(|rest| rest.len() > 1 && rest.starts_with('/') && rest[1..].bytes().all(|b| b.is_ascii_digit()))
 }
 
-/// Recognises rules with a range, such as Golly's `R5,C0,…` and Evans's `5,34,58,…`.
+/// Returns true for rules that have a range (the family Larger than Life), such as Golly's `R5,C0,…` and Evans's
+/// `5,34,58,…`.
 fn is_larger_than_life(text: &str) -> bool {
     let is_of_numbers = text.contains(',') && text.chars().all(|c| c.is_ascii_digit() || c == ',');
     is_of_numbers || text.strip_prefix('r').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
 }
 
-/// Returns Wolfram's elementary rule: each row determines the next row below it.
+/// Returns Wolfram's elementary rule with this number. Under this rule, each row determines the next row below it.
 pub(super) fn wolfram(number: usize) -> Rule {
     Rule::of(|i| number >> (i >> 6) & 1 == 1 || i & CENTRE != 0)
 }
@@ -127,7 +128,7 @@ fn number(text: &str) -> Result<u16, RuleError> {
     })
 }
 
-/// Parses a rule of counts, with or without letters.
+/// Parses a rule of neighbour counts, with or without Hensel's letters.
 fn counts(text: &str) -> Result<Rule, RuleError> {
     let (text, neighbours) = match text.strip_suffix(['h', 'v']) {
         Some(rest) if text.ends_with('h') => (rest, HEXAGONAL),
@@ -135,7 +136,7 @@ fn counts(text: &str) -> Result<Rule, RuleError> {
         None => (text, MOORE),
     };
     let mut parts: Vec<&str> = text.split(['/', '_']).collect();
-    // `H` and `V` may also precede the number of states.
+    // `H` and `V` are also allowed before the number of states.
     let neighbours = match &mut parts[..] {
         [_, second, _] if second.ends_with(['h', 'v']) && neighbours == MOORE => {
             let neighbours = if second.ends_with('h') { HEXAGONAL } else { VON_NEUMANN };
@@ -175,8 +176,8 @@ fn catagolue(text: &str) -> (Option<&str>, &str) {
     (Some(states), rest)
 }
 
-/// Returns the halves for birth and survival without the letters B and S. If the text has no letters, survival is the
-/// first half.
+/// Returns the parts of a rule for birth and for survival, without the letters B and S. If the text lacks these
+/// letters, the first part is for survival.
 fn halves<'t>(first: &'t str, second: &'t str) -> Result<[&'t str; 2], RuleError> {
     let kind = |part: &str| part.chars().next().filter(|c| matches!(c, 'b' | 's'));
     let rest = |part: &'t str| part.strip_prefix(['b', 's']).unwrap_or(part);
@@ -191,7 +192,7 @@ fn halves<'t>(first: &'t str, second: &'t str) -> Result<[&'t str; 2], RuleError
     }
 }
 
-/// Returns a function that tests whether a neighbourhood matches the counts and letters of `text`.
+/// Returns a function that returns true for neighbourhoods that match the counts and Hensel's letters of `text`.
 fn half(text: &str, neighbours: usize) -> Result<impl Fn(usize) -> bool + use<>, RuleError> {
     let max = neighbours.count_ones() as usize;
     let mut is_in = vec![false; ALL];
@@ -211,7 +212,7 @@ fn half(text: &str, neighbours: usize) -> Result<impl Fn(usize) -> bool + use<>,
         let (letters, after) = rest.split_at(rest.find(|c: char| !c.is_ascii_lowercase()).unwrap_or(rest.len()));
         rest = after;
         let named = named(count, letters, neighbours)?;
-        // Like Golly, ignores a minus without letters.
+        // Like Golly, the parser ignores a minus without letters.
         let inverted = all_but.is_some() && !letters.is_empty();
         for (i, is_in) in is_in.iter_mut().enumerate().filter(|(i, _)| (i & neighbours).count_ones() as usize == count)
         {
@@ -221,7 +222,7 @@ fn half(text: &str, neighbours: usize) -> Result<impl Fn(usize) -> bool + use<>,
     Ok(move |i: usize| is_in[i])
 }
 
-/// Returns the neighbourhoods of `count` neighbours that `letters` describe.
+/// Returns the neighbourhoods with `count` live neighbours that match Hensel's `letters`.
 fn named(count: usize, letters: &str, neighbours: usize) -> Result<Vec<usize>, RuleError> {
     if !letters.is_empty() && neighbours != MOORE {
         return Err(RuleError(

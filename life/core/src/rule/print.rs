@@ -29,13 +29,14 @@ impl fmt::Display for Rule {
     }
 }
 
-/// Returns the digits for birth and for survival if the rule depends only on how many of `neighbours` are alive.
+/// Returns the digits for birth and for survival. Returns `None` if the rule depends on more than the number of live
+/// cells among `neighbours`.
 fn counted(rule: &Rule, neighbours: usize) -> Option<[String; 2]> {
     let (birth, survival) = rule.counts(neighbours)?;
     Some([birth, survival].map(|counts| (0..=8).filter(|n| counts >> n & 1 == 1).map(|n| n.to_string()).collect()))
 }
 
-/// Returns the texts of birth and survival with Hensel's letters, or `None` if the rule distinguishes directions.
+/// Returns the parts for birth and survival with Hensel's letters, or `None` if the rule distinguishes directions.
 fn lettered(rule: &Rule) -> Option<[String; 2]> {
     let is_isotropic =
         (0..ALL).all(|i| hensel::images(i).iter().all(|&image| rule.is_alive(image) == rule.is_alive(i)));
@@ -59,7 +60,7 @@ fn lettered(rule: &Rule) -> Option<[String; 2]> {
     is_isotropic.then(|| [half(0), half(CENTRE)])
 }
 
-/// Returns the number of Wolfram's elementary rule that equals `rule`, if there is one.
+/// Returns the number of Wolfram's elementary rule that equals `rule`, or `None` if `rule` is not elementary.
 fn wolfram(rule: &Rule) -> Option<usize> {
     let number = (0..8).filter(|above| rule.is_alive(above << 6)).fold(0, |number, above| number | 1 << above);
     (*rule == super::parse::wolfram(number)).then_some(number)

@@ -54,7 +54,7 @@ fn one_rule_has_many_spellings() {
     }
 }
 
-/// Checks the examples in Golly's help for the printing of rules with letters.
+/// Checks that rules with letters are printed as in the examples of Golly's help.
 #[test]
 fn letters_are_printed_as_golly_prints_them() {
     for (text, golly) in [
@@ -71,7 +71,7 @@ fn letters_are_printed_as_golly_prints_them() {
     ] {
         assert_eq!(rule(text).to_string(), golly, "{text}");
     }
-    // The von Neumann neighbours in letters, from LifeWiki.
+    // The von Neumann neighbourhood written with Hensel's letters, from LifeWiki.
     assert_eq!(rule("B1e2ak3inqy4ny5e/S"), rule("B1/SV"));
 }
 
@@ -96,8 +96,8 @@ fn letters_part_the_neighbourhoods() {
     }
 }
 
-/// Checks the letter of each inverted neighbourhood. According to LifeWiki, it is the same letter for all counts except
-/// four. The table for four is from Golly's help.
+/// Checks the letter of each neighbourhood with live and dead neighbours exchanged. According to LifeWiki, the letter
+/// stays the same for all counts except four. The table for four is from Golly's help.
 #[test]
 fn letters_of_inverted_neighbourhoods() {
     let letter_of = |count: usize, neighbourhood: usize| {
@@ -134,19 +134,19 @@ fn maps_are_golly_s() {
     assert_eq!(rule(&format!("{life}==")), Rule::LIFE);
     assert_eq!(rule(&format!("{life}/2")), Rule::LIFE);
     assert_eq!(rule(&format!("{life}==/3")).to_string(), "23/3/3");
-    // Examples from ca-rules.
+    // These examples are from the crate ca-rules.
     assert_eq!(rule("MAPHmlphg").to_string(), "B2/S013V");
     let generations = "MAPARYBFxZpF38WaRd/aZZ//hZpF39pln/+aZZ//pZp/ukWaRd/aZZ//mmWf/6Waf7paZZ//pZp/umWaf7paZbplg/5";
     assert_eq!(rule(generations).to_string(), "3457/357/5");
-    // A rule that only grows to the right.
+    // Under this rule, cells only spread to the right.
     let text = Rule::of(|i| i & 0o060 != 0).to_string();
     assert_eq!(text.len(), 9, "{text}");
     assert_eq!(rule(&text), Rule::of(|i| i & 0o060 != 0));
 }
 
-/// Checks the cell that each bit of an index into a `MAP` table stands for, from the highest bit on. The orders come
-/// from runs of Golly's `bgolly` for tables with one set bit and a board with one live cell. For `/3`, `bgolly` ran its
-/// Generations algorithm, and otherwise QuickLife and HashLife.
+/// Checks which cell each bit of an index into a `MAP` table stands for, from the highest bit on. The expected orders
+/// are from runs of Golly's `bgolly`. Each run used a table with one set bit and a board with one live cell. For `/3`,
+/// `bgolly` ran its Generations algorithm, and otherwise QuickLife and HashLife.
 #[test]
 fn bits_of_maps_are_the_cells_that_they_are_for_golly() {
     const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -174,11 +174,11 @@ fn bits_of_maps_are_the_cells_that_they_are_for_golly() {
             }
         }
     }
-    // For a rule that counts neighbours, the numbering from above and from below gives the same table.
+    // For a rule that counts neighbours, it does not matter whether cells are numbered from above or from below.
     assert_eq!(rule("MAPFgFoF2gXgH5oF4B+gH4A6A").to_string(), "B2/S34H");
 }
 
-/// Checks the examples in Golly's help: https://golly.sourceforge.io/Help/Algorithms/QuickLife.html
+/// Checks the examples of emulated rules in Golly's help: https://golly.sourceforge.io/Help/Algorithms/QuickLife.html
 #[test]
 fn birth_without_neighbours_is_emulated() {
     for (text, phases) in [

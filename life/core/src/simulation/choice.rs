@@ -3,7 +3,7 @@
 //! # Design
 //!
 //! The default rung depends on the board, the rule, the topology, the device and the number of generations. The
-//! simulator has a different default, because launches are cheap there and work is expensive.
+//! simulator has another default, because launches in the simulator are cheap and computation is slow.
 
 use cuda_std::{Kernel, KernelInfo, Ladder};
 use gpu::life::tuning::{DEEPEST, GENERATIONS_PER_LAUNCH, STREAMING_FROM, STREAMING_TORUS_FROM};
@@ -30,7 +30,7 @@ pub fn generations_per_launch(rung: LifeRung) -> u64 {
 /// Checks that the rung supports the rule on a board of `width` × `height` cells on this device.
 ///
 /// # Errors
-/// [`LifeError::Algorithm`] as for [`check_rule`], and if the board is too large:
+/// [`LifeError::Algorithm`] in the same cases as [`check_rule`], and if the board is too large. The limits are:
 ///
 /// - for [`LifeRung::Shared`], two boards must fit a block's shared memory;
 /// - for [`LifeRung::Resident`], the board must fit the device's registers;
@@ -70,7 +70,8 @@ pub fn check_rule(rung: LifeRung, rule: &Rule) -> Result<(), LifeError> {
 /// Checks that the rung supports the topology.
 ///
 /// # Errors
-/// [`LifeError::Algorithm`] unless the topology is a torus without a shift or the rung is [`LifeRung::Streaming`].
+/// [`LifeError::Algorithm`] if the topology is not a torus without a shift. [`LifeRung::Streaming`] supports every
+/// topology.
 pub fn check_topology(rung: LifeRung, topology: Topology) -> Result<(), LifeError> {
     if rung == LifeRung::Streaming || topology == Topology::TORUS {
         return Ok(());
@@ -79,15 +80,15 @@ pub fn check_topology(rung: LifeRung, topology: Topology) -> Result<(), LifeErro
     Err(refused(rung, topology.to_string(), offered))
 }
 
-/// Returns the error for a rung that does not support `asked`. `offered` describes what is supported.
+/// Returns the error for a rung that does not support `asked`. `offered` says what the rung supports.
 pub(super) fn refused(rung: LifeRung, asked: String, offered: &str) -> LifeError {
     capabilities::refused(rung.rung(), asked, offered.to_owned()).into()
 }
 
-/// Returns the circuit by which the rung runs the rule.
+/// Returns the circuit by which the rung computes the rule.
 ///
 /// # Errors
-/// As for [`check_rule`].
+/// Fails in the same cases as [`check_rule`].
 pub(super) fn circuit(rung: LifeRung, rule: &Rule) -> Result<Circuit, LifeError> {
     match (Circuit::of(rule), rung) {
         (Some(circuit), LifeRung::Bitpacked) => Ok(circuit),
@@ -103,13 +104,14 @@ pub(super) fn circuit(rung: LifeRung, rule: &Rule) -> Result<Circuit, LifeError>
 }
 
 /// Returns the default rung for a board of this size, a rule that some rung supports, and `generations` generations per
-/// call. For topologies other than the torus, the only rung is `streaming`.
+/// call. For topologies other than the torus, `streaming` is the only rung.
 ///
-/// On a GPU, `bitpacked` is the fastest rung for a single generation: it reaches the memory bandwidth. For more
-/// generations, the fastest rung is `resident` if the board fits the registers, and `temporal` for larger boards. From
-/// about 5800² cells on, the fastest rung is `streaming`, or from 4096² cells on if no margins must be written. These
-/// numbers were measured on an H200. Rules other than Life use `streaming` if it supports them. The simulator's default
-/// is `bitpacked`, which does the least work.
+/// For a single generation on a GPU, `bitpacked` is the fastest rung, because it reaches the memory bandwidth. For
+/// several generations, the fastest rung depends on the size. It is `resident` if the board fits the registers, and
+/// `temporal` for larger boards. From about 5800² cells on, the fastest rung is `streaming`. If no margins must be
+/// written, the fastest rung is `streaming` already from 4096² cells on. These sizes were measured on an H200. For a
+/// rule other than Life, the default is `streaming` if that rung supports the rule. In the simulator the default is
+/// `bitpacked`, which does the least work.
 pub fn default_rung(
     device: &Device,
     (width, height): (usize, usize),
@@ -139,9 +141,9 @@ pub fn default_rung(
     }
 }
 
-/// Returns the kernels that [`LifeRung::Resident`] needs for B3/S23 on a torus: one that advances the board, one that
-/// makes a soup, and one that counts cells. The GPU need not be open: the function needs only its number of
-/// multiprocessors. Returns no kernels if the board is too large for the GPU's registers.
+/// Returns the kernels that [`LifeRung::Resident`] needs for B3/S23 on a torus: one advances the board, one makes a
+/// soup, and one counts cells. The function needs only the GPU's number of multiprocessors, so it can be called before
+/// the GPU is opened. Returns no kernels if the board is too large for the GPU's registers.
 pub fn resident_kernels((width, height): (usize, usize), multiprocessors: u32) -> Vec<&'static KernelInfo> {
     let others = [<life_soup as Kernel>::INFO, <life_population_words as Kernel>::INFO];
     let kernel = resident::ResidentPlan::kernel_for(width, height, multiprocessors as usize);

@@ -1,31 +1,32 @@
-//! The launch configurations of the rungs.
+//! The launch configurations that the rungs use.
 
 use gpu::life::tuning::{BLOCKS_PER_MULTIPROCESSOR, VECTOR_ROWS, VECTOR_WARPS};
 use gpu::life::{CELLS_PER_VECTOR, VECTORS_PER_WARP};
 use launch::{Device, LaunchConfig};
 
-/// The number of threads per block for kernels that need no specific number.
+/// The number of threads per block for kernels that work with any number.
 pub(super) const THREADS: u32 = 256;
 
-/// Returns a launch configuration with one thread per item, but at most `max_blocks` blocks. The kernels use
-/// grid-stride loops.
+/// Returns a launch configuration with one thread per item, but at most `max_blocks` blocks. If there are more items,
+/// the kernels' grid-stride loops process them.
 pub(super) fn linear(items: usize, max_blocks: u32) -> LaunchConfig {
     let blocks = items.div_ceil(THREADS as usize).clamp(1, max_blocks as usize);
     LaunchConfig::new(blocks as u32, THREADS)
 }
 
-/// Returns the number of blocks of [`THREADS`] threads that keep the device busy.
+/// Returns the maximum number of blocks of [`THREADS`] threads for one launch. This number of blocks is enough to keep
+/// the device busy.
 pub(super) fn max_blocks(device: &Device) -> u32 {
     device.multiprocessors().saturating_mul(BLOCKS_PER_MULTIPROCESSOR)
 }
 
-/// CUDA's maximum grid in x and y.
+/// The maximum numbers of blocks of a grid along x and y in CUDA.
 pub(super) const LARGEST_GRID: (usize, usize) = (i32::MAX as usize, 65_535);
 
-/// Returns a launch configuration with one thread for each of `columns × rows` items, up to CUDA's maximum grid. The
-/// kernels use grid-stride loops.
+/// Returns a launch configuration with one thread for each of `columns × rows` items, up to CUDA's maximum grid. If
+/// there are more items, the kernels' grid-stride loops process them.
 pub(super) fn planar(columns: usize, rows: usize) -> LaunchConfig {
-    // A block is as wide as a warp. On a narrower board, lanes beyond the width would be idle.
+    // A block is as wide as a warp, but not wider than the board. Further lanes would be idle.
     let block_x = columns.next_power_of_two().min(32);
     let block_y = THREADS as usize / block_x;
     let grid_x = columns.div_ceil(block_x).min(LARGEST_GRID.0);
@@ -33,8 +34,9 @@ pub(super) fn planar(columns: usize, rows: usize) -> LaunchConfig {
     LaunchConfig::new((grid_x as u32, grid_y as u32), (block_x as u32, block_y as u32))
 }
 
-/// Returns a launch configuration with one warp for each 32 vectors along x and each strip of rows. The kernel has no
-/// loops over the grid. Strips beyond CUDA's maximum in y are assigned to z.
+/// Returns a launch configuration with one warp for each 32 vectors along x and each strip of rows along y. The kernel
+/// has no grid-stride loops. If there are more strips than CUDA's maximum grid in y, the other strips are distributed
+/// along z.
 pub(super) fn of_vectors(width: usize, height: usize) -> LaunchConfig {
     let across = width.div_ceil(CELLS_PER_VECTOR * VECTORS_PER_WARP).min(LARGEST_GRID.0);
     let down = height.div_ceil(VECTOR_ROWS * VECTOR_WARPS as usize);
@@ -43,8 +45,8 @@ pub(super) fn of_vectors(width: usize, height: usize) -> LaunchConfig {
     LaunchConfig::new((across as u32, down as u32, planes as u32), (VECTORS_PER_WARP as u32, VECTOR_WARPS))
 }
 
-/// Returns a launch configuration of one block with one thread per cell, rounded up to whole warps, but at most 1024
-/// threads.
+/// Returns a launch configuration of one block. The block has one thread per cell, rounded up to whole warps, but at
+/// most 1024 threads.
 pub(super) fn one_block(cells: usize) -> LaunchConfig {
     LaunchConfig::new(1, cells.next_multiple_of(32).min(1024) as u32)
 }

@@ -1,4 +1,5 @@
-//! A board of interleaved bits on a device, and the launches that advance it.
+//! Boards of interleaved bits on a device, and the launches that advance them. A word of such a board stores cells of
+//! distant columns.
 
 use cuda_std::GlobalMut;
 use gpu::life::tuning::{DEEPEST, STREAMING_EDGES, STREAMING_WAITING, STREAMING_WARPS, STREAMING_WAVES};
@@ -14,15 +15,15 @@ use crate::error::LifeError;
 use crate::topology::Edges;
 use crate::{Rule, Topology};
 
-/// The number of extra rows that a strip computes before its pipeline of generations is full.
+/// The number of extra rows that a warp computes per strip before the warp's pipeline of generations is full.
 const FILLING: usize = DEEPEST + 1;
 
-/// Returns the maximum number of rows of a strip if `rows` rows are divided into `strips` strips.
+/// Returns the height of the highest strip if `rows` rows are divided into `strips` strips.
 fn height_of_strips(rows: usize, strips: usize) -> usize {
     rows.div_ceil(ROWS_TOGETHER).div_ceil(strips) * ROWS_TOGETHER
 }
 
-/// Checks that a board of this size has an interleaved layout.
+/// Checks that an interleaved layout exists for a board of this size.
 ///
 /// # Errors
 /// [`LifeError::Algorithm`] if the board is too large.
@@ -36,25 +37,25 @@ fn too_large(width: usize, height: usize) -> LifeError {
     refused(LifeRung::Streaming, format!("a board of {width}x{height}"), &offered)
 }
 
-/// Returns the number of bytes of an interleaved board of this size in the layout that needs the most.
+/// Returns the maximum number of bytes of an interleaved board of this size, over all layouts.
 pub(super) fn bytes(width: usize, height: usize) -> u64 {
     let layouts = (0..=5).filter_map(|fold_bits| Interleaved::new(width, height, fold_bits));
     layouts.map(|layout| 4 * layout.words() as u64).max().unwrap_or(u64::MAX)
 }
 
-/// The layout of a board and its division into strips, one warp per strip of a tile.
+/// The layout of a board and its division into strips. Each warp advances one strip of a tile.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct StreamingPlan {
     layout: Interleaved,
-    /// The number of strips along y.
+    /// The number of strips into which a tile is divided along y.
     strips: usize,
 }
 
 impl StreamingPlan {
-    /// Returns the fastest plan for a device that runs `warps` warps at once. The cost has three parts: the rounds in
-    /// which all warps run, a last round in which some warps are idle, and the margins, if they must be written. The
-    /// time of a round is proportional to the number of rows of a strip. Among plans of equal cost, the one with the
-    /// fewest tiles is taken.
+    /// Returns the fastest plan for a device that runs `warps` warps at once. The cost of a plan has three parts:
+    /// rounds in which all warps run, a last round in which some warps are idle, and the writing of margins if the
+    /// layout needs it. The time of a round is proportional to the number of rows of a strip. Among plans of equal
+    /// cost, the plan with the fewest tiles is chosen.
     fn new(width: usize, height: usize, warps: usize) -> Option<Self> {
         let layouts = (0..=5).filter_map(|fold_bits| Interleaved::new(width, height, fold_bits));
         let plans = layouts.flat_map(|layout| {
@@ -72,14 +73,14 @@ impl StreamingPlan {
     }
 }
 
-/// Returns true if no kernel needs to write margins for a torus of this size on `device`.
+/// Returns true if the fastest plan for a torus of this size on `device` needs no writing of margins.
 pub(super) fn has_whole_margins(device: &Device, (width, height): (usize, usize)) -> bool {
     let warps = (device.multiprocessors() * STREAMING_WARPS) as usize;
     StreamingPlan::new(width, height, warps).is_some_and(|plan| plan.layout.has_whole_margins())
 }
 
-/// Returns the maximum number of rows that one launch may write. If a launch wrote more rows, two of them could share a
-/// word.
+/// Returns the maximum number of rows that one launch may write. If one launch wrote more rows, two of the rows could
+/// share a word.
 fn rows_in_one_launch(layout: Interleaved) -> usize {
     if layout.folds() == 1 { usize::MAX } else { (layout.rows() as usize - 1).max(1) }
 }
@@ -89,11 +90,11 @@ pub(super) struct InterleavedCells {
     device: Device,
     max_blocks: u32,
     plan: StreamingPlan,
-    /// The rule's tables for launches that begin in an even and in an odd generation. `None` for Life, which needs no
-    /// tables.
+    /// The rule's tables: one for launches that begin in an even generation, one for launches that begin in an odd
+    /// generation. `None` for Life, which needs no tables.
     tables: Option<[&'static [u8]; 2]>,
-    /// The counts of neighbours for birth (the low 16 bits) and for survival (the high 16 bits), in even and in odd
-    /// generations.
+    /// The counts of live neighbours for birth (the low 16 bits) and for survival (the high 16 bits). The first element
+    /// is for even generations, the second for odd generations.
     counts: [u32; 2],
     /// How the edges of the board are joined. `None` for a torus without a shift.
     joined: Option<JoinedEdges>,
@@ -104,12 +105,13 @@ pub(super) struct InterleavedCells {
 /// The way in which the edges of a board are joined, unless it is a torus without a shift.
 struct JoinedEdges {
     surface: Surface,
-    /// True if a launch of several generations makes the corners wrong and a further kernel corrects them.
+    /// True if a launch of several generations computes the corners wrong, so that another kernel must correct the
+    /// corners.
     mends_corners: bool,
 }
 
 impl JoinedEdges {
-    /// Converts `topology` for a board of this size. Returns `None` for a torus without a shift.
+    /// Converts `topology` for a board of this size, (columns, rows). Returns `None` for a torus without a shift.
     fn new(topology: Topology, (width, height): (u32, u32)) -> Option<Self> {
         let surface = surface_of(topology, (width, height))?;
         let is_square = topology != Topology::Sphere || width == height;
@@ -117,12 +119,12 @@ impl JoinedEdges {
         Some(Self { surface, mends_corners })
     }
 
-    /// Returns true if cells beyond some edge are dead.
+    /// Returns true if the cells beyond at least one edge are dead.
     fn has_dead(&self) -> bool {
         self.surface.dead() != [false; 2]
     }
 
-    /// Returns the number of generations that one launch may run, at most `generations`.
+    /// Returns the number of generations that one launch may run: 1 or `generations`.
     fn max_generations(&self, generations: u64) -> u64 {
         let is_one =
             (self.has_dead() && generations < DEEPEST as u64) || (self.surface.has_corners() && !self.mends_corners);
@@ -130,8 +132,8 @@ impl JoinedEdges {
     }
 }
 
-/// Converts a topology to the kernels' representation, for a board of this size. Returns `None` for a torus without a
-/// shift.
+/// Converts a topology to the representation that kernels use, for a board of this size. Returns `None` for a torus
+/// without a shift.
 fn surface_of(topology: Topology, size: (u32, u32)) -> Option<Surface> {
     Some(match topology {
         Topology::TORUS => return None,
@@ -145,11 +147,11 @@ fn surface_of(topology: Topology, size: (u32, u32)) -> Option<Surface> {
 }
 
 impl InterleavedCells {
-    /// Makes a torus of dead cells on `device`, for a rule that counts neighbours. `tables` are the rule's tables, or
-    /// `None` for Life.
+    /// Makes a torus of dead cells on `device`, for a rule that counts neighbours. `tables` contains the rule's tables,
+    /// or is `None` for Life.
     ///
     /// # Errors
-    /// As for [`check`], and if the device has too little memory.
+    /// Fails in the same cases as [`check`], and if the device has too little memory.
     pub(super) fn dead(
         device: &Device,
         (width, height): (usize, usize),
@@ -168,15 +170,16 @@ impl InterleavedCells {
         Ok(Self { device, max_blocks, plan, tables, counts, joined: None, now, next })
     }
 
-    /// Joins the edges of the board, which has this size, by `topology`.
+    /// Joins the edges of the board as `topology` says. The board must have the size `width` × `height`.
     pub(super) fn join(&mut self, topology: Topology, (width, height): (usize, usize)) {
-        // A board with an interleaved layout has sides below 2³².
+        // The sides of a board with an interleaved layout are below 2³².
         self.joined = JoinedEdges::new(topology, (width as u32, height as u32));
     }
 
-    /// Calls `make` to write a packed board into a buffer, and interleaves that board into the present one.
+    /// Calls `make` to write a packed board into a buffer. Then interleaves that board and makes it the present board.
     pub(super) fn made(&mut self, make: impl FnOnce(&mut Buffer<u32>) -> Result<(), Error>) -> Result<(), Error> {
-        // An interleaved board has at least as many words as a packed one, so the next board can hold it.
+        // The buffer of the next board can store the packed board, because an interleaved board has at least as many
+        // words.
         make(&mut self.next)?;
         let config = linear(self.now.len(), self.max_blocks);
         let call = kernels::life_interleave(self.next.view(), self.now.view_mut(), self.plan.layout);
@@ -184,25 +187,25 @@ impl InterleavedCells {
         self.next.fill_zero()
     }
 
-    /// Packs rows into `words` from row `first` on, as many as `words` can hold.
+    /// Packs rows from row `first` on into `words`, until `words` is full.
     pub(super) fn gather(&self, first: usize, words: GlobalMut<'_, u32>) -> Result<(), Error> {
         let config = linear(words.len(), self.max_blocks);
         self.device.launch(config, kernels::life_deinterleave(self.now.view(), words, self.plan.layout, first))
     }
 
-    /// Returns the number of words of a row and the number of folds. Boards with equal values can exchange rows without
-    /// packing.
+    /// Returns the number of words of a row and the number of folds (parts of the board that share the same words).
+    /// Boards for which both numbers are equal can exchange rows without packing.
     pub(super) fn row_layout(&self) -> (usize, u32) {
         (self.plan.layout.words_in_row(), self.plan.layout.folds())
     }
 
-    /// Copies rows into `words` without packing, from row `first` on, as many as `words` can hold.
+    /// Copies rows from row `first` on into `words` without packing, until `words` is full.
     pub(super) fn take(&self, first: usize, words: GlobalMut<'_, u32>) -> Result<(), Error> {
         let config = linear(words.len(), self.max_blocks);
         self.device.launch(config, kernels::life_take_rows(self.now.view(), words, self.plan.layout, first))
     }
 
-    /// Replaces the rows from `first` on by rows that [`take`](Self::take) copied.
+    /// Replaces the rows from row `first` on by the rows in `words`, which [`take`](Self::take) copied.
     pub(super) fn put(&mut self, mut first: usize, words: BufferPart<'_, u32>) -> Result<(), Error> {
         let layout = self.plan.layout;
         for words in words.chunks(rows_in_one_launch(layout).saturating_mul(layout.words_in_row())) {
@@ -214,7 +217,7 @@ impl InterleavedCells {
         Ok(())
     }
 
-    /// Replaces the rows from `first` on by the packed rows of `words`, which have `words_per_row` words each.
+    /// Replaces the rows from row `first` on by the packed rows in `words`. Each packed row has `words_per_row` words.
     pub(super) fn scatter(
         &mut self,
         mut first: usize,
@@ -245,8 +248,9 @@ impl InterleavedCells {
         self.device.launch(linear(self.now.len(), self.max_blocks), call)
     }
 
-    /// Enqueues one launch of at most `generations` generations from generation `from` on. Returns the number of
-    /// generations that the launch runs, which may be lower: kernels exist only for some numbers.
+    /// Enqueues one launch of at most `generations` generations, beginning with generation `from`. Returns the number
+    /// of generations that the launch runs. This number may be lower than `generations`, because kernels exist only for
+    /// some numbers.
     pub(super) fn advance(&mut self, queue: Queue<'_>, from: u64, generations: u64) -> Result<u64, Error> {
         let StreamingPlan { layout, strips } = self.plan;
         const DEEP: u64 = DEEPEST as u64;
@@ -254,7 +258,7 @@ impl InterleavedCells {
         let generations = joined.map_or(generations, |joined| joined.max_generations(generations));
         let needs_edges = joined.is_some() || generations < DEEP || !layout.has_whole_margins();
         if needs_edges {
-            // One word per thread, in blocks of one row of a tile.
+            // Each thread copies one word. Each block copies words of one row of a tile.
             let blocks = layout.edge_words().div_ceil(TILE_WORDS as usize).min(self.max_blocks as usize);
             let config = LaunchConfig::new(blocks as u32, TILE_WORDS);
             let now = self.now.view_mut();
@@ -304,7 +308,7 @@ mod tests {
 
     use super::*;
 
-    /// Checks that strips cover all rows and do not exceed CUDA's maximum grid.
+    /// Checks that the strips of a plan cover all rows and do not exceed CUDA's maximum grid.
     #[test]
     fn a_plan_covers_the_board() {
         for (width, height) in
@@ -331,8 +335,8 @@ mod tests {
         }
     }
 
-    /// Checks the efficiency of plans for an H200, which has 132 multiprocessors. The efficiency is the share of a
-    /// launch's time that its warps spend on cells of the board.
+    /// Checks the efficiency of plans for an H200, which has 132 multiprocessors. The efficiency is the fraction of a
+    /// launch's time in which the warps compute cells of the board.
     #[test]
     fn large_boards_are_cut_into_whole_waves() {
         let efficiency = |side: usize| {

@@ -1,4 +1,4 @@
-//! A board on a device, advanced by a rung.
+//! Boards on a device, advanced by a rung.
 
 pub use gpu::life::LifeRung;
 use gpu::life::{
@@ -27,7 +27,7 @@ use grids::{LARGEST_GRID, max_blocks, of_vectors, one_block, planar};
 use interleaved::InterleavedCells;
 use two_bit_cells::TwoBitCells;
 
-/// The present board in the rung's layout, and the buffer of the next one.
+/// The present board in the layout that the rung needs, and the buffer of the next board.
 enum Cells {
     /// Cells with one byte each.
     Bytes { now: Buffer<u8>, next: Buffer<u8> },
@@ -39,7 +39,7 @@ enum Cells {
     TwoBit(TwoBitCells),
 }
 
-/// Evaluates `$action` with the buffers of the present board and of the next one, once for each plane.
+/// Evaluates `$action` once for each bit plane, with the buffers of the present board and of the next board.
 macro_rules! for_buffers {
     ($cells:expr, |$now:ident, $next:ident| $action:expr) => {
         match $cells {
@@ -56,17 +56,18 @@ macro_rules! for_buffers {
 }
 use for_buffers;
 
-/// The kernels for one bit per cell, with adjacent cells in a word.
+/// The kernels that advance boards with one bit per cell and adjacent cells in a word.
 enum WordKernel {
     Bitpacked,
     /// The kernel for boards whose rows consist of whole vectors.
     BitpackedVectors,
-    /// The kernel for rules that count neighbours, with the tables of even and of odd generations.
+    /// The kernel for rules that count neighbours, with its tables for even and for odd generations.
     Counts([&'static [u8]; 2]),
-    /// The kernel for all rules, with the tables of even and of odd generations.
+    /// The kernel for all rules, with its tables for even and for odd generations.
     Table([&'static [u8]; 2]),
     Temporal,
-    /// The kernel of the rung `resident`: its plan, and the words that its blocks publish to each other.
+    /// The kernel of the rung `resident`, with its plan and the buffer of the words that its blocks publish to each
+    /// other.
     Resident(resident::ResidentPlan, Buffer<u64>),
 }
 
@@ -83,24 +84,25 @@ pub struct Simulation {
     total: Buffer<u64>,
     /// A buffer for packed rows, or `None` until it is first needed.
     staging: Option<Buffer<u32>>,
-    /// The number of blocks that keeps the device busy.
+    /// The maximum number of blocks for one launch, which is enough to keep the device busy.
     max_blocks: u32,
 }
 
 impl Simulation {
-    /// Copies `board` to `device`, to be advanced by `rung`.
+    /// Copies `board` to `device`. The simulation will advance it by `rung`.
     ///
     /// # Errors
-    /// As for [`check_on`], and [`LifeError::Algorithm`] if the device has too little memory.
+    /// Fails in the same cases as [`check_on`]. Also returns [`LifeError::Algorithm`] if the device has too little
+    /// memory.
     pub fn new(device: &Device, rung: LifeRung, board: &Board) -> Result<Self, LifeError> {
         Self::with_rule(device, rung, board, &Rule::LIFE, 0)
     }
 
-    /// Like [`new`](Self::new), for `rule` and a board that is generation `from`. A rule with births without neighbours
-    /// differs in even and odd generations.
+    /// Makes a simulation like [`new`](Self::new), for `rule` and a board that is generation `from`. A rule with births
+    /// without neighbours differs in even and odd generations.
     ///
     /// # Errors
-    /// As for [`new`](Self::new).
+    /// Fails in the same cases as [`new`](Self::new).
     pub fn with_rule(
         device: &Device,
         rung: LifeRung,
@@ -114,10 +116,10 @@ impl Simulation {
         Ok(life)
     }
 
-    /// Like [`with_rule`](Self::with_rule), for a board of `width` × `height` dead cells.
+    /// Makes a simulation like [`with_rule`](Self::with_rule) that begins with `width` × `height` dead cells.
     ///
     /// # Errors
-    /// As for [`with_rule`](Self::with_rule).
+    /// Fails in the same cases as [`with_rule`](Self::with_rule).
     pub fn dead(
         device: &Device,
         rung: LifeRung,
@@ -158,10 +160,10 @@ impl Simulation {
         Ok(Self { device, width, height, generation: 0, from, rung, cells, total, staging: None, max_blocks })
     }
 
-    /// Joins the edges of the board by `topology`. Without this call they are joined to a torus without a shift.
+    /// Joins the edges of the board as `topology` says. Without this call the board is a torus without a shift.
     ///
     /// # Errors
-    /// As for [`check_topology`].
+    /// Fails in the same cases as [`check_topology`].
     pub fn on(mut self, topology: Topology) -> Result<Self, LifeError> {
         check_topology(self.rung(), topology)?;
         if let Cells::Interleaved(cells) = &mut self.cells {
@@ -188,11 +190,11 @@ impl Simulation {
         self.advance_in(device.queue(), generations)
     }
 
-    /// Like [`advance`](Self::advance), on `queue`, which is the device's queue or a graph that is being recorded. Each
-    /// launch of the graph continues from the present board.
+    /// Advances the board like [`advance`](Self::advance), but on `queue`: the device's queue, or a graph that is being
+    /// recorded. Each launch of the graph continues from the present board.
     ///
     /// # Errors
-    /// As for [`advance`](Self::advance).
+    /// Fails in the same cases as [`advance`](Self::advance).
     pub fn advance_in(&mut self, queue: Queue<'_>, generations: u64) -> Result<(), LifeError> {
         let (mut left, mut swaps) = (generations, 0_u64);
         while left > 0 {
@@ -203,19 +205,19 @@ impl Simulation {
             left -= done;
         }
         if queue.is_recording() && !swaps.is_multiple_of(2) {
-            // The next launch of the graph reads the same buffer as this one.
+            // When the graph is launched again, it reads the same buffer as this time.
             for_buffers!(&mut self.cells, |now, next| back_to_front(queue, now, next)?);
         }
         Ok(())
     }
 
-    /// Sets the number of the present generation.
+    /// Sets the number of the present generation without changing the board.
     pub(crate) fn set_generation(&mut self, generation: u64) {
         self.generation = generation;
     }
 
     /// Enqueues one launch of at most `generations` generations. Afterwards `now` is the present board. Returns the
-    /// number of generations that the launch runs, and a flag that is true if `now` and `next` were swapped.
+    /// number of generations that the launch runs, and true if it swapped `now` and `next`.
     fn launch(&mut self, queue: Queue<'_>, generations: u64) -> Result<(u64, bool), Error> {
         let (width, height) = (self.width, self.height);
         let from = self.from.wrapping_add(self.generation);
@@ -314,7 +316,7 @@ impl Resources for Simulation {
     }
 }
 
-/// Copies `now` to `next` and swaps the two buffers.
+/// Copies `now` to `next` in stream order, and swaps the two buffers.
 fn back_to_front<T: launch::Element>(queue: Queue<'_>, now: &mut Buffer<T>, next: &mut Buffer<T>) -> Result<(), Error> {
     queue.copy(now, next)?;
     std::mem::swap(now, next);

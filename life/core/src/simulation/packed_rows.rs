@@ -1,4 +1,4 @@
-//! Packs rows of a board on a device, for copies to and from the host and other devices.
+//! Packs rows of a board on a device, to copy them to the host or to other devices, and unpacks rows that arrive.
 
 use std::ops::Range;
 
@@ -12,7 +12,8 @@ use crate::Board;
 use crate::board::{CHUNK_WORDS, row_chunks};
 use crate::error::LifeError;
 
-/// The maximum size in bytes of the buffer for packed rows, which a simulation needs in addition to its two boards.
+/// The maximum size in bytes of the buffer for packed rows. A simulation needs this buffer in addition to its two
+/// boards.
 pub(super) const STAGING_BYTES: u64 = 8 * CHUNK_WORDS as u64;
 
 impl Simulation {
@@ -25,7 +26,8 @@ impl Simulation {
         self.width.div_ceil(CELLS_PER_WORD)
     }
 
-    /// Returns the number of words of a row in all planes, packed or in the device's layout.
+    /// Returns the number of words of a row, summed over all bit planes. The row is packed if `is_packed` is true, and
+    /// in the device's layout otherwise.
     pub(crate) fn words_of_row(&self, is_packed: bool) -> usize {
         match self.row_layout().filter(|_| !is_packed) {
             Some((words, _)) => words,
@@ -33,12 +35,12 @@ impl Simulation {
         }
     }
 
-    /// Divides `rows` into parts that are small enough for the buffer for packed rows.
+    /// Divides `rows` into ranges that are small enough for the buffer for packed rows.
     pub(super) fn chunks(&self, rows: Range<usize>) -> impl Iterator<Item = Range<usize>> + use<> {
         row_chunks(rows, self.words_of_row(true))
     }
 
-    /// Packs `rows` into `words` from index `at` on, plane by plane.
+    /// Packs `rows` into `words`, one bit plane after the other. The first packed word is at index `at`.
     pub(crate) fn gather(&self, rows: Range<usize>, words: &mut Buffer<u32>, at: usize) -> Result<(), Error> {
         let (width, words_per_row) = (self.width, self.words_per_row());
         let len = rows.len() * words_per_row;
@@ -63,7 +65,8 @@ impl Simulation {
         }
     }
 
-    /// Replaces `rows` by the rows that [`gather`](Self::gather) packed into `words` from index `at` on.
+    /// Replaces `rows` by the rows that [`gather`](Self::gather) packed into `words`. Their first word is at index
+    /// `at`.
     pub(crate) fn scatter(&mut self, rows: Range<usize>, words: &mut Buffer<u32>, at: usize) -> Result<(), Error> {
         let (width, words_per_row) = (self.width, self.words_per_row());
         let (first, len) = (rows.start * words_per_row, rows.len() * words_per_row);
@@ -85,14 +88,15 @@ impl Simulation {
         }
     }
 
-    /// Returns the number of words of a row and the number of folds if the board is interleaved. Boards with equal
-    /// values can exchange rows without packing.
+    /// If the board is interleaved, returns the number of words of a row and the number of folds (parts of the board
+    /// that share the same words). Otherwise returns `None`. Boards for which both numbers are equal can exchange rows
+    /// without packing.
     pub fn row_layout(&self) -> Option<(usize, u32)> {
         if let Cells::Interleaved(cells) = &self.cells { Some(cells.row_layout()) } else { None }
     }
 
-    /// Copies `rows` into `words` from index `at` on, packed or in the device's layout. Returns the index after the
-    /// last word written.
+    /// Copies `rows` into `words`, packed or in the device's layout. The first word is written at index `at`. Returns
+    /// the index after the last word written.
     ///
     /// # Errors
     /// If a copy or a launch fails.
@@ -111,7 +115,7 @@ impl Simulation {
         Ok(at + len)
     }
 
-    /// Replaces `rows` by rows that [`take`](Self::take) copied from a board with the same
+    /// Replaces `rows` by the rows in `words`, which [`take`](Self::take) copied from a board with the same
     /// [`row_layout`](Self::row_layout). Returns the index in `words` after the last word read.
     ///
     /// # Errors
@@ -159,7 +163,7 @@ impl Simulation {
         for chunk in self.chunks(rows.clone()) {
             let part = chunk.len() * self.words_per_row();
             let at = (chunk.start - rows.start) * self.words_per_row();
-            // The first chunk is the largest.
+            // No later chunk is larger than the first one.
             let staging = match &mut staging {
                 Some(staging) => staging,
                 none => none.insert(self.device.alloc(self.planes() * part)?),
@@ -178,7 +182,7 @@ impl Simulation {
     /// Replaces the rows from `first` on by the rows of `board`.
     ///
     /// # Errors
-    /// As for [`rows`](Self::rows), and if `board` has another width.
+    /// Fails in the same cases as [`rows`](Self::rows), and if `board` has another width.
     pub fn put_rows(&mut self, first: usize, board: &Board) -> Result<(), LifeError> {
         LifeError::check_rows(&(first..first.saturating_add(board.height())), self.height)?;
         LifeError::check_size(board, (self.width, board.height()))?;
@@ -199,7 +203,7 @@ impl Simulation {
         Ok(())
     }
 
-    /// Replaces the present board by `board`, which must have the same size.
+    /// Replaces the present board by `board`, which must have the same size as the present board.
     pub(super) fn fill(&mut self, board: &Board) -> Result<(), LifeError> {
         LifeError::check_size(board, (self.width, self.height))?;
         match &mut self.cells {
@@ -214,7 +218,7 @@ impl Simulation {
     }
 }
 
-/// Returns the `len` elements of `buffer` from `at` on.
+/// Returns the `len` elements of `buffer` that begin at index `at`.
 pub(super) fn part<T: launch::DeviceCopy>(buffer: &mut Buffer<T>, at: usize, len: usize) -> BufferPart<'_, T> {
     buffer.as_part_mut().split_at(at).1.split_at(len).0
 }

@@ -1,4 +1,5 @@
-//! Operations that the device of a board computes: soups, populations, hashes, births and deaths.
+//! Operations on a board that run on the board's device: making soups, counting cells, births and deaths, and computing
+//! hashes.
 
 use std::ops::Range;
 
@@ -14,8 +15,8 @@ use crate::error::LifeError;
 use crate::soup::{Soup, rows_of_soup};
 use crate::{Board, Rule};
 
-/// Returns the number of bytes of device memory that a [`Simulation`] needs: for two boards, for a buffer of packed
-/// rows or of a packed soup, and for the words that the blocks of [`LifeRung::Resident`] publish.
+/// Returns the number of bytes of device memory that a [`Simulation`] needs. The memory is for two boards, for a buffer
+/// of packed rows or of a packed soup, and for the words that the blocks of [`LifeRung::Resident`] publish.
 pub fn device_bytes(rung: LifeRung, (width, height): (usize, usize)) -> u64 {
     let words = (width.div_ceil(CELLS_PER_WORD) as u64).saturating_mul(4).saturating_mul(height as u64);
     let staging = words.saturating_mul(2).min(STAGING_BYTES);
@@ -24,19 +25,19 @@ pub fn device_bytes(rung: LifeRung, (width, height): (usize, usize)) -> u64 {
             (width as u64).saturating_mul(height as u64).saturating_mul(2).saturating_add(words.max(staging))
         }
         LifeRung::Bitpacked | LifeRung::Temporal => words.saturating_mul(2).saturating_add(staging),
-        // `resident` publishes two 64-bit words for each word of the board.
+        // For each word of the board, `resident` publishes two 64-bit words.
         LifeRung::Resident => words.saturating_mul(6).saturating_add(staging),
         LifeRung::Streaming => interleaved::bytes(width, height).saturating_mul(2).saturating_add(staging),
     }
 }
 
 impl Simulation {
-    /// Makes a random board of `width` × `height` cells on the device, equal to that of [`Board::random`]. A board of
-    /// more than two states is made on the host.
+    /// Makes a random board of `width` × `height` cells on the device, with the same cells as [`Board::random`]. A
+    /// board of more than two states is made on the host.
     ///
     /// # Errors
-    /// As for [`with_rule`](Self::with_rule), and [`SoupError`](crate::SoupError) if no board has this size or the
-    /// density is not in 0..=1.
+    /// Fails in the same cases as [`with_rule`](Self::with_rule). Also returns [`SoupError`](crate::SoupError) if no
+    /// board has this size or the density is not in 0..=1.
     pub fn soup(
         device: &Device,
         rung: LifeRung,
@@ -51,8 +52,9 @@ impl Simulation {
         Ok(life)
     }
 
-    /// Loads the kernels of a packed board together: the kernels that advance it and count its cells and, if `is_soup`
-    /// is true, the kernel that makes a soup. Other kernels are loaded at their first launch.
+    /// Loads several kernels of a packed board together, which is faster than loading them one by one. These are the
+    /// kernels that advance the board and count its cells and, if `is_soup` is true, the kernel that makes a soup.
+    /// Other kernels are loaded at their first launch.
     pub(super) fn load(&mut self, is_soup: bool) -> Result<(), LifeError> {
         let (width, height, device) = (self.width, self.height, self.device.clone());
         device.load(|queue| {
@@ -62,15 +64,15 @@ impl Simulation {
             if is_soup {
                 queue.launch(one, kernels::life_soup(now.view_mut(), width, height, 0, height, 0, 0))?;
             }
-            // Nothing is executed here. The second call swaps the buffers back.
+            // These two calls only load kernels and execute nothing. The second call swaps the buffers back.
             self.launch(queue, 1)?;
             self.launch(queue, 1)?;
             Ok(())
         })
     }
 
-    /// Fills the board with the rows of a soup from row `first` on. The soup has `of` rows, and row numbers wrap
-    /// around.
+    /// Fills the board with the rows of a soup from row `first` on. The parameter `of` is the number of rows of the
+    /// soup. The soup's last row is followed by its first row.
     pub(crate) fn make_soup(&mut self, first: usize, of: usize, density: f64, seed: u64) -> Result<(), LifeError> {
         let (width, height, max_blocks) = (self.width, self.height, self.max_blocks);
         let Soup { key, threshold } = Soup::new(density, seed)?;
@@ -105,7 +107,7 @@ impl Simulation {
     /// Returns the number of cells that are not dead, counted on the device.
     ///
     /// # Errors
-    /// [`LifeError::Algorithm`] if the device fails, now or in a previous generation.
+    /// [`LifeError::Algorithm`] if the device fails in this call or failed in a previous generation.
     pub fn population(&mut self) -> Result<u64, LifeError> {
         self.population_of(0..self.height)
     }
@@ -113,7 +115,7 @@ impl Simulation {
     /// Returns the number of cells of `rows` that are not dead.
     ///
     /// # Errors
-    /// As for [`population`](Self::population).
+    /// Fails in the same cases as [`population`](Self::population).
     pub fn population_of(&mut self, rows: Range<usize>) -> Result<u64, LifeError> {
         self.total.fill_zero()?;
         let (max_blocks, width, words_of_row) = (self.max_blocks, self.width, self.words_of_row(true));
@@ -136,7 +138,7 @@ impl Simulation {
                 self.device.launch(config, kernels::life_population_cells(cells, self.total.view_mut()))?;
             }
             Cells::Interleaved(cells) => {
-                // Counts the whole board and subtracts the few other rows.
+                // The device counts the whole board, and the few rows outside the range are subtracted.
                 cells.count(&mut self.total)?;
                 let all = self.totals()?[0];
                 self.total.fill_zero()?;
@@ -152,7 +154,7 @@ impl Simulation {
         Ok(self.totals()?[0])
     }
 
-    /// Packs `rows` in parts, and calls `work` with the words and the first row of each part.
+    /// Packs `rows` in parts. Calls `work` for each part, with its words and the number of its first row.
     fn for_packed(
         &mut self,
         rows: Range<usize>,
@@ -184,13 +186,13 @@ impl Simulation {
     /// Returns the [`Board::hash`] of the present board, computed on the device.
     ///
     /// # Errors
-    /// As for [`board`](Self::board).
+    /// Fails in the same cases as [`board`](Self::board).
     pub fn hash(&mut self) -> Result<u64, LifeError> {
         Ok(hash_of_planes(&self.hash_of(0..self.height, 0)?))
     }
 
-    /// Returns the contribution of `rows` to the hash of each plane of a larger board. On that board, the rows begin at
-    /// word `first`.
+    /// For each bit plane of a larger board, returns the contribution of `rows` to the bit plane's hash. On that board,
+    /// the rows begin at word `first`.
     pub(crate) fn hash_of(&mut self, rows: Range<usize>, first: usize) -> Result<Vec<u64>, LifeError> {
         let (max_blocks, words_of_row, begin) = (self.max_blocks, self.words_of_row(true), rows.start);
         if matches!(self.cells, Cells::TwoBit(_)) {
@@ -210,11 +212,11 @@ impl Simulation {
         Ok(vec![self.totals()?[0]])
     }
 
-    /// Runs one generation and returns the numbers of births and deaths in it. Two-state boards are counted on the
-    /// device.
+    /// Runs one generation and returns the numbers of births and deaths in it. For two-state boards, the device counts
+    /// the births and deaths.
     ///
     /// # Errors
-    /// As for [`board`](Self::board).
+    /// Fails in the same cases as [`board`](Self::board).
     pub fn advance_counting(&mut self) -> Result<(u64, u64), LifeError> {
         self.advance(1)?;
         self.changes_of(0..self.height)

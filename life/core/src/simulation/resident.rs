@@ -1,4 +1,4 @@
-//! The distribution of a board over resident blocks, for the rung `resident`.
+//! The distribution of a board over resident blocks, for the rung `resident`. Resident blocks all run at the same time.
 
 use cuda_std::{Call, Global, GlobalMut, Kernel, KernelInfo};
 use gpu::life::tuning::{RESIDENT_EXCHANGE, RESIDENT_GENERATION, RESIDENT_MARGINS, RESIDENT_ROW};
@@ -11,13 +11,13 @@ use launch::{Buffer, Device, Error, LaunchConfig};
 use super::choice::refused;
 use crate::error::LifeError;
 
-/// The numbers of rows per thread for which kernels exist.
+/// The numbers of rows per thread for which there is a kernel.
 const ROWS: [usize; 2] = [2, 4];
 
-/// The maximum number of blocks per multiprocessor, which has at most 2048 threads.
+/// The maximum number of blocks per multiprocessor, because a multiprocessor has at most 2048 threads.
 const MAX_BLOCKS: usize = (2048 / RESIDENT_THREADS) as usize;
 
-/// A plan of the rung `resident`: the rows per thread of its kernel, the margin of its tiles, and the grid of tiles.
+/// A plan of the rung `resident`: the number of rows per thread, the margin of the tiles, and the grid of tiles.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct ResidentPlan {
     rows: usize,
@@ -26,7 +26,7 @@ pub(super) struct ResidentPlan {
 }
 
 impl ResidentPlan {
-    /// Returns the fastest plan whose blocks can all be resident on `device` at once.
+    /// Returns the fastest plan for which all blocks can be resident on `device` at once.
     ///
     /// # Errors
     /// [`LifeError::Algorithm`] if there is no such plan or the device fails.
@@ -34,8 +34,8 @@ impl ResidentPlan {
         let multiprocessors = device.multiprocessors() as usize;
         for plan in Self::by_cost(width, height, multiprocessors) {
             let kernel = plan.kernel();
-            // The query for the number of resident blocks compiles the kernel. Its launch bounds often make the query
-            // unnecessary.
+            // To query the number of resident blocks, the driver must compile the kernel. The kernel's launch bounds
+            // often make the query unnecessary.
             let per_multiprocessor = if device.is_simulated() { 0 } else { kernel.min_blocks.unwrap_or(0) };
             let (certain, blocks) = (per_multiprocessor as usize * multiprocessors, plan.blocks());
             if blocks <= certain || blocks <= device.max_cooperative_blocks(kernel, RESIDENT_THREADS, 0)? as usize {
@@ -52,8 +52,8 @@ impl ResidentPlan {
         Self::by_cost(width, height, multiprocessors).first().map(|plan| plan.kernel())
     }
 
-    /// Returns the plans in order of cost, the fastest first. Leaves out plans with more threads than the
-    /// multiprocessors can hold, but does not check registers.
+    /// Returns the plans in order of cost, the fastest first. Plans with more threads than the multiprocessors can run
+    /// at once are left out. Registers are not checked.
     fn by_cost(width: usize, height: usize, multiprocessors: usize) -> Vec<Self> {
         let across = width.div_ceil(CELLS_PER_WORD).div_ceil(TEMPORAL_WORDS);
         let plans = ROWS.into_iter().flat_map(|rows| {
@@ -83,7 +83,7 @@ impl ResidentPlan {
         }
     }
 
-    /// Allocates the buffer in which the blocks publish words, for a board of `words` words.
+    /// Allocates the buffer of the words that blocks publish to each other, for a board of `words` words.
     ///
     /// # Errors
     /// If the device has too little memory.
@@ -112,7 +112,7 @@ impl ResidentPlan {
 mod tests {
     use super::*;
 
-    /// Checks that the tiles cover the board, and that all of them are resident at once.
+    /// Checks that the tiles cover the board, and that the device can run all their blocks at once.
     #[test]
     fn a_plan_covers_the_board_with_blocks_that_run_at_once() {
         let plan =

@@ -1,4 +1,4 @@
-//! Boards of three and four states on a device.
+//! Boards of three or four states on a device.
 
 use gpu::life::{self as kernels, AGES_WORDS, CELLS_PER_WORD, ROWS_PER_THREAD};
 use launch::{Buffer, Device, Error, Queue};
@@ -7,18 +7,18 @@ use super::grids::planar;
 use crate::Board;
 use crate::error::LifeError;
 
-/// Two boards whose states have two bits per cell: the present one and the next one.
+/// Two boards with two bits per cell: the present board and the next board.
 pub(super) struct TwoBitCells {
     /// The tables of births and survivals, which the kernel reads.
     tables: &'static [u8],
     states: u32,
-    /// The low bits of the states, and their high bits.
+    /// The words of the low bits of the states, and the words of the high bits.
     pub(super) now: [Buffer<u32>; 2],
     pub(super) next: [Buffer<u32>; 2],
 }
 
-/// Returns the low and the high bits of a board's states. For a cell that is not dead, a [`Board`] stores the age,
-/// which is the state minus 1.
+/// Returns the words of the low bits of a board's states, and the words of the high bits. For a cell that is not dead,
+/// a [`Board`] stores the age, which is the state minus 1.
 pub(super) fn bits(board: &Board) -> [Vec<u32>; 2] {
     let age = |i: usize, word: usize| board.ages().get(i).map_or(0, |age| age[word]);
     let words = || board.words().iter().enumerate();
@@ -26,13 +26,13 @@ pub(super) fn bits(board: &Board) -> [Vec<u32>; 2] {
 }
 
 impl TwoBitCells {
-    /// Makes a board of dead cells with `words` words per plane.
+    /// Makes a board of dead cells with `words` words per bit plane.
     pub(super) fn dead(device: &Device, tables: &'static [u8], states: u32, words: usize) -> Result<Self, Error> {
         let now = [device.zeroed(words)?, device.zeroed(words)?];
         Ok(Self { tables, states, now, next: [device.alloc(words)?, device.alloc(words)?] })
     }
 
-    /// Makes a [`Board`] from the low and the high bits of its states.
+    /// Makes a [`Board`] from the words of the low bits of its states and the words of the high bits.
     pub(super) fn board(&self, width: usize, [low, high]: [&[u32]; 2]) -> Result<Board, LifeError> {
         let of = |combine: fn(u32, u32) -> u32| low.iter().zip(high).map(|(&low, &high)| combine(low, high)).collect();
         let ages = vec![of(|low, high| high & !low), of(|low, high| high & low)];

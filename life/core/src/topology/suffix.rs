@@ -1,4 +1,4 @@
-//! Golly's suffix of a rule for bounded grids: `B3/S23:T30,20`.
+//! Golly's suffix of a rule, which describes a bounded grid: `B3/S23:T30,20`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,10 +6,10 @@ use std::str::FromStr;
 use super::{Edges, Topology};
 use crate::rule::{Rule, RuleError};
 
-/// The maximum length of a side in cells.
+/// The maximum width or height in cells.
 const LONGEST: usize = 2_000_000_000;
 
-/// A bounded grid, as a suffix describes it.
+/// A bounded grid that a suffix describes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Grid {
     /// How the edges of the grid are joined.
@@ -20,7 +20,7 @@ pub struct Grid {
     pub height: usize,
 }
 
-/// A rule with an optional suffix for a bounded grid, as pattern files contain it.
+/// A rule with an optional suffix for a bounded grid, in the form that pattern files use.
 ///
 /// ```
 /// # use life::{Rule, RuleAndTopology, Topology};
@@ -32,7 +32,7 @@ pub struct Grid {
 pub struct RuleAndTopology {
     /// The rule without its suffix.
     pub rule: Rule,
-    /// The bounded grid, or `None` for the unbounded plane.
+    /// The bounded grid, or `None` if the plane is unbounded.
     pub grid: Option<Grid>,
 }
 
@@ -52,7 +52,7 @@ impl FromStr for RuleAndTopology {
     }
 }
 
-/// The length, twist and shift of one side in a suffix: `30`, `30+5`, `30*` or `30*+1`.
+/// The length, twist and shift of one side in a suffix, such as `30`, `30+5`, `30*` or `30*+1`.
 #[derive(Clone, Copy, Default, PartialEq)]
 struct Side {
     cells: usize,
@@ -76,11 +76,11 @@ fn side(text: &str) -> Result<Side, String> {
         0 | 1 => 0,
         _ => shift.parse::<i64>().map_err(|_| format!("a shift must be less than 2^63, but {shift} was given"))?,
     };
-    // Like Golly, keeps the sign of the shift and reduces it modulo the side.
+    // Like Golly, the parser keeps the sign of the shift and reduces it modulo the side.
     Ok(Side { cells, is_twisted, shift: if cells == 0 { shift } else { shift % cells as i64 } })
 }
 
-/// Parses a suffix without its colon. Returns `None` if it describes the unbounded plane.
+/// Parses a suffix without its colon. Returns `None` if the suffix describes the unbounded plane.
 fn grid(suffix: &str) -> Result<Option<Grid>, String> {
     let suffix: String = suffix.chars().filter(|c| !c.is_whitespace()).flat_map(char::to_uppercase).collect();
     let Some(letter) = suffix.chars().next() else { return Ok(None) };
@@ -135,7 +135,7 @@ fn grid(suffix: &str) -> Result<Option<Grid>, String> {
     Ok(Some(Grid { topology, width: across.cells, height: down.cells }))
 }
 
-/// Returns the message for a shifted Klein bottle whose twisted edges have this odd length.
+/// Returns the message for a shifted Klein bottle whose twisted edges have the odd length `cells`.
 pub fn odd_klein_side(twisted: Edges, cells: usize) -> String {
     let side = if twisted == Edges::Horizontal { "width" } else { "height" };
     let even = if cells == 1 { "2".into() } else { format!("{} or {}", cells - 1, cells + 1) };
@@ -152,7 +152,7 @@ fn klein(across: Side, down: Side) -> Result<Topology, String> {
             );
         }
         (true, false) => (across, down, Edges::Horizontal),
-        // Without a `*`, the second side is twisted.
+        // Without a `*` in the text, the second side is twisted.
         _ => (down, across, Edges::Vertical),
     };
     if side.shift != 0 && !side.cells.is_multiple_of(2) {
@@ -161,7 +161,7 @@ fn klein(across: Side, down: Side) -> Result<Topology, String> {
     if other.shift != 0 {
         return Err("a Klein bottle can be shifted only where it is twisted: write the shift behind the `*`".into());
     }
-    // All shifts of an even side are equivalent.
+    // All shifts of a side with an even length are equivalent.
     Ok(Topology::Klein { twisted, is_shifted: side.shift != 0 })
 }
 

@@ -1,4 +1,4 @@
-//! Checks suffixes and topologies against Golly.
+//! Checks suffixes and topologies against the behaviour of Golly.
 
 use proptest::prelude::*;
 
@@ -8,7 +8,7 @@ fn parsed(text: &str) -> RuleAndTopology {
     text.parse().unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Draws a board of letters together with the cells one step beyond its edges, row by row.
+/// Draws a board of letters, row by row, including the cells one step beyond each edge.
 fn ring(suffix: &str) -> String {
     let Grid { topology, width, height } = parsed(&format!("B3/S23{suffix}")).grid.unwrap();
     let letter = |(x, y): (usize, usize)| char::from(b'A' + (y * width + x) as u8);
@@ -28,7 +28,7 @@ fn edges_are_joined_as_in_golly_s_diagrams() {
         (":T4,3+1", "HIJKLA LABCDE DEFGHI HIJKLA LABCDE"),
         (":K4*,3", "ILKJIL DABCDA HEFGHE LIJKLI ADCBAD"),
         (":K4,3*", "DIJKLA LABCDI HEFGHE DIJKLA LABCDI"),
-        // Golly 3.3 does this. In the help's diagrams the shift is larger by two.
+        // Golly 3.3 shows these cells. In the diagram of its help, the shift is larger by two.
         (":K4*+1,3", "LKJILK DABCDA HEFGHE LIJKLI DCBADC"),
         (":K3,4*+1", "LJKLJ IABCG FDEFD CGHIA LJKLJ IABCG"),
         (":C4,3", "ALKJID LABCDI HEFGHE DIJKLA IDCBAL"),
@@ -88,8 +88,8 @@ fn what_is_no_grid_is_refused_with_those_there_are() {
 }
 
 proptest! {
-    /// Checks that orthogonal neighbourhood is symmetric: if cell B is a neighbour of cell A, then A is a neighbour of
-    /// B.
+    /// Checks that the orthogonal neighbours are symmetric: if cell B is a neighbour of cell A, then A is a neighbour
+    /// of B.
     #[test]
     fn neighbours_are_each_others(which in 0..9_usize, width in 1..7_usize, height in 1..7_usize) {
         let topology = [

@@ -1,4 +1,5 @@
-//! Reads and writes macrocell files (`.mc`): a quadtree of squares, in which equal squares are stored once.
+//! Reads and writes macrocell files (`.mc`). Such a file is a quadtree of squares, in which equal squares are stored
+//! once.
 //!
 //! ```text
 //! [M2] (golly 4.2)
@@ -7,13 +8,13 @@
 //! 4 0 0 0 1
 //! ```
 //!
-//! Each line is a node of the tree. Nodes are numbered from 1 on. A node is a square of 8×8 cells (`.`, `*` and `$`;
-//! for rules with two states), a square of 2×2 cells (`1` and four states), or an inner node. An inner node has five
-//! numbers: the base-2 logarithm of its side and the numbers of its four quarters (north-west, north-east, south-west,
-//! south-east). The number of an empty quarter is 0.
+//! Each line is a node of the tree. Nodes are numbered from 1. A node is a square of 8×8 cells (`.`, `*` and `$`; for
+//! rules with two states), a square of 2×2 cells (`1` and four states), or an inner node. An inner node has five
+//! numbers: the base-2 logarithm of its side length, and the numbers of its four quarters (north-west, north-east,
+//! south-west, south-east). An empty quarter has the number 0.
 //!
-//! The last node is the root. The upper left cell of its south-east quarter is at (0, 1). `#R` sets the rule, `#G` the
-//! generation, and `#N` the name. Other lines that begin with `#` are comments.
+//! The last node is the root of the tree. The upper left cell of the root's south-east quarter is at (0, 1). `#R` sets
+//! the rule, `#G` the generation, and `#N` the name. Other lines that begin with `#` are comments.
 
 use std::ops::Range;
 
@@ -32,14 +33,14 @@ const HEADER: &str = "[M2]";
 
 /// Reads a pattern from a macrocell file.
 ///
-/// The tree needs at most 80 times the memory of the text. The function computes the bounding box and the memory of the
-/// cells before it allocates them. The cells need one bit for each cell of the box, or 24 bytes for each run of live
-/// cells in an 8×8 square. The list of runs is slower than the bits. The tree and the cells never need more than
-/// `limit` bytes.
+/// The tree needs at most 80 times the memory of the text. Before the function allocates memory for the cells, it
+/// computes the cells' bounding box and the memory that the cells need. The cells need either one bit for each cell of
+/// the box, or 24 bytes for each run of live cells in an 8×8 square. The list of runs is slower than the bits. The tree
+/// and the cells together never need more than `limit` bytes.
 ///
 /// # Errors
 /// [`FormatError::Refused`] for a text that does not begin with `[M2]`. [`FormatError::Malformed`] for a line that is
-/// not a node, and for an invalid generation. [`FormatError::TooLarge`] if `limit` is too small.
+/// not a valid node, and for an invalid generation. [`FormatError::TooLarge`] if `limit` is too small.
 pub fn parse(text: &str, limit: u64) -> Result<Pattern, FormatError> {
     let whole = text.trim_start_matches('\u{feff}');
     let text = whole.trim_start();
@@ -84,7 +85,8 @@ pub fn parse(text: &str, limit: u64) -> Result<Pattern, FormatError> {
     Ok(pattern)
 }
 
-/// Returns the cells of `root` as a pattern. The cells and the tree, which needs `tree` bytes, must fit `limit` bytes.
+/// Returns the cells below `root` as a pattern. The tree needs `tree` bytes. Tree and cells together must fit `limit`
+/// bytes.
 fn expand(nodes: &[Node], root: &Node, tree: u64, limit: u64) -> Result<Pattern, FormatError> {
     let Some(Extent { columns, rows }) = root.extent.clone() else { return Ok(Pattern::default()) };
     let side = |range: &Range<u128>| usize::try_from(range.end - range.start).unwrap_or(usize::MAX);
@@ -92,18 +94,19 @@ fn expand(nodes: &[Node], root: &Node, tree: u64, limit: u64) -> Result<Pattern,
     let packed = (width.div_ceil(32) as u64).saturating_mul(4).saturating_mul(height as u64);
     let listed = root.runs.saturating_mul(size_of::<Run>() as u64);
     let others = root.others.saturating_mul(3 * size_of::<(Run, u8)>() as u64);
-    // Sorting a list takes longer than filling a board of many times its size.
+    // The packed board is preferred, because sorting a list takes longer than filling a board of many times the list's
+    // size.
     let beside = tree.saturating_add(others);
     let is_packed = packed <= listed || packed <= listed.saturating_mul(16) && beside.saturating_add(packed) <= limit;
     let needed = beside.saturating_add(if is_packed { packed } else { listed });
     let needed = if width == usize::MAX || height == usize::MAX { u64::MAX } else { needed };
     check_memory(needed, limit)?;
-    // Neither sum saturated: both are within the limit.
+    // Neither number saturated, because both are within the limit.
     let board = is_packed.then(|| Board::new(width, height));
     let board = board.transpose().map_err(|_| FormatError::TooLarge { needed, free: limit })?;
     let runs = Vec::with_capacity(if is_packed { 0 } else { root.runs as usize });
     let mut cells = Expanded { nodes, board, runs, others: Vec::new() };
-    // The sums on the way down end at 0 or more, so wrapping arithmetic is correct.
+    // The positions are sums that end at 0 or more, so intermediate wrapping does not matter.
     cells.visit(root, columns.start.wrapping_neg(), rows.start.wrapping_neg());
     let mut pattern = match cells.board {
         Some(board) => Pattern::from_board(board),
@@ -119,7 +122,7 @@ fn expand(nodes: &[Node], root: &Node, tree: u64, limit: u64) -> Result<Pattern,
     Ok(pattern)
 }
 
-/// The cells of a tree that have been visited so far.
+/// The cells of a tree, collected while its nodes are visited.
 struct Expanded<'a> {
     nodes: &'a [Node],
     board: Option<Board>,
@@ -128,7 +131,8 @@ struct Expanded<'a> {
 }
 
 impl Expanded<'_> {
-    /// Adds the cells of `node`, whose corner is at (`x`, `y`) relative to the box. Negative positions wrap.
+    /// Adds the cells of `node`. The upper left corner of `node` is at (`x`, `y`) relative to the box. Negative
+    /// positions wrap.
     fn visit(&mut self, node: &Node, x: u128, y: u128) {
         if node.extent.is_none() {
             return;
@@ -159,7 +163,7 @@ impl Expanded<'_> {
         }
     }
 
-    /// Adds a run of cells, which must lie in the box.
+    /// Adds a run of cells, which must be inside the box.
     fn push(&mut self, x: u128, y: u128, length: usize, state: u8) {
         let run = Run { x: x as usize, y: y as usize, length };
         match &mut self.board {

@@ -2,17 +2,17 @@
 
 use std::ops::Range;
 
-/// The highest level of a node. The sides of larger squares do not fit a `u128`.
+/// The highest level of a node. The side length of a larger square would not fit a `u128`.
 const LEVELS: u8 = 127;
 
-/// A square of the tree.
+/// A node of the tree, which is a square of cells.
 pub(super) struct Node {
-    /// The base-2 logarithm of the side.
+    /// The base-2 logarithm of the side length in cells.
     pub(super) level: u8,
     pub(super) kind: Kind,
-    /// The bounding box of the cells that are not dead, or `None` if all are dead.
+    /// The bounding box of the cells that are not dead, or `None` if all cells are dead.
     pub(super) extent: Option<Extent>,
-    /// The number of runs of live cells. A run lies within one row of one leaf. The number saturates.
+    /// The number of runs of live cells. A run never extends beyond one row of one leaf. The number saturates.
     pub(super) runs: u64,
     /// The number of cells in states above 1. The number saturates.
     pub(super) others: u64,
@@ -25,11 +25,11 @@ pub(super) enum Kind {
     Leaf(u64),
     /// The states of 2×2 cells.
     Cells([u8; 4]),
-    /// The numbers of the four quarters, which are nodes themselves.
+    /// The numbers of the nodes that are the four quarters.
     Square([u32; 4]),
 }
 
-/// A box of columns and rows.
+/// A box, given by its columns and rows.
 #[derive(Clone)]
 pub(super) struct Extent {
     pub(super) columns: Range<u128>,
@@ -63,7 +63,7 @@ pub(super) fn runs(bits: u8) -> impl Iterator<Item = (usize, usize)> {
     })
 }
 
-/// Reads the node in `line`. Its quarters must be in `nodes`.
+/// Reads the node in `line`. `nodes` must contain the nodes that are the four quarters of this node.
 pub(super) fn parse(line: &str, nodes: &[Node]) -> Result<Node, String> {
     if line.starts_with(['.', '*', '$']) {
         return leaf(line);
@@ -131,7 +131,7 @@ fn cells(states: [u32; 4]) -> Result<Node, String> {
     Ok(Node { level: 1, kind: Kind::Cells(cells), extent: places.reduce(Extent::with), runs, others })
 }
 
-/// Reads a square that consists of four quarters.
+/// Reads a square that consists of four other squares.
 fn square(level: u8, quarters: [u32; 4], nodes: &[Node]) -> Result<Node, String> {
     let half = 1u128 << (level - 1);
     let mut node = Node { level, kind: Kind::Square(quarters), extent: None, runs: 0, others: 0 };

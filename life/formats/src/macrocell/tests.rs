@@ -30,8 +30,8 @@ fn states_and_quarters() {
     assert_eq!((pattern.states(), pattern.origin), (8, (-2, -1)));
 }
 
-/// Checks that squares nested in squares, whose cells exceed the memory limit, are refused before the cells are
-/// allocated.
+/// Checks that a small file with nested squares is rejected if its cells exceed the memory limit. The memory for the
+/// cells must not be allocated.
 #[test]
 fn what_is_larger_than_memory_is_refused() {
     let mut text = "[M2]\n********$********$********$********$********$********$********$********$\n".to_owned();
@@ -44,14 +44,14 @@ fn what_is_larger_than_memory_is_refused() {
             assert!(matches!(error, FormatError::TooLarge { needed, free: LIMIT } if needed > LIMIT), "{error}");
         }
     }
-    // A few cells that are far apart need little memory.
+    // A few cells need little memory even if they are far apart.
     let mut text = "[M2]\n*$\n".to_owned();
     for level in 4..=60 {
         text += &format!("{level} {last} 0 0 {last}\n", last = level - 3);
         let cells = 1u64 << (level - 3);
         assert_eq!(parse(&text, LIMIT).is_ok(), cells * 24 < LIMIT - 8000, "{level}");
     }
-    // One cell in the middle of a square of any size.
+    // There is one cell in the middle of a square of any size.
     let mut text = "[M2]\n*$\n".to_owned();
     (4..=127).for_each(|level| text += &format!("{level} {} 0 0 0\n", level - 3));
     let pattern = parse(&text, LIMIT).unwrap();

@@ -10,28 +10,29 @@ use life::board::{Board, WORD_BITS};
 /// tree.
 ///
 /// # Errors
-/// If `out` fails.
+/// If writing to `out` fails.
 pub fn write(board: &Board, metadata: &Metadata, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     writeln!(out, "[M2] (gridstride {})", env!("CARGO_PKG_VERSION"))?;
     writeln!(out, "#R {}", metadata.rule)?;
     if metadata.generation > 0 {
         writeln!(out, "#G {}", metadata.generation)?;
     }
-    // The first cell of the root's south-east quarter is at (0, 1). The board may extend to all sides of it.
+    // The first cell of the root's south-east quarter is at (0, 1). The board may extend beyond this cell in all
+    // directions.
     let (left, top) = (i128::from(metadata.origin.0), i128::from(metadata.origin.1) - 1);
     let fits = |level: &u8| {
         let half = 1i128 << (level - 1);
         let within = |from: i128, length: usize| from >= -half && from + length as i128 <= half;
         within(left, board.width()) && within(top, board.height())
     };
-    // A level always fits: sides are below 2⁶⁴, and positions within 2⁶⁴.
+    // A level is always found, because sides are below 2⁶⁴ and positions are within 2⁶⁴.
     let level = (4..=66).find(fits).unwrap_or(66);
     let half = 1i128 << (level - 1);
     let mut tree = Tree { board, out, squares: HashMap::new(), leaves: HashMap::new(), root: level };
     tree.square(level, -half - left, -half - top).map(drop)
 }
 
-/// The tree that is being written: the board, the output, and the numbers of the nodes written so far.
+/// A tree that is being written, with the board, the output, and the numbers of the nodes written so far.
 struct Tree<'a, W: ?Sized> {
     board: &'a Board,
     out: &'a mut W,
@@ -41,8 +42,8 @@ struct Tree<'a, W: ?Sized> {
 }
 
 impl<W: Write + ?Sized> Tree<'_, W> {
-    /// Writes the square of `level` whose upper left corner is at (`x`, `y`), and returns its number. The square may
-    /// extend beyond the board.
+    /// Writes the square of level `level` whose upper left corner is at (`x`, `y`). Returns the number of the square's
+    /// node. The square may extend beyond the board.
     fn square(&mut self, level: u8, x: i128, y: i128) -> io::Result<usize> {
         let side = 1i128 << level;
         let outside = |from: i128, length: usize| from + side <= 0 || from >= length as i128;
@@ -71,7 +72,8 @@ impl<W: Write + ?Sized> Tree<'_, W> {
         Ok(next)
     }
 
-    /// Writes the square of 8×8 cells whose upper left corner is at (`x`, `y`), and returns its number.
+    /// Writes the square of 8×8 cells whose upper left corner is at (`x`, `y`). Returns the number of the square's
+    /// node.
     fn leaf(&mut self, x: i128, y: i128) -> io::Result<usize> {
         let rows = (0..8).map(|row| eight(self.board, x, y + row));
         let bits = rows.fold(0, |bits, row| bits << 8 | u64::from(row));
@@ -93,13 +95,13 @@ impl<W: Write + ?Sized> Tree<'_, W> {
         Ok(next)
     }
 
-    /// Returns the number of the next node.
+    /// Returns the number that the next written node will have.
     fn next(&self) -> usize {
         self.squares.len() + self.leaves.len() + 1
     }
 }
 
-/// Returns eight cells of `board` from column `x` of row `y` on. The first cell is the highest bit. Cells outside the
+/// Returns eight cells of row `y` of `board`, from column `x` on. The first cell is the highest bit. Cells outside the
 /// board are dead.
 fn eight(board: &Board, x: i128, y: i128) -> u8 {
     let Some(y) = usize::try_from(y).ok().filter(|&y| y < board.height()) else { return 0 };

@@ -1,8 +1,8 @@
-//! Reads pictures as patterns (`.png`). A light pixel is a live cell; a dark or transparent pixel is a dead cell. A
+//! Reads pictures as patterns (`.png`). A light pixel is a live cell. A dark or transparent pixel is a dead cell. A
 //! pixel is light if it has at least half the brightness of white (Rec. 601: 0.299 R + 0.587 G + 0.114 B).
 //!
-//! Pictures that this program wrote contain the number of pixels along a cell's side. In all other pictures each pixel
-//! is a cell.
+//! A picture that this program wrote contains the side length of a cell in pixels. In all other pictures each pixel is
+//! a cell.
 
 use std::io::Cursor;
 
@@ -11,19 +11,19 @@ use crate::error::{FormatError, check_memory};
 use life::board::Run;
 use life::pattern::Pattern;
 
-/// The keyword of the PNG text chunk that contains the number of pixels along a cell's side.
+/// The keyword of the PNG text chunk that contains the side length of a cell in pixels.
 pub const KEYWORD: &str = "Pixels per cell";
 
 /// Reads a pattern from the PNG in `bytes`.
 ///
-/// The function needs memory for the live cells, and four bytes for each pixel of a row. For an interlaced picture it
-/// needs four bytes for each pixel of the whole picture. The function never needs more than `limit` bytes.
+/// The function needs memory for the live cells, and four bytes for each pixel of a row. For an interlaced picture, the
+/// function needs four bytes for each pixel of the whole picture. The function never needs more than `limit` bytes.
 ///
 /// # Errors
 /// [`FormatError::Picture`] for a damaged picture. [`FormatError::TooLarge`] if `limit` is too small.
 pub fn parse(bytes: &[u8], limit: u64) -> Result<Pattern, FormatError> {
     let broken = |error: png::DecodingError| FormatError::Picture(error.to_string());
-    // `Limits` bounds the memory that the decoder needs in addition to the rows.
+    // `Limits` restricts the memory that the decoder needs in addition to the rows.
     let most = usize::try_from(limit).unwrap_or(usize::MAX);
     let mut decoder = png::Decoder::new_with_limits(Cursor::new(bytes), png::Limits { bytes: most.min(64 << 20) });
     decoder.set_transformations(png::Transformations::normalize_to_color8());
@@ -67,8 +67,8 @@ pub fn parse(bytes: &[u8], limit: u64) -> Result<Pattern, FormatError> {
     cells.finish()
 }
 
-/// Returns true if a pixel is light and opaque. `pixel` has its samples: grey or red, green and blue, and optionally
-/// alpha.
+/// Returns true if a pixel is light and opaque. `pixel` contains the samples of the pixel: grey or red, green and blue,
+/// and optionally alpha.
 fn is_light(pixel: &[u8]) -> bool {
     let luma =
         |red: u8, green: u8, blue: u8| 299 * u32::from(red) + 587 * u32::from(green) + 114 * u32::from(blue) >= 127_500;

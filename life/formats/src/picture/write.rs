@@ -6,29 +6,30 @@ use std::time::Duration;
 use super::read::KEYWORD;
 use life::board::{Board, WORD_BITS};
 
-/// The maximum number of pixels to which the longer side of a small board is enlarged.
+/// The maximum length in pixels to which the longer side of a small board is enlarged.
 const SIDE: usize = 512;
 
-/// Returns the number of pixels along a cell's side: the largest number with which no side of the picture exceeds 512
-/// pixels, but at least 1.
+/// Returns the side length of a cell in pixels: the largest number for which no side of the picture exceeds 512 pixels,
+/// but at least 1.
 pub fn zoom(width: usize, height: usize) -> usize {
     (SIDE / width.max(height).max(1)).max(1)
 }
 
 /// Writes `board` as a PNG with one bit per pixel, enlarged by [`zoom`]. A text chunk contains the zoom. Each row is
-/// compressed and written before the next one, so the function needs the memory of one row.
+/// compressed and written before the next row, so the function needs memory for only one row.
 ///
 /// # Errors
-/// If `out` fails. `InvalidInput` for a board with a side of more than 2³¹ - 1 cells, the limit of PNG.
+/// If writing to `out` fails. `InvalidInput` for a board with a side of more than 2³¹ - 1 cells, which is the limit of
+/// PNG.
 pub fn write_png(board: &Board, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     write_png_in_parts((board.width(), board.height()), out, |take| take(board))
 }
 
-/// Like [`write_png`], for a board of (columns, rows) cells that arrives in parts. `parts` must pass all rows, in
+/// Writes a board of (columns, rows) cells like [`write_png`], but receives it in parts. `parts` must pass all rows, in
 /// order, to the function that it receives.
 ///
 /// # Errors
-/// As for [`write_png`], and the errors of `parts`.
+/// Fails in the same cases as [`write_png`], and if `parts` fails.
 pub fn write_png_in_parts<E: From<io::Error>>(
     (columns, rows): (usize, usize),
     out: &mut (impl Write + ?Sized),
@@ -43,7 +44,8 @@ pub fn write_png_in_parts<E: From<io::Error>>(
     let mut encoder = png::Encoder::new(out, png_width, png_height);
     encoder.set_color(png::ColorType::Grayscale);
     encoder.set_depth(png::BitDepth::One);
-    // A byte holds eight cells: no filter predicts it, and a higher level compresses little better.
+    // No filter is used, because a byte contains eight cells, which no filter predicts. A higher compression level
+    // saves little.
     encoder.set_filter(png::Filter::NoFilter);
     encoder.set_deflate_compression(png::DeflateCompression::Level(1));
     if zoom > 1 {
@@ -65,7 +67,8 @@ pub fn write_png_in_parts<E: From<io::Error>>(
     Ok(writer.finish().map_err(png_error)?)
 }
 
-/// Replaces `row` by `width` pixels of the cells in `words`, eight per byte. The leftmost pixel is the highest bit.
+/// Replaces the content of `row` by `width` pixels that show the cells in `words`. A byte contains eight pixels. The
+/// leftmost pixel is the highest bit.
 fn pack_row(words: &[u32], width: usize, zoom: usize, row: &mut Vec<u8>) {
     row.clear();
     if zoom == 1 {
@@ -83,7 +86,7 @@ fn is_alive(words: &[u32], x: usize) -> bool {
     words[x / WORD_BITS] >> (x % WORD_BITS) & 1 == 1
 }
 
-/// A writer of an animated GIF that repeats for ever. Each frame is one board.
+/// A writer of an animated GIF that repeats forever. Each frame shows one board.
 pub struct Gif<W: Write> {
     encoder: gif::Encoder<W>,
     width: usize,
@@ -95,11 +98,12 @@ pub struct Gif<W: Write> {
 
 impl<W: Write> Gif<W> {
     /// Starts a GIF of boards with `width` × `height` cells, enlarged by [`zoom`]. Each frame is shown for `delay`,
-    /// rounded down to a multiple of 10 ms, but for at least 20 ms. Viewers show frames with shorter delays more
+    /// rounded down to a multiple of 10 ms, but at least for 20 ms. Viewers would show frames with a shorter delay more
     /// slowly.
     ///
     /// # Errors
-    /// If `out` fails. `InvalidInput` for a side of 0 cells, or of more than 65535, the limit of GIF.
+    /// If writing to `out` fails. `InvalidInput` for a side of 0 cells, or of more than 65535, which is the limit of
+    /// GIF.
     pub fn new(out: W, width: usize, height: usize, delay: Duration) -> io::Result<Self> {
         let zoom = zoom(width, height);
         let side = |cells: usize| u16::try_from(cells.checked_mul(zoom)?).ok().filter(|&pixels| pixels > 0);
@@ -116,7 +120,7 @@ impl<W: Write> Gif<W> {
     /// Adds a frame that shows `board`.
     ///
     /// # Errors
-    /// If the output fails. `InvalidInput` if the size of `board` differs from the GIF's.
+    /// If writing to the output fails. `InvalidInput` if `board` has another size than the GIF.
     pub fn frame(&mut self, board: &Board) -> io::Result<()> {
         let (width, height) = (board.width(), board.height());
         if (width, height) != (self.width, self.height) {
@@ -130,7 +134,7 @@ impl<W: Write> Gif<W> {
             let words = board.row(y / self.zoom);
             pixels.extend((0..width).map(|x| u8::from(is_alive(words, x / self.zoom))));
         }
-        // Both fit, because `new` checked them.
+        // Both numbers fit, because `new` has checked them.
         let (width, height) = (width as u16, height as u16);
         let frame = gif::Frame { delay: self.delay, width, height, buffer: pixels.into(), ..gif::Frame::default() };
         self.encoder.write_frame(&frame).map_err(gif_error)
@@ -139,7 +143,7 @@ impl<W: Write> Gif<W> {
     /// Ends the GIF and returns the output.
     ///
     /// # Errors
-    /// If the output fails.
+    /// If writing to the output fails.
     pub fn finish(self) -> io::Result<W> {
         self.encoder.into_inner().map_err(gif_error)
     }
@@ -172,7 +176,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns the width, the height and the pixels of a PNG. Each pixel is 0 or 1.
+    /// Returns the width, the height and the pixels of a PNG. A pixel is 0 or 1.
     fn decode_png(bytes: &[u8]) -> (usize, usize, Vec<u8>) {
         let mut reader = png::Decoder::new(io::Cursor::new(bytes)).read_info().unwrap();
         assert_eq!(reader.output_color_type(), (png::ColorType::Grayscale, png::BitDepth::One));
@@ -243,14 +247,14 @@ mod tests {
 
     #[test]
     fn a_png_refuses_what_it_cannot_show() {
-        // The error comes before the first byte is written and the first row is read.
+        // The error must occur before the first byte is written and before the first row is read.
         let board = Board::new(1 << 31, 1).unwrap();
         let mut out = Vec::new();
         let error = write_png(&board, &mut out).unwrap_err();
         assert_eq!((error.kind(), out.len()), (ErrorKind::InvalidInput, 0));
     }
 
-    /// An output that accepts a certain number of bytes, and then fails as if the disk were full.
+    /// An output that accepts a certain number of bytes. After that it fails as if the disk were full.
     struct Short(usize);
 
     impl Write for Short {

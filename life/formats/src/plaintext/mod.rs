@@ -1,4 +1,5 @@
-//! Reads and writes plaintext patterns (`.cells`): one line per row, `.` for a dead cell and `O` for a live cell.
+//! Reads and writes plaintext patterns (`.cells`). Each line is a row, with `.` for a dead cell and `O` for a live
+//! cell.
 //!
 //! ```text
 //! !Name: Glider
@@ -7,9 +8,9 @@
 //! OOO
 //! ```
 //!
-//! Lines that start with `!` are comments; `!Name:` names the pattern. `*`, `o`, `x`, `X` and `@` are live cells, too.
-//! Rows may omit dead cells at their ends. An empty line is a row of dead cells. White space at the end of a line is
-//! ignored.
+//! Lines that start with `!` are comments. `!Name:` sets the name of the pattern. `*`, `o`, `x`, `X` and `@` also stand
+//! for live cells. Rows may omit dead cells at their ends. An empty line is a row of dead cells. White space at the end
+//! of a line is ignored.
 
 use std::io::{self, Write};
 
@@ -21,11 +22,11 @@ use life::pattern::{ParseError, Pattern};
 
 /// Reads a plaintext pattern. The pattern is as wide as the longest row.
 ///
-/// The function needs at most 50 times the memory of `text`, and never more than `limit` bytes.
+/// This function needs at most 50 times the memory of `text`, and never more than `limit` bytes.
 ///
 /// # Errors
-/// [`FormatError::Malformed`] with line and column for a character that is not a cell. [`FormatError::Refused`] for a
-/// text without rows. [`FormatError::TooLarge`] if `limit` is too small.
+/// [`FormatError::Malformed`] for a character that is not a cell, with its line and column. [`FormatError::Refused`]
+/// for a text without rows. [`FormatError::TooLarge`] if `limit` is too small.
 pub fn parse(text: &str, limit: u64) -> Result<Pattern, FormatError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let rows = || text.lines().map(str::trim_end).zip(1..).filter(|(line, _)| !line.starts_with('!'));
@@ -44,7 +45,7 @@ pub fn parse(text: &str, limit: u64) -> Result<Pattern, FormatError> {
                     cells.push(Run { x, y, length }, 1);
                     x += length;
                 }
-                // All characters before it have one byte.
+                // All characters before this one have one byte, so `x` is also the number of characters.
                 _ => return Err(ParseError { line, column: x + 1, message: unexpected(&row[x..]) }.into()),
             }
         }
@@ -58,16 +59,16 @@ fn is_alive(cell: u8) -> bool {
     matches!(cell, b'O' | b'*' | b'o' | b'x' | b'X' | b'@')
 }
 
-/// Returns the error message for the first character of `rest`, which is not a cell.
+/// Returns the error message for the first character of `rest`. This character is not a cell.
 fn unexpected(rest: &str) -> String {
     let found: String = rest.chars().take(1).flat_map(char::escape_debug).collect();
     format!("`{found}` is neither `.` (dead) nor `O` (alive); a comment must start with `!` at the start of a line")
 }
 
-/// Writes the line with the pattern's name, if `metadata` has a name.
+/// Writes a line with the pattern's name if `metadata` contains a name.
 ///
 /// # Errors
-/// If `out` fails.
+/// If writing to `out` fails.
 pub fn write_name(metadata: &Metadata, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     match &metadata.name {
         Some(name) => writeln!(out, "!Name: {}", super::text::printable(name).unwrap_or_default()),
@@ -75,10 +76,10 @@ pub fn write_name(metadata: &Metadata, out: &mut (impl Write + ?Sized)) -> io::R
     }
 }
 
-/// Writes the rows of `board`. All dead cells are written, so that a reader finds the board's size.
+/// Writes the rows of `board`, including all dead cells, so that a reader can find out the board's size.
 ///
 /// # Errors
-/// If `out` fails.
+/// If writing to `out` fails.
 pub fn write_rows(board: &Board, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     let mut line = Vec::new();
     for y in 0..board.height() {

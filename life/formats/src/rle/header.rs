@@ -10,7 +10,7 @@ pub(super) struct Header {
     pub(super) width: usize,
     /// The number of rows, `y`.
     pub(super) height: usize,
-    /// The rule as the text has it, not parsed.
+    /// The rule as it is written in the text, without parsing.
     pub(super) rule: Option<String>,
 }
 
@@ -35,7 +35,7 @@ pub(super) fn parse(cursor: &mut Cursor<'_>) -> Result<Header, ParseError> {
     Ok(header)
 }
 
-/// Returns true if a header begins at the cursor: an `x` that is not a cell.
+/// Returns true if a header begins at the cursor. A header begins with an `x` that is not a cell.
 pub(super) fn is_here(cursor: &Cursor<'_>) -> bool {
     let mut cursor = cursor.clone();
     matches!(cursor.skip_white_space(), Some(b'x' | b'X'))

@@ -10,14 +10,14 @@
 //! - Comment lines start with `#` and may appear between any lines. `#N` names the pattern. `#r` sets the rule if the
 //!   header has none. `#CXRLE Pos=x,y Gen=n` sets the position and the generation; `#P x y` and `#R x y` set the
 //!   position. Other comments are ignored.
-//! - The size in the header may be too small: the pattern's box then also contains all cells that are not dead. A
-//!   text without a header must contain `!`, `$` or a count.
-//! - Cells are `b` or `.` (dead), `o` or `A` (alive), and `B` to `X` and `pA` to `yX` (further states, up to
+//! - The size in the header may be too small. The pattern's box then also contains all cells that are not dead. A text
+//!   without a header must contain `!`, `$` or a count.
+//! - A cell is `b` or `.` (dead), `o` or `A` (alive), or one of `B` to `X` and `pA` to `yX` (further states, up to
 //!   255). `p` to `y` without a following capital letter are live cells, as in old files. White space may appear
 //!   anywhere except within a number.
-//! - The text after `!` is a comment. A text without `!` is an error if it has fewer rows than its header requires,
-//!   or no cells.
-//! - The text of the rule is stored without being parsed.
+//! - The text after `!` is a comment. A text without `!` is an error if it has fewer rows than its header says, or no
+//!   cells.
+//! - The rule is stored as text, without parsing.
 
 use std::io::{self, Write};
 
@@ -31,17 +31,17 @@ use life::pattern::{ParseError, Pattern};
 
 mod header;
 
-/// The maximum number of characters of a line that is written.
+/// The maximum number of characters of a written line.
 const LINE: usize = 70;
 
 /// Reads a run-length encoded pattern.
 ///
-/// Time and memory are proportional to the length of the text. The memory is at most 100 times that of `text`, and
-/// never more than `limit` bytes.
+/// The function needs time and memory proportional to the length of `text`. The memory is at most 100 times the memory
+/// of `text`, and never more than `limit` bytes.
 ///
 /// # Errors
-/// [`FormatError::Malformed`] with line and column for a malformed header, an invalid character, a run count that is
-/// zero or too large, and a truncated text. [`FormatError::TooLarge`] if `limit` is too small.
+/// [`FormatError::Malformed`] for a malformed header, an invalid character, a run count that is zero or too large, and
+/// a truncated text. The error reports line and column. [`FormatError::TooLarge`] if `limit` is too small.
 pub fn parse(text: &str, limit: u64) -> Result<Pattern, FormatError> {
     let mut cursor = Cursor::new(text);
     let mut comments = Comments::default();
@@ -95,13 +95,13 @@ impl Comments {
     }
 }
 
-/// Returns the first two of `words` as numbers, or `None` if they are not numbers.
+/// Returns the first two of `words` as numbers, or `None` if they are not two numbers.
 fn pair<'a>(mut words: impl Iterator<Item = &'a str>) -> Option<(i64, i64)> {
     Some((words.next()?.parse().ok()?, words.next()?.parse().ok()?))
 }
 
-/// Reads the runs of cells up to `!`. A text without a header must contain `!`, `$` or a count, because any plain word
-/// may consist of letters that stand for cells.
+/// Reads the runs of cells up to `!`. A text without a header must contain `!`, `$` or a count, because the letters of
+/// any word could otherwise be read as cells.
 fn parse_cells(
     cursor: &mut Cursor<'_>,
     header: Option<&Header>,
@@ -154,7 +154,7 @@ fn parse_cells(
     }
 }
 
-/// The error message for a text that has only comments, or only letters that could be cells.
+/// The error message for a text that contains only comments, or only letters that could be cells.
 const NOT_RLE: &str =
     "this is not RLE: add a header such as `x = 3, y = 3`, or end each row with `$` and the pattern with `!`";
 
@@ -164,7 +164,7 @@ fn truncated(cursor: &Cursor<'_>) -> ParseError {
         .end_error("the text ends without `!`, so it seems to be truncated: add the missing rows and a `!`".to_owned())
 }
 
-/// Returns the error for a character that is neither a cell nor the end of a row or of the pattern.
+/// Returns the error for a character that has no meaning in the cells of a pattern.
 fn unexpected(cursor: &Cursor<'_>, tag: u8) -> ParseError {
     let found = cursor.found();
     cursor.error(match tag {
@@ -176,28 +176,30 @@ fn unexpected(cursor: &Cursor<'_>, tag: u8) -> ParseError {
     })
 }
 
-/// A writer of a board and its metadata as run-length encoded text. The rows of the board arrive in parts.
+/// A writer of run-length encoded text for a board and its metadata. The writer receives the rows of the board in
+/// parts.
 ///
-/// Lines of cells have at most 70 characters. Each line is one write to the output, so pass a buffered writer.
+/// Lines of cells have at most 70 characters. Each line is a separate write to the output, so the caller should pass a
+/// buffered writer.
 pub struct Writer<'a, W: Write + ?Sized> {
     out: &'a mut W,
-    /// The current line, which is not written yet.
+    /// The current line, which has not been written yet.
     line: Vec<u8>,
     has_states: bool,
     /// The number of rows received so far.
     rows: usize,
     /// The row of the last run that was written.
     y: usize,
-    /// The column after the last run that was written.
+    /// The column after the end of the last run that was written.
     x: usize,
 }
 
 impl<'a, W: Write + ?Sized> Writer<'a, W> {
-    /// Starts the text of a board with `size` (columns, rows) cells. `has_states` is true if the cells have more than
-    /// two states.
+    /// Starts the text of a board of `size` (columns, rows) cells. `has_states` is true if the cells have more than two
+    /// states.
     ///
     /// # Errors
-    /// If `out` fails.
+    /// If writing to `out` fails.
     pub fn new(size: (usize, usize), has_states: bool, metadata: &Metadata, out: &'a mut W) -> io::Result<Self> {
         if let Some(name) = &metadata.name {
             writeln!(out, "#N {}", super::text::printable(name).unwrap_or_default())?;
@@ -207,10 +209,10 @@ impl<'a, W: Write + ?Sized> Writer<'a, W> {
         Ok(Self { out, line: Vec::with_capacity(LINE + 1), has_states, rows: 0, y: 0, x: 0 })
     }
 
-    /// Writes the rows of `board`. They follow the rows that were written before.
+    /// Writes the rows of `board`, which come after the rows that were written before.
     ///
     /// # Errors
-    /// If the output fails.
+    /// If writing to the output fails.
     pub fn rows(&mut self, board: &Board) -> io::Result<()> {
         for run in board.runs() {
             let row = self.rows + run.y;
@@ -238,22 +240,22 @@ impl<'a, W: Write + ?Sized> Writer<'a, W> {
         Ok(())
     }
 
-    /// Ends the text and writes the last line.
+    /// Completes the text by writing the last line.
     ///
     /// # Errors
-    /// If the output fails.
+    /// If writing to the output fails.
     pub fn finish(mut self) -> io::Result<()> {
         self.push(1, b"!")?;
         self.end_line()
     }
 
-    /// Adds a run to the current line: the number `count`, unless it is 1, and then `tag`.
+    /// Adds a run to the current line: the number `count` followed by `tag`. If `count` is 1, it is omitted.
     fn push(&mut self, count: usize, tag: &[u8]) -> io::Result<()> {
         let digits = if count == 1 { 0 } else { count.ilog10() as usize + 1 };
         if self.line.len() + digits + tag.len() > LINE {
             self.end_line()?;
         }
-        // Most runs are short, and formatting is slow.
+        // Short counts are handled separately, because most runs are short and formatting is slow.
         match (digits, u8::try_from(count)) {
             (0, _) => {}
             (1, Ok(digit)) => self.line.push(b'0' + digit),
@@ -271,7 +273,7 @@ impl<'a, W: Write + ?Sized> Writer<'a, W> {
     }
 }
 
-/// Returns the two letters of a state above 0. For states up to 24, only the second letter is written.
+/// Returns the two letters of a state above 0. The text of states up to 24 contains only the second letter.
 fn letters(state: u8) -> [u8; 2] {
     let (before, last) = ((state - 1) / 24, (state - 1) % 24);
     [b'o' + before, b'A' + last]

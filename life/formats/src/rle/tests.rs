@@ -92,7 +92,7 @@ fn the_rule_is_what_the_file_says() {
         assert_eq!(rule(&format!("#r {text}\nx = 1, y = 1\no!")).as_deref(), Some(text));
     }
     assert_eq!(rule("x = 1, y = 1\no!"), None);
-    // The rule of the header takes precedence.
+    // The rule in the header takes precedence over `#r`.
     assert_eq!(rule("#r B36/S23\nx = 1, y = 1, rule = B3/S23\no!").as_deref(), Some("B3/S23"));
     fails("x = 1, y = 1, rule = \no!", 1, 22, "the rule is empty");
 }
@@ -118,7 +118,7 @@ fn more_than_two_states() {
     fails("yP!", 1, 1, "at most 255, but 256 was given");
 }
 
-/// Checks old files, which use `x`, `y` and other letters for live cells and have no header.
+/// Checks old files that have no header and use `x`, `y` and other letters for live cells.
 #[test]
 fn old_letters_and_no_header() {
     assert_eq!(cells("bob$2bo$3o!"), [(1, 0), (2, 1), (0, 2), (1, 2), (2, 2)]);
@@ -184,7 +184,7 @@ fn malformed_cells() {
     assert_eq!(parse(&format!("{HEADER}bob$2bo$3o$o")).unwrap().population(), 6, "a text with all rows needs no `!`");
 }
 
-/// Checks that the column of an error counts characters, not bytes.
+/// Checks that an error reports its column in characters, not in bytes.
 #[test]
 fn columns_are_characters() {
     fails("#C é\nx = 1, y = 1\né!", 3, 1, "`é` is not allowed");
@@ -258,7 +258,7 @@ fn a_failing_writer_is_an_error() {
     assert_eq!(error.kind(), io::ErrorKind::StorageFull);
 }
 
-/// Generates texts from parts of patterns, so that most of them parse beyond the first character.
+/// Generates texts from fragments of patterns. Most of these texts can be parsed beyond their first character.
 fn plausible() -> impl Strategy<Value = String> {
     let token = prop_oneof![
         Just("o".to_owned()),
@@ -327,7 +327,7 @@ proptest! {
             Ok(pattern) => prop_assert!(pattern.runs().all(|run| run.y < pattern.height && run.x + run.length <= pattern.width)),
             Err(FormatError::TooLarge { .. }) => {}
             Err(FormatError::Malformed(error)) => {
-                // The position exists: at most one column after the last character.
+                // The position must exist in the text: it is at most one column after the last character of its line.
                 let line = text.split('\n').nth(error.line - 1);
                 prop_assert!(line.is_some_and(|line| error.column <= line.chars().count() + 1), "{}", error);
             }

@@ -59,7 +59,7 @@ fn text(height: i32) -> TextStyle<'static> {
 
 /// Returns the approximate width of a text in pixels.
 fn width(content: &str, height: i32) -> i32 {
-    // If the typeface cannot be measured: the average width of a letter.
+    // The width if the typeface cannot be measured, from the average width of a letter.
     let guess = || content.chars().count() as i32 * height * 6 / 10;
     (FAMILY, height).into_font().box_size(content).map_or_else(|_| guess(), |(width, _)| width as i32)
 }

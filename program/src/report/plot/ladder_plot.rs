@@ -1,4 +1,4 @@
-//! Draws the plot of a ladder: a line for each rung over the size of the problem, beside references.
+//! Draws the plot of a ladder: a line for each rung over the size of the problem, and lines for comparison.
 
 use std::cmp::Ordering;
 
@@ -23,7 +23,7 @@ const STEPS: [RGBColor; 5] = [
 /// The colours of the reference lines, which are dashed. No rung has one of these colours.
 const REFERENCES: [RGBColor; 3] = [RGBColor(120, 120, 120), RGBColor(205, 40, 30), RGBColor(20, 20, 20)];
 
-/// A plot of rungs and references over the size of a problem, on an axis of powers of two.
+/// A plot of a line per rung, and of lines for comparison, over the size of a problem. The x axis has powers of two.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct LadderPlot {
     /// The title, with the name of the device.

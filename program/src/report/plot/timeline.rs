@@ -11,7 +11,7 @@ use super::{Drawn, Picture, colour, frame};
 
 const WIDTH: u32 = 1200;
 
-/// The height of all rows together in pixels, unless their lanes would be lower or higher than [`LANE_HEIGHT`] allows.
+/// The height of all rows together in pixels, as long as the height of a lane is within the limits of [`LANE_HEIGHT`].
 const ROWS_HEIGHT: u32 = 900;
 const LANE_HEIGHT: std::ops::RangeInclusive<u32> = 4..=30;
 
@@ -21,7 +21,7 @@ const GAP: u32 = 3;
 /// The number of pixels above and below all rows together.
 const AROUND: u32 = frame::TOP + 2 * frame::CHART_MARGIN + frame::X_LABELS;
 
-/// A timeline: bars over time, with a row for each place where something ran.
+/// A timeline: bars over time, with a row for each place where work ran.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Timeline {
     /// The title, with the name of the device.
@@ -38,7 +38,7 @@ pub struct Timeline {
     pub bars: Vec<Bar>,
 }
 
-/// A bar of a timeline: a piece of work that ran at one place.
+/// A bar of a timeline: a piece of work that ran in one place.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Bar {
     /// The number of the bar's row.
@@ -86,7 +86,7 @@ impl Picture for Timeline {
         let rest = frame::draw(area, &self.title, &legend)?;
         let time = Axis::linear(self.bars.iter().flat_map(|bar| [bar.begin, bar.end]));
         let rows = self.rows() as usize;
-        // As many names as there is room for.
+        // If there is no room for all names, only every n-th row has a name.
         let every = (frame::TICK as u32 + 3).div_ceil(self.row_height()).max(1) as usize;
         let named = (0..rows).step_by(every).map(|row| row as f64 + 0.5).collect();
         let places = Axis { ends: (rows as f64, 0.0), marks: named };

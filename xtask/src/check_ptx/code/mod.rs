@@ -191,7 +191,7 @@ impl Table {
     }
 }
 
-/// Returns true if a module's target has asynchronous copies. Before sm_80, loads replace them.
+/// Returns true if a module's target has asynchronous copies. Targets before sm_80 use loads instead.
 fn has_copies(file: &str) -> bool {
     !file.contains(".sm_70.")
 }

@@ -4,12 +4,12 @@ use core::arch::asm;
 
 use super::fma_f64;
 
-/// Returns the product of `a` and `b`, rounded once. It uses assembly, because the compiler may fuse a plain product
-/// with a following sum.
+/// Returns the product of `a` and `b`, rounded once. The function uses assembly, because the compiler may fuse a plain
+/// product with a following sum.
 #[inline(always)]
 pub fn product_f64(a: f64, b: f64) -> f64 {
     let product;
-    // SAFETY: arithmetic on registers.
+    // SAFETY: the instruction only computes with registers.
     unsafe {
         asm!("mul.rn.f64 {}, {}, {};", out(reg64) product, in(reg64) a, in(reg64) b,
             options(pure, nomem, nostack, preserves_flags));
@@ -22,7 +22,7 @@ pub fn product_f64(a: f64, b: f64) -> f64 {
 #[inline(always)]
 pub fn from_words_f64(high: i32, low: i32) -> f64 {
     let x;
-    // SAFETY: arithmetic on registers.
+    // SAFETY: the instruction only computes with registers.
     unsafe {
         asm!("mov.b64 {}, {{{}, {}}};", out(reg64) x, in(reg32) low, in(reg32) high,
             options(pure, nomem, nostack, preserves_flags));
@@ -32,9 +32,9 @@ pub fn from_words_f64(high: i32, low: i32) -> f64 {
 
 /// Returns `1 / x`, correctly rounded, for magnitudes from 2^−1000 to 2^1000.
 ///
-/// The function runs the instructions into which `rcp.rn.f64` is assembled, without the branch for other magnitudes.
-/// They start from an approximation of 20 bits and apply a third-order correction. Markstein's last step then rounds
-/// correctly for any approximation.
+/// The function runs the instructions into which ptxas translates `rcp.rn.f64`, without their branch for other
+/// magnitudes. The instructions start from an approximation of 20 bits and apply a third-order correction. Markstein's
+/// last step then rounds correctly for any approximation.
 #[inline(always)]
 pub fn recip_in_range_f64(x: f64) -> f64 {
     let first = recip_estimate_f64(x);
@@ -45,8 +45,9 @@ pub fn recip_in_range_f64(x: f64) -> f64 {
 
 /// Returns `√x`, correctly rounded, for numbers from 2^−1000 to 2^1000. Returns NaN for 0, negative numbers and NaN.
 ///
-/// The function runs the instructions into which `sqrt.rn.f64` is assembled, without the branch for other numbers. The
-/// branch costs more than the operations, because each constant is loaded again on both sides of it.
+/// The function runs the instructions into which ptxas translates `sqrt.rn.f64`, without their branch for other
+/// numbers. The branch costs more than the operations, because the code loads each constant again on both sides of the
+/// branch.
 #[inline(always)]
 pub fn sqrt_in_range_f64(x: f64) -> f64 {
     let first = rsqrt_estimate_f64(x);
@@ -63,7 +64,7 @@ pub fn sqrt_in_range_f64(x: f64) -> f64 {
 #[inline(always)]
 pub fn recip_estimate_f64(x: f64) -> f64 {
     let estimate;
-    // SAFETY: arithmetic on registers.
+    // SAFETY: the instruction only computes with registers.
     unsafe {
         asm!("rcp.approx.ftz.f64 {}, {};", out(reg64) estimate, in(reg64) x, options(pure, nomem, nostack, preserves_flags));
     }
@@ -74,7 +75,7 @@ pub fn recip_estimate_f64(x: f64) -> f64 {
 #[inline(always)]
 pub fn rsqrt_estimate_f64(x: f64) -> f64 {
     let estimate;
-    // SAFETY: arithmetic on registers.
+    // SAFETY: the instruction only computes with registers.
     unsafe {
         asm!("rsqrt.approx.ftz.f64 {}, {};", out(reg64) estimate, in(reg64) x, options(pure, nomem, nostack, preserves_flags));
     }
@@ -96,7 +97,7 @@ macro_rules! roundings {
     ($($name:ident = $intrinsic:ident;)*) => {$(
         #[inline(always)]
         pub fn $name(x: f64) -> f64 {
-            // SAFETY: arithmetic on registers.
+            // SAFETY: the instruction only computes with registers.
             unsafe { $intrinsic(x) }
         }
     )*};

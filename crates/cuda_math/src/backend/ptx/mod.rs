@@ -30,7 +30,7 @@ macro_rules! intrinsics {
         $(
             #[inline(always)]
             pub fn $name($($argument: $type),*) -> $result {
-                // SAFETY: arithmetic on registers.
+                // SAFETY: the instruction only computes with registers.
                 unsafe { $intrinsic($($argument),*) }
             }
         )*

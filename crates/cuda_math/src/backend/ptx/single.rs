@@ -10,7 +10,7 @@ macro_rules! instructions {
         #[inline(always)]
         pub fn $name($($argument: f32),*) -> f32 {
             let result: f32;
-            // SAFETY: arithmetic on registers.
+            // SAFETY: the instruction only computes with registers.
             unsafe {
                 asm!($text, out(reg32) result, $(in(reg32) $argument,)* options(pure, nomem, nostack, preserves_flags));
             }
@@ -52,16 +52,16 @@ instructions! {
     lesser_number(a, b) = "min.f32 {}, {}, {};";
 }
 
-/// Returns `1 / x`, correctly rounded, if operand and result are normal. It uses a seed of 23 bits and one Newton step,
-/// like `rcp.rn` for such an operand.
+/// Returns `1 / x`, correctly rounded, if `x` and the result are normal. Like `rcp.rn` for such an `x`, the function
+/// uses a seed of 23 bits and one Newton step.
 #[inline(always)]
 pub fn rcp_normal(x: f32) -> f32 {
     let seed = rcp_seed(x);
     fma(fma(-x, seed, 1.0), seed, seed)
 }
 
-/// Returns √`x`, correctly rounded, for finite numbers from 2^−101 on. It uses the same steps as `sqrt.rn` for such an
-/// operand.
+/// Returns √`x`, correctly rounded, for finite numbers from 2^−101 on. The function takes the same steps as `sqrt.rn`
+/// for such an `x`.
 #[inline(always)]
 pub fn sqrt_normal(x: f32) -> f32 {
     let seed = rsqrt_seed(x);
@@ -71,8 +71,8 @@ pub fn sqrt_normal(x: f32) -> f32 {
 
 /// Returns `1 / √x` if `x` is not subnormal, from a seed of 22 bits and one Newton step. The PTX documentation states
 /// an error of 2^−22.9 for the seed. A test of all arguments showed that every seed within this error leads to the same
-/// result. For 0, ∞ and negative numbers the Newton step would be NaN. A step without effect replaces it, so the seed
-/// is the result.
+/// result. For 0, ∞ and negative numbers the Newton step would be NaN. The function then makes a step without effect
+/// and returns the seed.
 #[inline(always)]
 pub fn rsqrt_not_subnormal(x: f32) -> f32 {
     let seed = rsqrt_seed(x);

@@ -1,4 +1,4 @@
-//! Operations on `f32` with the GPU's results, and replacements of the hardware's approximations.
+//! Operations on `f32` with the same results as on a GPU, and substitutes for the GPU's approximate instructions.
 
 extern crate std;
 
@@ -14,7 +14,7 @@ pub fn div(a: f32, b: f32) -> f32 {
 
 pub fn add_towards_zero(a: f32, b: f32) -> f32 {
     let sum = a + b;
-    // The rounding error (Knuth). Its sign differs from the sum's if the sum is too far from 0.
+    // `rest` is the rounding error (Knuth). Its sign differs from that of the sum if the sum is too far from 0.
     let from_b = sum - a;
     let rest = (a - (sum - from_b)) + (b - from_b);
     if rest != 0.0 && (rest < 0.0) == (sum > 0.0) { f32::from_bits(sum.to_bits() - 1) } else { sum }
@@ -32,8 +32,8 @@ pub fn sqrt_normal(x: f32) -> f32 {
     backend::sqrt_f32(x)
 }
 
-/// Returns `1 / √x` if `x` is not subnormal. The result is rounded to `f64` and then to `f32`. For every operand it is
-/// the same as with one rounding (`tests/suites/mathematics.rs`).
+/// Returns `1 / √x` if `x` is not subnormal. The function rounds to `f64` and then to `f32`. For every `x` the result
+/// is the same as with one rounding (`tests/suites/mathematics.rs`).
 pub fn rsqrt_not_subnormal(x: f32) -> f32 {
     (1.0 / backend::sqrt_f64(f64::from(x))) as f32
 }

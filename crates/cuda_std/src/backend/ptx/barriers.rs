@@ -6,15 +6,15 @@ use super::{atomic_load, atomic_update, fence, sync_threads, trap};
 use crate::atomic::{Place, Scope, Update};
 use crate::thread;
 
-/// Waits for all blocks of a cooperative launch. The blocks count their arrivals in a word provided by the driver; its
-/// highest bit flips when the last block arrives.
+/// Waits for all blocks of a cooperative launch. The blocks count their arrivals in a word provided by the driver. The
+/// word's highest bit flips when the last block arrives.
 ///
 /// The driver provides the same word to CUDA's cooperative groups. It is the second word of a structure whose address
 /// is in two special registers (`cooperative_groups/details/driver_abi.h` of the toolkit).
 #[inline(always)]
 pub fn sync_grid() {
     let (high, low): (u32, u32);
-    // SAFETY: reads special registers.
+    // SAFETY: the instruction only reads special registers.
     unsafe {
         asm!("mov.u32 {}, %envreg1;", "mov.u32 {}, %envreg2;", out(reg32) high, out(reg32) low,
             options(nostack, preserves_flags));
@@ -28,7 +28,7 @@ pub fn sync_grid() {
         let place = Place::Global((workspace + 4) as *mut u32);
         let blocks = thread::grid_dim_x() * thread::grid_dim_y() * thread::grid_dim_z();
         let is_first = thread::block_idx_x() | thread::block_idx_y() | thread::block_idx_z() == 0;
-        // The additions of all blocks sum to 2³¹, in any order.
+        // The additions of all blocks sum to 2³¹, whatever their order is.
         let step = if is_first { (1 << 31) - (blocks - 1) } else { 1 };
         fence(Scope::Device);
         // SAFETY: the driver's word is valid as long as the kernel runs.
@@ -60,7 +60,7 @@ mod hardware {
 
     #[inline(always)]
     pub fn barrier_init(address: u32, count: u32) {
-        // SAFETY: `address` is that of a `Barrier`: 8 bytes of shared memory.
+        // SAFETY: `address` is the address of a `Barrier`, which has 8 bytes of shared memory.
         unsafe {
             asm!("mbarrier.init.shared.b64 [{}], {};", in(reg32) address, in(reg32) count, options(nostack, preserves_flags));
         }
@@ -69,7 +69,7 @@ mod hardware {
     #[inline(always)]
     pub fn barrier_arrive(address: u32) -> u64 {
         let state;
-        // SAFETY: `address` is that of a `Barrier`: 8 bytes of shared memory.
+        // SAFETY: `address` is the address of a `Barrier`, which has 8 bytes of shared memory.
         unsafe {
             asm!("mbarrier.arrive.shared.b64 {}, [{}];", out(reg64) state, in(reg32) address,
                 options(nostack, preserves_flags));
@@ -80,7 +80,7 @@ mod hardware {
     #[inline(always)]
     pub fn barrier_arrive_and_drop(address: u32) -> u64 {
         let state;
-        // SAFETY: `address` is that of a `Barrier`: 8 bytes of shared memory.
+        // SAFETY: `address` is the address of a `Barrier`, which has 8 bytes of shared memory.
         unsafe {
             asm!("mbarrier.arrive_drop.shared.b64 {}, [{}];", out(reg64) state, in(reg32) address,
                 options(nostack, preserves_flags));
@@ -91,7 +91,7 @@ mod hardware {
     #[inline(always)]
     pub fn barrier_is_over(address: u32, state: u64) -> bool {
         let is_over: u32;
-        // SAFETY: `address` is that of a `Barrier`: 8 bytes of shared memory.
+        // SAFETY: `address` is the address of a `Barrier`, which has 8 bytes of shared memory.
         unsafe {
             asm!("{{ .reg .pred over; mbarrier.test_wait.shared.b64 over, [{}], {}; selp.u32 {}, 1, 0, over; }}",
                 in(reg32) address, in(reg64) state, out(reg32) is_over, options(nostack, preserves_flags));
@@ -102,7 +102,7 @@ mod hardware {
     #[inline(always)]
     pub fn barrier_parity_is_over(address: u32, parity: bool) -> bool {
         let is_over: u32;
-        // SAFETY: `address` is that of a `Barrier`: 8 bytes of shared memory.
+        // SAFETY: `address` is the address of a `Barrier`, which has 8 bytes of shared memory.
         unsafe {
             asm!("{{ .reg .pred over; mbarrier.test_wait.parity.shared.b64 over, [{}], {}; selp.u32 {}, 1, 0, over; }}",
                 in(reg32) address, in(reg32) parity as u32, out(reg32) is_over, options(nostack, preserves_flags));
@@ -123,7 +123,7 @@ mod by_atomics {
     #[inline(always)]
     pub fn barrier_init(address: u32, count: u32) {
         fallback!("Barrier" 80);
-        // SAFETY: `address` is that of a `Barrier`: 8 bytes of shared memory.
+        // SAFETY: `address` is the address of a `Barrier`, which has 8 bytes of shared memory.
         unsafe { atomic_store(Place::Shared(address), word::new(count), false, Scope::Block) }
     }
 
@@ -131,7 +131,7 @@ mod by_atomics {
     fn arrive(address: u32, drops: bool) -> u64 {
         let place = Place::Shared(address);
         fence_acquire_release(Scope::Block);
-        // SAFETY: `address` is that of a `Barrier`: 8 bytes of shared memory.
+        // SAFETY: `address` is the address of a `Barrier`, which has 8 bytes of shared memory.
         unsafe {
             let mut before: u64 = atomic_load(place, false, Scope::Block);
             loop {
@@ -156,14 +156,14 @@ mod by_atomics {
 
     #[inline(always)]
     pub fn barrier_is_over(address: u32, phase: u64) -> bool {
-        // SAFETY: `address` is that of a `Barrier`: 8 bytes of shared memory.
+        // SAFETY: `address` is the address of a `Barrier`, which has 8 bytes of shared memory.
         let now: u64 = unsafe { atomic_load(Place::Shared(address), true, Scope::Block) };
         word::phase(now) != phase
     }
 
     #[inline(always)]
     pub fn barrier_parity_is_over(address: u32, parity: bool) -> bool {
-        // SAFETY: `address` is that of a `Barrier`: 8 bytes of shared memory.
+        // SAFETY: `address` is the address of a `Barrier`, which has 8 bytes of shared memory.
         let now: u64 = unsafe { atomic_load(Place::Shared(address), true, Scope::Block) };
         word::phase(now) % 2 != parity as u64
     }
@@ -172,7 +172,7 @@ mod by_atomics {
 #[cfg(not(target_feature = "sm_80"))]
 pub use by_atomics::*;
 
-/// Allows the next launch to start early. Does nothing before sm_90, where launches never overlap.
+/// Allows the next launch to start early. Before sm_90 launches never overlap, so this function does nothing.
 #[inline(always)]
 pub fn launch_dependents() {
     #[cfg(not(target_feature = "sm_90"))]

@@ -1,4 +1,4 @@
-//! Operations on bits, one instruction each.
+//! Operations on bits that are one instruction each.
 
 use core::arch::asm;
 
@@ -7,7 +7,7 @@ macro_rules! instructions {
         #[inline(always)]
         pub fn $name(a: u32, b: u32, c: $type) -> $type {
             let result;
-            // SAFETY: arithmetic on registers.
+            // SAFETY: the instruction only computes on registers.
             unsafe {
                 asm!(concat!($instruction, " {}, {}, {}, {};"), out(reg32) result, in(reg32) a, in(reg32) b, in(reg32) c,
                     options(pure, nomem, nostack, preserves_flags));
@@ -32,7 +32,7 @@ instructions! {
 #[inline(always)]
 pub fn lop3<const TABLE: u8>(a: u32, b: u32, c: u32) -> u32 {
     let result;
-    // SAFETY: arithmetic on registers.
+    // SAFETY: the instruction only computes on registers.
     unsafe {
         asm!("lop3.b32 {}, {}, {}, {}, {};", out(reg32) result, in(reg32) a, in(reg32) b, in(reg32) c,
             const TABLE as u32, options(pure, nomem, nostack, preserves_flags));
@@ -40,9 +40,9 @@ pub fn lop3<const TABLE: u8>(a: u32, b: u32, c: u32) -> u32 {
     result
 }
 
-/// Returns the placeholder for `lop3` table `index`. The host finds it by the comment in the PTX and replaces it before
-/// the driver compiles the kernel. The placeholders of indices below 218 are distinct, and each depends on all three
-/// inputs, so the compiler treats it like a real table.
+/// Returns the placeholder for `lop3` table `index`. The host finds the placeholder by the comment in the PTX and
+/// replaces it before the driver compiles the kernel. The placeholders of indices below 218 are distinct, and each
+/// depends on all three inputs, so the compiler treats it like a real table.
 const fn stand_in(index: usize) -> u32 {
     let (mut table, mut before) = (0_u32, 0);
     loop {
@@ -60,7 +60,7 @@ const fn stand_in(index: usize) -> u32 {
 pub fn lop3_given<const INDEX: usize>(a: u32, b: u32, c: u32) -> u32 {
     const { assert!(INDEX < 128, "a launch has at most 128 tables: the index must be below 128") };
     let result;
-    // SAFETY: arithmetic on registers.
+    // SAFETY: the instruction only computes on registers.
     unsafe {
         asm!("lop3.b32 {}, {}, {}, {}, {} /*table {}*/;", out(reg32) result, in(reg32) a, in(reg32) b, in(reg32) c,
             const stand_in(INDEX), const INDEX, options(pure, nomem, nostack, preserves_flags));

@@ -1,4 +1,4 @@
-//! Asynchronous copies from sm_80 on; for older GPUs, a load and a store.
+//! Asynchronous copies, which are hardware copies from sm_80 on, and loads and stores on older GPUs.
 
 #[cfg(target_feature = "sm_80")]
 use core::arch::asm;
@@ -12,7 +12,7 @@ use super::memory::to_global;
 #[derive(Debug, Default)]
 pub struct Copies;
 
-// No statement is `nomem`, so LLVM moves no memory access across them.
+// None of these statements is `nomem`, so LLVM moves no memory access across them.
 #[cfg(target_feature = "sm_80")]
 impl Copies {
     /// # Safety
@@ -48,13 +48,13 @@ impl Copies {
 
     #[inline(always)]
     pub fn commit(&mut self) {
-        // SAFETY: affects only the thread's copies.
+        // SAFETY: the instruction affects only the thread's own copies.
         unsafe { asm!("cp.async.commit_group;", options(nostack, preserves_flags)) }
     }
 
     #[inline(always)]
     pub fn wait<const PENDING: usize>(&mut self) {
-        // SAFETY: only waits.
+        // SAFETY: the instruction only waits.
         unsafe { asm!("cp.async.wait_group {};", const PENDING, options(nostack, preserves_flags)) }
     }
 }

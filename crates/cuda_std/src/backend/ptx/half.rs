@@ -11,7 +11,7 @@ macro_rules! instructions {
         #[inline(always)]
         pub fn $name($($argument: $word),*) -> $word {
             let result: $word;
-            // SAFETY: arithmetic on registers.
+            // SAFETY: the instruction only computes on registers.
             unsafe {
                 asm!(concat!($instruction, " {}, ", $places, ";"), out($register) result, $(in($register) $argument),*,
                     options(pure, nomem, nostack, preserves_flags));
@@ -37,7 +37,7 @@ macro_rules! conversions {
         #[inline(always)]
         pub fn $name(value: $from) -> $to {
             let result: $to;
-            // SAFETY: arithmetic on registers.
+            // SAFETY: the instruction only computes on registers.
             unsafe {
                 asm!(concat!($instruction, " {}, {};"), out($to_register) result, in($from_register) value,
                     options(pure, nomem, nostack, preserves_flags));
@@ -109,8 +109,8 @@ pub fn bf16x2_fma(a: u32, b: u32, c: u32) -> u32 {
     bf16_fma(a as u16, b as u16, c as u16) as u32 | (high as u32) << 16
 }
 
-/// Computes sums and products of `bf16` by a fused multiply-add: a factor 1 or −1 gives sums and differences, and an
-/// addend −0, which keeps the sign of a zero, gives products.
+/// Computes sums and products of `bf16` by a fused multiply-add. With a factor 1 or −1 the result is a sum or
+/// difference. With an addend −0, which keeps the sign of a zero, the result is a product.
 #[cfg(not(target_feature = "sm_90"))]
 macro_rules! by_fused {
     ($($word:ident $one:literal $sign:literal $fma:ident $add:ident $sub:ident $mul:ident;)*) => {$(

@@ -1,10 +1,11 @@
 //! The expansions of the crate's macros on a GPU.
 
-/// Emits a comment for `cuda_builder`: the architecture lacks the instructions of a part of this crate, and other code
-/// replaces them. The comment has the part's name and the first architecture that has the instructions.
+/// Emits a comment for `cuda_builder`, which states that the architecture lacks the instructions of a part of this
+/// crate and that other code replaces them. The comment has the part's name and the first architecture that has the
+/// instructions.
 macro_rules! fallback {
     ($part:literal $arch:literal) => {
-        // SAFETY: emits only a comment.
+        // SAFETY: the text is only a comment.
         unsafe {
             ::core::arch::asm!(
                 ::core::concat!("// cuda_std fallback ", $part, " ", $arch),
@@ -29,24 +30,26 @@ macro_rules! __kernel_list {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __shared_array {
-    // Only the function knows the type or the length: `cuda_builder` declares the array.
-    ([$($label:tt)*] in_function $name:ident $symbol:literal $element:ty, $len:expr) => {{
+    // Only the function knows the type or the length: `cuda_builder` declares the array. Each instance of a generic
+    // function has an array of its own.
+    ([$($label:tt)*] in_function $handle:ident $name:ident $symbol:literal $element:ty, $len:expr) => {{
         let address: u32;
-        // SAFETY: reads the address of the array that `cuda_builder` declares for this comment.
+        // SAFETY: the instruction only reads the address of the array that `cuda_builder` declares for this comment.
         unsafe {
             ::core::arch::asm!(
                 ::core::concat!(
-                    "// cuda_std shared_array ", $symbol, "_{bytes} {bytes}\n\tmov.u32 {address}, ", $symbol, "_{bytes};"
+                    "// cuda_std shared_array ", $symbol, "_{bytes}_{instance} {bytes}\n\tmov.u32 {address}, ",
+                    $symbol, "_{bytes}_{instance};"
                 ),
                 address = out(reg32) address,
                 bytes = const { $len * ::core::mem::size_of::<$element>() },
+                instance = const { $crate::__private::instance(&|| ()) },
                 options(pure, nomem, nostack, preserves_flags)
             )
         };
-        // SAFETY: the array has this length and is aligned to 16 bytes.
-        unsafe { $crate::Shared::<$element>::from_raw_parts(address, const { $len } as u32) }
+        $crate::__shared_handle! { $handle $element, address, const { $len } as u32 }
     }};
-    ([$($label:tt)*] $name:ident $symbol:literal $element:ty, $len:expr) => {{
+    ([$($label:tt)*] in_module $handle:ident $name:ident $symbol:literal $element:ty, $len:expr) => {{
         // `global_asm!` is an item and may not stand in a function; a module holds it.
         #[allow(unused_imports)]
         mod $name {
@@ -57,7 +60,7 @@ macro_rules! __shared_array {
             );
         }
         let address: u32;
-        // SAFETY: reads the address of the array declared above.
+        // SAFETY: the instruction only reads the address of the array declared above.
         unsafe {
             ::core::arch::asm!(
                 ::core::concat!("mov.u32 {}, ", $symbol, ";"),
@@ -65,8 +68,7 @@ macro_rules! __shared_array {
                 options(pure, nomem, nostack, preserves_flags)
             )
         };
-        // SAFETY: the array has this length and is aligned to 16 bytes.
-        unsafe { $crate::Shared::<$element>::from_raw_parts(address, $len as u32) }
+        $crate::__shared_handle! { $handle $element, address, $len as u32 }
     }};
 }
 
@@ -83,7 +85,7 @@ macro_rules! __constant {
         #[inline(always)]
         fn __address() -> *const u8 {
             let address: *const u8;
-            // SAFETY: reads the address of the static in its state space.
+            // SAFETY: the instruction only reads the address of the static in its state space.
             unsafe {
                 ::core::arch::asm!(
                     ::core::concat!("mov.u64 {}, ", $symbol, ";"),
@@ -136,7 +138,7 @@ macro_rules! __assertion {
     (host { $($host:tt)* } device { $($device:tt)* }) => { $($device)* };
 }
 
-/// The assertion of `core`, which is a trap without a message on a GPU.
+/// Expands to the assertion of `core`, which is a trap without a message on a GPU.
 #[doc(hidden)]
 #[macro_export]
 #[cfg(feature = "silent-asserts")]

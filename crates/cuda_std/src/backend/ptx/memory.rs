@@ -16,7 +16,7 @@ global_asm!(".extern .shared .align 16 .b8 cuda_std_dynamic_shared[];");
 #[inline(always)]
 pub fn dynamic_shared() -> (u32, u32) {
     let (address, bytes): (u32, u32);
-    // SAFETY: reads an address and a special register.
+    // SAFETY: the instructions only read an address and a special register.
     unsafe {
         asm!("mov.u32 {}, cuda_std_dynamic_shared;", out(reg32) address,
             options(pure, nomem, nostack, preserves_flags));
@@ -33,7 +33,7 @@ pub fn name_dynamic<T>(_name: &'static str, _address: u32, _len: usize) {}
 #[inline(always)]
 pub fn shared_pointer(address: u32) -> *mut u8 {
     let pointer: *mut u8;
-    // SAFETY: arithmetic on an address.
+    // SAFETY: the instruction only computes an address.
     unsafe {
         asm!("cvta.shared.u64 {}, {};", out(reg64) pointer, in(reg64) u64::from(address),
             options(pure, nomem, nostack, preserves_flags));
@@ -49,8 +49,8 @@ pub fn check_vec_alignment(address: usize, bytes: usize) {
     }
 }
 
-/// A load of `T` with one instruction. `$prefix` has its opcode, state space and cache hint; `$class` is the register
-/// class of the address.
+/// Expands to a load of `T` with one instruction. `$prefix` is its opcode, state space and cache hint; `$class` is the
+/// register class of the address.
 macro_rules! load {
     ($prefix:literal, $address:expr, $class:ident $(, $options:ident)*) => {{
         let address = $address;
@@ -94,7 +94,7 @@ macro_rules! load {
 }
 pub(super) use load;
 
-/// A store of `$value` with one instruction; for the operands see [`load!`].
+/// Expands to a store of `$value` with one instruction. The operands are those of [`load!`].
 macro_rules! store {
     ($prefix:literal, $address:expr, $value:ident, $class:ident $(, $options:ident)*) => {{
         let (address, value) = ($address, $value);
@@ -130,8 +130,8 @@ pub(super) unsafe fn cast<From: Copy, To: Copy>(raw: From) -> To {
     unsafe { core::mem::transmute_copy(&raw) }
 }
 
-/// Returns the size in bytes of the largest access to a `T` that goes through Rust pointers. The size is unlimited if
-/// `T` needs several accesses.
+/// Returns the size in bytes of the largest access to a `T` that uses Rust pointers. There is no limit if `T` needs
+/// several accesses.
 const fn max_bytes_of_rust<T: DeviceCopy>() -> usize {
     if access_bytes::<T>() == 0 { usize::MAX } else { 8 }
 }
@@ -140,7 +140,7 @@ const fn max_bytes_of_rust<T: DeviceCopy>() -> usize {
 #[inline(always)]
 pub(super) fn to_global<T>(pointer: *const T) -> u64 {
     let address: u64;
-    // SAFETY: arithmetic on an address.
+    // SAFETY: the instruction only computes an address.
     unsafe {
         asm!("cvta.to.global.u64 {}, {};", out(reg64) address, in(reg64) pointer,
             options(pure, nomem, nostack, preserves_flags));
@@ -262,10 +262,10 @@ pub unsafe fn global_store_vec<T: Element, const N: usize>(pointer: *mut T, valu
 }
 
 // Shared memory is declared in `asm!`, so LLVM does not know it. `nomem` is therefore correct and lets LLVM move
-// accesses to global memory across. The statements are not `pure`, so they keep their order among themselves and with
-// barriers.
+// accesses to global memory across these statements. The statements are not `pure`, so they keep their order among
+// themselves and with barriers.
 
-// A type without a single access is loaded and stored number by number.
+// If no single instruction can access a type, its values are loaded and stored number by number.
 
 macro_rules! shared_accesses {
     ($($load:ident $load_numbers:ident $store:ident $store_numbers:ident $load_prefix:literal $store_prefix:literal;)*) => {$(
@@ -277,7 +277,7 @@ macro_rules! shared_accesses {
             load!($load_prefix, address, reg32, nomem)
         }
 
-        /// Loads a `T` number by number. Ends the kernel if the bits are not a valid `T`.
+        /// Loads a `T` number by number. The kernel ends with an error if the bits are not a valid `T`.
         ///
         /// # Safety
         /// `address` must be valid for an access of `T` in the block's shared memory.

@@ -1,8 +1,8 @@
 //! The GPU back end: PTX instructions through `core::arch::nvptx`, LLVM's intrinsics and `asm!`.
 //!
-//! Barriers and warp operations are LLVM intrinsics and not `asm!`. LLVM knows that the intrinsics are convergent: it
-//! neither duplicates them nor moves them into a branch. Shared memory uses `asm!` with 32-bit addresses, because a
-//! Rust pointer to it would be a generic one.
+//! Barriers and warp operations are LLVM intrinsics and not `asm!`. LLVM knows that the intrinsics are convergent, so
+//! it neither duplicates them nor moves them into a branch. Shared memory uses `asm!` with 32-bit addresses, because a
+//! Rust pointer to shared memory would be a generic pointer.
 
 use core::arch::{asm, nvptx};
 use core::ffi::c_void;
@@ -17,6 +17,8 @@ mod barriers;
 mod bits;
 mod copies;
 mod half;
+#[allow(unexpected_cfgs, reason = "`cuda_builder` sets the condition")]
+mod heap;
 mod memory;
 mod statics;
 mod warp;
@@ -26,6 +28,7 @@ pub use barriers::*;
 pub use bits::*;
 pub use copies::Copies;
 pub use half::*;
+pub use heap::DeviceHeap;
 pub use memory::*;
 pub use statics::*;
 pub use warp::*;
@@ -38,8 +41,9 @@ pub mod host_face {}
 
 /// Items used in the expansions of the crate's macros.
 pub mod macro_support {
+    pub use super::memory::shared_pointer;
     pub use super::statics::{StaticPlace, StaticValue};
-    pub use super::{fail_with, print};
+    pub use super::{compiler_fence, fail_with, instance, print};
     pub use crate::print::{NotShown, Piece, Pieces, Shown};
     pub use crate::{
         __assertion as assertion, __constant as constant, __fail as fail, __global_static as global_static,
@@ -47,7 +51,7 @@ pub mod macro_support {
     };
 }
 
-/// The owner of a view's memory; empty in code for the GPU.
+/// The owner of a view's memory. The type is empty in code for the GPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Owner;
 
@@ -58,11 +62,11 @@ impl Owner {
     }
 }
 
-/// Does nothing on a GPU. The crate calls it before a kernel obtains a pointer to global memory.
+/// Does nothing on a GPU. The crate calls this function before a kernel obtains a pointer to global memory.
 #[inline(always)]
 pub(crate) fn exposing() {}
 
-/// The memory regions of a call's parameters; empty on a GPU.
+/// The memory regions of a call's parameters. The type is empty in code for the GPU.
 #[derive(Clone, Debug)]
 pub struct Regions;
 
@@ -93,7 +97,7 @@ macro_rules! indices {
         $(
             #[inline(always)]
             pub fn $name() -> u32 {
-                // SAFETY: reads a special register.
+                // SAFETY: the instruction only reads a special register.
                 unsafe { nvptx::$intrinsic() as u32 }
             }
         )*
@@ -130,7 +134,7 @@ unsafe extern "C" {
 
 #[inline(always)]
 pub fn lane_id() -> u32 {
-    // SAFETY: reads a special register.
+    // SAFETY: the instruction only reads a special register.
     unsafe { laneid() }
 }
 
@@ -143,25 +147,25 @@ pub fn sync_threads() {
 
 #[inline(always)]
 pub fn sync_threads_count(predicate: bool) -> u32 {
-    // SAFETY: see `sync_threads`.
+    // SAFETY: a barrier accesses no memory of the program.
     unsafe { barrier_popc(predicate as u32) }
 }
 
 #[inline(always)]
 pub fn sync_threads_and(predicate: bool) -> bool {
-    // SAFETY: see `sync_threads`.
+    // SAFETY: a barrier accesses no memory of the program.
     unsafe { barrier_and(predicate as u32) != 0 }
 }
 
 #[inline(always)]
 pub fn sync_threads_or(predicate: bool) -> bool {
-    // SAFETY: see `sync_threads`.
+    // SAFETY: a barrier accesses no memory of the program.
     unsafe { barrier_or(predicate as u32) != 0 }
 }
 
 #[inline(always)]
 pub fn nanosleep(nanos: u32) {
-    // SAFETY: only waits.
+    // SAFETY: the instruction only waits.
     unsafe { llvm_nanosleep(nanos) }
 }
 
@@ -183,7 +187,7 @@ use intrinsics;
 #[inline(always)]
 pub fn multiply_wide(a: u32, b: u32) -> u64 {
     let product;
-    // SAFETY: arithmetic on registers.
+    // SAFETY: the instruction only computes on registers.
     unsafe {
         asm!("mul.wide.u32 {}, {}, {};", out(reg64) product, in(reg32) a, in(reg32) b,
             options(pure, nomem, nostack, preserves_flags));
@@ -196,7 +200,8 @@ macro_rules! special_registers {
         #[inline(always)]
         pub fn $name() -> $type {
             let value;
-            // SAFETY: reads a special register. Not `pure`: each call must read it anew.
+            // SAFETY: the instruction only reads a special register. It is not `pure`, because each call must read the
+            // register anew.
             unsafe { asm!($instruction, out($class) value, options(nostack, preserves_flags)) };
             value
         }
@@ -208,6 +213,27 @@ special_registers! {
     warp_slot u32 reg32 "mov.u32 {}, %warpid;";
     global_timer u64 reg64 "mov.u64 {}, %globaltimer;";
     clock u64 reg64 "mov.u64 {}, %clock64;";
+}
+
+/// Returns a number that identifies the instance of the generic function that contains the closure. The name of the
+/// closure's type contains the function's generic arguments.
+pub const fn instance<F>(_closure: &F) -> u64 {
+    let name = core::any::type_name::<F>().as_bytes();
+    // FNV-1a.
+    let (mut hash, mut index) = (0xcbf2_9ce4_8422_2325_u64, 0);
+    while index < name.len() {
+        hash = (hash ^ name[index] as u64).wrapping_mul(0x0000_0100_0000_01b3);
+        index += 1;
+    }
+    hash
+}
+
+/// Keeps the compiler from moving accesses across the call, as `core`'s function of this name does, which the back end
+/// cannot compile.
+#[inline(always)]
+pub fn compiler_fence(_order: core::sync::atomic::Ordering) {
+    // SAFETY: executes nothing.
+    unsafe { asm!("", options(nostack, preserves_flags)) };
 }
 
 /// Returns `is_taken`. Only the simulator counts branches.
@@ -234,8 +260,8 @@ pub fn out_of_bounds_shared(_view: u32, _index: usize, _len: usize) -> ! {
     trap()
 }
 
-/// Passes a message to the driver, which prints it when the host next synchronises. [`println!`](crate::println) uses
-/// it.
+/// Passes a message to the driver, which prints it when the host next synchronises. [`println!`](crate::println) calls
+/// this function.
 #[inline(always)]
 pub fn print<P: Pieces, A: PrintArguments>(_pieces: P, arguments: A) {
     arguments.with_words(|words| {

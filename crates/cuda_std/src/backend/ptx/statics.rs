@@ -1,4 +1,4 @@
-//! Statics on a GPU: each is a Rust `static`, which the host finds by its symbol.
+//! Statics on a GPU. Each static is a Rust `static`, which the host finds by its symbol.
 
 use core::arch::asm;
 use core::marker::PhantomData;
@@ -31,7 +31,7 @@ impl<T> StaticPlace<T> {
 #[repr(transparent)]
 pub struct StaticValue<T>(pub T);
 
-// SAFETY: the program accesses it only by its symbol, in device code.
+// SAFETY: only device code accesses the value, by its symbol.
 unsafe impl<T> Sync for StaticValue<T> {}
 
 #[inline(always)]

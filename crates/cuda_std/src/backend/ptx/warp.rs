@@ -79,8 +79,8 @@ pub mod shuffle_within {
     }
 }
 
-// `match.all` returns a pair, which no intrinsic in Rust can. If each lane matches all lanes of the mask, all values
-// are equal.
+// `match.all` returns a pair, which no intrinsic in Rust can return. If each lane matches all lanes of the mask, all
+// values are equal.
 
 #[inline(always)]
 pub fn match_all_32(mask: u32, value: u32) -> bool {
@@ -121,7 +121,7 @@ pub fn reduce<T: AtomicInteger>(update: Update, mask: u32, value: T) -> T {
     }
     let mut others = mask & !(1 << lane_id());
     for lane in 0..32 {
-        // Every lane of the mask takes part in the shuffle for each lane of the mask.
+        // Every lane of the mask takes part in each shuffle.
         if mask >> lane & 1 != 0 {
             let other = crate::warp::shuffle_idx(mask, value, lane);
             if others & 1 << lane != 0 {

@@ -68,7 +68,8 @@ pub unsafe fn atomic_update<T: Atomic>(update: Update, place: Place<T>, value: T
     };
     // SAFETY: the caller guarantees a valid address.
     let old = unsafe { replace(place, scope, new) };
-    // No thread waits with these updates. Many of them leave the element as it is, which is not a lack of progress.
+    // Threads do not wait by means of these updates. Many of them leave the element unchanged, which is not a lack of
+    // progress.
     let works = matches!(update, Update::Min | Update::Max | Update::And | Update::Or);
     if works && thread::is_simulated() {
         thread::note_work();

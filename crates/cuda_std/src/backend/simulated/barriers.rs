@@ -10,7 +10,7 @@ use crate::barrier::{MAX_COUNT, word};
 
 pub use simt::thread::{sync_grid, wait_for_dependencies};
 
-/// Does nothing: the simulator runs one launch after the other.
+/// Does nothing, because the simulator runs one launch after the other.
 pub const fn launch_dependents() {}
 
 /// Ends the launch with `reason` at the kernel's line.

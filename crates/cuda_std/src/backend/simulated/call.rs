@@ -1,4 +1,4 @@
-//! Calls: a call is a kernel with its arguments. On the host, `#[kernel]` turns a function into one that returns a
+//! Calls. A call is a kernel with its arguments. On the host, `#[kernel]` turns a function into one that returns a
 //! call.
 
 extern crate std;
@@ -46,13 +46,14 @@ impl DeviceId {
     }
 }
 
-/// A type that stands for a kernel. `#[kernel]` declares a type of the kernel's name beside the function. For a generic
-/// kernel, the type has the same generic parameters and implements `Kernel` for the arguments of each instance.
+/// Implemented by a type that represents a kernel. `#[kernel]` declares a type with the kernel's name in addition to
+/// the function. For a generic kernel, the type has the same generic parameters and implements `Kernel` for the
+/// arguments of each instance.
 ///
 /// `encode` and `run` are compiled once, in the crate that declares the kernel. Callers find them by the type.
 ///
 /// # Safety
-/// The PTX entry named by `INFO` must belong to the function with the type's name and take its arguments: a launch
+/// The PTX entry named by `INFO` must belong to the function with the type's name and must take its arguments. A launch
 /// passes to the entry the parameters that `encode` appends. `encode` and `run` must take the same arguments. Only
 /// `#[kernel]` should implement this trait.
 #[diagnostic::on_unimplemented(
@@ -184,11 +185,13 @@ impl<'a> Arguments<'a> {
     }
 }
 
-/// A kernel with its arguments, which any device can launch. The memory that the arguments view is borrowed for `'a`.
+/// A kernel with its arguments, which any device can launch. The memory behind the arguments' views is borrowed for
+/// `'a`.
 ///
 /// `#[kernel]` turns a function into one that returns such a call, so the compiler checks the arguments.
 #[derive(Clone)]
-#[must_use = "a call does nothing until a device launches it"]
+#[must_use = "a call does nothing until a device launches it, and a kernel cannot launch another kernel: put what both \
+              kernels do in a function"]
 pub struct Call<'a> {
     info: &'static KernelInfo,
     encode: unsafe fn(&Arguments<'_>, &mut Params),
@@ -235,8 +238,8 @@ impl<'a> Call<'a> {
     /// Creates a call of the kernel `K`.
     ///
     /// # Safety
-    /// `K`'s functions must take their arguments as `A`, except for lifetimes, and access only memory that the
-    /// arguments view.
+    /// `K`'s functions must take their arguments as `A`, except for lifetimes. They must access only memory behind the
+    /// arguments' views.
     #[doc(hidden)]
     #[inline]
     pub unsafe fn new<K: Kernel, A: Copy + Send + Sync + 'a>(arguments: A) -> Self {
@@ -273,7 +276,8 @@ impl<'a> Call<'a> {
     /// Returns the same call without the borrow of its views.
     ///
     /// # Safety
-    /// While the call runs, the memory that its arguments view must exist and be borrowed as the arguments borrowed it.
+    /// While the call runs, the memory behind its arguments' views must exist and must be borrowed in the same way as
+    /// by the arguments.
     pub unsafe fn unbound(self) -> Call<'static> {
         let Self { info, encode, run, arguments: Arguments { storage, large, .. } } = self;
         Call { info, encode, run, arguments: Arguments { storage, large, borrows: PhantomData } }

@@ -1,4 +1,4 @@
-//! Asynchronous copies in the simulator. Each value arrives as late as possible: at the wait.
+//! Asynchronous copies in the simulator. Each value arrives as late as possible, at the wait.
 
 extern crate std;
 

@@ -27,7 +27,7 @@ singles! {
 #[inline]
 pub fn f16_to_f32(bits: u16) -> f32 {
     let value = F16.widen(bits);
-    // A GPU does not keep a NaN's bits.
+    // A GPU does not preserve the bits of a NaN.
     if value.is_nan() { f32::from_bits(0x7FFF_FFFF) } else { value as f32 }
 }
 

@@ -11,7 +11,7 @@ use std::string::String;
 
 use simt::{ArgumentId, KernelInfo};
 
-/// A rung of a ladder: one way to compute an algorithm's result, with one kernel or several.
+/// A rung of a ladder: one way to compute an algorithm's result, by one or several kernels.
 ///
 /// Two values are equal if they are the same rung of the same ladder.
 #[derive(Debug)]
@@ -60,7 +60,7 @@ impl Rung {
         self.kernels.first().into_iter().flat_map(RungKernel::entries)
     }
 
-    /// Returns the number of input elements that a thread processes at a time, if the rung's first kernel declares it.
+    /// Returns the number of input elements that a thread processes at once, if the rung's first kernel declares it.
     pub fn items_per_thread(&self) -> Option<usize> {
         self.kernels.first()?.entries().find_map(|entry| entry.items_per_thread)
     }
@@ -79,7 +79,8 @@ impl PartialEq for Rung {
 
 impl Eq for Rung {}
 
-/// The rungs of an algorithm, the plainest first: an enum that [`ladder!`](crate::ladder!) declares.
+/// Implemented by the enum of an algorithm's rungs, which [`ladder!`](crate::ladder!) declares. The plainest rung is
+/// first.
 pub trait Ladder:
     Copy + Eq + Hash + fmt::Debug + fmt::Display + FromStr<Err = UnknownRung> + Send + Sync + 'static
 {
@@ -122,8 +123,8 @@ pub trait Ladder:
         own.copied().ok_or_else(|| UnknownRung::new::<Self>(rung.name))
     }
 
-    /// Returns the default rung for generic arguments that begin with `arguments`. It is the last rung built for them,
-    /// or the ladder's last rung if none is built.
+    /// Returns the default rung for generic arguments that begin with `arguments`. It is the last rung that is built
+    /// for them, or the ladder's last rung if no rung is built for them.
     fn default_rung(arguments: &[ArgumentId]) -> Self {
         let is_built = |rung: &&Self| rung.rung().entry(arguments).is_some();
         Self::ALL.iter().rfind(is_built).copied().unwrap_or(Self::LAST)

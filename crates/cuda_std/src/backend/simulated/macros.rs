@@ -31,16 +31,15 @@ macro_rules! __shared_array {
             [::core::concat!("shared array at ", ::core::file!(), ":", ::core::line!())] $($array)*
         }
     };
-    ([$label:expr] in_function $name:ident $symbol:literal $element:ty, $len:expr) => {
-        $crate::__shared_array! { [$label] $name $symbol $element, $len }
-    };
-    ([$label:expr] $name:ident $symbol:literal $element:ty, $len:expr) => {{
+    ([$label:expr] $place:ident $handle:ident $name:ident $symbol:literal $element:ty, $len:expr) => {{
         // The macro's arguments can see these items, so they have names that no kernel uses.
         static __CUDA_STD_SITE: $crate::__private::Site = $crate::__private::Site::named($label);
         let len: usize = const { $len };
-        let address = $crate::__private::allocate_array(&__CUDA_STD_SITE, ::core::mem::size_of::<$element>(), len);
-        // SAFETY: the array was just allocated and is aligned to 16 bytes.
-        unsafe { $crate::Shared::<$element>::from_raw_parts(address, len as u32) }
+        // The name of a closure's type contains the generic arguments of the function around it.
+        let instance = ::core::any::type_name_of_val(&|| ());
+        let element = ::core::mem::size_of::<$element>();
+        let address = $crate::__private::allocate_instance(&__CUDA_STD_SITE, instance, element, len);
+        $crate::__shared_handle! { $handle $element, address, len as u32 }
     }};
 }
 

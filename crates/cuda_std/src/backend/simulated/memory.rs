@@ -56,7 +56,7 @@ pub fn name_dynamic<T>(name: &'static str, address: u32, len: usize) {
     }
 }
 
-/// A load of `T`. `$load` returns the number of type `$Word` at `$offset`.
+/// Expands to a load of `T`. `$load` returns the number of type `$Word` at `$offset`.
 macro_rules! load {
     ($T:ident, $offset:ident, $Word:ident => $load:expr) => {{
         let mut value = MaybeUninit::<$T>::uninit();
@@ -79,7 +79,7 @@ macro_rules! load {
     }};
 }
 
-/// A store of `$value`, a `T`. `$store` stores the number `$word` of type `$Word` at `$offset`.
+/// Expands to a store of `$value`, a `T`. `$store` stores the number `$word` of type `$Word` at `$offset`.
 macro_rules! store {
     ($T:ident, $value:expr, $offset:ident, $Word:ident, $word:ident => $store:expr) => {{
         let value = MaybeUninit::<$T>::new($value);
@@ -133,7 +133,7 @@ pub unsafe fn global_load_volatile<T: DeviceCopy>(pointer: *const T) -> T {
 /// Does nothing: the simulator has no cache.
 ///
 /// # Safety
-/// No condition in the simulator. On a GPU, `pointer` must be valid for an access of `T`.
+/// There is no condition in the simulator. On a GPU, `pointer` must be valid for an access of `T`.
 #[inline(always)]
 pub unsafe fn global_prefetch<T>(_pointer: *const T) {}
 
@@ -192,7 +192,7 @@ pub unsafe fn global_store_vec<T: Element, const N: usize>(pointer: *mut T, valu
     unsafe { global_store(pointer.cast(), values) }
 }
 
-/// Loads the value at `address`. Ends the kernel if the bits are not a valid `T`.
+/// Loads the value at `address`. The kernel ends with an error if the bits are not a valid `T`.
 ///
 /// # Safety
 /// No condition, because the simulator checks the address.
@@ -203,7 +203,8 @@ pub unsafe fn shared_load<T: DeviceCopy>(address: u32) -> T {
     checked_value(load!(T, offset, Word => shared::load_at::<Word>(address.wrapping_add(offset as u32), at)))
 }
 
-/// A volatile [`shared_load`]: loads the value at `address`. Ends the kernel if the bits are not a valid `T`.
+/// Loads the value at `address` like [`shared_load`], but by a volatile access. The kernel ends with an error if the
+/// bits are not a valid `T`.
 ///
 /// # Safety
 /// No condition, because the simulator checks the address.

@@ -49,7 +49,7 @@ pub mod macro_support {
     pub use super::observed;
     pub use super::observed::LoopStep;
     pub use super::statics::StaticPlace;
-    pub use simt::shared::{Site, allocate_array};
+    pub use simt::shared::{Site, allocate_instance, pointer as shared_pointer};
     pub use simt::thread::{begin_unused, branch, end_unused, print as print_formatted};
     pub use simt::{DeviceStatic, Step, StepGuard, Threads};
 

@@ -1,4 +1,4 @@
-//! Statics in the simulator: each simulated device has its own.
+//! Statics in the simulator. Each simulated device has its own copy of each static.
 
 use core::marker::PhantomData;
 
@@ -33,7 +33,7 @@ impl<T: DeviceCopy> StaticPlace<T> {
     }
 }
 
-/// Returns no owner, because a kernel accesses only statics of its own device.
+/// Returns a placeholder that names no device, because a kernel accesses only statics of its own device.
 #[inline(always)]
 pub fn static_owner() -> Owner {
     Owner::simulated(u32::MAX)

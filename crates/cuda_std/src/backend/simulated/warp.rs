@@ -10,7 +10,7 @@ pub use simt::warp::{active_mask as activemask, ballot, sync as sync_warp};
 #[inline(always)]
 #[track_caller]
 pub fn shuffle_idx(mask: u32, value: u32, source: u32) -> u32 {
-    // A lane that does not take part has no value. An arbitrary one makes the mistake visible.
+    // A lane that does not take part has no value. An arbitrary value makes the mistake visible.
     warp::exchange(mask, value.into(), source).unwrap_or(0xDEAD_BEEF) as u32
 }
 
@@ -110,7 +110,8 @@ pub fn reduce<T: AtomicInteger>(update: Update, mask: u32, value: T) -> T {
         Update::Xor => Reduction::Xor,
         _ => Reduction::Add,
     };
-    // The simulator compares unsigned numbers. Flipping the sign bit keeps the order of signed ones.
+    // The simulator compares unsigned numbers. With the sign bits flipped, signed numbers have the same order as
+    // unsigned ones.
     let is_compared = matches!(update, Update::Min | Update::Max);
     match T::TYPE {
         AtomicType::I32 if is_compared => {

@@ -25,7 +25,7 @@ impl Device {
     pub fn upload<T: DeviceCopy>(&self, data: &[T]) -> Allocation {
         let memory = self.room::<T>(data.len());
         memory.note_written(0, memory.len());
-        // SAFETY: the memory has the data's size, and nobody else uses it yet.
+        // SAFETY: the memory has the data's size, and no other code uses it yet.
         unsafe { std::ptr::copy_nonoverlapping(data.as_ptr().cast(), memory.as_ptr(), memory.len()) };
         memory
     }
@@ -51,7 +51,7 @@ pub fn view<T: DeviceCopy>(memory: &Allocation) -> Global<'_, T> {
 }
 
 pub fn view_mut<T: DeviceCopy>(memory: &Allocation) -> GlobalMut<'_, T> {
-    // SAFETY: as above.
+    // SAFETY: the memory is aligned to 256 bytes and lives as long as the view.
     unsafe { GlobalMut::from_raw_parts(memory.as_ptr().cast(), memory.len() / size_of::<T>(), DEVICE) }
 }
 

@@ -9,7 +9,7 @@ use cust::sys::{CUcontext, CUdevice, CUevent, CUfunction, CUgraph, CUgraphExec, 
 
 use super::{Code, Numbered};
 
-/// Flags of `cuEventCreate`: `CU_EVENT_DISABLE_TIMING` alone, and together with `CU_EVENT_INTERPROCESS`.
+/// Flags of `cuEventCreate`: `CU_EVENT_DISABLE_TIMING`, and the same flag together with `CU_EVENT_INTERPROCESS`.
 pub(in crate::cuda) const DISABLE_TIMING: u32 = 2;
 pub(in crate::cuda) const INTERPROCESS: u32 = DISABLE_TIMING | 4;
 
@@ -20,8 +20,9 @@ const NON_BLOCKING: u32 = 1;
 /// The default stream, in which synchronous copies run.
 pub(in crate::cuda) const DEFAULT_STREAM: CUstream = ptr::null_mut();
 
-/// Declares functions that each make one driver call. Either all of them are `unsafe` or none. A function declared with
-/// `-> value: Type = start, call` sets `value` to `start`, lets the driver write to it, and returns it.
+/// Declares functions that each make one driver call. In one use of the macro, either all functions are `unsafe` or
+/// none is. A function declared with `-> value: Type = start, call` sets `value` to `start`, lets the driver write to
+/// it, and returns it.
 macro_rules! driver_calls {
     ($safety:tt $($(#[$doc:meta])* fn $name:ident $parameters:tt
         $(-> $value:ident: $Value:ty = $start:expr, $writes:ident $arguments:tt)? $(= $plain:ident $rest:tt)?;)*) => {
@@ -49,6 +50,9 @@ driver_calls! { []
     /// Waits for everything in all streams of the current context.
     fn synchronize_context() = cuCtxSynchronize();
 
+    /// Sets the size of the heap from which the kernels of the current context allocate.
+    fn set_heap_bytes(bytes: usize) = cuCtxSetLimit(sys::CUlimit::CU_LIMIT_MALLOC_HEAP_SIZE, bytes);
+
     /// Returns the size of the device's memory in bytes.
     fn device_memory(device: CUdevice) -> bytes: usize = 0, cuDeviceTotalMem_v2(&mut bytes, device);
 
@@ -66,7 +70,7 @@ driver_calls! { [unsafe]
     /// Releases a reference that `retain_context` took to the primary context.
     ///
     /// # Safety
-    /// All users of the context must have references of their own.
+    /// Each user of the context must have another reference.
     fn release_context(device: CUdevice) = cuDevicePrimaryCtxRelease_v2(device);
 
     /// Frees memory that [`allocate`] returned in the same context, after all earlier launches are done.
@@ -99,21 +103,21 @@ driver_calls! { [unsafe]
     /// Copies `bytes` bytes, at least one, to the device in `stream`.
     ///
     /// # Safety
-    /// Until the copy is done, `address` must point to `bytes` bytes of the current context's memory, and `source` must
-    /// be valid for reads of that size and must not change.
+    /// Until the copy is done, `address` must point to `bytes` bytes of the current context's memory. Until then,
+    /// `source` must be valid for reads of that size and must not change.
     fn copy_to_device_in(stream: CUstream, address: u64, source: *const u8, bytes: usize) =
         cuMemcpyHtoDAsync_v2(address, source.cast(), bytes, stream);
 
     /// Copies `bytes` bytes, at least one, to the host in `stream`.
     ///
     /// # Safety
-    /// Until the copy is done, `address` must point to `bytes` bytes of the current context's memory, and `target` must
-    /// be valid for writes of that size and must not be accessed by other code.
+    /// Until the copy is done, `address` must point to `bytes` bytes of the current context's memory. Until then,
+    /// `target` must be valid for writes of that size, and no other code may access it.
     fn copy_to_host_in(stream: CUstream, target: *mut u8, address: u64, bytes: usize) =
         cuMemcpyDtoHAsync_v2(target.cast(), address, bytes, stream);
 
-    /// Copies `bytes` bytes, at least one, in `stream` from memory of one context to memory of another or the same. The
-    /// stream must be of one of these contexts, and that context must be current.
+    /// Copies `bytes` bytes, at least one, in `stream` from memory of one context to memory of the same or another
+    /// context. The stream must belong to one of these contexts, and that context must be current.
     ///
     /// # Safety
     /// Until the copy is done, each address must point to `bytes` bytes of its context's memory, without overlap.
@@ -161,11 +165,11 @@ driver_calls! { [unsafe]
     /// Destroys the stream `stream`.
     ///
     /// # Safety
-    /// `stream` must be of the current context and must not be used afterwards.
+    /// `stream` must belong to the current context and must not be used afterwards.
     fn destroy_stream(stream: CUstream) = cuStreamDestroy_v2(stream);
 
-    /// Makes the later work of `stream` wait for `event`. The stream must be of the current context; the event may be
-    /// of any context.
+    /// Makes the later work of `stream` wait for `event`. The stream must belong to the current context; the event may
+    /// belong to any context.
     ///
     /// # Safety
     /// `stream` and `event` must exist.
@@ -174,7 +178,7 @@ driver_calls! { [unsafe]
     /// Destroys the event `event`. Streams that wait for it continue to wait.
     ///
     /// # Safety
-    /// `event` must be of the current context and must not be used afterwards.
+    /// `event` must belong to the current context and must not be used afterwards.
     fn destroy_event(event: CUevent) = cuEventDestroy_v2(event);
 
     /// Records the event `event` in `stream`.
@@ -212,14 +216,14 @@ driver_calls! { [unsafe]
     /// one, because the driver may load modules during the capture.
     ///
     /// # Safety
-    /// `stream` must be of the current context.
+    /// `stream` must belong to the current context.
     fn begin_capture(stream: CUstream) =
         cuStreamBeginCapture_v2(stream, sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED);
 
     /// Ends the capture of `stream` and returns the graph of the work since [`begin_capture`].
     ///
     /// # Safety
-    /// `stream` must be of the current context.
+    /// `stream` must belong to the current context.
     fn end_capture(stream: CUstream) -> graph: CUgraph = ptr::null_mut(), cuStreamEndCapture(stream, &mut graph);
 
     /// Instantiates the captured graph `graph`, so that it can be launched.

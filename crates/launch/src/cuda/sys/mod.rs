@@ -22,6 +22,7 @@ impl Code {
     pub(super) const OUT_OF_MEMORY: Self = Self(2);
     pub(super) const NO_DEVICE: Self = Self(100);
     pub(super) const PEER_ACCESS_UNSUPPORTED: Self = Self(217);
+    pub(super) const INVALID_IMAGE: Self = Self(200);
     pub(super) const INVALID_PTX: Self = Self(218);
     pub(super) const UNSUPPORTED_PTX_VERSION: Self = Self(222);
     pub(super) const NOT_FOUND: Self = Self(500);
@@ -121,7 +122,7 @@ macro_rules! call {
 }
 
 /// Returns a driver function of type `$Function` that `cust_raw` does not declare, or `None` if the driver does not
-/// have it. Drivers have the function from `$version` on: 11080 stands for CUDA 11.8.
+/// have it. Drivers have the function from `$version` on: 11080 means CUDA 11.8.
 macro_rules! driver_function {
     ($name:literal, $version:expr, $Function:ty) => {{
         static FUNCTION: std::sync::OnceLock<Option<$Function>> = std::sync::OnceLock::new();
@@ -182,7 +183,7 @@ pub(super) fn device_attribute(device: CUdevice, attribute: DeviceAttribute) -> 
     Ok(u32::try_from(value).unwrap_or(0))
 }
 
-/// Takes a reference to the device's primary context, which is created if necessary.
+/// Increments the reference count of the device's primary context. The driver creates the context if necessary.
 pub(super) fn retain_context(device: CUdevice) -> Result<(), Code> {
     let mut context = ptr::null_mut();
     // SAFETY: the function writes one pointer.
@@ -306,7 +307,7 @@ pub(super) unsafe fn synchronize(stream: CUstream) -> Result<(), Code> {
     }
     // SAFETY: the caller guarantees that the stream exists in the current context.
     let result = unsafe { call!(cuStreamSynchronize(stream)) };
-    // SAFETY: null stands for all output streams of the C library, through which the driver prints.
+    // SAFETY: a null pointer flushes all output streams of the C library, through which the driver prints.
     unsafe { fflush(ptr::null_mut()) };
     result
 }

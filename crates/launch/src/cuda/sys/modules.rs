@@ -39,3 +39,37 @@ pub(in crate::cuda) fn load_module(ptx: &CStr, driver: CudaVersion) -> Result<CU
     };
     result.map(|()| module).map_err(|code| (code, until_zero(&log).trim_end().to_owned()))
 }
+
+/// Loads machine code, an ELF file, into the current context.
+pub(in crate::cuda) fn load_machine_code(code: &[u8]) -> Result<CUmodule, Code> {
+    if !has_whole_tables(code) {
+        return Err(Code::INVALID_IMAGE);
+    }
+    // The driver reads the headers in place, so that they must be aligned.
+    let mut aligned = vec![0_u64; code.len().div_ceil(size_of::<u64>())];
+    for (word, bytes) in aligned.iter_mut().zip(code.chunks(size_of::<u64>())) {
+        let mut whole = [0; size_of::<u64>()];
+        whole[..bytes.len()].copy_from_slice(bytes);
+        *word = u64::from_ne_bytes(whole);
+    }
+    let mut module = ptr::null_mut();
+    // SAFETY: without options there are no values. The tables of the ELF file state its length, and are in the slice.
+    // The driver copies what it needs.
+    unsafe { call!(cuModuleLoadDataEx(&mut module, aligned.as_ptr().cast(), 0, ptr::null_mut(), ptr::null_mut())) }?;
+    Ok(module)
+}
+
+/// Returns true if `code` is a 64-bit ELF file that contains its tables of segments and sections, which are last.
+fn has_whole_tables(code: &[u8]) -> bool {
+    const HEADER_BYTES: usize = 64;
+    let number = |at: usize, bytes: usize| {
+        let digits = code.iter().skip(at).take(bytes).rev();
+        digits.fold(0_u64, |number, &byte| number << 8 | u64::from(byte))
+    };
+    // The offset, the size of an entry and the number of entries of each table.
+    let tables = [(0x20, 0x36, 0x38), (0x28, 0x3A, 0x3C)];
+    let ends = |(offset, size, count)| number(offset, 8).checked_add(number(size, 2) * number(count, 2));
+    code.len() >= HEADER_BYTES
+        && code.starts_with(b"\x7fELF")
+        && tables.into_iter().all(|table| ends(table).is_some_and(|end| end <= code.len() as u64))
+}

@@ -2,7 +2,7 @@
 //!
 //! # Design
 //!
-//! A launch begins when the previous one in its stream has ended. A kernel whose own text contains
+//! Usually a launch begins when the previous launch in its stream has ended. A kernel whose own text contains
 //! `griddepcontrol.wait`, the instruction of `grid::wait_for_dependencies`, is launched by `cuLaunchKernelEx` instead
 //! and may begin at once, except in graphs. Only the kernel's text decides: a kernel without the instruction cannot be
 //! launched this way by mistake.
@@ -43,7 +43,8 @@ type LaunchEx = unsafe extern "C" fn(*const Config, CUfunction, *mut *mut c_void
 /// this, the kernel starts after the previous launch.
 ///
 /// # Safety
-/// As for [`launch`]. In addition, the kernel must wait for the previous launch before it accesses memory.
+/// The same conditions as for [`launch`]. In addition, the kernel must wait for the previous launch before it accesses
+/// memory.
 pub(in crate::cuda) unsafe fn launch_overlapping(
     function: CUfunction,
     config: cuda_std::LaunchConfig,

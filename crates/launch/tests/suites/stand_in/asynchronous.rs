@@ -46,7 +46,7 @@ functions! {
         let mut state = state()?;
         let (bytes, _) = state.page_locked.remove(&(start as usize)).ok_or(INVALID_VALUE)?;
         assert!(!state.streams.are_to_use(start as usize, bytes.len()), "page-locked memory is freed while in use");
-        // The bytes stay allocated, so that this pattern reveals a late access.
+        // The bytes stay allocated, so that a late access finds this pattern.
         bytes.fill(0xDD);
         Ok(())
     }
@@ -148,7 +148,7 @@ functions! {
     cuEventSynchronize(event: usize) {
         let mut state = state()?;
         let stream = state.streams.recorded_in(event)?;
-        // The stream may be destroyed, and its work complete.
+        // The stream may already be destroyed if its work is complete.
         if state.streams.all().contains(&stream) { run(&mut state, stream, None) } else { Ok(()) }
     }
     cuEventElapsedTime(milliseconds: *mut f32, start: usize, end: usize) {

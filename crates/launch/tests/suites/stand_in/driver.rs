@@ -13,7 +13,7 @@
 //! - `STAND_IN_WAIT`: the result of waiting for a stream other than a device's own;
 //! - `STAND_IN_WAIT_FOR_ALL`: the result of waiting for the context;
 //! - `STAND_IN_LOG`: prints the operations of streams on standard error, and at the end the objects not freed;
-//! - `STAND_IN_COMPILES`: prints how many kernels are compiled together, and with which options.
+//! - `STAND_IN_COMPILES`: prints the kernels and options of a compilation; `STAND_IN_COMPILE_TIME`: its milliseconds.
 #![allow(non_snake_case, clippy::missing_safety_doc)]
 
 use std::cell::Cell;
@@ -23,7 +23,7 @@ use std::mem;
 use std::sync::{LazyLock, Mutex, MutexGuard};
 
 use graphs::Graphs;
-use libraries::compile;
+use libraries::{compile, entries_of_machine_code};
 use streams::{Operation, Streams, run};
 mod streams;
 
@@ -32,9 +32,9 @@ const MEMORY: usize = 1 << 30;
 const CONTEXT: usize = 0x40_0000;
 /// The maximum number of GPUs.
 const MAX_GPUS: usize = 8;
-/// The lowest number of a device's own stream, for which synchronous calls wait. Callers' streams have lower numbers.
+/// The lowest number of a device's own stream. Synchronous calls wait for it. Callers' streams have lower numbers.
 const FIRST_BLOCKING: usize = 0x57_0000;
-/// The difference between the kernels' address and the host's address of the same page-locked memory.
+/// The difference between the address of page-locked memory for kernels and its address for the host.
 const MAPPED: u64 = 1 << 50;
 
 const INVALID_VALUE: i32 = 1;
@@ -55,9 +55,9 @@ struct State {
     peers: Vec<(usize, usize)>,
     /// The result that every call returns after the context was lost, or 0 before.
     lost: i32,
-    /// The allocated memory, each piece with its context.
+    /// The allocated memory, by address. Each piece is stored with its context.
     memory: HashMap<u64, (Box<[u8]>, usize)>,
-    /// The page-locked memory, each piece with its flags.
+    /// The page-locked memory, by address. Each piece is stored with its flags.
     page_locked: HashMap<usize, (&'static mut [u8], u32)>,
     modules: HashMap<usize, String>,
     functions: HashMap<usize, Function>,
@@ -129,7 +129,7 @@ fn log(line: &str) {
     }
 }
 
-/// Returns the `len` bytes from `address` on, of an allocation or of mapped page-locked memory.
+/// Returns the `len` bytes that start at `address`, in an allocation or in mapped page-locked memory.
 fn bytes_at(state: &mut State, address: u64, len: usize) -> Result<&mut [u8], i32> {
     if address >= MAPPED {
         let host = (address - MAPPED) as usize;
@@ -160,6 +160,7 @@ macro_rules! functions {
 
 mod asynchronous;
 mod graphs;
+mod heap;
 mod libraries;
 mod peers;
 
@@ -218,7 +219,7 @@ functions! {
             let (memory, page_locked) = (state.memory.len(), state.page_locked.len());
             assert!(state.lost != 0 || state.graphs.count() == 0, "a graph is left over");
             log(&format!("left: memory {memory}, page-locked {page_locked}, streams {streams}, events {events}"));
-            // Objects that belong to no context stay.
+            // Objects that belong to no context are kept.
             let State { libraries, kernels, next, .. } = mem::take(&mut *state);
             *state = State { libraries, kernels, next, ..State::default() };
         }
@@ -270,9 +271,12 @@ functions! {
         module: *mut usize, image: *const c_char, count: u32, options: *const i32, values: *const *mut c_void
     ) {
         let mut state = state()?;
-        let ptx = CStr::from_ptr(image).to_str().unwrap();
-        let asked = std::slice::from_raw_parts(options, count as usize);
-        if let Err(code) = compile(ptx, asked) {
+        let asked = if count == 0 { &[] } else { std::slice::from_raw_parts(options, count as usize) };
+        let code = if count == 0 { Some(entries_of_machine_code(image)?) } else { None };
+        let ptx = code.as_deref().unwrap_or_else(|| CStr::from_ptr(image).to_str().unwrap());
+        if code.is_none()
+            && let Err(code) = compile(ptx, asked)
+        {
             if code != INVALID_PTX {
                 return Err(code);
             }

@@ -1,4 +1,4 @@
-//! The stand-in driver's graphs: operations of a capturing stream are recorded, and later enqueued in another stream.
+//! The stand-in driver's graphs. Operations of a capturing stream are recorded, and later enqueued in another stream.
 
 use std::collections::HashMap;
 

@@ -10,11 +10,28 @@ pub fn compile(ptx: &str, options: &[i32]) -> Result<(), i32> {
     if std::env::var_os("STAND_IN_COMPILES").is_some() {
         eprintln!("driver: compiles {}, {options:?}", ptx.matches(".entry").count());
     }
+    if let time @ 1.. = number("STAND_IN_COMPILE_TIME", 0) {
+        std::thread::sleep(std::time::Duration::from_millis(time as u64));
+        eprintln!("driver: compiled");
+    }
     match ptx {
         _ if ptx.contains("unsupported") => Err(UNSUPPORTED_PTX_VERSION),
         _ if ptx.contains("broken") => Err(INVALID_PTX),
         _ => Ok(()),
     }
+}
+
+/// Returns the list of entries of stand-in machine code: a text behind an empty ELF header. Refuses "another" GPU's.
+///
+/// # Safety
+/// `image` must be such machine code, which ends with a zero byte.
+pub unsafe fn entries_of_machine_code(image: *const c_char) -> Result<String, i32> {
+    const NO_BINARY_FOR_GPU: i32 = 209;
+    // SAFETY: the caller guarantees a header of 64 bytes and a text.
+    let (header, text) = unsafe { (CStr::from_ptr(image), CStr::from_ptr(image.add(64)).to_str().unwrap()) };
+    assert!(header.to_bytes().starts_with(b"\x7fELF") && image.addr() % 8 == 0);
+    eprintln!("driver: loads machine code");
+    if text.contains("another") { Err(NO_BINARY_FOR_GPU) } else { Ok(text.to_owned()) }
 }
 
 functions! {

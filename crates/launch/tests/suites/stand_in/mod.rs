@@ -11,7 +11,7 @@ pub mod kernels;
 
 /// Runs `check` in another process with the stand-in driver. That process runs the calling test `name` again.
 ///
-/// Returns the lines of the driver's log; in the other process, returns `None`.
+/// Returns the lines of the driver's log. In the other process, returns `None`.
 pub fn with_driver(
     name: &str,
     environment: &[(&str, &str)],

@@ -1,6 +1,6 @@
-//! The stand-in driver's streams. Operations of a stream are executed only when a caller waits for it, so that a
-//! missing wait is detected. A copy of pageable memory returns before its last part is executed. That part is in the
-//! default stream, which has the number of its context.
+//! The stand-in driver's streams. Operations of a stream are executed only when a caller waits for the stream, so that
+//! a missing wait is detected. A copy of pageable memory returns before its last part is executed. That part is in the
+//! default stream, whose number is that of its context.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -25,8 +25,8 @@ pub struct Streams {
     next_blocking: usize,
 }
 
-/// An operation of a stream. Fills, and copies within the device's own stream, are operations only if a graph contains
-/// them; otherwise they are executed at once.
+/// An operation of a stream. Fills, and copies within the device's own stream, become operations only if a graph
+/// contains them. Otherwise they are executed at once.
 #[derive(Clone)]
 pub enum Operation {
     Launch { kernel: String, slots: Vec<u64> },
@@ -38,7 +38,7 @@ pub enum Operation {
     Wait(usize),
 }
 
-/// The source of an upload. The stream reads page-locked memory when it executes the upload; other memory is read when
+/// The source of an upload. The stream reads page-locked memory when it executes the upload. It reads other memory when
 /// the upload is enqueued.
 #[derive(Clone)]
 pub enum Source {
@@ -48,7 +48,7 @@ pub enum Source {
 
 impl Streams {
     /// Creates a stream and returns its number. Streams for which no synchronous call waits have the numbers 1, 2, …;
-    /// the others are numbered from `FIRST_BLOCKING` on.
+    /// the other streams have numbers from `FIRST_BLOCKING` on.
     pub fn create(&mut self, is_blocking: bool) -> usize {
         let number = if is_blocking { &mut self.next_blocking } else { &mut self.next };
         *number += 1;
@@ -124,7 +124,7 @@ impl Streams {
         (self.queues.keys().filter(|stream| !is_default(stream)).count(), self.events.len() - self.destroyed.len())
     }
 
-    /// Returns true if an enqueued operation will still access the host memory from `start` on.
+    /// Returns true if an enqueued operation will still access the `len` bytes of host memory that start at `start`.
     pub fn are_to_use(&self, start: usize, len: usize) -> bool {
         let range = start..start + len;
         self.queues.values().flatten().any(|work| match work {
@@ -134,7 +134,7 @@ impl Streams {
         })
     }
 
-    /// Returns true if an enqueued operation will still copy the device memory from `start` on.
+    /// Returns true if an enqueued operation will still copy the `len` bytes of device memory that start at `start`.
     pub fn are_to_copy(&self, start: u64, len: u64) -> bool {
         let range = start..start + len;
         self.queues.values().flatten().any(|work| match work {
@@ -146,7 +146,7 @@ impl Streams {
 
 /// Executes all operations of `stream`, or only those up to the event `until`.
 pub fn run(state: &mut State, stream: usize, until: Option<usize>) -> Result<(), i32> {
-    // These operations wait for earlier ones of the default stream; without operations nothing waits.
+    // These operations wait for earlier operations of the default stream. An empty queue waits for none.
     if stream > FIRST_BLOCKING && state.streams.queues.get(&stream).is_some_and(|queue| !queue.is_empty()) {
         let default = state.streams.context(stream).ok_or(INVALID_HANDLE)?;
         run(state, default, None)?;

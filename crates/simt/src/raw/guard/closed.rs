@@ -1,4 +1,4 @@
-//! Closed memory: pages that are protected, so that every access to them faults.
+//! Closed memory: protected pages. Every access to these pages faults.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -21,7 +21,8 @@ pub(super) fn is_traced() -> bool {
 const MAX_CLOSED: usize = 256;
 
 /// The closed memory of all launches of the process. Each entry has the address of the first byte, or 0 if the entry is
-/// free, and the number of bytes. An OS thread that does not belong to the launch may also fault in this memory.
+/// free, and the number of bytes. The list covers the whole process, because an OS thread outside of the launch may
+/// also fault in this memory.
 static ALL: [[AtomicUsize; 2]; MAX_CLOSED] = [const { [AtomicUsize::new(0), AtomicUsize::new(0)] }; MAX_CLOSED];
 
 /// Memory that the guard can close: the pages of an array that was passed to a launch, or of a block's shared memory.
@@ -95,8 +96,8 @@ fn take(start: usize) -> Option<&'static [AtomicUsize; 2]> {
     ALL.iter().find(|slot| slot[0].compare_exchange(0, start, Ordering::SeqCst, Ordering::SeqCst).is_ok())
 }
 
-/// Opens the page of `address` and returns true if a launch has closed it. Otherwise returns false. The signal handler
-/// calls this function.
+/// Opens the page of `address` and returns true, if a launch has closed this page. Otherwise returns false. The signal
+/// handler calls this function.
 pub(crate) fn open_foreign(address: usize) -> bool {
     let is_closed = ALL.iter().any(|[start, bytes]| {
         let start = start.load(Ordering::SeqCst);

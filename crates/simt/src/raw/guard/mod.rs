@@ -1,10 +1,11 @@
 //! Finds accesses to a launch's memory that the kernel's instrumentation does not report, by protecting the pages of
 //! this memory.
 //!
-//! Marked functions report their accesses through pointers and slices. In a checked launch of a kernel with pointers,
-//! the arrays of the launch and the block's shared memory are closed for short times. Each access to them then faults.
-//! If the thread has reported the access, the guard opens the page, lets the processor execute one instruction, and
-//! closes the page again. Any other access is noted, once per launch and array, and the array stays open from then on.
+//! Functions that are marked as device code report their accesses through pointers and slices. In a checked launch of a
+//! kernel with pointers, the guard closes the launch's arrays and the block's shared memory for short times. Each
+//! access to closed memory faults. If the thread has reported the access, the guard opens the page, lets the processor
+//! execute one instruction, and closes the page again. The guard notes any other access once per launch and array, and
+//! leaves the array open from then on.
 //!
 //! Such a fault takes microseconds. The guard therefore closes arrays only when the launch reaches a source site for
 //! the first time, and opens them again after a few accesses. This is enough to find unreported accesses that the code
@@ -32,8 +33,8 @@ use crate::watch::is_watching;
 
 /// The number of accesses that the guard examines after the launch reaches a source site for the first time.
 const ACCESSES: u32 = 8;
-/// The maximum number of pages that one instruction accesses. It has up to two operands in memory, each of which may
-/// cross a page boundary.
+/// The maximum number of pages that one instruction accesses. An instruction has up to two operands in memory, and each
+/// may cross a page boundary.
 const PAGES: usize = 4;
 
 /// An access that the thread did not report.
@@ -41,7 +42,7 @@ const PAGES: usize = 4;
 struct Unseen {
     address: usize,
     is_written: bool,
-    /// The position of the thread's block and the thread's linear index in it.
+    /// The position of the thread's block, and the thread's linear index in the block.
     thread: (u64, u32),
     at: Option<Line>,
     array: usize,
@@ -57,7 +58,7 @@ impl Unseen {
     }
 }
 
-/// The guard of one launch, which closes and opens its memory. The launch must run on one OS thread.
+/// The guard of one launch, which closes and opens the launch's memory. The launch must run on one OS thread.
 #[derive(Default)]
 struct Guard {
     /// True if the kernel has used pointers, so that the launch needs the guard.
@@ -67,11 +68,12 @@ struct Guard {
     has_arrays: Cell<bool>,
     /// True while the simulator itself accesses memory.
     is_own: Cell<bool>,
-    /// The number of further accesses that the guard examines. If it is 0, the arrays are open.
+    /// The number of further accesses that the guard examines. If this number is 0, the arrays are open.
     left: Cell<u32>,
-    /// The pages that are open for one step of the processor, each as its address, or 0 for an unused entry.
+    /// The addresses of the pages that are open for one step of the processor. An unused entry is 0.
     stepping: [Cell<usize>; PAGES],
-    /// The unreported accesses that `settle` has not noted yet. One instruction makes at most `PAGES` of them.
+    /// The unreported accesses for which `settle` has added no note yet. One instruction makes at most `PAGES` such
+    /// accesses.
     unseen: [Cell<Option<Unseen>>; PAGES],
     /// The source sites that the launch has reached.
     places: RefCell<FxHashSet<usize>>,
@@ -82,7 +84,7 @@ thread_local! {
     static GUARD: Cell<*const Guard> = const { Cell::new(ptr::null()) };
 }
 
-/// Returns the guard of the launch that the calling OS thread runs, if it is guarded.
+/// Returns the guard of the launch that the calling OS thread runs, or `None` if the launch is not guarded.
 #[inline(always)]
 fn guard<'a>() -> Option<&'a Guard> {
     // SAFETY: `guarded` resets the pointer before it drops the guard.
@@ -90,7 +92,7 @@ fn guard<'a>() -> Option<&'a Guard> {
 }
 
 /// Calls `run`, which must run the launch `grid` on the calling OS thread. Guards the launch if the platform supports
-/// it.
+/// guards.
 pub(crate) fn guarded<R>(grid: &Grid<'_>, run: impl FnOnce() -> R) -> R {
     let guard = Guard::default();
     let guarding = OnDrop(|| {
@@ -145,8 +147,8 @@ pub(super) fn leave_open(block: &Block, address: usize) {
     }
 }
 
-/// Runs `access`, in which the simulator itself accesses memory. The guard does not count these accesses as the
-/// kernel's.
+/// Runs `access`, in which the simulator itself accesses memory. The guard does not count these accesses as accesses of
+/// the kernel.
 pub(crate) fn exempt<R>(access: impl FnOnce() -> R) -> R {
     let Some(guard) = guard() else { return access() };
     guard.is_own.set(true);
@@ -243,8 +245,8 @@ impl Guard {
     }
 
     /// Handles an access to closed memory at `address`. If the thread has reported the access, opens the memory for one
-    /// step of the processor, after which [`step`](Self::step) closes it again. Returns true if the processor must
-    /// single-step next, and `None` if this guard has not closed the memory.
+    /// step of the processor, after which [`step`](Self::step) closes the memory again. Returns true if the processor
+    /// must single-step next, and `None` if this guard has not closed the memory.
     ///
     /// The signal handler calls this function, so it must not allocate or block.
     fn allow_access(&self, block: &Block, address: usize, is_written: bool) -> Option<bool> {
@@ -297,7 +299,7 @@ impl Guard {
 }
 
 /// Handles a fault at `address` for the signal handler. Returns the result of [`Guard::allow_access`]. If a launch of
-/// another OS thread has closed the memory, opens it and returns false.
+/// another OS thread has closed the memory, opens the memory and returns false.
 pub(crate) fn allow_access(address: usize, is_written: bool) -> Option<bool> {
     let own = guard().zip(current()).and_then(|(guard, block)| guard.allow_access(block, address, is_written));
     own.or_else(|| open_foreign(address).then_some(false))

@@ -4,11 +4,11 @@ use std::cell::{Cell, RefCell};
 
 use rustc_hash::FxHashSet;
 
-/// The number of bytes of a granule, the unit in which accesses are recorded.
+/// The number of bytes of a granule, which is the unit in which accesses are recorded.
 const GRANULE: usize = 4;
 /// The maximum number of granules of an access that is recorded granule by granule.
 const MAX_SEPARATE: usize = 64;
-/// The maximum number of records. When a list reaches it, all earlier records of the list are dropped.
+/// The maximum number of records in a list. When a list reaches this number, all its earlier records are dropped.
 const MAX_RECORDS: usize = 1 << 20;
 
 /// The accesses that the threads of a block have reported while the launch is guarded.

@@ -1,4 +1,4 @@
-//! The state of the animation, and its reactions to keys.
+//! The state of the animation, and the changes that keys make to it.
 
 use std::time::Instant;
 
@@ -22,31 +22,31 @@ use crate::timed_run::TimedRun;
 use life::{Board, Rule};
 use program::report::{Rate, grouped};
 
-/// The number of rows of the screen below the board.
+/// The number of rows below the board, which show the status.
 pub const STATUS_ROWS: u16 = 2;
 
-/// The state of an animation: a copy of the board, the view of it, and the speed.
+/// The state of an animation: a copy of the board, the view of the board, and the speed.
 pub struct App {
     shown: ShownBoard,
     population: u64,
     labels: String,
     view: View,
-    /// The numbers of columns and rows of the screen that show the board.
+    /// The size of the area in which the board is drawn, in characters, as (columns, rows).
     area: (usize, usize),
     speed: Speed,
     meter: SpeedMeter,
     frame: u64,
-    /// True while the board advances only by single steps.
+    /// True while the board advances only when the user asks for a single step.
     pub paused: bool,
     steps: u64,
-    /// True if the screen is out of date.
+    /// True if the screen must be redrawn.
     pub dirty: bool,
     history: History,
     /// True if the user has changed the board since the last [`hand_over`](Self::hand_over).
     is_changed: bool,
     follows: bool,
     shows_map: bool,
-    /// True if the current mouse stroke makes cells alive, and false if it makes them dead.
+    /// The state that the current mouse stroke gives to cells: true for alive, false for dead.
     pen: bool,
     /// The prompt for a rule, or `None` while no prompt is open.
     pub prompt: Option<RulePrompt>,
@@ -96,10 +96,10 @@ impl App {
         }
     }
 
-    /// Applies the user's changes of the board and the rule to `run`.
+    /// Applies the user's changes of the board and of the rule to `run`.
     ///
     /// # Errors
-    /// If the device fails or its memory is too small.
+    /// If the device fails or has too little memory.
     pub fn hand_over(&mut self, run: &mut TimedRun) -> anyhow::Result<()> {
         if let Some(rule) = self.rule.take() {
             run.change_rule(rule)?;
@@ -118,7 +118,7 @@ impl App {
         self.is_changed || self.rule.is_some()
     }
 
-    /// Passes a key to the prompt for a rule, and stores the new rule if the key completes one.
+    /// Passes a key to the prompt for a rule. If the key completes a rule, stores that rule.
     pub fn type_in(&mut self, key: KeyCode) {
         self.dirty = true;
         if let Some(PromptState::Closed(rule)) = self.prompt.as_mut().map(|prompt| prompt.type_in(key)) {
@@ -127,14 +127,14 @@ impl App {
         }
     }
 
-    /// Returns the number of generations to run before the next frame, and counts the frame.
+    /// Returns the number of generations to run before the next frame. Also counts this frame.
     pub fn generations_due(&mut self) -> u64 {
         let frame = self.frame;
         self.frame += 1;
         if self.paused { std::mem::take(&mut self.steps) } else { self.speed.due(frame) }
     }
 
-    /// Copies the board from the device if the screen shows another generation.
+    /// Copies the board from the device, unless the screen already shows the present generation.
     ///
     /// # Errors
     /// If the device fails.
@@ -155,15 +155,16 @@ impl App {
         Ok(())
     }
 
-    /// Centres the view on the live cells if following is on.
+    /// If the view follows the live cells, moves the view's centre to their middle.
     fn follow(&mut self) {
         if let Some(middle) = live_middle::middle(&self.shown.board).filter(|_| self.follows) {
             self.view.centre = middle;
         }
     }
 
-    /// Draws at the cell under the mouse. `on` is false for the first cell of a stroke. The first cell changes its
-    /// state, and the other cells of the stroke get the same new state.
+    /// Changes the cell under the mouse. For the first cell of a stroke, `on` must be false, and the cell's state is
+    /// inverted. For the other cells of the stroke, `on` must be true, and the cells get the same state as the first
+    /// one.
     fn draw_at(&mut self, place: (u16, u16), lower: bool, on: bool) {
         let board = (self.shown.board.width(), self.shown.board.height());
         let place = (usize::from(place.0), usize::from(place.1));
@@ -263,7 +264,7 @@ impl App {
     }
 
     /// Returns the text of the status line, at most `columns` characters long. An entry that does not fit is omitted
-    /// completely, because half a seed would be misleading.
+    /// completely, because a truncated seed would be misleading.
     fn status(&self, columns: usize) -> String {
         let cells = self.shown.board.width() as f64 * self.shown.board.height() as f64;
         let rate = self.meter.rate();
@@ -288,14 +289,14 @@ impl App {
     }
 }
 
-/// Returns the entries of the status line for the rule, the device and the kernel.
+/// Returns the entries of the status line that name the rule, the device and the kernel.
 fn labels(life: &GrowingBoard) -> String {
     let (device, kernel, rule) = (life.engine().device(), life.engine().kernel(), life.universe().rule);
     let rule = if rule == Rule::LIFE { String::new() } else { format!("{rule} · ") };
     format!("{rule}{device} · {kernel}")
 }
 
-/// Splits the screen into the board and the status lines. A small screen shows only the board.
+/// Splits the screen into the area of the board and the area of the status lines. A small screen shows only the board.
 fn split(screen: Rect) -> (Rect, Rect) {
     let [board, status] = Layout::vertical([Constraint::Min(1), Constraint::Max(STATUS_ROWS)]).areas(screen);
     (board, status)

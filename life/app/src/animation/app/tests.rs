@@ -89,7 +89,7 @@ fn draw(column: u16, row: u16, lower: bool, on: bool) -> Action {
 fn the_mouse_makes_cells_alive_and_dead() {
     let mut app = app(80, 24);
     screen(&mut app, 80, 24);
-    // The board's 8 × 4 cells are in columns 36 to 43 and rows 10 and 11; its last row is alive.
+    // The board's 8 × 4 cells are in columns 36 to 43 and rows 10 and 11 of the screen. The board's last row is alive.
     app.act(draw(36, 10, false, false));
     app.act(draw(37, 10, true, true));
     assert!(app.paused && app.is_changed());
@@ -128,7 +128,7 @@ fn what_was_shown_comes_back_and_goes_on_from_there() {
     run.advance(1, std::time::Duration::ZERO).unwrap();
     app.take_snapshot(&mut run).unwrap();
     assert_eq!((app.shown.generation, app.population), (11, 3));
-    // The run continues from the drawn board: a block beside the blinker.
+    // The run continues from the drawn board, a block next to the blinker.
     screen(&mut app, 80, 24);
     let drawn = app.population + 4;
     let (left, top) = (32, 7);

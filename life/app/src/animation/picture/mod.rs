@@ -14,8 +14,8 @@ pub struct Picture<'a> {
     pub board: &'a Board,
     /// The view of the board.
     pub view: View,
-    /// The number of live cells of the whole board. Each dot's share of live cells is compared with the share in the
-    /// whole board.
+    /// The number of live cells of the whole board. The board's density (the fraction of all cells that are alive)
+    /// determines which dots are drawn, and how brightly.
     pub population: u64,
 }
 
@@ -23,7 +23,7 @@ impl Widget for Picture<'_> {
     fn render(self, area: Rect, buffer: &mut Buffer) {
         let board = (self.board.width(), self.board.height());
         let window = self.view.window(board, (usize::from(area.width), usize::from(area.height)));
-        // The window is not larger than the area, so its size fits 16 bits.
+        // The window is not larger than the area, so both lengths fit 16 bits.
         let (columns, rows) = (window.characters.0 as u16, window.characters.1 as u16);
         let (left, top) = ((area.width - columns) / 2, (area.height - rows) / 2);
         for row in 0..area.height {
@@ -42,7 +42,7 @@ impl Widget for Picture<'_> {
 }
 
 impl Picture<'_> {
-    /// Returns the character, with its style, in a column and row of the window.
+    /// Returns the character in a column and row of the window, and the style of the character.
     fn character(&self, window: &Window, column: usize, row: usize) -> (char, Style) {
         match self.view.marks {
             Marks::Braille => {
@@ -64,8 +64,8 @@ impl Picture<'_> {
         }
     }
 
-    /// Returns the number of live cells and the number of all cells that a dot stands for. Both are 0 for a dot outside
-    /// the window's cells.
+    /// Returns the number of live cells and the number of all cells of a dot. Both are 0 for a dot outside the window's
+    /// cells.
     fn dot(&self, window: &Window, x: usize, y: usize) -> (u64, u64) {
         let axis = |dot: usize, cells: usize| {
             let from = (dot * window.zoom).min(cells);
@@ -84,14 +84,15 @@ impl Picture<'_> {
         (alive, (width * height) as u64)
     }
 
-    /// Returns true if a dot has live cells, and its share of live cells is at least the board's average share.
+    /// Returns true if a dot has live cells, and the fraction of its cells that are alive is not below the board's
+    /// density.
     fn is_dense(&self, alive: u64, cells: u64) -> bool {
         let all = self.board.width() as u128 * self.board.height() as u128;
         alive > 0 && u128::from(alive) * all >= u128::from(self.population) * u128::from(cells)
     }
 
-    /// Returns the shade of grey for a dot. A dot has the brightest shade if all its cells are alive, or if its share
-    /// of live cells is at least twice the board's average share.
+    /// Returns the shade of grey for a dot. A dot has the brightest shade if all its cells are alive, or if the
+    /// fraction of its cells that are alive is at least twice the board's density.
     fn shade(&self, (alive, cells): (u64, u64)) -> Color {
         const BLACK: u8 = 232;
         const DARKEST: f64 = 4.0;
@@ -124,8 +125,8 @@ fn half_block(upper: bool, lower: bool) -> char {
     [' ', '▀', '▄', '█'][usize::from(upper) + 2 * usize::from(lower)]
 }
 
-/// Returns the braille character with `dots`. Dots 0 to 3 are the left column from the top, and dots 4 to 7 the right
-/// one.
+/// Returns the braille character with `dots`. Dots 0 to 3 are the left column from top to bottom, and dots 4 to 7 are
+/// the right column.
 fn braille(dots: impl Iterator<Item = usize>) -> char {
     // Unicode numbers the lowest two dots last, because braille once had six dots.
     const BITS: [u32; 8] = [0x01, 0x02, 0x04, 0x40, 0x08, 0x10, 0x20, 0x80];

@@ -42,7 +42,7 @@ fn braille_is_two_cells_wide_and_four_high() {
 
 #[test]
 fn every_braille_dot_is_where_its_cell_is() {
-    // Pairs of dot number and position, as the Unicode standard numbers them.
+    // Each entry is the position of one dot and the character for it in the Unicode standard.
     for (x, y, symbol) in
         [(0, 0, '⠁'), (0, 1, '⠂'), (0, 2, '⠄'), (1, 0, '⠈'), (1, 1, '⠐'), (1, 2, '⠠'), (0, 3, '⡀'), (1, 3, '⢀')]
     {
@@ -62,7 +62,8 @@ fn a_small_board_stands_in_the_middle() {
 
 #[test]
 fn a_large_board_is_seen_through_a_window_that_goes_around_it() {
-    // One live cell is in the upper left corner. A move by half the board brings it to the middle of the screen.
+    // The only live cell is in the upper left corner. A move by half the board's size brings it to the middle of the
+    // screen.
     let mut board = Board::new(64, 64).unwrap();
     board.set(0, 0, true);
     let (size, screen) = ((64, 64), (16, 8));

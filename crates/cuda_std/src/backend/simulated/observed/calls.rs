@@ -24,12 +24,13 @@ pub(super) enum Reach {
     Read,
     /// The value is a pointer or a slice for writing.
     Write,
-    /// The start of the type's name does not show it: the rest, or the value's bytes, must be examined.
+    /// The start of the type's name does not show the kind, so the rest of the name or the value's bytes must be
+    /// examined.
     Unknown,
 }
 
 /// Returns the kind of pointers in a value whose type has the name `name` and the size `bytes`. The optimiser evaluates
-/// the call. The function is not generic, so the program contains it once.
+/// the call at compile time. The function is not generic, so the program contains it only once.
 #[inline(always)]
 pub(super) fn reach(name: &'static str, bytes: usize) -> Reach {
     if bytes < POINTER {
@@ -41,7 +42,7 @@ pub(super) fn reach(name: &'static str, bytes: usize) -> Reach {
         [b'*', b'm', ..] => Reach::Write,
         [b'&', b'[', ..] if is_wide => Reach::Read,
         [b'&', b'm', b'u', b't', b' ', b'[', ..] if is_wide => Reach::Write,
-        // References to references, or to types that may contain some.
+        // These names are references to references, or to types that may contain references.
         [b'&', b'&' | b'(', ..]
         | [b'&', b'[', b'&' | b'(', ..]
         | [b'&', b'm', b'u', b't', b' ', b'&' | b'(', ..]
@@ -169,11 +170,11 @@ pub(super) unsafe fn escaped_unknown(
         let look = |index| unsafe { escaped_unknown(element, (start.add(index * POINTER), POINTER), callee, at) };
         return (0..len).for_each(look);
     }
-    // SAFETY: the caller guarantees the value, which does not change meanwhile.
+    // SAFETY: the caller guarantees that the value exists, and it does not change during the call.
     raw::escaped_value(unsafe { words(start, bytes) }, is_shown, callee, at);
 }
 
-/// A call whose arguments are being reported. Holds the source position of the call.
+/// The report of a call's arguments. It contains the source position of the call.
 #[derive(Clone, Copy, Debug)]
 pub struct Escaped(&'static Location<'static>);
 
@@ -223,7 +224,7 @@ impl Escaped {
     pub fn referred<T: ?Sized>(self, value: At<*const T>, function: &'static str) -> Self {
         let name = type_name::<T>();
         let is_sized = size_of::<&T>() == POINTER;
-        // Types that are known only by their methods are excluded.
+        // Dynamically sized types except slices are excluded.
         let is_slice = !is_sized && name.starts_with('[');
         if (is_sized || is_slice) && !name.starts_with("cuda_std::") && raw::is_followed() {
             let start = value.0.cast::<u8>();
@@ -267,8 +268,8 @@ pub fn after<T>(escaped: Escaped, value: T) -> T {
     value
 }
 
-/// Reports the end of a call like [`after`], for a function named `from_ptr`. The functions of this name that
-/// `cuda_std`'s atomic types have are checked, and count as entered.
+/// Reports the end of a call like [`after`], for a function named `from_ptr`. For `cuda_std`'s atomic types, the
+/// simulator checks the accesses of this function and counts the call as entered.
 #[inline(always)]
 pub fn after_from_ptr<T>(escaped: Escaped, value: T) -> T {
     if type_name::<T>().starts_with("&cuda_std::atomic::") {

@@ -74,7 +74,7 @@ impl SliceIndex for RangeFull {
     }
 }
 
-/// Nothing is reported for a pair of bounds: the slice itself checks the range.
+/// The functions report nothing for a pair of bounds, because the slice itself checks the range.
 impl SliceIndex for (Bound<usize>, Bound<usize>) {
     #[inline(always)]
     fn outside(&self, _len: usize) -> Option<usize> {

@@ -1,8 +1,10 @@
 //! The reports that `#[kernel]` and `#[device]` put before accesses through pointers and slices.
 //!
-//! The macros do not know types. They write the same call for each dereference, index and method. For pointers and
+//! The macros do not know types, so they write the same call for each dereference, index and method. For pointers and
 //! slices the compiler selects an inherent method of the types here, which reports the access. For other types it
 //! selects the empty method of [`Other`] or [`OtherValue`].
+
+use core::mem::MaybeUninit;
 
 use simt::raw::{self, Through};
 pub use simt::raw::{Use as Access, entered, entered_operator};
@@ -80,6 +82,21 @@ impl<T> At<*const T> {
     }
 }
 
+impl<T> At<*const MaybeUninit<T>> {
+    /// Returns no address, for a method call that reads nothing, such as `as_mut_ptr`.
+    #[inline(always)]
+    pub fn addressed(self) -> At<()> {
+        At(())
+    }
+
+    /// Reports an access to the value by a method, such as `write`.
+    #[inline(always)]
+    #[track_caller]
+    pub fn used(self, access: Access) {
+        touch(self.0, access, Through::Pointer);
+    }
+}
+
 macro_rules! references {
     ($($reference:ty)*) => {$(
         impl<T: ?Sized> At<*const $reference> {
@@ -109,11 +126,17 @@ pub fn referred<T>(value: &T) {
     raw::referred((place.addr(), size_of::<T>(), align_of::<T>()));
 }
 
-/// The empty reports for places whose types are neither pointers nor slices.
+/// The methods for places whose types are neither pointers nor slices. They report nothing.
 pub trait Other: Sized {
     /// Returns the address of a reference's target.
     #[inline(always)]
     fn behind(self) -> Self {
+        self
+    }
+
+    /// Returns this address, for a method call that reads the value in the place.
+    #[inline(always)]
+    fn addressed(self) -> Self {
         self
     }
 
@@ -129,7 +152,7 @@ pub trait Other: Sized {
         Own
     }
 
-    /// Reports an access to the place in `_storage`.
+    /// Does nothing. For a pointer or slice, the method of this name reports an access to the place in `_storage`.
     #[inline(always)]
     fn touched<W: Storage>(self, _storage: W, _access: Access) {}
 
@@ -145,53 +168,53 @@ pub trait Other: Sized {
         result
     }
 
-    /// Reports an access to the target of the value.
+    /// Does nothing. For a pointer, the method of this name reports an access to its target.
     #[inline(always)]
     fn used(self, _access: Access) {}
 
-    /// Reports an access to the target of the value, which may be unaligned.
+    /// Does nothing. For a pointer, the method of this name reports an access to its target, which may be unaligned.
     #[inline(always)]
     fn used_unaligned(self, _access: Access) {}
 
-    /// Reports an access to `_count` elements.
+    /// Does nothing. For a pointer, the method of this name reports an access to `_count` elements.
     #[inline(always)]
     fn used_many<N: ?Sized>(self, _count: &N, _access: Access) {}
 
-    /// Reports a copy of `_count` elements from or to `_other`. `_access` is the access to the value's own elements.
+    /// Does nothing. For a pointer, the method of this name reports a copy of `_count` elements from or to `_other`.
     #[inline(always)]
     fn copied<O: ?Sized, N: ?Sized>(self, _other: &O, _count: &N, _access: Access) {}
 
-    /// Reports an access to the element `_index`.
+    /// Does nothing. For a slice, the method of this name reports an access to the element `_index`.
     #[inline(always)]
     fn used_element<I: ?Sized>(self, _index: &I, _access: Access) {}
 
-    /// Reports an access to the element `_index`, if it exists.
+    /// Does nothing. For a slice, the method of this name reports an access to the element `_index`, if it exists.
     #[inline(always)]
     fn used_element_if_any<I: ?Sized>(self, _index: &I, _access: Access) {}
 
-    /// Reports that a pattern reads the element `_index`.
+    /// Does nothing. For a slice, the method of this name reports that a pattern reads the element `_index`.
     #[inline(always)]
     fn matched(self, _index: isize, _least: usize, _is_exact: bool, _binds: bool) {}
 
-    /// Reports an access to all elements.
+    /// Does nothing. For a slice, the method of this name reports an access to all elements.
     #[inline(always)]
     fn used_all(self, _access: Access) {}
 }
 
 impl<P> Other for At<P> {}
 
-/// The empty reports for computed values whose types are neither pointers nor slices.
+/// The methods for computed values whose types are neither pointers nor slices. They report nothing.
 pub trait OtherValue {
     /// The type of the value.
     type Inner;
 
-    /// Returns the value, over which a loop then iterates.
+    /// Returns the value. The caller iterates over it in a loop.
     fn each(self) -> Self::Inner;
 
-    /// Returns the value, which is then dereferenced.
+    /// Returns the value. The caller then dereferences it.
     fn pointer(self, access: Access) -> Self::Inner;
 
-    /// Returns the value, which is then indexed.
+    /// Returns the value. The caller then indexes it.
     fn indexed<I: ?Sized>(self, index: &I, access: Access) -> Self::Inner;
 }
 
@@ -214,7 +237,7 @@ impl<V> OtherValue for Value<V> {
     }
 }
 
-/// Returns `value`. The evaluation of the first argument has already reported the accesses to `value`.
+/// Returns `value`. The caller has reported the accesses to `value` by evaluating the first argument.
 #[inline(always)]
 pub fn then<T>(_told: (), value: T) -> T {
     value

@@ -1,5 +1,5 @@
-//! The structure of a type, derived from its name. Generic functions use the name if the compiler infers the type too
-//! late for a choice by traits.
+//! Functions that derive the structure of a type from its name. Generic functions use the name if the compiler infers
+//! the type too late for a choice by traits.
 
 /// The number of bytes of a pointer.
 pub(super) const POINTER: usize = size_of::<usize>();

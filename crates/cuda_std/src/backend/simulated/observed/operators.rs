@@ -56,7 +56,7 @@ impl<P: Operands, T: ?Sized> Operands for (P, Whole<T>) {
     }
 }
 
-/// The type of a compared operand. It may be a slice, to which accesses are not reported elsewhere.
+/// The type of a compared operand. It may be a slice, and no other report covers the accesses to its elements.
 #[derive(Clone, Copy, Debug)]
 pub struct Compared<T>(PhantomData<T>);
 
@@ -78,8 +78,8 @@ impl<P: Operands, T> Operands for (P, Compared<T>) {
 
 /// The trait of an operator, its position in the source, and the type of its first operand.
 ///
-/// The methods are generic only in the operand's type, and take no closures of the macros. Otherwise each of a kernel's
-/// hundreds of calls would be compiled to a copy of its own.
+/// The methods are generic only in the operand's type, and take no closures from the macros. Otherwise the compiler
+/// would generate separate code for each of a kernel's hundreds of calls.
 #[derive(Clone, Copy, Debug)]
 struct Head {
     name: &'static str,
@@ -120,7 +120,7 @@ impl Head {
         if !is_slice(name) {
             return self.hand(place);
         }
-        // SAFETY: the operand is a slice by its name.
+        // SAFETY: the name of the operand's type shows that it is a slice.
         let slice = unsafe { place.cast::<*const [()]>().read() };
         let start = slice.cast::<u8>().addr();
         match slice_of_numbers(name) {

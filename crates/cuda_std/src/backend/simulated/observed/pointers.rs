@@ -6,7 +6,7 @@ use simt::raw::{self, Through};
 
 use super::{Access, At, Pointed, Value, touch};
 
-/// A type of pointer that can be the other pointer of a copy.
+/// A type of pointer that can be the second pointer of a copy.
 pub trait Addressed {
     /// Returns the address in the pointer.
     fn address(&self) -> usize;

@@ -1,5 +1,5 @@
-//! Decisions by the type of a place expression. They do not compute the place's address, because that would check its
-//! indices a second time.
+//! Functions that decide by the type of a place expression. They do not compute the place's address, because that would
+//! check its indices a second time.
 
 use core::marker::PhantomData;
 
@@ -45,7 +45,8 @@ pub trait OtherProbe: Sized {
         Step::new()
     }
 
-    /// Returns the step of a call that control may leave early, such as by `?`. The step ends when it is dropped.
+    /// Returns the step of a call from which control may return early, such as by `?`. The step ends when the value is
+    /// dropped.
     #[inline(always)]
     #[track_caller]
     fn guard(self) -> StepGuard {
@@ -82,7 +83,7 @@ macro_rules! slices {
 slices! { &[T] &mut [T] }
 
 impl<T> Probe<*const [T]> {
-    /// Returns the storage of the elements of a slice, which is that of the slice.
+    /// Returns the storage of the elements of a slice, which is the storage of the slice.
     #[inline(always)]
     pub fn passed<W: Storage>(self, storage: W) -> W {
         storage
@@ -90,7 +91,7 @@ impl<T> Probe<*const [T]> {
 }
 
 impl<T, const N: usize> Probe<*const [T; N]> {
-    /// Returns the storage of the elements of an array, which is that of the array.
+    /// Returns the storage of the elements of an array, which is the storage of the array.
     #[inline(always)]
     pub fn passed<W: Storage>(self, storage: W) -> W {
         storage

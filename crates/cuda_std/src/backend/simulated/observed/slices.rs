@@ -55,8 +55,8 @@ macro_rules! methods {
         }
 
         /// Reports that a pattern reads the element `index`, which counts from the end if it is negative. The pattern
-        /// matches slices of `least` elements and, unless `is_exact`, longer ones. A part that `binds` a name may
-        /// borrow the element.
+        /// matches slices of `least` elements and, if `is_exact` is false, longer slices. A part that `binds` a name
+        /// may borrow the element.
         #[inline(always)]
         #[track_caller]
         pub fn matched(self, index: isize, least: usize, is_exact: bool, binds: bool) {
@@ -161,10 +161,37 @@ impl<T> At<*const [T]> {
 }
 
 impl<T, const N: usize> At<*const [T; N]> {
-    /// Returns the storage of `array[index]`, which is that of the array.
+    /// Returns the storage of `array[index]`, which is the storage of the array.
     #[inline(always)]
     pub fn indexed<W: Storage, I: ?Sized>(self, storage: W, _index: &I) -> W {
         storage
+    }
+
+    /// Returns no address, for a method call that reads nothing, such as `as_mut_ptr`.
+    #[inline(always)]
+    pub fn addressed(self) -> At<()> {
+        At(())
+    }
+
+    /// Reports an access to the element `index`.
+    #[inline(always)]
+    #[track_caller]
+    pub fn used_element<I: SliceIndex>(self, index: &I, access: Access) {
+        At(self.0 as *const [T]).used_element(index, access);
+    }
+
+    /// Reports an access to the element `index`, if it exists.
+    #[inline(always)]
+    #[track_caller]
+    pub fn used_element_if_any<I: SliceIndex>(self, index: &I, access: Access) {
+        At(self.0 as *const [T]).used_element_if_any(index, access);
+    }
+
+    /// Reports an access to all elements.
+    #[inline(always)]
+    #[track_caller]
+    pub fn used_all(self, access: Access) {
+        At(self.0 as *const [T]).used_all(access);
     }
 }
 

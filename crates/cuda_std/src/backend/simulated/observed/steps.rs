@@ -79,7 +79,7 @@ pub fn leave<T>(step: &impl CallStep, value: T) -> T {
     step.leave(value)
 }
 
-/// The step of a loop. It is entered at most once, and left when it is dropped.
+/// The step of a loop in a call path. A thread enters the step at most once, and leaves it when the value is dropped.
 #[derive(Debug)]
 pub struct LoopStep {
     step: StepGuard,

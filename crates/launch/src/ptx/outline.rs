@@ -1,0 +1,119 @@
+//! The items of a module's text and their references, from which the text of any kernels is put together.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+
+use super::{items, words};
+
+/// The items of a module's text. An item's references are found when they are first needed, and then kept: the texts of
+/// many kernels that share functions take little more time than one of them.
+pub(crate) struct Outline {
+    text: Arc<str>,
+    items: Vec<OutlineItem>,
+    /// The items with a name. A function that is declared before it is defined has two.
+    places: HashMap<Box<str>, Vec<usize>>,
+}
+
+struct OutlineItem {
+    range: Range<usize>,
+    /// True for a directive, which every text has.
+    is_directive: bool,
+    is_entry: bool,
+    is_shared_with_host: bool,
+    references: OnceLock<Vec<usize>>,
+}
+
+impl Outline {
+    /// Returns `None` if the text cannot be parsed, or has debugging information.
+    pub(crate) fn new(text: Arc<str>) -> Option<Self> {
+        let mut places = HashMap::<Box<str>, Vec<_>>::new();
+        let parsed = items(&text)?.into_iter().enumerate().map(|(i, item)| {
+            if let Some(name) = item.name {
+                places.entry(name.into()).or_default().push(i);
+            }
+            OutlineItem {
+                range: item.range,
+                is_directive: item.name.is_none(),
+                is_entry: item.is_entry,
+                is_shared_with_host: item.is_shared_with_host,
+                references: OnceLock::new(),
+            }
+        });
+        let items = parsed.collect();
+        Some(Self { text, items, places })
+    }
+
+    /// Returns the names of the module's kernels, in ascending order.
+    pub(crate) fn entries(&self) -> Vec<&str> {
+        let is_entry = |places: &[usize]| places.iter().any(|&i| self.items[i].is_entry);
+        let mut names: Vec<_> = self.places.iter().filter(|(_, i)| is_entry(i)).map(|(name, _)| &**name).collect();
+        names.sort_unstable();
+        names
+    }
+
+    /// Returns which items the text of `entries` has, or `None` if one of them needs the rest of its module.
+    fn used(&self, entries: &[&str]) -> Option<Vec<bool>> {
+        let mut is_used: Vec<_> = self.items.iter().map(|item| item.is_directive).collect();
+        let mut todo = Vec::<usize>::new();
+        for &entry in entries {
+            todo.extend(self.places.get(entry)?);
+        }
+        while let Some(i) = todo.pop() {
+            if std::mem::replace(&mut is_used[i], true) {
+                continue;
+            }
+            if self.items[i].is_shared_with_host {
+                return None;
+            }
+            todo.extend(self.references(i));
+        }
+        Some(is_used)
+    }
+
+    /// Returns the PTX of `entries` alone, as [`entries_alone`](super::entries_alone) does.
+    pub(crate) fn part(&self, entries: &[&str]) -> Option<String> {
+        let is_used = self.used(entries)?;
+        let used = self.items.iter().zip(is_used).filter(|(_, is_used)| *is_used);
+        Some(used.flat_map(|(item, _)| [&self.text[item.range.clone()], "\n"]).collect())
+    }
+
+    /// Returns the number of bytes of the items in the text of the kernel `entry`.
+    pub(crate) fn text_bytes(&self, entry: &str) -> Option<usize> {
+        let is_used = self.used(&[entry])?;
+        Some(self.items.iter().zip(is_used).filter(|(_, is_used)| *is_used).map(|(item, _)| item.range.len()).sum())
+    }
+
+    fn references(&self, item: usize) -> &[usize] {
+        let OutlineItem { range, references, .. } = &self.items[item];
+        references.get_or_init(|| {
+            let text = &self.text[range.clone()];
+            let mut found: Vec<_> =
+                words(text).filter_map(|word| self.places.get(&text[word])).flatten().copied().collect();
+            found.sort_unstable();
+            found.dedup();
+            found
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MODULE: &str =
+        ".version 7.8\n.target sm_90\n.func leaf()\n{\n\tret;\n}\n.func inner()\n{\n\tcall leaf, ();\n}
+.visible .entry second()\n{\n\tcall inner, ();\n}\n.visible .global .b32 all;\n.entry first()\n{\n}
+.entry third()\n{\n\tst.global.u32 [all], 1;\n}\n";
+
+    #[test]
+    fn an_outline_lists_kernels_and_what_their_text_contains() {
+        let outline = Outline::new(MODULE.into()).unwrap();
+        assert_eq!(outline.entries(), ["first", "second", "third"]);
+        let [first, second] = ["first", "second"].map(|entry| outline.text_bytes(entry));
+        assert!(first.is_some_and(|first| second.is_some_and(|second| second > 2 * first)), "{first:?} {second:?}");
+        assert_eq!((outline.text_bytes("third"), outline.text_bytes("fourth")), (None, None));
+        let text = outline.part(&["second"]).unwrap();
+        assert!(text.starts_with(".version 7.8\n.target sm_90\n.func leaf()") && !text.contains("first"), "{text}");
+    }
+}
