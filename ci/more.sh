@@ -7,7 +7,7 @@ exec </dev/null
 export CARGO_TERM_COLOR=never CARGO_INCREMENTAL=0
 unset CARGO_TARGET_DIR
 
-all='deny advisories address debian release platforms orders barriers'
+all='deny advisories address debian release packages platforms orders barriers'
 for name in "$@"; do
     if [[ " $all " != *" $name "* ]]; then
         printf 'no step is called %s: choose from %s\n' "$name" "$all" >&2
@@ -80,17 +80,130 @@ barriers() {
     cargo xtask mutate-barriers
 }
 
-# The crates compile for other platforms whose standard libraries are installed, for example by
-# `rustup target add aarch64-unknown-linux-gnu`.
+# What a user of the registry gets. The packages are packed and unpacked; from the archives, the program is built, and the
+# foreign projects below are built and tested in the simulator, outside of this repository.
+#
+# A foreign project is a folder with a workspace of its own, whose dependencies on this repository are paths that begin with
+# `../`. Another one is a line here.
+foreign='
+examples/own-kernel
+'
+packages() {
+    local root=$PWD scratch status
+    scratch=$(mktemp -d)
+    (packages_in "$root" "$scratch")
+    status=$?
+    rm -rf "$scratch"
+    return $status
+}
+packages_in() {
+    local root=$1 scratch=$2 archive version project name copy
+    version=$(sed -n 's/^version = "\(.*\)"$/\1/p' Cargo.toml | head -1)
+    rm -rf target/package
+    cargo package --workspace --exclude host --exclude xtask --exclude tests --exclude records --exclude examples \
+        --no-verify --allow-dirty --locked --quiet || return
+    mkdir "$scratch/.cargo"
+    printf '[patch.crates-io]\n' >"$scratch/.cargo/config.toml"
+    for archive in target/package/*.crate; do
+        # The limit of crates.io.
+        [ "$(stat -c %s "$archive")" -le 10485760 ] || { printf '%s is over 10 MiB\n' "$archive" && return 1; }
+        tar -xzf "$archive" -C "$scratch" || return
+        name=$(basename "$archive" "-$version.crate")
+        for copy in LICENSE-MIT LICENSE-APACHE README.md; do
+            [ -f "$scratch/$name-$version/$copy" ] || { printf '%s has no %s\n' "$name" "$copy" && return 1; }
+        done
+        printf '%s = { path = "%s-%s" }\n' "$name" "$name" "$version" >>"$scratch/.cargo/config.toml"
+    done
+    ls -lS target/package/*.crate
+    RUSTUP_TOOLCHAIN=$(sed -n 's/^channel = "\(.*\)"$/\1/p' rust-toolchain.toml)
+    export RUSTUP_TOOLCHAIN CARGO_TARGET_DIR=$root/target/packages CUDA_BUILDER_TARGET_DIR=$root/target/ptx
+    for project in $foreign; do
+        copy=$scratch/$(basename "$project")
+        cp -r "$root/$project" "$copy" || return
+        rm -rf "$copy/target"
+        find "$copy" -name Cargo.toml -exec sed -i -E "s|path = \"(\.\./)+[^\"]*\"|version = \"$version\"|" {} +
+        printf -- '-- %s\n' "$project"
+        (cd "$copy" && cargo test --workspace) || return
+    done
+    # The program makes the project that was tested.
+    printf -- '-- gridstride-cli\n'
+    (
+        cd "$scratch/gridstride-cli-$version" || exit
+        CUDA_LIBRARY_PATH=$scratch/gridstride-cuda-driver-$version/stub cargo build --bin gridstride || exit
+        cd "$scratch" && mkdir made && program=$CARGO_TARGET_DIR/debug/gridstride
+        "$program" new made/sample &&
+            diff -r --exclude=Cargo.lock made/sample own-kernel &&
+            "$program" life --size 64x48 --generations 20 --no-animation &&
+            # From an archive, too, the program shows the kernels' source lines.
+            "$program" explain reduce/shuffle --n 4096 | grep 'thread::thread_idx_x() == 0'
+    )
+}
+
+# Other platforms, each if its tools are installed:
+#
+#   rustup target add x86_64-pc-windows-gnu aarch64-unknown-linux-gnu aarch64-apple-darwin x86_64-apple-darwin
+#   apt-get install gcc-mingw-w64-x86-64 wine64 wine gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
+#
+# Windows is built, and runs under wine; AArch64 Linux is built, and runs under QEMU; macOS is compiled without linking.
 platforms() {
-    local found= target
-    for target in aarch64-unknown-linux-gnu aarch64-apple-darwin; do
-        [ -d "$(rustc --print sysroot)/lib/rustlib/$target" ] || continue
-        found=yes
-        cargo check --locked --target $target -p gridstride-simt -p gridstride-launch -p gridstride || return
+    local platform found=
+    for platform in windows aarch64 macos; do
+        printf -- '-- %s\n' $platform
+        ($platform)
+        case $? in
+            0) found=yes ;;
+            77) printf 'skipped: its tools are missing\n' ;;
+            *) return 1 ;;
+        esac
     done
     [ -n "$found" ] || return 77
 }
+has_target() {
+    [ -d "$(rustc --print sysroot)/lib/rustlib/$1" ]
+}
+other() {
+    env RUSTFLAGS='-D warnings' cargo "$@" --locked --target-dir target/platforms
+}
+windows() {
+    local target=x86_64-pc-windows-gnu scratch
+    has_target $target && command -v x86_64-w64-mingw32-gcc wine >/dev/null || return 77
+    other build --target $target -p host || return
+    scratch=$(mktemp -d)
+    x86_64-w64-mingw32-gcc -shared -o "$scratch/bcryptprimitives.dll" ci/bcryptprimitives.c -ladvapi32 || return
+    export WINEPREFIX=$scratch/wine WINEDEBUG=-all WINEPATH=$scratch
+    commands "$scratch" wine "$PWD/target/platforms/$target/debug/host.exe" || return
+    # A Windows path begins with a drive, not with `\\?\`.
+    grep 'path = "[A-Z]:\\\\' "$scratch/sample/Cargo.toml" || return
+    wineserver --wait
+    rm -rf "$scratch"
+}
+aarch64() {
+    local target=aarch64-unknown-linux-gnu scratch
+    has_target $target && command -v aarch64-linux-gnu-gcc qemu-aarch64 >/dev/null || return 77
+    export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc QEMU_LD_PREFIX=/usr/aarch64-linux-gnu
+    export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER=qemu-aarch64
+    other build --target $target -p host || return
+    scratch=$(mktemp -d)
+    commands "$scratch" qemu-aarch64 "$PWD/target/platforms/$target/debug/host" || return
+    rm -rf "$scratch"
+    other test --target $target -p gridstride-simt
+}
+macos() {
+    local target
+    for target in aarch64-apple-darwin x86_64-apple-darwin; do
+        has_target $target || return 77
+        other check --target $target -p host || return
+    done
+}
+# Runs commands of the program that `$2…` starts, in the folder `$1`.
+commands() (
+    cd "$1" && shift
+    "$@" --version && "$@" devices &&
+        "$@" life --device sim --size 64x48 --seed 7 --generations 20 --no-animation --json --out out.rle &&
+        "$@" life out.rle --device cpu --generations 200 --no-animation --checkpoint run.checkpoint &&
+        "$@" reduce --device sim --n 2^12 --rung shuffle && "$@" check reduce_shuffle &&
+        "$@" explain reduce/shuffle --n 4096 | tail -3 && "$@" new sample && [ -f sample/kernels/src/lib.rs ]
+)
 
 for name in $all; do
     step "$name" "$name"

@@ -1,4 +1,4 @@
-// NVIDIA's libraries for the works of `host bench`: CUB, cuBLAS and cudaMemcpyAsync. host/src/bench/peers.rs loads this library,
+// NVIDIA's libraries for the works of `host bench`: CUB, cuBLAS and cudaMemcpyAsync. cli/src/bench/peers.rs loads this library,
 // and calls it on its own memory, in its own stream and between its own events.
 //
 //   peers_about()                                       returns its versions and its works as JSON

@@ -79,7 +79,8 @@ impl Sources {
     }
 }
 
-/// Returns true if `file` is `path` in an unpacked package: `gpu/src/a.rs` may stand in `…/gridstride-gpu-0.2.0/src/a.rs`.
+/// Returns true if `file` is `path` in an unpacked package: `gpu/src/a.rs` may stand in
+/// `…/gridstride-gpu-0.2.0/src/a.rs`.
 fn is_in_package(file: &str, path: &str) -> bool {
     let Some((package, below)) = path.split_once('/') else { return false };
     let folder = file.strip_suffix(below).and_then(|before| before.strip_suffix('/')?.rsplit('/').next());

@@ -1,7 +1,6 @@
 //! Writes files whole or not at all.
 
 use std::fmt;
-use std::fs::{self, Permissions};
 use std::io::{self, BufWriter, ErrorKind, Seek, Write};
 use std::path::{Path, PathBuf};
 
@@ -99,10 +98,10 @@ impl WholeFile {
         let target = Target::of(&self.path).with_context(|| self.failed())?;
         let text = match &target {
             Target::Regular(path) => {
-                let permissions =
-                    fs::metadata(path).map_or_else(|_| new_file_permissions(), |present| present.permissions());
                 let mut builder = tempfile::Builder::new();
-                builder.prefix(".gridstride-").permissions(permissions);
+                builder.prefix(".gridstride-");
+                #[cfg(unix)]
+                builder.permissions(permissions(path));
                 Text::Beside(builder.tempfile_in(folder_of(path)).with_context(|| self.failed())?)
             }
             _ => Text::HeldBack(SpooledTempFile::new(MAX_BYTES_IN_MEMORY)),
@@ -155,14 +154,17 @@ impl fmt::Display for WholeFile {
     }
 }
 
-/// Returns the permissions of a new file, before the umask applies.
-fn new_file_permissions() -> Permissions {
+/// Returns the permissions of a file, or those of a new file before the umask applies. Without them, the draft has the
+/// private permissions of a temporary file.
+#[cfg(unix)]
+fn permissions(path: &Path) -> std::fs::Permissions {
     use std::os::unix::fs::PermissionsExt;
-    Permissions::from_mode(0o666)
+    std::fs::metadata(path).map_or_else(|_| PermissionsExt::from_mode(0o666), |present| present.permissions())
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
     use std::os::unix::fs::{FileTypeExt, symlink};
     use std::process::Command;
     use std::thread;

@@ -3,10 +3,30 @@
 use std::ffi::OsStr;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
+#[cfg(unix)]
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail, ensure};
+
+/// The kinds of files that only Unix has.
+#[cfg(not(unix))]
+trait FileTypeExt {
+    fn is_socket(&self) -> bool {
+        false
+    }
+
+    fn is_block_device(&self) -> bool {
+        false
+    }
+
+    fn is_fifo(&self) -> bool {
+        false
+    }
+}
+
+#[cfg(not(unix))]
+impl FileTypeExt for fs::FileType {}
 
 /// The maximum number of symbolic links that are followed. Linux has the same limit.
 const MAX_LINKS: usize = 40;

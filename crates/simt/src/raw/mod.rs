@@ -10,6 +10,8 @@
 mod buffer;
 mod escaped;
 pub(crate) mod escaped_calls;
+// Its parts that the signal handler calls are unused where there is none.
+#[cfg_attr(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))), allow(dead_code))]
 pub(crate) mod guard;
 pub(crate) mod known;
 mod lookup;

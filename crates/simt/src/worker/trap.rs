@@ -16,6 +16,7 @@ use crate::panic;
 
 /// The event that ended a simulated thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))), allow(dead_code))]
 pub(crate) enum Trap {
     /// An access to unmapped or read-only memory at this address.
     Access(usize),

@@ -2,10 +2,10 @@
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
+use same_file::Handle;
 
 use super::saved_board;
 use program::files::{WholeFile, are_the_same, followed};
@@ -124,8 +124,8 @@ fn open(lock: &Path) -> io::Result<File> {
 
 /// Returns true if `path` still refers to the open `file`.
 fn is_at(file: &File, path: &Path) -> bool {
-    let id = |metadata: fs::Metadata| (metadata.dev(), metadata.ino());
-    file.metadata().ok().map(id).is_some_and(|open| fs::metadata(path).is_ok_and(|present| id(present) == open))
+    let open = file.try_clone().and_then(Handle::from_file);
+    open.is_ok_and(|open| Handle::from_path(path).is_ok_and(|present| present == open))
 }
 
 #[cfg(test)]
