@@ -85,7 +85,8 @@ impl CudaBuilder {
     }
 
     /// Sets the architectures for which [`embed`](CudaBuilder::embed) builds the PTX module. A GPU loads the latest one
-    /// that it can run. [`build`](CudaBuilder::build) builds for the oldest of them. An empty list restores the default.
+    /// that it can run. [`build`](CudaBuilder::build) builds for the oldest of them. An empty list restores the
+    /// default.
     ///
     /// ```no_run
     /// # use cuda_builder::{Arch, CudaBuilder};
@@ -102,10 +103,10 @@ impl CudaBuilder {
         self
     }
 
-    /// Makes [`embed`](CudaBuilder::embed) add machine code for each architecture, which NVIDIA's assembler `ptxas` makes
-    /// of the PTX. A GPU of that architecture, or of a later one with the same major number, then compiles nothing when
-    /// the program starts. Other GPUs load the PTX. If there is no assembler on this machine, the build prints a warning
-    /// and embeds the PTX alone. The default is `false`.
+    /// Makes [`embed`](CudaBuilder::embed) add machine code for each architecture, which NVIDIA's assembler `ptxas`
+    /// makes of the PTX. A GPU of that architecture, or of a later one with the same major number, then compiles
+    /// nothing when the program starts. Other GPUs load the PTX. If there is no assembler on this machine, the build
+    /// prints a warning and embeds the PTX alone. The default is `false`.
     #[doc(alias = "cubin")]
     #[must_use]
     pub fn machine_code(mut self, on: bool) -> CudaBuilder {

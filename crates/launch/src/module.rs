@@ -51,9 +51,10 @@ impl PtxImage {
         Self { arch, bytes, is_deflated: true, machine_code: None }
     }
 
-    /// Adds the machine code of the same kernels, which `ptxas -arch=sm_<arch>` made of the PTX. A GPU of the same major
-    /// compute capability and the same or a later minor one loads it, so that the driver compiles nothing. Any other GPU
-    /// loads the PTX, and so does a GPU whose driver refuses the machine code. Launches with tables need the PTX, too.
+    /// Adds the machine code of the same kernels, which `ptxas -arch=sm_<arch>` made of the PTX. A GPU of the same
+    /// major compute capability and the same or a later minor one loads it, so that the driver compiles nothing. Any
+    /// other GPU loads the PTX, and so does a GPU whose driver refuses the machine code. Launches with tables need the
+    /// PTX, too.
     #[must_use]
     pub const fn with_machine_code(self, cubin: &'static [u8]) -> Self {
         Self { machine_code: Some(cubin), ..self }
