@@ -85,7 +85,8 @@ impl CudaBuilder {
     }
 
     /// Sets the architectures for which [`embed`](CudaBuilder::embed) builds the PTX module. A GPU loads the latest one
-    /// that it can run. [`build`](CudaBuilder::build) builds for the oldest of them. An empty list restores the default.
+    /// that it can run. [`build`](CudaBuilder::build) builds for the oldest of them. An empty list restores the
+    /// default.
     ///
     /// ```no_run
     /// # use cuda_builder::{Arch, CudaBuilder};

@@ -97,16 +97,11 @@ impl CudaBuilder {
             let ptx = out.join(format!("{library}.{arch}.ptx"));
             let output = self.clone().arch(arch).copy_to(&ptx).build()?;
             let mut source = format!("PtxImage::new({}, include_str!({ptx:?})).compiled_at_open()", arch.number());
-            if self.machine_code {
-                match machine_code::assemble(&ptx, arch, &assemblers)? {
-                    Some(cubin) => source += &format!(".with_machine_code(include_bytes!({cubin:?}))"),
-                    None => {
-                        println!("cargo::warning={}", machine_code::missing(arch, &assemblers));
-                        build_script::announce_missing(out);
-                    }
-                }
+            let code = machine_code::assemble(&ptx, arch, &assemblers)?;
+            if let Some(code) = &code {
+                source += &format!(".with_machine_code(include_bytes!({code:?}))");
             }
-            Ok(Image { source, ptx: output.ptx, fallbacks: output.fallbacks })
+            Ok(Image { arch, source, ptx: output.ptx, fallbacks: output.fallbacks, has_machine_code: code.is_some() })
         };
         // Each architecture has an intermediate folder of its own, so that the builds do not wait for each other.
         let build_all = |archs: &[Arch]| -> Result<Vec<Image>, BuildError> {
@@ -132,16 +127,28 @@ impl CudaBuilder {
                 println!("cargo::warning={}", warning(fallback, newest));
             }
         }
+        if self.machine_code {
+            // An old architecture that the build chose itself may be unknown to a new assembler.
+            let is_expected = !self.archs.is_empty() || built.iter().all(|image| !image.has_machine_code);
+            for image in built.iter().filter(|image| is_expected && !image.has_machine_code) {
+                println!("cargo::warning={}", machine_code::missing(image.arch, &assemblers));
+            }
+            if assemblers.is_empty() {
+                build_script::announce_missing(out);
+            }
+        }
         Ok(built)
     }
 }
 
 /// The PTX module for one architecture.
 struct Image {
+    arch: Arch,
     /// The source text of a `launch::PtxImage`.
     source: String,
     ptx: String,
     fallbacks: Vec<Fallback>,
+    has_machine_code: bool,
 }
 
 /// Returns a warning if the PTX has no kernel of `library`, although the library has kernels and `krate` depends on it.
@@ -189,7 +196,13 @@ mod tests {
 
     #[test]
     fn kernels_of_every_library_are_in_the_same_images() {
-        let image = |source: &str| Image { source: source.to_owned(), ptx: String::new(), fallbacks: Vec::new() };
+        let image = |source: &str| Image {
+            arch: Arch::Sm70,
+            source: source.to_owned(),
+            ptx: String::new(),
+            fallbacks: Vec::new(),
+            has_machine_code: false,
+        };
         let images = ["PtxImage::new(70, \"a\")", "PtxImage::new(80, \"b\")"].map(image);
         assert_eq!(
             modules(&BTreeSet::from(["mine", "library"]), &images),

@@ -17,8 +17,8 @@ pub(crate) fn assemblers() -> Vec<Ptxas> {
     programs.iter().filter_map(|program| Ptxas::open(program).ok()).collect()
 }
 
-/// Assembles the module in the file `ptx` for `arch`, and returns the path of the machine code beside it. Returns `None`
-/// if none of the assemblers knows the architecture.
+/// Assembles the module in the file `ptx` for `arch`, and returns the path of the machine code beside it. Returns
+/// `None` if none of the assemblers knows the architecture.
 pub(crate) fn assemble(ptx: &Path, arch: Arch, assemblers: &[Ptxas]) -> Result<Option<PathBuf>, BuildError> {
     let known = ptxas::by_arch(assemblers, arch.number(), arch.number());
     let Some(assembler) = known.get(&arch.number()) else { return Ok(None) };

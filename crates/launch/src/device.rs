@@ -233,8 +233,8 @@ impl Device {
         self.backend().max_shared_bytes()
     }
 
-    /// Sets the size of the heap from which kernels allocate (`Box`, `Vec`), in bytes. A GPU's heap has 8 MiB if this is
-    /// never called. The driver may round the size up, and takes the memory when it loads the first kernel that
+    /// Sets the size of the heap from which kernels allocate (`Box`, `Vec`), in bytes. A GPU's heap has 8 MiB if this
+    /// is never called. The driver may round the size up, and takes the memory when it loads the first kernel that
     /// allocates. All devices that this process opens on the same GPU share the heap.
     ///
     /// On a GPU, a kernel whose allocation fails ends with a trap, and memory that a kernel does not free stays

@@ -206,8 +206,8 @@ impl Modules {
         Ok((Some(module), kernel))
     }
 
-    /// Returns the module at `index`, loaded from machine code, and the image that has it. Returns `None` if there is no
-    /// machine code for this GPU, or if the driver refuses it.
+    /// Returns the module at `index`, loaded from machine code, and the image that has it. Returns `None` if there is
+    /// no machine code for this GPU, or if the driver refuses it.
     fn machine_code(&self, context: &Context, index: usize) -> Result<Option<(CUmodule, &'static PtxImage)>, Error> {
         let Some((image, code)) = self.target.machine_code(index) else { return Ok(None) };
         let mut modules = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);

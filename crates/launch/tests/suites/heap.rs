@@ -1,6 +1,6 @@
 //! Tests kernels that allocate. The tests of `cuda_builder` write the PTX of the same kernels, and the machine code if
-//! there is an assembler, to the file that `GRIDSTRIDE_HEAP_PTX` names. If the variable is set, a test here runs them on
-//! a GPU. That test loses the GPU's context at its end, so that it must run alone:
+//! there is an assembler, to the file that `GRIDSTRIDE_HEAP_PTX` names. If the variable is set, a test here runs them
+//! on a GPU. That test loses the GPU's context at its end, so that it must run alone:
 //!
 //! ```text
 //! GRIDSTRIDE_HEAP_PTX=/tmp/heap.ptx cargo test -p launch --test suites heap -- --nocapture

@@ -22,6 +22,7 @@ use std::ffi::{CStr, c_char, c_void};
 use std::mem;
 use std::sync::{LazyLock, Mutex, MutexGuard};
 
+use codes::explain;
 use graphs::Graphs;
 use libraries::{compile, entries_of_machine_code};
 use streams::{Operation, Streams, run};
@@ -159,6 +160,7 @@ macro_rules! functions {
 }
 
 mod asynchronous;
+mod codes;
 mod graphs;
 mod heap;
 mod libraries;
@@ -387,18 +389,4 @@ fn wait(state: &mut State) -> Result<(), i32> {
     let streams = state.streams.all().into_iter().filter(|&stream| stream > FIRST_BLOCKING);
     let streams = streams.filter(|&stream| state.streams.context(stream) == Some(context));
     streams.collect::<Vec<_>>().into_iter().try_for_each(|stream| run(state, stream, None))
-}
-
-fn explain(code: i32, text: *mut *const c_char, which: usize) -> Result<(), i32> {
-    let names = match code {
-        1 => [c"CUDA_ERROR_INVALID_VALUE", c"invalid argument"],
-        46 => [c"CUDA_ERROR_DEVICE_UNAVAILABLE", c"CUDA-capable device(s) is/are busy or unavailable"],
-        218 => [c"CUDA_ERROR_INVALID_PTX", c"a PTX JIT compilation failed"],
-        500 => [c"CUDA_ERROR_NOT_FOUND", c"named symbol not found"],
-        700 => [c"CUDA_ERROR_ILLEGAL_ADDRESS", c"an illegal memory access was encountered"],
-        _ => return Err(INVALID_VALUE),
-    };
-    // SAFETY: `launch` passes the address of a pointer.
-    unsafe { *text = names[which].as_ptr() };
-    Ok(())
 }
