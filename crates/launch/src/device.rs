@@ -241,8 +241,8 @@ impl Device {
     ///
     /// The first launch of a kernel on a GPU waits until the driver has compiled that kernel, but not the others of its
     /// module. [`load`](Self::load), [`compile_all`](Self::compile_all) and [`compile_beside`] compile kernels before
-    /// they are launched. A kernel that uses a `static`, or whose PTX has debugging information, is compiled with its
-    /// whole module.
+    /// they are launched. The kernels of a module that use a `static` are compiled together. If the PTX has debugging
+    /// information, all kernels of the module are.
     ///
     /// # Errors
     ///

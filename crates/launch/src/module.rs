@@ -70,7 +70,8 @@ impl PtxImage {
         texts.entry(std::ptr::from_ref(self).addr()).or_insert_with(|| self.text().into()).clone()
     }
 
-    /// Returns the outline of the PTX, or `None` if single kernels cannot be extracted from it. The text is parsed once.
+    /// Returns the outline of the PTX, or `None` if single kernels cannot be extracted from it. The text is parsed
+    /// once.
     pub(crate) fn outline(&'static self) -> Option<&'static Outline> {
         static OUTLINES: Mutex<BTreeMap<usize, &OnceLock<Option<Outline>>>> = Mutex::new(BTreeMap::new());
         let mut outlines = OUTLINES.lock().unwrap_or_else(PoisonError::into_inner);
