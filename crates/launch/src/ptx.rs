@@ -8,7 +8,7 @@
 //! Several kernels are compiled at the same time, each separately (`compiling.rs`). A launch then waits only for its
 //! own kernel. A module's text is parsed once (`outline.rs`), however many kernels are extracted from it.
 //!
-//! A kernel that uses a static is loaded with its whole module, once per device, so that all kernels share the static.
+//! The kernels of a module that use statics are loaded together, once per device, so that they share the statics.
 //! The tables of `lop3_given`, from `LaunchConfig::tables`, are inserted into the text as constants. The driver then
 //! compiles the text once for each list of tables. The simulator reads the tables from the launch.
 
@@ -32,15 +32,6 @@ struct Item<'t> {
     is_entry: bool,
     /// True if the host also accesses the item by name, so that every kernel must use the same instance.
     is_shared_with_host: bool,
-}
-
-/// Returns a PTX text with these kernels alone: the module's directives, the kernels, and what they refer to, in the
-/// module's order.
-///
-/// Returns `None` if a kernel needs the rest of its module. It does if the kernel uses a static, which all kernels
-/// share, or if the module has debugging information. Also returns `None` if the text cannot be parsed.
-pub(crate) fn entries_alone(module: &str, entries: &[&str]) -> Option<String> {
-    Outline::new(module.into())?.part(entries)
 }
 
 /// Properties of a kernel that its text shows.
@@ -181,6 +172,10 @@ fn skip_blank(text: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn entries_alone(module: &str, entries: &[&str]) -> Option<String> {
+        Outline::new(module.into())?.part(entries)
+    }
 
     const MODULE: &str = "//\n// made by LLVM\n//\n\n.version 7.8\n.target sm_90\n.address_size 64\n
 	// .globl	first

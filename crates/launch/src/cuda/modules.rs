@@ -38,7 +38,7 @@ struct Wanted<'a> {
 /// The modules that are loaded into the context.
 #[derive(Default)]
 struct Loaded {
-    /// The modules that are loaded as a whole, by their index in the known modules.
+    /// The modules that are loaded with their statics, by their index in the known modules.
     whole: HashMap<usize, LoadedModule>,
     /// The modules that are loaded from machine code, by their index. `None` if the driver refused the code.
     machine_code: HashMap<usize, Option<LoadedModule>>,
@@ -184,13 +184,14 @@ impl Modules {
         }
         let index = self.module_index(kernel.name, kernel.module)?;
         let known = &self.target.known[index];
-        let alone = |text: &str| match ptx::entries_alone(text, &[kernel.name]) {
+        let part = |image: &'static PtxImage| image.outline()?.part(&[kernel.name]);
+        let alone = |image: &'static PtxImage| match part(image) {
             Some(text) if tables.is_empty() => Ok(Some(text)),
             Some(text) => {
                 let missing = |index| missing_table(kernel, LaunchConfig::new(1, 1).tables(tables), index);
                 ptx::with_tables(&text, tables).map(Some).map_err(missing)
             }
-            None if Traits::of(text).has_placeholders && !tables.is_empty() => {
+            None if Traits::of(&image.shared_text()).has_placeholders && !tables.is_empty() => {
                 let reason = "tables need a kernel without statics, in PTX without debugging information: build it \
                     without both, or launch it without tables"
                     .to_owned();
@@ -256,7 +257,8 @@ impl Modules {
         module::find(self.target.known, declared_in).ok_or(Error::NoModule { kernel: name, module: declared_in })
     }
 
-    /// Returns the module at `index`, loaded as a whole. Loads it if necessary.
+    /// Returns the module at `index`, loaded with all statics and the kernels that use them. Loads it if necessary. If
+    /// the PTX has debugging information, all kernels are loaded.
     fn whole(&self, context: &Context, index: usize) -> Result<CUmodule, Error> {
         if let Some((module, _)) = self.machine_code(context, index)? {
             return Ok(module);
@@ -266,7 +268,9 @@ impl Modules {
             return Ok(module.0);
         }
         let known = &self.target.known[index];
-        let module = self.compile(context, known, |text| Ok(Some(text.to_owned())))?;
+        let part = |image: &'static PtxImage| image.outline().and_then(|outline| outline.part_with_statics());
+        let text = |image| Ok(Some(part(image).unwrap_or_else(|| image.shared_text().to_string())));
+        let module = self.compile(context, known, text)?;
         let (module, _) = module.ok_or(Error::NoModule { kernel: "", module: known.path })?;
         Ok(modules.whole.entry(index).or_insert(module).0)
     }
@@ -288,21 +292,20 @@ impl Modules {
         })
     }
 
-    /// Compiles and loads the best image of `module` that the driver supports. The function `part` gets the image's
-    /// text and returns the text to compile. Returns the loaded module and this text, or `None` if `part` returns
-    /// `None`.
+    /// Compiles and loads the best image of `module` that the driver supports. The function `part` returns the
+    /// text of the image to compile. Returns the loaded module and this text, or `None` if `part` returns `None`.
     fn compile(
         &self,
         context: &Context,
         module: &PtxModule,
-        mut part: impl FnMut(&str) -> Result<Option<String>, Error>,
+        mut part: impl FnMut(&'static PtxImage) -> Result<Option<String>, Error>,
     ) -> Result<Option<(LoadedModule, String)>, Error> {
         let images = module.images_for(self.target.capability);
-        for image in &images {
+        for &image in &images {
             if image.needs().is_some_and(|need| need > self.target.driver) {
                 continue;
             }
-            let Some(text) = part(&image.shared_text())? else { return Ok(None) };
+            let Some(text) = part(image)? else { return Ok(None) };
             let error = |code: Code, log: String| {
                 let (name, text) = code.explain();
                 Error::Jit { module: module.path, arch: image.arch, code: code.0, name, text, log }

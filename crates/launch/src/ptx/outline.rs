@@ -52,31 +52,48 @@ impl Outline {
         names
     }
 
-    /// Returns, for each item, true if the text of the kernels `entries` contains the item. Returns `None` if one of
-    /// these kernels needs the rest of its module.
-    fn used(&self, entries: &[&str]) -> Option<Vec<bool>> {
+    /// Returns the items `todo`, everything to which they refer, and the directives: true for each of these items.
+    fn reached(&self, mut todo: Vec<usize>) -> Vec<bool> {
         let mut is_used: Vec<_> = self.items.iter().map(|item| item.is_directive).collect();
-        let mut todo = Vec::<usize>::new();
-        for &entry in entries {
-            todo.extend(self.places.get(entry)?);
-        }
         while let Some(i) = todo.pop() {
-            if std::mem::replace(&mut is_used[i], true) {
-                continue;
+            if !std::mem::replace(&mut is_used[i], true) {
+                todo.extend(self.references(i));
             }
-            if self.items[i].is_shared_with_host {
-                return None;
-            }
-            todo.extend(self.references(i));
         }
-        Some(is_used)
+        is_used
     }
 
-    /// Returns the PTX of `entries` alone, as [`entries_alone`](super::entries_alone) does.
+    /// Returns which items the text of `entries` has, or `None` if one of them uses a static.
+    fn used(&self, entries: &[&str]) -> Option<Vec<bool>> {
+        let mut begin = Vec::new();
+        for &entry in entries {
+            begin.extend(self.places.get(entry)?);
+        }
+        let is_used = self.reached(begin);
+        let mut used = self.items.iter().zip(&is_used).filter(|(_, is_used)| **is_used);
+        used.all(|(item, _)| !item.is_shared_with_host).then_some(is_used)
+    }
+
+    /// Returns a PTX text with these kernels alone: the module's directives, the kernels, and what they refer to, in
+    /// the module's order. Returns `None` if a kernel uses a static, which all kernels share, or does not exist.
     pub(crate) fn part(&self, entries: &[&str]) -> Option<String> {
-        let is_used = self.used(entries)?;
+        self.used(entries).map(|is_used| self.text_of(is_used))
+    }
+
+    /// Returns the PTX of all kernels that use statics, with all statics, or `None` if there are none.
+    pub(crate) fn part_with_statics(&self) -> Option<String> {
+        let mut begin: Vec<_> = (0..self.items.len()).filter(|&i| self.items[i].is_shared_with_host).collect();
+        if begin.is_empty() {
+            return None;
+        }
+        let entries = self.entries().into_iter().filter(|entry| self.used(&[entry]).is_none());
+        begin.extend(entries.filter_map(|entry| self.places.get(entry)).flatten());
+        Some(self.text_of(self.reached(begin)))
+    }
+
+    fn text_of(&self, is_used: Vec<bool>) -> String {
         let used = self.items.iter().zip(is_used).filter(|(_, is_used)| *is_used);
-        Some(used.flat_map(|(item, _)| [&self.text[item.range.clone()], "\n"]).collect())
+        used.flat_map(|(item, _)| [&self.text[item.range.clone()], "\n"]).collect()
     }
 
     /// Returns the number of bytes of the items in the text of the kernel `entry`.
@@ -116,5 +133,21 @@ mod tests {
         assert_eq!((outline.text_bytes("third"), outline.text_bytes("fourth")), (None, None));
         let text = outline.part(&["second"]).unwrap();
         assert!(text.starts_with(".version 7.8\n.target sm_90\n.func leaf()") && !text.contains("first"), "{text}");
+    }
+
+    #[test]
+    fn kernels_that_use_statics_stay_together() {
+        let module = format!(
+            "{MODULE}.visible .const .b32 unused;\n.entry fourth()\n{{\n\tcall middle, ();\n}}\n\
+            .func middle()\n{{\n\tcall leaf, ();\n\tld.global.u32 %r, [all];\n}}\n"
+        );
+        let text = Outline::new(module.into()).unwrap().part_with_statics().unwrap();
+        for kept in
+            [".version 7.8", ".b32 all;", "unused;", ".entry third", ".entry fourth", ".func middle", ".func leaf"]
+        {
+            assert_eq!(text.matches(kept).count(), 1, "{kept}: {text}");
+        }
+        assert!(!text.contains("first") && !text.contains("second") && !text.contains("inner"), "{text}");
+        assert!(Outline::new(".version 7.8\n.entry first()\n{\n}\n".into()).unwrap().part_with_statics().is_none());
     }
 }

@@ -91,6 +91,20 @@ fn kernels_are_compiled_while_a_gpu_is_opened() {
     }
 }
 
+#[test]
+fn kernels_that_use_statics_are_compiled_together_and_without_the_others() {
+    const NAME: &str = "gpu_compiling::kernels_that_use_statics_are_compiled_together_and_without_the_others";
+    const TEXT: &str = ".version 7.0\n.target sm_70\n.visible .global .b32 all;\n.entry saxpy(\n)\n{\n}\n\
+        .entry fail(\n)\n{\n\tuse all;\n}\n.entry greedy(\n)\n{\n\tuse all;\n}\n";
+    const MODULES: &[PtxModule] = &[PtxModule { path: env!("CARGO_CRATE_NAME"), images: &[PtxImage::new(70, TEXT)] }];
+    let log = with_driver(NAME, &[("STAND_IN_COMPILES", "1")], || {
+        let device = Device::open(DeviceChoice::Gpu(None), MODULES)?;
+        [fail::INFO, saxpy::INFO, greedy::INFO].iter().try_for_each(|kernel| device.resources(kernel).map(drop))
+    });
+    let Some(log) = log else { return };
+    assert_eq!(log, ["compiles 2, [5, 6]", "compiles 1, []"]);
+}
+
 /// A kernel that the stand-in driver refuses to compile.
 #[kernel]
 pub fn broken() {}
