@@ -126,6 +126,11 @@ pub mod __private {
 
     pub use crate::backend::macro_support::*;
 
+    /// Converts indices for `#[kernel]`.
+    pub mod usize {
+        pub use crate::ElementIndex;
+    }
+
     /// Returns `element` as a place that cannot be changed. `#[kernel]` calls it on a loaded element that has a method
     /// called on it, so that no method changes the copy.
     #[inline(always)]
