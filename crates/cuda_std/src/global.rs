@@ -7,7 +7,7 @@ use core::marker::PhantomData;
 
 use crate::atomic::{Atomic, Place, Scope};
 use crate::backend::{self, Owner};
-use crate::{DeviceCopy, Element, ElementIndex};
+use crate::{DeviceCopy, Element};
 
 /// A read-only view of `len` elements in global memory. No thread may write these elements while the kernel runs.
 ///
@@ -136,8 +136,8 @@ macro_rules! common_methods {
         /// Loads element `index`.
         #[inline(always)]
         #[track_caller]
-        pub fn load(&self, index: impl ElementIndex) -> T {
-            let index = self.check(index);
+        pub fn load(&self, index: usize) -> T {
+            self.check(index);
             // SAFETY: the index was checked.
             unsafe { backend::global_load(self.pointer.add(index)) }
         }
@@ -148,8 +148,8 @@ macro_rules! common_methods {
         /// `index` must be below [`len`](Self::len).
         #[inline(always)]
         #[track_caller]
-        pub unsafe fn load_unchecked(&self, index: impl ElementIndex) -> T {
-            let index = self.check_in_simulator(index);
+        pub unsafe fn load_unchecked(&self, index: usize) -> T {
+            self.check_in_simulator(index);
             // SAFETY: the caller guarantees that the index is in bounds.
             unsafe { backend::global_load(self.pointer.add(index)) }
         }
@@ -158,8 +158,8 @@ macro_rules! common_methods {
         /// caches).
         #[inline(always)]
         #[track_caller]
-        pub fn load_streaming(&self, index: impl ElementIndex) -> T {
-            let index = self.check(index);
+        pub fn load_streaming(&self, index: usize) -> T {
+            self.check(index);
             // SAFETY: the index was checked.
             unsafe { backend::global_load_streaming(self.pointer.add(index)) }
         }
@@ -171,8 +171,8 @@ macro_rules! common_methods {
         /// calls of [`GlobalMut::load_relaxed`].
         #[inline(always)]
         #[track_caller]
-        pub fn load_volatile(&self, index: impl ElementIndex) -> T {
-            let index = self.check(index);
+        pub fn load_volatile(&self, index: usize) -> T {
+            self.check(index);
             // SAFETY: the index was checked.
             unsafe { backend::global_load_volatile(self.pointer.add(index)) }
         }
@@ -181,8 +181,7 @@ macro_rules! common_methods {
         ///
         /// No thread waits for the prefetch, and results do not depend on it. The simulator does not prefetch.
         #[inline(always)]
-        pub fn prefetch(&self, index: impl ElementIndex) {
-            let index = index.index();
+        pub fn prefetch(&self, index: usize) {
             if index < self.len() {
                 // SAFETY: the index was checked.
                 unsafe { backend::global_prefetch(self.pointer.add(index)) }
@@ -194,11 +193,11 @@ macro_rules! common_methods {
         /// The view must start at a multiple of that size, like a whole buffer.
         #[inline(always)]
         #[track_caller]
-        pub fn load_vec<const N: usize>(&self, index: impl ElementIndex) -> [T; N]
+        pub fn load_vec<const N: usize>(&self, index: usize) -> [T; N]
         where
             T: Element,
         {
-            let index = self.check_vec(index, N);
+            self.check_vec(index, N);
             // SAFETY: the index was checked.
             unsafe { backend::global_load_vec(self.pointer.add(index * N)) }
         }
@@ -210,41 +209,41 @@ macro_rules! common_methods {
         /// size.
         #[inline(always)]
         #[track_caller]
-        pub unsafe fn load_vec_unchecked<const N: usize>(&self, index: impl ElementIndex) -> [T; N]
+        pub unsafe fn load_vec_unchecked<const N: usize>(&self, index: usize) -> [T; N]
         where
             T: Element,
         {
-            let index = if backend::CHECKS_EVERY_ACCESS { self.check_vec(index, N) } else { index.index() };
+            if backend::CHECKS_EVERY_ACCESS {
+                self.check_vec(index, N);
+            }
             // SAFETY: the caller guarantees that the index is in bounds.
             unsafe { backend::global_load_vec(self.pointer.add(index * N)) }
         }
 
         #[inline(always)]
         #[track_caller]
-        pub(crate) fn check_vec(&self, index: impl ElementIndex, n: usize) -> usize {
-            let index = index.index();
+        pub(crate) fn check_vec(&self, index: usize, n: usize) {
             // `index·n` would wrap for a huge index; the comparison with the number of vectors does not.
             if index >= self.owner.bound(self.len) / n {
                 backend::out_of_bounds_global(self.pointer as usize, index.saturating_mul(n), self.len);
             }
             backend::check_vec_alignment(self.pointer as usize, n * size_of::<T>());
-            index
         }
 
         #[inline(always)]
         #[track_caller]
-        fn check(&self, index: impl ElementIndex) -> usize {
-            let index = index.index();
+        fn check(&self, index: usize) {
             if index >= self.owner.bound(self.len) {
                 backend::out_of_bounds_global(self.pointer as usize, index, self.len);
             }
-            index
         }
 
         #[inline(always)]
         #[track_caller]
-        fn check_in_simulator(&self, index: impl ElementIndex) -> usize {
-            if backend::CHECKS_EVERY_ACCESS { self.check(index) } else { index.index() }
+        fn check_in_simulator(&self, index: usize) {
+            if backend::CHECKS_EVERY_ACCESS {
+                self.check(index);
+            }
         }
     };
 }
@@ -255,8 +254,8 @@ impl<'a, T: DeviceCopy> Global<'a, T> {
     /// Loads element `index` by `ld.global.nc`. The compiler may move such a load across stores and barriers.
     #[inline(always)]
     #[track_caller]
-    pub fn load_readonly(&self, index: impl ElementIndex) -> T {
-        let index = self.check(index);
+    pub fn load_readonly(&self, index: usize) -> T {
+        self.check(index);
         // SAFETY: the index was checked, and no thread writes the elements while the view exists.
         unsafe { backend::global_load_readonly(self.pointer.add(index)) }
     }
@@ -267,8 +266,8 @@ impl<'a, T: DeviceCopy> Global<'a, T> {
     /// `index` must be below [`len`](Self::len).
     #[inline(always)]
     #[track_caller]
-    pub unsafe fn load_readonly_unchecked(&self, index: impl ElementIndex) -> T {
-        let index = self.check_in_simulator(index);
+    pub unsafe fn load_readonly_unchecked(&self, index: usize) -> T {
+        self.check_in_simulator(index);
         // SAFETY: the caller guarantees that the index is in bounds, and no thread writes the elements while the view
         // exists.
         unsafe { backend::global_load_readonly(self.pointer.add(index)) }
@@ -308,8 +307,8 @@ impl<'a, T: DeviceCopy> GlobalMut<'a, T> {
     /// Sets element `index`.
     #[inline(always)]
     #[track_caller]
-    pub fn store(&self, index: impl ElementIndex, value: T) {
-        let index = self.check(index);
+    pub fn store(&self, index: usize, value: T) {
+        self.check(index);
         // SAFETY: the index was checked.
         unsafe { backend::global_store(self.pointer.add(index), value) }
     }
@@ -320,8 +319,8 @@ impl<'a, T: DeviceCopy> GlobalMut<'a, T> {
     /// `index` must be below [`len`](Self::len).
     #[inline(always)]
     #[track_caller]
-    pub unsafe fn store_unchecked(&self, index: impl ElementIndex, value: T) {
-        let index = self.check_in_simulator(index);
+    pub unsafe fn store_unchecked(&self, index: usize, value: T) {
+        self.check_in_simulator(index);
         // SAFETY: the caller guarantees that the index is in bounds.
         unsafe { backend::global_store(self.pointer.add(index), value) }
     }
@@ -331,8 +330,8 @@ impl<'a, T: DeviceCopy> GlobalMut<'a, T> {
     /// [`load_volatile`](Self::load_volatile).
     #[inline(always)]
     #[track_caller]
-    pub fn store_volatile(&self, index: impl ElementIndex, value: T) {
-        let index = self.check(index);
+    pub fn store_volatile(&self, index: usize, value: T) {
+        self.check(index);
         // SAFETY: the index was checked.
         unsafe { backend::global_store_volatile(self.pointer.add(index), value) }
     }
@@ -340,8 +339,8 @@ impl<'a, T: DeviceCopy> GlobalMut<'a, T> {
     /// Sets element `index` with the hint that it is not read again soon (`st.global.cs`).
     #[inline(always)]
     #[track_caller]
-    pub fn store_streaming(&self, index: impl ElementIndex, value: T) {
-        let index = self.check(index);
+    pub fn store_streaming(&self, index: usize, value: T) {
+        self.check(index);
         // SAFETY: the index was checked.
         unsafe { backend::global_store_streaming(self.pointer.add(index), value) }
     }
@@ -349,11 +348,11 @@ impl<'a, T: DeviceCopy> GlobalMut<'a, T> {
     /// Sets elements `N·index..N·index + N` in one access; see [`load_vec`](Self::load_vec).
     #[inline(always)]
     #[track_caller]
-    pub fn store_vec<const N: usize>(&self, index: impl ElementIndex, values: [T; N])
+    pub fn store_vec<const N: usize>(&self, index: usize, values: [T; N])
     where
         T: Element,
     {
-        let index = self.check_vec(index, N);
+        self.check_vec(index, N);
         // SAFETY: the index was checked.
         unsafe { backend::global_store_vec(self.pointer.add(index * N), values) }
     }
@@ -364,11 +363,13 @@ impl<'a, T: DeviceCopy> GlobalMut<'a, T> {
     /// See [`load_vec_unchecked`](Self::load_vec_unchecked).
     #[inline(always)]
     #[track_caller]
-    pub unsafe fn store_vec_unchecked<const N: usize>(&self, index: impl ElementIndex, values: [T; N])
+    pub unsafe fn store_vec_unchecked<const N: usize>(&self, index: usize, values: [T; N])
     where
         T: Element,
     {
-        let index = if backend::CHECKS_EVERY_ACCESS { self.check_vec(index, N) } else { index.index() };
+        if backend::CHECKS_EVERY_ACCESS {
+            self.check_vec(index, N);
+        }
         // SAFETY: the caller guarantees that the index is in bounds.
         unsafe { backend::global_store_vec(self.pointer.add(index * N), values) }
     }
@@ -376,8 +377,8 @@ impl<'a, T: DeviceCopy> GlobalMut<'a, T> {
     /// Returns the address of element `index` for an atomic operation.
     #[inline(always)]
     #[track_caller]
-    pub(crate) fn place(&self, index: impl ElementIndex) -> Place<T> {
-        let index = self.check(index);
+    pub(crate) fn place(&self, index: usize) -> Place<T> {
+        self.check(index);
         // SAFETY: the index was checked.
         Place::Global(unsafe { self.pointer.add(index) })
     }
@@ -388,11 +389,11 @@ impl<'a, T: DeviceCopy> GlobalMut<'a, T> {
     /// `index` must be below [`len`](Self::len).
     #[inline(always)]
     #[track_caller]
-    pub unsafe fn load_relaxed_unchecked(&self, index: impl ElementIndex) -> T
+    pub unsafe fn load_relaxed_unchecked(&self, index: usize) -> T
     where
         T: Atomic,
     {
-        let index = self.check_in_simulator(index);
+        self.check_in_simulator(index);
         // SAFETY: the caller guarantees that the index is in bounds.
         unsafe { backend::atomic_load(Place::Global(self.pointer.add(index)), false, Scope::Device) }
     }

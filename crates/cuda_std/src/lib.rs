@@ -129,8 +129,13 @@ pub mod __private {
 
     pub use crate::backend::macro_support::*;
 
-    /// Returns `element` as a place that cannot be changed. `#[kernel]` wraps a loaded element in a call of this
-    /// function before it calls a method on the element, so that no method changes the copy.
+    /// Converts indices for `#[kernel]`.
+    pub mod usize {
+        pub use crate::ElementIndex;
+    }
+
+    /// Returns `element` as a place that cannot be changed. `#[kernel]` calls it on a loaded element that has a method
+    /// called on it, so that no method changes the copy.
     #[inline(always)]
     pub fn element<T>(element: &T) -> &T {
         element

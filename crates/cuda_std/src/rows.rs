@@ -8,7 +8,7 @@ impl<T: DeviceCopy, const N: usize> Shared<[T; N]> {
     #[inline(always)]
     #[track_caller]
     pub fn row(self, index: impl ElementIndex) -> Shared<T> {
-        let address = self.checked_address(index);
+        let address = self.checked_address(index.index());
         // SAFETY: the row is in this array.
         unsafe { Shared::from_raw_parts(address, N as u32) }
     }

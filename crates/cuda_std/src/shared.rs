@@ -11,7 +11,7 @@
 use core::marker::PhantomData;
 
 use crate::atomic::Place;
-use crate::{DeviceCopy, Element, ElementIndex, backend};
+use crate::{DeviceCopy, Element, backend};
 
 /// An array in the block's shared memory.
 ///
@@ -101,8 +101,8 @@ impl<T: DeviceCopy> Shared<T> {
     /// # Safety
     /// `index` must be at most [`len`](Self::len).
     #[inline(always)]
-    pub unsafe fn add(self, index: impl ElementIndex) -> *mut T {
-        self.as_mut_ptr().wrapping_add(index.index())
+    pub unsafe fn add(self, index: usize) -> *mut T {
+        self.as_mut_ptr().wrapping_add(index)
     }
 
     /// Returns an array over the same bytes with elements of type `U`, as many as fit. For example, `[u32; 4]` instead
@@ -127,8 +127,8 @@ impl<T: DeviceCopy> Shared<T> {
     /// uninitialised memory.
     #[inline(always)]
     #[track_caller]
-    pub fn load(self, index: impl ElementIndex) -> T {
-        let index = self.check(index);
+    pub fn load(self, index: usize) -> T {
+        self.check(index);
         // SAFETY: the index was checked, and `shared_load` checks the bits.
         unsafe { T::shared_load(self.address_of(index)) }
     }
@@ -136,8 +136,8 @@ impl<T: DeviceCopy> Shared<T> {
     /// Sets element `index`.
     #[inline(always)]
     #[track_caller]
-    pub fn store(self, index: impl ElementIndex, value: T) {
-        let index = self.check(index);
+    pub fn store(self, index: usize, value: T) {
+        self.check(index);
         // SAFETY: the index was checked.
         unsafe { value.shared_store(self.address_of(index)) }
     }
@@ -148,8 +148,8 @@ impl<T: DeviceCopy> Shared<T> {
     /// `index` must be below [`len`](Self::len).
     #[inline(always)]
     #[track_caller]
-    pub unsafe fn load_unchecked(self, index: impl ElementIndex) -> T {
-        let index = self.check_in_simulator(index);
+    pub unsafe fn load_unchecked(self, index: usize) -> T {
+        self.check_in_simulator(index);
         // SAFETY: the caller guarantees that the index is in bounds.
         unsafe { T::shared_load(self.address_of(index)) }
     }
@@ -157,8 +157,8 @@ impl<T: DeviceCopy> Shared<T> {
     /// Loads element `index` by a volatile access (`ld.volatile.shared`), like [`crate::Global::load_volatile`].
     #[inline(always)]
     #[track_caller]
-    pub fn load_volatile(self, index: impl ElementIndex) -> T {
-        let index = self.check(index);
+    pub fn load_volatile(self, index: usize) -> T {
+        self.check(index);
         // SAFETY: the index was checked.
         unsafe { backend::shared_load_numbers_volatile(self.address_of(index)) }
     }
@@ -166,8 +166,8 @@ impl<T: DeviceCopy> Shared<T> {
     /// Sets element `index` by a volatile access (`st.volatile.shared`), like [`crate::GlobalMut::store_volatile`].
     #[inline(always)]
     #[track_caller]
-    pub fn store_volatile(self, index: impl ElementIndex, value: T) {
-        let index = self.check(index);
+    pub fn store_volatile(self, index: usize, value: T) {
+        self.check(index);
         // SAFETY: the index was checked.
         unsafe { backend::shared_store_numbers_volatile(self.address_of(index), value) }
     }
@@ -178,8 +178,8 @@ impl<T: DeviceCopy> Shared<T> {
     /// `index` must be below [`len`](Self::len).
     #[inline(always)]
     #[track_caller]
-    pub unsafe fn store_unchecked(self, index: impl ElementIndex, value: T) {
-        let index = self.check_in_simulator(index);
+    pub unsafe fn store_unchecked(self, index: usize, value: T) {
+        self.check_in_simulator(index);
         // SAFETY: the caller guarantees that the index is in bounds.
         unsafe { value.shared_store(self.address_of(index)) }
     }
@@ -187,8 +187,8 @@ impl<T: DeviceCopy> Shared<T> {
     /// Returns the address of element `index` for an atomic operation.
     #[inline(always)]
     #[track_caller]
-    pub(crate) fn place(self, index: impl ElementIndex) -> Place<T> {
-        let index = self.check(index);
+    pub(crate) fn place(self, index: usize) -> Place<T> {
+        self.check(index);
         Place::Shared(self.address_of(index))
     }
 
@@ -198,16 +198,16 @@ impl<T: DeviceCopy> Shared<T> {
     /// `index` must be below [`len`](Self::len).
     #[inline(always)]
     #[track_caller]
-    pub(crate) unsafe fn place_unchecked(self, index: impl ElementIndex) -> Place<T> {
-        let index = self.check_in_simulator(index);
+    pub(crate) unsafe fn place_unchecked(self, index: usize) -> Place<T> {
+        self.check_in_simulator(index);
         Place::Shared(self.address_of(index))
     }
 
     /// Returns the address of element `index`, after a check of the index.
     #[inline(always)]
     #[track_caller]
-    pub(crate) fn checked_address(self, index: impl ElementIndex) -> u32 {
-        let index = self.check(index);
+    pub(crate) fn checked_address(self, index: usize) -> u32 {
+        self.check(index);
         self.address_of(index)
     }
 
@@ -218,18 +218,18 @@ impl<T: DeviceCopy> Shared<T> {
 
     #[inline(always)]
     #[track_caller]
-    pub(crate) fn check(self, index: impl ElementIndex) -> usize {
-        let index = index.index();
+    pub(crate) fn check(self, index: usize) {
         if index >= self.len() {
             backend::out_of_bounds_shared(self.address, index, self.len());
         }
-        index
     }
 
     #[inline(always)]
     #[track_caller]
-    fn check_in_simulator(self, index: impl ElementIndex) -> usize {
-        if backend::CHECKS_EVERY_ACCESS { self.check(index) } else { index.index() }
+    fn check_in_simulator(self, index: usize) {
+        if backend::CHECKS_EVERY_ACCESS {
+            self.check(index);
+        }
     }
 }
 

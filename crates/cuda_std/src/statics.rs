@@ -9,7 +9,7 @@
 use core::fmt;
 
 use crate::backend::{self, StaticPlace};
-use crate::{DeviceCopy, ElementIndex, GlobalMut, Shared};
+use crate::{DeviceCopy, GlobalMut, Shared};
 
 /// An array of `len` elements in constant memory. Kernels only read it. The host writes it by `launch`'s
 /// `Device::set_static`.
@@ -128,8 +128,7 @@ impl<T: DeviceCopy> Constant<T> {
     /// Loads element `index` (`ld.const`).
     #[inline(always)]
     #[track_caller]
-    pub fn load(&'static self, index: impl ElementIndex) -> T {
-        let index = index.index();
+    pub fn load(&'static self, index: usize) -> T {
         let pointer = self.place.pointer();
         if index >= self.len {
             backend::out_of_bounds_global(pointer as usize, index, self.len);

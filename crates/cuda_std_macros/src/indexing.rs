@@ -5,7 +5,8 @@
 //! A view gives no reference to an element, because other threads may write it, so the types do not implement `Index`.
 //! The pass knows a view by its declaration: a parameter or variable of the type `Global<T>`, `GlobalMut<T>` or
 //! `Shared<T>`, or a variable that holds a `shared_array!`, a part or a row. It replaces `x[i]` by `x.load(i)`, `x[i] =
-//! v` by `x.store(i, v)`, and each index of an array that is an element by `row`.
+//! v` by `x.store(i, v)`, and each index of an array that is an element by `row`. An index may be any integer, also that
+//! of a view's method. The methods take a `usize`: a generic parameter would change the order of the PTX's blocks.
 
 use std::collections::HashMap;
 
@@ -17,11 +18,11 @@ use syn::spanned::Spanned;
 use syn::visit_mut::{self, VisitMut};
 use syn::{
     Arm, BinOp, Block, Error, Expr, ExprClosure, ExprForLoop, ExprIf, ExprIndex, ExprLet, ExprMethodCall, ExprWhile,
-    FnArg, GenericArgument, Ident, Item, LitStr, Local, Macro, Pat, PatIdent, PathArguments, Signature, Token, Type,
-    TypeArray, parse_quote_spanned, parse2,
+    FnArg, GenericArgument, Ident, Item, Lit, LitStr, Local, Macro, Pat, PatIdent, PathArguments, Signature, Token,
+    Type, TypeArray, parse_quote_spanned, parse2,
 };
 
-use crate::accesses::{is_assigning, without_parentheses};
+use crate::accesses::{is_assigning, is_view_s, without_parentheses};
 use crate::constants::leave_constants;
 use crate::kernel::floats::MACROS;
 use crate::names::last_name;
@@ -163,7 +164,7 @@ impl Indices {
             self.refuse(span, "assigning to a part of");
             return None;
         }
-        let (mut array, mut index) = (array, index.clone());
+        let (mut array, mut index) = (array, to_usize(index));
         self.visit_expr_mut(value);
         self.visit_expr_mut(&mut index);
         self.visit_expr_mut(&mut array);
@@ -216,6 +217,7 @@ impl Element<'_> {
 
     fn load(&self) -> Expr {
         let (array, index, rest) = self.array_and_index();
+        let index = to_usize(index);
         let load = parse_quote_spanned!(self.span=> #array.load(#index));
         rest.iter().fold(load, |value: Expr, index| parse_quote_spanned!(self.span=> #value[#index]))
     }
@@ -239,7 +241,11 @@ impl VisitMut for Indices {
                 }
                 None
             }
-            Expr::MethodCall(ExprMethodCall { receiver, .. }) => {
+            Expr::MethodCall(ExprMethodCall { receiver, method, args, .. }) => {
+                let is_access = is_view_s(&method.to_string()) && self.view_of(receiver).is_some();
+                if let Some(index) = args.first_mut().filter(|_| is_access) {
+                    *index = to_usize(index);
+                }
                 if let Some(element) = self.element(receiver) {
                     let (load, span) = (element.load(), element.span);
                     // A place that cannot be changed, so that no method changes a copy.
@@ -327,6 +333,18 @@ impl VisitMut for Indices {
             self.visit_block_mut(&mut function.block);
             self.views = outside;
         }
+    }
+}
+
+/// Returns `index`, which may have any integer type, as a `usize`.
+fn to_usize(index: &Expr) -> Expr {
+    match without_parentheses(index) {
+        Expr::Lit(literal) if matches!(&literal.lit, Lit::Int(number) if matches!(number.suffix(), "" | "usize")) => {
+            index.clone()
+        }
+        Expr::Cast(cast) if matches!(&*cast.ty, Type::Path(path) if path.path.is_ident("usize")) => index.clone(),
+        // The passes for the simulator know that functions of a module `usize` only compute.
+        _ => parse_quote_spanned!(index.span()=> ::cuda_std::__private::usize::ElementIndex::index(#index)),
     }
 }
 

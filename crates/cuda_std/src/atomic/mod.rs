@@ -12,7 +12,7 @@
 //! The simulator checks scopes: an operation of block scope races with operations of other blocks on the same element,
 //! and a fence of block scope orders nothing for other blocks.
 
-use crate::{Element, ElementIndex, GlobalMut, Shared, backend};
+use crate::{Element, GlobalMut, Shared, backend};
 
 mod fences;
 mod reference;
@@ -183,7 +183,7 @@ macro_rules! atomic_methods {
         /// Returns a reference to element `index` for atomic operations of any order, in the scope of the device.
         #[inline(always)]
         #[track_caller]
-        pub fn atomic(&self, index: impl ElementIndex) -> AtomicRef<$lifetime, T> {
+        pub fn atomic(&self, index: usize) -> AtomicRef<$lifetime, T> {
             AtomicRef::new(self.place(index), Scope::Device)
         }
 
@@ -191,7 +191,7 @@ macro_rules! atomic_methods {
         /// block.
         #[inline(always)]
         #[track_caller]
-        pub fn block_atomic(&self, index: impl ElementIndex) -> AtomicRef<$lifetime, T> {
+        pub fn block_atomic(&self, index: usize) -> AtomicRef<$lifetime, T> {
             AtomicRef::new(self.place(index), Scope::Block)
         }
 
@@ -199,7 +199,7 @@ macro_rules! atomic_methods {
         /// devices and the host.
         #[inline(always)]
         #[track_caller]
-        pub fn system_atomic(&self, index: impl ElementIndex) -> AtomicRef<$lifetime, T> {
+        pub fn system_atomic(&self, index: usize) -> AtomicRef<$lifetime, T> {
             AtomicRef::new(self.place(index), Scope::System)
         }
 
@@ -207,7 +207,7 @@ macro_rules! atomic_methods {
         #[doc(alias = "atomicSub")]
         #[inline(always)]
         #[track_caller]
-        pub fn atomic_sub(&self, index: impl ElementIndex, value: T) -> T {
+        pub fn atomic_sub(&self, index: usize, value: T) -> T {
             self.atomic_add(index, value.negated())
         }
 
@@ -216,7 +216,7 @@ macro_rules! atomic_methods {
         #[doc(alias = "atomicAdd")]
         #[inline(always)]
         #[track_caller]
-        pub fn atomic_add(&self, index: impl ElementIndex, value: T) -> T {
+        pub fn atomic_add(&self, index: usize, value: T) -> T {
             // SAFETY: `place` has checked the index.
             unsafe { backend::atomic_update(Update::Add, self.place(index), value, Scope::Device) }
         }
@@ -225,7 +225,7 @@ macro_rules! atomic_methods {
         /// Sets element `index` to `value` and returns the previous value.
         #[inline(always)]
         #[track_caller]
-        pub fn atomic_exchange(&self, index: impl ElementIndex, value: T) -> T {
+        pub fn atomic_exchange(&self, index: usize, value: T) -> T {
             // SAFETY: `place` has checked the index.
             unsafe { backend::atomic_update(Update::Exchange, self.place(index), value, Scope::Device) }
         }
@@ -234,7 +234,7 @@ macro_rules! atomic_methods {
         /// Sets element `index` to `new` if it has the bits of `expected`. Returns the previous value.
         #[inline(always)]
         #[track_caller]
-        pub fn atomic_compare_exchange(&self, index: impl ElementIndex, expected: T, new: T) -> T {
+        pub fn atomic_compare_exchange(&self, index: usize, expected: T, new: T) -> T {
             // SAFETY: `place` has checked the index.
             unsafe { backend::atomic_compare_exchange(self.place(index), expected, new, Scope::Device) }
         }
@@ -243,7 +243,7 @@ macro_rules! atomic_methods {
         /// method.
         #[inline(always)]
         #[track_caller]
-        pub fn load_relaxed(&self, index: impl ElementIndex) -> T {
+        pub fn load_relaxed(&self, index: usize) -> T {
             // SAFETY: `place` has checked the index.
             unsafe { backend::atomic_load(self.place(index), false, Scope::Device) }
         }
@@ -252,7 +252,7 @@ macro_rules! atomic_methods {
         /// this thread then sees the earlier writes of the storing thread.
         #[inline(always)]
         #[track_caller]
-        pub fn load_acquire(&self, index: impl ElementIndex) -> T {
+        pub fn load_acquire(&self, index: usize) -> T {
             // SAFETY: `place` has checked the index.
             unsafe { backend::atomic_load(self.place(index), true, Scope::Device) }
         }
@@ -261,7 +261,7 @@ macro_rules! atomic_methods {
         /// (`st.release.gpu`).
         #[inline(always)]
         #[track_caller]
-        pub fn store_release(&self, index: impl ElementIndex, value: T) {
+        pub fn store_release(&self, index: usize, value: T) {
             // SAFETY: `place` has checked the index.
             unsafe { backend::atomic_store(self.place(index), value, true, Scope::Device) }
         }
@@ -270,7 +270,7 @@ macro_rules! atomic_methods {
         /// [`load_relaxed`](Self::load_relaxed). The store orders no other access.
         #[inline(always)]
         #[track_caller]
-        pub fn store_relaxed(&self, index: impl ElementIndex, value: T) {
+        pub fn store_relaxed(&self, index: usize, value: T) {
             // SAFETY: `place` has checked the index.
             unsafe { backend::atomic_store(self.place(index), value, false, Scope::Device) }
         }
@@ -282,7 +282,7 @@ macro_rules! update_method {
         $(#[$doc])*
         #[inline(always)]
         #[track_caller]
-        pub fn $name(&self, index: impl ElementIndex, value: T) -> T {
+        pub fn $name(&self, index: usize, value: T) -> T {
             // SAFETY: `place` has checked the index.
             unsafe { backend::atomic_update(Update::$operation, self.place(index), value, Scope::Device) }
         }
@@ -332,7 +332,7 @@ macro_rules! counter_methods {
         #[doc(alias = "atomicInc")]
         #[inline(always)]
         #[track_caller]
-        pub fn atomic_inc(&self, index: impl ElementIndex, limit: u32) -> u32 {
+        pub fn atomic_inc(&self, index: usize, limit: u32) -> u32 {
             // SAFETY: `place` has checked the index.
             unsafe { backend::atomic_update(Update::Increment, self.place(index), limit, Scope::Device) }
         }
@@ -342,7 +342,7 @@ macro_rules! counter_methods {
         #[doc(alias = "atomicDec")]
         #[inline(always)]
         #[track_caller]
-        pub fn atomic_dec(&self, index: impl ElementIndex, limit: u32) -> u32 {
+        pub fn atomic_dec(&self, index: usize, limit: u32) -> u32 {
             // SAFETY: `place` has checked the index.
             unsafe { backend::atomic_update(Update::Decrement, self.place(index), limit, Scope::Device) }
         }
@@ -363,7 +363,7 @@ impl<T: Atomic> Shared<T> {
     /// `index` must be below [`len`](Self::len).
     #[inline(always)]
     #[track_caller]
-    pub unsafe fn atomic_add_unchecked(&self, index: impl ElementIndex, value: T) {
+    pub unsafe fn atomic_add_unchecked(&self, index: usize, value: T) {
         // SAFETY: the caller guarantees that the index is in bounds.
         unsafe { backend::atomic_update(Update::Add, self.place_unchecked(index), value, Scope::Device) };
     }

@@ -189,9 +189,10 @@ impl Accesses {
         let mut bindings = Bindings::for_place();
         let reached = self.settle(&mut call.receiver, false, &mut bindings)?;
         self.has_told = true;
-        let at = at(&call.receiver);
-        let span = call.span();
-        let iterated = quote_spanned!(call.method.span()=> #at.iterated(#call));
+        let (at, span) = (at(&call.receiver), call.span());
+        // An array behind a pointer is iterated like a slice.
+        let elements = if is_place(&call.receiver) { quote!(.elements()) } else { TokenStream::new() };
+        let iterated = quote_spanned!(call.method.span()=> #at #elements.iterated(#call));
         Some(expression(bindings.around(match reached.is_empty() {
             true => iterated,
             false => then(&reached, iterated, span),

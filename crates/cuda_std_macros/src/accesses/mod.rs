@@ -29,7 +29,7 @@ use syn::{
 use crate::constants::{guard, leave_constants};
 
 pub use self::calls::is_known_method;
-pub use self::handing::{is_float_s, is_number_method};
+pub use self::handing::{is_float_s, is_number_method, is_view_s};
 pub use self::place::{address, computes, is_free, without_parentheses};
 pub use self::syntax::{is_assigning, makes_variant};
 

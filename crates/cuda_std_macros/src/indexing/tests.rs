@@ -21,6 +21,8 @@ fn indices_of_views_are_loads_and_stores() {
             let (part, own) = (tile.part(1, 2), [0; 4]);
             part[0][1] += s[2] + own[3];
             assert!(x[4].max(1.0) > 0.0 && tile[5][6..].len() > 0);
+            y.atomic_add(n, 1);
+            s.load(n);
             let row = tile.row(7);
             row[8] -= other(|row: u32| row[9]);
             {
@@ -34,7 +36,8 @@ fn indices_of_views_are_loads_and_stores() {
         }
     ));
     for expected in [
-        "{ let assigned = tile . row (i) . load (j) ; y . row (i) . store (x . load (0) as u32 , assigned) }",
+        "let assigned = tile . row (i) . load (:: cuda_std :: __private :: usize :: ElementIndex :: index (j))",
+        "y . row (i) . store (:: cuda_std :: __private :: usize :: ElementIndex :: index (x . load (0) as u32) , assigned)",
         "let assigned = s [2] + own [3] ; let at = 1 ; let mut found = part . row (0) . load (at) ; found += assigned ; \
          part . row (0) . store (at , found)",
         "(* :: cuda_std :: __private :: element (& x . load (4))) . max (1.0)",

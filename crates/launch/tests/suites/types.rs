@@ -155,3 +155,19 @@ fn padded_elements_written_by_the_host_are_initialised() {
     copy.download_into(&mut target).unwrap();
     assert_eq!(target, [(1, 2), (3, 4)]);
 }
+
+#[test]
+fn a_kernel_may_use_an_associated_type_of_its_parameter() {
+    for device in checked_devices() {
+        let (narrow, wide) = (device.upload(&[1.5_f32]).unwrap(), device.upload(&[2.5_f64]).unwrap());
+        let mut y = device.zeroed(1).unwrap();
+        // SAFETY: the kernel has no obligations.
+        let call = unsafe { of_model::<Narrow>(narrow.view(), y.view_mut()) };
+        device.launch(LaunchConfig::new(1, 1), call).unwrap();
+        assert_eq!(y.download().unwrap(), [3.0]);
+        // SAFETY: the kernel has no obligations.
+        let call = unsafe { of_model::<Wide>(wide.view(), y.view_mut()) };
+        device.launch(LaunchConfig::new(1, 1), call).unwrap();
+        assert_eq!(y.download().unwrap(), [7.5]);
+    }
+}

@@ -140,6 +140,12 @@ pub trait Other: Sized {
         self
     }
 
+    /// Returns this address, unless it is that of an array.
+    #[inline(always)]
+    fn elements(self) -> Self {
+        self
+    }
+
     /// Returns the storage of `*value`.
     #[inline(always)]
     fn dereferenced(self) -> Own {

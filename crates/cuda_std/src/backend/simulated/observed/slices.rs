@@ -173,25 +173,31 @@ impl<T, const N: usize> At<*const [T; N]> {
         At(())
     }
 
+    /// Returns the address of the array's elements as a slice.
+    #[inline(always)]
+    pub fn elements(self) -> At<*const [T]> {
+        At(self.0)
+    }
+
     /// Reports an access to the element `index`.
     #[inline(always)]
     #[track_caller]
     pub fn used_element<I: SliceIndex>(self, index: &I, access: Access) {
-        At(self.0 as *const [T]).used_element(index, access);
+        self.elements().used_element(index, access);
     }
 
     /// Reports an access to the element `index`, if it exists.
     #[inline(always)]
     #[track_caller]
     pub fn used_element_if_any<I: SliceIndex>(self, index: &I, access: Access) {
-        At(self.0 as *const [T]).used_element_if_any(index, access);
+        self.elements().used_element_if_any(index, access);
     }
 
     /// Reports an access to all elements.
     #[inline(always)]
     #[track_caller]
     pub fn used_all(self, access: Access) {
-        At(self.0 as *const [T]).used_all(access);
+        self.elements().used_all(access);
     }
 }
 
