@@ -2,6 +2,7 @@
 
 #![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)]
 
+pub mod assemblers;
 pub mod build_ptx;
 pub mod check_ptx;
 pub mod features;
@@ -11,7 +12,6 @@ pub mod modules;
 pub mod parallel;
 pub mod pattern;
 pub mod ptx;
-pub mod ptxas;
 pub mod records;
 pub mod repository;
 pub mod resources;

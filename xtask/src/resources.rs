@@ -16,10 +16,11 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail, ensure};
 use cuda_builder::Arch;
+use ptxas::{Assembled, Ptxas};
 
+use crate::assemblers;
 use crate::modules::{self, Module};
 use crate::ptx;
-use crate::ptxas::{self, Assembled, Ptxas};
 use crate::workspace::Workspace;
 
 /// The name of the table's file in `gpu/ptx`.
@@ -194,19 +195,20 @@ pub fn assemblies<'a>(
 /// If no assembler is found for an architecture of the present table, if a module is rejected, or if the table cannot
 /// be written.
 pub fn run(workspace: &Workspace, assemblers: &[PathBuf]) -> Result<()> {
-    let assemblers = Ptxas::given_or_found(assemblers, workspace)?;
-    ensure!(!assemblers.is_empty(), "no ptxas found: {}", ptxas::REMEDY);
-    let by_arch = ptxas::by_arch(&assemblers, Arch::Sm70, NEWEST);
+    let assemblers = assemblers::given_or_found(assemblers, workspace)?;
+    ensure!(!assemblers.is_empty(), "no ptxas found: {}", assemblers::REMEDY);
+    let by_arch = assemblers::by_arch(&assemblers, Arch::Sm70, NEWEST);
     let path = workspace.ptx().join(FILE);
     let present = fs::read_to_string(&path).ok().and_then(|text| text.parse::<Table>().ok()).unwrap_or_default();
     if let Some((arch, assembler)) = present.assemblers.iter().find(|(arch, _)| !by_arch.contains_key(*arch)) {
-        bail!("no ptxas found that knows {arch} ({assembler} does): name one with --ptxas; {}", ptxas::REMEDY);
+        bail!("no ptxas found that knows {arch} ({assembler} does): name one with --ptxas; {}", assemblers::REMEDY);
     }
     let expected = modules::expected(&workspace.algorithms()?);
     let read = |(algorithm, arch): &(String, Arch)| Module::read(workspace, algorithm, *arch);
     let modules = expected.iter().map(read).collect::<Result<Vec<_>>>()?;
     let runs = assemblies(&modules, &by_arch);
-    let results = crate::parallel::map(&runs, |(arch, ptxas, module)| ptxas.assemble(&module.path, *arch, None));
+    let results =
+        crate::parallel::map(&runs, |(arch, ptxas, module)| Ok(ptxas.assemble(&module.path, arch.number(), None)?));
     let mut table = Table::of(&modules);
     for ((arch, ptxas, _), assembled) in runs.into_iter().zip(results) {
         table.add(arch, ptxas, &assembled?);
@@ -242,7 +244,6 @@ mod tests {
     use cuda_builder::Header;
 
     use super::*;
-    use crate::ptxas;
 
     fn table() -> Table {
         let mut table = Table::default();

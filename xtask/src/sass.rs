@@ -5,7 +5,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
-use crate::ptxas;
+use crate::assemblers;
 use crate::workspace::Workspace;
 
 /// The remedy if no disassembler is found.
@@ -36,9 +36,9 @@ pub struct Instruction {
 }
 
 impl Nvdisasm {
-    /// Returns the disassembler at `path`, or else the first one that [`ptxas::programs`] finds.
+    /// Returns the disassembler at `path`, or else the first one that [`assemblers::programs`] finds.
     pub fn given_or_found(path: Option<&Path>, workspace: &Workspace) -> Option<Nvdisasm> {
-        let found = || ptxas::programs("nvdisasm", workspace).into_iter().next();
+        let found = || assemblers::programs("nvdisasm", workspace).into_iter().next();
         path.map(Path::to_owned).or_else(found).map(|path| Nvdisasm { path })
     }
 

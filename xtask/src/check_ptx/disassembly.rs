@@ -2,12 +2,12 @@
 
 use anyhow::{Context, Result};
 use cuda_builder::Arch;
+use ptxas::{Assembled, Ptxas};
 use tempfile::TempDir;
 
 use super::Options;
 use super::code::{CodeFindings, Table};
 use crate::modules::Module;
-use crate::ptxas::{Assembled, Ptxas};
 use crate::sass::{self, Nvdisasm};
 use crate::workspace::Workspace;
 
@@ -55,10 +55,10 @@ impl Disassembler {
     pub fn assemble(&self, ptxas: &Ptxas, module: &Module, arch: Arch) -> Result<(Assembled, CodeFindings)> {
         let nvdisasm = self.nvdisasm.as_ref().filter(|_| ARCHS.contains(&arch));
         let Some(nvdisasm) = nvdisasm else {
-            return Ok((ptxas.assemble(&module.path, arch, None)?, CodeFindings::default()));
+            return Ok((ptxas.assemble(&module.path, arch.number(), None)?, CodeFindings::default()));
         };
         let cubin = self.folder.path().join(format!("{}.{arch}.cubin", module.file));
-        let assembled = ptxas.assemble(&module.path, arch, Some(&cubin))?;
+        let assembled = ptxas.assemble(&module.path, arch.number(), Some(&cubin))?;
         let kernels = nvdisasm.disassemble(&cubin)?;
         Ok((assembled, self.table.check_sass(&module.file, arch, &kernels)))
     }

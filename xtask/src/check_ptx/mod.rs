@@ -9,13 +9,14 @@ use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 use cuda_builder::{Arch, Header, Search, Toolchain};
+use ptxas::Assembled;
 
+use crate::assemblers;
 use crate::build_ptx;
 use crate::kernels::{self, Kernel};
 use crate::modules::{self, Module};
 use crate::parallel;
 use crate::ptx;
-use crate::ptxas::{self, Assembled, Ptxas};
 use crate::resources::{self, NEWEST, Table};
 use crate::sources;
 use crate::stamps::Stamps;
@@ -240,16 +241,16 @@ fn assemble(
     findings: &mut Vec<String>,
 ) -> Result<(Table, CodeFindings)> {
     let (mut table, mut code) = (Table::of(modules), CodeFindings::default());
-    let assemblers = Ptxas::given_or_found(&options.ptxas, workspace)?;
+    let assemblers = assemblers::given_or_found(&options.ptxas, workspace)?;
     if assemblers.is_empty() {
-        let remedy = ptxas::REMEDY;
+        let remedy = assemblers::REMEDY;
         println!("assembly: skipped, no ptxas found; {remedy}");
         if options.require_ptxas {
             findings.push(format!("--require-ptxas: no ptxas found; {remedy}"));
         }
         return Ok((table, code));
     }
-    let by_arch = ptxas::by_arch(&assemblers, Arch::Sm70, NEWEST);
+    let by_arch = assemblers::by_arch(&assemblers, Arch::Sm70, NEWEST);
     let mut shares: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for (arch, ptxas) in &by_arch {
         shares.entry(ptxas.to_string()).or_default().push(arch.to_string());

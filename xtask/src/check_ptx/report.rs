@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use comfy_table::{CellAlignment, Table, presets};
 use cuda_builder::Arch;
+use ptxas::Assembled;
 
 use crate::kernels::Kernel;
-use crate::ptxas::Assembled;
 
 /// Returns the names of the generic kernels, by the names of their instances in `kernels`.
 pub(super) fn families(kernels: &[Kernel]) -> BTreeMap<String, String> {
@@ -81,8 +81,8 @@ impl Report {
 mod tests {
     use super::*;
     use crate::kernels;
-    use crate::ptxas::Usage;
     use crate::workspace::Workspace;
+    use ptxas::Usage;
 
     /// Returns the rows below the heading for two instances and a plain kernel, assembled for sm_75 and sm_90.
     fn rows(families: BTreeMap<String, String>) -> Vec<String> {

@@ -1,7 +1,7 @@
 //! Tests that each fault of a module is found.
 
 use super::*;
-use crate::ptxas::Usage;
+use ptxas::Usage;
 
 fn header() -> Header {
     Header {

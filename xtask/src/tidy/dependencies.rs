@@ -21,12 +21,13 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("launch", &["cuda_std", "reports", "cuda_driver"]),
     ("life_cpu", &[]),
     ("ptx_embed", &[]),
+    ("ptxas", &[]),
     ("units", &[]),
     ("gridstride", &["gpu", "launch", "ptx_embed", "units"]),
     ("multi", &["gridstride"]),
     ("life", &["multi", "life_cpu"]),
     ("life_formats", &["life"]),
-    ("explain", &["launch", "units"]),
+    ("explain", &["launch", "reports", "ptxas", "units"]),
     ("workbench", &["life", "explain"]),
     ("program", &["workbench"]),
     ("life_app", &["program", "life_formats"]),
@@ -35,11 +36,11 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("examples", &["life"]),
     ("cuda_builder", &["cuda_stub"]),
     // `xtask` builds the PTX that `gridstride` embeds, so it must not use `gridstride`.
-    ("xtask", &["cuda_builder"]),
+    ("xtask", &["cuda_builder", "ptxas"]),
     ("records", &["program", "xtask"]),
     // The example of a separate project must not use this project's kernels.
     ("sample-kernels", &["cuda_std"]),
-    ("sample", &["sample-kernels", "launch", "cuda_builder"]),
+    ("sample", &["sample-kernels", "launch", "explain", "cuda_builder"]),
 ];
 
 /// External crates that only one crate of the workspace may use.

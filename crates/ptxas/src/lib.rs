@@ -1,18 +1,17 @@
 //! Finds and runs NVIDIA's assembler `ptxas`, and parses its report on each kernel.
+//!
+//! Architectures are numbers: 90 is sm_90.
+
+#![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)]
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, ExitStatus};
 
-use anyhow::{Context, Result, ensure};
-use cuda_builder::Arch;
-
-use crate::workspace::Workspace;
-
-/// The remedy if no assembler is found.
-pub const REMEDY: &str = "`python3 -m venv target/tools && target/tools/bin/pip install nvidia-cuda-nvcc` installs one";
+use thiserror::Error;
 
 /// An assembler on this machine.
 #[derive(Clone, Debug)]
@@ -20,7 +19,51 @@ pub struct Ptxas {
     path: PathBuf,
     /// The major and minor number of the release.
     release: (u32, u32),
-    archs: Vec<Arch>,
+    archs: Vec<u32>,
+}
+
+/// The error of an assembler that does not run or rejects a module.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum PtxasError {
+    /// The program does not start.
+    #[error("cannot run the assembler `{}`", path.display())]
+    Start {
+        /// The path of the program.
+        path: PathBuf,
+        /// The error of the system.
+        source: io::Error,
+    },
+    /// The program fails when it is asked for its version or its architectures.
+    #[error("`{} {argument}` failed: {status}", path.display())]
+    Query {
+        /// The path of the program.
+        path: PathBuf,
+        /// The argument of the query.
+        argument: &'static str,
+        /// The exit status.
+        status: ExitStatus,
+    },
+    /// The output of the program lacks what an assembler prints.
+    #[error("`{} {argument}` names no {what}", path.display())]
+    NoAssembler {
+        /// The path of the program.
+        path: PathBuf,
+        /// The argument of the query.
+        argument: &'static str,
+        /// The missing part: `release` or `architecture`.
+        what: &'static str,
+    },
+    /// The assembler rejects a module.
+    #[error("ptxas rejects {} for sm_{arch}: {messages}", module.display())]
+    Rejected {
+        /// The path of the module.
+        module: PathBuf,
+        /// The architecture.
+        arch: u32,
+        /// The assembler's messages.
+        messages: String,
+    },
 }
 
 /// The resources of one function, as the assembler reports them.
@@ -56,53 +99,45 @@ impl Ptxas {
     ///
     /// # Errors
     /// If the assembler does not run, or if its output names no version or no architecture.
-    pub fn open(path: &Path) -> Result<Ptxas> {
-        let answer = |argument: &str| -> Result<String> {
-            let output = Command::new(path)
-                .arg(argument)
-                .output()
-                .with_context(|| format!("cannot run the assembler `{}`", path.display()))?;
-            ensure!(output.status.success(), "`{} {argument}` failed: {}", path.display(), output.status);
-            Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    pub fn open(path: &Path) -> Result<Ptxas, PtxasError> {
+        let answer = |argument: &'static str| {
+            let start = |source| PtxasError::Start { path: path.to_owned(), source };
+            let output = Command::new(path).arg(argument).output().map_err(start)?;
+            match output.status.success() {
+                true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
+                false => Err(PtxasError::Query { path: path.to_owned(), argument, status: output.status }),
+            }
         };
-        let version = answer("--version")?;
-        let release =
-            release_of(&version).with_context(|| format!("`{} --version` names no release", path.display()))?;
+        let lacks = |argument, what| PtxasError::NoAssembler { path: path.to_owned(), argument, what };
+        let release = release_of(&answer("--version")?).ok_or_else(|| lacks("--version", "release"))?;
         let archs = known_archs(&answer("--help")?);
-        ensure!(!archs.is_empty(), "`{} --help` names no architecture", path.display());
-        Ok(Ptxas { path: path.to_owned(), release, archs })
-    }
-
-    /// Opens the assemblers at `paths`. If there are no paths, opens all assemblers that [`programs`] finds.
-    ///
-    /// # Errors
-    /// If an assembler does not run.
-    pub fn given_or_found(paths: &[PathBuf], workspace: &Workspace) -> Result<Vec<Ptxas>> {
-        let found = if paths.is_empty() { &programs("ptxas", workspace)[..] } else { paths };
-        found.iter().map(|path| Ptxas::open(path)).collect()
+        match archs.is_empty() {
+            true => Err(lacks("--help", "architecture")),
+            false => Ok(Ptxas { path: path.to_owned(), release, archs }),
+        }
     }
 
     /// Assembles a module into the file `cubin`, or discards the result if `cubin` is `None`.
     ///
     /// # Errors
     /// If the assembler rejects the module; the error has its messages.
-    pub fn assemble(&self, module: &Path, arch: Arch, cubin: Option<&Path>) -> Result<Assembled> {
+    pub fn assemble(&self, module: &Path, arch: u32, cubin: Option<&Path>) -> Result<Assembled, PtxasError> {
         let output = Command::new(&self.path)
-            .args(["-v", "-O3", &format!("-arch={arch}"), "-o"])
+            .args(["-v", "-O3", &format!("-arch=sm_{arch}"), "-o"])
             .arg(cubin.unwrap_or(Path::new(if cfg!(windows) { "NUL" } else { "/dev/null" })))
             .arg(module)
             .output()
-            .with_context(|| format!("cannot run the assembler `{}`", self.path.display()))?;
+            .map_err(|source| PtxasError::Start { path: self.path.clone(), source })?;
         let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-        ensure!(output.status.success(), "ptxas rejects {} for {arch}: {}", module.display(), said.trim());
-        Ok(read_report(&said))
+        match output.status.success() {
+            true => Ok(read_report(&said)),
+            false => Err(PtxasError::Rejected { module: module.to_owned(), arch, messages: said.trim().to_owned() }),
+        }
     }
-}
 
-#[cfg(test)]
-impl Ptxas {
     /// Returns an assembler of a release for tests. It cannot be run.
-    pub(crate) fn of_release(major: u32, minor: u32) -> Ptxas {
+    #[doc(hidden)]
+    pub fn of_release(major: u32, minor: u32) -> Ptxas {
         Ptxas { path: PathBuf::new(), release: (major, minor), archs: Vec::new() }
     }
 }
@@ -113,9 +148,9 @@ impl fmt::Display for Ptxas {
     }
 }
 
-/// Returns the paths of the programs called `name` in PATH, in a CUDA toolkit, in the active virtual environment, and
-/// in the virtual environment that `ci/install-tools.sh` creates.
-pub fn programs(name: &str, workspace: &Workspace) -> Vec<PathBuf> {
+/// Returns the paths of the programs called `name` in PATH, in a CUDA toolkit (CUDA_HOME, CUDA_PATH or /usr/local/cuda),
+/// in the active virtual environment, and in the virtual environments in the folders `environments`.
+pub fn programs(name: &str, environments: &[PathBuf]) -> Vec<PathBuf> {
     let name = format!("{name}{}", std::env::consts::EXE_SUFFIX);
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut places: Vec<PathBuf> = std::env::split_paths(&path).collect();
@@ -123,10 +158,8 @@ pub fn programs(name: &str, workspace: &Workspace) -> Vec<PathBuf> {
         places.extend(std::env::var_os(variable).map(|folder| PathBuf::from(folder).join("bin")));
     }
     places.push(PathBuf::from("/usr/local/cuda/bin"));
-    let environments = [workspace.root().join("target/tools"), workspace.target_dir().join("tools")];
-    for environment in std::env::var_os("VIRTUAL_ENV").map(PathBuf::from).into_iter().chain(environments) {
-        places.extend(packages_of(&environment));
-    }
+    let active = std::env::var_os("VIRTUAL_ENV").map(PathBuf::from);
+    places.extend(active.iter().chain(environments).flat_map(|environment| packages_of(environment)));
     let mut files: Vec<PathBuf> = Vec::new();
     for file in places.into_iter().filter_map(|folder| folder.join(&name).canonicalize().ok()) {
         if file.is_file() && !files.contains(&file) {
@@ -138,8 +171,8 @@ pub fn programs(name: &str, workspace: &Workspace) -> Vec<PathBuf> {
 
 /// Returns the newest assembler that knows each architecture from `oldest` to `newest`. An architecture that no
 /// assembler knows is left out.
-pub fn by_arch(assemblers: &[Ptxas], oldest: Arch, newest: Arch) -> BTreeMap<Arch, &Ptxas> {
-    let mut chosen: BTreeMap<Arch, &Ptxas> = BTreeMap::new();
+pub fn by_arch(assemblers: &[Ptxas], oldest: u32, newest: u32) -> BTreeMap<u32, &Ptxas> {
+    let mut chosen: BTreeMap<u32, &Ptxas> = BTreeMap::new();
     for assembler in assemblers {
         for &arch in assembler.archs.iter().filter(|arch| (oldest..=newest).contains(arch)) {
             let present = chosen.entry(arch).or_insert(assembler);
@@ -177,11 +210,11 @@ fn packages_of(environment: &Path) -> Vec<PathBuf> {
 
 /// Returns the architectures in the help of ptxas. Names that end in a letter are left out, because their code runs on
 /// one architecture only.
-fn known_archs(help: &str) -> Vec<Arch> {
+fn known_archs(help: &str) -> Vec<u32> {
     // The values are quoted. The prose also mentions other names.
-    let quoted = help.split('\'').skip(1).step_by(2).filter(|word| word.starts_with("sm_"));
-    let mut archs: Vec<Arch> = quoted.filter_map(|word| word.parse().ok()).collect();
-    archs.sort();
+    let quoted = help.split('\'').skip(1).step_by(2).filter_map(|word| word.strip_prefix("sm_"));
+    let mut archs: Vec<u32> = quoted.filter_map(|number| number.parse().ok()).collect();
+    archs.sort_unstable();
     archs.dedup();
     archs
 }
@@ -263,7 +296,7 @@ ptxas info    : Function properties for look
     fn reads_the_architectures() {
         let help =
             "Allowed values for this option: 'compute_75','sm_100','sm_100a','sm_120f','sm_75',\n 'sm_90', sm_70";
-        assert_eq!(known_archs(help), [Arch::Sm75, Arch::Sm90, Arch::Sm100]);
+        assert_eq!(known_archs(help), [75, 90, 100]);
     }
 
     #[test]
@@ -276,16 +309,10 @@ ptxas info    : Function properties for look
 
     #[test]
     fn each_architecture_has_the_newest_assembler_that_knows_it() {
-        let assembler = |release, archs: &[u32]| Ptxas {
-            path: PathBuf::new(),
-            release,
-            archs: archs.iter().copied().map(Arch::sm).collect(),
-        };
+        let assembler = |release, archs: &[u32]| Ptxas { path: PathBuf::new(), release, archs: archs.to_vec() };
         let assemblers = [assembler((12, 9), &[62, 70, 90]), assembler((13, 5), &[75, 90, 121])];
-        let chosen: Vec<_> = by_arch(&assemblers, Arch::Sm70, Arch::Sm120)
-            .into_iter()
-            .map(|(arch, ptxas)| (arch.number(), ptxas.release))
-            .collect();
+        let chosen: Vec<_> =
+            by_arch(&assemblers, 70, 120).into_iter().map(|(arch, ptxas)| (arch, ptxas.release)).collect();
         assert_eq!(chosen, [(70, (12, 9)), (75, (13, 5)), (90, (13, 5))]);
     }
 }
