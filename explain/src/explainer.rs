@@ -4,9 +4,10 @@ use std::fmt;
 use std::io;
 use std::sync::{Arc, Mutex};
 
-use launch::Device;
+use launch::{Device, PtxModule};
 use simt::{Profiles, Simulator};
 
+use crate::assembled::AssembledKernels;
 use crate::figures::KernelFigures;
 use crate::gpus::Gpu;
 use crate::occupancy::Resources;
@@ -19,6 +20,7 @@ pub struct Explainer<'a> {
     profiles: Profiles,
     sources: Option<&'a Sources>,
     resources: Box<ResourcesOf<'a>>,
+    assembled: AssembledKernels,
 }
 
 /// A function that returns the resources of a kernel. Its arguments are the kernel's name in the PTX and an
@@ -34,7 +36,8 @@ impl Explainer<'_> {
             .with_multiprocessors(gpu.multiprocessors)
             .with_output(Arc::new(Mutex::new(io::sink())));
         let device = Device::simulated(simulator);
-        Self { gpu, device, profiles, sources: None, resources: Box::new(|_, _| None) }
+        let assembled = AssembledKernels::default();
+        Self { gpu, device, profiles, sources: None, resources: Box::new(|_, _| None), assembled }
     }
 }
 
@@ -50,12 +53,23 @@ impl<'a> Explainer<'a> {
         Self { resources: Box::new(resources), ..self }
     }
 
+    /// Runs `ptxas` on the PTX in `modules`, and takes from it the registers, spills, and static shared and local memory
+    /// of the kernels.
+    ///
+    /// # Errors
+    /// A text that says why they are not known: there is no `ptxas`, or it does not know the GPU, or there is no PTX.
+    pub fn with_ptx(self, modules: &[PtxModule]) -> Result<Self, String> {
+        let assembled = AssembledKernels::new(modules, self.gpu.arch)?;
+        Ok(Self { assembled, ..self })
+    }
+
     /// Returns the GPU for which kernels are explained.
     pub fn gpu(&self) -> &'static Gpu {
         self.gpu
     }
 
-    /// Calls `run` with the simulated device. Returns the result of `run` and the figures of the launched kernels, in
+    /// Calls `run` with the simulated device. Without [sources](Self::with_sources), reads the files of the kernels, if
+    /// they are there. Returns the result of `run` and the figures of the launched kernels, in
     /// the order of their first launches.
     ///
     /// # Errors
@@ -63,10 +77,16 @@ impl<'a> Explainer<'a> {
     pub fn profile<T, E>(&self, run: impl FnOnce(&Device) -> Result<T, E>) -> Result<(T, Vec<KernelFigures>), E> {
         self.profiles.take();
         let result = run(&self.device)?;
-        let none = Sources::default();
-        let mut kernels = KernelFigures::all(&self.profiles.take(), self.sources.unwrap_or(&none));
+        let profiles = self.profiles.take();
+        let mut kernels = match self.sources {
+            Some(sources) => KernelFigures::all(&profiles, sources),
+            None => KernelFigures::all(&profiles, &Sources::of_profiles(&profiles)),
+        };
         for kernel in &mut kernels {
-            kernel.finish(self.gpu, (self.resources)(kernel.entry, self.gpu.arch));
+            let assembled = self.assembled.of(kernel.entry);
+            let resources = assembled.map(|(resources, _)| resources);
+            let resources = resources.or_else(|| (self.resources)(kernel.entry, self.gpu.arch));
+            kernel.finish(self.gpu, resources, assembled.map(|(_, local)| local));
         }
         Ok((result, kernels))
     }

@@ -20,12 +20,15 @@ pub struct Explanation {
     /// One text for each rung that was left out. The text names the rung and the reason.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<String>,
+    /// Remarks on the whole explanation, such as which figures are not known and why.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
 }
 
 /// The names that describe a rung.
 #[derive(Clone, PartialEq, Eq, Serialize, Debug)]
 pub struct RungNames {
-    /// The name of the algorithm.
+    /// The name of the algorithm; empty for a kernel that belongs to none.
     pub algorithm: &'static str,
     /// The name of the rung.
     pub rung: &'static str,
@@ -55,6 +58,14 @@ impl RungNames {
     pub const fn new(algorithm: &'static str, rung: &'static str, idea: &'static str) -> Self {
         Self { algorithm, rung, idea }
     }
+
+    /// Returns the full name, such as `transpose/padded`.
+    pub fn full(&self) -> String {
+        match self.algorithm {
+            "" => self.rung.to_owned(),
+            algorithm => format!("{algorithm}/{}", self.rung),
+        }
+    }
 }
 
 impl RungFigures {
@@ -68,7 +79,7 @@ impl RungFigures {
 impl Explanation {
     /// Returns an explanation with the title `subject` and no rungs.
     pub fn new(subject: impl Into<String>, gpu: &'static Gpu) -> Self {
-        Self { subject: subject.into(), gpu, rungs: Vec::new(), left_out: Vec::new() }
+        Self { subject: subject.into(), gpu, rungs: Vec::new(), left_out: Vec::new(), notes: Vec::new() }
     }
 
     /// Adds a rung. If `is_step` is true, also describes its [`change`](RungFigures::change) from the previous rung.

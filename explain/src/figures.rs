@@ -7,7 +7,7 @@ use simt::Profile;
 
 use crate::gpus::Gpu;
 use crate::meaning;
-use crate::occupancy::{Multiprocessor, Occupancy, Resources};
+use crate::occupancy::{LocalMemory, Multiprocessor, Occupancy, Resources};
 use crate::sites::{AccessSite, BranchSite, Kind, Memory, SECTOR, Traffic, add_fields};
 use crate::sources::Sources;
 
@@ -156,6 +156,9 @@ pub struct KernelFigures {
     pub shared_seconds: f64,
     /// The registers and static shared memory that the kernel takes on the GPU, if they are known.
     pub resources: Option<Resources>,
+    /// The spilled registers and the local memory of the kernel on the GPU, if they are known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub local: Option<LocalMemory>,
     /// The kernel's occupancy, if its resources are known.
     pub occupancy: Option<Occupancy>,
     /// The source positions that access memory, sorted by the time that ideal accesses would save there, the longest
@@ -226,7 +229,7 @@ impl KernelFigures {
     }
 
     /// Computes the figures that depend on the GPU, and sorts the sites by the time that ideal accesses would save.
-    pub(crate) fn finish(&mut self, gpu: &Gpu, resources: Option<Resources>) {
+    pub(crate) fn finish(&mut self, gpu: &Gpu, resources: Option<Resources>, local: Option<LocalMemory>) {
         // The launch with the most blocks.
         let main = self.launches.iter().max_by_key(|launches| launches.blocks());
         self.max_blocks = main.map_or(0, Launches::blocks);
@@ -245,10 +248,19 @@ impl KernelFigures {
         self.sites.sort_by(|a, b| by_loss(a, b).then_with(|| b.seconds.total_cmp(&a.seconds)));
         self.branches.sort_by_key(|branch| (Reverse(branch.divergent), Reverse(branch.executions)));
         self.resources = resources;
+        self.local = local;
         self.occupancy = main
             .zip(self.resources)
             .zip(Multiprocessor::of(gpu.arch))
             .map(|((main, taken), sm)| sm.occupancy(taken, main.threads(), main.dynamic_shared_bytes));
+    }
+
+    /// Returns the number of barriers that a block reaches, for the launches with the most.
+    pub fn barriers_per_block(&self) -> f64 {
+        let per_block = |launches: &Launches| {
+            launches.totals.barriers as f64 / (launches.launches * launches.blocks()).max(1) as f64
+        };
+        self.launches.iter().map(per_block).fold(0.0, f64::max)
     }
 
     /// Returns the number of all launches of the kernel.

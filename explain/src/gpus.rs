@@ -54,6 +54,11 @@ impl Gpu {
     /// The short name of the GPU that `host explain` uses by default.
     pub const DEFAULT: &'static str = "h200";
 
+    /// Returns the GPU with the name [`DEFAULT`](Self::DEFAULT).
+    pub fn default_gpu() -> &'static Self {
+        Self::find(Self::DEFAULT).unwrap_or(&Self::ALL[0])
+    }
+
     /// All GPUs that the explanations know. Multiprocessors, clocks and peak speeds are from NVIDIA's datasheets and
     /// architecture whitepapers. The speed of the H200 was measured by `cudaMemcpy`.
     pub const ALL: &'static [Self] = &[

@@ -57,6 +57,9 @@
 
 #![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)]
 
+mod assembled;
+pub mod check;
+mod commands;
 mod explainer;
 mod explanation;
 mod figures;
@@ -65,17 +68,22 @@ mod html;
 mod meaning;
 mod occupancy;
 mod problem;
+mod profile;
 mod sites;
 mod sources;
 mod summary;
 mod text;
+mod times;
 
+pub use commands::{Case, CaseResult, Commands, Run};
 pub use explainer::Explainer;
 pub use explanation::{Explanation, RungFigures, RungNames};
 pub use figures::{KernelFigures, Launches, Totals, TrafficByKind};
 pub use gpus::{Gpu, SpeedSource, UnknownGpu};
-pub use occupancy::{Limit, Multiprocessor, Occupancy, Resources};
+pub use occupancy::{Limit, LocalMemory, Multiprocessor, Occupancy, Resources};
 pub use problem::Problem;
+pub use profile::{Profile, profile};
 pub use sites::{AccessSite, BranchSite, Kind, Memory, SECTOR, SourceSite, Traffic};
 pub use sources::Sources;
 pub use summary::Summary;
+pub use times::Times;

@@ -16,6 +16,32 @@ pub struct Resources {
     pub static_shared_bytes: u32,
 }
 
+/// The local memory of a kernel on one architecture, as `ptxas -v` prints it. Local memory lies in global memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct LocalMemory {
+    /// The size of the stack frame per thread, in bytes: arrays and spilled registers.
+    pub stack_bytes: u32,
+    /// The number of bytes per thread that are stored because registers run out.
+    pub spill_store_bytes: u32,
+    /// The number of spilled bytes per thread that are loaded back.
+    pub spill_load_bytes: u32,
+}
+
+impl fmt::Display for LocalMemory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { stack_bytes, spill_store_bytes, spill_load_bytes } = self;
+        match (stack_bytes, spill_store_bytes + spill_load_bytes) {
+            (0, 0) => f.write_str("no spilled registers, no local memory"),
+            (_, 0) => write!(f, "no spilled registers, {stack_bytes} B of local memory per thread"),
+            _ => write!(
+                f,
+                "registers are spilled: {spill_store_bytes} B stored and {spill_load_bytes} B loaded, {stack_bytes} B \
+                 of local memory per thread"
+            ),
+        }
+    }
+}
+
 /// The resources of a multiprocessor, which limit its resident blocks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Multiprocessor {
@@ -207,6 +233,16 @@ mod tests {
         assert_eq!((one.blocks, &one.limits[..]), (1, &[Limit::SharedMemory][..]));
         assert_eq!(sm.occupancy(taken, 1024, 227 * 1024).blocks, 0);
         assert_eq!(sm.occupancy(taken, 1024, u32::MAX).blocks, 0);
+    }
+
+    #[test]
+    fn spills_and_local_memory_are_told_apart() {
+        let text = |stack_bytes, spill_store_bytes, spill_load_bytes| {
+            LocalMemory { stack_bytes, spill_store_bytes, spill_load_bytes }.to_string()
+        };
+        assert_eq!(text(0, 0, 0), "no spilled registers, no local memory");
+        assert_eq!(text(64, 0, 0), "no spilled registers, 64 B of local memory per thread");
+        assert!(text(8, 4, 12).starts_with("registers are spilled: 4 B stored and 12 B loaded, 8 B of local memory"));
     }
 
     #[test]

@@ -1,9 +1,12 @@
 //! The sources of the kernels, whose lines are shown beside the figures.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::Path;
+
+use simt::Profile;
 
 /// The paths and texts of source files.
 #[derive(Clone, Debug, Default)]
@@ -27,6 +30,19 @@ impl Sources {
         let mut sources = Self::default();
         sources.read_below(folder, "")?;
         Ok(sources)
+    }
+
+    /// Reads the files in which `profiles` have kernels, accesses and branches. A file that cannot be read is left out.
+    /// Relative names are looked up in the working folder and in the folders around it.
+    pub fn of_profiles(profiles: &[Profile]) -> Self {
+        let mut files = BTreeSet::new();
+        for profile in profiles {
+            files.insert(profile.kernel.file);
+            files.extend(profile.accesses.iter().map(|access| &*access.location.file));
+            files.extend(profile.branches.iter().map(|branch| &*branch.location.file));
+        }
+        let read = |file: &str| Some((file.replace('\\', "/").into(), reports::source_text(file)?.into()));
+        Self { files: files.into_iter().filter_map(read).collect() }
     }
 
     fn read_below(&mut self, folder: &Path, prefix: &str) -> io::Result<()> {

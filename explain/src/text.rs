@@ -6,14 +6,16 @@ use units::{Bytes, Seconds, grouped, number, short_percent, table, wrapped};
 
 use crate::explanation::{Explanation, RungFigures};
 use crate::figures::{KernelFigures, Launches};
+use crate::gpus::Gpu;
 use crate::sites::{AccessSite, BranchSite, Memory, SourceSite};
+use crate::summary::Summary;
 
 /// The largest number of launch shapes that the text lists per kernel.
 const LISTED: usize = 3;
 
 /// Returns the whole explanation as text, with sentences broken into lines of at most `columns` columns.
 pub fn of(explanation: &Explanation, columns: usize) -> String {
-    let Explanation { subject, gpu, rungs, left_out } = explanation;
+    let Explanation { subject, gpu, rungs, left_out, notes } = explanation;
     let mut text = wrapped(&format!("{subject} on {gpu}"), 2, columns);
     text.push('\n');
     if explanation.has_one_problem()
@@ -36,6 +38,9 @@ pub fn of(explanation: &Explanation, columns: usize) -> String {
     }
     for reason in left_out {
         let _ = write!(text, "\n{}\n", wrapped(&format!("left out: {reason}"), 2, columns));
+    }
+    for note in notes {
+        let _ = write!(text, "\n{}\n", wrapped(note, 2, columns));
     }
     text
 }
@@ -82,15 +87,20 @@ pub fn picoseconds(seconds: f64) -> String {
 }
 
 fn add_rung(text: &mut String, rung: &RungFigures, explanation: &Explanation, columns: usize) {
-    let heading = format!("{}/{}: {}", rung.names.algorithm, rung.names.rung, rung.names.idea);
+    let heading = format!("{}: {}", rung.names.full(), rung.names.idea);
     let _ = writeln!(text, "{}", wrapped(&heading, 2, columns));
     if !explanation.has_one_problem() {
         let _ = writeln!(text, "  {}", rung.problem);
     }
-    for line in floor(rung, explanation) {
+    add_figures(text, &rung.summary, &rung.kernels, explanation.gpu, columns);
+}
+
+/// Adds the bytes and times of `summary`, and the figures of each kernel.
+pub fn add_figures(text: &mut String, summary: &Summary, kernels: &[KernelFigures], gpu: &Gpu, columns: usize) {
+    for line in floor(summary, gpu) {
         let _ = writeln!(text, "{}", wrapped(&format!("  {line}"), 4, columns));
     }
-    for kernel in &rung.kernels {
+    for kernel in kernels {
         let _ = writeln!(text, "\n  {} ({})", kernel.entry, kernel.file);
         for line in about(kernel) {
             let _ = writeln!(text, "{}", wrapped(&format!("  {line}"), 4, columns));
@@ -101,9 +111,8 @@ fn add_rung(text: &mut String, rung: &RungFigures, explanation: &Explanation, co
 }
 
 /// Returns lines about the bytes that must move, the bytes that do move, and the times for both.
-pub fn floor(rung: &RungFigures, explanation: &Explanation) -> Vec<String> {
-    let summary = &rung.summary;
-    let speed = explanation.gpu.gigabytes_per_second;
+pub fn floor(summary: &Summary, gpu: &Gpu) -> Vec<String> {
+    let speed = gpu.gigabytes_per_second;
     let ideal = match summary.moved_bytes == summary.ideal_bytes {
         true => String::new(),
         false => format!(", where {}, {}, would do", Bytes(summary.ideal_bytes), Seconds(summary.ideal_seconds)),
@@ -144,6 +153,7 @@ pub fn about(kernel: &KernelFigures) -> Vec<String> {
             grouped(shared)
         ));
     }
+    lines.extend(kernel.local.map(|local| local.to_string()));
     if kernel.max_blocks == 1 {
         lines.push("one block uses one SM, and all others are idle".into());
     }

@@ -66,19 +66,6 @@ impl CaseError {
             _ => None,
         }
     }
-
-    /// Returns true if the case ended without a verdict on its kernels. Reasons are a limit of the simulator, too
-    /// little memory, or no usable device.
-    pub fn is_unfinished(&self) -> bool {
-        use launch::Error as E;
-        match self {
-            Self::Launch(E::Fault(fault)) => fault.kind.is_limit_of_simulator(),
-            Self::Launch(E::OutOfMemory { .. } | E::OutOfHostMemory { .. } | E::OutOfPageLockedMemory { .. }) => true,
-            Self::Launch(E::NoDevice { .. } | E::NotSupported { .. } | E::Driver { .. }) => true,
-            Self::Impossible(_) => true,
-            _ => false,
-        }
-    }
 }
 
 /// Implements `From` for the errors of several layers. Each of these errors is first converted to a [`WorkbenchError`].

@@ -12,10 +12,10 @@
 
 use std::time::{Duration, Instant};
 
+pub use explain::Times;
 use gpu::probe::U32x4;
 use launch::{Device, Error, LaunchConfig};
 
-use workbench::bench::{MeasuredPoint, Sweep};
 use workbench::probe::{Arrays, BandwidthKernel, Instance, Measured, full_grid};
 
 /// The limits on the number and duration of timed runs.
@@ -61,54 +61,7 @@ const FLUSH_BLOCK: u32 = 256;
 /// The instance of the kernel that flushes the caches. It loads 16 bytes at a time.
 const FLUSH_INSTANCE: Instance<U32x4> = <U32x4 as Measured>::INSTANCES[2];
 
-/// The quartiles of the times of several runs.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Times {
-    /// The number of timed runs.
-    pub runs: usize,
-    /// The first quartile of the times, in seconds.
-    pub low: f64,
-    /// The median time, in seconds.
-    pub median: f64,
-    /// The third quartile of the times, in seconds.
-    pub high: f64,
-}
-
-impl Times {
-    /// Returns the quartiles of `times`.
-    pub(super) fn of(mut times: Vec<Duration>) -> Self {
-        times.sort_unstable();
-        let at = |index: usize| times.get(index).map_or(0.0, Duration::as_secs_f64);
-        Self { runs: times.len(), low: at(times.len() / 4), median: at(times.len() / 2), high: at(times.len() * 3 / 4) }
-    }
-
-    /// Returns a row of `sweep` with these times divided by `steps`, the number of steps per run. The row has no byte
-    /// count.
-    pub(super) fn row(&self, sweep: &Sweep, rung: &str, steps: u64) -> MeasuredPoint {
-        let [median_us, low_us, high_us] =
-            [self.median, self.low, self.high].map(|seconds| 1e6 * seconds / steps as f64);
-        MeasuredPoint {
-            algorithm: sweep.subject.name().to_owned(),
-            rung: Some(rung.to_owned()),
-            number: sweep.number.to_owned(),
-            variant: sweep.variant.map(str::to_owned),
-            size: sweep.largest() as u64,
-            runs: self.runs,
-            median_us,
-            low_us,
-            high_us,
-            ..MeasuredPoint::default()
-        }
-    }
-
-    /// Returns the rate, in GB/s, of a run that reads and writes `bytes` bytes in total. A GB has 10⁹ bytes. Returns 0
-    /// if the run takes no time.
-    pub(super) fn gbps(&self, bytes: f64) -> f64 {
-        if self.median > 0.0 { bytes / self.median / 1e9 } else { 0.0 }
-    }
-}
-
-/// A closure whose execution is timed, such as one that enqueues a launch.
+/// Work that is timed, such as a launch.
 pub type Work<'a> = dyn FnMut() -> anyhow::Result<()> + 'a;
 
 /// Times work on a device.
@@ -268,16 +221,6 @@ impl Meter {
 mod tests {
     use super::*;
     use launch::DeviceChoice;
-
-    #[test]
-    fn quartiles_are_of_the_sorted_times() {
-        let millis = |all: &[u64]| Times::of(all.iter().copied().map(Duration::from_millis).collect());
-        let times = millis(&[5, 1, 4, 2, 3]);
-        assert_eq!([times.low, times.median, times.high], [0.002, 0.003, 0.004]);
-        assert_eq!(times.runs, 5);
-        let one = millis(&[7]);
-        assert_eq!([one.low, one.median, one.high], [0.007; 3]);
-    }
 
     #[test]
     fn every_run_is_counted_and_the_first_is_not_timed() {

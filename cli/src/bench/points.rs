@@ -57,7 +57,7 @@ impl<'a> Point<'a> {
             gbps: times.gbps(self.bytes as f64 * self.generations as f64),
             host_us: host.map(|seconds| 1e6 * seconds),
             setting: self.setting.clone(),
-            ..times.row(self.sweep, self.rung, self.generations)
+            ..MeasuredPoint::timed(&times, self.sweep, self.rung, self.generations)
         }
     }
 

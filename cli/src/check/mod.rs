@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use clap::Args;
-use simt::{Checks, Schedule};
+use simt::Schedule;
 
 use workbench::cases::{catalogue, faults};
 use workbench::check::{Settings, mutations, sarif};
@@ -21,7 +21,7 @@ mod selection;
 mod thorough;
 
 use progress::Bar;
-use report_of_kernels::{Further, Report};
+use report_of_kernels::Further;
 use selection::Selection;
 
 /// Check kernels in the simulator for races, barrier faults, uninitialised reads and wrong results
@@ -90,27 +90,20 @@ impl CheckOptions {
     pub fn run(self) -> anyhow::Result<()> {
         let cases = catalogue().into_iter().chain(faults()).collect::<Vec<_>>();
         let selection = Selection::new(&self.kernels, &cases).map_err(UsageError::of)?;
-        let settings = self.settings();
+        let settings = Settings::new(self.strict, &self.schedules);
         if self.mutate_barriers {
             let cases = selection.cases(cases);
             let report = mutations::mutate(&cases, &settings, &Bar::new("deletions", "deletions"))?;
             if self.json { report::print_json(&report) } else { report::print(&report_of_mutations::text(&report)) }?;
             return report_of_mutations::verdict(&report);
         }
-        let report =
-            Report::new(selection, cases, &settings, Further { redundant: self.redundant, thorough: self.thorough })?;
+        let further = Further { redundant: self.redundant, thorough: self.thorough };
+        let report = report_of_kernels::report(selection, cases, &settings, further)?;
         match (self.json, self.sarif) {
             (true, _) => report::print_json(&report),
             (_, true) => report::print_json(&sarif("host check", report.findings())),
             _ => report::print(&report.text()),
         }?;
-        report.verdict()
-    }
-
-    fn settings(&self) -> Settings {
-        Settings {
-            checks: if self.strict { Checks::STRICT } else { Checks::default() },
-            schedules: if self.schedules.is_empty() { Schedule::HOSTILE.to_vec() } else { self.schedules.clone() },
-        }
+        Ok(report.verdict()?)
     }
 }

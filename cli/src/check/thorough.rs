@@ -4,42 +4,14 @@ use std::time::Duration;
 
 use launch::{Failed, Thorough};
 use rayon::prelude::*;
-use serde::Serialize;
 use simt::{Checks, LaunchLog, Notes, Schedule, Simulator};
 
 use workbench::case::Case;
-use workbench::check::{CaseRun, Progress};
+use workbench::check::{CaseRun, Progress, Tried};
 
 use super::progress::Bar;
-use crate::report;
-
-/// The extent of a `--thorough` search.
-#[derive(Serialize, Debug)]
-pub(super) struct Tried {
-    /// The maximum time of the search per kernel.
-    seconds_per_kernel: f64,
-    cases: usize,
-    /// The number of orders that were tried, summed over all cases.
-    orders: usize,
-    /// The number of cases for which no order is left to try.
-    exhausted: usize,
-}
-
-impl Tried {
-    /// Returns a line for the terminal.
-    pub(super) fn text(&self) -> String {
-        format!(
-            "thorough: {} orders of {} cases, up to {} s per kernel; {} cases have no further order worth trying\n",
-            report::grouped(self.orders as u64),
-            self.cases,
-            self.seconds_per_kernel,
-            self.exhausted
-        )
-    }
-}
-
-/// Searches for an order in which one of `cases` fails. Each element of `cases` has the case's index. The cases of one
-/// kernel share the time `per_kernel`.
+/// Searches for an order in which one of `cases` fails. Each case comes with its index. The cases of one kernel share
+/// the time `per_kernel`.
 pub(super) fn search(cases: &[(usize, &Case)], checks: Checks, per_kernel: Duration) -> (Vec<CaseRun>, Tried) {
     let progress = Bar::new("cases", "orders");
     progress.begin(cases.len());

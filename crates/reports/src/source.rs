@@ -18,13 +18,15 @@ static FILES: Mutex<BTreeMap<String, Option<String>>> = Mutex::new(BTreeMap::new
 /// Returns the source line at `location`, trimmed, or `None` if the file cannot be read or has no such line.
 pub(super) fn line(location: &SourceLocation) -> Option<String> {
     let mut files = FILES.lock().unwrap_or_else(PoisonError::into_inner);
-    let text = files.entry(location.file.clone()).or_insert_with(|| read(&location.file));
+    let text = files.entry(location.file.clone()).or_insert_with(|| source_text(&location.file));
     let index = usize::try_from(location.line).ok()?.checked_sub(1)?;
     text.as_ref()?.lines().nth(index).map(|line| line.trim().to_owned())
 }
 
-fn read(file: &str) -> Option<String> {
-    // Tests run in their package's folder, which is below the workspace's folder.
+/// Returns the text of a source file, or `None` if it cannot be read. `file` is the name that the compiler recorded. A
+/// relative name is looked up in the working folder, in the folders around it, and in the workspace of this crate.
+pub fn source_text(file: &str) -> Option<String> {
+    // Tests run in their package's folder, which is below the workspace's.
     let here = env::current_dir().unwrap_or_default();
     here.ancestors().chain([Path::new(WORKSPACE)]).find_map(|folder| fs::read_to_string(folder.join(file)).ok())
 }

@@ -6,9 +6,11 @@
 
 use std::fmt;
 
+mod count;
 #[cfg(feature = "table")]
 mod table;
 
+pub use count::parse_count;
 #[cfg(feature = "table")]
 pub use table::table;
 

@@ -16,7 +16,7 @@ const STYLE: &str = include_str!("style.css");
 
 /// Returns the HTML page of an explanation.
 pub fn page(explanation: &Explanation) -> String {
-    let Explanation { subject, gpu, rungs, left_out } = explanation;
+    let Explanation { subject, gpu, rungs, left_out, notes } = explanation;
     let mut page = String::new();
     let title = escaped(&format!("{subject} on {}", gpu.name));
     let _ = write!(
@@ -40,6 +40,9 @@ pub fn page(explanation: &Explanation) -> String {
     }
     for reason in left_out {
         let _ = writeln!(page, "<p class=\"quiet\">Left out: {}</p>", escaped(reason));
+    }
+    for note in notes {
+        let _ = writeln!(page, "<p class=\"quiet\">{}.</p>", escaped(&capitalised(note)));
     }
     page.push_str(WORDS);
     page.push_str("</body>\n</html>\n");
@@ -130,9 +133,9 @@ fn id(algorithm: &str, rung: &str) -> String {
 }
 
 fn section(page: &mut String, rung: &RungFigures, explanation: &Explanation) {
-    let RungFigures { names, problem, change, kernels, .. } = rung;
+    let RungFigures { names, problem, summary, change, kernels } = rung;
     let RungNames { algorithm, rung: name, idea } = names;
-    let _ = writeln!(page, "<h2 id=\"{}\">{}/{}</h2>", id(algorithm, name), escaped(algorithm), escaped(name));
+    let _ = writeln!(page, "<h2 id=\"{}\">{}</h2>", id(algorithm, name), escaped(&names.full()));
     let _ = writeln!(page, "<p>{}</p>", escaped(idea));
     if let Some(change) = change {
         let _ = writeln!(page, "<p><b>Compared with the rung before:</b> {}.</p>", escaped(change));
@@ -140,7 +143,7 @@ fn section(page: &mut String, rung: &RungFigures, explanation: &Explanation) {
     if !explanation.has_one_problem() {
         let _ = writeln!(page, "<p class=\"quiet\">{}</p>", escaped(&problem.to_string()));
     }
-    for line in text::floor(rung, explanation) {
+    for line in text::floor(summary, explanation.gpu) {
         let _ = writeln!(page, "<p class=\"quiet\">{}.</p>", escaped(&capitalised(&line)));
     }
     for kernel in kernels {

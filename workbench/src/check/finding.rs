@@ -1,20 +1,39 @@
 //! Converts the error of a case to a finding, which reports show.
 
+use explain::check::{CaseFailure, CheckedCase};
 use reports::Finding;
+use simt::Simulator;
 
-use crate::case::CaseError;
+use crate::case::{Case, CaseError};
 use crate::cases;
 
-/// Returns the finding that describes the error of a case.
-pub fn of_error(error: &CaseError) -> Finding {
-    match error.fault() {
-        Some(fault) => Finding { message: error.to_string(), ..Finding::of_fault(fault) },
-        None => {
-            let kind = match error {
-                CaseError::Wrong(_) => "wrong result",
-                _ => "failure",
-            };
-            Finding::new(kind, error.to_string())
+impl CheckedCase for Case {
+    type Error = CaseError;
+
+    fn run(&self, simulator: Simulator) -> Result<(), CaseError> {
+        Case::run(self, simulator)
+    }
+}
+
+impl CaseFailure for CaseError {
+    fn finding(&self) -> Finding {
+        match self.fault() {
+            Some(fault) => Finding { message: self.to_string(), ..Finding::of_fault(fault) },
+            None => {
+                let kind = match self {
+                    CaseError::Wrong(_) => "wrong result",
+                    _ => "failure",
+                };
+                Finding::new(kind, self.to_string())
+            }
+        }
+    }
+
+    fn is_unfinished(&self) -> bool {
+        match self {
+            Self::Launch(error) => explain::check::is_unfinished(error),
+            Self::Wrong(_) => false,
+            Self::Impossible(_) => true,
         }
     }
 }

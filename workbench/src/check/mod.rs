@@ -3,24 +3,10 @@
 
 mod finding;
 pub mod mutations;
-mod runs;
 
-pub use finding::{family, of_error};
+pub use explain::check::{KernelChecks, Progress, Report, Settings, Tried, run_cases, warnings};
+pub use finding::family;
 pub use reports::{Finding, Side, sarif};
-pub use runs::{CaseRun, Settings, run_cases};
 
-/// Receives reports of progress from work on several threads.
-pub trait Progress: Sync {
-    /// Called once, before the first step, with the number of steps.
-    fn begin(&self, steps: usize);
-
-    /// Called after each step, with the amount of work in the step.
-    fn step(&self, work: u64);
-}
-
-/// Ignores all reports of progress.
-impl Progress for () {
-    fn begin(&self, _steps: usize) {}
-
-    fn step(&self, _work: u64) {}
-}
+/// The outcome of running a case under one schedule.
+pub type CaseRun = explain::check::CaseRun<crate::case::CaseError>;

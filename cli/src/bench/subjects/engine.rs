@@ -50,7 +50,7 @@ pub(super) fn run(bench: &mut Bench, sweep: &Sweep, algorithm: &dyn Algorithm) -
             bytes,
             gbps: times.gbps(bytes as f64 * steps as f64),
             setting: Some(setting),
-            ..times.row(sweep, ENGINE, steps)
+            ..MeasuredPoint::timed(&times, sweep, ENGINE, steps)
         });
     }
     Ok(())

@@ -44,7 +44,8 @@ struct Cost {
 /// Measures each kind of launch. The time in each row of results is the host's time per launch.
 pub(super) fn run(bench: &mut Bench, sweep: &Sweep) -> anyhow::Result<()> {
     for Cost { kind, host, done, launches } in measure(&bench.device(), BATCHES, LAUNCHES)? {
-        let row = Times { low: host.median, high: host.median, ..host }.row(sweep, kind, launches);
+        let host = Times { low: host.median, high: host.median, ..host };
+        let row = MeasuredPoint::timed(&host, sweep, kind, launches);
         bench.add(MeasuredPoint { host_us: Some(1e6 * done.median / launches as f64), ..row });
     }
     Ok(())

@@ -34,7 +34,7 @@ pub(super) fn run(bench: &mut Bench, sweep: &Sweep) -> anyhow::Result<()> {
         }
         for (cache, times) in START_CACHES.into_iter().zip(times) {
             let number = format!("{command} {arguments}").trim_end().to_owned();
-            bench.add(MeasuredPoint { number, size: 1, ..Times::of(times).row(sweep, cache, 1) });
+            bench.add(MeasuredPoint { number, size: 1, ..MeasuredPoint::timed(&Times::of(times), sweep, cache, 1) });
         }
     }
     Ok(())

@@ -21,7 +21,7 @@ pub(super) fn run(bench: &mut Bench, sweep: &Sweep) -> anyhow::Result<()> {
             bytes: report.bytes,
             gbps: times.gbps(report.bytes as f64),
             setting: Some(format!("{:.1} % of the link both ways", 100.0 * row.share_of_two_way)),
-            ..times.row(sweep, &format!("stages{chunks}"), 1)
+            ..MeasuredPoint::timed(&times, sweep, &format!("stages{chunks}"), 1)
         });
     }
     Ok(())

@@ -50,7 +50,7 @@ pub(super) fn run(bench: &mut Bench, sweep: &Sweep) -> anyhow::Result<()> {
     let bytes = (n * size_of::<f32>()) as u64;
     let row = |name: &str, times: Vec<Duration>| {
         let times = Times::of(times);
-        MeasuredPoint { bytes, gbps: times.gbps(bytes as f64), ..times.row(sweep, name, 1) }
+        MeasuredPoint { bytes, gbps: times.gbps(bytes as f64), ..MeasuredPoint::timed(&times, sweep, name, 1) }
     };
     let [ours @ .., peer_times] = times;
     for (path, times) in UPLOAD_PATHS.into_iter().zip(ours) {

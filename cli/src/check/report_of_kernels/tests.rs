@@ -1,7 +1,9 @@
 //! Tests the reports of made-up runs, and of small kernels.
 
-use super::*;
+use simt::Schedule;
 use workbench::case::CaseError;
+
+use super::*;
 
 fn family(name: &'static str) -> Family {
     Family::all().into_iter().find(|family| family.name == name).unwrap()
@@ -35,15 +37,7 @@ fn a_mistake_is_told_once_with_the_orders_that_show_it() {
         [("scale_one_block", 0), ("scale_grid", 2)]
     );
     assert_eq!(rows[1].faults[0].schedules, ["random:1", "last-first"]);
-    let report = Report {
-        schedules: vec!["natural".to_owned()],
-        strict: true,
-        seconds: 0.5,
-        kernels: rows,
-        thorough: None,
-        redundant: None,
-        warnings: Vec::new(),
-    };
+    let report = Report::new(&Settings::new(true, &[Schedule::Natural]), rows);
     let text = report.text();
     for part in ["strict", "scale_grid: wrong result", "y[2] is 3 instead of 4", "2 faults", "2 kernels: 1 at fault"] {
         assert!(text.contains(part), "{part}: {text}");
@@ -74,15 +68,8 @@ fn a_check_that_comes_to_no_end_is_no_fault_of_a_kernel() {
             error: Some(error),
             warnings: Vec::new(),
         };
-        Report {
-            schedules: vec!["natural".to_owned()],
-            strict: false,
-            seconds: 0.5,
-            kernels: rows(&[family("scale_grid")], &cases, &errors.into_iter().map(run).collect::<Vec<_>>()),
-            thorough: None,
-            redundant: None,
-            warnings: Vec::new(),
-        }
+        let rows = rows(&[family("scale_grid")], &cases, &errors.into_iter().map(run).collect::<Vec<_>>());
+        Report::new(&Settings::new(false, &[Schedule::Natural]), rows)
     };
     for error in unfinished {
         let why = error.to_string();
@@ -121,15 +108,7 @@ fn a_hint_is_told_everywhere_and_is_no_fault() {
     });
     let settings = Settings { schedules: vec![Schedule::Natural, Schedule::LastFirst], ..Settings::default() };
     let hints = redundant(&[case], &settings).unwrap();
-    let report = Report {
-        schedules: Vec::new(),
-        strict: false,
-        seconds: 0.5,
-        kernels: Vec::new(),
-        thorough: None,
-        redundant: Some(hints),
-        warnings: Vec::new(),
-    };
+    let report = Report { redundant: Some(hints), ..Report::new(&settings, Vec::new()) };
     assert!(report.verdict().is_ok());
 
     let text = report.text();
@@ -182,15 +161,7 @@ fn a_warning_is_told_once_and_is_no_fault() {
     let mut lines: Vec<u32> = warnings.iter().map(|warning| warning.there.as_ref().unwrap().line).collect();
     lines.sort_unstable();
     assert_eq!(lines, [other_call - 2, other_call]);
-    let report = Report {
-        schedules: Vec::new(),
-        strict: true,
-        seconds: 0.5,
-        kernels: Vec::new(),
-        thorough: None,
-        redundant: None,
-        warnings,
-    };
+    let report = Report { warnings, ..Report::new(&Settings::new(true, &[]), Vec::new()) };
     assert!(report.verdict().is_ok());
     let text = report.text();
     for part in ["warps_apart: warps by different call paths", "warning: warps of block", "nothing found"] {

@@ -1,0 +1,84 @@
+//! `check`: runs the cases under hostile orders of their threads.
+
+use std::time::Instant;
+
+use launch::KernelInfo;
+use reports::Finding;
+
+use super::arguments::Names;
+use super::case::{Case, SizedCase};
+use super::{Commands, Refusal};
+use crate::check::{CaseFailure, KernelChecks, Report, Settings, run_cases, warnings};
+
+impl Commands {
+    /// Runs the cases called `names`, or all without names, and reports on the kernels that they launch.
+    pub(super) fn check(&self, names: &Names, settings: &Settings) -> Result<Report, Refusal> {
+        let begun = Instant::now();
+        let cases: Vec<SizedCase> = self.chosen(names)?.into_iter().flat_map(Case::sized).collect();
+        let runs = run_cases(&cases.iter().collect::<Vec<_>>(), settings, &());
+        let mut launched: Vec<&'static KernelInfo> = Vec::new();
+        // The names of the kernels of each case. A kernel whose launches all end with a fault is known by its name in
+        // the PTX alone.
+        let mut kernels: Vec<Vec<&'static str>> = vec![Vec::new(); cases.len()];
+        for run in &runs {
+            for kernel in run.launches.iter().map(|launch| launch.kernel) {
+                add_new(&mut launched, kernel);
+                add_new(&mut kernels[run.case], kernel.family);
+            }
+        }
+        // A wrong result counts against the first kernel of the case, or against the case itself if it has none.
+        let first = kernels.iter().zip(&cases).map(|(kernels, case)| kernels.first().copied().unwrap_or(case.name()));
+        let first: Vec<&'static str> = first.collect();
+        let culprit = |case: usize, finding: &Finding| {
+            let family =
+                |entry| launched.iter().find(|kernel| kernel.name == entry).map_or(entry, |kernel| kernel.family);
+            finding.kernel.map_or(first[case], family)
+        };
+        for run in &runs {
+            if let Some(error) = &run.error {
+                add_new(&mut kernels[run.case], culprit(run.case, &error.finding()));
+            }
+        }
+        let mut rows: Vec<KernelChecks> = Vec::new();
+        for &kernel in kernels.iter().flatten() {
+            match rows.iter_mut().find(|row| row.kernel == kernel) {
+                Some(row) => row.cases += 1,
+                None => {
+                    let module = launched.iter().find(|info| info.family == kernel).map_or("", |info| info.module);
+                    rows.push(KernelChecks::new(kernel, module, 1));
+                }
+            }
+        }
+        KernelChecks::add_runs(
+            &mut rows,
+            &runs,
+            |case| cases[case].to_string(),
+            |case, finding| Some(culprit(case, finding)),
+        );
+        let is_checked = |entry: &String| {
+            launched.iter().any(|kernel| kernel.name == entry) || rows.iter().any(|row| row.kernel == entry)
+        };
+        let all = if names.is_empty() { self.entries() } else { Vec::new() };
+        let unchecked = all.into_iter().filter(|entry| !is_checked(entry)).collect();
+        let seconds = begun.elapsed().as_secs_f64();
+        Ok(Report { seconds, warnings: warnings(&runs), unchecked, ..Report::new(settings, rows) })
+    }
+
+    /// Returns the names of all kernels in the program's PTX.
+    fn entries(&self) -> Vec<String> {
+        let mut entries = Vec::new();
+        for image in self.ptx.iter().filter_map(|module| module.images.first()) {
+            let text = image.text();
+            let names = text.split(".entry ").skip(1).filter_map(|rest| rest.split(['(', '\n', ' ']).next());
+            entries.extend(names.map(str::to_owned));
+        }
+        entries
+    }
+}
+
+/// Adds `value` to `all` unless `all` has it.
+fn add_new<T: PartialEq>(all: &mut Vec<T>, value: T) {
+    if !all.contains(&value) {
+        all.push(value);
+    }
+}
