@@ -1,4 +1,7 @@
-//! Devices, buffers, timing and typed launches, on NVIDIA GPUs through `cust` or in the simulator.
+//! Devices, buffers, timing and typed launches, on NVIDIA GPUs or in the simulator.
+//!
+//! The driver is loaded when a program opens a GPU: nothing has to be installed or set to build a program, and it also
+//! runs where there is no driver. With the feature `cust`, the crate `cust` makes the context and launches the kernels.
 //!
 //! ```
 //! use launch::{Device, DeviceChoice, LaunchConfig};
@@ -232,10 +235,7 @@
 //! ```
 
 #![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)]
-#![cfg_attr(
-    not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))),
-    allow(dead_code, reason = "only the GPU back end uses some items")
-)]
+#![cfg_attr(not(any(target_os = "linux", windows)), allow(dead_code, reason = "only the GPU back end uses some items"))]
 
 mod backend;
 mod bare;
@@ -243,9 +243,9 @@ mod buffer;
 mod checked;
 mod choice;
 mod copies;
-#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+#[cfg(any(target_os = "linux", windows))]
 mod cuda;
-#[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
+#[cfg(not(any(target_os = "linux", windows)))]
 #[path = "no_cuda.rs"]
 mod cuda;
 mod device;

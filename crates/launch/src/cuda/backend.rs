@@ -41,7 +41,7 @@ impl Backend for GpuDevice {
         self.context.enter()?;
         let Gpu { name, compute_capability, memory_bytes, .. } = &self.context.gpu;
         let properties = || {
-            let read = |attribute| sys::device_attribute(self.context.device.as_raw(), attribute);
+            let read = |attribute| sys::device_attribute(self.context.device, attribute);
             // A newer driver may no longer report this value, and returns 0.
             let mhz = |attribute| read(attribute).map(|khz| Some(khz / 1000).filter(|&mhz| mhz > 0));
             Ok(Properties {
@@ -52,17 +52,17 @@ impl Backend for GpuDevice {
                 warp_size: self.warp_size,
                 memory_bytes: *memory_bytes,
                 memory_free_bytes: (sys::memory_info()?.0 + self.context.pool.bytes()) as u64,
-                memory_bus_bits: Some(read(A::CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH)?),
-                memory_clock_mhz: mhz(A::CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE)?,
-                clock_mhz: mhz(A::CU_DEVICE_ATTRIBUTE_CLOCK_RATE)?,
-                l2_bytes: Some(read(A::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE)?.into()),
-                shared_bytes_per_block: read(A::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK)?,
+                memory_bus_bits: Some(read(A::GLOBAL_MEMORY_BUS_WIDTH)?),
+                memory_clock_mhz: mhz(A::MEMORY_CLOCK_RATE)?,
+                clock_mhz: mhz(A::CLOCK_RATE)?,
+                l2_bytes: Some(read(A::L2_CACHE_SIZE)?.into()),
+                shared_bytes_per_block: read(A::MAX_SHARED_MEMORY_PER_BLOCK)?,
                 shared_bytes_per_block_optin: self.limits.shared_bytes,
                 shared_bytes_per_multiprocessor: Some(read(
-                    A::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR,
+                    A::MAX_SHARED_MEMORY_PER_MULTIPROCESSOR,
                 )?),
-                registers_per_block: Some(read(A::CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK)?),
-                registers_per_multiprocessor: Some(read(A::CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR)?),
+                registers_per_block: Some(read(A::MAX_REGISTERS_PER_BLOCK)?),
+                registers_per_multiprocessor: Some(read(A::MAX_REGISTERS_PER_MULTIPROCESSOR)?),
                 max_threads_per_block: self.limits.block_threads,
                 max_threads_per_multiprocessor: Some(self.max_threads_per_multiprocessor),
             })

@@ -24,10 +24,9 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
 
 use cuda_std::KernelInfo;
-use cust::sys::CUfunction;
 
 use super::discovery::find_usable;
-use super::sys::{self, DeviceAttribute, Library};
+use super::sys::{self, CUfunction, DeviceAttribute, Library};
 use crate::module::{self, PtxImage, PtxModule};
 use crate::version::CudaVersion;
 
@@ -69,8 +68,7 @@ pub(crate) fn compile(ordinal: u32, known: &'static [PtxModule], kernels: impl F
         image.own_texts(&names);
     }
     let Ok((device, gpu, driver)) = find_usable(ordinal, known) else { return };
-    let multiprocessors =
-        sys::device_attribute(device.as_raw(), DeviceAttribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+    let multiprocessors = sys::device_attribute(device, DeviceAttribute::MULTIPROCESSOR_COUNT);
     if let Ok(multiprocessors) = multiprocessors {
         let kernels = if multiprocessors == GUESSED_MULTIPROCESSORS { guessed } else { kernels(multiprocessors) };
         Target { known, capability: gpu.compute_capability, driver }.compile(&kernels);

@@ -3,12 +3,9 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use cust::context::CurrentContext;
-use cust::stream::{Stream, StreamFlags};
-use cust::sys::{CUcontext, CUstream};
-
 use super::pool::Pool;
-use super::sys::{self, Code};
+use super::primary::Primary;
+use super::sys::{self, CUcontext, CUdevice, CUstream, Code};
 use crate::error::{Error, Launched};
 use crate::properties::Gpu;
 use crate::version::CudaVersion;
@@ -18,16 +15,15 @@ use crate::version::CudaVersion;
 pub(super) struct Context {
     pub(super) gpu: Gpu,
     pub(super) driver: CudaVersion,
-    pub(super) device: cust::device::Device,
+    pub(super) device: CUdevice,
     last_launch: Mutex<Option<Launched>>,
     lost: OnceLock<(Code, Option<Launched>)>,
     /// True if memory has been copied between this context and another.
     has_peer_copies: AtomicBool,
     /// Freed memory of this context, kept for reuse.
     pub(super) pool: Pool,
-    stream: Stream,
-    /// The last field, so that the stream is destroyed before the context.
-    context: cust::context::Context,
+    /// The last field, so that everything else of the context is destroyed before.
+    primary: Primary,
 }
 
 impl Context {
@@ -41,32 +37,25 @@ impl Context {
     }
 
     /// Retains the primary context of `device` and makes it current.
-    pub(super) fn new(gpu: Gpu, driver: CudaVersion, device: cust::device::Device) -> Result<Self, Code> {
-        // `cust` hides the cause if it cannot retain the context, so the driver is called directly first.
-        sys::retain_context(device.as_raw())?;
-        let context = cust::context::Context::new(device);
-        // SAFETY: this releases the reference that `retain_context` took; `context` has one of its own. If releasing
-        // fails, the context only lives longer.
-        let _ = unsafe { sys::release_context(device.as_raw()) };
-        let context = context?;
-        CurrentContext::set_current(&context)?;
-        let stream = Stream::new(StreamFlags::DEFAULT, None)?;
+    pub(super) fn new(gpu: Gpu, driver: CudaVersion, device: CUdevice) -> Result<Self, Code> {
+        let primary = Primary::retain(device)?;
         let (last_launch, lost) = (Mutex::new(None), OnceLock::new());
         let (has_peer_copies, pool) = (AtomicBool::new(false), Pool::default());
-        Ok(Self { gpu, driver, device, last_launch, lost, has_peer_copies, pool, stream, context })
+        Ok(Self { gpu, driver, device, last_launch, lost, has_peer_copies, pool, primary })
     }
 
     /// Makes the context current in the calling thread. Other users of the driver may have changed the thread's
     /// context, so it is queried each time. A query costs less than setting the context.
     pub(super) fn set_current(&self) -> Result<(), Code> {
         match sys::current_context() {
-            Ok(current) if current == self.context.as_raw() => Ok(()),
-            _ => CurrentContext::set_current(&self.context).map_err(Code::from),
+            Ok(current) if current == self.raw() => Ok(()),
+            // SAFETY: `self` keeps the context.
+            _ => unsafe { sys::set_context(self.raw()) },
         }
     }
 
     pub(super) fn raw(&self) -> CUcontext {
-        self.context.as_raw()
+        self.primary.context()
     }
 
     /// Records that memory may be copied between this context and another.
@@ -92,7 +81,7 @@ impl Context {
     }
 
     pub(super) fn stream(&self) -> CUstream {
-        self.stream.as_inner()
+        self.primary.stream()
     }
 
     /// Waits for everything enqueued in the device's own stream.

@@ -5,14 +5,13 @@ use std::mem::MaybeUninit;
 use std::sync::Arc;
 
 use cuda_std::{Dim3, KernelInfo, LaunchConfig, Params};
-use cust::sys::CUstream;
 
 use super::context::Context;
 use super::discovery::{fails, find_usable};
 use super::kernels::LoadedKernel;
 use super::modules::Modules;
 use super::staging::Staging;
-use super::sys::{self, Code, DeviceAttribute};
+use super::sys::{self, CUstream, Code, DeviceAttribute};
 use crate::error::{Error, Launched};
 use crate::limits::Limits;
 use crate::module::PtxModule;
@@ -40,29 +39,21 @@ pub(crate) fn open(ordinal: u32, modules: &'static [PtxModule]) -> Result<GpuDev
     let (device, gpu, driver) = find_usable(ordinal, modules)?;
     let capability = gpu.compute_capability;
     let open = || {
-        let read = |attribute| sys::device_attribute(device.as_raw(), attribute);
+        let read = |attribute| sys::device_attribute(device, attribute);
         let limits = Limits {
-            grid: Dim3::new(
-                read(A::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X)?,
-                read(A::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y)?,
-                read(A::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z)?,
-            ),
-            block: Dim3::new(
-                read(A::CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X)?,
-                read(A::CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y)?,
-                read(A::CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z)?,
-            ),
-            block_threads: read(A::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
-            shared_bytes: read(A::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?,
+            grid: Dim3::new(read(A::MAX_GRID_DIM_X)?, read(A::MAX_GRID_DIM_Y)?, read(A::MAX_GRID_DIM_Z)?),
+            block: Dim3::new(read(A::MAX_BLOCK_DIM_X)?, read(A::MAX_BLOCK_DIM_Y)?, read(A::MAX_BLOCK_DIM_Z)?),
+            block_threads: read(A::MAX_THREADS_PER_BLOCK)?,
+            shared_bytes: read(A::MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?,
         };
         let context = Context::new(gpu, driver, device)?;
         Ok(GpuDevice {
             context: Arc::new(context),
             limits,
-            multiprocessors: read(A::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
-            has_cooperative_launches: read(A::CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH)? != 0,
-            warp_size: read(A::CU_DEVICE_ATTRIBUTE_WARP_SIZE)?,
-            max_threads_per_multiprocessor: read(A::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR)?,
+            multiprocessors: read(A::MULTIPROCESSOR_COUNT)?,
+            has_cooperative_launches: read(A::COOPERATIVE_LAUNCH)? != 0,
+            warp_size: read(A::WARP_SIZE)?,
+            max_threads_per_multiprocessor: read(A::MAX_THREADS_PER_MULTIPROCESSOR)?,
             modules: Modules::new(modules, capability, driver),
             staging: Staging::default(),
         })

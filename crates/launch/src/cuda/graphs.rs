@@ -2,12 +2,10 @@
 
 use std::sync::Arc;
 
-use cust::sys::{CUgraph, CUgraphExec, CUstream};
-
 use super::context::Context;
 use super::gpu::GpuDevice;
 use super::streams::GpuStream;
-use super::sys;
+use super::sys::{self, CUgraph, CUgraphExec, CUstream};
 use crate::backend::Executable;
 use crate::error::{Error, Launched};
 use crate::operation::Operation;

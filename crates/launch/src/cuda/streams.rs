@@ -3,12 +3,11 @@
 use std::io::Write;
 
 use cuda_std::{Call, LaunchConfig, Params};
-use cust::sys::CUstream;
 
 use super::events::{self, GpuEvent};
 use super::gpu::GpuDevice;
 use super::peers;
-use super::sys::{self, Code};
+use super::sys::{self, CUstream, Code};
 use crate::backend::{Backend, BackendEvent, BackendStream};
 use crate::error::Error;
 
@@ -27,8 +26,8 @@ unsafe impl Sync for GpuStream<'_> {}
 impl<'d> GpuStream<'d> {
     /// Creates a stream. The context must be current.
     pub(super) fn new(gpu: &'d GpuDevice) -> Result<Self, Error> {
-        let stream =
-            sys::create_stream().map_err(|code| gpu.context.error(code, || "create a stream".to_owned(), ""))?;
+        let stream = sys::create_stream(sys::NON_BLOCKING)
+            .map_err(|code| gpu.context.error(code, || "create a stream".to_owned(), ""))?;
         Ok(Self { stream, gpu })
     }
 

@@ -101,6 +101,10 @@ functions! {
     }
     cuStreamCreate(stream: *mut usize, flags: u32) {
         let mut state = state()?;
+        if flags == 0 {
+            *stream = state.streams.create(true);
+            return Ok(());
+        }
         if state.streams.all().iter().filter(|&&stream| stream < CONTEXT).count() >= number("STAND_IN_STREAMS", 1000) as usize {
             return Err(OUT_OF_MEMORY);
         }
