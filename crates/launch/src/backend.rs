@@ -12,11 +12,13 @@ use std::any::{Any, TypeId};
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
 use std::ptr::{self, NonNull};
+use std::sync::Arc;
 use std::time::Duration;
 
 use cuda_std::{Call, DeviceStatic, KernelInfo, LaunchConfig, Params};
 
 use crate::error::Error;
+use crate::finished::Completion;
 use crate::operation::{Operation, RecordedLaunch};
 use crate::properties::{KernelResources, Occupancy, Properties};
 
@@ -175,8 +177,21 @@ pub(crate) trait Backend: Any + Ipc + Send + Sync {
         false
     }
 
-    /// Waits for the earlier work of this device and returns `count` new streams.
-    fn streams(&self, count: usize) -> Result<Vec<Box<dyn BackendStream + '_>>, Error>;
+    /// Waits until all bytes of earlier [`write`](Self::write)s are on the device.
+    fn finish_uploads(&self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    /// Returns a new stream, which waits for no other work.
+    fn stream(&self) -> Result<Box<dyn BackendStream>, Error>;
+
+    /// Completes `completion` when everything enqueued on this device so far, except in streams, is done.
+    fn notify(&self, completion: Arc<Completion>) -> Result<(), Error>;
+
+    /// Returns the result of work that was completed with the driver's `code`.
+    fn outcome(&self, _code: u32) -> Result<(), Error> {
+        Ok(())
+    }
 }
 
 /// Memory and events that several processes of one host share, through CUDA's IPC.
@@ -254,14 +269,41 @@ pub(crate) trait BackendStream: Send + Sync {
         element: usize,
     ) -> Result<(), Error>;
 
-    /// Launches the kernel of `call` with the parameters `params` in this stream.
+    /// Sets the `bytes` bytes from `start` on, at least one, to zero.
+    ///
+    /// # Safety
+    /// `start` must point to `bytes` bytes of this device's memory, which must live until they are zero.
+    unsafe fn zero(&self, start: *mut u8, bytes: usize) -> Result<(), Error>;
+
+    /// Copies a whole buffer of `bytes` bytes, at least one, to another buffer on the device.
+    ///
+    /// # Safety
+    /// `to` and `from` must each point to `bytes` bytes of this device's memory, without overlap. This memory must live
+    /// until the copy is done, and no other code may access it during the call.
+    unsafe fn copy_buffer(&self, to: *mut u8, from: *const u8, bytes: usize) -> Result<(), Error>;
+
+    /// Launches the kernel of `call` with the parameters `params` in this stream. `device` must be that of the stream.
     ///
     /// # Safety
     /// The views in `call` must be of this device's memory, which must live until the kernel has ended.
-    unsafe fn launch(&self, config: LaunchConfig, call: &Call<'_>, params: &Params) -> Result<(), Error>;
+    unsafe fn launch(
+        &self,
+        device: &dyn Backend,
+        config: LaunchConfig,
+        call: &Call<'_>,
+        params: &Params,
+    ) -> Result<(), Error>;
 
     /// Records an event that completes when everything enqueued in the stream so far is done.
     fn record(&self) -> Result<BackendEvent, Error>;
+
+    /// Records an event like [`record`](Self::record). The event has no time; it can only order work.
+    fn record_order(&self) -> Result<BackendEvent, Error> {
+        self.record()
+    }
+
+    /// Completes `completion` when everything enqueued in the stream so far is done.
+    fn notify(&self, completion: Arc<Completion>) -> Result<(), Error>;
 
     /// Makes all later work of the stream wait for `event`.
     ///

@@ -127,10 +127,16 @@ impl<T: DeviceCopy> Buffer<T> {
     /// [`Error::OutOfHostMemory`] if the elements do not fit into host memory; [`Error::ContextLost`] when an earlier
     /// launch failed.
     pub fn download(&self) -> Result<Vec<T>, Error> {
-        let mut data: Vec<T> = Vec::new();
+        let mut data = self.room()?;
+        self.append_to(&mut data, 0, self.len)?;
+        Ok(data)
+    }
+
+    /// Returns an empty vector with capacity for all elements.
+    pub(crate) fn room(&self) -> Result<Vec<T>, Error> {
+        let mut data = Vec::new();
         data.try_reserve_exact(self.len)
             .map_err(|_| Error::OutOfHostMemory { requested_bytes: self.byte_len() as u64 })?;
-        self.append_to(&mut data, 0, self.len)?;
         Ok(data)
     }
 
@@ -306,7 +312,7 @@ impl<T: DeviceCopy> Buffer<T> {
         self.memory.address().map_or(ptr::dangling_mut(), <*mut u8>::cast)
     }
 
-    fn check_len(&self, what: &'static str, other: usize) -> Result<(), Error> {
+    pub(crate) fn check_len(&self, what: &'static str, other: usize) -> Result<(), Error> {
         if other == self.len { Ok(()) } else { Err(Error::LengthMismatch { what, buffer: self.len, other }) }
     }
 }

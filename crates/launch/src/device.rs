@@ -29,6 +29,7 @@ use crate::choice::DeviceChoice;
 use crate::cuda;
 use crate::error::{Error, Launched};
 use crate::module::PtxModule;
+use crate::open_stream::QueueStreams;
 use crate::ordering::{self, Actor, StreamAccess, StreamWork};
 use crate::properties::{Gpu, KernelResources, Occupancy, Properties};
 use crate::simulated::SimulatedDevice;
@@ -46,6 +47,8 @@ struct Inner<B: ?Sized> {
     note: Option<String>,
     /// The device's own queue in the race checker, if the device checks streams.
     queue: Option<Actor>,
+    /// The streams in which queues may enqueue work.
+    streams: QueueStreams,
     backend: B,
 }
 
@@ -153,7 +156,8 @@ impl Device {
     fn new(backend: impl Backend + 'static, id: fn(u32) -> DeviceId, note: Option<String>) -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let queue = backend.checks_streams().then(Actor::begin);
-        Self(Arc::new(Inner { id: id(NEXT.fetch_add(1, Ordering::Relaxed)), note, queue, backend }))
+        let (id, streams) = (id(NEXT.fetch_add(1, Ordering::Relaxed)), QueueStreams::default());
+        Self(Arc::new(Inner { id, note, queue, streams, backend }))
     }
 
     #[inline]
@@ -169,6 +173,11 @@ impl Device {
     /// Returns the race checker's actor for the device's own queue, if the device checks streams.
     pub(crate) fn queue_actor(&self) -> Option<Actor> {
         self.0.queue
+    }
+
+    #[inline]
+    pub(crate) fn queue_streams(&self) -> &QueueStreams {
+        &self.0.streams
     }
 
     /// Records in the race checker that the host waits for all work of the device, except work in streams.
@@ -256,9 +265,9 @@ impl Device {
         match self.0.queue {
             Some(queue) if Actor::are_streams_open() => {
                 let stream_access = StreamAccess::new(StreamWork::Launch(call.info()), None, Location::caller());
-                let reader = self.backend().streams(1)?;
+                let reader = self.backend().stream()?;
                 // SAFETY: `encode` has checked that every region is of this device's memory.
-                unsafe { ordering::launch(queue, &*reader[0], stream_access, params.regions().as_slice(), launch) }
+                unsafe { ordering::launch(queue, &*reader, stream_access, params.regions().as_slice(), launch) }
             }
             _ => launch(),
         }
@@ -278,12 +287,14 @@ impl Device {
         Ok(())
     }
 
-    /// Waits until everything enqueued so far is done and the output of its kernels is printed.
+    /// Waits until everything enqueued so far is done and the output of its kernels is printed. This includes the work
+    /// of every [`OwnedStream`](crate::OwnedStream), but not the work of streams in a scope.
     ///
     /// # Errors
     ///
     /// [`Error::ContextLost`] when an earlier launch failed.
     pub fn synchronize(&self) -> Result<(), Error> {
+        self.join_streams()?;
         self.note_waits();
         self.backend().synchronize()
     }

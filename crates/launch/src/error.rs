@@ -184,6 +184,12 @@ pub enum Error {
         /// The kind of access: "reads" or "writes".
         how: &'static str,
     },
+    /// A queue that records its work for a graph was used for an operation that needs the work to run.
+    #[error("cannot {what} while the work is recorded for a graph: do it before or after the recording")]
+    Recording {
+        /// The operation, such as "download".
+        what: &'static str,
+    },
     /// No PTX was passed for this kernel, so that only the simulator can run it.
     #[error(
         "there is no PTX for kernel `{kernel}` of `{module}`: pass Device::open a PtxModule whose path is \

@@ -103,12 +103,16 @@
 //! # }
 //! ```
 //!
+//! An [`OwnedStream`] belongs to no scope. A struct can keep it, and a task can await its work:
+//! `stream.queue().finished().await`. A [`Queue`] enqueues work on a device, in a stream or in a graph, so a function that
+//! takes a queue works for all of them.
+//!
 //! A [`MappedBuffer`] is host memory that kernels access in place.
 //!
 //! # Graphs
 //!
 //! Small work that is repeated can be recorded once, by [`Device::record`], as a [`Graph`], which is launched as a
-//! whole. A function that takes a [`Queue`] works for a device and for a graph.
+//! whole.
 //!
 //! # Several devices
 //!
@@ -251,6 +255,7 @@ mod cuda;
 mod device;
 mod error;
 mod event;
+mod finished;
 mod graph;
 mod group;
 mod group_choice;
@@ -260,8 +265,10 @@ mod limits;
 mod mapped;
 mod memory;
 mod module;
+mod open_stream;
 mod operation;
 mod ordering;
+mod owned_stream;
 mod part;
 mod pinned;
 mod properties;
@@ -293,6 +300,7 @@ pub use cuda_std::{Call, DeviceCopy, Dim3, Element, Kernel, KernelInfo, LaunchCo
 pub use device::{Device, checked_devices, checked_devices_strict, compile_beside, gpus};
 pub use error::{Error, Launched};
 pub use event::Event;
+pub use finished::Finished;
 pub use graph::Graph;
 pub use group::{Group, checked_groups};
 pub use group_choice::{GroupChoice, ParseGroupChoiceError};
@@ -300,6 +308,7 @@ pub use ipc::{IpcBuffer, IpcEvent, IpcHandle, OpenedBuffer, OpenedEvent};
 pub use mapped::MappedBuffer;
 pub use module::{PtxImage, PtxModule};
 pub use ordering::{StreamAccess, StreamRace, StreamWork};
+pub use owned_stream::OwnedStream;
 pub use part::BufferPart;
 pub use pinned::PinnedBuffer;
 pub use properties::{Gpu, KernelResources, Occupancy, Properties};

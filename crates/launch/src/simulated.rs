@@ -12,6 +12,7 @@ use simt::memory::{self, Allocation};
 
 use crate::backend::{Allocated, Backend, BackendEvent, BackendStream, Executable, PageLock};
 use crate::error::Error;
+use crate::finished::Completion;
 use crate::limits::{Limits, check};
 use crate::operation::{Operation, RecordedLaunch};
 use crate::properties::{KernelResources, Occupancy, Properties};
@@ -245,8 +246,13 @@ impl Backend for SimulatedDevice {
         self.simulator.checks().is_some()
     }
 
-    fn streams(&self, count: usize) -> Result<Vec<Box<dyn BackendStream + '_>>, Error> {
-        Ok((0..count).map(|_| Box::new(SimulatedStream(self)) as _).collect())
+    fn stream(&self) -> Result<Box<dyn BackendStream>, Error> {
+        Ok(Box::new(SimulatedStream(self.clone())))
+    }
+
+    fn notify(&self, completion: Arc<Completion>) -> Result<(), Error> {
+        completion.complete(0);
+        Ok(())
     }
 }
 
@@ -319,9 +325,9 @@ unsafe fn load_all(to: *mut u8, from: *const u8, bytes: usize, element: usize) {
 }
 
 /// A stream that executes work as soon as it is enqueued.
-struct SimulatedStream<'d>(&'d SimulatedDevice);
+struct SimulatedStream(SimulatedDevice);
 
-impl BackendStream for SimulatedStream<'_> {
+impl BackendStream for SimulatedStream {
     unsafe fn upload(&self, to: *mut u8, from: *const u8, bytes: usize, element: usize) -> Result<(), Error> {
         // SAFETY: `BackendStream::upload` requires valid, aligned addresses. Elements that streams copy have no
         // padding.
@@ -354,7 +360,23 @@ impl BackendStream for SimulatedStream<'_> {
         Ok(())
     }
 
-    unsafe fn launch(&self, config: LaunchConfig, call: &Call<'_>, params: &Params) -> Result<(), Error> {
+    unsafe fn zero(&self, start: *mut u8, bytes: usize) -> Result<(), Error> {
+        // SAFETY: `BackendStream::zero` has the same requirements.
+        unsafe { self.0.zero(start, bytes) }
+    }
+
+    unsafe fn copy_buffer(&self, to: *mut u8, from: *const u8, bytes: usize) -> Result<(), Error> {
+        // SAFETY: `BackendStream::copy_buffer` has the same requirements.
+        unsafe { self.0.copy(to, from, bytes) }
+    }
+
+    unsafe fn launch(
+        &self,
+        _device: &dyn Backend,
+        config: LaunchConfig,
+        call: &Call<'_>,
+        params: &Params,
+    ) -> Result<(), Error> {
         // SAFETY: `BackendStream::launch` has the same requirements.
         unsafe { self.0.launch(config, call, params) }
     }
@@ -365,6 +387,10 @@ impl BackendStream for SimulatedStream<'_> {
 
     unsafe fn wait(&self, _moment: &BackendEvent) -> Result<(), Error> {
         Ok(())
+    }
+
+    fn notify(&self, completion: Arc<Completion>) -> Result<(), Error> {
+        self.0.notify(completion)
     }
 
     fn synchronize(&self) -> Result<(), Error> {

@@ -70,7 +70,7 @@ impl<T: ReduceElement<O>, O: Operator<T>> Reducer<T, O> {
         Ok(result)
     }
 
-    /// Like [`run`](Self::run), but on `queue`, which is the device or a graph that is being recorded.
+    /// Like [`run`](Self::run), but on `queue`, the queue of a device, a stream or a graph that is being recorded.
     ///
     /// # Errors
     /// The errors of [`run`](Self::run).

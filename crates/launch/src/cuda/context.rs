@@ -1,12 +1,16 @@
 //! A GPU's context. The memory, streams and graphs of the GPU keep it alive.
 
+use std::any::Any;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use super::gpu::GpuDevice;
 use super::pool::Pool;
 use super::primary::Primary;
 use super::sys::{self, CUcontext, CUdevice, CUstream, Code};
+use crate::backend::Backend;
 use crate::error::{Error, Launched};
+use crate::finished::Completion;
 use crate::properties::Gpu;
 use crate::version::CudaVersion;
 
@@ -82,6 +86,20 @@ impl Context {
 
     pub(super) fn stream(&self) -> CUstream {
         self.primary.stream()
+    }
+
+    /// Returns `other` as a GPU, or an error if `other` is a simulated device.
+    pub(super) fn same_kind<'b>(&self, other: &'b dyn Backend) -> Result<&'b GpuDevice, Error> {
+        let wrong = || Error::WrongDevice { what: "a copy".to_owned(), device: self.gpu.name.clone() };
+        (other as &dyn Any).downcast_ref().ok_or_else(wrong)
+    }
+
+    /// Completes `completion` when everything enqueued in `stream`, a stream of this context, is done.
+    pub(super) fn notify(&self, stream: CUstream, completion: Arc<Completion>) -> Result<(), Error> {
+        self.enter()?;
+        // SAFETY: the stream exists in this context, which is current.
+        unsafe { sys::notify(stream, completion) }
+            .map_err(|code| self.error(code, || "report the end of the work".to_owned(), ""))
     }
 
     /// Waits for everything enqueued in the device's own stream.

@@ -42,7 +42,7 @@ impl GpuGraph {
         let context = &gpu.context;
         context.enter()?;
         let cannot = |code| context.error(code, || "record a graph".to_owned(), "");
-        let stream = GpuStream::new(gpu)?;
+        let stream = GpuStream::new(context)?;
         // SAFETY: only this function uses the stream.
         unsafe { sys::begin_capture(stream.raw()) }.map_err(cannot)?;
         // SAFETY: capturing does not execute the work. The caller guarantees the conditions at each launch of the

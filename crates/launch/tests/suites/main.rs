@@ -13,6 +13,8 @@ mod gpu_graphs;
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod gpu_groups;
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod gpu_queues;
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod gpu_streams;
 mod gpus;
 mod graphs;
@@ -21,6 +23,7 @@ mod launches;
 mod modules;
 mod names;
 mod ordering;
+mod queues;
 mod rare;
 mod readme;
 mod redundant;

@@ -199,6 +199,7 @@ functions! {
     cuStreamDestroy_v2(CUstream);
     cuStreamSynchronize(CUstream);
     cuStreamWaitEvent(CUstream, CUevent, c_uint);
+    cuStreamAddCallback(CUstream, unsafe extern "system" fn(CUstream, u32, *mut c_void), *mut c_void, c_uint);
     cuStreamBeginCapture_v2(CUstream, c_uint);
     cuStreamEndCapture(CUstream, *mut CUgraph);
     cuEventCreate(*mut CUevent, c_uint);

@@ -77,6 +77,7 @@ mod functions;
 mod ipc;
 mod libraries;
 mod modules;
+mod notify;
 mod overlapping;
 
 pub(super) use calls::*;
@@ -84,6 +85,7 @@ pub(super) use functions::*;
 pub(super) use ipc::*;
 pub(super) use libraries::*;
 pub(super) use modules::*;
+pub(super) use notify::notify;
 pub(super) use overlapping::launch_overlapping;
 
 /// Returns the address of a function that drivers have from CUDA `version` on.

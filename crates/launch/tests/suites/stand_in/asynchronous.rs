@@ -89,7 +89,9 @@ functions! {
             captured.push(Operation::Fill { address, value, bytes });
             return Ok(());
         }
-        assert!(stream > FIRST_BLOCKING);
+        if stream < FIRST_BLOCKING {
+            return state.streams.push(stream, Operation::Fill { address, value, bytes });
+        }
         wait(&mut state)?;
         bytes_at(&mut state, address, bytes)?.fill(value);
         Ok(())
@@ -134,6 +136,10 @@ functions! {
             0 => state.streams.all().into_iter().filter(|&stream| state.streams.context(stream) == Some(CURRENT.get())).collect::<Vec<_>>().into_iter().try_for_each(|stream| run(&mut state, stream, None)),
             code => Err(code),
         }
+    }
+    cuStreamAddCallback(stream: usize, function: super::streams::Callback, data: usize, flags: u32) {
+        assert_eq!(flags, 0);
+        state()?.streams.push(stream, Operation::Call { function, data })
     }
     cuStreamWaitEvent(stream: usize, event: usize, flags: u32) {
         assert_eq!(flags, 0);
