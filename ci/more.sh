@@ -7,7 +7,7 @@ exec </dev/null
 export CARGO_TERM_COLOR=never CARGO_INCREMENTAL=0
 unset CARGO_TARGET_DIR
 
-all='deny advisories address debian release platforms orders barriers'
+all='deny advisories address debian release platforms interop orders barriers'
 for name in "$@"; do
     if [[ " $all " != *" $name "* ]]; then
         printf 'no step is called %s: choose from %s\n' "$name" "$all" >&2
@@ -90,6 +90,16 @@ platforms() {
         cargo check --locked --target $target -p simt -p launch -p gridstride || return
     done
     [ -n "$found" ] || return 77
+}
+
+# The programs that share memory with other CUDA libraries compile without CUDA. With a GPU, they run.
+interop() {
+    (
+        cd examples/interop && export CARGO_TARGET_DIR=$PWD/../../target
+        cargo clippy --locked -- -D warnings || exit
+        [ -e /dev/nvidiactl ] || exit 0
+        cargo run --locked --bin with_cudarc && cargo run --locked --bin with_cust
+    )
 }
 
 for name in $all; do

@@ -7,7 +7,8 @@
 //! gridstride = { path = "../gridstride/gridstride" }
 //! ```
 //!
-//! Nothing else is needed: no CUDA toolkit, no driver, no environment variable. This program then runs on a GPU if there is one, and otherwise in the simulator:
+//! Nothing else is needed: no CUDA toolkit, no driver, no environment variable. This program then runs on a GPU if
+//! there is one, and otherwise in the simulator:
 //!
 //! ```
 //! use gridstride::prelude::*;

@@ -26,6 +26,9 @@ fn both_projects_have_the_same_versions() {
     assert!(other.iter().all(|(name, _)| !name.starts_with("cust")), "it needs a CUDA toolkit to build: {other:?}");
     let strangers: Vec<_> = other.difference(&ours).collect();
     assert!(strangers.is_empty(), "copy Cargo.lock to examples/own-kernel and run cargo there: {strangers:?}");
+    let interop = read("examples/interop/Cargo.lock");
+    let strangers: Vec<_> = locked(&interop).difference(&ours).map(|(name, _)| *name).collect();
+    assert_eq!(strangers, ["cudarc"], "copy Cargo.lock to examples/interop and run cargo there");
 }
 
 #[test]

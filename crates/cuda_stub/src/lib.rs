@@ -5,9 +5,9 @@
 //! `CUDA_LIBRARY_PATH` nor in a default folder, and its message has no remedy. The build script of this crate checks
 //! the same folders earlier and prints the remedy.
 //!
-//! The check comes before the build of `cust_raw` fails, because this crate depends on nothing. A crate that only builds
-//! PTX links with nothing, so the build script checks only with the feature `linking`, which `cuda_driver` enables for
-//! its feature `symbols`.
+//! The check comes before the build of `cust_raw` fails, because this crate depends on nothing. A crate that only
+//! builds PTX links with nothing, so the build script checks only with the feature `linking`, which `cuda_driver`
+//! enables for its feature `symbols`.
 
 /// Tells `cargo` the folder of an empty `libcuda.a`, with which the linker satisfies `-lcuda`. A toolkit's own folders
 /// may lack such an archive.

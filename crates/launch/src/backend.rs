@@ -19,6 +19,7 @@ use cuda_std::{Call, DeviceStatic, KernelInfo, LaunchConfig, Params};
 
 use crate::error::Error;
 use crate::finished::Completion;
+use crate::interop::Interop;
 use crate::operation::{Operation, RecordedLaunch};
 use crate::properties::{KernelResources, Occupancy, Properties};
 
@@ -28,7 +29,7 @@ pub(crate) const HANDLE_BYTES: usize = 64;
 /// The operations of one device, which executes work in the order in which it is enqueued.
 ///
 /// Addresses are not checked: the caller guarantees that all memory belongs to this device and lives while it is used.
-pub(crate) trait Backend: Any + Ipc + Send + Sync {
+pub(crate) trait Backend: Any + Interop + Ipc + Send + Sync {
     /// Returns the device's name: "NVIDIA H200", or "simulator".
     fn name(&self) -> &str;
 
@@ -311,6 +312,11 @@ pub(crate) trait BackendStream: Send + Sync {
     /// `event` must be of this device or of another of the same kind.
     unsafe fn wait(&self, event: &BackendEvent) -> Result<(), Error>;
 
+    /// Returns the driver's handle of the stream, or null in the simulator.
+    fn raw(&self) -> *mut c_void {
+        ptr::null_mut()
+    }
+
     /// Waits for everything enqueued in this stream so far.
     fn synchronize(&self) -> Result<(), Error>;
 
@@ -343,7 +349,8 @@ pub(crate) struct Allocated {
     pub(crate) on_device: Option<*mut u8>,
     /// The address of the first byte for the host, if it may access it.
     pub(crate) on_host: Option<NonNull<u8>>,
-    _owner: Box<dyn Send + Sync>,
+    /// The back end's own value.
+    pub(crate) owner: Box<dyn Any + Send + Sync>,
 }
 
 // SAFETY: it only has raw pointers, and each access through them is `unsafe` with conditions of its own.
@@ -358,7 +365,7 @@ impl Allocated {
         on_host: Option<NonNull<u8>>,
         owner: impl Send + Sync + 'static,
     ) -> Self {
-        Self { on_device, on_host, _owner: Box::new(owner) }
+        Self { on_device, on_host, owner: Box::new(owner) }
     }
 }
 

@@ -300,6 +300,15 @@ impl<T: DeviceCopy> Buffer<T> {
         Ok(())
     }
 
+    /// Makes a buffer of `len` elements, which `memory` holds.
+    pub(crate) fn of_memory(memory: Memory, len: usize) -> Self {
+        Self { memory, len, elements: PhantomData }
+    }
+
+    pub(crate) fn into_memory(self) -> Memory {
+        self.memory
+    }
+
     pub(crate) fn memory_id(&self) -> MemoryId {
         self.memory.id()
     }
@@ -308,7 +317,7 @@ impl<T: DeviceCopy> Buffer<T> {
         self.len * size_of::<T>()
     }
 
-    fn pointer(&self) -> *mut T {
+    pub(crate) fn pointer(&self) -> *mut T {
         self.memory.address().map_or(ptr::dangling_mut(), <*mut u8>::cast)
     }
 

@@ -130,10 +130,10 @@ impl Device {
         match choice {
             DeviceChoice::Sim => Ok(Self::simulated(Simulator::new())),
             DeviceChoice::Gpu(ordinal) => cuda::open(ordinal.unwrap_or(0), modules)
-                .map(|gpu| Self::new(gpu, DeviceId::gpu, None))
+                .map(Self::of_gpu)
                 .map_err(|reason| Error::NoDevice { choice: choice.into(), reason }),
             DeviceChoice::Auto => Ok(match cuda::open(0, modules) {
-                Ok(gpu) => Self::new(gpu, DeviceId::gpu, None),
+                Ok(gpu) => Self::of_gpu(gpu),
                 Err(reason) => {
                     let what = if reason.is_absence() { "no GPU" } else { "the GPU cannot be used" };
                     let note = Some(format!("{what}: {reason}"));
@@ -151,6 +151,11 @@ impl Device {
     /// Returns a device like [`simulated`](Self::simulated), with at most `bytes` bytes of memory.
     pub(crate) fn simulated_with(simulator: Simulator, bytes: Option<usize>) -> Device {
         Self::new(SimulatedDevice::new(simulator).with_memory(bytes), DeviceId::simulated, None)
+    }
+
+    /// Returns the device for an open GPU.
+    pub(crate) fn of_gpu(gpu: impl Backend + 'static) -> Self {
+        Self::new(gpu, DeviceId::gpu, None)
     }
 
     fn new(backend: impl Backend + 'static, id: fn(u32) -> DeviceId, note: Option<String>) -> Self {

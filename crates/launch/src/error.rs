@@ -153,6 +153,17 @@ pub enum Error {
     /// enqueued later is not executed, unless it is a launch whose writes are known only afterwards.
     #[error("{0}")]
     StreamRace(Box<StreamRace>),
+    /// The address of another library's memory is not aligned.
+    #[error(
+        "the memory at {address:#x} cannot be used: its address must be a multiple of {alignment}; pass the start of an \
+        allocation, or a view of its elements"
+    )]
+    Misaligned {
+        /// The address that was passed.
+        address: usize,
+        /// The alignment in bytes that the address must have.
+        alignment: usize,
+    },
     /// The source and the destination of a copy overlap.
     #[error("source and destination of the copy overlap: copy in pieces, or through another buffer")]
     Overlap,

@@ -2,9 +2,9 @@
 //!
 //! # Design
 //!
-//! The driver calls a function of this crate when the work is done, and that function wakes the task. The future and the
-//! driver share the [`Completion`], so that either may be dropped first. The driver must call the function also when a
-//! kernel has failed; `cuLaunchHostFunc` would not, so the GPU back end uses `cuStreamAddCallback`.
+//! The driver calls a function of this crate when the work is done, and that function wakes the task. The future and
+//! the driver share the [`Completion`], so that either may be dropped first. The driver must call the function also
+//! when a kernel has failed; `cuLaunchHostFunc` would not, so the GPU back end uses `cuStreamAddCallback`.
 
 use std::fmt;
 use std::pin::Pin;
@@ -57,9 +57,9 @@ impl Completion {
     }
 }
 
-/// A future that is ready when everything that was enqueued in a queue before [`Queue::finished`](crate::Queue::finished)
-/// is done. It works with every executor: on a GPU the driver wakes the task, from a thread of its own; in the simulator
-/// the future is ready at once.
+/// A future that is ready when everything that was enqueued in a queue before
+/// [`Queue::finished`](crate::Queue::finished) is done. It works with every executor: on a GPU the driver wakes the
+/// task, from a thread of its own; in the simulator the future is ready at once.
 ///
 /// The output is [`Error::ContextLost`] when a launch failed. The future borrows nothing and can be sent to another
 /// thread. Dropping it cancels nothing.

@@ -104,8 +104,8 @@
 //! ```
 //!
 //! An [`OwnedStream`] belongs to no scope. A struct can keep it, and a task can await its work:
-//! `stream.queue().finished().await`. A [`Queue`] enqueues work on a device, in a stream or in a graph, so a function that
-//! takes a queue works for all of them.
+//! `stream.queue().finished().await`. A [`Queue`] enqueues work on a device, in a stream or in a graph, so a function
+//! that takes a queue works for all of them.
 //!
 //! A [`MappedBuffer`] is host memory that kernels access in place.
 //!
@@ -260,6 +260,7 @@ mod graph;
 mod group;
 mod group_choice;
 mod host_memory;
+mod interop;
 mod ipc;
 mod limits;
 mod mapped;
@@ -281,6 +282,7 @@ mod scope;
 mod simulated;
 mod simulated_ipc;
 mod simulated_memory;
+mod simulated_stream;
 mod split;
 mod statics;
 mod stream;

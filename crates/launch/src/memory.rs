@@ -41,16 +41,22 @@ pub(crate) fn byte_len<T>(len: usize) -> Result<usize, Error> {
 impl Memory {
     /// Allocates `bytes` bytes on `device` with unspecified contents.
     pub(crate) fn new(device: &Device, bytes: usize) -> Result<Self, Error> {
-        if bytes == 0 {
-            return Ok(Self { allocated: None, bytes, id: MemoryId::new(), device: device.clone() });
-        }
-        Self::allocated(device, bytes, device.backend().allocate(bytes)?)
+        let allocated = if bytes == 0 { None } else { Some(device.backend().allocate(bytes)?) };
+        Self::of_allocated(device, bytes, allocated)
     }
 
     /// Makes the value for `bytes` bytes that the back end has allocated. Later work may use them in every queue.
-    fn allocated(device: &Device, bytes: usize, allocated: Allocated) -> Result<Self, Error> {
+    pub(crate) fn of_allocated(device: &Device, bytes: usize, allocated: Option<Allocated>) -> Result<Self, Error> {
         device.fork_streams()?;
-        Ok(Self { allocated: Some(allocated), bytes, id: MemoryId::new(), device: device.clone() })
+        Ok(Self { allocated, bytes, id: MemoryId::new(), device: device.clone() })
+    }
+
+    /// Gives up the memory without freeing it.
+    pub(crate) fn release(mut self) {
+        if let Some(allocated) = self.allocated.take() {
+            self.device.join_streams_to_free();
+            self.device.backend().release(allocated, self.bytes);
+        }
     }
 
     /// Allocates `bytes` bytes as a workspace of the type `of`. They are zeros, or the contents that the last workspace
@@ -60,7 +66,7 @@ impl Memory {
             return Self::new(device, bytes);
         }
         let (allocated, is_new) = device.backend().allocate_workspace(bytes, of)?;
-        let mut memory = Self::allocated(device, bytes, allocated)?;
+        let mut memory = Self::of_allocated(device, bytes, Some(allocated))?;
         if is_new {
             memory.zero()?;
         }

@@ -2,8 +2,8 @@
 //!
 //! # Design
 //!
-//! A launch through a `Queue` does not borrow its memory until it is done, so that buffers can be freed, reused and read
-//! while a stream still uses them. Two rules keep this sound, and neither makes the host wait:
+//! A launch through a `Queue` does not borrow its memory until it is done, so that buffers can be freed, reused and
+//! read while a stream still uses them. Two rules keep this sound, and neither makes the host wait:
 //!
 //! - *Join*: before memory is freed, read, written, filled or copied, the device's own queue waits for everything that
 //!   queues have enqueued in streams.

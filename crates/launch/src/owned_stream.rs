@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::backend::BackendStream;
 use crate::device::Device;
 use crate::error::Error;
 use crate::open_stream::OpenStream;
@@ -70,11 +71,16 @@ impl Device {
     ///
     /// [`Error::ContextLost`] when an earlier launch failed; any error of creating the stream.
     pub fn stream(&self) -> Result<OwnedStream, Error> {
-        Ok(OwnedStream { stream: self.open_queue(self.backend().stream()?)?, device: self.clone() })
+        OwnedStream::new(self, self.backend().stream()?)
     }
 }
 
 impl OwnedStream {
+    /// Makes the value for `stream`, a stream of `device`.
+    pub(crate) fn new(device: &Device, stream: Box<dyn BackendStream>) -> Result<Self, Error> {
+        Ok(Self { stream: device.open_queue(stream)?, device: device.clone() })
+    }
+
     /// Returns the queue that enqueues work in this stream.
     pub fn queue(&self) -> Queue<'_> {
         Queue::of_stream(&self.device, &self.stream)

@@ -184,13 +184,13 @@ impl<'q> Queue<'q> {
         }
     }
 
-    /// Replaces all elements of `to` with those of `from`, after the earlier work of this queue, and waits for the copy.
-    /// Unlike [`Buffer::upload`], this does not wait for other queues.
+    /// Replaces all elements of `to` with those of `from`, after the earlier work of this queue, and waits for the
+    /// copy. Unlike [`Buffer::upload`], this does not wait for other queues.
     ///
     /// # Errors
     ///
-    /// As for [`Buffer::upload`]; [`Error::WrongDevice`] if the buffer is on another device; [`Error::Recording`] if the
-    /// queue records.
+    /// As for [`Buffer::upload`]; [`Error::WrongDevice`] if the buffer is on another device; [`Error::Recording`] if
+    /// the queue records.
     #[track_caller]
     pub fn upload<T: Element>(self, to: &mut Buffer<T>, from: &[T]) -> Result<(), Error> {
         self.check(to, "an upload")?;
@@ -314,9 +314,9 @@ impl<'q> Queue<'q> {
         })
     }
 
-    /// Returns the stream of this queue, or `None` if it is the device's own. `what` is the operation that a queue which
-    /// records cannot do.
-    fn stream(self, what: &'static str) -> Result<Option<&'q OpenStream>, Error> {
+    /// Returns the stream of this queue, or `None` if it is the device's own. `what` is the operation that a queue
+    /// which records cannot do.
+    pub(crate) fn stream(self, what: &'static str) -> Result<Option<&'q OpenStream>, Error> {
         match self.target {
             Target::Own => Ok(None),
             Target::Stream(stream) => Ok(Some(stream)),

@@ -4,6 +4,7 @@ use std::any::Any;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use super::foreign::ForeignContext;
 use super::gpu::GpuDevice;
 use super::pool::Pool;
 use super::primary::Primary;
@@ -14,8 +15,8 @@ use crate::finished::Completion;
 use crate::properties::Gpu;
 use crate::version::CudaVersion;
 
-/// The primary context of a device, and the stream in which all work of the device itself is enqueued. Synchronous
-/// copies wait for this stream.
+/// The context of a device, usually its primary one, and the stream in which all work of the device itself is enqueued.
+/// Synchronous copies wait for this stream.
 pub(super) struct Context {
     pub(super) gpu: Gpu,
     pub(super) driver: CudaVersion,
@@ -27,7 +28,13 @@ pub(super) struct Context {
     /// Freed memory of this context, kept for reuse.
     pub(super) pool: Pool,
     /// The last field, so that everything else of the context is destroyed before.
-    primary: Primary,
+    base: Base,
+}
+
+/// The driver's context, and the device's own stream in it.
+pub(super) enum Base {
+    Primary(Primary),
+    Foreign(ForeignContext),
 }
 
 impl Context {
@@ -40,12 +47,11 @@ impl Context {
         self.set_current().map_err(|code| self.error(code, || format!("use {}", self.gpu.name), ""))
     }
 
-    /// Retains the primary context of `device` and makes it current.
-    pub(super) fn new(gpu: Gpu, driver: CudaVersion, device: CUdevice) -> Result<Self, Code> {
-        let primary = Primary::retain(device)?;
+    /// Makes the value for `base`, a context of `device`, which must be current.
+    pub(super) fn new(gpu: Gpu, driver: CudaVersion, device: CUdevice, base: Base) -> Self {
         let (last_launch, lost) = (Mutex::new(None), OnceLock::new());
         let (has_peer_copies, pool) = (AtomicBool::new(false), Pool::default());
-        Ok(Self { gpu, driver, device, last_launch, lost, has_peer_copies, pool, primary })
+        Self { gpu, driver, device, last_launch, lost, has_peer_copies, pool, base }
     }
 
     /// Makes the context current in the calling thread. Other users of the driver may have changed the thread's
@@ -59,7 +65,10 @@ impl Context {
     }
 
     pub(super) fn raw(&self) -> CUcontext {
-        self.primary.context()
+        match &self.base {
+            Base::Primary(primary) => primary.context(),
+            Base::Foreign(foreign) => foreign.context,
+        }
     }
 
     /// Records that memory may be copied between this context and another.
@@ -85,7 +94,10 @@ impl Context {
     }
 
     pub(super) fn stream(&self) -> CUstream {
-        self.primary.stream()
+        match &self.base {
+            Base::Primary(primary) => primary.stream(),
+            Base::Foreign(foreign) => foreign.stream,
+        }
     }
 
     /// Returns `other` as a GPU, or an error if `other` is a simulated device.

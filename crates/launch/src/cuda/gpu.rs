@@ -6,12 +6,13 @@ use std::sync::Arc;
 
 use cuda_std::{Dim3, KernelInfo, LaunchConfig, Params};
 
-use super::context::Context;
+use super::context::{Base, Context};
 use super::discovery::{fails, find_usable};
 use super::kernels::LoadedKernel;
 use super::modules::Modules;
+use super::primary::Primary;
 use super::staging::Staging;
-use super::sys::{self, CUstream, Code, DeviceAttribute};
+use super::sys::{self, CUdevice, CUstream, Code, DeviceAttribute};
 use crate::error::{Error, Launched};
 use crate::limits::Limits;
 use crate::module::PtxModule;
@@ -33,8 +34,18 @@ pub(crate) struct GpuDevice {
     pub(super) staging: Staging,
 }
 
-/// Opens the GPU with this ordinal for the kernels of `modules`.
+/// Opens the GPU with this ordinal for the kernels of `modules`, in its primary context.
 pub(crate) fn open(ordinal: u32, modules: &'static [PtxModule]) -> Result<GpuDevice, Unavailable> {
+    open_on(ordinal, modules, |device| Primary::retain(device).map(Base::Primary))
+}
+
+/// Opens the GPU with this ordinal for the kernels of `modules`, in the context that `base` returns for the device and
+/// makes current.
+pub(super) fn open_on(
+    ordinal: u32,
+    modules: &'static [PtxModule],
+    base: impl FnOnce(CUdevice) -> Result<Base, Code>,
+) -> Result<GpuDevice, Unavailable> {
     use DeviceAttribute as A;
     let (device, gpu, driver) = find_usable(ordinal, modules)?;
     let capability = gpu.compute_capability;
@@ -46,7 +57,7 @@ pub(crate) fn open(ordinal: u32, modules: &'static [PtxModule]) -> Result<GpuDev
             block_threads: read(A::MAX_THREADS_PER_BLOCK)?,
             shared_bytes: read(A::MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?,
         };
-        let context = Context::new(gpu, driver, device)?;
+        let context = Context::new(gpu, driver, device, base(device)?);
         Ok(GpuDevice {
             context: Arc::new(context),
             limits,

@@ -12,6 +12,7 @@ mod code;
 mod context;
 mod discovery;
 mod events;
+mod foreign;
 mod gpu;
 mod graphs;
 mod ipc;
@@ -32,4 +33,5 @@ mod sys;
 
 pub(crate) use code::compile;
 pub(crate) use discovery::gpus;
+pub(crate) use foreign::open_context;
 pub(crate) use gpu::open;

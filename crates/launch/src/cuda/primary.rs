@@ -5,9 +5,6 @@
 
 use super::sys::{self, CUcontext, CUdevice, CUstream, Code, Functions};
 
-/// `CU_STREAM_DEFAULT`: the new stream and the default stream wait for each other.
-const BLOCKING: u32 = 0;
-
 /// A reference to a primary context, and the device's own stream in it. Dropping the value destroys the stream and
 /// releases the reference.
 pub(super) struct Primary {
@@ -27,7 +24,7 @@ impl Primary {
         let mut primary = Self { device, context: sys::retain_context(device)?, stream: sys::DEFAULT_STREAM };
         // SAFETY: `primary` keeps the context.
         unsafe { sys::set_context(primary.context) }?;
-        primary.stream = sys::create_stream(BLOCKING)?;
+        primary.stream = sys::create_stream(sys::BLOCKING)?;
         Ok(primary)
     }
 

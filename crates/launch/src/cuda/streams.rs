@@ -1,5 +1,6 @@
 //! Streams of a GPU.
 
+use std::ffi::c_void;
 use std::io::Write;
 use std::sync::Arc;
 
@@ -12,12 +13,15 @@ use super::sys::{self, CUstream, Code};
 use crate::backend::{Backend, BackendEvent, BackendStream};
 use crate::error::Error;
 use crate::finished::Completion;
+use crate::interop::Owner;
 
 /// A stream in addition to the device's own one. Dropping the value destroys the stream, whose work continues. The
 /// caller must first call `finish`, or make the device's own stream wait for an event of it.
 pub(super) struct GpuStream {
     stream: CUstream,
     context: Arc<Context>,
+    /// The owner of the stream, if another library made it.
+    owner: Option<Owner>,
 }
 
 // SAFETY: any thread in which the context is current may use the stream's handle.
@@ -30,7 +34,15 @@ impl GpuStream {
     pub(super) fn new(context: &Arc<Context>) -> Result<Self, Error> {
         let stream = sys::create_stream(sys::NON_BLOCKING)
             .map_err(|code| context.error(code, || "create a stream".to_owned(), ""))?;
-        Ok(Self { stream, context: context.clone() })
+        Ok(Self { stream, context: context.clone(), owner: None })
+    }
+
+    /// Uses another library's stream of `context`.
+    ///
+    /// # Safety
+    /// The stream must live as long as `owner`.
+    pub(super) unsafe fn foreign(context: &Arc<Context>, stream: CUstream, owner: Owner) -> Self {
+        Self { stream, context: context.clone(), owner: Some(owner) }
     }
 
     pub(super) fn raw(&self) -> CUstream {
@@ -124,6 +136,10 @@ impl BackendStream for GpuStream {
         unsafe { events::wait(&self.context, self.stream, event) }
     }
 
+    fn raw(&self) -> *mut c_void {
+        self.stream.cast()
+    }
+
     fn synchronize(&self) -> Result<(), Error> {
         self.context.enter()?;
         // SAFETY: the stream exists in this context.
@@ -149,7 +165,7 @@ impl BackendStream for GpuStream {
 
 impl Drop for GpuStream {
     fn drop(&mut self) {
-        if self.context.enter().is_ok() {
+        if self.owner.is_none() && self.context.enter().is_ok() {
             // SAFETY: the stream is of this context, and `self` was its only owner.
             let _ = unsafe { sys::destroy_stream(self.stream) };
         }

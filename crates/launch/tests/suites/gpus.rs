@@ -81,7 +81,7 @@ fn add(device: &Device, amount: u32, y: &mut Buffer<u32>) -> Result<(), Error> {
 }
 
 /// Returns the GPUs, or `None` if there are none. If there is only one, the list has it twice.
-fn gpus() -> Option<Vec<Device>> {
+pub fn gpus() -> Option<Vec<Device>> {
     let open = |ordinal| Device::open(DeviceChoice::Gpu(Some(ordinal)), MODULES);
     let found = match launch::gpus() {
         Ok(found) => found,

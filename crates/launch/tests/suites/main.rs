@@ -19,6 +19,7 @@ mod gpu_streams;
 mod gpus;
 mod graphs;
 mod groups;
+mod interop;
 mod launches;
 mod modules;
 mod names;

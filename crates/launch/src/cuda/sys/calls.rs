@@ -11,7 +11,9 @@ use super::functions::*;
 pub(in crate::cuda) const DISABLE_TIMING: u32 = 2;
 pub(in crate::cuda) const INTERPROCESS: u32 = DISABLE_TIMING | 4;
 
-/// `CU_STREAM_NON_BLOCKING`: the new stream and the default stream do not wait for each other.
+/// Flags of `cuStreamCreate`. `CU_STREAM_DEFAULT`: the new stream and the default stream wait for each other.
+/// `CU_STREAM_NON_BLOCKING`: they do not.
+pub(in crate::cuda) const BLOCKING: u32 = 0;
 pub(in crate::cuda) const NON_BLOCKING: u32 = 1;
 
 /// `CU_STREAM_CAPTURE_MODE_RELAXED`.
@@ -55,7 +57,7 @@ driver_calls! { []
     /// Allocates `bytes` bytes, at least one, in the current context and returns their address.
     fn allocate(bytes: usize) -> address: u64 = 0, cuMemAlloc_v2(&mut address, bytes);
 
-    /// Creates a stream of the current context. `flags` is 0 or [`NON_BLOCKING`].
+    /// Creates a stream of the current context. `flags` is [`BLOCKING`] or [`NON_BLOCKING`].
     fn create_stream(flags: u32) -> stream: CUstream = ptr::null_mut(), cuStreamCreate(&mut stream, flags);
 
     /// Creates an event of the current context. If `flags` is 0, the event measures time.

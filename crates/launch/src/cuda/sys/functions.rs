@@ -160,6 +160,7 @@ functions! {
     cuDevicePrimaryCtxRelease_v2(CUdevice);
     cuCtxGetCurrent(*mut CUcontext);
     cuCtxSetCurrent(CUcontext);
+    cuCtxGetDevice(*mut CUdevice);
     cuCtxSynchronize();
     cuCtxEnablePeerAccess(CUcontext, c_uint);
     cuMemGetInfo_v2(*mut usize, *mut usize);

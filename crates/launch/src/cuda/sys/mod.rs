@@ -150,6 +150,14 @@ pub(super) fn current_context() -> Result<CUcontext, Code> {
     Ok(context)
 }
 
+/// Returns the device of the current context.
+pub(super) fn context_device() -> Result<CUdevice, Code> {
+    let mut device = 0;
+    // SAFETY: the function writes one integer.
+    unsafe { call!(cuCtxGetDevice(&mut device)) }?;
+    Ok(device)
+}
+
 /// Returns the free and the total number of bytes of memory of the current context's device.
 pub(super) fn memory_info() -> Result<(usize, usize), Code> {
     let (mut free, mut total) = (0, 0);

@@ -22,9 +22,11 @@ use std::ffi::{CStr, c_char, c_void};
 use std::mem;
 use std::sync::{LazyLock, Mutex, MutexGuard};
 
+use aligned::Aligned;
 use graphs::Graphs;
 use libraries::compile;
 use streams::{Operation, Streams, run};
+mod aligned;
 mod streams;
 
 const MEMORY: usize = 1 << 30;
@@ -56,7 +58,7 @@ struct State {
     /// The result that every call returns after the context was lost, or 0 before.
     lost: i32,
     /// The allocated memory, each piece with its context.
-    memory: HashMap<u64, (Box<[u8]>, usize)>,
+    memory: HashMap<u64, (Aligned, usize)>,
     /// The page-locked memory, each piece with its flags.
     page_locked: HashMap<usize, (&'static mut [u8], u32)>,
     modules: HashMap<usize, String>,
@@ -112,7 +114,7 @@ impl State {
 
     /// Returns the context that owns the memory at `address`.
     fn owner(&self, address: u64) -> Option<usize> {
-        let holds = |(start, (bytes, _)): &(&u64, &(Box<[u8]>, usize))| {
+        let holds = |(start, (bytes, _)): &(&u64, &(Aligned, usize))| {
             (**start..**start + bytes.len() as u64).contains(&address)
         };
         self.memory.iter().find(holds).map(|(_, (_, owner))| *owner)
@@ -224,8 +226,6 @@ functions! {
         }
         Ok(())
     }
-    cuCtxSetCurrent(context: usize) { CURRENT.set(context); Ok(()) }
-    cuCtxGetCurrent(context: *mut usize) { *context = CURRENT.get(); Ok(()) }
     cuMemGetInfo_v2(free: *mut usize, total: *mut usize) {
         let used = state()?.used(CURRENT.get());
         (*free, *total) = (MEMORY - used, MEMORY);
@@ -240,7 +240,7 @@ functions! {
         if bytes > MEMORY - used {
             return Err(OUT_OF_MEMORY);
         }
-        let memory = vec![0x5A; bytes].into_boxed_slice();
+        let memory = Aligned::new(0x5A, bytes);
         *address = memory.as_ptr() as u64;
         state.memory.insert(*address, (memory, CURRENT.get()));
         Ok(())
