@@ -7,7 +7,7 @@ exec </dev/null
 export CARGO_TERM_COLOR=never CARGO_INCREMENTAL=0
 unset CARGO_TARGET_DIR
 
-all='deny advisories address debian release packages platforms orders barriers'
+all='deny advisories address debian release packages platforms interop orders barriers'
 for name in "$@"; do
     if [[ " $all " != *" $name "* ]]; then
         printf 'no step is called %s: choose from %s\n' "$name" "$all" >&2
@@ -204,6 +204,16 @@ commands() (
         "$@" reduce --device sim --n 2^12 --rung shuffle && "$@" check reduce_shuffle &&
         "$@" explain reduce/shuffle --n 4096 | tail -3 && "$@" new sample && [ -f sample/kernels/src/lib.rs ]
 )
+
+# The programs that share memory with other CUDA libraries compile without CUDA. With a GPU, they run.
+interop() {
+    (
+        cd examples/interop && export CARGO_TARGET_DIR=$PWD/../../target
+        cargo clippy --locked -- -D warnings || exit
+        [ -e /dev/nvidiactl ] || exit 0
+        cargo run --locked --bin with_cudarc && cargo run --locked --bin with_cust
+    )
+}
 
 for name in $all; do
     step "$name" "$name"

@@ -48,15 +48,15 @@ fn message() -> String {
     format!(
         "{wrong}, and there is no CUDA toolkit in {}.
 
-The crate `cust` needs one of them to find libcuda. No toolkit has to be installed: an empty archive is enough, because
-the driver is loaded when the program runs. In the folder of your project's Cargo.toml:
+The crate `cust`, which the feature `cust` of `launch` uses, needs one of them to find libcuda. Without that feature
+nothing is needed. With it, no toolkit has to be installed: an empty archive is enough, because the driver is loaded when
+the program runs. In the folder of your project's Cargo.toml:
 
     mkdir -p .cargo/cuda/lib64
     printf '!<arch>\\n' > .cargo/cuda/lib64/libcuda.a
     printf '[env]\\n{VARIABLE} = {{ value = \".cargo/cuda\", relative = true, force = true }}\\n' >> .cargo/config.toml
 
-A project made by Gridstride's `host new` has these files. Cargo looks for .cargo/config.toml from the folder in which
-it is started, and not from that of --manifest-path.",
+Cargo looks for .cargo/config.toml from the folder in which it is started, and not from that of --manifest-path.",
         TOOLKITS.join(" or ")
     )
 }

@@ -23,9 +23,39 @@ fn both_projects_have_the_same_versions() {
     let read = |path: &str| fs::read_to_string(root.join(path)).unwrap().replace("\r\n", "\n");
     let (ours, other) = (read("Cargo.lock"), read("examples/own-kernel/Cargo.lock"));
     let (ours, other) = (locked(&ours), locked(&other));
-    assert!(other.iter().any(|(name, version)| *name == "cust" && version.starts_with("0.3.")), "{other:?}");
+    assert!(other.iter().all(|(name, _)| !name.starts_with("cust")), "it needs a CUDA toolkit to build: {other:?}");
     let strangers: Vec<_> = other.difference(&ours).collect();
     assert!(strangers.is_empty(), "copy Cargo.lock to examples/own-kernel and run cargo there: {strangers:?}");
+    let interop = read("examples/interop/Cargo.lock");
+    let strangers: Vec<_> = locked(&interop).difference(&ours).map(|(name, _)| *name).collect();
+    assert_eq!(strangers, ["cudarc"], "copy Cargo.lock to examples/interop and run cargo there");
+}
+
+#[test]
+fn only_the_program_needs_cust() {
+    let root = Workspace::open().unwrap().root().to_owned();
+    let uses_cust = |package: &str| {
+        let tree = xtask::workspace::cargo()
+            .args([
+                "tree",
+                "--locked",
+                "--offline",
+                "--edges",
+                "normal,build",
+                "--prefix",
+                "none",
+                "--package",
+                package,
+            ])
+            .current_dir(&root)
+            .output()
+            .unwrap();
+        assert!(tree.status.success(), "{}", String::from_utf8_lossy(&tree.stderr));
+        String::from_utf8_lossy(&tree.stdout).lines().any(|line| line.starts_with("cust_raw "))
+    };
+    let users: Vec<_> =
+        ["host", "launch", "gridstride", "life", "cuda_builder"].map(|package| uses_cust(package)).into();
+    assert_eq!(users, [cfg!(target_os = "linux"), false, false, false, false]);
 }
 
 #[test]

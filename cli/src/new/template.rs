@@ -27,8 +27,8 @@ macro_rules! files {
 }
 
 /// The paths and texts of the template.
-const FILES: [(&str, &str); 10] = files![
-    ".cargo/config.toml" ".cargo/cuda/lib64/libcuda.a" ".gitignore" "Cargo.toml.txt" "build.rs" "ci.sh"
+const FILES: [(&str, &str); 8] = files![
+    ".gitignore" "Cargo.toml.txt" "build.rs" "ci.sh"
     "kernels/Cargo.toml.txt" "kernels/build.rs" "kernels/src/lib.rs" "src/main.rs"
 ];
 
@@ -113,7 +113,9 @@ mod tests {
 
     #[test]
     fn its_owner_has_few_lines_to_own() {
-        let owned = |text: &str| text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')).count();
+        // The optimisation settings at the end are the same in every project.
+        let own = |text: &str| text.split("[profile.").next().unwrap_or_default().to_owned();
+        let owned = |text: &str| own(text).lines().filter(|line| !line.is_empty() && !line.starts_with('#')).count();
         let files = files("mine", &Crates::Git("https://host/g".to_owned()));
         let manifests = files.iter().filter(|(path, _)| path.ends_with("Cargo.toml"));
         assert_eq!(manifests.map(|(_, text)| owned(text)).sum::<usize>(), 15);

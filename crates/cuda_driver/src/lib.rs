@@ -4,7 +4,11 @@
 //! functions as one jump through a table, which [`load`] fills with the driver's addresses. A program that uses this
 //! crate needs no CUDA toolkit to build and no driver to start. If there is no driver, [`load`] returns an error.
 //!
-//! The result of a `cu…` function depends on the driver:
+//! # The feature `symbols`
+//!
+//! `cust` calls the driver's functions by name, as if they had been linked. With the feature `symbols`, which supports
+//! Linux on x86-64 and AArch64, this crate defines every such function as one jump through a table, which [`load`]
+//! fills. The result of such a function depends on the driver:
 //!
 //! | when | result |
 //! |---|---|
@@ -21,30 +25,34 @@
 
 #![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)]
 
-#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+#[cfg(any(target_os = "linux", windows))]
 mod library;
+#[cfg(not(any(target_os = "linux", windows)))]
+#[path = "unsupported.rs"]
+mod library;
+#[cfg(feature = "symbols")]
 mod symbols;
-#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+#[cfg(all(feature = "symbols", target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod trampolines;
-#[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
-mod unsupported;
 
+use std::ffi::c_void;
+use std::ptr::NonNull;
 use std::sync::OnceLock;
 
-#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
-use library::open;
-#[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
-use unsupported::open;
-
+#[cfg(feature = "symbols")]
 macro_rules! names {
     ($($name:ident)*) => {
         /// The names of all functions that this crate defines, in the order of its table.
         pub const SYMBOLS: &[&str] = &[$(stringify!($name)),*];
     };
 }
+#[cfg(feature = "symbols")]
 with_symbols!(names);
 
-/// The names of the functions without which no GPU can be used. A driver that lacks one of them is too old.
+/// The file name of the driver's library.
+pub const LIBRARY: &str = if cfg!(windows) { "nvcuda.dll" } else { "libcuda.so.1" };
+
+/// The names of the functions that every use of a GPU needs. A driver that lacks one of them is too old.
 pub const REQUIRED: &[&str] = &[
     "cuInit",
     "cuDriverGetVersion",
@@ -66,10 +74,12 @@ pub const REQUIRED: &[&str] = &[
     "cuStreamSynchronize",
 ];
 
-/// The driver that this process has loaded.
+/// The driver that this process has loaded. Its library stays loaded until the process ends.
 #[derive(Debug)]
 pub struct Driver {
     file: &'static str,
+    library: library::Library,
+    #[cfg(feature = "symbols")]
     missing: Vec<&'static str>,
 }
 
@@ -79,8 +89,13 @@ impl Driver {
         self.file
     }
 
-    /// Returns the names in [`SYMBOLS`] that this driver lacks. Calling such a function returns
-    /// `CUDA_ERROR_NOT_SUPPORTED`.
+    /// Returns the address of the driver's function `name`, or `None` if the driver lacks it.
+    pub fn function(&self, name: &str) -> Option<NonNull<c_void>> {
+        library::find(&self.library, name)
+    }
+
+    /// Returns those of [`SYMBOLS`] that this driver lacks. Calling such a function returns `CUDA_ERROR_NOT_SUPPORTED`.
+    #[cfg(feature = "symbols")]
     pub fn missing(&self) -> &[&'static str] {
         &self.missing
     }
@@ -91,22 +106,22 @@ impl Driver {
 #[non_exhaustive]
 pub enum LoadError {
     /// No driver's library is installed.
-    #[error("libcuda.so.1 not found")]
+    #[error("{LIBRARY} not found")]
     NotFound,
     /// The driver's library exists, but the dynamic linker cannot load it.
-    #[error("libcuda.so.1 cannot be loaded: {reason}")]
+    #[error("{LIBRARY} cannot be loaded: {reason}")]
     Unloadable {
         /// The dynamic linker's message.
         reason: String,
     },
-    /// The driver lacks a function of [`REQUIRED`].
-    #[error("libcuda.so.1 is too old: {missing} missing (CUDA 11.0 or later is needed)")]
+    /// The driver lacks a function that every use needs.
+    #[error("{LIBRARY} is too old: {missing} missing (CUDA 11.0 or later is needed)")]
     TooOld {
         /// The first function of [`REQUIRED`] that the driver lacks.
         missing: &'static str,
     },
-    /// This crate cannot load a driver on this platform.
-    #[error("CUDA is not supported on this platform (only Linux on x86-64 and AArch64)")]
+    /// The platform is one on which this crate cannot load a driver.
+    #[error("CUDA is not supported on this platform (only Linux and Windows)")]
     UnsupportedPlatform,
 }
 
@@ -118,13 +133,11 @@ impl std::fmt::Debug for LoadError {
 
 /// Loads the driver at the first call. Later calls, from any thread, return the same result.
 ///
-/// The driver's library stays loaded until the process ends.
-///
 /// # Errors
 ///
 /// [`LoadError`] with the reason if no driver can be used. Every `cu…` function then returns
 /// `CUDA_ERROR_NOT_INITIALIZED`.
 pub fn load() -> Result<&'static Driver, LoadError> {
     static DRIVER: OnceLock<Result<Driver, LoadError>> = OnceLock::new();
-    DRIVER.get_or_init(open).as_ref().map_err(LoadError::clone)
+    DRIVER.get_or_init(library::open).as_ref().map_err(LoadError::clone)
 }

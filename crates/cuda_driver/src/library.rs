@@ -1,17 +1,23 @@
-//! Opens the driver's library and fills the table with the addresses of its functions.
+//! Opens the driver's library and finds its functions.
 
 use std::error::Error;
 use std::ffi::c_void;
-use std::sync::atomic::Ordering;
+use std::ptr::NonNull;
 
-use libloading::Library;
+pub(crate) use libloading::Library;
 
-use crate::trampolines::{not_supported, table};
-use crate::{Driver, LoadError, REQUIRED, SYMBOLS};
+use crate::{Driver, LIBRARY, LoadError, REQUIRED};
 
 /// The files that are tried as the driver's library: first the dynamic linker's choice, then the paths on WSL 2 and
 /// NixOS.
-const FILES: &[&str] = &["libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1", "/run/opengl-driver/lib/libcuda.so.1"];
+const FILES: &[&str] = if cfg!(windows) {
+    &[LIBRARY]
+} else {
+    &[LIBRARY, "/usr/lib/wsl/lib/libcuda.so.1", "/run/opengl-driver/lib/libcuda.so.1"]
+};
+
+/// The error of Windows for a library that does not exist.
+const ERROR_MOD_NOT_FOUND: i32 = 126;
 
 pub(crate) fn open() -> Result<Driver, LoadError> {
     let mut reason = None;
@@ -22,8 +28,11 @@ pub(crate) fn open() -> Result<Driver, LoadError> {
             Ok(library) => return install(file, library),
             Err(error) => {
                 // The error's own text says only that loading failed. Its source has the dynamic linker's message.
-                let message = error.source().map_or_else(|| error.to_string(), ToString::to_string);
-                if !is_absent(file, &message) {
+                let source = error.source();
+                let message = source.map_or_else(|| error.to_string(), ToString::to_string);
+                let system = source.and_then(|source| source.downcast_ref::<std::io::Error>());
+                let is_absent_on_windows = system.and_then(|error| error.raw_os_error()) == Some(ERROR_MOD_NOT_FOUND);
+                if !is_absent_on_windows && !is_absent(file, &message) {
                     reason = reason.or(Some(message));
                 }
             }
@@ -32,33 +41,55 @@ pub(crate) fn open() -> Result<Driver, LoadError> {
     Err(reason.map_or(LoadError::NotFound, |reason| LoadError::Unloadable { reason }))
 }
 
-/// Returns true if `message`, from glibc or musl, says that `file` itself is missing and not one of its dependencies.
+/// Returns the address of the function `name` of `library`, or `None` if it has none.
+pub(crate) fn find(library: &Library, name: &str) -> Option<NonNull<c_void>> {
+    // SAFETY: the symbol is only read as an address. A caller that calls it states its type.
+    let symbol = unsafe { library.get::<*mut c_void>(name.as_bytes()) }.ok()?;
+    NonNull::new(*symbol)
+}
+
+/// Returns true if `message`, from glibc or musl, says that `file` itself is missing, and not one of its dependencies.
 fn is_absent(file: &str, message: &str) -> bool {
     message.contains("No such file or directory")
         && (message.starts_with(&format!("{file}: cannot open")) || message.contains(&format!("library {file}:")))
 }
 
-/// Fills the table from `library`, or returns an error if the library lacks a function of [`REQUIRED`].
+/// Returns the driver in `library`, or an error if the library lacks a function of [`REQUIRED`].
 fn install(file: &'static str, library: Library) -> Result<Driver, LoadError> {
-    let find = |name: &str| -> Option<*mut c_void> {
-        // SAFETY: the symbol is only stored as an address. Calls use the type that `cust_raw` declares for it.
-        let symbol = unsafe { library.get::<*mut c_void>(name.as_bytes()) }.ok()?;
-        Some(*symbol).filter(|address| !address.is_null())
-    };
-    if let Some(missing) = REQUIRED.iter().find(|name| find(name).is_none()) {
+    if let Some(missing) = REQUIRED.iter().find(|name| find(&library, name).is_none()) {
         return Err(LoadError::TooOld { missing });
     }
+    #[cfg(feature = "symbols")]
+    let missing = fill_table(&library);
+    Ok(Driver {
+        file,
+        library,
+        #[cfg(feature = "symbols")]
+        missing,
+    })
+}
+
+/// Fills the table of the functions that other crates link with. Returns the names of those that the library lacks.
+#[cfg(all(feature = "symbols", target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+fn fill_table(library: &Library) -> Vec<&'static str> {
+    use crate::trampolines::{not_supported, table};
+
     let mut missing = Vec::new();
-    for (slot, name) in table().iter().zip(SYMBOLS) {
-        let function = find(name);
+    for (slot, name) in table().iter().zip(crate::SYMBOLS) {
+        let function = find(library, name);
         if function.is_none() {
             missing.push(*name);
         }
-        slot.store(function.unwrap_or(not_supported as *mut c_void), Ordering::Release);
+        let address = function.map_or(not_supported as *mut c_void, NonNull::as_ptr);
+        slot.store(address, std::sync::atomic::Ordering::Release);
     }
-    // The table now points into the library, which must therefore never be unloaded.
-    std::mem::forget(library);
-    Ok(Driver { file, missing })
+    missing
+}
+
+/// Returns an empty list: on this platform no crate links with the functions.
+#[cfg(all(feature = "symbols", not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))))]
+fn fill_table(_library: &Library) -> Vec<&'static str> {
+    Vec::new()
 }
 
 #[cfg(test)]

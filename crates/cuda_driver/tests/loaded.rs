@@ -7,6 +7,7 @@ use std::{env, fs};
 
 use cuda_driver::{LoadError, REQUIRED};
 
+#[cfg(feature = "symbols")]
 unsafe extern "C" {
     fn cuInit(flags: u32) -> i32;
     fn cuDeviceGetCount(count: *mut i32) -> i32;
@@ -79,6 +80,29 @@ fn compile(source: &str, library: PathBuf) {
     assert!(status.success());
 }
 
+/// Checks the functions that other crates link with, after no driver was loaded.
+fn no_function_is_initialized() {
+    #[cfg(feature = "symbols")]
+    // SAFETY: no driver is loaded.
+    assert_eq!(unsafe { cuInit(0) }, 3);
+}
+
+#[test]
+fn functions_are_found_by_name() {
+    let library = |library| compile(&driver_source(""), library);
+    with_library("functions_are_found_by_name", library, || {
+        let driver = cuda_driver::load().expect("the library has all required functions");
+        assert_eq!(driver.file(), cuda_driver::LIBRARY);
+        assert!(std::ptr::eq(driver, cuda_driver::load().expect("the same driver")), "loaded twice");
+        assert_eq!(driver.function("cuCtxSetLimit"), None);
+        let init = driver.function("cuInit").expect("a function of the library");
+        // SAFETY: the function of `driver_source` has this type.
+        let init: extern "C" fn(u32) -> i32 = unsafe { std::mem::transmute(init) };
+        assert_eq!(init(2), 42);
+    });
+}
+
+#[cfg(feature = "symbols")]
 #[test]
 fn calls_reach_the_driver() {
     let library = |library| compile(&driver_source(""), library);
@@ -111,8 +135,7 @@ fn an_old_driver_is_refused() {
         let error = cuda_driver::load().expect_err("a function is missing");
         assert_eq!(error, LoadError::TooOld { missing: "cuDevicePrimaryCtxRelease_v2" });
         assert!(error.to_string().contains("too old: cuDevicePrimaryCtxRelease_v2 missing"), "{error}");
-        // SAFETY: no driver is loaded.
-        assert_eq!(unsafe { cuInit(0) }, 3);
+        no_function_is_initialized();
     });
 }
 
@@ -124,7 +147,6 @@ fn a_broken_library_differs_from_a_missing_one() {
             Err(LoadError::Unloadable { reason }) => assert!(reason.contains("libcuda.so.1"), "{reason}"),
             other => panic!("{other:?}"),
         }
-        // SAFETY: no driver is loaded.
-        assert_eq!(unsafe { cuInit(0) }, 3);
+        no_function_is_initialized();
     });
 }

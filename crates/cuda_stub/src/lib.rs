@@ -1,4 +1,5 @@
-//! Lets programs that use `cust` be linked on machines without a CUDA toolkit.
+//! Lets programs that use `cust` be linked on machines without a CUDA toolkit. Only programs with the feature `cust` of
+//! `launch` need this.
 //!
 //! `cust_raw` passes `-lcuda` to the linker. Its build script fails if there is a toolkit neither at
 //! `CUDA_LIBRARY_PATH` nor in a default folder, and the error message suggests no remedy. The build script of this

@@ -12,11 +12,14 @@ use std::any::{Any, TypeId};
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
 use std::ptr::{self, NonNull};
+use std::sync::Arc;
 use std::time::Duration;
 
 use cuda_std::{Call, DeviceStatic, KernelInfo, LaunchConfig, Params};
 
 use crate::error::Error;
+use crate::finished::Completion;
+use crate::interop::Interop;
 use crate::operation::{Operation, RecordedLaunch};
 use crate::properties::{KernelResources, Occupancy, Properties};
 
@@ -25,9 +28,8 @@ pub(crate) const HANDLE_BYTES: usize = 64;
 
 /// The operations of one device, which executes work in the order in which it is enqueued.
 ///
-/// The methods do not check addresses. The caller guarantees that all memory belongs to this device and lives while it
-/// is used.
-pub(crate) trait Backend: Any + Ipc + Send + Sync {
+/// Addresses are not checked: the caller guarantees that all memory belongs to this device and lives while it is used.
+pub(crate) trait Backend: Any + Interop + Ipc + Send + Sync {
     /// Returns the device's name: "NVIDIA H200", or "simulator".
     fn name(&self) -> &str;
 
@@ -186,8 +188,21 @@ pub(crate) trait Backend: Any + Ipc + Send + Sync {
         false
     }
 
-    /// Waits for the earlier work of this device and returns `count` new streams.
-    fn streams(&self, count: usize) -> Result<Vec<Box<dyn BackendStream + '_>>, Error>;
+    /// Waits until all bytes of earlier [`write`](Self::write)s are on the device.
+    fn finish_uploads(&self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    /// Returns a new stream, which waits for no other work.
+    fn stream(&self) -> Result<Box<dyn BackendStream>, Error>;
+
+    /// Completes `completion` when everything enqueued on this device so far, except in streams, is done.
+    fn notify(&self, completion: Arc<Completion>) -> Result<(), Error>;
+
+    /// Returns the result of work that was completed with the driver's `code`.
+    fn outcome(&self, _code: u32) -> Result<(), Error> {
+        Ok(())
+    }
 }
 
 /// Memory and events that several processes of one host share, through CUDA's IPC.
@@ -265,20 +280,52 @@ pub(crate) trait BackendStream: Send + Sync {
         element: usize,
     ) -> Result<(), Error>;
 
-    /// Launches the kernel of `call` with the parameters `params` in this stream.
+    /// Sets the `bytes` bytes from `start` on, at least one, to zero.
     ///
     /// # Safety
-    /// The views in `call` must point to this device's memory, which must live until the kernel has ended.
-    unsafe fn launch(&self, config: LaunchConfig, call: &Call<'_>, params: &Params) -> Result<(), Error>;
+    /// `start` must point to `bytes` bytes of this device's memory, which must live until they are zero.
+    unsafe fn zero(&self, start: *mut u8, bytes: usize) -> Result<(), Error>;
+
+    /// Copies a whole buffer of `bytes` bytes, at least one, to another buffer on the device.
+    ///
+    /// # Safety
+    /// `to` and `from` must each point to `bytes` bytes of this device's memory, without overlap. This memory must live
+    /// until the copy is done, and no other code may access it during the call.
+    unsafe fn copy_buffer(&self, to: *mut u8, from: *const u8, bytes: usize) -> Result<(), Error>;
+
+    /// Launches the kernel of `call` with the parameters `params` in this stream. `device` must be that of the stream.
+    ///
+    /// # Safety
+    /// The views in `call` must be of this device's memory, which must live until the kernel has ended.
+    unsafe fn launch(
+        &self,
+        device: &dyn Backend,
+        config: LaunchConfig,
+        call: &Call<'_>,
+        params: &Params,
+    ) -> Result<(), Error>;
 
     /// Records an event that completes when everything enqueued in the stream so far is done.
     fn record(&self) -> Result<BackendEvent, Error>;
+
+    /// Records an event like [`record`](Self::record). The event has no time; it can only order work.
+    fn record_order(&self) -> Result<BackendEvent, Error> {
+        self.record()
+    }
+
+    /// Completes `completion` when everything enqueued in the stream so far is done.
+    fn notify(&self, completion: Arc<Completion>) -> Result<(), Error>;
 
     /// Makes all later work of the stream wait for `event`.
     ///
     /// # Safety
     /// `event` must belong to this device or to another device of the same kind.
     unsafe fn wait(&self, event: &BackendEvent) -> Result<(), Error>;
+
+    /// Returns the driver's handle of the stream, or null in the simulator.
+    fn raw(&self) -> *mut c_void {
+        ptr::null_mut()
+    }
 
     /// Waits for everything enqueued in this stream so far.
     fn synchronize(&self) -> Result<(), Error>;
@@ -312,7 +359,8 @@ pub(crate) struct Allocated {
     pub(crate) on_device: Option<*mut u8>,
     /// The address of the first byte for the host, if it may access it.
     pub(crate) on_host: Option<NonNull<u8>>,
-    _owner: Box<dyn Send + Sync>,
+    /// The back end's own value.
+    pub(crate) owner: Box<dyn Any + Send + Sync>,
 }
 
 // SAFETY: the type has only raw pointers, and each access through them is `unsafe` with its own conditions.
@@ -327,7 +375,7 @@ impl Allocated {
         on_host: Option<NonNull<u8>>,
         owner: impl Send + Sync + 'static,
     ) -> Self {
-        Self { on_device, on_host, _owner: Box::new(owner) }
+        Self { on_device, on_host, owner: Box::new(owner) }
     }
 }
 

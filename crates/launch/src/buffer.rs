@@ -128,10 +128,16 @@ impl<T: DeviceCopy> Buffer<T> {
     /// [`Error::OutOfHostMemory`] if the elements do not fit into host memory; [`Error::ContextLost`] when an earlier
     /// launch failed.
     pub fn download(&self) -> Result<Vec<T>, Error> {
-        let mut data: Vec<T> = Vec::new();
+        let mut data = self.room()?;
+        self.append_to(&mut data, 0, self.len)?;
+        Ok(data)
+    }
+
+    /// Returns an empty vector with capacity for all elements.
+    pub(crate) fn room(&self) -> Result<Vec<T>, Error> {
+        let mut data = Vec::new();
         data.try_reserve_exact(self.len)
             .map_err(|_| Error::OutOfHostMemory { requested_bytes: self.byte_len() as u64 })?;
-        self.append_to(&mut data, 0, self.len)?;
         Ok(data)
     }
 
@@ -296,6 +302,15 @@ impl<T: DeviceCopy> Buffer<T> {
         Ok(())
     }
 
+    /// Makes a buffer of `len` elements, which `memory` holds.
+    pub(crate) fn of_memory(memory: Memory, len: usize) -> Self {
+        Self { memory, len, elements: PhantomData }
+    }
+
+    pub(crate) fn into_memory(self) -> Memory {
+        self.memory
+    }
+
     pub(crate) fn memory_id(&self) -> MemoryId {
         self.memory.id()
     }
@@ -304,11 +319,11 @@ impl<T: DeviceCopy> Buffer<T> {
         self.len * size_of::<T>()
     }
 
-    fn pointer(&self) -> *mut T {
+    pub(crate) fn pointer(&self) -> *mut T {
         self.memory.address().map_or(ptr::dangling_mut(), <*mut u8>::cast)
     }
 
-    fn check_len(&self, what: &'static str, other: usize) -> Result<(), Error> {
+    pub(crate) fn check_len(&self, what: &'static str, other: usize) -> Result<(), Error> {
         if other == self.len { Ok(()) } else { Err(Error::LengthMismatch { what, buffer: self.len, other }) }
     }
 }

@@ -39,7 +39,9 @@ pub(crate) unsafe fn copy_all(
         let device = mixed.target.name().to_owned();
         return Err(Error::WrongDevice { what: "a copy between a GPU and the simulator".to_owned(), device });
     }
-    // The pairs of different devices between which elements are copied, each pair once.
+    let devices = || copies.iter().flat_map(|copy| [copy.target, copy.source]);
+    devices().try_for_each(Device::join_streams)?;
+    // The pairs of different devices that copy from one to the other, each pair once.
     let mut pairs: Vec<(&Device, &Device)> = Vec::new();
     for &PeerCopy { target, source, .. } in copies {
         let is_known = pairs.iter().any(|(to, from)| to.id() == target.id() && from.id() == source.id());
@@ -62,7 +64,7 @@ pub(crate) unsafe fn copy_all(
             let _ = target.synchronize();
         }
     }
-    result
+    result.and_then(|()| devices().try_for_each(Device::fork_streams))
 }
 
 /// Checks that no target overlaps a source or another target.

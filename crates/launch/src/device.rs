@@ -30,6 +30,7 @@ use crate::choice::DeviceChoice;
 use crate::cuda;
 use crate::error::{Error, Launched};
 use crate::module::PtxModule;
+use crate::open_stream::QueueStreams;
 use crate::ordering::{self, Actor, StreamAccess, StreamWork};
 use crate::properties::{Gpu, KernelResources, Occupancy, Properties};
 use crate::simulated::SimulatedDevice;
@@ -48,6 +49,8 @@ struct Inner<B: ?Sized> {
     /// The actor in the race checker that represents the device's own queue, or `None` if the device does not check
     /// streams.
     queue: Option<Actor>,
+    /// The streams in which queues may enqueue work.
+    streams: QueueStreams,
     backend: B,
 }
 
@@ -131,10 +134,10 @@ impl Device {
         match choice {
             DeviceChoice::Sim => Ok(Self::simulated(Simulator::new())),
             DeviceChoice::Gpu(ordinal) => cuda::open(ordinal.unwrap_or(0), modules)
-                .map(|gpu| Self::new(gpu, DeviceId::gpu, None))
+                .map(Self::of_gpu)
                 .map_err(|reason| Error::NoDevice { choice: choice.into(), reason }),
             DeviceChoice::Auto => Ok(match cuda::open(0, modules) {
-                Ok(gpu) => Self::new(gpu, DeviceId::gpu, None),
+                Ok(gpu) => Self::of_gpu(gpu),
                 Err(reason) => {
                     let what = if reason.is_absence() { "no GPU" } else { "the GPU cannot be used" };
                     let note = Some(format!("{what}: {reason}"));
@@ -154,10 +157,16 @@ impl Device {
         Self::new(SimulatedDevice::new(simulator).with_memory(bytes), DeviceId::simulated, None)
     }
 
+    /// Returns the device for an open GPU.
+    pub(crate) fn of_gpu(gpu: impl Backend + 'static) -> Self {
+        Self::new(gpu, DeviceId::gpu, None)
+    }
+
     fn new(backend: impl Backend + 'static, id: fn(u32) -> DeviceId, note: Option<String>) -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let queue = backend.checks_streams().then(Actor::begin);
-        Self(Arc::new(Inner { id: id(NEXT.fetch_add(1, Ordering::Relaxed)), note, queue, backend }))
+        let (id, streams) = (id(NEXT.fetch_add(1, Ordering::Relaxed)), QueueStreams::default());
+        Self(Arc::new(Inner { id, note, queue, streams, backend }))
     }
 
     #[inline]
@@ -174,6 +183,11 @@ impl Device {
     /// check streams.
     pub(crate) fn queue_actor(&self) -> Option<Actor> {
         self.0.queue
+    }
+
+    #[inline]
+    pub(crate) fn queue_streams(&self) -> &QueueStreams {
+        &self.0.streams
     }
 
     /// Records in the race checker that the host waits for all work of the device, except work in streams.
@@ -279,9 +293,9 @@ impl Device {
         match self.0.queue {
             Some(queue) if Actor::are_streams_open() => {
                 let stream_access = StreamAccess::new(StreamWork::Launch(call.info()), None, Location::caller());
-                let reader = self.backend().streams(1)?;
-                // SAFETY: `encode` has checked that every region is in this device's memory.
-                unsafe { ordering::launch(queue, &*reader[0], stream_access, params.regions().as_slice(), launch) }
+                let reader = self.backend().stream()?;
+                // SAFETY: `encode` has checked that every region is of this device's memory.
+                unsafe { ordering::launch(queue, &*reader, stream_access, params.regions().as_slice(), launch) }
             }
             _ => launch(),
         }
@@ -302,12 +316,14 @@ impl Device {
         Ok(())
     }
 
-    /// Waits until everything enqueued so far is done and the output of its kernels is printed.
+    /// Waits until everything enqueued so far is done and the output of its kernels is printed. This includes the work
+    /// of every [`OwnedStream`](crate::OwnedStream), but not the work of streams in a scope.
     ///
     /// # Errors
     ///
     /// [`Error::ContextLost`] when an earlier launch failed.
     pub fn synchronize(&self) -> Result<(), Error> {
+        self.join_streams()?;
         self.note_waits();
         self.backend().synchronize()
     }

@@ -154,6 +154,17 @@ pub enum Error {
     /// enqueued later is not executed. A launch is executed nevertheless if only its execution shows what it writes.
     #[error("{0}")]
     StreamRace(Box<StreamRace>),
+    /// The address of another library's memory is not aligned.
+    #[error(
+        "the memory at {address:#x} cannot be used: its address must be a multiple of {alignment}; pass the start of an \
+        allocation, or a view of its elements"
+    )]
+    Misaligned {
+        /// The address that was passed.
+        address: usize,
+        /// The alignment in bytes that the address must have.
+        alignment: usize,
+    },
     /// The source and the destination of a copy overlap.
     #[error("source and destination of the copy overlap: copy in pieces, or through another buffer")]
     Overlap,
@@ -185,7 +196,13 @@ pub enum Error {
         /// The kind of access: "reads" or "writes".
         how: &'static str,
     },
-    /// No PTX was passed for this kernel, so only the simulator can run it.
+    /// A queue that records its work for a graph was used for an operation that needs the work to run.
+    #[error("cannot {what} while the work is recorded for a graph: do it before or after the recording")]
+    Recording {
+        /// The operation, such as "download".
+        what: &'static str,
+    },
+    /// No PTX was passed for this kernel, so that only the simulator can run it.
     #[error(
         "there is no PTX for kernel `{kernel}` of `{module}`: pass Device::open a PtxModule whose path is \
         `{module}` or a module that contains it"

@@ -8,8 +8,8 @@ use crate::device::Device;
 use crate::error::Error;
 use crate::ordering::{self, Clock};
 
-/// A point in the work of a stream, made by [`Stream::record`](crate::Stream::record). An event may outlive the scope
-/// of the stream.
+/// A point in the work of a queue or stream, made by [`Queue::record`](crate::Queue::record) or
+/// [`Stream::record`](crate::Stream::record). An event may outlive its stream: it borrows nothing.
 pub struct Event {
     pub(crate) event: BackendEvent,
     /// The event's vector clock in the race checker, which states which work is done when the event completes. `None`

@@ -61,7 +61,10 @@ impl HostMemory {
 
 impl Drop for HostMemory {
     fn drop(&mut self) {
-        // A later allocation may get the same address, so the race checker must forget the accesses to it.
+        if self.allocated.is_some() {
+            self.device.join_streams_to_free();
+        }
+        // The address may be allocated again, as for a device's memory.
         if let (Some(start), Some(_)) = (self.start(), self.device.queue_actor()) {
             ordering::forget(&(start.addr().get()..start.addr().get() + self.bytes));
         }

@@ -193,9 +193,11 @@ impl<T: Element> Buffer<T> {
         let to = self.view_mut().as_ptr().wrapping_add(at);
         let from = source.memory.start.wrapping_add(range.start * size_of::<T>());
         let bytes = range.len() * size_of::<T>();
+        self.device().join_streams()?;
         // SAFETY: both buffers have these elements, for which any bits are valid. No view of this buffer exists,
         // because it is borrowed mutably.
-        unsafe { self.device().backend().copy_opened(to.cast(), from, bytes) }
+        unsafe { self.device().backend().copy_opened(to.cast(), from, bytes) }?;
+        self.device().fork_streams()
     }
 }
 

@@ -102,6 +102,10 @@
 //! # }
 //! ```
 //!
+//! An [`OwnedStream`] belongs to no scope. A struct can keep it, and a task can await its work:
+//! `stream.queue().finished().await`. A [`Queue`] enqueues work on a device, in a stream or in a graph, so a function
+//! that takes a queue works for all of them.
+//!
 //! A [`MappedBuffer`] is host memory that kernels access in place.
 //!
 //! # Graphs
@@ -236,10 +240,7 @@
 //! ```
 
 #![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)]
-#![cfg_attr(
-    not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))),
-    allow(dead_code, reason = "only the GPU back end uses some items")
-)]
+#![cfg_attr(not(any(target_os = "linux", windows)), allow(dead_code, reason = "only the GPU back end uses some items"))]
 
 mod backend;
 mod bare;
@@ -248,25 +249,29 @@ mod checked;
 mod choice;
 mod compiling;
 mod copies;
-#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+#[cfg(any(target_os = "linux", windows))]
 mod cuda;
-#[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
+#[cfg(not(any(target_os = "linux", windows)))]
 #[path = "no_cuda.rs"]
 mod cuda;
 mod device;
 mod error;
 mod event;
+mod finished;
 mod graph;
 mod group;
 mod group_choice;
 mod host_memory;
+mod interop;
 mod ipc;
 mod limits;
 mod mapped;
 mod memory;
 mod module;
+mod open_stream;
 mod operation;
 mod ordering;
+mod owned_stream;
 mod part;
 mod pinned;
 mod properties;
@@ -279,6 +284,7 @@ mod scope;
 mod simulated;
 mod simulated_ipc;
 mod simulated_memory;
+mod simulated_stream;
 mod split;
 mod statics;
 mod stream;
@@ -298,6 +304,7 @@ pub use cuda_std::{Call, DeviceCopy, Dim3, Element, Kernel, KernelInfo, LaunchCo
 pub use device::{Device, checked_devices, checked_devices_strict, compile_beside, gpus};
 pub use error::{Error, Launched};
 pub use event::Event;
+pub use finished::Finished;
 pub use graph::Graph;
 pub use group::{Group, checked_groups};
 pub use group_choice::{GroupChoice, ParseGroupChoiceError};
@@ -305,6 +312,7 @@ pub use ipc::{IpcBuffer, IpcEvent, IpcHandle, OpenedBuffer, OpenedEvent};
 pub use mapped::MappedBuffer;
 pub use module::{PtxImage, PtxModule};
 pub use ordering::{StreamAccess, StreamRace, StreamWork};
+pub use owned_stream::OwnedStream;
 pub use part::BufferPart;
 pub use pinned::PinnedBuffer;
 pub use properties::{Gpu, KernelResources, Occupancy, Properties};

@@ -42,17 +42,31 @@ impl Memory {
     /// Allocates `bytes` bytes on `device` with unspecified contents.
     pub(crate) fn new(device: &Device, bytes: usize) -> Result<Self, Error> {
         let allocated = if bytes == 0 { None } else { Some(device.backend().allocate(bytes)?) };
+        Self::of_allocated(device, bytes, allocated)
+    }
+
+    /// Makes the value for `bytes` bytes that the back end has allocated. Later work may use them in every queue.
+    pub(crate) fn of_allocated(device: &Device, bytes: usize, allocated: Option<Allocated>) -> Result<Self, Error> {
+        device.fork_streams()?;
         Ok(Self { allocated, bytes, id: MemoryId::new(), device: device.clone() })
     }
 
-    /// Allocates a workspace of `bytes` bytes for the owner type `of`. Its contents are those of the last dropped
-    /// workspace of this type and size, or zeros if there is none.
+    /// Gives up the memory without freeing it.
+    pub(crate) fn release(mut self) {
+        if let Some(allocated) = self.allocated.take() {
+            self.device.join_streams_to_free();
+            self.device.backend().release(allocated, self.bytes);
+        }
+    }
+
+    /// Allocates `bytes` bytes as a workspace of the type `of`. They are zeros, or the contents that the last workspace
+    /// of this type and size had when it was dropped.
     pub(crate) fn workspace(device: &Device, bytes: usize, of: TypeId) -> Result<Self, Error> {
         if bytes == 0 {
             return Self::new(device, bytes);
         }
         let (allocated, is_new) = device.backend().allocate_workspace(bytes, of)?;
-        let mut memory = Self { allocated: Some(allocated), bytes, id: MemoryId::new(), device: device.clone() };
+        let mut memory = Self::of_allocated(device, bytes, Some(allocated))?;
         if is_new {
             memory.zero()?;
         }
@@ -76,30 +90,32 @@ impl Memory {
 
     /// Sets all bytes of this memory to zero.
     pub(crate) fn zero(&mut self) -> Result<(), Error> {
-        match self.address() {
-            // SAFETY: the memory has `self.bytes` bytes. No view of it exists, because `self` is borrowed mutably.
-            Some(start) => unsafe { self.device.backend().zero(start, self.bytes) },
-            None => Ok(()),
-        }
+        let Some(start) = self.address() else { return Ok(()) };
+        self.device.join_streams()?;
+        // SAFETY: the memory has `self.bytes` bytes. No view of it exists, because `self` is borrowed mutably.
+        unsafe { self.device.backend().zero(start, self.bytes) }?;
+        self.device.fork_streams()
     }
 
     /// Copies all bytes of `source` to this memory. Both must have the same size and device.
     pub(crate) fn copy_from(&mut self, source: &Memory) -> Result<(), Error> {
         assert_eq!(source.bytes, self.bytes);
-        match (self.address(), source.address()) {
-            // SAFETY: both have `self.bytes` bytes. They differ, because `self` is borrowed mutably; the borrow of
-            // `source` excludes writes to it.
-            (Some(to), Some(from)) => unsafe { self.device.backend().copy(to, from, self.bytes) },
-            _ => Ok(()),
-        }
+        let (Some(to), Some(from)) = (self.address(), source.address()) else { return Ok(()) };
+        self.device.join_streams()?;
+        // SAFETY: both have `self.bytes` bytes. They differ, because `self` is borrowed mutably; the borrow of `source`
+        // excludes writes to it.
+        unsafe { self.device.backend().copy(to, from, self.bytes) }?;
+        self.device.fork_streams()
     }
 
     /// Copies `data` to this memory, starting at byte `at`. The bytes must exist.
     pub(crate) fn write_at(&mut self, at: usize, data: &[MaybeUninit<u8>]) -> Result<(), Error> {
         let Some(start) = self.address_of(&(at..at + data.len())) else { return Ok(()) };
+        self.device.join_streams()?;
         self.device.note_waits();
         // SAFETY: `place` has checked that the bytes exist. No view of them exists, because `self` is borrowed mutably.
-        unsafe { self.device.backend().write(start, data) }
+        unsafe { self.device.backend().write(start, data) }?;
+        self.device.fork_streams_after_upload()
     }
 
     /// Copies the bytes `range` of this memory to `target`. The bytes must exist.
@@ -108,6 +124,7 @@ impl Memory {
     /// `target` must be valid for writes of `range.len()` bytes.
     pub(crate) unsafe fn read_range(&self, range: Range<usize>, target: *mut u8) -> Result<(), Error> {
         let Some(start) = self.address_of(&range) else { return Ok(()) };
+        self.device.join_streams()?;
         self.device.note_waits();
         // SAFETY: `place` has checked that the bytes exist, and the caller guarantees `target`. The borrow of `self`
         // excludes writes to them.
@@ -134,8 +151,10 @@ impl Memory {
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        // The memory is freed after the device's queue has finished with it. A later allocation may then get the same
-        // address.
+        if self.allocated.is_some() {
+            self.device.join_streams_to_free();
+        }
+        // The memory is freed after the device's queue has finished with it. The address may then be allocated again.
         if let (Some(start), Some(_)) = (self.address(), self.device.queue_actor()) {
             ordering::forget(&(start.addr()..start.addr() + self.bytes));
         }

@@ -7,12 +7,12 @@
 //! the device's own stream and for the default stream.
 
 use std::slice;
+use std::sync::Arc;
 
-use crate::backend::BackendStream;
 use crate::device::Device;
 use crate::error::Error;
 use crate::group::Group;
-use crate::ordering::Actor;
+use crate::open_stream::OpenStream;
 use crate::stream::Stream;
 
 impl Device {
@@ -90,28 +90,28 @@ fn with_capacity<'scope, 'env>(count: usize) -> Result<Vec<Stream<'scope, 'env>>
 
 /// The open streams of a scope. Dropping the value waits for all their work, even during a panic.
 struct OpenStreams<'d> {
+    devices: &'d [Device],
     /// The streams of each device, in the order of the devices.
-    streams: Vec<Vec<OpenStream<'d>>>,
+    streams: Vec<Vec<Arc<OpenStream>>>,
     are_finished: bool,
-}
-
-struct OpenStream<'d> {
-    stream: Box<dyn BackendStream + 'd>,
-    /// The actor in the race checker that represents this stream, or `None` if its device does not check streams.
-    actor: Option<Actor>,
 }
 
 impl<'d> OpenStreams<'d> {
     /// Waits for the earlier work of `devices` and opens `count` streams on each device.
     fn open(devices: &'d [Device], count: usize) -> Result<Self, Error> {
-        let open = |device: &'d Device| -> Result<_, Error> {
-            device.note_waits();
-            let streams = device.backend().streams(count)?.into_iter();
-            let actor = || device.backend().checks_streams().then(Actor::begin_stream);
-            Ok(streams.map(|stream| OpenStream { stream, actor: actor() }).collect())
-        };
-        let streams = devices.iter().map(open).collect::<Result<_, _>>()?;
-        Ok(Self { streams, are_finished: false })
+        // Dropped after an error, too, so that the streams that are open are finished.
+        let mut open = Self { devices, streams: Vec::new(), are_finished: false };
+        for (member, device) in devices.iter().enumerate() {
+            device.synchronize()?;
+            // A copy of pageable memory may have returned before its last bytes were on the device.
+            device.backend().finish_uploads()?;
+            open.streams.push(Vec::new());
+            for number in 0..count {
+                let stream = OpenStream::new(device, device.backend().stream()?, (member, number));
+                open.streams[member].push(Arc::new(stream));
+            }
+        }
+        Ok(open)
     }
 
     fn of_member<'scope, 'env: 'scope>(
@@ -119,10 +119,7 @@ impl<'d> OpenStreams<'d> {
         member: usize,
         devices: &'scope [Device],
     ) -> impl Iterator<Item = Stream<'scope, 'env>> {
-        self.streams[member]
-            .iter()
-            .enumerate()
-            .map(move |(number, open)| Stream::new(devices, member, number, &*open.stream, open.actor))
+        self.streams[member].iter().map(move |open| Stream::new(devices, member, open))
     }
 
     fn finish(mut self) -> Result<(), Error> {
@@ -132,9 +129,10 @@ impl<'d> OpenStreams<'d> {
 
     /// Waits for all streams of the scope and returns the first error.
     fn wait(&self) -> Result<(), Error> {
-        let streams = || self.streams.iter().flatten();
-        let result = streams().map(|open| open.stream.finish()).fold(Ok(()), Result::and);
-        streams().filter_map(|open| open.actor).for_each(Actor::end_stream);
+        let streams =
+            || self.devices.iter().zip(&self.streams).flat_map(|(device, of)| of.iter().map(move |of| (device, of)));
+        let result = streams().map(|(_, open)| open.finish()).fold(Ok(()), Result::and);
+        streams().for_each(|(device, open)| device.forget_queue(open));
         result
     }
 }

@@ -1,9 +1,10 @@
 //! Implements the trait `Backend` for the simulator.
 
 use std::any::Any;
+use std::collections::HashMap;
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use cuda_std::{Call, DeviceStatic, KernelInfo, LaunchConfig, Params};
@@ -12,11 +13,14 @@ use simt::memory::{self, Allocation};
 
 use crate::backend::{Allocated, Backend, BackendEvent, BackendStream, Executable, PageLock};
 use crate::error::Error;
+use crate::finished::Completion;
+use crate::interop::Interop;
 use crate::limits::{Limits, check};
 use crate::operation::{Operation, RecordedLaunch};
 use crate::properties::{KernelResources, Occupancy, Properties};
 use crate::reporting;
 use crate::simulated_memory::{MemoryLimit, NAME, allocate, out_of_memory};
+use crate::simulated_stream::{SimulatedStream, load_all, store_all};
 
 /// The number of bytes of shared memory that a block may use on a GPU without raising the kernel's limit.
 const SHARED_BYTES_PER_BLOCK: u32 = 48 * 1024;
@@ -27,17 +31,19 @@ const THREADS_PER_MULTIPROCESSOR: u32 = 2048;
 /// The simulator as a device. The work of a call is done when the call returns.
 #[derive(Clone)]
 pub(crate) struct SimulatedDevice {
-    simulator: Simulator,
+    pub(crate) simulator: Simulator,
     /// The time at which the device's clock started.
     start: Instant,
     /// The limit of the device's memory, or `None` if there is no limit.
     limit: Option<Arc<MemoryLimit>>,
+    /// The memory that buffers have given up, by its address, with its size in bytes.
+    released: Arc<Mutex<HashMap<usize, (Allocated, usize)>>>,
 }
 
 impl SimulatedDevice {
     pub(crate) fn new(simulator: Simulator) -> Self {
         let simulator = simulator.with_own_statics().with_reporter(reporting::report);
-        Self { simulator, start: Instant::now(), limit: None }
+        Self { simulator, start: Instant::now(), limit: None, released: Arc::default() }
     }
 
     /// Limits the device's memory to `bytes` bytes.
@@ -46,14 +52,14 @@ impl SimulatedDevice {
     }
 
     /// Returns `other` as a simulated device, or an error if it is a GPU.
-    fn same_kind<'b>(&self, other: &'b dyn Backend) -> Result<&'b Self, Error> {
+    pub(crate) fn same_kind<'b>(&self, other: &'b dyn Backend) -> Result<&'b Self, Error> {
         let wrong = || Error::WrongDevice { what: "a copy".to_owned(), device: NAME.to_owned() };
         (other as &dyn Any).downcast_ref().ok_or_else(wrong)
     }
 
     /// Reports to the checker that the host has copied bytes from memory of `source`. The copied bytes count as
     /// initialised if the original bytes do.
-    fn note_copied_from(&self, source: &Simulator, to: usize, from: usize, bytes: usize) {
+    pub(crate) fn note_copied_from(&self, source: &Simulator, to: usize, from: usize, bytes: usize) {
         if source.is_written(from, bytes) {
             return self.simulator.note_written(to, bytes);
         }
@@ -245,8 +251,35 @@ impl Backend for SimulatedDevice {
         self.simulator.checks().is_some()
     }
 
-    fn streams(&self, count: usize) -> Result<Vec<Box<dyn BackendStream + '_>>, Error> {
-        Ok((0..count).map(|_| Box::new(SimulatedStream(self)) as _).collect())
+    fn stream(&self) -> Result<Box<dyn BackendStream>, Error> {
+        Ok(Box::new(SimulatedStream(self.clone())))
+    }
+
+    fn notify(&self, completion: Arc<Completion>) -> Result<(), Error> {
+        completion.complete(0);
+        Ok(())
+    }
+}
+
+impl Interop for SimulatedDevice {
+    fn owner_name(&self) -> String {
+        format!("the {NAME}")
+    }
+
+    fn release(&self, allocated: Allocated, bytes: usize) {
+        let address = allocated.on_device.map_or(0, <*mut u8>::addr);
+        self.released.lock().unwrap_or_else(PoisonError::into_inner).insert(address, (allocated, bytes));
+    }
+
+    unsafe fn adopt(&self, start: *mut u8, bytes: usize) -> Result<Allocated, Error> {
+        let mut released = self.released.lock().unwrap_or_else(PoisonError::into_inner);
+        match released.remove(&start.addr()) {
+            Some((allocated, size)) if size == bytes => Ok(allocated),
+            other => {
+                released.extend(other.map(|other| (start.addr(), other)));
+                Err(has_no("memory but that which `Buffer::into_raw` of the same device returned, whole"))
+            }
+        }
     }
 }
 
@@ -271,107 +304,5 @@ impl Executable for SimulatedOperations {
             // SAFETY: `Executable::launch` requires the conditions of `Backend::copy`.
             Operation::Copy { to, from, bytes } => unsafe { device.copy(*to, *from, *bytes) },
         })
-    }
-}
-
-/// Divides `$bytes` bytes into words and evaluates `$copy` for each word. A word has the greatest width, up to 8 bytes,
-/// that divides `$element`, the size of an element. Kernels access the elements by words of at most this width.
-macro_rules! for_each_word {
-    ($bytes:ident, $element:ident, $offset:ident, $Word:ident => $copy:expr) => {{
-        macro_rules! words {
-            ($word:ty) => {{
-                type $Word = $word;
-                for $offset in (0..$bytes).step_by(size_of::<$Word>()) {
-                    $copy
-                }
-            }};
-        }
-        match $element.trailing_zeros() {
-            0 => words!(u8),
-            1 => words!(u16),
-            2 => words!(u32),
-            _ => words!(u64),
-        }
-    }};
-}
-
-/// Copies `bytes` bytes of host memory at `from` to `to` by atomic stores, because other threads may access them too.
-///
-/// # Safety
-/// `to` and `from` must be valid for `bytes` bytes, and those at `from` must be initialised. `to` must be aligned to
-/// the elements.
-unsafe fn store_all(to: *mut u8, from: *const u8, bytes: usize, element: usize) {
-    for_each_word!(bytes, element, offset, Word => {
-        // SAFETY: the words divide the elements, so that all are within both ranges and aligned in `to`.
-        unsafe { memory::store(to.add(offset).cast(), from.add(offset).cast::<Word>().read_unaligned()) }
-    });
-}
-
-/// Copies `bytes` bytes at `from` to host memory at `to` by atomic loads, because other threads may access them too.
-///
-/// # Safety
-/// The same conditions as for [`store_all`], except that `from` instead of `to` must be aligned to the elements.
-unsafe fn load_all(to: *mut u8, from: *const u8, bytes: usize, element: usize) {
-    for_each_word!(bytes, element, offset, Word => {
-        // SAFETY: the words divide the elements, so that all are within both ranges and aligned in `from`.
-        unsafe { to.add(offset).cast::<Word>().write_unaligned(memory::load(from.add(offset).cast())) }
-    });
-}
-
-/// A stream that executes work as soon as it is enqueued.
-struct SimulatedStream<'d>(&'d SimulatedDevice);
-
-impl BackendStream for SimulatedStream<'_> {
-    unsafe fn upload(&self, to: *mut u8, from: *const u8, bytes: usize, element: usize) -> Result<(), Error> {
-        // SAFETY: `BackendStream::upload` requires valid, aligned addresses. Elements that streams copy have no
-        // padding.
-        unsafe { store_all(to, from, bytes, element) };
-        self.0.simulator.note_written(to.addr(), bytes);
-        Ok(())
-    }
-
-    unsafe fn download(&self, to: *mut u8, from: *const u8, bytes: usize, element: usize) -> Result<(), Error> {
-        // SAFETY: `BackendStream::download` requires valid, aligned addresses. Elements that streams copy have no
-        // padding.
-        unsafe { load_all(to, from, bytes, element) };
-        Ok(())
-    }
-
-    unsafe fn copy(
-        &self,
-        (to, target): (*mut u8, &dyn Backend),
-        (from, source): (*const u8, &dyn Backend),
-        bytes: usize,
-        element: usize,
-    ) -> Result<(), Error> {
-        let (target, source) = (self.0.same_kind(target)?, self.0.same_kind(source)?);
-        for_each_word!(bytes, element, offset, Word => {
-            // SAFETY: `BackendStream::copy` requires valid, aligned addresses. The words divide the elements, so that
-            // all are within both ranges and aligned. Elements that streams copy have no padding.
-            unsafe { memory::store(to.add(offset).cast(), memory::load(from.add(offset).cast::<Word>())) }
-        });
-        target.note_copied_from(&source.simulator, to.addr(), from.addr(), bytes);
-        Ok(())
-    }
-
-    unsafe fn launch(&self, config: LaunchConfig, call: &Call<'_>, params: &Params) -> Result<(), Error> {
-        // SAFETY: `BackendStream::launch` has the same requirements.
-        unsafe { self.0.launch(config, call, params) }
-    }
-
-    fn record(&self) -> Result<BackendEvent, Error> {
-        self.0.record()
-    }
-
-    unsafe fn wait(&self, _moment: &BackendEvent) -> Result<(), Error> {
-        Ok(())
-    }
-
-    fn synchronize(&self) -> Result<(), Error> {
-        Ok(())
-    }
-
-    fn finish(&self) -> Result<(), Error> {
-        Ok(())
     }
 }

@@ -4,15 +4,17 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Range;
 use std::panic::Location;
+use std::sync::Arc;
 
-use cuda_std::{Call, DeviceId, Element, Global, GlobalMut, LaunchConfig, Params};
+use cuda_std::{Call, DeviceId, Element, Global, GlobalMut, LaunchConfig};
 
-use crate::backend::BackendStream;
 use crate::device::Device;
 use crate::error::Error;
 use crate::event::Event;
-use crate::ordering::{self, Actor, StreamAccess, StreamWork};
+use crate::open_stream::OpenStream;
+use crate::ordering::StreamWork;
 use crate::part::BufferPart;
+use crate::queue::Queue;
 use crate::view::{Region, View};
 
 /// A queue of copies and launches, made by [`Device::streams`] or [`Group::streams`](crate::Group::streams). The work
@@ -60,34 +62,28 @@ pub struct Stream<'scope, 'env: 'scope> {
     device: &'scope Device,
     /// The devices of all streams in the scope.
     devices: &'scope [Device],
-    stream: &'scope dyn BackendStream,
-    /// The index of the device in `devices`, and the index of the stream among the streams of that device.
-    number: (usize, usize),
-    /// The actor in the race checker that represents this stream, or `None` if the device does not check streams.
-    actor: Option<Actor>,
+    open: &'scope Arc<OpenStream>,
     /// Makes both lifetimes invariant, as they are in [`std::thread::Scope`].
     scope: PhantomData<&'scope mut &'scope ()>,
     environment: PhantomData<&'env mut &'env ()>,
 }
 
 impl<'scope, 'env> Stream<'scope, 'env> {
-    /// Creates the handle of stream `number` of the device with index `member` in `devices`.
-    pub(crate) fn new(
-        devices: &'scope [Device],
-        member: usize,
-        number: usize,
-        stream: &'scope dyn BackendStream,
-        actor: Option<Actor>,
-    ) -> Self {
-        Self {
-            device: &devices[member],
-            devices,
-            stream,
-            number: (member, number),
-            actor,
-            scope: PhantomData,
-            environment: PhantomData,
-        }
+    /// Makes the handle of `open`, a stream of the device with index `member` in `devices`.
+    pub(crate) fn new(devices: &'scope [Device], member: usize, open: &'scope Arc<OpenStream>) -> Self {
+        Self { device: &devices[member], devices, open, scope: PhantomData, environment: PhantomData }
+    }
+
+    /// Returns the queue that enqueues work in this stream, for the algorithms and other functions that take a queue.
+    /// The memory of that work is not borrowed until the end of the scope, as an
+    /// [`OwnedStream`](crate::OwnedStream) describes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ContextLost`] when an earlier launch failed.
+    pub fn queue(&self) -> Result<Queue<'scope>, Error> {
+        self.device.use_as_queue(self.open)?;
+        Ok(Queue::of_stream(self.device, self.open))
     }
 
     /// Returns the device that executes the work of this stream.
@@ -105,11 +101,15 @@ impl<'scope, 'env> Stream<'scope, 'env> {
     #[track_caller]
     pub fn upload<T: Element>(&self, view: GlobalMut<'scope, T>, from: &'scope [T]) -> Result<(), Error> {
         self.check("upload", view.len(), from.len(), view.device())?;
-        self.note(&[(bytes_at(view.as_ptr().cast(), size_of_val(from)), StreamWork::Upload, true)])?;
-        // SAFETY: `check` has checked that the view points to this device's memory and has as many elements as `from`.
-        // The view is aligned. The view and `from` live for `'scope`, which ends after the copy, and `from` is
-        // borrowed.
-        unsafe { self.stream.upload(view.as_ptr().cast(), from.as_ptr().cast(), size_of_val(from), size_of::<T>()) }
+        self.open.note(
+            &[(bytes_at(view.as_ptr().cast(), size_of_val(from)), StreamWork::Upload, true)],
+            Location::caller(),
+        )?;
+        // SAFETY: `check` has checked that the view is of this device's memory and has as many elements as `from`; it
+        // is aligned. Both live for `'scope`, which ends after the copy, and `from` is borrowed.
+        unsafe {
+            self.open.backend().upload(view.as_ptr().cast(), from.as_ptr().cast(), size_of_val(from), size_of::<T>())
+        }
     }
 
     /// Copies the elements of `from` to `part` and returns a view that kernels may read afterwards. Kernels in other
@@ -137,11 +137,10 @@ impl<'scope, 'env> Stream<'scope, 'env> {
     pub fn download<T: Element>(&self, view: impl View<'scope, T>, into: &'scope mut [T]) -> Result<(), Error> {
         let Region { start, len, device } = view.region();
         self.check("download", len, into.len(), device)?;
-        self.note(&[(bytes_at(start, size_of_val(into)), StreamWork::Download, false)])?;
-        // SAFETY: `check` has checked that the view points to this device's memory and has as many elements as `into`.
-        // The view is aligned. The view and `into` live for `'scope`, which ends after the copy, and `into` is borrowed
-        // mutably.
-        unsafe { self.stream.download(into.as_mut_ptr().cast(), start, size_of_val(into), size_of::<T>()) }
+        self.open.note(&[(bytes_at(start, size_of_val(into)), StreamWork::Download, false)], Location::caller())?;
+        // SAFETY: `check` has checked that the view is of this device's memory and has as many elements as `into`; it
+        // is aligned. Both live for `'scope`, which ends after the copy, and `into` is borrowed mutably.
+        unsafe { self.open.backend().download(into.as_mut_ptr().cast(), start, size_of_val(into), size_of::<T>()) }
     }
 
     /// Copies the elements of `from` to `to`, within the device or, in a scope of a [`Group`](crate::Group), between
@@ -164,12 +163,12 @@ impl<'scope, 'env> Stream<'scope, 'env> {
         if target.id() == source.id() && read.start < written.end && written.start < read.end {
             return Err(Error::Overlap);
         }
-        self.note(&[(read, StreamWork::Copy, false), (written, StreamWork::Copy, true)])?;
-        // SAFETY: the views point to these devices' memories, have the same length, are aligned, and do not overlap, as
+        self.open.note(&[(read, StreamWork::Copy, false), (written, StreamWork::Copy, true)], Location::caller())?;
+        // SAFETY: the views are of these devices' memories, have the same length, are aligned, and do not overlap, as
         // checked above. They live for `'scope`, which ends after the copy.
         unsafe {
             let (to, element) = (to.as_ptr().cast(), size_of::<T>());
-            self.stream.copy((to, target.backend()), (start, source.backend()), bytes, element)
+            self.open.backend().copy((to, target.backend()), (start, source.backend()), bytes, element)
         }
     }
 
@@ -180,22 +179,8 @@ impl<'scope, 'env> Stream<'scope, 'env> {
     /// The same errors as [`Device::launch`]; [`Error::StreamRace`] if the device checks streams and finds a race.
     #[track_caller]
     pub fn launch(&self, config: LaunchConfig, call: Call<'scope>) -> Result<(), Error> {
-        let mut params = Params::new();
-        self.device.encode(config, &call, &mut params)?;
-        let launch = || {
-            // SAFETY: `encode` has checked that every view in the call points to this device's memory. The views stay
-            // borrowed for `'scope`, which ends after the kernel.
-            unsafe { self.stream.launch(config, &call, &params) }
-        };
-        match self.actor {
-            None => launch(),
-            Some(actor) => {
-                let work = StreamWork::Launch(call.info());
-                let stream_access = StreamAccess::new(work, Some(self.number), Location::caller());
-                // SAFETY: `encode` has checked that every region is in this device's memory.
-                unsafe { ordering::launch(actor, self.stream, stream_access, params.regions().as_slice(), launch) }
-            }
-        }
+        // SAFETY: the views of the call stay borrowed for `'scope`, which ends after the kernel.
+        unsafe { self.open.launch(self.device, config, &call, Location::caller()) }
     }
 
     /// Returns an event that completes when everything enqueued in this stream so far is done.
@@ -204,8 +189,7 @@ impl<'scope, 'env> Stream<'scope, 'env> {
     ///
     /// [`Error::ContextLost`] when an earlier launch failed.
     pub fn record(&self) -> Result<Event, Error> {
-        let (event, clock) = (self.stream.record()?, self.actor.map(Actor::record));
-        Ok(Event { event, clock, device: self.device.clone() })
+        self.open.record(self.device)
     }
 
     /// Makes all later work of this stream wait for `event`. The event may belong to any stream of this device or, in a
@@ -217,12 +201,8 @@ impl<'scope, 'env> Stream<'scope, 'env> {
     /// earlier launch failed.
     pub fn wait(&self, event: &Event) -> Result<(), Error> {
         event.check_device(self.devices)?;
-        // SAFETY: the event belongs to a device of the scope, and all its devices are of one kind.
-        unsafe { self.stream.wait(&event.event) }?;
-        if let (Some(actor), Some(clock)) = (self.actor, &event.clock) {
-            actor.wait(clock);
-        }
-        Ok(())
+        // SAFETY: the event is of a device of the scope, and all its devices are of one kind.
+        unsafe { self.open.wait(&event.event, event.clock.as_ref()) }
     }
 
     /// Waits until everything enqueued in this stream so far is done and the output of its kernels is printed.
@@ -231,24 +211,7 @@ impl<'scope, 'env> Stream<'scope, 'env> {
     ///
     /// [`Error::ContextLost`] when an earlier launch failed.
     pub fn synchronize(&self) -> Result<(), Error> {
-        self.stream.synchronize()?;
-        if let Some(actor) = self.actor {
-            actor.synchronize();
-        }
-        Ok(())
-    }
-
-    /// Reports accesses to the race checker, if the device checks streams. Each access consists of the range of bytes,
-    /// the operation, and `true` for a write.
-    #[track_caller]
-    fn note(&self, accesses: &[(Range<usize>, StreamWork, bool)]) -> Result<(), Error> {
-        let Some(actor) = self.actor else { return Ok(()) };
-        let location = Location::caller();
-        let accesses = accesses.iter().map(|&(ref bytes, work, is_write)| {
-            (bytes.clone(), StreamAccess { is_write, ..StreamAccess::new(work, Some(self.number), location) })
-        });
-        let accesses: Vec<_> = accesses.collect();
-        Ok(actor.access(&accesses)?)
+        self.open.synchronize()
     }
 
     /// Returns the device of the scope whose id is `device`.
@@ -274,6 +237,6 @@ impl fmt::Debug for Stream<'_, '_> {
     }
 }
 
-fn bytes_at(start: *const u8, bytes: usize) -> Range<usize> {
+pub(crate) fn bytes_at(start: *const u8, bytes: usize) -> Range<usize> {
     start.addr()..start.addr() + bytes
 }

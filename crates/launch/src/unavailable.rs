@@ -98,7 +98,7 @@ impl Unavailable {
     /// Returns the remedy for the user.
     pub fn remedy(&self) -> String {
         match self {
-            Self::UnsupportedPlatform => "GPUs are supported on Linux on x86-64 and AArch64 only".into(),
+            Self::UnsupportedPlatform => "GPUs are supported on Linux and Windows only".into(),
             Self::UnloadableDriver { .. } => {
                 "reinstall the NVIDIA driver: its library is damaged or of another architecture".into()
             }

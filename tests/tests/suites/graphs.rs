@@ -66,6 +66,7 @@ fn a_reductions_graph_gives_what_the_reduction_does() {
 #[test]
 fn every_rung_of_every_algorithm_is_recorded_in_a_graph() {
     for device in devices() {
+        let stream = device.stream().unwrap();
         for algorithm in ALGORITHMS {
             for rung in algorithm.rungs() {
                 let shape = match algorithm.default_shape(Some(rung), Purpose::Explain) {
@@ -75,6 +76,10 @@ fn every_rung_of_every_algorithm_is_recorded_in_a_graph() {
                 let problem = algorithm.problem(shape, &Options::defaults(algorithm.options())).unwrap();
                 let mut inputs = problem.inputs(&device).unwrap();
                 let mut prepared = inputs.prepare(rung).unwrap();
+                prepared.refresh().unwrap();
+                prepared.run(stream.queue()).unwrap();
+                let wrong = prepared.compare().unwrap().wrong;
+                assert_eq!(wrong, None, "{} {} in a stream of {}", algorithm.name(), rung.name, device.name());
                 prepared.refresh().unwrap();
                 let mut graph = device.record(prepared, |queue, prepared| prepared.run(queue)).unwrap();
                 let what = format!("{} {} on {}", algorithm.name(), rung.name, device.name());

@@ -1,7 +1,7 @@
 //! The traits through which the program measures, benchmarks, explains and checks any algorithm.
 //!
 //! An [`Algorithm`] turns options into a [`Problem`]. A problem creates [`Inputs`] on a device, and inputs create a
-//! [`PreparedRung`]. A prepared rung runs on a queue, which is a device or a graph that is being recorded.
+//! [`PreparedRung`]. A prepared rung runs on a queue, that of a device, a stream or a graph that is being recorded.
 //!
 //! # Design
 //!
@@ -227,7 +227,7 @@ pub trait Inputs {
 
 /// A rung that is ready to run on its inputs. A run allocates no memory.
 pub trait PreparedRung: Resources {
-    /// Enqueues a run on `queue`, which is the device or a graph that is being recorded.
+    /// Enqueues a run on `queue`, the queue of a device, a stream or a graph that is being recorded.
     ///
     /// # Errors
     /// The error of a launch, if one fails.

@@ -36,7 +36,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("host", &["cli"]),
     ("tests", &["life_formats", "workbench"]),
     ("examples", &["life"]),
-    ("cuda_builder", &["cuda_stub", "ptxas"]),
+    ("cuda_builder", &["ptxas"]),
     // `xtask` builds the PTX that `gridstride` embeds, so it must not use `gridstride`.
     ("xtask", &["cuda_builder", "ptxas"]),
     ("records", &["program", "xtask"]),

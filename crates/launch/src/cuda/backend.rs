@@ -3,6 +3,7 @@
 use std::any::{Any, TypeId};
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
+use std::sync::Arc;
 use std::time::Duration;
 
 use cuda_std::{Call, DeviceStatic, KernelInfo, LaunchConfig, Params};
@@ -19,6 +20,7 @@ use super::streams::GpuStream;
 use super::sys::{self, Code, DeviceAttribute};
 use crate::backend::{Allocated, Backend, BackendEvent, BackendStream, Executable, PageLock};
 use crate::error::Error;
+use crate::finished::Completion;
 use crate::module;
 use crate::operation::{Operation, RecordedLaunch};
 use crate::properties::{Gpu, KernelResources, Occupancy, Properties};
@@ -41,8 +43,8 @@ impl Backend for GpuDevice {
         self.context.enter()?;
         let Gpu { name, compute_capability, memory_bytes, .. } = &self.context.gpu;
         let properties = || {
-            let read = |attribute| sys::device_attribute(self.context.device.as_raw(), attribute);
-            // A newer driver may no longer report this value and then returns 0.
+            let read = |attribute| sys::device_attribute(self.context.device, attribute);
+            // A newer driver may no longer report this value, and returns 0.
             let mhz = |attribute| read(attribute).map(|khz| Some(khz / 1000).filter(|&mhz| mhz > 0));
             Ok(Properties {
                 name: name.clone(),
@@ -52,17 +54,15 @@ impl Backend for GpuDevice {
                 warp_size: self.warp_size,
                 memory_bytes: *memory_bytes,
                 memory_free_bytes: (sys::memory_info()?.0 + self.context.pool.bytes()) as u64,
-                memory_bus_bits: Some(read(A::CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH)?),
-                memory_clock_mhz: mhz(A::CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE)?,
-                clock_mhz: mhz(A::CU_DEVICE_ATTRIBUTE_CLOCK_RATE)?,
-                l2_bytes: Some(read(A::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE)?.into()),
-                shared_bytes_per_block: read(A::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK)?,
+                memory_bus_bits: Some(read(A::GLOBAL_MEMORY_BUS_WIDTH)?),
+                memory_clock_mhz: mhz(A::MEMORY_CLOCK_RATE)?,
+                clock_mhz: mhz(A::CLOCK_RATE)?,
+                l2_bytes: Some(read(A::L2_CACHE_SIZE)?.into()),
+                shared_bytes_per_block: read(A::MAX_SHARED_MEMORY_PER_BLOCK)?,
                 shared_bytes_per_block_optin: self.limits.shared_bytes,
-                shared_bytes_per_multiprocessor: Some(read(
-                    A::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR,
-                )?),
-                registers_per_block: Some(read(A::CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK)?),
-                registers_per_multiprocessor: Some(read(A::CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR)?),
+                shared_bytes_per_multiprocessor: Some(read(A::MAX_SHARED_MEMORY_PER_MULTIPROCESSOR)?),
+                registers_per_block: Some(read(A::MAX_REGISTERS_PER_BLOCK)?),
+                registers_per_multiprocessor: Some(read(A::MAX_REGISTERS_PER_MULTIPROCESSOR)?),
                 max_threads_per_block: self.limits.block_threads,
                 max_threads_per_multiprocessor: Some(self.max_threads_per_multiprocessor),
             })
@@ -182,7 +182,7 @@ impl Backend for GpuDevice {
     }
 
     unsafe fn copy_from(&self, to: *mut u8, source: &dyn Backend, from: *const u8, bytes: usize) -> Result<(), Error> {
-        let source = self.same_kind(source)?;
+        let source = self.context.same_kind(source)?;
         // SAFETY: `Backend::copy_from` requires that the bytes exist, in this device's and in `source`'s memory.
         unsafe { peers::copy_in_queue((to, &self.context), (from, &source.context), bytes) }
     }
@@ -251,24 +251,32 @@ impl Backend for GpuDevice {
         unsafe { events::elapsed(&self.context, from, to) }
     }
 
-    /// Returns streams that do not wait for work enqueued in the device's own stream or the default stream.
-    fn streams(&self, count: usize) -> Result<Vec<Box<dyn BackendStream + '_>>, Error> {
-        self.synchronize()?;
-        // A copy of pageable memory may have returned before its last bytes were on the device.
+    fn finish_uploads(&self) -> Result<(), Error> {
+        self.context.enter()?;
         // SAFETY: the default stream always exists.
         unsafe { sys::synchronize(sys::DEFAULT_STREAM) }
-            .map_err(|code| self.context.error(code, || "synchronize".to_owned(), ""))?;
-        (0..count).map(|_| Ok(Box::new(GpuStream::new(self)?) as _)).collect()
+            .map_err(|code| self.context.error(code, || "synchronize".to_owned(), ""))
+    }
+
+    /// Returns a stream that does not wait for work enqueued in the device's own stream or the default stream.
+    fn stream(&self) -> Result<Box<dyn BackendStream>, Error> {
+        self.context.enter()?;
+        Ok(Box::new(GpuStream::new(&self.context)?))
+    }
+
+    fn notify(&self, completion: Arc<Completion>) -> Result<(), Error> {
+        self.context.notify(self.context.stream(), completion)
+    }
+
+    fn outcome(&self, code: u32) -> Result<(), Error> {
+        match code {
+            0 => Ok(()),
+            code => Err(self.context.error(Code(code), || "finish the work of a queue".to_owned(), "")),
+        }
     }
 }
 
 impl GpuDevice {
-    /// Returns `other` as a GPU, or an error if `other` is a simulated device.
-    pub(super) fn same_kind<'b>(&self, other: &'b dyn Backend) -> Result<&'b Self, Error> {
-        let wrong = || Error::WrongDevice { what: "a copy".to_owned(), device: self.name().to_owned() };
-        (other as &dyn Any).downcast_ref().ok_or_else(wrong)
-    }
-
     fn cannot(&self, what: &str, bytes: usize, code: Code) -> Error {
         self.context.error(code, || format!("{what} {bytes} bytes"), "")
     }

@@ -3,10 +3,8 @@
 use std::ffi::c_void;
 use std::sync::Arc;
 
-use cust::sys::CUfunction;
-
 use super::context::Context;
-use super::sys;
+use super::sys::{self, CUfunction};
 use crate::backend::Executable;
 use crate::error::{Error, Launched};
 use crate::operation::RecordedLaunch;

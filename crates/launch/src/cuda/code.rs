@@ -22,10 +22,9 @@ use std::sync::atomic::AtomicBool;
 use std::thread;
 
 use cuda_std::KernelInfo;
-use cust::sys::CUfunction;
 
 use super::discovery::find_usable;
-use super::sys::{self, DeviceAttribute, Library};
+use super::sys::{self, CUfunction, DeviceAttribute, Library};
 use crate::compiling::{Slots, largest_first};
 use crate::module::{self, PtxImage, PtxModule};
 use crate::ptx::Traits;
@@ -69,8 +68,7 @@ pub(crate) fn compile(ordinal: u32, known: &'static [PtxModule], kernels: impl F
         jobs(image, &names);
     }
     let Ok((device, gpu, driver)) = find_usable(ordinal, known) else { return };
-    let multiprocessors =
-        sys::device_attribute(device.as_raw(), DeviceAttribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+    let multiprocessors = sys::device_attribute(device, DeviceAttribute::MULTIPROCESSOR_COUNT);
     if let Ok(multiprocessors) = multiprocessors {
         let kernels = if multiprocessors == GUESSED_MULTIPROCESSORS { guessed } else { kernels(multiprocessors) };
         Target { known, capability: gpu.compute_capability, driver }.compile_ahead(&kernels);

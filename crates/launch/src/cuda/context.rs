@@ -1,33 +1,40 @@
 //! A GPU's context. The memory, streams and graphs of the GPU keep it alive.
 
+use std::any::Any;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use cust::context::CurrentContext;
-use cust::stream::{Stream, StreamFlags};
-use cust::sys::{CUcontext, CUstream};
-
+use super::foreign::ForeignContext;
+use super::gpu::GpuDevice;
 use super::pool::Pool;
-use super::sys::{self, Code};
+use super::primary::Primary;
+use super::sys::{self, CUcontext, CUdevice, CUstream, Code};
+use crate::backend::Backend;
 use crate::error::{Error, Launched};
+use crate::finished::Completion;
 use crate::properties::Gpu;
 use crate::version::CudaVersion;
 
-/// The primary context of a device, and the stream in which all work of the device itself is enqueued. Synchronous
-/// copies wait for this stream.
+/// The context of a device, usually its primary one, and the stream in which all work of the device itself is enqueued.
+/// Synchronous copies wait for this stream.
 pub(super) struct Context {
     pub(super) gpu: Gpu,
     pub(super) driver: CudaVersion,
-    pub(super) device: cust::device::Device,
+    pub(super) device: CUdevice,
     last_launch: Mutex<Option<Launched>>,
     lost: OnceLock<(Code, Option<Launched>)>,
     /// True if memory has been copied between this context and another.
     has_peer_copies: AtomicBool,
     /// Freed memory of this context, kept for reuse.
     pub(super) pool: Pool,
-    stream: Stream,
-    /// The last field, so that the stream is destroyed before the context.
-    context: cust::context::Context,
+    /// The last field, so that everything else of the context is destroyed before.
+    base: Base,
+}
+
+/// The driver's context, and the device's own stream in it.
+pub(super) enum Base {
+    Primary(Primary),
+    Foreign(ForeignContext),
 }
 
 impl Context {
@@ -40,33 +47,28 @@ impl Context {
         self.set_current().map_err(|code| self.error(code, || format!("use {}", self.gpu.name), ""))
     }
 
-    /// Retains the primary context of `device` and makes it current.
-    pub(super) fn new(gpu: Gpu, driver: CudaVersion, device: cust::device::Device) -> Result<Self, Code> {
-        // `cust` hides the cause if it cannot retain the context, so the driver is called directly first.
-        sys::retain_context(device.as_raw())?;
-        let context = cust::context::Context::new(device);
-        // SAFETY: this releases the reference that `retain_context` took; `context` has another reference. If releasing
-        // fails, the context only lives longer.
-        let _ = unsafe { sys::release_context(device.as_raw()) };
-        let context = context?;
-        CurrentContext::set_current(&context)?;
-        let stream = Stream::new(StreamFlags::DEFAULT, None)?;
+    /// Makes the value for `base`, a context of `device`, which must be current.
+    pub(super) fn new(gpu: Gpu, driver: CudaVersion, device: CUdevice, base: Base) -> Self {
         let (last_launch, lost) = (Mutex::new(None), OnceLock::new());
         let (has_peer_copies, pool) = (AtomicBool::new(false), Pool::default());
-        Ok(Self { gpu, driver, device, last_launch, lost, has_peer_copies, pool, stream, context })
+        Self { gpu, driver, device, last_launch, lost, has_peer_copies, pool, base }
     }
 
     /// Makes the context current in the calling thread. Other users of the driver may have changed the thread's
     /// context, so this function queries it each time. A query costs less than setting the context.
     pub(super) fn set_current(&self) -> Result<(), Code> {
         match sys::current_context() {
-            Ok(current) if current == self.context.as_raw() => Ok(()),
-            _ => CurrentContext::set_current(&self.context).map_err(Code::from),
+            Ok(current) if current == self.raw() => Ok(()),
+            // SAFETY: `self` keeps the context.
+            _ => unsafe { sys::set_context(self.raw()) },
         }
     }
 
     pub(super) fn raw(&self) -> CUcontext {
-        self.context.as_raw()
+        match &self.base {
+            Base::Primary(primary) => primary.context(),
+            Base::Foreign(foreign) => foreign.context,
+        }
     }
 
     /// Records that memory may be copied between this context and another.
@@ -92,7 +94,24 @@ impl Context {
     }
 
     pub(super) fn stream(&self) -> CUstream {
-        self.stream.as_inner()
+        match &self.base {
+            Base::Primary(primary) => primary.stream(),
+            Base::Foreign(foreign) => foreign.stream,
+        }
+    }
+
+    /// Returns `other` as a GPU, or an error if `other` is a simulated device.
+    pub(super) fn same_kind<'b>(&self, other: &'b dyn Backend) -> Result<&'b GpuDevice, Error> {
+        let wrong = || Error::WrongDevice { what: "a copy".to_owned(), device: self.gpu.name.clone() };
+        (other as &dyn Any).downcast_ref().ok_or_else(wrong)
+    }
+
+    /// Completes `completion` when everything enqueued in `stream`, a stream of this context, is done.
+    pub(super) fn notify(&self, stream: CUstream, completion: Arc<Completion>) -> Result<(), Error> {
+        self.enter()?;
+        // SAFETY: the stream exists in this context, which is current.
+        unsafe { sys::notify(stream, completion) }
+            .map_err(|code| self.error(code, || "report the end of the work".to_owned(), ""))
     }
 
     /// Waits for everything enqueued in the device's own stream.

@@ -1,9 +1,8 @@
 //! Finds the GPUs of this machine and checks that they can be used.
 
 use cuda_driver::LoadError;
-use cust::sys::CUdevice;
 
-use super::sys::{self, Code, DeviceAttribute};
+use super::sys::{self, CUdevice, Code, DeviceAttribute};
 use crate::module::PtxModule;
 use crate::properties::Gpu;
 use crate::unavailable::Unavailable;
@@ -18,10 +17,7 @@ pub(crate) fn gpus() -> Result<Vec<Gpu>, Unavailable> {
 }
 
 /// Returns the GPU with this ordinal and the driver's version, if the GPU and the driver can run `modules`.
-pub(super) fn find_usable(
-    ordinal: u32,
-    modules: &[PtxModule],
-) -> Result<(cust::device::Device, Gpu, CudaVersion), Unavailable> {
+pub(super) fn find_usable(ordinal: u32, modules: &[PtxModule]) -> Result<(CUdevice, Gpu, CudaVersion), Unavailable> {
     let count = start()?;
     if ordinal >= count {
         return Err(Unavailable::NoSuchGpu { ordinal, count });
@@ -66,18 +62,17 @@ fn not_loaded(error: &LoadError) -> Unavailable {
     }
 }
 
-fn find(ordinal: u32) -> Result<(cust::device::Device, Gpu), Unavailable> {
+fn find(ordinal: u32) -> Result<(CUdevice, Gpu), Unavailable> {
     let describe = || {
-        let device = cust::device::Device::get_device(ordinal)?;
-        let raw: CUdevice = device.as_raw();
+        let device = sys::device(ordinal)?;
         let gpu = Gpu {
             ordinal,
-            name: sys::device_name(raw)?,
+            name: sys::device_name(device)?,
             compute_capability: (
-                sys::device_attribute(raw, DeviceAttribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?,
-                sys::device_attribute(raw, DeviceAttribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,
+                sys::device_attribute(device, DeviceAttribute::COMPUTE_CAPABILITY_MAJOR)?,
+                sys::device_attribute(device, DeviceAttribute::COMPUTE_CAPABILITY_MINOR)?,
             ),
-            memory_bytes: sys::device_memory(raw)? as u64,
+            memory_bytes: sys::device_memory(device)? as u64,
         };
         Ok((device, gpu))
     };
@@ -103,7 +98,7 @@ mod tests {
         }
         let unavailable = not_loaded(&LoadError::UnsupportedPlatform);
         assert_eq!(unavailable.to_string(), "CUDA is not supported on this platform");
-        assert_eq!(unavailable.remedy(), "GPUs are supported on Linux on x86-64 and AArch64 only");
+        assert_eq!(unavailable.remedy(), "GPUs are supported on Linux and Windows only");
         assert!(unavailable.is_absence());
     }
 }

@@ -4,10 +4,8 @@ use std::ptr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cust::sys::{CUevent, CUstream};
-
 use super::context::Context;
-use super::sys;
+use super::sys::{self, CUevent, CUstream};
 use crate::backend::BackendEvent;
 use crate::error::Error;
 

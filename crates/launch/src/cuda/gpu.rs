@@ -5,16 +5,16 @@ use std::mem::MaybeUninit;
 use std::sync::Arc;
 
 use cuda_std::{Dim3, KernelInfo, LaunchConfig, Params};
-use cust::sys::CUstream;
 
 use super::background;
 use super::code::Target;
-use super::context::Context;
+use super::context::{Base, Context};
 use super::discovery::{fails, find_usable};
 use super::kernels::LoadedKernel;
 use super::modules::Modules;
+use super::primary::Primary;
 use super::staging::Staging;
-use super::sys::{self, Code, DeviceAttribute};
+use super::sys::{self, CUdevice, CUstream, Code, DeviceAttribute};
 use crate::compiling::Background;
 use crate::error::{Error, Launched};
 use crate::limits::Limits;
@@ -39,38 +39,40 @@ pub(crate) struct GpuDevice {
     pub(super) staging: Staging,
 }
 
-/// Opens the GPU with this ordinal for the kernels of `modules`.
+/// Opens the GPU with this ordinal for the kernels of `modules`, in its primary context.
 pub(crate) fn open(ordinal: u32, modules: &'static [PtxModule]) -> Result<GpuDevice, Unavailable> {
+    open_on(ordinal, modules, |device| Primary::retain(device).map(Base::Primary))
+}
+
+/// Opens the GPU with this ordinal for the kernels of `modules`, in the context that `base` returns for the device and
+/// makes current.
+pub(super) fn open_on(
+    ordinal: u32,
+    modules: &'static [PtxModule],
+    base: impl FnOnce(CUdevice) -> Result<Base, Code>,
+) -> Result<GpuDevice, Unavailable> {
     use DeviceAttribute as A;
     let (device, gpu, driver) = find_usable(ordinal, modules)?;
     let target = Target { known: modules, capability: gpu.compute_capability, driver };
     // Making a context takes as long as compiling some kernels.
     let background = background::start(target);
     let open = || {
-        let read = |attribute| sys::device_attribute(device.as_raw(), attribute);
+        let read = |attribute| sys::device_attribute(device, attribute);
         let limits = Limits {
-            grid: Dim3::new(
-                read(A::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X)?,
-                read(A::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y)?,
-                read(A::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z)?,
-            ),
-            block: Dim3::new(
-                read(A::CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X)?,
-                read(A::CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y)?,
-                read(A::CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z)?,
-            ),
-            block_threads: read(A::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
-            shared_bytes: read(A::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?,
+            grid: Dim3::new(read(A::MAX_GRID_DIM_X)?, read(A::MAX_GRID_DIM_Y)?, read(A::MAX_GRID_DIM_Z)?),
+            block: Dim3::new(read(A::MAX_BLOCK_DIM_X)?, read(A::MAX_BLOCK_DIM_Y)?, read(A::MAX_BLOCK_DIM_Z)?),
+            block_threads: read(A::MAX_THREADS_PER_BLOCK)?,
+            shared_bytes: read(A::MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?,
         };
-        let context = Context::new(gpu, driver, device)?;
+        let context = Context::new(gpu, driver, device, base(device)?);
         Ok(GpuDevice {
             background,
             context: Arc::new(context),
             limits,
-            multiprocessors: read(A::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
-            has_cooperative_launches: read(A::CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH)? != 0,
-            warp_size: read(A::CU_DEVICE_ATTRIBUTE_WARP_SIZE)?,
-            max_threads_per_multiprocessor: read(A::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR)?,
+            multiprocessors: read(A::MULTIPROCESSOR_COUNT)?,
+            has_cooperative_launches: read(A::COOPERATIVE_LAUNCH)? != 0,
+            warp_size: read(A::WARP_SIZE)?,
+            max_threads_per_multiprocessor: read(A::MAX_THREADS_PER_MULTIPROCESSOR)?,
             modules: Modules::new(target),
             staging: Staging::default(),
         })

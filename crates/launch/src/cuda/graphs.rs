@@ -2,12 +2,10 @@
 
 use std::sync::Arc;
 
-use cust::sys::{CUgraph, CUgraphExec, CUstream};
-
 use super::context::Context;
 use super::gpu::GpuDevice;
 use super::streams::GpuStream;
-use super::sys;
+use super::sys::{self, CUgraph, CUgraphExec, CUstream};
 use crate::backend::Executable;
 use crate::error::{Error, Launched};
 use crate::operation::Operation;
@@ -44,7 +42,7 @@ impl GpuGraph {
         let context = &gpu.context;
         context.enter()?;
         let cannot = |code| context.error(code, || "record a graph".to_owned(), "");
-        let stream = GpuStream::new(gpu)?;
+        let stream = GpuStream::new(context)?;
         // SAFETY: only this function uses the stream.
         unsafe { sys::begin_capture(stream.raw()) }.map_err(cannot)?;
         // SAFETY: capturing does not execute the work. The caller guarantees the conditions at each launch of the

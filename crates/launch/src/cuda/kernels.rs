@@ -10,10 +10,9 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use cuda_std::KernelInfo;
-use cust::sys::CUfunction;
 
 use super::context::Context;
-use super::sys;
+use super::sys::{self, CUfunction};
 use crate::error::Error;
 
 /// The number of bytes of shared memory that a block may use without raising the kernel's limit.

@@ -1,6 +1,7 @@
 //! Memory of a GPU.
 
 use std::any::TypeId;
+use std::mem::ManuallyDrop;
 use std::sync::Arc;
 
 use super::context::Context;
@@ -16,6 +17,8 @@ const POOL_DIVISOR: u64 = 8;
 pub(super) struct DeviceMemory {
     address: u64,
     size: Size,
+    /// True if the pool may keep the memory when it is freed.
+    is_pooled: bool,
     context: Arc<Context>,
 }
 
@@ -31,7 +34,7 @@ impl DeviceMemory {
         let allocated = |address: u64| {
             // A GPU's addresses fit into the host's `usize`.
             let on_device = std::ptr::without_provenance_mut(address as usize);
-            Allocated::new(Some(on_device), None, Self { address, size, context: context.clone() })
+            Allocated::new(Some(on_device), None, Self { address, size, is_pooled: true, context: context.clone() })
         };
         if let Some(address) = context.pool.take(size) {
             return Ok((allocated(address), false));
@@ -53,6 +56,24 @@ impl DeviceMemory {
     }
 }
 
+impl DeviceMemory {
+    /// Takes the `bytes` bytes at `address`.
+    ///
+    /// # Safety
+    /// The memory must be an allocation of this context without another owner.
+    pub(super) unsafe fn adopt(context: &Arc<Context>, address: u64, bytes: usize) -> Self {
+        // The allocation may be smaller than those of the pool.
+        Self { address, size: Size::new(bytes, None), is_pooled: false, context: context.clone() }
+    }
+
+    /// Gives up the memory without freeing it.
+    pub(super) fn release(self) {
+        let memory = ManuallyDrop::new(self);
+        // SAFETY: `memory` is not used again and does not drop its context.
+        drop(unsafe { std::ptr::read(&memory.context) });
+    }
+}
+
 impl Drop for DeviceMemory {
     fn drop(&mut self) {
         // If this fails, an earlier launch has failed, and the next call that waits returns the error. A failed context
@@ -60,11 +81,16 @@ impl Drop for DeviceMemory {
         if self.context.enter().is_ok() {
             self.context.wait_for_peers();
             let max = usize::try_from(self.context.gpu.memory_bytes / POOL_DIVISOR).unwrap_or(usize::MAX);
-            if self.context.pool.keep(self.size, self.address, max) {
+            if self.is_pooled && self.context.pool.keep(self.size, self.address, max) {
                 return;
             }
-            // SAFETY: the memory belongs to this context and was not freed before, and `self` was its only owner. The
-            // driver waits for launches that use it before it frees.
+            if !self.is_pooled {
+                // The driver frees memory of `cuMemAllocAsync` without waiting for its work.
+                // SAFETY: the stream lives as long as the context. The next call that waits returns the error.
+                let _ = unsafe { sys::synchronize(self.context.stream()) };
+            }
+            // SAFETY: the memory is of this context and was not freed before, and `self` was its only owner. The driver
+            // waits for launches that use it before it frees.
             let _ = unsafe { sys::free(self.address) };
         }
     }

@@ -7,12 +7,11 @@ use std::ffi::CString;
 use std::sync::{Mutex, PoisonError};
 
 use cuda_std::{DeviceStatic, KernelInfo, LaunchConfig};
-use cust::sys::{CUfunction, CUmodule};
 
 use super::code::{self, Target};
 use super::context::Context;
 use super::kernels::{KernelTable, Key, LoadedKernel};
-use super::sys::{self, Code, FunctionAttribute};
+use super::sys::{self, CUfunction, CUmodule, Code, FunctionAttribute};
 use crate::error::{Error, Launched};
 use crate::limits::{Limits, check};
 use crate::module::{self, PtxImage, PtxModule};
@@ -111,13 +110,13 @@ impl Modules {
         let read = |attribute| unsafe { sys::function_attribute(loaded.function, attribute) };
         let resources = || {
             Ok(KernelResources {
-                registers: read(A::CU_FUNC_ATTRIBUTE_NUM_REGS)?,
+                registers: read(A::NUM_REGS)?,
                 static_shared_bytes: loaded.static_shared,
-                local_bytes: read(A::CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES)?,
-                constant_bytes: read(A::CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES)?,
+                local_bytes: read(A::LOCAL_SIZE_BYTES)?,
+                constant_bytes: read(A::CONST_SIZE_BYTES)?,
                 max_threads_per_block: loaded.max_threads,
-                ptx_arch: read(A::CU_FUNC_ATTRIBUTE_PTX_VERSION)?,
-                binary_arch: read(A::CU_FUNC_ATTRIBUTE_BINARY_VERSION)?,
+                ptx_arch: read(A::PTX_VERSION)?,
+                binary_arch: read(A::BINARY_VERSION)?,
             })
         };
         resources().map_err(|code: Code| context.error(code, || format!("describe the kernel `{}`", kernel.name), ""))
@@ -340,11 +339,11 @@ fn describe(wanted: Wanted<'_>, function: CUfunction, traits: Traits) -> Result<
     Ok(LoadedKernel {
         key: Key::new(kernel, tables),
         function,
-        max_threads: read(FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
-        static_shared: read(FunctionAttribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?,
+        max_threads: read(FunctionAttribute::MAX_THREADS_PER_BLOCK)?,
+        static_shared: read(FunctionAttribute::SHARED_SIZE_BYTES)?,
         lacks_tables: tables.is_empty() && traits.has_placeholders,
         waits: traits.waits,
-        dynamic_shared: read(FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)?.into(),
+        dynamic_shared: read(FunctionAttribute::MAX_DYNAMIC_SHARED_SIZE_BYTES)?.into(),
     })
 }
 

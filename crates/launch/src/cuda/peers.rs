@@ -1,9 +1,7 @@
 //! Copies between two GPUs.
 
-use cust::sys::CUstream;
-
 use super::context::Context;
-use super::sys::{self, Code};
+use super::sys::{self, CUstream, Code};
 use crate::error::Error;
 
 /// Gives `context` direct access to the memory of `peer`. Returns false if the GPUs do not support direct access.
@@ -15,7 +13,7 @@ pub(super) fn enable(context: &Context, peer: &Context) -> Result<bool, Error> {
         return Ok(true);
     }
     let enable = || {
-        if !sys::can_access_peer(context.device.as_raw(), peer.device.as_raw())? {
+        if !sys::can_access_peer(context.device, peer.device)? {
             return Ok(false);
         }
         // SAFETY: the context lives as long as `peer`.

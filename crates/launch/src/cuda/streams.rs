@@ -1,35 +1,48 @@
 //! Streams of a GPU.
 
+use std::ffi::c_void;
 use std::io::Write;
+use std::sync::Arc;
 
 use cuda_std::{Call, LaunchConfig, Params};
-use cust::sys::CUstream;
 
+use super::context::Context;
 use super::events::{self, GpuEvent};
-use super::gpu::GpuDevice;
 use super::peers;
-use super::sys::{self, Code};
+use super::sys::{self, CUstream, Code};
 use crate::backend::{Backend, BackendEvent, BackendStream};
 use crate::error::Error;
+use crate::finished::Completion;
+use crate::interop::Owner;
 
-/// A stream in addition to the device's own one. Dropping the value destroys the stream; the caller must call `finish`
-/// first.
-pub(super) struct GpuStream<'d> {
+/// A stream in addition to the device's own one. Dropping the value destroys the stream, whose work continues. The
+/// caller must first call `finish`, or make the device's own stream wait for an event of it.
+pub(super) struct GpuStream {
     stream: CUstream,
-    gpu: &'d GpuDevice,
+    context: Arc<Context>,
+    /// The owner of the stream, if another library made it.
+    owner: Option<Owner>,
 }
 
 // SAFETY: any thread in which the context is current may use the stream's handle.
-unsafe impl Send for GpuStream<'_> {}
+unsafe impl Send for GpuStream {}
 // SAFETY: the driver's functions may be called from several threads at once.
-unsafe impl Sync for GpuStream<'_> {}
+unsafe impl Sync for GpuStream {}
 
-impl<'d> GpuStream<'d> {
-    /// Creates a stream. The context must be current.
-    pub(super) fn new(gpu: &'d GpuDevice) -> Result<Self, Error> {
-        let stream =
-            sys::create_stream().map_err(|code| gpu.context.error(code, || "create a stream".to_owned(), ""))?;
-        Ok(Self { stream, gpu })
+impl GpuStream {
+    /// Creates a stream of `context`, which must be current.
+    pub(super) fn new(context: &Arc<Context>) -> Result<Self, Error> {
+        let stream = sys::create_stream(sys::NON_BLOCKING)
+            .map_err(|code| context.error(code, || "create a stream".to_owned(), ""))?;
+        Ok(Self { stream, context: context.clone(), owner: None })
+    }
+
+    /// Uses another library's stream of `context`.
+    ///
+    /// # Safety
+    /// The stream must live as long as `owner`.
+    pub(super) unsafe fn foreign(context: &Arc<Context>, stream: CUstream, owner: Owner) -> Self {
+        Self { stream, context: context.clone(), owner: Some(owner) }
     }
 
     pub(super) fn raw(&self) -> CUstream {
@@ -37,16 +50,16 @@ impl<'d> GpuStream<'d> {
     }
 
     fn cannot(&self, code: Code, what: impl FnOnce() -> String) -> Error {
-        self.gpu.context.error(code, what, "")
+        self.context.error(code, what, "")
     }
 }
 
-impl BackendStream for GpuStream<'_> {
+impl BackendStream for GpuStream {
     unsafe fn upload(&self, to: *mut u8, from: *const u8, bytes: usize, _element: usize) -> Result<(), Error> {
         if bytes == 0 {
             return Ok(());
         }
-        self.gpu.context.enter()?;
+        self.context.enter()?;
         // SAFETY: `BackendStream::upload` requires that both addresses are valid until the copy is done.
         unsafe { sys::copy_to_device_in(self.stream, to.addr() as u64, from, bytes) }
             .map_err(|code| self.cannot(code, || format!("upload {bytes} bytes")))
@@ -56,7 +69,7 @@ impl BackendStream for GpuStream<'_> {
         if bytes == 0 {
             return Ok(());
         }
-        self.gpu.context.enter()?;
+        self.context.enter()?;
         // SAFETY: `BackendStream::download` requires that both addresses are valid until the copy is done.
         unsafe { sys::copy_to_host_in(self.stream, to, from.addr() as u64, bytes) }
             .map_err(|code| self.cannot(code, || format!("download {bytes} bytes")))
@@ -69,33 +82,66 @@ impl BackendStream for GpuStream<'_> {
         bytes: usize,
         _element: usize,
     ) -> Result<(), Error> {
-        let (target, source) = (&self.gpu.same_kind(target)?.context, &self.gpu.same_kind(source)?.context);
+        let (target, source) = (&self.context.same_kind(target)?.context, &self.context.same_kind(source)?.context);
         if bytes == 0 {
             return Ok(());
         }
-        self.gpu.context.enter()?;
-        // SAFETY: `BackendStream::copy` requires that the bytes live until the copy is done, and that the stream
-        // belongs to one of these contexts, which is current.
+        self.context.enter()?;
+        // SAFETY: `BackendStream::copy` requires that the bytes live until the copy is done, and that the stream is of
+        // one of these contexts, which is current.
         unsafe { peers::copy_in(self.stream, (to, target), (from, source), bytes) }
             .map_err(|code| self.cannot(code, || format!("copy {bytes} bytes")))
     }
 
-    unsafe fn launch(&self, config: LaunchConfig, call: &Call<'_>, params: &Params) -> Result<(), Error> {
-        // SAFETY: `BackendStream::launch` requires memory of this device; the stream belongs to this device.
-        unsafe { self.gpu.launch_in(self.stream, call.info(), config, params) }
+    unsafe fn zero(&self, start: *mut u8, bytes: usize) -> Result<(), Error> {
+        self.context.enter()?;
+        // SAFETY: `BackendStream::zero` requires that the bytes live until they are zero.
+        unsafe { sys::zero(start.addr() as u64, bytes, self.stream) }
+            .map_err(|code| self.cannot(code, || format!("clear {bytes} bytes")))
+    }
+
+    unsafe fn copy_buffer(&self, to: *mut u8, from: *const u8, bytes: usize) -> Result<(), Error> {
+        self.context.enter()?;
+        // SAFETY: `BackendStream::copy_buffer` requires that the bytes live until the copy is done.
+        unsafe { sys::copy_on_device(to.addr() as u64, from.addr() as u64, bytes, self.stream) }
+            .map_err(|code| self.cannot(code, || format!("copy {bytes} bytes")))
+    }
+
+    unsafe fn launch(
+        &self,
+        device: &dyn Backend,
+        config: LaunchConfig,
+        call: &Call<'_>,
+        params: &Params,
+    ) -> Result<(), Error> {
+        let gpu = self.context.same_kind(device)?;
+        // SAFETY: `BackendStream::launch` requires memory of this device, which is the device of the stream.
+        unsafe { gpu.launch_in(self.stream, call.info(), config, params) }
     }
 
     fn record(&self) -> Result<BackendEvent, Error> {
-        GpuEvent::record(&self.gpu.context, self.stream)
+        GpuEvent::record(&self.context, self.stream)
+    }
+
+    fn record_order(&self) -> Result<BackendEvent, Error> {
+        GpuEvent::record_order(&self.context, self.stream)
+    }
+
+    fn notify(&self, completion: Arc<Completion>) -> Result<(), Error> {
+        self.context.notify(self.stream, completion)
     }
 
     unsafe fn wait(&self, event: &BackendEvent) -> Result<(), Error> {
-        // SAFETY: `BackendStream::wait` requires an event of this back end; the stream belongs to this context.
-        unsafe { events::wait(&self.gpu.context, self.stream, event) }
+        // SAFETY: `BackendStream::wait` requires an event of this back end; the stream is of this context.
+        unsafe { events::wait(&self.context, self.stream, event) }
+    }
+
+    fn raw(&self) -> *mut c_void {
+        self.stream.cast()
     }
 
     fn synchronize(&self) -> Result<(), Error> {
-        self.gpu.context.enter()?;
+        self.context.enter()?;
         // SAFETY: the stream exists in this context.
         unsafe { sys::synchronize(self.stream) }.map_err(|code| self.cannot(code, || "wait for a stream".to_owned()))
     }
@@ -117,10 +163,10 @@ impl BackendStream for GpuStream<'_> {
     }
 }
 
-impl Drop for GpuStream<'_> {
+impl Drop for GpuStream {
     fn drop(&mut self) {
-        if self.gpu.context.enter().is_ok() {
-            // SAFETY: the stream belongs to this context, and `self` was its only owner.
+        if self.owner.is_none() && self.context.enter().is_ok() {
+            // SAFETY: the stream is of this context, and `self` was its only owner.
             let _ = unsafe { sys::destroy_stream(self.stream) };
         }
     }

@@ -86,6 +86,13 @@ impl Actor {
         registry().open_streams -= 1;
     }
 
+    /// Removes the actor of a stream whose work another queue waits for.
+    pub(crate) fn retire_stream(self) {
+        let mut registry = registry();
+        registry.clocks.remove(&self.0);
+        registry.open_streams -= 1;
+    }
+
     /// Returns true if any stream is open. Otherwise a device's own queue cannot race.
     pub(crate) fn are_streams_open() -> bool {
         registry().open_streams > 0

@@ -41,6 +41,8 @@ pub enum StreamWork {
     Download,
     /// A copy within a device or between two devices.
     Copy,
+    /// A fill with zeros.
+    Fill,
     /// A launch of this kernel.
     Launch(&'static KernelInfo),
 }
@@ -59,6 +61,7 @@ impl fmt::Display for StreamAccess {
             StreamWork::Upload => f.write_str("the upload")?,
             StreamWork::Download => f.write_str("the download")?,
             StreamWork::Copy => f.write_str("the copy")?,
+            StreamWork::Fill => f.write_str("the fill")?,
             StreamWork::Launch(kernel) => {
                 write!(f, "the launch of `{}` ({}:{})", kernel.name, kernel.file, kernel.line)?
             }

@@ -8,9 +8,11 @@
 
 use std::time::Instant;
 
+use super::queues::block_on;
 use cuda_std::{GlobalMut, kernel, thread};
 use launch::{
-    Buffer, Device, DeviceChoice, Ends, Error, Group, LaunchConfig, PtxImage, PtxModule, SplitBuffer, checked_groups,
+    Buffer, Device, DeviceChoice, Ends, Error, Group, LaunchConfig, PtxImage, PtxModule, Queue, SplitBuffer,
+    checked_groups,
 };
 
 /// Adds `amount` to every element. On a GPU, each block waits `cycles` cycles first. Launch with one thread per
@@ -79,7 +81,7 @@ fn add(device: &Device, amount: u32, y: &mut Buffer<u32>) -> Result<(), Error> {
 }
 
 /// Returns the GPUs, or `None` if there are none. If there is only one, the list has it twice.
-fn gpus() -> Option<Vec<Device>> {
+pub fn gpus() -> Option<Vec<Device>> {
     let open = |ordinal| Device::open(DeviceChoice::Gpu(Some(ordinal)), MODULES);
     let found = match launch::gpus() {
         Ok(found) => found,
@@ -97,10 +99,12 @@ fn simulated_devices() -> Result<(), Error> {
     let group = Group::open(&"sim:3".parse().expect("a valid choice"), &[])?;
     check_copies(group.members(), &[0, 1, 100, 1000])?;
     check_streams(&group, &[1, 100, 1000])?;
+    check_queues(group.members(), &[1, 1000])?;
     check_halos(&group, &[1, 2, 100, 1000])?;
     for group in checked_groups(3) {
         check_copies(group.members(), &[100])?;
         check_streams(&group, &[100])?;
+        check_queues(group.members(), &[100])?;
     }
     Ok(())
 }
@@ -116,6 +120,7 @@ fn all_gpus() -> Result<(), Error> {
     println!("{}; direct: {}", group.summary(), group.are_peers());
     check_copies(group.members(), LENS)?;
     check_streams(&group, LENS)?;
+    check_queues(group.members(), LENS)?;
     check_halos(&group, LENS)?;
     time_halos(&group)?;
     time_copies("of a group", group.members())?;
@@ -214,6 +219,48 @@ fn check_streams(group: &Group, lens: &[usize]) -> Result<(), Error> {
             let expected = (1..=2 * members as u32).sum::<u32>();
             assert!(result.iter().all(|&element| element == expected), "length {len}, pulled: {is_pulled}");
         }
+    }
+    Ok(())
+}
+
+/// Checks queues in streams: delayed kernels run before each operation that must come after them.
+fn check_queues(devices: &[Device], lens: &[usize]) -> Result<(), Error> {
+    for (device, &len) in devices.iter().flat_map(|device| lens.iter().map(move |len| (device, len))) {
+        let add = |queue: Queue<'_>, amount, y: &mut Buffer<u32>| {
+            queue.launch(config(len), add_late(amount, late(len), y.view_mut()))
+        };
+        let is_all = |y: Vec<u32>, value: u32| y.len() == len && y.iter().all(|&y| y == value);
+        let (first, second) = (device.stream()?, device.stream()?);
+        let mut y = device.zeroed::<u32>(len)?;
+        add(first.queue(), 1, &mut y)?;
+        assert!(is_all(y.download()?, 1), "length {len}: a download");
+        add(first.queue(), 1, &mut y)?;
+        second.queue().wait(&first.queue().record()?)?;
+        add(second.queue(), 1, &mut y)?;
+        assert!(is_all(second.queue().download(&y)?, 3), "length {len}: an event");
+        add(second.queue(), 1, &mut y)?;
+        block_on(second.queue().finished())?;
+        assert!(is_all(first.queue().download(&y)?, 4), "length {len}: a future");
+        let mut copy = device.zeroed::<u32>(len)?;
+        add(first.queue(), 1, &mut y)?;
+        copy.copy_from(&y)?;
+        add(first.queue(), 1, &mut copy)?;
+        assert!(is_all(copy.download()?, 6), "length {len}: a copy");
+        // The memory's former owner must not write it any more.
+        add(first.queue(), 1, &mut y)?;
+        drop(y);
+        let y = device.upload(&vec![9; len])?;
+        first.queue().synchronize()?;
+        assert!(is_all(y.download()?, 9), "length {len}: freed by a stream");
+        add(device.queue(), 1, &mut copy)?;
+        drop(copy);
+        let mut y = device.alloc::<u32>(len)?;
+        second.queue().fill_zero(&mut y)?;
+        device.synchronize()?;
+        assert!(is_all(y.download()?, 0), "length {len}: freed by the device");
+        add(second.queue(), 3, &mut y)?;
+        drop(second);
+        assert!(is_all(y.download()?, 3), "length {len}: a dropped stream");
     }
     Ok(())
 }

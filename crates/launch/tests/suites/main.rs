@@ -13,16 +13,20 @@ mod gpu_graphs;
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod gpu_groups;
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod gpu_queues;
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod gpu_streams;
 mod gpus;
 mod graphs;
 mod groups;
 mod heap;
+mod interop;
 mod launches;
 mod many_kernels;
 mod modules;
 mod names;
 mod ordering;
+mod queues;
 mod rare;
 mod readme;
 mod redundant;

@@ -4,18 +4,20 @@ use std::ffi::CStr;
 use std::mem::MaybeUninit;
 use std::ptr;
 
-use cust::sys;
-use cust::sys::{CUcontext, CUdevice, CUevent, CUfunction, CUgraph, CUgraphExec, CUmodule, CUresult, CUstream};
-
-use super::{Code, Numbered};
+use super::Code;
+use super::functions::*;
 
 /// Flags of `cuEventCreate`: `CU_EVENT_DISABLE_TIMING`, and the same flag together with `CU_EVENT_INTERPROCESS`.
 pub(in crate::cuda) const DISABLE_TIMING: u32 = 2;
 pub(in crate::cuda) const INTERPROCESS: u32 = DISABLE_TIMING | 4;
 
-/// `CU_STREAM_NON_BLOCKING`: the new stream and the default stream do not wait for each other. `cust` never sets this
-/// flag.
-const NON_BLOCKING: u32 = 1;
+/// Flags of `cuStreamCreate`. `CU_STREAM_DEFAULT`: the new stream and the default stream wait for each other.
+/// `CU_STREAM_NON_BLOCKING`: they do not.
+pub(in crate::cuda) const BLOCKING: u32 = 0;
+pub(in crate::cuda) const NON_BLOCKING: u32 = 1;
+
+/// `CU_STREAM_CAPTURE_MODE_RELAXED`.
+const CAPTURE_MODE_RELAXED: u32 = 2;
 
 /// The default stream, in which synchronous copies run.
 pub(in crate::cuda) const DEFAULT_STREAM: CUstream = ptr::null_mut();
@@ -59,8 +61,8 @@ driver_calls! { []
     /// Allocates `bytes` bytes, at least one, in the current context and returns their address.
     fn allocate(bytes: usize) -> address: u64 = 0, cuMemAlloc_v2(&mut address, bytes);
 
-    /// Creates a stream of the current context.
-    fn create_stream() -> stream: CUstream = ptr::null_mut(), cuStreamCreate(&mut stream, NON_BLOCKING);
+    /// Creates a stream of the current context. `flags` is [`BLOCKING`] or [`NON_BLOCKING`].
+    fn create_stream(flags: u32) -> stream: CUstream = ptr::null_mut(), cuStreamCreate(&mut stream, flags);
 
     /// Creates an event of the current context. If `flags` is 0, the event measures time.
     fn create_event(flags: u32) -> event: CUevent = ptr::null_mut(), cuEventCreate(&mut event, flags);
@@ -78,6 +80,12 @@ driver_calls! { [unsafe]
     /// # Safety
     /// `address` must not be used afterwards.
     fn free(address: u64) = cuMemFree_v2(address);
+
+    /// Makes `context` the calling thread's current context.
+    ///
+    /// # Safety
+    /// The context must exist.
+    fn set_context(context: CUcontext) = cuCtxSetCurrent(context);
 
     /// Copies `data` to `address` on the device and waits for the copy to finish.
     ///
@@ -218,7 +226,7 @@ driver_calls! { [unsafe]
     /// # Safety
     /// `stream` must belong to the current context.
     fn begin_capture(stream: CUstream) =
-        cuStreamBeginCapture_v2(stream, sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED);
+        cuStreamBeginCapture_v2(stream, CAPTURE_MODE_RELAXED);
 
     /// Ends the capture of `stream` and returns the graph of the work since [`begin_capture`].
     ///

@@ -1,10 +1,9 @@
-//! The driver's functions for code without a context (`cuLibrary…`), from CUDA 12.0 on. `cust_raw` does not declare
-//! them.
+//! The driver's functions for code without a context (`cuLibrary…`), from CUDA 12.0 on.
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::ptr;
 
-use cust::sys::CUfunction;
+use super::CUfunction;
 
 /// The driver's `CUlibrary`: a handle that any thread may use and that belongs to no context.
 #[derive(Clone, Copy, Debug)]

@@ -1,16 +1,7 @@
-//! The driver's functions that `cust` does not wrap, or whose exact result matters.
-//!
-//! `cust_raw` declares results as a Rust enum of the codes of CUDA 11.4, and `cust` maps all unknown codes to one
-//! error. A newer driver may return any code. This module therefore reads every result as a number.
+//! The driver's functions, wrapped so that they return results.
 
-use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ffi::{CStr, c_int, c_void};
 use std::ptr;
-
-use cust::sys;
-use cust::sys::{CUcontext, CUdevice, CUfunction, CUresult, CUstream};
-
-pub(super) use cust::sys::CUdevice_attribute as DeviceAttribute;
-pub(super) use cust::sys::CUfunction_attribute as FunctionAttribute;
 
 use crate::backend::PageLock;
 
@@ -29,6 +20,7 @@ impl Code {
     pub(super) const LAUNCH_OUT_OF_RESOURCES: Self = Self(701);
     pub(super) const PEER_ACCESS_ALREADY_ENABLED: Self = Self(704);
     pub(super) const TOO_MANY_PEERS: Self = Self(711);
+    pub(super) const NOT_SUPPORTED: Self = Self(801);
 
     /// Returns true if a kernel's failure has destroyed the context, so that every later call returns the same code.
     pub(super) fn loses_context(self) -> bool {
@@ -46,18 +38,7 @@ impl Code {
 
     /// Returns the code's name in NVIDIA's manuals and its description.
     pub(super) fn explain(self) -> (String, String) {
-        type Explain = unsafe extern "C" fn(u32, *mut *const c_char) -> u32;
-        // SAFETY: `cust_raw` declares these functions with a four-byte enum in the place of the driver's `int`.
-        let functions: [Explain; 2] = unsafe {
-            [
-                std::mem::transmute::<unsafe extern "C" fn(CUresult, *mut *const c_char) -> CUresult, Explain>(
-                    sys::cuGetErrorName,
-                ),
-                std::mem::transmute::<unsafe extern "C" fn(CUresult, *mut *const c_char) -> CUresult, Explain>(
-                    sys::cuGetErrorString,
-                ),
-            ]
-        };
+        let functions = [functions().cuGetErrorName, functions().cuGetErrorString];
         let [name, text] = functions.map(|function| {
             let mut text = ptr::null();
             // SAFETY: the function sets `text` to a static string, or to null for an unknown number.
@@ -69,56 +50,14 @@ impl Code {
     }
 }
 
-impl From<cust::error::CudaError> for Code {
-    fn from(error: cust::error::CudaError) -> Self {
-        Self(error as u32)
-    }
-}
-
-/// A function of the driver whose result is read as a number instead of an enum.
-trait Numbered {
-    type Function;
-    fn numbered(self) -> Self::Function;
-}
-
-macro_rules! numbered {
-    ($($type:ident)*) => {
-        impl<$($type),*> Numbered for unsafe extern "C" fn($($type),*) -> CUresult {
-            type Function = unsafe extern "C" fn($($type),*) -> u32;
-
-            fn numbered(self) -> Self::Function {
-                // SAFETY: `CUresult` is a four-byte enum in the place of the driver's `int`. A `u32` is returned in the
-                // same way, and all its values are valid.
-                unsafe { std::mem::transmute::<Self, Self::Function>(self) }
-            }
-        }
-    };
-}
-numbered! {}
-numbered! { A }
-numbered! { A B }
-numbered! { A B C }
-numbered! { A B C D }
-numbered! { A B C D E }
-numbered! { A B C D E F }
-numbered! { A B C D E F G H I J }
-numbered! { A B C D E F G H I J K }
-
-macro_rules! infer {
-    ($argument:expr) => {
-        _
-    };
-}
-
 /// Calls a function of the driver and turns its code into a `Result`.
 macro_rules! call {
-    ($function:ident($($argument:expr),* $(,)?)) => {{
-        let function: unsafe extern "C" fn($(infer!($argument)),*) -> CUresult = sys::$function;
-        match function.numbered()($($argument),*) {
+    ($function:ident($($argument:expr),* $(,)?)) => {
+        match ($crate::cuda::sys::functions().$function)($($argument),*) {
             0 => Ok(()),
             code => Err(Code(code)),
         }
-    }};
+    };
 }
 
 /// Returns a driver function of type `$Function` that `cust_raw` does not declare, or `None` if the driver does not
@@ -135,15 +74,19 @@ macro_rules! driver_function {
 }
 
 mod calls;
+mod functions;
 mod ipc;
 mod libraries;
 mod modules;
+mod notify;
 mod overlapping;
 
 pub(super) use calls::*;
+pub(super) use functions::*;
 pub(super) use ipc::*;
 pub(super) use libraries::*;
 pub(super) use modules::*;
+pub(super) use notify::notify;
 pub(super) use overlapping::launch_overlapping;
 
 /// Returns the address of a function that drivers have from CUDA `version` on.
@@ -183,11 +126,20 @@ pub(super) fn device_attribute(device: CUdevice, attribute: DeviceAttribute) -> 
     Ok(u32::try_from(value).unwrap_or(0))
 }
 
-/// Increments the reference count of the device's primary context. The driver creates the context if necessary.
-pub(super) fn retain_context(device: CUdevice) -> Result<(), Code> {
+/// Returns the device with this ordinal.
+pub(super) fn device(ordinal: u32) -> Result<CUdevice, Code> {
+    let mut device = 0;
+    // SAFETY: the function writes one integer.
+    unsafe { call!(cuDeviceGet(&mut device, c_int::try_from(ordinal).unwrap_or(c_int::MAX))) }?;
+    Ok(device)
+}
+
+/// Returns the device's primary context, which is created if necessary, and takes a reference to it.
+pub(super) fn retain_context(device: CUdevice) -> Result<CUcontext, Code> {
     let mut context = ptr::null_mut();
     // SAFETY: the function writes one pointer.
-    unsafe { call!(cuDevicePrimaryCtxRetain(&mut context, device)) }
+    unsafe { call!(cuDevicePrimaryCtxRetain(&mut context, device)) }?;
+    Ok(context)
 }
 
 /// Returns the calling thread's current context, or null.
@@ -197,6 +149,14 @@ pub(super) fn current_context() -> Result<CUcontext, Code> {
     // SAFETY: the function writes one pointer.
     unsafe { call!(cuCtxGetCurrent(&mut context)) }?;
     Ok(context)
+}
+
+/// Returns the device of the current context.
+pub(super) fn context_device() -> Result<CUdevice, Code> {
+    let mut device = 0;
+    // SAFETY: the function writes one integer.
+    unsafe { call!(cuCtxGetDevice(&mut device)) }?;
+    Ok(device)
 }
 
 /// Returns the free and the total number of bytes of memory of the current context's device.
@@ -215,11 +175,15 @@ pub(super) fn can_access_peer(device: CUdevice, peer: CUdevice) -> Result<bool, 
     Ok(answer != 0)
 }
 
+/// Flags of `cuMemHostAlloc`.
+const MEMHOSTALLOC_PORTABLE: u32 = 1;
+const MEMHOSTALLOC_DEVICEMAP: u32 = 2;
+
 /// Allocates `bytes` bytes, at least one, of page-locked host memory. The contents are unspecified.
 pub(super) fn page_locked(bytes: usize, lock: PageLock) -> Result<*mut u8, Code> {
     let flags = match lock {
-        PageLock::Copies => sys::CU_MEMHOSTALLOC_PORTABLE,
-        PageLock::Mapping => sys::CU_MEMHOSTALLOC_DEVICEMAP,
+        PageLock::Copies => MEMHOSTALLOC_PORTABLE,
+        PageLock::Mapping => MEMHOSTALLOC_DEVICEMAP,
     };
     let mut start: *mut c_void = ptr::null_mut();
     // SAFETY: the function writes one pointer.
@@ -243,7 +207,7 @@ pub(super) unsafe fn function_attribute(function: CUfunction, attribute: Functio
 /// # Safety
 /// The module of `function` must be loaded.
 pub(super) unsafe fn allow_dynamic_shared(function: CUfunction, bytes: u32) -> Result<(), Code> {
-    let attribute = FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+    let attribute = FunctionAttribute::MAX_DYNAMIC_SHARED_SIZE_BYTES;
     // SAFETY: the caller guarantees that the module is loaded.
     unsafe { call!(cuFuncSetAttribute(function, attribute, c_int::try_from(bytes).unwrap_or(c_int::MAX))) }
 }

@@ -3,14 +3,15 @@
 use std::ffi::{CStr, c_void};
 use std::ptr;
 
-use cust::sys;
-use cust::sys::{CUmodule, CUresult};
-
-use super::{Code, Numbered, until_zero};
+use super::{CUmodule, Code, until_zero};
 use crate::version::CudaVersion;
 
-/// The driver's option for the number of compiling threads, which `cust` lacks. With several threads the kernels of one
-/// text are compiled in parallel, to the same code.
+/// The driver's options for the buffer of the compiler's errors and for its size.
+const CU_JIT_ERROR_LOG_BUFFER: u32 = 5;
+const CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES: u32 = 6;
+
+/// The driver's option for the number of compiling threads. With several threads the kernels of one text are compiled
+/// in parallel, to the same code.
 pub(super) const CU_JIT_SPLIT_COMPILE: u32 = 34;
 
 /// The first CUDA version with which this crate sets that option.
@@ -18,10 +19,8 @@ pub(super) const SPLITS_FROM: CudaVersion = CudaVersion::new(13, 0);
 
 /// Compiles and loads a module into the current context. An error includes the compiler's messages.
 pub(in crate::cuda) fn load_module(ptx: &CStr, driver: CudaVersion) -> Result<CUmodule, (Code, String)> {
-    use cust::sys::CUjit_option::{CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
-
     let mut log = vec![0_u8; 16 << 10];
-    let mut options = [CU_JIT_ERROR_LOG_BUFFER as u32, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES as u32, CU_JIT_SPLIT_COMPILE];
+    let mut options = [CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, CU_JIT_SPLIT_COMPILE];
     let count = if driver < SPLITS_FROM { 2 } else { 3 };
     // An option that is a number is passed in the place of a pointer. 0 means one thread per processor.
     let mut values = [log.as_mut_ptr().cast::<c_void>(), ptr::without_provenance_mut(log.len()), ptr::null_mut()];
@@ -29,13 +28,7 @@ pub(in crate::cuda) fn load_module(ptx: &CStr, driver: CudaVersion) -> Result<CU
     // SAFETY: there are as many values as options. The first is a buffer of the second's size. An option is a 32-bit
     // number. The PTX ends with a zero byte, and the driver copies what it needs.
     let result = unsafe {
-        call!(cuModuleLoadDataEx(
-            &mut module,
-            ptx.as_ptr().cast(),
-            count,
-            options.as_mut_ptr().cast(),
-            values.as_mut_ptr()
-        ))
+        call!(cuModuleLoadDataEx(&mut module, ptx.as_ptr().cast(), count, options.as_mut_ptr(), values.as_mut_ptr()))
     };
     result.map(|()| module).map_err(|code| (code, until_zero(&log).trim_end().to_owned()))
 }

@@ -10,9 +10,7 @@
 use std::ffi::{c_int, c_uint, c_void};
 use std::ptr;
 
-use cust::sys::{CUfunction, CUstream};
-
-use super::{Code, launch};
+use super::{CUfunction, CUstream, Code, launch};
 
 /// The driver's `CUlaunchAttribute`. Its value has 64 bytes, of which one `int` is used.
 #[repr(C)]
@@ -51,7 +49,7 @@ pub(in crate::cuda) unsafe fn launch_overlapping(
     stream: CUstream,
     parameters: &mut [*mut c_void],
 ) -> Result<(), Code> {
-    // `cust_raw` does not declare this function, and drivers before CUDA 11.8 do not have it.
+    // Drivers before CUDA 11.8 do not have this function.
     let Some(launch_ex) = driver_function!(c"cuLaunchKernelEx", 11_080, LaunchEx) else {
         // SAFETY: the caller guarantees the conditions of `launch`.
         return unsafe { launch(function, config, stream, parameters) };

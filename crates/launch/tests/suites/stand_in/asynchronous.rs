@@ -89,7 +89,9 @@ functions! {
             captured.push(Operation::Fill { address, value, bytes });
             return Ok(());
         }
-        assert!(stream > FIRST_BLOCKING);
+        if stream < FIRST_BLOCKING {
+            return state.streams.push(stream, Operation::Fill { address, value, bytes });
+        }
         wait(&mut state)?;
         bytes_at(&mut state, address, bytes)?.fill(value);
         Ok(())
@@ -101,6 +103,10 @@ functions! {
     }
     cuStreamCreate(stream: *mut usize, flags: u32) {
         let mut state = state()?;
+        if flags == 0 {
+            *stream = state.streams.create(true);
+            return Ok(());
+        }
         if state.streams.all().iter().filter(|&&stream| stream < CONTEXT).count() >= number("STAND_IN_STREAMS", 1000) as usize {
             return Err(OUT_OF_MEMORY);
         }
@@ -130,6 +136,10 @@ functions! {
             0 => state.streams.all().into_iter().filter(|&stream| state.streams.context(stream) == Some(CURRENT.get())).collect::<Vec<_>>().into_iter().try_for_each(|stream| run(&mut state, stream, None)),
             code => Err(code),
         }
+    }
+    cuStreamAddCallback(stream: usize, function: super::streams::Callback, data: usize, flags: u32) {
+        assert_eq!(flags, 0);
+        state()?.streams.push(stream, Operation::Call { function, data })
     }
     cuStreamWaitEvent(stream: usize, event: usize, flags: u32) {
         assert_eq!(flags, 0);

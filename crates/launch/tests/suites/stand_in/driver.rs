@@ -22,10 +22,12 @@ use std::ffi::{CStr, c_char, c_void};
 use std::mem;
 use std::sync::{LazyLock, Mutex, MutexGuard};
 
+use aligned::Aligned;
 use codes::explain;
 use graphs::Graphs;
 use libraries::{compile, entries_of_machine_code};
 use streams::{Operation, Streams, run};
+mod aligned;
 mod streams;
 
 const MEMORY: usize = 1 << 30;
@@ -56,9 +58,9 @@ struct State {
     peers: Vec<(usize, usize)>,
     /// The result that every call returns after the context was lost, or 0 before.
     lost: i32,
-    /// The allocated memory, by address. Each piece is stored with its context.
-    memory: HashMap<u64, (Box<[u8]>, usize)>,
-    /// The page-locked memory, by address. Each piece is stored with its flags.
+    /// The allocated memory, each piece with its context.
+    memory: HashMap<u64, (Aligned, usize)>,
+    /// The page-locked memory, each piece with its flags.
     page_locked: HashMap<usize, (&'static mut [u8], u32)>,
     modules: HashMap<usize, String>,
     functions: HashMap<usize, Function>,
@@ -113,7 +115,7 @@ impl State {
 
     /// Returns the context that owns the memory at `address`.
     fn owner(&self, address: u64) -> Option<usize> {
-        let holds = |(start, (bytes, _)): &(&u64, &(Box<[u8]>, usize))| {
+        let holds = |(start, (bytes, _)): &(&u64, &(Aligned, usize))| {
             (**start..**start + bytes.len() as u64).contains(&address)
         };
         self.memory.iter().find(holds).map(|(_, (_, owner))| *owner)
@@ -227,8 +229,6 @@ functions! {
         }
         Ok(())
     }
-    cuCtxSetCurrent(context: usize) { CURRENT.set(context); Ok(()) }
-    cuCtxGetCurrent(context: *mut usize) { *context = CURRENT.get(); Ok(()) }
     cuMemGetInfo_v2(free: *mut usize, total: *mut usize) {
         let used = state()?.used(CURRENT.get());
         (*free, *total) = (MEMORY - used, MEMORY);
@@ -243,7 +243,7 @@ functions! {
         if bytes > MEMORY - used {
             return Err(OUT_OF_MEMORY);
         }
-        let memory = vec![0x5A; bytes].into_boxed_slice();
+        let memory = Aligned::new(0x5A, bytes);
         *address = memory.as_ptr() as u64;
         state.memory.insert(*address, (memory, CURRENT.get()));
         Ok(())

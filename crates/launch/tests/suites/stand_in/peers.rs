@@ -1,4 +1,4 @@
-//! The stand-in driver's functions for several GPUs.
+//! The stand-in driver's functions for contexts and for several GPUs.
 
 use super::streams::Operation;
 use super::{CONTEXT, CURRENT, INVALID_CONTEXT, INVALID_VALUE, answer, bytes_at, log, number, state};
@@ -7,6 +7,9 @@ const ALREADY_ENABLED: i32 = 704;
 const UNSUPPORTED: i32 = 217;
 
 functions! {
+    cuCtxSetCurrent(context: usize) { CURRENT.set(context); Ok(()) }
+    cuCtxGetCurrent(context: *mut usize) { *context = CURRENT.get(); Ok(()) }
+    cuCtxGetDevice(device: *mut i32) { *device = (CURRENT.get() - CONTEXT) as i32; Ok(()) }
     cuDeviceCanAccessPeer(answer: *mut i32, device: i32, peer: i32) {
         assert_ne!(device, peer);
         *answer = number("STAND_IN_PEERS", 1);

@@ -20,6 +20,8 @@ pub struct Streams {
     events: HashMap<usize, (usize, Option<f32>)>,
     /// Events that the caller has destroyed while streams still wait for them.
     destroyed: HashSet<usize>,
+    /// Streams that the caller has destroyed while they still have work.
+    destroyed_streams: HashSet<usize>,
     clock: f32,
     next: usize,
     next_blocking: usize,
@@ -36,9 +38,13 @@ pub enum Operation {
     Move { to: u64, from: u64, bytes: usize },
     Record(usize),
     Wait(usize),
+    Call { function: Callback, data: usize },
 }
 
-/// The source of an upload. The stream reads page-locked memory when it executes the upload. It reads other memory when
+/// A function of the caller with the stream, the result of its work, and its own data.
+pub type Callback = unsafe extern "C" fn(usize, i32, usize);
+
+/// The source of an upload. The stream reads page-locked memory when it executes the upload; other memory is read when
 /// the upload is enqueued.
 #[derive(Clone)]
 pub enum Source {
@@ -58,10 +64,31 @@ impl Streams {
         stream
     }
 
+    /// Destroys a stream. Its work must be done, or another stream must wait for all of it.
     pub fn destroy(&mut self, stream: usize) -> Result<(), i32> {
-        let queue = self.queues.remove(&stream).ok_or(INVALID_HANDLE)?;
-        assert!(queue.is_empty(), "stream {stream} is destroyed before it is done");
+        let queue = self.queues.get(&stream).ok_or(INVALID_HANDLE)?;
+        match queue.back() {
+            None => drop(self.queues.remove(&stream)),
+            Some(&Operation::Record(last)) => {
+                let waits = |work: &Operation| matches!(work, Operation::Wait(event) if *event == last);
+                assert!(self.queues.values().flatten().any(waits), "nothing waits for the end of stream {stream}");
+                self.destroyed_streams.insert(stream);
+            }
+            Some(_) => panic!("stream {stream} is destroyed before it is done"),
+        }
         Ok(())
+    }
+
+    /// Calls the enqueued functions of all streams with the result `code`.
+    fn call_all(&mut self, code: i32) {
+        for (&stream, queue) in &mut self.queues {
+            for work in queue.drain(..) {
+                if let Operation::Call { function, data } = work {
+                    // SAFETY: the caller of `cuStreamAddCallback` guarantees the function and its data.
+                    unsafe { function(stream, code, data) };
+                }
+            }
+        }
     }
 
     pub fn push(&mut self, stream: usize, work: Operation) -> Result<(), i32> {
@@ -121,7 +148,8 @@ impl Streams {
     /// Returns the numbers of streams and events that exist.
     pub fn counts(&self) -> (usize, usize) {
         let is_default = |&&stream: &&usize| (CONTEXT..FIRST_BLOCKING).contains(&stream);
-        (self.queues.keys().filter(|stream| !is_default(stream)).count(), self.events.len() - self.destroyed.len())
+        let exists = |stream: &&usize| !is_default(stream) && !self.destroyed_streams.contains(*stream);
+        (self.queues.keys().filter(exists).count(), self.events.len() - self.destroyed.len())
     }
 
     /// Returns true if an enqueued operation will still access the `len` bytes of host memory that start at `start`.
@@ -206,6 +234,8 @@ pub fn run(state: &mut State, stream: usize, until: Option<usize>) -> Result<(),
                     return Ok(());
                 }
             }
+            // SAFETY: the caller of `cuStreamAddCallback` guarantees the function and its data.
+            Operation::Call { function, data } => unsafe { function(stream, 0, data) },
             Operation::Wait(event) => {
                 if let Some(&(other, None)) = state.streams.events.get(&event) {
                     run(state, other, Some(event))?;
@@ -235,6 +265,7 @@ fn kernel_of(state: &mut State, kernel: &str, slots: &[u64]) -> Result<(), i32> 
         }
         "fail" => {
             state.lost = super::ILLEGAL_ADDRESS;
+            state.streams.call_all(state.lost);
             Err(state.lost)
         }
         _ => Err(INVALID_VALUE),
