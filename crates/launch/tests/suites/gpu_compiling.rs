@@ -203,7 +203,8 @@ fn machine_code_is_loaded_by_its_gpu_and_compiled_by_no_driver() {
     const fn module(images: &'static [PtxImage]) -> PtxModule {
         PtxModule { path: env!("CARGO_CRATE_NAME"), images }
     }
-    static MODULES: [PtxModule; 4] = [
+    static MODULES: [PtxModule; 5] = [
+        module(&[PtxImage::new(90, SM_90).with_machine_code(&HERE).compiled_at_open()]),
         module(&[SEVENTY.with_machine_code(&HERE), PtxImage::new(90, SM_90).with_machine_code(&HERE)]),
         module(&[SEVENTY.with_machine_code(&HERE)]),
         module(&[PtxImage::new(90, SM_90).with_machine_code(&REFUSED)]),
@@ -216,6 +217,9 @@ fn machine_code_is_loaded_by_its_gpu_and_compiled_by_no_driver() {
             let device = Device::open(DeviceChoice::Gpu(None), modules)?;
             let (x, mut y) = (device.upload(&[1.0_f32; 32])?, device.upload(&[2.0_f32; 32])?);
             device.load(|queue| queue.launch(config(), saxpy(3.0, x.view(), y.view_mut())))?;
+            if std::ptr::eq(modules, &MODULES[..1]) {
+                device.compile_all();
+            }
             device.launch(config(), saxpy(3.0, x.view(), y.view_mut()))?;
             assert_eq!(y.download()?, [5.0; 32]);
         }
@@ -223,6 +227,7 @@ fn machine_code_is_loaded_by_its_gpu_and_compiled_by_no_driver() {
     });
     let Some(log) = log else { return };
     let (loads, compiles) = ("loads machine code", "compiles 1, []");
-    // By the GPU of that architecture; not by another; refused by the driver; not a whole file.
-    assert_eq!(log, [loads, compiles, loads, compiles, compiles]);
+    // By the GPU of that architecture, also with a request to compile; not by another; refused by the driver; not a whole
+    // file.
+    assert_eq!(log, [loads, loads, compiles, loads, compiles, compiles]);
 }

@@ -19,6 +19,9 @@ pub(in crate::cuda) const NON_BLOCKING: u32 = 1;
 /// `CU_STREAM_CAPTURE_MODE_RELAXED`.
 const CAPTURE_MODE_RELAXED: u32 = 2;
 
+/// `CU_LIMIT_MALLOC_HEAP_SIZE`.
+const MALLOC_HEAP_SIZE: u32 = 2;
+
 /// The default stream, in which synchronous copies run.
 pub(in crate::cuda) const DEFAULT_STREAM: CUstream = ptr::null_mut();
 
@@ -53,7 +56,7 @@ driver_calls! { []
     fn synchronize_context() = cuCtxSynchronize();
 
     /// Sets the size of the heap from which the kernels of the current context allocate.
-    fn set_heap_bytes(bytes: usize) = cuCtxSetLimit(sys::CUlimit::CU_LIMIT_MALLOC_HEAP_SIZE, bytes);
+    fn set_heap_bytes(bytes: usize) = cuCtxSetLimit(MALLOC_HEAP_SIZE, bytes);
 
     /// Returns the size of the device's memory in bytes.
     fn device_memory(device: CUdevice) -> bytes: usize = 0, cuDeviceTotalMem_v2(&mut bytes, device);

@@ -161,6 +161,7 @@ functions! {
     cuCtxGetCurrent(*mut CUcontext);
     cuCtxSetCurrent(CUcontext);
     cuCtxGetDevice(*mut CUdevice);
+    cuCtxSetLimit(c_uint, usize);
     cuCtxSynchronize();
     cuCtxEnablePeerAccess(CUcontext, c_uint);
     cuMemGetInfo_v2(*mut usize, *mut usize);
