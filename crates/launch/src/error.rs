@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use cuda_std::{Dim3, KernelInfo, LaunchConfig};
+use cuda_std::{DeviceId, Dim3, KernelInfo, LaunchConfig, PartOutOfRange};
 
 use crate::group_choice::GroupChoice;
 use crate::ordering::StreamRace;
@@ -147,6 +147,21 @@ pub enum Error {
         /// The number of elements of the buffer.
         buffer: usize,
     },
+    /// A part of a view that exceeds the view was passed to a launch or copy.
+    #[error(
+        "cannot use elements {start}..{end} of a view that has elements 0..{len}: the part was made at {location}; make \
+        it shorter"
+    )]
+    PartOutOfRange {
+        /// The first element of the part.
+        start: usize,
+        /// The first element after the part.
+        end: usize,
+        /// The number of elements of the view.
+        len: usize,
+        /// The source line that made the part.
+        location: &'static std::panic::Location<'static>,
+    },
     /// Two streams access the same memory without an order, and at least one of them writes it.
     ///
     /// Checking devices report races between streams ([`checked_devices`](crate::checked_devices)). The access that was
@@ -263,6 +278,18 @@ impl From<simt::Fault> for Error {
 impl From<Box<StreamRace>> for Error {
     fn from(race: Box<StreamRace>) -> Self {
         Self::StreamRace(race)
+    }
+}
+
+impl Error {
+    /// Returns the error for the use of a view of the device `used` by `what` on the device called `device`.
+    pub(crate) fn wrong_device(used: DeviceId, what: String, device: &str) -> Self {
+        match used.part_out_of_range() {
+            None => Self::WrongDevice { what, device: device.to_owned() },
+            Some(PartOutOfRange { start, len, view_len, location }) => {
+                Self::PartOutOfRange { start, end: start.saturating_add(len), len: view_len, location }
+            }
+        }
     }
 }
 

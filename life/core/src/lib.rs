@@ -11,7 +11,7 @@
 
 #![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)]
 
-use launch::{Device, DeviceChoice, PtxModule};
+use launch::{Device, PtxModule};
 
 pub mod bands;
 pub mod board;
@@ -50,12 +50,21 @@ pub const MODULES: &[PtxModule] = &{
     all
 };
 
-/// Opens a device with Life's kernels and the library's: a GPU if there is one, and the simulator otherwise.
+/// Opens a device with Life's kernels and the library's: a GPU if there is one, and the simulator otherwise. Then a
+/// line on standard error says so, with the reason.
 ///
 /// # Errors
 /// None at present, because the simulator can always be opened.
 pub fn open() -> Result<Device, launch::Error> {
-    Device::open(DeviceChoice::Auto, MODULES)
+    Device::open_default(MODULES)
+}
+
+/// Opens a GPU with Life's kernels and the library's, and never the simulator.
+///
+/// # Errors
+/// [`launch::Error::NoDevice`] if no GPU can be used, with the reason.
+pub fn open_gpu() -> Result<Device, launch::Error> {
+    Device::open_gpu(MODULES)
 }
 
 /// Adds Life to a [`Device`], with the [`default_rung`] for many generations.

@@ -79,7 +79,8 @@ pub(super) unsafe fn wait(context: &Context, stream: CUstream, event: &BackendEv
 /// The event must be of this context, which must be current.
 pub(super) unsafe fn finish(context: &Context, event: &BackendEvent) -> Result<(), Error> {
     // SAFETY: the caller guarantees that the event is of the current context.
-    unsafe { sys::wait_for_event(raw(event)) }.map_err(|code| context.error(code, || "wait for a copy".to_owned(), ""))
+    unsafe { sys::wait_for_event(raw(event)) }
+        .map_err(|code| context.error(code, || "wait for an event".to_owned(), ""))
 }
 
 /// Waits for both events and returns the device's time between them, or zero if `to` completed first.
