@@ -54,13 +54,22 @@ catalogue! { declare_modules }
 
 pub use catalogue::MODULES;
 pub use error::AlgorithmError;
-use launch::{Device, DeviceChoice, Error};
+use launch::{Device, Error};
 pub use size::Size;
 
-/// Opens a device with all kernels: a GPU if one can be used, otherwise the simulator.
+/// Opens a device with all kernels: a GPU if one can be used, otherwise the simulator. Then a line on standard error
+/// says so, with the reason. [`Device::summary`] describes the device.
 ///
 /// # Errors
 /// Currently returns no error, because the simulator can always be opened.
 pub fn open() -> Result<Device, Error> {
-    Device::open(DeviceChoice::Auto, MODULES)
+    Device::open_default(MODULES)
+}
+
+/// Opens a GPU with all kernels, and never the simulator.
+///
+/// # Errors
+/// [`Error::NoDevice`] if no GPU can be used, with the reason.
+pub fn open_gpu() -> Result<Device, Error> {
+    Device::open_gpu(MODULES)
 }

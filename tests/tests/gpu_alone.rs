@@ -1,10 +1,15 @@
 //! Tests that need a GPU and a separate process. A trap makes the device unusable, or the driver prints the kernel's
 //! output.
 
+use std::pin::pin;
 use std::process::{Command, Output};
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{self, Thread};
+use std::time::Duration;
 
 use gpu::device_library as kernels;
-use launch::{Device, LaunchConfig};
+use launch::{Device, Error, Finished, LaunchConfig};
 
 /// The environment variable that tells a process that it is a child.
 const CHILD: &str = "GRIDSTRIDE_TEST_CHILD";
@@ -37,6 +42,45 @@ fn an_access_out_of_bounds_ends_the_kernel() {
     });
     if let Some(output) = output {
         assert!(output.contains("ended: ") && output.contains("store_at"), "{output}");
+    }
+}
+
+/// Wakes the thread that waits for a future.
+struct Unpark(Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+/// Waits for `finished`. Panics if the driver does not wake the thread within a minute.
+fn wait(finished: Finished) -> Result<(), Error> {
+    let waker = Waker::from(Arc::new(Unpark(thread::current())));
+    let mut finished = pin!(finished);
+    for _ in 0..2 {
+        if let Poll::Ready(result) = finished.as_mut().poll(&mut Context::from_waker(&waker)) {
+            return result;
+        }
+        thread::park_timeout(Duration::from_secs(60));
+    }
+    panic!("the driver did not wake the thread")
+}
+
+#[test]
+fn a_future_ends_with_its_kernel_and_has_its_error() {
+    let output = output_of("a_future_ends_with_its_kernel_and_has_its_error", |device| {
+        let stream = device.stream().unwrap();
+        let mut out = device.zeroed::<u32>(10).unwrap();
+        let mut store_at = |at| {
+            stream.queue().launch(LaunchConfig::new(4, 32), kernels::store_at(out.view_mut(), at, 77)).unwrap();
+            wait(stream.queue().finished())
+        };
+        store_at(9).unwrap();
+        println!("ended: {}", store_at(10).unwrap_err());
+    });
+    if let Some(output) = output {
+        assert!(output.contains("ended: the GPU failed: ") && output.contains("store_at"), "{output}");
     }
 }
 

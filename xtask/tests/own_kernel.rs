@@ -34,28 +34,20 @@ fn both_projects_have_the_same_versions() {
 #[test]
 fn only_the_program_needs_cust() {
     let root = Workspace::open().unwrap().root().to_owned();
-    let uses_cust = |package: &str| {
+    let uses_cust = |package: &str, arguments: &[&str]| {
         let tree = xtask::workspace::cargo()
-            .args([
-                "tree",
-                "--locked",
-                "--offline",
-                "--edges",
-                "normal,build",
-                "--prefix",
-                "none",
-                "--package",
-                package,
-            ])
+            .args(["tree", "--locked", "--offline", "--edges", "normal,build", "--prefix", "none"])
+            .args(["--package", package])
+            .args(arguments)
             .current_dir(&root)
             .output()
             .unwrap();
         assert!(tree.status.success(), "{}", String::from_utf8_lossy(&tree.stderr));
         String::from_utf8_lossy(&tree.stdout).lines().any(|line| line.starts_with("cust_raw "))
     };
-    let users: Vec<_> =
-        ["host", "launch", "gridstride", "life", "cuda_builder"].map(|package| uses_cust(package)).into();
+    let users = ["host", "launch", "gridstride", "life", "cuda_builder"].map(|package| uses_cust(package, &[]));
     assert_eq!(users, [cfg!(target_os = "linux"), false, false, false, false]);
+    assert!(!uses_cust("host", &["--no-default-features"]), "the program cannot be installed");
 }
 
 #[test]

@@ -116,18 +116,15 @@ macro_rules! common_methods {
         /// Returns elements `start..start + len` as a view that counts them from 0. Host and kernels may call this
         /// method.
         ///
-        /// A part that exceeds the view is out of bounds: a fault in the simulator, a trap on a GPU, and a panic on the
-        /// host.
+        /// A part that exceeds the view is out of bounds: a fault in the simulator and a trap on a GPU. On the host,
+        /// the launch or copy that such a part is passed to returns an error that names this line.
         #[inline(always)]
         #[track_caller]
         pub fn part(self, start: usize, len: usize) -> Self {
             // Uses the full length also on the host, which may divide a GPU's view without accessing its elements.
             if start > self.len || len > self.len - start {
-                backend::out_of_bounds_global(
-                    self.pointer as usize,
-                    start.saturating_add(len.saturating_sub(1)),
-                    self.len,
-                );
+                let owner = backend::part_out_of_range(self.pointer as usize, [start, len], self.len);
+                return Self { owner, len: len.clamp(1, self.len.max(1)), ..self };
             }
             // On the host, the pointer may belong to a GPU and point outside of every Rust allocation.
             Self { pointer: self.pointer.wrapping_add(start), len, owner: self.owner, elements: PhantomData }

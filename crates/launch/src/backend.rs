@@ -177,6 +177,14 @@ pub(crate) trait Backend: Any + Interop + Ipc + Send + Sync {
     /// Records an event that completes when everything enqueued on this device so far, except in streams, is done.
     fn record(&self) -> Result<BackendEvent, Error>;
 
+    /// Waits until `event` has completed.
+    ///
+    /// # Safety
+    /// The event must be of this device.
+    unsafe fn finish(&self, _event: &BackendEvent) -> Result<(), Error> {
+        Ok(())
+    }
+
     /// Waits for both events and returns the time between them, or zero if `to` completed first.
     ///
     /// # Safety

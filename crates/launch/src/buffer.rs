@@ -101,7 +101,9 @@ impl<T: DeviceCopy> Buffer<T> {
         self.memory.device()
     }
 
-    /// Returns a view of the elements for kernels to read.
+    /// Returns a view of the elements for kernels to read. The host reads elements by [`download`](Self::download) and
+    /// [`download_range`](Self::download_range): `load` of a view is for kernels. On the host it works in the simulator
+    /// only, and panics for a GPU's memory.
     pub fn view(&self) -> Global<'_, T> {
         // SAFETY: the pointer is aligned and valid for `len` elements in this device's memory while `self` lives, and
         // the view borrows `self`. The elements are valid values: the host or a kernel wrote them, or any bits are

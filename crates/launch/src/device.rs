@@ -309,9 +309,8 @@ impl Device {
             let reason = format!("`{name}` is a reference to one element: pass a view that has exactly one");
             return Err(Error::InvalidLaunch { launch: Launched::new(call.info(), config), reason });
         }
-        if params.devices().iter().any(|&device| device != self.id()) {
-            let what = format!("the launch of `{}`", call.info().name);
-            return Err(Error::WrongDevice { what, device: self.name().to_owned() });
+        if let Some(&other) = params.devices().iter().find(|&&device| device != self.id()) {
+            return Err(Error::wrong_device(other, format!("the launch of `{}`", call.info().name), self.name()));
         }
         Ok(())
     }

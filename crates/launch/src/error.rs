@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use cuda_std::{Dim3, KernelInfo, LaunchConfig};
+use cuda_std::{DeviceId, Dim3, KernelInfo, LaunchConfig, PartOutOfRange};
 
 use crate::group_choice::GroupChoice;
 use crate::ordering::StreamRace;
@@ -148,7 +148,22 @@ pub enum Error {
         /// The number of elements of the buffer.
         buffer: usize,
     },
-    /// Unordered work of two streams accesses the same memory, and at least one of the accesses writes it.
+    /// A part of a view that exceeds the view was passed to a launch or copy.
+    #[error(
+        "cannot use elements {start}..{end} of a view that has elements 0..{len}: the part was made at {location}; make \
+        it shorter"
+    )]
+    PartOutOfRange {
+        /// The first element of the part.
+        start: usize,
+        /// The first element after the part.
+        end: usize,
+        /// The number of elements of the view.
+        len: usize,
+        /// The source line that made the part.
+        location: &'static std::panic::Location<'static>,
+    },
+    /// Two streams access the same memory without an order, and at least one of them writes it.
     ///
     /// Checking devices report races between streams ([`checked_devices`](crate::checked_devices)). The access that was
     /// enqueued later is not executed. A launch is executed nevertheless if only its execution shows what it writes.
@@ -267,7 +282,19 @@ impl From<Box<StreamRace>> for Error {
     }
 }
 
-/// Displays the remedy at the end of a message, or nothing if the remedy is empty.
+impl Error {
+    /// Returns the error for the use of a view of the device `used` by `what` on the device called `device`.
+    pub(crate) fn wrong_device(used: DeviceId, what: String, device: &str) -> Self {
+        match used.part_out_of_range() {
+            None => Self::WrongDevice { what, device: device.to_owned() },
+            Some(PartOutOfRange { start, len, view_len, location }) => {
+                Self::PartOutOfRange { start, end: start.saturating_add(len), len: view_len, location }
+            }
+        }
+    }
+}
+
+/// The remedy at the end of a message, or nothing.
 struct Remedy<'a>(&'a str);
 
 impl fmt::Display for Remedy<'_> {

@@ -36,7 +36,19 @@ impl Event {
         Ok(time)
     }
 
-    /// Checks that the event belongs to one of `devices`, which must not be empty.
+    /// Waits until everything that was enqueued before the event is done.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ContextLost`] when a launch failed.
+    pub fn synchronize(&self) -> Result<(), Error> {
+        // SAFETY: the event is of this device.
+        unsafe { self.device.backend().finish(&self.event) }?;
+        self.clock.iter().for_each(ordering::host_waited_for);
+        Ok(())
+    }
+
+    /// Checks that the event is of one of `devices`, which must not be empty.
     pub(crate) fn check_device(&self, devices: &[Device]) -> Result<(), Error> {
         if devices.iter().any(|device| device.id() == self.device.id()) {
             return Ok(());

@@ -57,6 +57,8 @@
 //!   device stays usable.
 //! - A kernel's `println!` is printed at [`Device::synchronize`] on a GPU, and as it runs in the simulator.
 //! - New memory has unspecified contents on a GPU, and a poison pattern in the simulator.
+//! - The host reads a buffer by [`Buffer::download`] or [`Buffer::download_range`]. `load` of a view is for kernels:
+//!   called on the host, it returns the element in the simulator, and panics for a GPU's memory.
 //!
 //! A [`Device`] is a cheap handle: clone it, send it, use it from several threads. It lives as long as any of its
 //! buffers.

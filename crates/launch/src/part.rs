@@ -47,14 +47,12 @@ impl<'a, T: DeviceCopy> BufferPart<'a, T> {
         self.view
     }
 
-    /// Divides the part into its first `middle` elements and the rest.
-    ///
-    /// # Panics
-    ///
-    /// If the part has fewer than `middle` elements.
+    /// Divides the part into its first `middle` elements and the rest. If the part has fewer elements, the launches and
+    /// copies that use the results return an error.
+    #[track_caller]
     pub fn split_at(self, middle: usize) -> (Self, Self) {
         let first = self.view.part(0, middle);
-        (Self::new(first), Self::new(self.view.part(middle, self.view.len() - middle)))
+        (Self::new(first), Self::new(self.view.part(middle, self.view.len().saturating_sub(middle))))
     }
 
     /// Divides the part into consecutive parts of `len` elements, or of 1 element if `len` is 0. The last part has the

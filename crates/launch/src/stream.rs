@@ -216,16 +216,16 @@ impl<'scope, 'env> Stream<'scope, 'env> {
 
     /// Returns the device of the scope whose id is `device`.
     fn member(&self, device: DeviceId) -> Result<&'scope Device, Error> {
-        self.devices.iter().find(|member| member.id() == device).ok_or_else(|| self.wrong_device("copy"))
+        self.devices.iter().find(|member| member.id() == device).ok_or_else(|| self.wrong_device(device, "copy"))
     }
 
-    fn wrong_device(&self, what: &str) -> Error {
-        Error::WrongDevice { what: format!("the {what} in a stream"), device: self.device.name().to_owned() }
+    fn wrong_device(&self, used: DeviceId, what: &str) -> Error {
+        Error::wrong_device(used, format!("the {what} in a stream"), self.device.name())
     }
 
     fn check(&self, what: &'static str, view: usize, other: usize, device: DeviceId) -> Result<(), Error> {
         if device != self.device.id() {
-            return Err(self.wrong_device(what));
+            return Err(self.wrong_device(device, what));
         }
         if view == other { Ok(()) } else { Err(Error::LengthMismatch { what, buffer: view, other }) }
     }

@@ -11,7 +11,7 @@
 
 #![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)]
 
-use launch::{Device, DeviceChoice, PtxModule};
+use launch::{Device, PtxModule};
 
 pub mod bands;
 pub mod board;
@@ -56,7 +56,15 @@ pub const MODULES: &[PtxModule] = &{
 /// # Errors
 /// Returns no error at present, because the simulator can always be opened.
 pub fn open() -> Result<Device, launch::Error> {
-    Device::open(DeviceChoice::Auto, MODULES)
+    Device::open_default(MODULES)
+}
+
+/// Opens a GPU with Life's kernels and the library's, and never the simulator.
+///
+/// # Errors
+/// [`launch::Error::NoDevice`] if no GPU can be used, with the reason.
+pub fn open_gpu() -> Result<Device, launch::Error> {
+    Device::open_gpu(MODULES)
 }
 
 /// Adds Life to a [`Device`]. Boards are advanced by the [`default_rung`] for many generations.

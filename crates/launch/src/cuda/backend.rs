@@ -246,6 +246,12 @@ impl Backend for GpuDevice {
         GpuEvent::record(&self.context, self.context.stream())
     }
 
+    unsafe fn finish(&self, event: &BackendEvent) -> Result<(), Error> {
+        self.context.enter()?;
+        // SAFETY: `Backend::finish` requires an event of this device, whose context is current.
+        unsafe { events::finish(&self.context, event) }
+    }
+
     unsafe fn elapsed(&self, from: &BackendEvent, to: &BackendEvent) -> Result<Duration, Error> {
         // SAFETY: `Backend::elapsed` requires events of this device.
         unsafe { events::elapsed(&self.context, from, to) }

@@ -79,8 +79,9 @@ pub(super) unsafe fn wait(context: &Context, stream: CUstream, event: &BackendEv
 /// # Safety
 /// The event must belong to this context, which must be current.
 pub(super) unsafe fn finish(context: &Context, event: &BackendEvent) -> Result<(), Error> {
-    // SAFETY: the caller guarantees that the event belongs to the current context.
-    unsafe { sys::wait_for_event(raw(event)) }.map_err(|code| context.error(code, || "wait for a copy".to_owned(), ""))
+    // SAFETY: the caller guarantees that the event is of the current context.
+    unsafe { sys::wait_for_event(raw(event)) }
+        .map_err(|code| context.error(code, || "wait for an event".to_owned(), ""))
 }
 
 /// Waits for both events and returns the device's time between them, or zero if `to` completed first.

@@ -2,7 +2,7 @@
 //!
 //! This module replaces `primary.rs` if the feature `cust` is on.
 
-use std::mem::transmute;
+use std::mem::transmute_copy;
 
 use cust::context::CurrentContext;
 use cust::stream::StreamFlags;
@@ -52,7 +52,7 @@ pub(super) fn replace_launches(functions: &mut Functions) {
     // SAFETY: these are the driver's functions of these names. `cust_raw` declares their results as an enum of four
     // bytes, for which any number is returned in the same way.
     unsafe {
-        functions.cuLaunchKernel = transmute(cust::sys::cuLaunchKernel as *const ());
-        functions.cuLaunchCooperativeKernel = transmute(cust::sys::cuLaunchCooperativeKernel as *const ());
+        functions.cuLaunchKernel = transmute_copy(&(cust::sys::cuLaunchKernel as *const ()));
+        functions.cuLaunchCooperativeKernel = transmute_copy(&(cust::sys::cuLaunchCooperativeKernel as *const ()));
     }
 }

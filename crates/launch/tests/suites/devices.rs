@@ -17,7 +17,9 @@ fn choices_without_a_gpu() {
             .expect("this program runs");
         let text = String::from_utf8_lossy(&output.stdout);
         let passed = output.status.success() && text.contains("1 passed");
-        assert!(passed, "{text}{}", String::from_utf8_lossy(&output.stderr));
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(passed, "{text}{errors}");
+        assert!(errors.contains("; the simulator runs the kernels (`open_gpu` returns an error"), "{errors}");
         return;
     }
     let reason = launch::gpus().expect_err("there is no GPU");
@@ -29,6 +31,9 @@ fn choices_without_a_gpu() {
     let summary = device.summary();
     assert!(summary.starts_with("device: simulator on "), "{summary}");
     assert!(summary.ends_with(&format!("(no GPU: {reason})")), "{summary}");
+
+    assert_eq!(Device::open_default(&[]).expect("the simulator can be opened").why_no_gpu(), device.why_no_gpu());
+    assert!(matches!(Device::open_gpu(&[]), Err(Error::NoDevice { .. })));
 
     for choice in [DeviceChoice::Gpu(None), DeviceChoice::Gpu(Some(3))] {
         let error = Device::open(choice, &[]).expect_err("there is no GPU");

@@ -89,6 +89,14 @@ fn events_order_queues() {
         device.launch(config(), saxpy(1.0, x.view(), y.view_mut()))?;
         second.queue().wait(&device.queue().record()?)?;
         assert_eq!(second.queue().download(&y)?, [23.0, 46.0]);
+        // The host waits.
+        let mut mapped = device.mapped(2)?;
+        first.queue().launch(config(), saxpy(1.0, x.view(), mapped.view_mut()))?;
+        let woken = Arc::<Woken>::default();
+        let mut finished = first.queue().finished();
+        assert!(poll(&mut finished, &woken).is_pending());
+        first.queue().record()?.synchronize()?;
+        assert_eq!(woken.count(), 1, "the event did not wait for the kernel");
         Ok(())
     });
 }

@@ -321,7 +321,12 @@ fn views_do_not_cross_devices() {
         // A GPU's view can be split on the host, although its elements cannot be read there.
         assert_eq!(view.part(1, 2).as_ptr() as usize, view.as_ptr() as usize + 4);
         assert_eq!((view.part(1, 2).len(), into), (2, [5.0; 3]));
-        assert!(catch_unwind(|| view.part(1, 3)).is_err());
+        let error = other.launch(config(), saxpy(1.0, x.view(), view.part(1, 3))).expect_err("out of range");
+        let message = error.to_string();
+        assert!(
+            message.starts_with("cannot use elements 1..4 of a view that has elements 0..3: the part was"),
+            "{message}"
+        );
         assert!(catch_unwind(|| view.part(1, 2).load(0)).is_err());
         Ok(())
     });

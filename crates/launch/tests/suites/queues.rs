@@ -173,13 +173,17 @@ fn launches_in_two_queues_race() -> Result<(), Error> {
         other.queue().launch(config(), add(x.view(), y.view_mut()))?;
         y.copy_from(&x)?;
         stream.queue().launch(config(), add(x.view(), y.view_mut()))?;
-        // A future that is done orders them too.
+        // A future that is done orders them too, and an event for which the host has waited.
         block_on(stream.queue().finished())?;
+        other.queue().launch(config(), add(x.view(), y.view_mut()))?;
+        other.queue().record()?.synchronize()?;
+        stream.queue().launch(config(), add(x.view(), y.view_mut()))?;
+        stream.queue().record()?.synchronize()?;
         other.queue().launch(config(), add(x.view(), y.view_mut()))?;
         // A dropped stream is before later work of the device.
         drop(other);
         device.launch(config(), add(x.view(), y.view_mut()))?;
-        assert_eq!(y.download()?, [4; 8]);
+        assert_eq!(y.download()?, [6; 8]);
     }
     Ok(())
 }

@@ -179,14 +179,30 @@ fn failures_leave_the_scope() -> Result<(), Error> {
 fn parts_on_the_host() -> Result<(), Error> {
     let device = device();
     let mut buffer = device.upload(&[0_u32, 1, 2, 3, 4, 5, 6])?;
+    let mut y = device.zeroed::<f32>(1)?;
     let whole = buffer.view();
     let part = whole.part(2, 4);
     assert_eq!((part.len(), part.load(0), part.load(3)), (4, 2, 5));
     assert_eq!((part.part(4, 0).len(), part.part(1, 2).load(1)), (0, 4));
     for (start, len) in [(5, 3), (8, 0), (0, 8), (usize::MAX, 1), (1, usize::MAX)] {
-        let panic = std::panic::catch_unwind(|| whole.part(start, len)).map(|_| ()).expect_err("out of bounds");
-        let message = panic.downcast_ref::<String>().expect("a message");
-        assert!(message.contains("out of bounds of a device view of length 7"), "{message}");
+        let line = line!() + 1;
+        let part = whole.part(start, len);
+        let mut into = vec![0; part.len()];
+        let error = device.streams(1, |streams| streams[0].download(part, &mut into)).expect_err("out of range");
+        let Error::PartOutOfRange { start: first, len: of, location, .. } = &error else { panic!("{error:?}") };
+        assert_eq!((*first, *of, location.line()), (start, 7, line));
+        let message = format!("of a view that has elements 0..7: the part was made at {location}; make it shorter");
+        assert!(error.to_string().ends_with(&message), "{error}");
+        // A part of such a part is no better, nor is the launch of a kernel.
+        let call = saxpy(1.0, part.part(0, 1).cast(), y.view_mut());
+        let error = device.launch(LaunchConfig::new(1, 32), call).expect_err("out of range");
+        assert!(matches!(error, Error::PartOutOfRange { .. }), "{error:?}");
+    }
+    let (short, long) = buffer.as_part_mut().split_at(8);
+    for part in [short, long] {
+        let call = add_one_to_part(0, 1, part.view_mut());
+        let error = device.launch(LaunchConfig::new(1, 32), call).expect_err("out of range");
+        assert!(matches!(error, Error::PartOutOfRange { .. }), "{error:?}");
     }
 
     let lens = |len: usize| -> Vec<usize> {

@@ -256,6 +256,11 @@ pub fn out_of_bounds_global(_view: usize, _index: usize, _len: usize) -> ! {
 }
 
 #[inline(always)]
+pub fn part_out_of_range(_view: usize, _part: [usize; 2], _view_len: usize) -> Owner {
+    trap()
+}
+
+#[inline(always)]
 pub fn out_of_bounds_shared(_view: u32, _index: usize, _len: usize) -> ! {
     trap()
 }

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use simt::{ArgumentId, KernelInfo, Region, Threads};
 
+use super::part::{self, PartOutOfRange};
 use crate::Global;
 use crate::array_vec::ArrayVec;
 use crate::param::{MAX_PARAMS, Params};
@@ -18,31 +19,49 @@ use crate::param::{MAX_PARAMS, Params};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeviceId {
     number: u32,
-    simulated: bool,
+    kind: OwnerKind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum OwnerKind {
+    Gpu,
+    Simulated,
+    /// No device: the view is a part that exceeds its view.
+    Part,
 }
 
 impl DeviceId {
-    pub(crate) const NONE: Self = Self { number: u32::MAX, simulated: false };
+    pub(crate) const NONE: Self = Self { number: u32::MAX, kind: OwnerKind::Gpu };
 
     /// Returns the identity of a simulated device. The host can access its memory.
     pub const fn simulated(number: u32) -> Self {
-        Self { number, simulated: true }
+        Self { number, kind: OwnerKind::Simulated }
     }
 
     /// Returns the identity of a GPU. The host cannot access its memory.
     pub const fn gpu(number: u32) -> Self {
-        Self { number, simulated: false }
+        Self { number, kind: OwnerKind::Gpu }
     }
 
     /// Returns true for a simulated device.
     pub const fn is_simulated(self) -> bool {
-        self.simulated
+        matches!(self.kind, OwnerKind::Simulated)
+    }
+
+    /// Returns the identity of a part that exceeds its view.
+    pub(super) const fn part(number: u32) -> Self {
+        Self { number, kind: OwnerKind::Part }
+    }
+
+    /// Returns the part, if this identity is that of a part that exceeds its view. Such a view cannot be used.
+    pub fn part_out_of_range(self) -> Option<PartOutOfRange> {
+        if matches!(self.kind, OwnerKind::Part) { part::find(self.number) } else { None }
     }
 
     /// Returns the number of elements that host code can access in a view of `len` elements: 0 for a GPU.
     #[inline(always)]
     pub(crate) const fn bound(self, len: usize) -> usize {
-        if self.simulated { len } else { 0 }
+        if self.is_simulated() { len } else { 0 }
     }
 }
 

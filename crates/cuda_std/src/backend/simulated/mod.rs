@@ -18,6 +18,7 @@ mod ladder;
 mod macros;
 mod memory;
 pub mod observed;
+mod part;
 mod statics;
 mod warp;
 
@@ -28,6 +29,7 @@ pub const CHECKS_EVERY_ACCESS: bool = true;
 pub mod host_face {
     pub use super::call::{Call, DeviceId, Kernel};
     pub use super::ladder::{Ladder, Rung, RungKernel, UnknownRung};
+    pub use super::part::PartOutOfRange;
     pub use simt::{ArgumentId, DeviceStatic, Dim3, GenericArgument, KernelInfo, LaunchConfig, Region};
 }
 
@@ -38,6 +40,7 @@ pub use call::{DeviceId as Owner, Regions};
 pub use copies::Copies;
 pub use half::*;
 pub use memory::*;
+pub use part::part_out_of_range;
 pub use simt::raw::exposing;
 pub use statics::*;
 pub use warp::*;
