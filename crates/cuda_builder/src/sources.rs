@@ -163,7 +163,28 @@ impl<'ast> Visit<'ast> for Search<'_> {
         self.kernel = outside;
     }
 
+    fn visit_impl_item_fn(&mut self, item: &'ast syn::ImplItemFn) {
+        if !is_conditional(&item.attrs) {
+            visit::visit_impl_item_fn(self, item);
+        }
+    }
+
+    fn visit_local(&mut self, local: &'ast syn::Local) {
+        if !is_conditional(&local.attrs) {
+            visit::visit_local(self, local);
+        }
+    }
+
+    fn visit_expr_block(&mut self, block: &'ast syn::ExprBlock) {
+        if !is_conditional(&block.attrs) {
+            visit::visit_expr_block(self, block);
+        }
+    }
+
     fn visit_expr_call(&mut self, call: &'ast syn::ExprCall) {
+        if is_conditional(&call.attrs) {
+            return;
+        }
         if let syn::Expr::Path(path) = &*call.func
             && let Some(last) = path.path.segments.last()
         {
@@ -249,6 +270,14 @@ mod tests {
         assert!(found[0].starts_with("k.rs:2:4: the kernel `größe` has a name with other characters"), "{found:?}");
         let fence = "fn f() {\n    core::sync::atomic::compiler_fence(Ordering::SeqCst);\n}\n";
         assert!(problems(&[fence])[0].starts_with("k.rs:2:25: `compiler_fence` does not compile"));
-        assert_eq!(problems(&[&format!("#[cfg(not(target_arch = \"nvptx64\"))]\n{fence}")]), [""; 0]);
+        let host = "#[cfg(not(target_arch = \"nvptx64\"))]";
+        for text in [
+            format!("{host} {fence}"),
+            format!("struct S; impl S {{ {host} {fence} }}"),
+            format!("fn f() {{ {host} compiler_fence(order); }}"),
+            format!("fn f() {{ {host} let x = compiler_fence(order); {host} {{ compiler_fence(order); }} }}"),
+        ] {
+            assert_eq!(problems(&[&text]), [""; 0], "{text}");
+        }
     }
 }

@@ -146,7 +146,7 @@ fn builds_the_sample_kernels() {
     assert_eq!(scale.compiler, toolchain.version());
     assert!(scale.sources.iter().any(|path| path.ends_with("sample/src/lib.rs")), "{:?}", scale.sources);
     let header = Header::parse(&scale.ptx).unwrap();
-    assert_eq!((header.arch, header.krate.as_str()), (Arch::Sm70, "sample-kernels"));
+    assert_eq!((header.arch, header.krate.as_str()), (Arch::Sm70, "sample_kernels"));
     assert_eq!(header.sources.as_deref(), Some("none"));
     assert!(scale.ptx.contains("\n.target sm_70\n"), "{}", scale.ptx);
     assert!(scale.ptx.contains(")\n.maxntid 256, 1, 1\n.minnctapersm 4\n{"), "{}", scale.ptx);
