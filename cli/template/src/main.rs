@@ -1,4 +1,4 @@
-//! Counts the bytes of this file, on a GPU or in the simulator.
+//! Counts how often each byte value occurs in this file, on a GPU or in the simulator.
 
 use launch::{Device, DeviceChoice, Error, LaunchConfig};
 
@@ -14,11 +14,11 @@ fn main() -> Result<(), Error> {
     Ok(())
 }
 
-/// Returns how often each byte occurs.
+/// Returns the number of occurrences of each byte value in `bytes`.
 fn histogram(device: &Device, bytes: &[u8]) -> Result<Vec<u32>, Error> {
     let input = device.upload(bytes)?;
     let mut counts = device.zeroed(256)?;
-    // Blocks of 256 threads; enough of them for a large GPU, and no more than there is work for.
+    // There is one block per 256 bytes, but at most 1024 blocks, which fill a large GPU.
     let blocks = bytes.len().div_ceil(256).clamp(1, 1024) as u32;
     let call = sample_kernels::histogram(input.view(), counts.view_mut());
     device.launch(LaunchConfig::new(blocks, 256), call)?;
@@ -29,8 +29,8 @@ fn histogram(device: &Device, bytes: &[u8]) -> Result<Vec<u32>, Error> {
 mod tests {
     use super::*;
 
-    /// Tests the kernel on devices that look for data races and uninitialised reads, each in another
-    /// order of threads and blocks.
+    /// Tests the kernel on devices that check for data races and uninitialised reads. Each device
+    /// runs threads and blocks in another order.
     #[test]
     fn every_byte_is_counted() -> Result<(), Error> {
         for device in launch::checked_devices() {
