@@ -123,13 +123,15 @@ packages_in() {
         rm -rf "$copy/target"
         find "$copy" -name Cargo.toml -exec sed -i -E "s|path = \"(\.\./)+[^\"]*\"|version = \"$version\"|" {} +
         printf -- '-- %s\n' "$project"
-        (cd "$copy" && cargo test --workspace) || return
+        (cd "$copy" && cargo test --quiet --workspace) || return
     done
     # The program makes the project that was tested.
     printf -- '-- gridstride-cli\n'
     (
         cd "$scratch/gridstride-cli-$version" || exit
-        CUDA_LIBRARY_PATH=$scratch/gridstride-cuda-driver-$version/stub cargo build --bin gridstride || exit
+        # A folder above may have a workspace.
+        printf '\n[workspace]\n' >>Cargo.toml
+        CUDA_LIBRARY_PATH=$scratch/gridstride-cuda-driver-$version/stub cargo build --quiet --bin gridstride || exit
         cd "$scratch" && mkdir made && program=$CARGO_TARGET_DIR/debug/gridstride
         "$program" new made/sample &&
             diff -r --exclude=Cargo.lock made/sample own-kernel &&
