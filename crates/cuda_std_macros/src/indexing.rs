@@ -4,9 +4,9 @@
 //!
 //! A view gives no reference to an element, because other threads may write it, so the types do not implement `Index`.
 //! The pass knows a view by its declaration: a parameter or variable of the type `Global<T>`, `GlobalMut<T>` or
-//! `Shared<T>`, or a variable that holds a `shared_array!`, a part or a row. It replaces `x[i]` by `x.load(i)`, `x[i] =
-//! v` by `x.store(i, v)`, and each index of an array that is an element by `row`. An index may be any integer, also that
-//! of a view's method. The methods take a `usize`: a generic parameter would change the order of the PTX's blocks.
+//! `Shared<T>`, or a variable that holds a `shared_array!`, a part or a row. It replaces `x[i]` by `x.load(i)` and `x[i]
+//! = v` by `x.store(i, v)`, and converts the index to `usize`, also that of a view's method. The methods take a `usize`:
+//! a generic parameter would change the order of the PTX's blocks.
 
 use std::collections::HashMap;
 
@@ -18,8 +18,8 @@ use syn::spanned::Spanned;
 use syn::visit_mut::{self, VisitMut};
 use syn::{
     Arm, BinOp, Block, Error, Expr, ExprClosure, ExprForLoop, ExprIf, ExprIndex, ExprLet, ExprMethodCall, ExprWhile,
-    FnArg, GenericArgument, Ident, Item, Lit, LitStr, Local, Macro, Pat, PatIdent, PathArguments, Signature, Token,
-    Type, TypeArray, parse_quote_spanned, parse2,
+    FnArg, GenericArgument, Ident, Item, Lit, Local, Macro, Pat, PatIdent, PathArguments, Signature, Token, Type,
+    TypeArray, parse_quote_spanned, parse2,
 };
 
 use crate::accesses::{is_assigning, is_view_s, without_parentheses};
@@ -387,8 +387,8 @@ fn dimensions(element: &Type) -> usize {
 /// Returns the view that the arguments of `shared_array!` declare.
 fn array(tokens: &TokenStream) -> Option<View> {
     let element = |input: ParseStream<'_>| {
-        input.parse::<Option<LitStr>>()?;
         input.parse::<Option<Token![fn]>>()?;
+        input.parse::<Option<Token![mod]>>()?;
         input.parse::<TokenStream>()
     };
     let array = element.parse2(tokens.clone()).ok()?;

@@ -1,8 +1,8 @@
 //! The passes that rewrite the body of a kernel or a device function, in their order.
 //!
 //! The macro first elides the named lifetimes of a kernel. It then applies [`SHARED`] to the body. For the GPU it
-//! continues with [`GPU_KERNEL`] and [`GPU`], and for the simulator with [`SIMULATED_KERNEL`] and [`SIMULATOR`]. If the environment
-//! variable [`EXPAND`] names a folder, the macro writes the body after each pass to a file there.
+//! continues with [`GPU_KERNEL`] and [`GPU`], and for the simulator with [`SIMULATED_KERNEL`] and [`SIMULATOR`]. If the
+//! environment variable [`EXPAND`] names a folder, the macro writes the body after each pass to a file there.
 
 mod written;
 

@@ -57,7 +57,8 @@ fn types_and_memory_are_the_instructions_that_they_say() {
         assert!(ptx.contains(&format!("[{bytes}];")), "an array of {bytes} bytes in {ptx}");
     }
     has("statics_of_a_kernel", &["cvta.shared.u64"]);
-    // Each instance of a generic function has its own arrays: of `reversed` four, of `block_sum` three, of `of_first` two.
+    // Each instance of a generic function has its own arrays: of `reversed` four, of `block_sum` three, of `of_first`
+    // two.
     let mut instances: Vec<usize> = arrays(ptx).into_values().filter(|&count| count > 1).collect();
     instances.sort_unstable();
     assert_eq!(instances, [2, 3, 4], "{ptx}");

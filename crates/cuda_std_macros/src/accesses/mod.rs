@@ -96,7 +96,6 @@ fn then(told: &TokenStream, value: TokenStream, span: Span) -> TokenStream {
 struct Accesses {
     /// True if the body contains a report.
     has_told: bool,
-    /// The number of variables that the pass has introduced.
     variables: usize,
     /// Declarations to insert before the current statement.
     tags: TokenStream,
@@ -112,8 +111,7 @@ impl Accesses {
         is_place(value) && !self.known.is_own(value)
     }
 
-    /// Returns the name of a new variable for the value of the expression at `span`, where the compiler then shows the
-    /// errors of the value's type.
+    /// Returns a new variable for the value of the expression at `span`, where the compiler shows errors in types.
     fn variable(&mut self, span: Span) -> Ident {
         self.variables += 1;
         Ident::new(&format!("value_{}", self.variables), Span::mixed_site().located_at(span))
