@@ -19,8 +19,8 @@ use syn::spanned::Spanned;
 use syn::visit_mut::{self, VisitMut};
 use syn::{
     Arm, BinOp, Block, Error, Expr, ExprClosure, ExprForLoop, ExprIf, ExprIndex, ExprLet, ExprMethodCall, ExprWhile,
-    FnArg, GenericArgument, Ident, Item, Lit, LitStr, Local, Macro, Pat, PatIdent, PathArguments, Signature, Token,
-    Type, TypeArray, parse_quote_spanned, parse2,
+    FnArg, GenericArgument, Ident, Item, Lit, Local, Macro, Pat, PatIdent, PathArguments, Signature, Token, Type,
+    TypeArray, parse_quote_spanned, parse2,
 };
 
 use crate::accesses::{is_assigning, is_view_s, without_parentheses};
@@ -391,8 +391,8 @@ fn dimensions(element: &Type) -> usize {
 /// Returns the view that the arguments of `shared_array!` declare.
 fn array(tokens: &TokenStream) -> Option<View> {
     let element = |input: ParseStream<'_>| {
-        input.parse::<Option<LitStr>>()?;
         input.parse::<Option<Token![fn]>>()?;
+        input.parse::<Option<Token![mod]>>()?;
         input.parse::<TokenStream>()
     };
     let array = element.parse2(tokens.clone()).ok()?;

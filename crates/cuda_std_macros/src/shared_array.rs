@@ -18,17 +18,17 @@ pub fn symbol(kind: &str) -> Ident {
 }
 
 pub fn expand(input: TokenStream) -> syn::Result<TokenStream> {
-    let (is_kernels, is_pointer, label, array) = (|input: ParseStream<'_>| {
-        // `#[kernel]` puts `mod` before an array that an item can declare, and the variable's name before each array.
-        // `static` makes the value a pointer. `fn` has no meaning any more.
-        let is_kernels = input.parse::<Option<Token![mod]>>()?.is_some();
+    let (is_item, is_pointer, label, array) = (|input: ParseStream<'_>| {
+        // `mod`, which `#[kernel]` puts before an array that an item can declare, makes all instances of a function use
+        // one array. `#[kernel]` also puts the variable's name before each array. `static` makes the value a pointer.
+        // `fn` is what an array of the function's own length needed once.
+        let label = |input: ParseStream<'_>| if input.peek(LitStr) { input.parse().map(Some) } else { Ok(None) };
+        let before: Option<LitStr> = label(input)?;
+        let is_item = input.parse::<Option<Token![mod]>>()?.is_some();
         let is_pointer = input.parse::<Option<Token![static]>>()?.is_some();
-        let mut label: Option<LitStr> = None;
-        if input.peek(LitStr) {
-            label = Some(input.parse()?);
-        }
+        let label = before.or(label(input)?);
         input.parse::<Option<Token![fn]>>()?;
-        Ok((is_kernels, is_pointer, label, input.parse::<TokenStream>()?))
+        Ok((is_item, is_pointer, label, input.parse::<TokenStream>()?))
     })
     .parse2(input)?;
     let TypeArray { elem, len, .. } = parse2(quote!([#array])).map_err(|error| {
@@ -36,7 +36,7 @@ pub fn expand(input: TokenStream) -> syn::Result<TokenStream> {
     })?;
     let name = symbol("shared");
     let symbol = name.to_string();
-    let place = if is_kernels { quote!(in_module) } else { quote!(in_function) };
+    let place = if is_item { quote!(in_module) } else { quote!(in_function) };
     let handle = if is_pointer { quote!(pointer) } else { quote!(array) };
     Ok(quote!(::cuda_std::__private::shared_array!([#label] #place #handle #name #symbol #elem, #len)))
 }

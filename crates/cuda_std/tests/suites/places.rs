@@ -60,8 +60,8 @@ fn computed(y: GlobalMut<u32>) {
     fn make() -> [u32; 2] {
         [0; 2]
     }
-    fn list() -> Vec<Box<u32>> {
-        vec![Box::new(5)]
+    fn list() -> [Box<u32>; 1] {
+        [Box::new(5)]
     }
     let cell = RefCell::new(1_u32);
     *cell.borrow_mut() = 7;

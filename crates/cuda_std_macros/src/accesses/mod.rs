@@ -96,7 +96,6 @@ fn then(told: &TokenStream, value: TokenStream, span: Span) -> TokenStream {
 struct Accesses {
     /// True if the body contains a report.
     has_told: bool,
-    /// The number of variables that the pass has introduced.
     variables: usize,
     /// Declarations to insert before the current statement.
     tags: TokenStream,

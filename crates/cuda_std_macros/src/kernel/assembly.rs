@@ -102,7 +102,7 @@ mod tests {
     #[test]
     fn assembly_needs_a_condition() {
         let mut body: Block = syn::parse_quote!({
-            #[cfg(target_arch = "nvptx64")]
+            #[cfg(gpu)]
             unsafe {
                 asm!("mov.u32 {}, 1;", out(reg32) x)
             }

@@ -164,8 +164,8 @@ impl VisitMut for KernelArrays {
     fn visit_macro_mut(&mut self, mac: &mut Macro) {
         let is_array = mac.path.segments.last().is_some_and(|last| last.ident == "shared_array");
         if is_array && !mentions(&mac.tokens, &self.0) {
-            let array = &mac.tokens;
-            mac.tokens = quote!(mod #array);
+            let array = mac.tokens.clone().into_iter().filter(|token| token.to_string() != "mod");
+            mac.tokens = quote!(mod #(#array)*);
         }
     }
 

@@ -35,12 +35,24 @@ macro_rules! __shared_array {
         // The macro's arguments can see these items, so they have names that no kernel uses.
         static __CUDA_STD_SITE: $crate::__private::Site = $crate::__private::Site::named($label);
         let len: usize = const { $len };
-        // The name of a closure's type contains the generic arguments of the function around it.
-        let instance = ::core::any::type_name_of_val(&|| ());
+        let instance = $crate::__shared_instance! { $place };
         let element = ::core::mem::size_of::<$element>();
         let address = $crate::__private::allocate_instance(&__CUDA_STD_SITE, instance, element, len);
         $crate::__shared_handle! { $handle $element, address, len as u32 }
     }};
+}
+
+/// Returns the name of the instance whose array a `shared_array!` is.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __shared_instance {
+    // The name of a closure's type contains the generic arguments of the function around it.
+    (in_function) => {
+        ::core::any::type_name_of_val(&|| ())
+    };
+    (in_module) => {
+        ""
+    };
 }
 
 #[doc(hidden)]
