@@ -27,8 +27,8 @@ macro_rules! files {
 }
 
 /// The paths and texts of the template.
-const FILES: [(&str, &str); 8] = files![
-    ".gitignore" "Cargo.toml.txt" "build.rs" "ci.sh"
+const FILES: [(&str, &str); 9] = files![
+    ".cargo/config.toml" ".gitignore" "Cargo.toml.txt" "build.rs" "ci.sh"
     "kernels/Cargo.toml.txt" "kernels/build.rs" "kernels/src/lib.rs" "src/main.rs"
 ];
 
