@@ -90,8 +90,7 @@ pub(crate) trait Backend: Any + Interop + Ipc + Send + Sync {
     /// must be valid for writes of that size.
     unsafe fn read(&self, to: *mut u8, from: *const u8, bytes: usize) -> Result<(), Error>;
 
-    /// Copies `from` to the static variable `of` and waits for the copy to finish. `from` must have the size of the
-    /// static.
+    /// Copies `from` to the static variable `of`, which has the same size, and waits for the copy to finish.
     fn write_static(&self, of: &'static DeviceStatic, from: &[MaybeUninit<u8>]) -> Result<(), Error>;
 
     /// Copies all bytes of the static variable `of` from the device to `to`, and waits for the copy to finish.

@@ -227,7 +227,7 @@ fn machine_code_is_loaded_by_its_gpu_and_compiled_by_no_driver() {
     });
     let Some(log) = log else { return };
     let (loads, compiles) = ("loads machine code", "compiles 1, []");
-    // By the GPU of that architecture, also with a request to compile; not by another; refused by the driver; not a whole
-    // file.
+    // By the GPU of that architecture, also with a request to compile; not by another; refused by the driver; not a
+    // whole file.
     assert_eq!(log, [loads, loads, compiles, loads, compiles, compiles]);
 }
