@@ -121,17 +121,24 @@ macro_rules! include_ptx {
     ($name:literal) => {{
         #[allow(unused_imports, reason = "there may be no image")]
         use $crate::{PtxImage, PtxModule};
-        // rust-analyzer knows `OUT_DIR` only after it has run the build scripts, and not the second argument of `env!`.
-        // It reads an empty list instead of reporting an error.
-        #[cfg(rust_analyzer)]
-        const MODULES: &[PtxModule] = &[];
-        #[cfg(not(rust_analyzer))]
-        const MODULES: &[PtxModule] = include!(concat!(
-            env!("OUT_DIR", "there is no build script: `include_ptx!` needs a build.rs that calls CudaBuilder::embed"),
-            "/",
-            $name,
-            ".rs"
-        ));
+        #[allow(unexpected_cfgs, reason = "rust-analyzer sets `rust_analyzer`, and rustc does not know it")]
+        const MODULES: &[PtxModule] = {
+            // rust-analyzer knows `OUT_DIR` only after it has run the build scripts, and not the second argument of
+            // `env!`. It reads an empty list instead of reporting an error.
+            #[cfg(rust_analyzer)]
+            const EMBEDDED: &[PtxModule] = &[];
+            #[cfg(not(rust_analyzer))]
+            const EMBEDDED: &[PtxModule] = include!(concat!(
+                env!(
+                    "OUT_DIR",
+                    "there is no build script: `include_ptx!` needs a build.rs that calls CudaBuilder::embed"
+                ),
+                "/",
+                $name,
+                ".rs"
+            ));
+            EMBEDDED
+        };
         MODULES
     }};
 }

@@ -10,7 +10,8 @@ use launch::{Buffer, Device, DeviceCopy, Simulator};
 use reports::Finding;
 use thiserror::Error;
 
-use crate::check::{CaseFailure, CheckedCase, is_unfinished};
+use super::Commands;
+use crate::check::{CaseFailure, CheckedCase, Settings, is_unfinished};
 use crate::times::Times;
 
 /// The result of a case. Any error can be returned with `?`, also a text.
@@ -63,6 +64,19 @@ impl Case {
     /// Sets the size that `bench` runs.
     pub fn bench_size(self, n: usize) -> Self {
         Self { bench_size: n, ..self }
+    }
+
+    /// Asserts that `check` finds nothing in the case: runs it at each of its sizes under eight hostile orders of the
+    /// threads, on devices that look for data races and other faults. It is for tests.
+    ///
+    /// # Panics
+    /// If a kernel has a fault, or the case returns an error. The message is the report of `check`.
+    #[track_caller]
+    pub fn assert_passes(self) {
+        match Commands::new(&[]).case(self).check(&Vec::new(), &Settings::default()) {
+            Ok(report) => assert!(report.verdict().is_ok(), "{}", report.text()),
+            Err(refusal) => unreachable!("no case is named: {refusal:?}"),
+        }
     }
 
     /// Runs the case once on a device that counts or checks.

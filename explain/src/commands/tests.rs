@@ -116,6 +116,14 @@ fn faults_wrong_results_and_forgotten_kernels_are_reported() {
 }
 
 #[test]
+fn a_test_asserts_that_a_case_passes() {
+    adding("right", 1).assert_passes();
+    let panic = std::panic::catch_unwind(|| adding("wrong", 2).assert_passes()).unwrap_err();
+    let text = panic.downcast_ref::<String>().unwrap();
+    assert!(text.contains("add_one: wrong result") && text.contains("wrong, n = 65"), "{text}");
+}
+
+#[test]
 fn bench_refuses_the_simulator() {
     let text = refusal(&["bench", "--device", "sim"]);
     for part in ["the device is the simulator", "--device gpu", "explain"] {

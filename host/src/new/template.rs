@@ -8,8 +8,13 @@
 
 /// The name of the example project.
 const NAME: &str = "sample";
-/// The crates of this workspace that the example depends on.
-const CRATES: [&str; 3] = ["cuda_builder", "cuda_std", "launch"];
+/// The crates of this workspace that the example depends on, each with its folder.
+const CRATES: [(&str, &str); 4] = [
+    ("cuda_builder", "crates/cuda_builder"),
+    ("cuda_std", "crates/cuda_std"),
+    ("explain", "explain"),
+    ("launch", "crates/launch"),
+];
 
 macro_rules! files {
     ($($path:literal)*) => {
@@ -23,20 +28,20 @@ const FILES: [(&str, &str); 10] = files![
     "kernels/Cargo.toml" "kernels/build.rs" "kernels/src/lib.rs" "src/main.rs"
 ];
 
-/// The source from which a project takes `cuda_std`, `launch` and `cuda_builder`.
+/// The source from which a project takes the crates of [`CRATES`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Crates {
-    /// In the folder `crates/` of the checkout at this path.
+    /// In the checkout at this path.
     Path(String),
     /// In the git repository at this URL.
     Git(String),
 }
 
 impl Crates {
-    /// Returns the source of the crate `name` in the form that a manifest needs.
-    fn of(&self, name: &str) -> String {
+    /// Returns the source of the crate in the folder `place` of a checkout, in the form that a manifest needs.
+    fn of(&self, place: &str) -> String {
         match self {
-            Crates::Path(folder) => format!("path = {}", literal(&format!("{folder}/crates/{name}"))),
+            Crates::Path(folder) => format!("path = {}", literal(&format!("{folder}/{place}"))),
             Crates::Git(url) => format!("git = {}", literal(url)),
         }
     }
@@ -53,9 +58,9 @@ pub(super) fn files(name: &str, crates: &Crates) -> Vec<(&'static str, String)> 
         // In Rust sources the name is part of a crate's name.
         let name = if path.ends_with(".rs") { name.replace('-', "_") } else { name.to_owned() };
         let depth = path.matches('/').count() + 2;
-        CRATES.iter().fold(text.replace(NAME, &name), |text, krate| {
-            let place = format!("path = \"{}crates/{krate}\"", "../".repeat(depth));
-            text.replace(&place, &crates.of(krate))
+        CRATES.iter().fold(text.replace(NAME, &name), |text, (_, folder)| {
+            let place = format!("path = \"{}{folder}\"", "../".repeat(depth));
+            text.replace(&place, &crates.of(folder))
         })
     };
     FILES.iter().map(|(path, original)| (*path, text(path, original))).collect()
@@ -66,7 +71,7 @@ pub(super) fn refusal(name: &str) -> Option<&'static str> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     if !name.starts_with(|c: char| c.is_ascii_alphabetic()) || !name.chars().all(is_part) {
         Some("a name begins with a letter and has only letters, digits, - and _")
-    } else if CRATES.contains(&name) || ["core", "std", "alloc", "test", "proc_macro"].contains(&name) {
+    } else if CRATES.iter().any(|(krate, _)| *krate == name) || ["core", "std", "alloc", "test", "proc_macro"].contains(&name) {
         Some("a crate that the project uses has that name")
     } else {
         None
@@ -100,7 +105,7 @@ mod tests {
         let owned = |text: &str| text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')).count();
         let files = files("mine", &Crates::Git("https://host/g".to_owned()));
         let manifests = files.iter().filter(|(path, _)| path.ends_with("Cargo.toml"));
-        assert_eq!(manifests.map(|(_, text)| owned(text)).sum::<usize>(), 14);
+        assert_eq!(manifests.map(|(_, text)| owned(text)).sum::<usize>(), 15);
         let build = &files.iter().find(|(path, _)| *path == "build.rs").unwrap().1;
         assert_eq!(build.lines().filter(|line| line.starts_with(' ')).count(), 1, "{build}");
     }
