@@ -14,7 +14,8 @@ fn main() -> Result<(), Error> {
     let bytes = include_bytes!("main.rs");
     let mut counts = device.zeroed(256)?;
     histogram(&device.upload(bytes)?, &mut counts)?;
-    let mut counts: Vec<_> = (0..=u8::MAX).map(char::from).zip(counts.download()?).collect();
+    let counts = counts.download()?;
+    let mut counts: Vec<_> = (0..=u8::MAX).map(char::from).zip(counts).collect();
     counts.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
     for (byte, count) in &counts[..8] {
         println!("{count:>6} {byte:?}");
@@ -38,7 +39,9 @@ fn case(run: &Run) -> CaseResult {
     run.measure(bytes.len(), || histogram(&input, &mut counts))?;
     run.expect("counts", &counts, || {
         let mut expected = vec![0; 256];
-        bytes.iter().for_each(|&byte| expected[usize::from(byte)] += 1);
+        for &byte in &bytes {
+            expected[usize::from(byte)] += 1;
+        }
         expected
     })
 }
@@ -58,7 +61,8 @@ mod tests {
     #[test]
     fn memory_is_read_once_and_barriers_are_few() -> Result<(), Error> {
         let profile = explain::profile(|device| {
-            histogram(&device.upload(&[7; 100_000])?, &mut device.zeroed(256)?)
+            let bytes = device.upload(&[7; 100_000])?;
+            histogram(&bytes, &mut device.zeroed(256)?)
         })?;
         assert_eq!(profile.summary.load_efficiency, Some(1.0), "{profile}");
         profile.assert_barriers(2);

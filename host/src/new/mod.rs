@@ -130,9 +130,10 @@ fn write(folder: &Path, is_there: bool, files: &[(&str, String)]) -> anyhow::Res
 fn next_steps(folder: &Path) -> String {
     let enter = if folder == Path::new(".") { String::new() } else { format!("    cd {}\n", folder.display()) };
     format!(
-        "made a project in {}; next:\n\n{enter}    cargo test       # the kernel in the simulator, against a reference; \
-         needs no GPU\n    cargo run        # the program, on a GPU where there is one\n\nThe kernel is in \
-         kernels/src/lib.rs, the program and its test are in src/main.rs. ci.sh is what CI runs.\n",
+        "made a project in {}; next:\n\n{enter}    cargo test               # the kernel in the simulator, against a \
+         reference; needs no GPU\n    cargo run                # the program, on a GPU where there is one\n    cargo run \
+         -- explain     # what a GPU's memory does for the kernel, line by line; also: check, bench\n\nThe kernel is \
+         in kernels/src/lib.rs, the program and its tests are in src/main.rs. ci.sh is what CI runs.\n",
         folder.display()
     )
 }
