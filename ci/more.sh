@@ -7,7 +7,7 @@ exec </dev/null
 export CARGO_TERM_COLOR=never CARGO_INCREMENTAL=0
 unset CARGO_TARGET_DIR
 
-all='deny advisories address debian release platforms orders barriers'
+all='deny advisories address debian editor release platforms orders barriers'
 for name in "$@"; do
     if [[ " $all " != *" $name "* ]]; then
         printf 'no step is called %s: choose from %s\n' "$name" "$all" >&2
@@ -65,6 +65,15 @@ address() {
 debian() {
     [ -x /usr/bin/rustc ] && [ -x /usr/bin/cargo ] || return 77
     env RUSTC=/usr/bin/rustc RUSTUP_TOOLCHAIN= /usr/bin/cargo check --workspace --locked --target-dir target/debian
+}
+
+# rust-analyzer shows no error in a new project.
+editor() {
+    rust-analyzer --version >/dev/null 2>&1 || return 77
+    local shown
+    shown=$(cd examples/own-kernel && env CARGO_TARGET_DIR=../../target CUDA_BUILDER_TARGET_DIR=../../target/ptx \
+        rust-analyzer diagnostics . 2>&1 | tr '\r' '\n') || return
+    ! grep -a 'at crate sample.* Error ' <<<"$shown"
 }
 
 # The released program, and its size.

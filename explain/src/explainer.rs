@@ -53,8 +53,8 @@ impl<'a> Explainer<'a> {
         Self { resources: Box::new(resources), ..self }
     }
 
-    /// Runs `ptxas` on the PTX in `modules`, and takes from it the registers, spills, and static shared and local memory
-    /// of the kernels.
+    /// Runs `ptxas` on the PTX in `modules`, and takes from it the registers, spills, and static shared and local
+    /// memory of the kernels.
     ///
     /// # Errors
     /// A text that says why they are not known: there is no `ptxas`, or it does not know the GPU, or there is no PTX.

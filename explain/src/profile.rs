@@ -212,8 +212,7 @@ mod tests {
     #[test]
     fn a_budget_that_is_exceeded_names_the_lines() {
         let text = message(|profile| profile.assert_moves(1.1, 32 * 4));
-        for part in
-            ["move 1 KiB, 8 × the useful 128 B: at most 1.1 ×", "profile.rs:", "global store y", "32 sectors"]
+        for part in ["move 1 KiB, 8 × the useful 128 B: at most 1.1 ×", "profile.rs:", "global store y", "32 sectors"]
         {
             assert!(text.contains(part), "{part}: {text}");
         }

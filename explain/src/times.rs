@@ -32,9 +32,9 @@ impl Times {
         Self { runs: times.len(), low: at(times.len() / 4), median: at(times.len() / 2), high: at(times.len() * 3 / 4) }
     }
 
-    /// Times `work` on a GPU by device events, at least 11 and at most 401 times in about a third of a second. The first
-    /// two runs are not timed. Each timed run follows one that is not: while that runs, the host enqueues the next, so
-    /// that its own time is not measured. The caches are warm.
+    /// Times `work` on a GPU by device events, at least 11 and at most 401 times in about a third of a second. The
+    /// first two runs are not timed. Each timed run follows one that is not: while that runs, the host enqueues the
+    /// next, so that its own time is not measured. The caches are warm.
     ///
     /// # Errors
     /// The first error of `work`, or of the device.

@@ -148,8 +148,8 @@ impl fmt::Display for Ptxas {
     }
 }
 
-/// Returns the paths of the programs called `name` in PATH, in a CUDA toolkit (CUDA_HOME, CUDA_PATH or /usr/local/cuda),
-/// in the active virtual environment, and in the virtual environments in the folders `environments`.
+/// Returns the paths of the programs called `name` in PATH, in a CUDA toolkit (CUDA_HOME, CUDA_PATH or
+/// /usr/local/cuda), in the active virtual environment, and in the virtual environments in the folders `environments`.
 pub fn programs(name: &str, environments: &[PathBuf]) -> Vec<PathBuf> {
     let name = format!("{name}{}", std::env::consts::EXE_SUFFIX);
     let path = std::env::var_os("PATH").unwrap_or_default();

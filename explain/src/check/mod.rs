@@ -63,8 +63,8 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Returns settings with the checks of [`Checks::STRICT`] if `strict` is true, else with the default checks. Without
-    /// `schedules`, cases run under [`Schedule::HOSTILE`].
+    /// Returns settings with the checks of [`Checks::STRICT`] if `strict` is true, else with the default checks.
+    /// Without `schedules`, cases run under [`Schedule::HOSTILE`].
     pub fn new(strict: bool, schedules: &[Schedule]) -> Self {
         Self {
             checks: if strict { Checks::STRICT } else { Checks::default() },

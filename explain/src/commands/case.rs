@@ -153,7 +153,8 @@ impl<'a> Run<'a> {
     /// is [timed](Self::is_timed).
     ///
     /// # Errors
-    /// An error that names the first wrong element, which `check` reports as a wrong result; or the error of the device.
+    /// An error that names the first wrong element, which `check` reports as a wrong result; or the error of the
+    /// device.
     pub fn expect<T: DeviceCopy + PartialEq + fmt::Debug>(
         &self,
         name: &str,

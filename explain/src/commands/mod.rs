@@ -215,7 +215,13 @@ impl Commands {
     }
 
     fn bench(&self, cases: &[&Case], n: Option<usize>, choice: DeviceChoice) -> Result<Vec<BenchRow>, Refusal> {
-        let device = Device::open(choice, self.ptx).map_err(|error| Refusal::Failure(format!("bench: {error}")))?;
+        let device = Device::open(choice, self.ptx).map_err(|error| {
+            let why = match &error {
+                launch::Error::NoDevice { reason, .. } => format!("{reason}; {}", reason.remedy()),
+                error => error.to_string(),
+            };
+            Refusal::Failure(format!("bench times kernels on a GPU, and device {choice} cannot be used: {why}"))
+        })?;
         if device.is_simulated() {
             let why = device.why_no_gpu().map_or_else(String::new, |why| format!(" ({why})"));
             return Err(Refusal::Failure(format!(
