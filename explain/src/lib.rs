@@ -10,6 +10,13 @@
 //! The explainer needs no GPU. It counts the accesses of the kernel as it is written in Rust; the compiler for a GPU
 //! may merge or drop accesses.
 //!
+//! Three parts stand on this for any program:
+//!
+//! - [`Commands`] are the commands `explain`, `check` and `bench` of a program, for its own kernels. The program
+//!   describes its launches once, as [`Case`]s.
+//! - [`profile()`] returns the figures of what a closure launches, with assertions for tests.
+//! - [`check`] runs cases under hostile orders of their threads, and reports their faults.
+//!
 //! # User-defined kernels
 //!
 //! ```
@@ -52,8 +59,9 @@
 //! # }
 //! ```
 //!
-//! An explainer [with resources](Explainer::with_resources) also computes the occupancy of a kernel. The resources are
-//! the registers and the static shared memory that `ptxas -v` prints for the kernel.
+//! An explainer [with PTX](Explainer::with_ptx) runs `ptxas` on it and also shows registers, spills, local memory and
+//! occupancy. One [with resources](Explainer::with_resources) computes the occupancy from given registers and static
+//! shared memory.
 
 #![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)]
 

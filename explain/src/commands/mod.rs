@@ -118,35 +118,23 @@ impl Commands {
 
     /// Runs a command, prints its output, and returns the exit code.
     fn finish(&self, arguments: Vec<OsString>) -> i32 {
-        let code = match self.answer(arguments) {
-            Ok(Answer { text, failure }) => {
-                let end = if text.ends_with('\n') { "" } else { "\n" };
-                let mut out = io::stdout().lock();
-                match write!(out, "{text}{end}").and_then(|()| out.flush()) {
-                    Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-                        say(&format!("error: cannot write to standard output: {error}"));
-                        1
-                    }
-                    _ => failure.map_or(0, |failure| {
-                        say(&format!("error: {failure}"));
-                        1
-                    }),
-                }
-            }
+        let fail = |code: i32, text: &str| {
+            say(&format!("error: {text}"));
+            code
+        };
+        match self.answer(arguments) {
+            Ok(Answer { text, failure }) => match (print(&text), failure) {
+                (Err(error), _) => fail(1, &format!("cannot write to standard output: {error}")),
+                (Ok(()), Some(failure)) => fail(1, &failure),
+                (Ok(()), None) => 0,
+            },
             Err(Refusal::CommandLine(error)) => {
                 let _ = error.print();
                 error.exit_code()
             }
-            Err(Refusal::Usage(text)) => {
-                say(&format!("error: {text}"));
-                2
-            }
-            Err(Refusal::Failure(text)) => {
-                say(&format!("error: {text}"));
-                1
-            }
-        };
-        code
+            Err(Refusal::Usage(text)) => fail(2, &text),
+            Err(Refusal::Failure(text)) => fail(1, &text),
+        }
     }
 
     fn answer(&self, arguments: Vec<OsString>) -> Result<Answer, Refusal> {
@@ -278,6 +266,16 @@ fn failed(case: &Case, n: usize, error: &(dyn Error + Send + Sync)) -> Refusal {
 fn as_json(value: &impl Serialize) -> Result<String, Refusal> {
     let text = serde_json::to_string_pretty(value);
     text.map_err(|error| Refusal::Failure(format!("cannot express the result as JSON: {error}")))
+}
+
+/// Prints `text` on standard output, and adds a line end if the text has none. A reader that has closed it is no failure.
+fn print(text: &str) -> io::Result<()> {
+    let end = if text.ends_with('\n') { "" } else { "\n" };
+    let mut out = io::stdout().lock();
+    match write!(out, "{text}{end}").and_then(|()| out.flush()) {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        result => result,
+    }
 }
 
 /// Prints a line on standard error. A closed standard error is no failure.
