@@ -268,7 +268,8 @@ fn as_json(value: &impl Serialize) -> Result<String, Refusal> {
     text.map_err(|error| Refusal::Failure(format!("cannot express the result as JSON: {error}")))
 }
 
-/// Prints `text` on standard output, and adds a line end if the text has none. A reader that has closed it is no failure.
+/// Prints `text` on standard output, and adds a line end if the text has none. A reader that has closed it is no
+/// failure.
 fn print(text: &str) -> io::Result<()> {
     let end = if text.ends_with('\n') { "" } else { "\n" };
     let mut out = io::stdout().lock();
