@@ -71,7 +71,9 @@ pub(super) fn refusal(name: &str) -> Option<&'static str> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     if !name.starts_with(|c: char| c.is_ascii_alphabetic()) || !name.chars().all(is_part) {
         Some("a name begins with a letter and has only letters, digits, - and _")
-    } else if CRATES.iter().any(|(krate, _)| *krate == name) || ["core", "std", "alloc", "test", "proc_macro"].contains(&name) {
+    } else if CRATES.iter().any(|(krate, _)| *krate == name)
+        || ["core", "std", "alloc", "test", "proc_macro"].contains(&name)
+    {
         Some("a crate that the project uses has that name")
     } else {
         None

@@ -26,7 +26,9 @@ fn a_project_is_made_and_the_next_steps_are_said() {
     let output = HOST.run(&[folder.to_str().unwrap()]);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     let said = text(&output.stdout);
-    for part in [&format!("cd {}", folder.display()), "cargo test", "cargo run", "cargo run -- explain", "kernels/src/lib.rs"] {
+    for part in
+        [&format!("cd {}", folder.display()), "cargo test", "cargo run", "cargo run -- explain", "kernels/src/lib.rs"]
+    {
         assert!(said.contains(part), "{said}");
     }
     assert_eq!(names(&folder), TOP);
