@@ -25,7 +25,7 @@ impl AssembledKernels {
         let of_module = |module: &PtxModule| {
             module.images.iter().filter(|image| image.arch <= arch).max_by_key(|image| image.arch).copied()
         };
-        let images: Vec<_> = modules.iter().filter_map(of_module).collect();
+        let images: Vec<_> = distinct(modules).filter_map(of_module).collect();
         if images.is_empty() {
             return Err("the build made no PTX that this GPU runs".to_owned());
         }
@@ -59,6 +59,14 @@ impl AssembledKernels {
     pub fn of(&self, entry: &str) -> Option<(Resources, LocalMemory)> {
         self.0.get(entry).copied()
     }
+}
+
+/// Returns the modules without those that share their images with an earlier one.
+pub fn distinct(modules: &[PtxModule]) -> impl Iterator<Item = &PtxModule> {
+    let is_first = |&(at, module): &(usize, &PtxModule)| {
+        !modules[..at].iter().any(|earlier| std::ptr::eq(earlier.images, module.images))
+    };
+    modules.iter().enumerate().filter(is_first).map(|(_, module)| module)
 }
 
 /// The reason if no assembler is found.
@@ -105,6 +113,14 @@ mod tests {
             let error = AssembledKernels::new(&[PtxModule { path: "a", images }], 80).unwrap_err();
             assert!(error.contains("no PTX"), "{error}");
         }
+    }
+
+    #[test]
+    fn shared_images_are_assembled_once() {
+        static SHARED: &[PtxImage] = &[PtxImage::new(90, "")];
+        static OTHER: &[PtxImage] = &[PtxImage::new(70, "")];
+        let modules = [("a", SHARED), ("b", SHARED), ("c", OTHER)].map(|(path, images)| PtxModule { path, images });
+        assert_eq!(distinct(&modules).map(|module| module.path).collect::<Vec<_>>(), ["a", "c"]);
     }
 
     #[test]

@@ -66,6 +66,16 @@ impl CaseError {
             _ => None,
         }
     }
+
+    /// Returns true if the case ended without a verdict on its kernels. Reasons are a limit of the simulator, too
+    /// little memory, or no usable device.
+    pub fn is_unfinished(&self) -> bool {
+        match self {
+            Self::Launch(error) => explain::check::is_unfinished(error),
+            Self::Wrong(_) => false,
+            Self::Impossible(_) => true,
+        }
+    }
 }
 
 /// Implements `From` for the errors of several layers. Each of these errors is first converted to a [`WorkbenchError`].

@@ -8,6 +8,7 @@ use reports::Finding;
 use super::arguments::Names;
 use super::case::{Case, SizedCase};
 use super::{Commands, Refusal};
+use crate::assembled::distinct;
 use crate::check::{CaseFailure, KernelChecks, Report, Settings, run_cases, warnings};
 
 impl Commands {
@@ -67,7 +68,7 @@ impl Commands {
     /// Returns the names of all kernels in the program's PTX.
     fn entries(&self) -> Vec<String> {
         let mut entries = Vec::new();
-        for image in self.ptx.iter().filter_map(|module| module.images.first()) {
+        for image in distinct(self.ptx).filter_map(|module| module.images.first()) {
             let text = image.text();
             let names = text.split(".entry ").skip(1).filter_map(|rest| rest.split(['(', '\n', ' ']).next());
             entries.extend(names.map(str::to_owned));

@@ -17,23 +17,24 @@ impl CheckedCase for Case {
 
 impl CaseFailure for CaseError {
     fn finding(&self) -> Finding {
-        match self.fault() {
-            Some(fault) => Finding { message: self.to_string(), ..Finding::of_fault(fault) },
-            None => {
-                let kind = match self {
-                    CaseError::Wrong(_) => "wrong result",
-                    _ => "failure",
-                };
-                Finding::new(kind, self.to_string())
-            }
-        }
+        of_error(self)
     }
 
     fn is_unfinished(&self) -> bool {
-        match self {
-            Self::Launch(error) => explain::check::is_unfinished(error),
-            Self::Wrong(_) => false,
-            Self::Impossible(_) => true,
+        self.is_unfinished()
+    }
+}
+
+/// Returns the finding that describes the error of a case.
+pub fn of_error(error: &CaseError) -> Finding {
+    match error.fault() {
+        Some(fault) => Finding { message: error.to_string(), ..Finding::of_fault(fault) },
+        None => {
+            let kind = match error {
+                CaseError::Wrong(_) => "wrong result",
+                _ => "failure",
+            };
+            Finding::new(kind, error.to_string())
         }
     }
 }

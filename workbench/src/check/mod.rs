@@ -5,7 +5,7 @@ mod finding;
 pub mod mutations;
 
 pub use explain::check::{KernelChecks, Progress, Report, Settings, Tried, run_cases, warnings};
-pub use finding::family;
+pub use finding::{family, of_error};
 pub use reports::{Finding, Side, sarif};
 
 /// The outcome of running a case under one schedule.

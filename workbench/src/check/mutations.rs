@@ -8,14 +8,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use explain::check::CaseFailure;
 use rayon::prelude::*;
 use reports::Finding;
 use serde::Serialize;
 use simt::{Notes, Redundant, Schedule, Simulator, SourceLocation, SyncKind, Synchronisations, first_to_notice};
 use thiserror::Error;
 
-use super::{Progress, Settings};
+use super::{Progress, Settings, finding};
 use crate::case::{Case, CaseError};
 
 /// The key by which reports are sorted: the file, line and column of a site.
@@ -112,7 +111,7 @@ impl Deletion<'_> {
         };
         let simulator = Simulator::new().with_checks(settings.checks).with_notes(Notes::new());
         let (schedule, (case, error)) = first_to_notice(&simulator, &settings.schedules, &self.location, run)?;
-        Some(ReportedBy { case, schedule: schedule.to_string(), finding: error.finding() })
+        Some(ReportedBy { case, schedule: schedule.to_string(), finding: finding::of_error(&error) })
     }
 }
 
