@@ -45,6 +45,20 @@ mod known {
     }
 }
 
+mod beside_core {
+    use core::sync::atomic::*;
+
+    use cuda_std::prelude::*;
+
+    /// Orders accesses by a function of `core` that has the name of one of `cuda_std`.
+    #[kernel]
+    pub fn by_core(y: GlobalMut<u32>) {
+        y.store(0, 1);
+        fence(Ordering::SeqCst);
+        fence_block();
+    }
+}
+
 mod unknown {
     use cuda_std::{GlobalMut, kernel};
 
@@ -70,5 +84,5 @@ fn imports_of_macros_count_as_used() {
     // SAFETY: the view has no elements.
     let y = || unsafe { GlobalMut::<u32>::from_raw_parts(std::ptr::dangling_mut(), 0, DeviceId::simulated(1)) };
     let _ = (imported::by_name(y()), imported::beside_a_variable(y()), known::by_prelude(y()), unknown::by_itself(y()));
-    let _ = (imported::by_attribute(y()), unknown::by_its_own_attribute(y()));
+    let _ = (imported::by_attribute(y()), unknown::by_its_own_attribute(y()), beside_core::by_core(y()));
 }

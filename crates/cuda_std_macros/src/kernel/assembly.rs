@@ -88,7 +88,9 @@ impl VisitMut for Fences {
             && last_name(&path.path).is_some_and(|name| name == "compiler_fence")
         {
             let span = path.span();
-            *call.func = Expr::Verbatim(quote_spanned!(span=> ::cuda_std::__private::compiler_fence));
+            // The name counts as used.
+            let replacement = quote_spanned!(span=> ({ let _ = #path; ::cuda_std::__private::compiler_fence }));
+            *call.func = Expr::Verbatim(replacement);
         }
     }
 }
@@ -123,7 +125,10 @@ mod tests {
         });
         replace_fences(&mut body);
         let expected = quote!({
-            ::cuda_std::__private::compiler_fence(Ordering::SeqCst);
+            ({
+                let _ = core::sync::atomic::compiler_fence;
+                ::cuda_std::__private::compiler_fence
+            })(Ordering::SeqCst);
             fence(Ordering::SeqCst);
         });
         assert_eq!(body.to_token_stream().to_string(), expected.to_string());
