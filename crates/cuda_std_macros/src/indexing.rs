@@ -2,12 +2,11 @@
 //!
 //! # Design
 //!
-//! A view gives no reference to an element, because other threads may write it, so the types do not implement `Index`.
-//! The pass knows a view by its declaration: a parameter or variable of the type `Global<T>`, `GlobalMut<T>` or
-//! `Shared<T>`, or a variable that holds a `shared_array!`, a part or a row. It replaces `x[i]` by `x.load(i)`, `x[i] =
-//! v` by `x.store(i,
-//! v)`, and each index of an array that is an element by `row`. An index may be any integer, also that of a view's
-//! method. The methods take a `usize`: a generic parameter would change the order of the PTX's blocks.
+//! A view has no references to its elements, because other threads may write them. The pass knows a view by its
+//! declaration: a parameter or variable of the type `Global<T>`, `GlobalMut<T>` or `Shared<T>`, or a variable that holds
+//! a `shared_array!`, a part or a row. It replaces `x[i]` by `x.load(i)`, `x[i] = v` by `x.store(i, v)`, and each index
+//! of an array by `row`. An index may be any integer, which the pass converts: a generic parameter of the methods would
+//! change the order of the PTX's blocks.
 
 use std::collections::HashMap;
 
