@@ -220,6 +220,7 @@ fn is_mut(pointer: &syn::TypePtr) -> bool {
 pub fn expand(attribute: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
     let options = Options::parse(attribute)?;
     let mut function: ItemFn = parse2(item)?;
+    let exported = instances::exported(&function, &options);
     lifetimes::elide(&mut function);
     let uses = asserts::uses(&function.block);
     passes::for_both(&function.sig, &mut function.block)?;
@@ -236,7 +237,7 @@ pub fn expand(attribute: TokenStream, item: TokenStream) -> syn::Result<TokenStr
     passes::for_gpu(&on_gpu.sig, &mut on_gpu.block)?;
     let device = device(&on_gpu, &options, &parameters, &instances);
     let host = host(&function, &options, &parameters, &instances)?;
-    Ok(quote!(#uses ::cuda_std::__private::kernel! { device { #device } host { #host } }))
+    Ok(quote!(#uses #exported ::cuda_std::__private::kernel! { device { #device } host { #host } }))
 }
 
 fn check_signature(function: &ItemFn) -> syn::Result<()> {
@@ -284,6 +285,7 @@ fn device(function: &ItemFn, options: &Options, parameters: &[Parameter], instan
     }
     let conditions: Vec<_> = conditions(attrs).collect();
     let name = &sig.ident;
+    let feature = options.exported.as_ref().map(|feature| quote!(#[cfg(feature = #feature)]));
     let modules = instances.iter().map(|instance| {
         let aliases = instance.aliases(&sig.generics);
         let entry = entry(function, &instance.entry, quote!(pub), options, parameters);
@@ -291,6 +293,7 @@ fn device(function: &ItemFn, options: &Options, parameters: &[Parameter], instan
         // A module, so that items in the body, such as shared arrays, know the parameters' types.
         quote! {
             #(#conditions)*
+            #feature
             #[doc(hidden)]
             #[allow(unused_imports, dead_code)]
             mod #module {
