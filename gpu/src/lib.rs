@@ -4,27 +4,47 @@
 //!
 //! A kernel is written once: there is no second version for the simulator. Only the `ladder!` of an algorithm lists
 //! its rungs. The crate is `no_std` and depends only on `cuda_std`.
+//!
+//! Another crate makes instances of the kernels for its own types and operators by [`instances!`]. For that, it depends
+//! on this crate with the feature `instances` and without default features. Its PTX then has the entries of these
+//! instances alone.
 #![no_std]
+// In the PTX of another crate, parts of the modules are not used.
+#![cfg_attr(feature = "instances", allow(dead_code, unused_imports))]
+
+/// Declares the modules of the exported kernels where the ladder is not built: in the PTX of another crate.
+macro_rules! exported_modules {
+    ($feature:tt: $($module:ident)*) => {
+        $(
+            #[cfg(not(feature = $feature))]
+            mod $module;
+        )*
+    };
+}
 
 pub mod collective;
 #[cfg(feature = "device_library")]
 pub mod device_library;
+mod elements;
 #[cfg(feature = "faults")]
 pub mod faults;
-#[cfg(feature = "histogram")]
+#[cfg(any(feature = "histogram", feature = "instances"))]
 pub mod histogram;
+#[cfg(any(feature = "instances", all(feature = "histogram", feature = "reduce", feature = "scan")))]
+#[doc(hidden)]
+pub mod instances;
 #[cfg(feature = "life")]
 pub mod life;
 pub mod operator;
 #[cfg(feature = "probe")]
 pub mod probe;
-#[cfg(feature = "reduce")]
+#[cfg(any(feature = "reduce", feature = "instances"))]
 pub mod reduce;
 #[cfg(feature = "saxpy")]
 pub mod saxpy;
 #[cfg(feature = "scale")]
 pub mod scale;
-#[cfg(feature = "scan")]
+#[cfg(any(feature = "scan", feature = "instances"))]
 pub mod scan;
 #[cfg(feature = "transpose")]
 pub mod transpose;

@@ -2,6 +2,8 @@
 //!
 //! A type or operator is identified by its [`ArgumentId`]. Only messages use its name.
 
+use std::any::type_name;
+
 use cuda_std::{ArgumentId, KernelInfo, Ladder, Rung};
 
 use crate::error::AlgorithmError;
@@ -69,6 +71,16 @@ fn not_built_in(rung: &Rung, ladder: &[Rung], arguments: &[ArgumentId]) -> Algor
         _ => names.concat(),
     };
     refused(rung, requested, offered(rung))
+}
+
+/// Returns the error for a rung without an instance for the element type `T` and the operator `O` of another crate,
+/// which are built for the rungs `built`. The operator of a histogram is `()`.
+pub(crate) fn not_built_of_own<T, O, L: Ladder>(rung: L, built: &[L]) -> AlgorithmError {
+    let [element, operator] = [type_name::<T>(), type_name::<O>()].map(|name| name.rsplit("::").next().unwrap_or(name));
+    let requested = if operator == "()" { element.to_owned() } else { format!("{operator} of {element}") };
+    let built: Vec<&str> = built.iter().map(|rung| rung.name()).collect();
+    let offered = format!("{}; use the rung {} for your own", offered(rung.rung()), alternatives(&built));
+    refused(rung.rung(), requested, offered)
 }
 
 /// Returns the name under which a kernel of the ladder declares the generic argument `id`.

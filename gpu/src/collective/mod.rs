@@ -1,13 +1,15 @@
 //! Collectives: operations of all threads of a warp or block together, and values exchanged between blocks. Several
-//! algorithms share them. The terms are CUB's.
+//! algorithms share them. Kernels of other crates may use them too (`docs/collectives.md`). The terms are CUB's.
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`warp`] | reduction across the lanes of a warp; reduction of several rows of values |
-//! | [`block`] | reduction across the threads of a block; the prefix of a warp in its block |
+//! | [`warp`] | reduction, scans and broadcast across the lanes of a warp; reduction of several rows of values |
+//! | [`block`] | reduction, scans and broadcast across the threads of a block; the prefix of a warp in its block |
+//! | [`arrangement`] | a tile in the registers of a block: load and store in a blocked or striped arrangement |
 //! | [`tile`] | a tile in the registers of a block: load, scan, store |
 //! | [`flagged_words`] | values that a block publishes for others in global memory |
 //! | [`vectors`] | 16-byte vectors in views that begin at any address |
+//! | [`words`] | the 32-bit words of an element of up to 64 bytes, and their shuffles |
 //!
 //! *Items* are the elements that a thread keeps in registers. A *tile* is the elements that a block processes at once:
 //! its threads times the *items per thread*. The *aggregate* of a tile or warp is the combination of all its items. The
@@ -20,11 +22,13 @@
 //! Functions that depend on the element type but not on an operator are inlined on a GPU only. In the simulator, all
 //! operators share one compiled copy of each, which reduces compile time.
 
+pub mod arrangement;
 pub mod block;
 pub mod flagged_words;
 pub mod tile;
 pub mod vectors;
 pub mod warp;
+pub mod words;
 
 /// The number of lanes in a warp, as an array length.
 pub const LANES: usize = cuda_std::warp::SIZE as usize;

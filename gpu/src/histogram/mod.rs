@@ -6,8 +6,9 @@
 //! | [`histogram_privatised()`] | each block counts in shared memory, and adds its counts to the result once | shared memory: bins in one bank conflict |
 //! | [`histogram_replicated()`] | copies of each counter in different banks, 16-byte loads, one launch | memory |
 //!
-//! Keys are `u8` or `u32`. Bins are [`EvenBins`]: 1 to 65536 bins of equal width. A key outside all bins is not
-//! counted. The first two rungs add to the counts, which the host sets to 0 before. The last rung sets them itself.
+//! Keys are `u8`, `u32`, or a type of another crate that converts to `u32` ([`ToKey`]). Bins are [`EvenBins`]: 1 to
+//! 65536 bins of equal width. A key outside all bins is not counted. The first two rungs add to the counts, which the
+//! host sets to 0 before. The last rung sets them itself.
 //!
 //! Counts are `u32`. They wrap if a bin has 2³² keys or more.
 //!
@@ -27,9 +28,22 @@ mod key;
 pub mod tuning;
 
 pub use bins::EvenBins;
-pub use key::Key;
+pub use key::{Key, ToKey, fits_word};
 pub use replicated::{MAX_REPLICAS, STATE_WORDS, VALUES};
 
+/// The names that the bodies of the exported kernels use.
+#[doc(hidden)]
+pub mod exported {
+    pub use cuda_std::{Global, GlobalMut, dynamic_shared, opaque, thread, warp};
+
+    pub use super::replicated::{CLEARED, Counters, FINISHED, STARTED, load, vectors};
+    pub use super::tuning::VECTORS;
+    pub use super::{EvenBins, Key, MAX_REPLICAS, STATE_WORDS, VALUES};
+}
+
+exported_modules! { "histogram": privatised replicated }
+
+#[cfg(feature = "histogram")]
 cuda_std::ladder! {
     /// Counts how many of *n* keys, of 8 or 32 bits, are in each of 1 to 65536 bins of equal width.
     pub enum HistogramRung: histogram {

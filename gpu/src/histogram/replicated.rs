@@ -35,13 +35,13 @@ pub const MAX_REPLICAS: u32 = warp::SIZE;
 pub const STATE_WORDS: usize = 3;
 
 /// The index of the word that counts the blocks that have started.
-const STARTED: usize = 0;
+pub const STARTED: usize = 0;
 
 /// The index of the word that is not 0 once the counts are cleared.
-const CLEARED: usize = 1;
+pub const CLEARED: usize = 1;
 
 /// The index of the word that counts the blocks that have read [`CLEARED`].
-const FINISHED: usize = 2;
+pub const FINISHED: usize = 2;
 
 /// 16 bytes of keys.
 type Vector = [u32; 4];
@@ -54,7 +54,7 @@ type Vector = [u32; 4];
 /// have enough rows for all bins, and may have any number of blocks along x. For keys of one byte, which are counted by
 /// value, the grid must have one row, `segment` must be [`VALUES`], and `replicas` must be [`MAX_REPLICAS`]. Blocks
 /// must be one-dimensional and consist of whole warps. `state` must have [`STATE_WORDS`] elements.
-#[kernel(max_threads = 1024, instances(K = [u8, u32]), wide(loads))]
+#[kernel(max_threads = 1024, instances(K = [u8, u32]), wide(loads), exported = "histogram")]
 pub fn histogram_replicated<K: Key>(
     keys: Global<K>,
     bins: EvenBins,
@@ -143,7 +143,7 @@ pub fn histogram_replicated<K: Key>(
 
 /// Returns the whole vectors in `keys`, and the number of keys before the first vector.
 #[inline(always)]
-fn vectors<K: Key>(keys: Global<K>) -> (Global<Vector>, usize) {
+pub fn vectors<K: Key>(keys: Global<K>) -> (Global<Vector>, usize) {
     let size = size_of::<Vector>();
     let before = ((keys.as_ptr() as usize).wrapping_neg() % size / size_of::<K>()).min(keys.len());
     // Without `opaque`, the compiler keeps the inputs of this expression in registers too.
@@ -160,7 +160,7 @@ fn vectors<K: Key>(keys: Global<K>) -> (Global<Vector>, usize) {
 /// # Safety
 /// Tile `number` must be a whole tile of `vectors`.
 #[inline(always)]
-unsafe fn load(vectors: Global<Vector>, number: u32) -> [Vector; VECTORS] {
+pub unsafe fn load(vectors: Global<Vector>, number: u32) -> [Vector; VECTORS] {
     const LANES: usize = warp::SIZE as usize;
     let (block, thread) = (thread::block_dim_x() as usize, thread::thread_idx_x() as usize);
     let first = (number as usize * block + thread / LANES * LANES) * VECTORS + thread % LANES;
@@ -173,24 +173,29 @@ unsafe fn load(vectors: Global<Vector>, number: u32) -> [Vector; VECTORS] {
 }
 
 /// The counters of a block, as seen by one of its threads. The copies of counter `slot` are adjacent.
-struct Counters<K> {
-    words: Shared<u32>,
-    bins: EvenBins,
+pub struct Counters<K> {
+    /// All copies of the counters.
+    pub words: Shared<u32>,
+    /// The bins.
+    pub bins: EvenBins,
     /// The first bin of the block's segment.
-    first: u32,
-    segment: u32,
-    replicas: u32,
+    pub first: u32,
+    /// The number of bins in the segment.
+    pub segment: u32,
+    /// The number of copies of each counter.
+    pub replicas: u32,
     /// The words from the thread's own copy of the first counter on. The thread adds to every `replicas`-th of them.
-    own: Shared<u32>,
+    pub own: Shared<u32>,
     /// The number of counters, including copies, of all bins before the segment.
-    before: u32,
-    keys: core::marker::PhantomData<K>,
+    pub before: u32,
+    /// The type of the keys.
+    pub keys: core::marker::PhantomData<K>,
 }
 
 impl<K: Key> Counters<K> {
     /// Sets all copies to 0. The caller must execute a barrier afterwards.
     #[inline(always)]
-    fn clear(&self) {
+    pub fn clear(&self) {
         let vectors = self.words.cast::<Vector>();
         for i in thread::block_stride(vectors.len()) {
             vectors.store(i, [0; 4]);
@@ -215,7 +220,7 @@ impl<K: Key> Counters<K> {
 
     /// Counts the keys of one vector.
     #[inline(always)]
-    fn count(&self, vector: Vector) {
+    pub fn count(&self, vector: Vector) {
         let [a, b, c, d] = vector;
         if K::BY_VALUE && a == b && c == d && a == c && a == a.rotate_left(8) {
             self.add(K::in_word(a, 0), (4 * K::PER_WORD) as u32);
@@ -231,7 +236,7 @@ impl<K: Key> Counters<K> {
     /// Counts the keys outside whole tiles: the vectors from `first` on, at most one tile of them, and the keys before
     /// and after all vectors.
     #[inline(always)]
-    fn count_rest(&self, keys: Global<K>, before: usize, vectors: Global<Vector>, first: usize) {
+    pub fn count_rest(&self, keys: Global<K>, before: usize, vectors: Global<Vector>, first: usize) {
         for i in thread::block_stride(vectors.len() - first) {
             self.count(vectors.load(first + i));
         }
@@ -243,7 +248,7 @@ impl<K: Key> Counters<K> {
 
     /// Adds the block's counts to `counts`. The caller must execute a barrier before the call.
     #[inline(always)]
-    fn add_to(&self, counts: GlobalMut<u32>) {
+    pub fn add_to(&self, counts: GlobalMut<u32>) {
         let replicas = self.replicas as usize;
         for slot in thread::block_stride(self.segment as usize) {
             let mut sum = 0_u32;

@@ -6,7 +6,7 @@ use crate::operator::Operator;
 
 /// A tile: elements of `x` from `start` on. The block's segment ends at `end`.
 #[derive(Clone, Copy)]
-pub(super) struct Tile<'a, T> {
+pub struct Tile<'a, T> {
     x: Global<'a, T>,
     start: usize,
     /// The end of the block's segment, at most the length of `x`.
@@ -16,7 +16,7 @@ pub(super) struct Tile<'a, T> {
 impl<T: Element> Tile<'_, T> {
     /// Returns element `offset` of the tile, or the identity if it is beyond the end of the segment.
     #[inline(always)]
-    pub(super) fn element<O: Operator<T>>(self, offset: usize) -> T {
+    pub fn element<O: Operator<T>>(self, offset: usize) -> T {
         let Self { x, start, end } = self;
         // SAFETY: the index is below `end`, which is at most the length of `x`.
         if start + offset < end { unsafe { x.load_unchecked(start + offset) } } else { O::IDENTITY }
@@ -25,7 +25,7 @@ impl<T: Element> Tile<'_, T> {
     /// Combines the elements `first`, `first + step`, … of the tile from the left: `N` of them, or fewer at the end of
     /// the segment.
     #[inline(always)]
-    pub(super) fn combine<O: Operator<T>, const N: usize>(self, first: usize, step: usize) -> T {
+    pub fn combine<O: Operator<T>, const N: usize>(self, first: usize, step: usize) -> T {
         let Self { x, start, end } = self;
         let first = start + first;
         let mut all = O::IDENTITY;
@@ -49,7 +49,7 @@ impl<T: Element> Tile<'_, T> {
     /// Combines up to `N` elements of the thread, one block width apart. Neighbouring threads read neighbouring
     /// elements.
     #[inline(always)]
-    pub(super) fn combine_blocks<O: Operator<T>, const N: usize>(self) -> T {
+    pub fn combine_blocks<O: Operator<T>, const N: usize>(self) -> T {
         self.combine::<O, N>(thread::thread_idx_x() as usize, thread::block_dim_x() as usize)
     }
 }
@@ -60,7 +60,7 @@ impl<T: Element> Tile<'_, T> {
 /// `combine_tile` must return the aggregate of a tile in thread 0. A tile has `items` items per thread. All threads of
 /// the block call it equally often, with a barrier between two calls.
 #[inline(always)]
-pub(super) fn combine_segment<'a, T: Element, O: Operator<T>>(
+pub fn combine_segment<'a, T: Element, O: Operator<T>>(
     segment: u32,
     x: Global<'a, T>,
     items: usize,

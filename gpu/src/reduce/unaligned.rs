@@ -10,8 +10,8 @@
 
 use cuda_std::{Element, Global, GlobalMut, kernel, shared_array, thread};
 
-use super::assert_block;
-use super::grid_stride::{COMBINED, combine_blocks, combine_strided};
+use super::grid_stride::{COMBINED, combine_strided};
+use super::{assert_block, combine_blocks};
 use crate::collective::block::{MAX_WARPS, block_reduce};
 use crate::collective::flagged_words::{self, words};
 use crate::collective::vectors::before_first_vector;
@@ -20,14 +20,15 @@ use crate::operator::{Max, Min, Operator, Product, Sum};
 /// Combines all elements of `x` into `y[0]` in one launch, for a view that begins at any address; commutative operators
 /// only.
 ///
-/// `V` elements must be 16 bytes. Launch a one-dimensional grid of any size. The number of threads per block must be a
-/// power of two. `partials` must have [`words`] elements per block except the last. They must be 0 before the launch,
-/// and they are 0 again after it.
+/// `V` must be the number of elements in a vector ([`vector_len`](crate::collective::vectors::vector_len)). Launch a
+/// one-dimensional grid of any size. The number of threads per block must be a power of two. `partials` must have
+/// [`words`] elements per block except the last. They must be 0 before the launch, and they are 0 again after it.
 #[kernel(
     max_threads = 1024,
     instances(T = [f32, i32, u32], O = [Sum, Product, Min, Max], V = [4]),
     instances(T = [f64, i64, u64], O = [Sum, Product, Min, Max], V = [2]),
-    wide(loads)
+    wide(loads),
+    exported = "reduce"
 )]
 pub fn reduce_unaligned<T: Element, O: Operator<T>, const V: usize>(
     x: Global<T>,

@@ -43,7 +43,8 @@ impl Plan {
         let replicated = (
             K::SHAPE.threads,
             K::SHAPE.blocks_per_multiprocessor,
-            K::SHAPE.threads as usize * VECTORS * 4 * K::PER_WORD,
+            // 0 keys per word: the rung is not built for the type.
+            K::SHAPE.threads as usize * VECTORS * 4 * K::PER_WORD.max(1),
         );
         // The threads of a block, the blocks per multiprocessor, and the keys that a block takes at once.
         let ((threads, held, tile), segments, segment, replicas, counters) = match rung {

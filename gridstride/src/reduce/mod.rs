@@ -29,6 +29,35 @@
 //! # }
 //! ```
 //!
+//! A type and operator of another crate need kernels, which [`gpu::instances!`] makes (`docs/library.md`). Without
+//! them, a reduction does not compile, and an empty implementation of the trait does not, either:
+//!
+//! ```compile_fail,E0277
+//! # use gridstride::prelude::*;
+//! # #[derive(Clone, Copy)]
+//! # struct First;
+//! # impl Operator<u64> for First {
+//! #     const IDENTITY: u64 = 0;
+//! #     const COMMUTATIVE: bool = false;
+//! #     fn combine(a: u64, b: u64) -> u64 { if a == 0 { b } else { a } }
+//! # }
+//! # fn first(device: &Device, x: &[u64]) -> Result<u64, AlgorithmError> {
+//! device.reduce(x, First) // does not compile: add `gpu::instances!(u64 by First: reduce);`
+//! # }
+//! ```
+//!
+//! ```compile_fail,E0046
+//! # use gridstride::prelude::*;
+//! # #[derive(Clone, Copy)]
+//! # struct First;
+//! # impl Operator<u64> for First {
+//! #     const IDENTITY: u64 = 0;
+//! #     const COMMUTATIVE: bool = false;
+//! #     fn combine(a: u64, b: u64) -> u64 { if a == 0 { b } else { a } }
+//! # }
+//! impl gridstride::reduce::ReduceElement<First> for u64 {} // does not compile: the kernels are missing
+//! ```
+//!
 //! The borrow checker rejects a run whose input lies in the memory of the result:
 //!
 //! ```compile_fail,E0499
@@ -43,12 +72,11 @@
 
 use std::borrow::Borrow;
 
-use cuda_std::{Global, Ladder};
+use cuda_std::Global;
 use gpu::operator::Operator;
 pub use gpu::reduce::ReduceRung;
 use launch::{Buffer, Device, Element};
 
-use crate::capabilities;
 use crate::error::AlgorithmError;
 use crate::vector::Vector;
 
@@ -56,18 +84,14 @@ mod element;
 mod plan;
 mod reducer;
 
-pub use element::ReduceElement;
+pub use element::default_rung;
+pub use gpu::reduce::ReduceElement;
 pub use plan::{Pass, Plan};
 pub use reducer::Reducer;
 
 // The former names.
 pub use ReduceElement as Reducible;
 pub use Reducer as Reduction;
-
-/// Returns the rung that runs by default for `O` on `T`: the last rung of the ladder that is built for the pair.
-pub fn default_rung<T: ReduceElement<O>, O: Operator<T>>() -> ReduceRung {
-    ReduceRung::default_rung(&capabilities::of_operator::<T, O>())
-}
 
 /// Returns the number of elements of `x` that lie before its first 16-byte boundary, for [`Plan::roundings_from`].
 pub fn before_first_vector<T: Element>(x: Global<'_, T>) -> usize {

@@ -2,8 +2,8 @@
 
 use cuda_std::Ladder;
 use gpu::operator::Operator;
-use gpu::scan::ScanRung;
 use gpu::scan::tuning::{BLOCKS, CHUNKS, PIPELINED_FROM, RING_BYTES, SMALL, SMALLER};
+use gpu::scan::{ScanRung, is_pipelined};
 use launch::{Device, Element};
 
 use super::{ScanElement, check};
@@ -19,12 +19,16 @@ const RESERVED_BYTES: u32 = 1024;
 
 /// Returns the rung that runs by default for `len` elements of `T` on `device`, with any operator.
 ///
-/// Returns [`Pipelined`](ScanRung::Pipelined) for many elements on a GPU whose multiprocessors each hold two blocks of
-/// the pipelined kernel, such as GPUs of compute capability 9.0 and 10.0. Otherwise returns
+/// Returns [`Pipelined`](ScanRung::Pipelined) for many elements of 4, 8 or 16 bytes on a GPU whose multiprocessors each
+/// hold two blocks of the pipelined kernel, such as GPUs of compute capability 9.0 and 10.0. Otherwise returns
 /// [`LookBack`](ScanRung::LookBack).
 pub fn default_rung<T: Element>(device: &Device, len: usize) -> ScanRung {
     let bytes = len.saturating_mul(size_of::<T>());
-    if bytes >= PIPELINED_FROM && pipelined_blocks(device) >= BLOCKS { ScanRung::Pipelined } else { ScanRung::LookBack }
+    if is_pipelined::<T>() && bytes >= PIPELINED_FROM && pipelined_blocks(device) >= BLOCKS {
+        ScanRung::Pipelined
+    } else {
+        ScanRung::LookBack
+    }
 }
 
 /// Checks that the rung can scan `len` elements of `T` with `O` on `device`.

@@ -1,16 +1,16 @@
 //! The tiles between two tiles of one block, and the aggregates that other blocks have published for them.
 
-use cuda_std::warp::{self, Shuffle};
-use cuda_std::{Element, unroll};
+use cuda_std::{Element, unroll, warp};
 
 use crate::collective::LANES;
 use crate::collective::warp::RowReduce;
+use crate::collective::words::Words;
 use crate::operator::Operator;
 use crate::scan::tile_states::TileStates;
 use crate::scan::tuning::GAP_ROWS;
 
 /// The tiles of a gap in rows of 32, in order: one tile per lane of a warp.
-pub(super) struct Gap<'a, T> {
+pub struct Gap<'a, T> {
     states: TileStates<'a, T>,
     /// The number of the lane's tile in the first row.
     tile: u32,
@@ -23,7 +23,7 @@ pub(super) struct Gap<'a, T> {
 impl<'a, T: Element> Gap<'a, T> {
     /// The number of rows that are loaded at once: fewer if a state has two words, because it then takes twice as many
     /// registers.
-    const ROWS: usize = if T::WORDS == 1 { GAP_ROWS } else { GAP_ROWS.div_ceil(2) };
+    const ROWS: usize = if T::COUNT == 1 { GAP_ROWS } else { GAP_ROWS.div_ceil(2) };
 
     /// Creates the gap of the tiles `first..end` and loads the states of the first rows, without waiting.
     ///
@@ -31,7 +31,7 @@ impl<'a, T: Element> Gap<'a, T> {
     /// The states must have words for all tiles up to `end` and for the spare tiles after them, as [`TileStates::has`]
     /// checks.
     #[inline(always)]
-    pub(super) unsafe fn look(states: TileStates<'a, T>, first: u32, end: u32) -> Self {
+    pub unsafe fn look(states: TileStates<'a, T>, first: u32, end: u32) -> Self {
         let tile = first + warp::lane_id();
         let mut gap = Self { states, tile, tiles: end.saturating_sub(tile), ahead: [[0; 4]; GAP_ROWS] };
         // SAFETY: by this function's contract, all tiles of the gap and the spare tiles have words.
@@ -83,7 +83,7 @@ impl<'a, T: Element> Gap<'a, T> {
 
     /// Waits for all aggregates of the gap and returns their combination, in order, in lane 0.
     #[inline(always)]
-    pub(super) fn combine<O: Operator<T>>(mut self) -> T {
+    pub fn combine<O: Operator<T>>(mut self) -> T {
         let mut all = RowReduce::<T, O>::new(warp::SIZE);
         loop {
             while !self.is_complete() {

@@ -12,7 +12,7 @@ use crate::operator::Operator;
 use crate::scan::tuning::{PIPELINED_CHUNKS as CHUNKS, STAGES, pipelined_tile_elements};
 
 /// The ring as seen by one thread.
-pub(super) struct Ring<'a, T, const V: usize> {
+pub struct Ring<'a, T, const V: usize> {
     x: Global<'a, T>,
     /// The index of the thread's first vector in a tile. Its other vectors follow at a distance of one chunk each.
     first: usize,
@@ -31,7 +31,7 @@ impl<'a, T: Element, const V: usize> Ring<'a, T, V> {
 
     /// Creates the ring for the tiles of `x`. The first `whole` of `tiles` tiles can be copied in vectors.
     #[inline(always)]
-    pub(super) fn new(x: Global<'a, T>, first: usize, whole: u32, tiles: u32) -> Self {
+    pub fn new(x: Global<'a, T>, first: usize, whole: u32, tiles: u32) -> Self {
         let vectors = dynamic_shared();
         assert!(vectors.len() >= STAGES * Self::VECTORS);
         // `part` would check the bounds. Since single threads could fail that check, ptxas would treat the warp as
@@ -44,7 +44,7 @@ impl<'a, T: Element, const V: usize> Ring<'a, T, V> {
     /// Starts the copies of `tile`, if it exists, into place `stage` of the ring, as one group. Elements beyond the end
     /// of the array become zeros, whatever the operator, because no result depends on them.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
-    pub(super) fn fetch(&mut self, tile: u32, stage: usize) {
+    pub fn fetch(&mut self, tile: u32, stage: usize) {
         let (from, to) = ((tile as usize).wrapping_mul(Self::VECTORS).wrapping_add(self.first), self.at(stage));
         if tile < self.whole {
             for chunk in 0..CHUNKS {
@@ -66,13 +66,13 @@ impl<'a, T: Element, const V: usize> Ring<'a, T, V> {
     /// Waits for all of the thread's copies except those of the tile that was fetched last.
     #[inline(always)]
     #[track_caller]
-    pub(super) fn wait(&mut self) {
+    pub fn wait(&mut self) {
         self.copies.wait::<1>();
     }
 
     /// Returns the thread's elements of the tile at `stage`.
     #[inline(always)]
-    pub(super) fn items<O: Operator<T>>(&self, stage: usize) -> Items<T, V, CHUNKS> {
+    pub fn items<O: Operator<T>>(&self, stage: usize) -> Items<T, V, CHUNKS> {
         let (from, mut items) = (self.at(stage), [[O::IDENTITY; V]; CHUNKS]);
         for chunk in 0..CHUNKS {
             // SAFETY: `from` has the thread's vectors.
@@ -83,7 +83,7 @@ impl<'a, T: Element, const V: usize> Ring<'a, T, V> {
 
     /// Returns the combination of the warp's elements of the tile at `stage`, in order, in lane 0.
     #[inline(always)]
-    pub(super) fn warp_aggregate<O: Operator<T>>(&self, stage: usize) -> T {
+    pub fn warp_aggregate<O: Operator<T>>(&self, stage: usize) -> T {
         let mut items = self.items::<O>(stage);
         scan_vectors::<T, O, V, CHUNKS>(&mut items);
         warp_aggregate::<T, O, V, CHUNKS>(&items)

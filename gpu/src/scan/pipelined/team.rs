@@ -18,7 +18,7 @@ pub const TEAM: usize = TICKET + 8;
 /// blocks that have started, and the other blocks wait for its result. A block whose number on the ticket is not below
 /// this size is outside the team. One thread per block must call it.
 #[cfg_attr(target_arch = "nvptx64", inline(always))]
-pub(super) fn size(words: GlobalMut<u64>, ticket: Ticket, grid: u32) -> u32 {
+pub fn size(words: GlobalMut<u64>, ticket: Ticket, grid: u32) -> u32 {
     let launch = ticket.epoch().wrapping_add(1);
     if ticket.tile() != 0 {
         loop {
