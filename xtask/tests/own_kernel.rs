@@ -1,5 +1,5 @@
-//! Checks that the example project uses the workspace's versions of common dependencies, so that each is compiled only
-//! once. Also checks that the project is as short as the README says.
+//! Checks that the example projects use the workspace's versions of common dependencies, so that each is compiled only
+//! once. Also checks that a new project is as short as the README says.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -18,14 +18,17 @@ fn value<'a>(package: &'a str, key: &str) -> Option<&'a str> {
 }
 
 #[test]
-fn both_projects_have_the_same_versions() {
+fn all_projects_have_the_same_versions() {
     let root = Workspace::open().unwrap().root().to_owned();
     let read = |path: &str| fs::read_to_string(root.join(path)).unwrap().replace("\r\n", "\n");
-    let (ours, other) = (read("Cargo.lock"), read("examples/own-kernel/Cargo.lock"));
-    let (ours, other) = (locked(&ours), locked(&other));
-    assert!(other.iter().any(|(name, version)| *name == "cust" && version.starts_with("0.3.")), "{other:?}");
-    let strangers: Vec<_> = other.difference(&ours).collect();
-    assert!(strangers.is_empty(), "copy Cargo.lock to examples/own-kernel and run cargo there: {strangers:?}");
+    let ours = read("Cargo.lock");
+    for project in ["own-kernel", "own-type"] {
+        let (ours, other) = (locked(&ours), read(&format!("examples/{project}/Cargo.lock")));
+        let other = locked(&other);
+        assert!(other.iter().any(|(name, version)| *name == "cust" && version.starts_with("0.3.")), "{other:?}");
+        let strangers: Vec<_> = other.difference(&ours).collect();
+        assert!(strangers.is_empty(), "copy Cargo.lock to examples/{project} and run cargo there: {strangers:?}");
+    }
 }
 
 #[test]
