@@ -1,5 +1,6 @@
 //! Runs the conformance suites in one program. The name of a suite's module is the prefix of its tests' names.
 
+mod collectives;
 mod dependencies;
 mod device_library;
 mod devices;
