@@ -160,14 +160,14 @@ fn reported(
 fn mistakes_are_reported_at_the_lines_of_the_kernel() {
     let line = |marker| SOURCE.line(marker);
     for device in checked_devices() {
-        let race = reported(&device, |x, y| reduces_without_a_barrier(x, y));
+        let race = reported(&device, reduces_without_a_barrier);
         assert_eq!(race, Some(Report::new(Kind::Race, "aggregates", &[line("read"), line("write")])));
-        let barrier = reported(&device, |x, y| reduces_in_a_branch(x, y)).unwrap();
+        let barrier = reported(&device, reduces_in_a_branch).unwrap();
         assert_eq!((barrier.kind, barrier.places.contains(&line("branch"))), (Kind::BarrierNotReached, true));
-        let warp = reported(&device, |x, y| scans_half_a_warp(x, y)).unwrap();
+        let warp = reported(&device, scans_half_a_warp).unwrap();
         assert_eq!(warp.kind, Kind::WarpMismatch);
         assert!(warp.places.contains(&line("half")) || warp.places.contains(&line("other half")), "{warp}");
-        let bounds = reported(&device, |x, y| reduces_in_too_little_memory(x, y)).unwrap();
+        let bounds = reported(&device, reduces_in_too_little_memory).unwrap();
         assert_eq!((bounds.kind, bounds.array.as_deref()), (Kind::OutOfBounds, Some("aggregates")));
     }
 }
