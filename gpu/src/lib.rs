@@ -13,6 +13,7 @@
 #![cfg_attr(feature = "instances", allow(dead_code, unused_imports))]
 
 /// Declares the modules of the exported kernels where the ladder is not built: in the PTX of another crate.
+#[cfg(any(feature = "histogram", feature = "instances", feature = "reduce", feature = "scan"))]
 macro_rules! exported_modules {
     ($feature:tt: $($module:ident)*) => {
         $(

@@ -6,7 +6,7 @@ use crate::operator::Operator;
 
 /// An element type that can be scanned with the operator `O`: a kernel is built for the pair.
 ///
-/// The six number types can be scanned with sum, product, minimum and maximum, and [`Affine`] with [`Compose`]. For
+/// The six number types can be scanned with sum, product, minimum and maximum, and `Affine` with `Compose`. For
 /// another pair, [`instances!`](crate::instances!) builds the kernels and implements this trait.
 #[diagnostic::on_unimplemented(
     message = "no kernel scans elements of type `{Self}` by this operator",

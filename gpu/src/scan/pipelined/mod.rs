@@ -219,7 +219,7 @@ pub fn scan_pipelined<T: Element, O: Operator<T>, const V: usize>(
 /// A summed tile of the block, as seen by one thread.
 #[derive(Clone, Copy)]
 pub struct Summed<T> {
-    /// The number of the tile, or [`NO_TILE`].
+    /// The number of the tile, or `NO_TILE`.
     pub tile: u32,
     /// The aggregate of the tile.
     pub aggregate: T,
