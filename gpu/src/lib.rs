@@ -6,26 +6,43 @@
 //! Each kernel has one source text, which both the GPU and the simulator execute. The macro `ladder!` in the
 //! algorithm's `mod.rs` is the only list of its rungs. The crate is `no_std` and depends only on `cuda_std`.
 #![no_std]
+// In the PTX of another crate, parts of the modules are not used.
+#![cfg_attr(feature = "instances", allow(dead_code, unused_imports))]
+
+/// Declares the modules of the exported kernels where the ladder is not built: in the PTX of another crate.
+#[cfg(any(feature = "histogram", feature = "instances", feature = "reduce", feature = "scan"))]
+macro_rules! exported_modules {
+    ($feature:tt: $($module:ident)*) => {
+        $(
+            #[cfg(not(feature = $feature))]
+            mod $module;
+        )*
+    };
+}
 
 pub mod collective;
 #[cfg(feature = "device_library")]
 pub mod device_library;
+mod elements;
 #[cfg(feature = "faults")]
 pub mod faults;
-#[cfg(feature = "histogram")]
+#[cfg(any(feature = "histogram", feature = "instances"))]
 pub mod histogram;
+#[cfg(any(feature = "instances", all(feature = "histogram", feature = "reduce", feature = "scan")))]
+#[doc(hidden)]
+pub mod instances;
 #[cfg(feature = "life")]
 pub mod life;
 pub mod operator;
 #[cfg(feature = "probe")]
 pub mod probe;
-#[cfg(feature = "reduce")]
+#[cfg(any(feature = "reduce", feature = "instances"))]
 pub mod reduce;
 #[cfg(feature = "saxpy")]
 pub mod saxpy;
 #[cfg(feature = "scale")]
 pub mod scale;
-#[cfg(feature = "scan")]
+#[cfg(any(feature = "scan", feature = "instances"))]
 pub mod scan;
 #[cfg(feature = "transpose")]
 pub mod transpose;

@@ -136,3 +136,28 @@ impl Operator<Affine> for Compose {
         Affine { factor: b.factor.wrapping_mul(a.factor), offset: b.apply(a.offset) }
     }
 }
+
+/// Calls the macro `$with` with each element type and operator that reductions and scans are built for.
+#[cfg(any(feature = "reduce", feature = "scan"))]
+macro_rules! built_for_operators {
+    ($with:ident) => {
+        crate::operator::built_for_operators! { $with
+            f32 Sum, f64 Sum, i32 Sum, u32 Sum, i64 Sum, u64 Sum,
+            f32 Product, f64 Product, i32 Product, u32 Product, i64 Product, u64 Product,
+            f32 Min, f64 Min, i32 Min, u32 Min, i64 Min, u64 Min,
+            f32 Max, f64 Max, i32 Max, u32 Max, i64 Max, u64 Max,
+            Affine Compose
+        }
+    };
+    ($with:ident $($type:ident $operator:ident),*) => {
+        $($with! { $type $operator })*
+
+        /// The element types and operators that are built, for tests.
+        #[doc(hidden)]
+        pub const LISTED: &[(&str, &str)] = &[$((stringify!($type), stringify!($operator))),*];
+    };
+}
+
+#[cfg(any(feature = "reduce", feature = "scan"))]
+#[allow(unused_imports, reason = "for the host")]
+pub(crate) use built_for_operators;

@@ -3,6 +3,8 @@
 //!
 //! The code identifies a type or operator by its [`ArgumentId`]. Only messages contain names.
 
+use std::any::type_name;
+
 use cuda_std::{ArgumentId, KernelInfo, Ladder, Rung};
 
 use crate::error::AlgorithmError;
@@ -72,7 +74,17 @@ fn not_built_in(rung: &Rung, ladder: &[Rung], arguments: &[ArgumentId]) -> Algor
     refused(rung, requested, offered(rung))
 }
 
-/// Returns the name that the kernels of `ladder` use for the generic argument `id`.
+/// Returns the error for a rung without an instance for the element type `T` and the operator `O` of another crate,
+/// which are built for the rungs `built`. The operator of a histogram is `()`.
+pub(crate) fn not_built_of_own<T, O, L: Ladder>(rung: L, built: &[L]) -> AlgorithmError {
+    let [element, operator] = [type_name::<T>(), type_name::<O>()].map(|name| name.rsplit("::").next().unwrap_or(name));
+    let requested = if operator == "()" { element.to_owned() } else { format!("{operator} of {element}") };
+    let built: Vec<&str> = built.iter().map(|rung| rung.name()).collect();
+    let offered = format!("{}; use the rung {} for your own", offered(rung.rung()), alternatives(&built));
+    refused(rung.rung(), requested, offered)
+}
+
+/// Returns the name under which a kernel of the ladder declares the generic argument `id`.
 fn name_in(ladder: &[Rung], id: ArgumentId) -> &'static str {
     let declared = ladder.iter().flat_map(Rung::entries).flat_map(|entry| entry.arguments);
     declared.into_iter().find(|argument| argument.id == id).map_or("another type", |argument| argument.name)

@@ -39,7 +39,6 @@ pub mod capabilities;
 pub mod error;
 pub mod host;
 pub mod numbers;
-mod operators;
 pub mod prelude;
 pub mod size;
 pub mod vector;

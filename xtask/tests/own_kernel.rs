@@ -1,5 +1,5 @@
-//! Checks that the example project uses the workspace's versions of common dependencies, so that each is compiled only
-//! once. Also checks that the project is as short as the README says.
+//! Checks that the example projects use the workspace's versions of common dependencies, so that each is compiled only
+//! once. Also checks that a new project is as short as the README says.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -18,14 +18,18 @@ fn value<'a>(package: &'a str, key: &str) -> Option<&'a str> {
 }
 
 #[test]
-fn both_projects_have_the_same_versions() {
+fn all_projects_have_the_same_versions() {
     let root = Workspace::open().unwrap().root().to_owned();
     let read = |path: &str| fs::read_to_string(root.join(path)).unwrap().replace("\r\n", "\n");
-    let (ours, other) = (read("Cargo.lock"), read("examples/own-kernel/Cargo.lock"));
-    let (ours, other) = (locked(&ours), locked(&other));
-    assert!(other.iter().all(|(name, _)| !name.starts_with("cust")), "it needs a CUDA toolkit to build: {other:?}");
-    let strangers: Vec<_> = other.difference(&ours).collect();
-    assert!(strangers.is_empty(), "copy Cargo.lock to examples/own-kernel and run cargo there: {strangers:?}");
+    let ours = read("Cargo.lock");
+    let ours = locked(&ours);
+    for project in ["own-kernel", "own-type"] {
+        let other = read(&format!("examples/{project}/Cargo.lock"));
+        let other = locked(&other);
+        assert!(other.iter().all(|(name, _)| !name.starts_with("cust")), "it needs a CUDA toolkit to build: {other:?}");
+        let strangers: Vec<_> = other.difference(&ours).collect();
+        assert!(strangers.is_empty(), "copy Cargo.lock to examples/{project} and run cargo there: {strangers:?}");
+    }
     let interop = read("examples/interop/Cargo.lock");
     let strangers: Vec<_> = locked(&interop).difference(&ours).map(|(name, _)| *name).collect();
     assert_eq!(strangers, ["cudarc"], "copy Cargo.lock to examples/interop and run cargo there");
@@ -45,7 +49,8 @@ fn only_the_program_needs_cust() {
         assert!(tree.status.success(), "{}", String::from_utf8_lossy(&tree.stderr));
         String::from_utf8_lossy(&tree.stdout).lines().any(|line| line.starts_with("cust_raw "))
     };
-    let users = ["host", "launch", "gridstride", "life", "cuda_builder"].map(|package| uses_cust(package, &[]));
+    let users = ["host", "gridstride-launch", "gridstride", "gridstride-life", "gridstride-cuda-builder"]
+        .map(|package| uses_cust(package, &[]));
     assert_eq!(users, [cfg!(target_os = "linux"), false, false, false, false]);
     assert!(!uses_cust("host", &["--no-default-features"]), "the program cannot be installed");
 }

@@ -3,7 +3,7 @@
 
 use cuda_std::{Element, Shared, thread, warp};
 
-use super::warp::warp_reduce;
+use super::warp::{warp_exclusive_scan, warp_inclusive_scan, warp_reduce};
 use crate::operator::Operator;
 
 /// The largest number of warps in a block.
@@ -86,4 +86,63 @@ pub fn warp_prefix<T: Element, O: Operator<T>, const WARPS: usize>(aggregates: S
         aggregate = O::combine(aggregate, aggregates.load(other));
     }
     (prefix, aggregate)
+}
+
+/// Returns the combination of the values of the threads up to the caller's own, in thread order, and the block's
+/// aggregate.
+///
+/// The block may have any number of threads. `aggregates` must have room for one value per warp. The caller must
+/// execute a block barrier before it uses `aggregates` again.
+#[inline(always)]
+#[track_caller]
+pub fn block_inclusive_scan<T: Element, O: Operator<T>>(aggregates: Shared<T>, value: T) -> (T, T) {
+    let scanned = warp_inclusive_scan::<T, O>(value);
+    let (prefix, aggregate) = exchange_aggregates::<T, O>(aggregates, scanned);
+    (O::combine(prefix, scanned), aggregate)
+}
+
+/// Returns the combination of the values of the threads before the caller's own, in thread order, which is the identity
+/// in thread 0, and the block's aggregate.
+///
+/// The block may have any number of threads. `aggregates` must have room for one value per warp. The caller must
+/// execute a block barrier before it uses `aggregates` again.
+#[inline(always)]
+#[track_caller]
+pub fn block_exclusive_scan<T: Element, O: Operator<T>>(aggregates: Shared<T>, value: T) -> (T, T) {
+    let before = warp_exclusive_scan::<T, O>(value);
+    let (prefix, aggregate) = exchange_aggregates::<T, O>(aggregates, O::combine(before, value));
+    (O::combine(prefix, before), aggregate)
+}
+
+/// Returns the prefix of the caller's warp and the block's aggregate. `scanned` is the caller's value in the inclusive
+/// scan of its warp.
+#[inline(always)]
+#[track_caller]
+fn exchange_aggregates<T: Element, O: Operator<T>>(aggregates: Shared<T>, scanned: T) -> (T, T) {
+    let (thread, threads) = (thread::index_in_block(), thread::block_size());
+    let warp = thread / warp::SIZE;
+    if thread % warp::SIZE == warp::SIZE - 1 || thread + 1 == threads {
+        aggregates.store(warp as usize, scanned);
+    }
+    thread::sync_threads();
+    let (mut prefix, mut aggregate) = (O::IDENTITY, O::IDENTITY);
+    for other in 0..threads.div_ceil(warp::SIZE) {
+        if other == warp {
+            prefix = aggregate;
+        }
+        aggregate = O::combine(aggregate, aggregates.load(other as usize));
+    }
+    (prefix, aggregate)
+}
+
+/// Returns the value of thread `from` in all threads of the block. `place` must have one element. The caller must
+/// execute a block barrier before it uses `place` again.
+#[inline(always)]
+#[track_caller]
+pub fn block_broadcast<T: Element>(place: Shared<T>, value: T, from: u32) -> T {
+    if thread::index_in_block() == from {
+        place.store(0, value);
+    }
+    thread::sync_threads();
+    place.load(0)
 }

@@ -3,11 +3,13 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`warp`] | reduction across the lanes of a warp; reduction of several rows of values |
-//! | [`block`] | reduction across the threads of a block; the prefix of a warp in its block |
+//! | [`warp`] | reduction, scans and broadcast across the lanes of a warp; reduction of several rows of values |
+//! | [`block`] | reduction, scans and broadcast across the threads of a block; the prefix of a warp in its block |
+//! | [`arrangement`] | a tile in the registers of a block: load and store in a blocked or striped arrangement |
 //! | [`tile`] | a tile in the registers of a block: load, scan, store |
 //! | [`flagged_words`] | values that a block publishes for others in global memory |
 //! | [`vectors`] | 16-byte vectors in views that begin at any address |
+//! | [`words`] | the 32-bit words of an element of up to 64 bytes, and their shuffles |
 //!
 //! *Items* are the elements that a thread keeps in registers. A *tile* consists of the elements that a block processes
 //! at once. Its length is the number of threads times the *items per thread*. The *aggregate* of a tile or warp is the
@@ -20,11 +22,13 @@
 //! Functions that depend on the element type but not on an operator are inlined only in GPU code. In the simulator, all
 //! operators share one compiled copy of each such function. This reduces compile time.
 
+pub mod arrangement;
 pub mod block;
 pub mod flagged_words;
 pub mod tile;
 pub mod vectors;
 pub mod warp;
+pub mod words;
 
 /// The number of lanes in a warp, as an array length.
 pub const LANES: usize = cuda_std::warp::SIZE as usize;

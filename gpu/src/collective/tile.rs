@@ -16,6 +16,7 @@ use cuda_std::{Element, Global, GlobalMut, opaque, warp};
 
 use super::LANES;
 use super::warp::RowReduce;
+use super::words::{Words, shuffle_idx, shuffle_up};
 use crate::operator::Operator;
 
 /// The items of one thread: one vector of each chunk.
@@ -116,7 +117,7 @@ pub fn warp_scan<T: Element, O: Operator<T>, const V: usize, const C: usize>(
     while distance < warp::SIZE {
         for chunk in 0..C {
             let last = items[chunk][V - 1];
-            let earlier = warp::shuffle_up(warp::FULL_MASK, last, distance);
+            let earlier = shuffle_up(last, distance);
             if lane >= distance {
                 items[chunk][V - 1] = O::combine(earlier, last);
             }
@@ -128,8 +129,8 @@ pub fn warp_scan<T: Element, O: Operator<T>, const V: usize, const C: usize>(
     let mut carry = O::IDENTITY;
     for chunk in 0..C {
         let last = items[chunk][V - 1];
-        let earlier = warp::shuffle_up(warp::FULL_MASK, last, 1);
-        let total = warp::shuffle_idx(warp::FULL_MASK, last, warp::SIZE - 1);
+        let earlier = shuffle_up(last, 1);
+        let total = shuffle_idx(last, warp::SIZE - 1);
         let prefix = if lane == 0 { carry } else { O::combine(carry, earlier) };
         if exclusive {
             for j in (1..V).rev() {
@@ -157,9 +158,10 @@ pub fn warp_scan<T: Element, O: Operator<T>, const V: usize, const C: usize>(
 #[inline(always)]
 fn settled<T: Element, O: Operator<T>>(item: T, zero: u32) -> T {
     let item = opaque(item);
-    if O::IS_TERNARY && T::WORDS == 1 {
-        let [word, ..] = item.to_words();
-        return T::from_words([word ^ zero, 0, 0, 0]);
+    if O::IS_TERNARY && T::COUNT == 1 {
+        let mut words = item.to_words();
+        words[0] ^= zero;
+        return T::from_words(words);
     }
     item
 }

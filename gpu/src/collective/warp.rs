@@ -1,9 +1,10 @@
-//! Reduction across the lanes of a warp, by shuffles.
+//! Reduction, scans and broadcast across the lanes of a warp, by shuffles.
 
 use core::marker::PhantomData;
 
 use cuda_std::{Element, warp};
 
+use super::words::{shuffle_down, shuffle_idx, shuffle_up};
 use crate::operator::{Operator, Reversed};
 
 /// Combines the values of the first `lanes` lanes of a warp in lane order and returns the result in lane 0. `lanes`
@@ -21,7 +22,7 @@ pub fn warp_reduce<T: Element, O: Operator<T>>(lanes: u32, mut value: T) -> T {
     let mut distance = 1;
     // The loop has constant bounds, so the compiler unrolls it. The test inside has the same result in all lanes.
     while distance < warp::SIZE {
-        let above = warp::shuffle_down(warp::FULL_MASK, value, distance);
+        let above = shuffle_down(value, distance);
         if distance < lanes {
             value = O::combine(value, above);
         }
@@ -30,7 +31,40 @@ pub fn warp_reduce<T: Element, O: Operator<T>>(lanes: u32, mut value: T) -> T {
     value
 }
 
-/// A reduction of several rows of values. The caller adds one row at a time, which has one value per lane.
+/// Returns the combination of the values of the lanes up to the caller's own, in lane order. All lanes of the warp that
+/// exist must call it.
+#[inline(always)]
+#[track_caller]
+pub fn warp_inclusive_scan<T: Element, O: Operator<T>>(mut value: T) -> T {
+    let lane = warp::lane_id();
+    let mut distance = 1;
+    while distance < warp::SIZE {
+        let below = shuffle_up(value, distance);
+        if lane >= distance {
+            value = O::combine(below, value);
+        }
+        distance *= 2;
+    }
+    value
+}
+
+/// Returns the combination of the values of the lanes before the caller's own, in lane order, which is the identity in
+/// lane 0. All lanes of the warp that exist must call it.
+#[inline(always)]
+#[track_caller]
+pub fn warp_exclusive_scan<T: Element, O: Operator<T>>(value: T) -> T {
+    let below = shuffle_up(warp_inclusive_scan::<T, O>(value), 1);
+    if warp::lane_id() == 0 { O::IDENTITY } else { below }
+}
+
+/// Returns the value of lane `from`, 0 to 31, in all lanes. All lanes of the warp that exist must call it.
+#[inline(always)]
+#[track_caller]
+pub fn warp_broadcast<T: Element>(value: T, from: u32) -> T {
+    shuffle_idx(value, from)
+}
+
+/// Combines rows of values, one row after the other. Each row has one value per lane.
 ///
 /// If the operator is commutative, each lane combines its own values, and the lanes shuffle once at the end. Otherwise
 /// the warp reduces each row across its lanes before it combines the next row.

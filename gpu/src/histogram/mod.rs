@@ -28,9 +28,22 @@ mod key;
 pub mod tuning;
 
 pub use bins::EvenBins;
-pub use key::Key;
+pub use key::{Key, ToKey, fits_word};
 pub use replicated::{MAX_REPLICAS, STATE_WORDS, VALUES};
 
+/// The names that the bodies of the exported kernels use.
+#[doc(hidden)]
+pub mod exported {
+    pub use cuda_std::{Global, GlobalMut, dynamic_shared, opaque, thread, warp};
+
+    pub use super::replicated::{CLEARED, Counters, FINISHED, STARTED, load, vectors};
+    pub use super::tuning::VECTORS;
+    pub use super::{EvenBins, Key, MAX_REPLICAS, STATE_WORDS, VALUES};
+}
+
+exported_modules! { "histogram": privatised replicated }
+
+#[cfg(feature = "histogram")]
 cuda_std::ladder! {
     /// Counts how many of *n* keys, of 8 or 32 bits, are in each of 1 to 65536 bins of equal width.
     pub enum HistogramRung: histogram {

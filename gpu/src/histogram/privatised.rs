@@ -15,10 +15,10 @@ use super::{EvenBins, Key};
 /// Counts the keys per bin in shared memory: adds the number of keys in bin `b` to `counts[b]`. `counts` must have one
 /// element per bin of `bins`.
 ///
-/// The blocks with `blockIdx.y` = *y* count the segment of bins `segment·y..segment·y + segment`. They need four bytes
-/// of dynamic shared memory per bin of a segment. The grid must have enough blocks along y for all bins, and may have
-/// any number along x. Blocks must be one-dimensional.
-#[kernel(max_threads = 1024, instances(K = [u8, u32]))]
+/// The blocks of row *y* count the `segment` bins from `segment·y` on. They need four bytes of dynamic shared memory
+/// per bin of a segment. The grid must have enough rows for all bins, and may have any number of blocks along x. Blocks
+/// must be one-dimensional.
+#[kernel(max_threads = 1024, instances(K = [u8, u32]), exported = "histogram")]
 pub fn histogram_privatised<K: Key>(keys: Global<K>, bins: EvenBins, segment: u32, counts: GlobalMut<u32>) {
     let counters = dynamic_shared::<u32>().part(0, segment as usize);
     let first = thread::block_idx_y() * segment;

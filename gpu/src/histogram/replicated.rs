@@ -37,13 +37,13 @@ pub const MAX_REPLICAS: u32 = warp::SIZE;
 pub const STATE_WORDS: usize = 3;
 
 /// The index of the word that counts the blocks that have started.
-const STARTED: usize = 0;
+pub const STARTED: usize = 0;
 
-/// The index of the word that becomes nonzero when the counts are cleared.
-const CLEARED: usize = 1;
+/// The index of the word that is not 0 once the counts are cleared.
+pub const CLEARED: usize = 1;
 
 /// The index of the word that counts the blocks that have read [`CLEARED`].
-const FINISHED: usize = 2;
+pub const FINISHED: usize = 2;
 
 /// 16 bytes of keys.
 type Vector = [u32; 4];
@@ -51,13 +51,12 @@ type Vector = [u32; 4];
 /// Counts the keys per bin in several copies of each counter: writes the number of keys in bin `b` to `counts[b]`,
 /// whatever its old value is. `counts` must have one element per bin of `bins`.
 ///
-/// The blocks with `blockIdx.y` = *y* count the bins `segment·y..segment·y + segment`, in `replicas` copies. `replicas`
-/// must be a power of two up to [`MAX_REPLICAS`]. A block needs four bytes of dynamic shared memory per bin and copy.
-/// The grid must have enough blocks along y for all bins, and may have any number along x. For keys of one byte, which
-/// are counted by value, the grid must have one block along y, `segment` must be [`VALUES`], and `replicas` must be
-/// [`MAX_REPLICAS`]. Blocks must be one-dimensional and consist of whole warps. `state` must have [`STATE_WORDS`]
-/// elements.
-#[kernel(max_threads = 1024, instances(K = [u8, u32]), wide(loads))]
+/// The blocks of row *y* count the `segment` bins from `segment·y` on, in `replicas` copies. `replicas` must be a power
+/// of two up to [`MAX_REPLICAS`]. A block needs four bytes of dynamic shared memory per bin and copy. The grid must
+/// have enough rows for all bins, and may have any number of blocks along x. For keys of one byte, which are counted by
+/// value, the grid must have one row, `segment` must be [`VALUES`], and `replicas` must be [`MAX_REPLICAS`]. Blocks
+/// must be one-dimensional and consist of whole warps. `state` must have [`STATE_WORDS`] elements.
+#[kernel(max_threads = 1024, instances(K = [u8, u32]), wide(loads), exported = "histogram")]
 pub fn histogram_replicated<K: Key>(
     keys: Global<K>,
     bins: EvenBins,
@@ -146,7 +145,7 @@ pub fn histogram_replicated<K: Key>(
 
 /// Returns the whole vectors in `keys`, and the number of keys before the first vector.
 #[inline(always)]
-fn vectors<K: Key>(keys: Global<K>) -> (Global<Vector>, usize) {
+pub fn vectors<K: Key>(keys: Global<K>) -> (Global<Vector>, usize) {
     let size = size_of::<Vector>();
     let before = ((keys.as_ptr() as usize).wrapping_neg() % size / size_of::<K>()).min(keys.len());
     // Without `opaque`, the compiler keeps the inputs of this expression in registers too.
@@ -163,7 +162,7 @@ fn vectors<K: Key>(keys: Global<K>) -> (Global<Vector>, usize) {
 /// # Safety
 /// Tile `number` must be a whole tile of `vectors`.
 #[inline(always)]
-unsafe fn load(vectors: Global<Vector>, number: u32) -> [Vector; VECTORS] {
+pub unsafe fn load(vectors: Global<Vector>, number: u32) -> [Vector; VECTORS] {
     const LANES: usize = warp::SIZE as usize;
     let (block, thread) = (thread::block_dim_x() as usize, thread::thread_idx_x() as usize);
     let first = (number as usize * block + thread / LANES * LANES) * VECTORS + thread % LANES;
@@ -175,27 +174,30 @@ unsafe fn load(vectors: Global<Vector>, number: u32) -> [Vector; VECTORS] {
     loaded
 }
 
-/// The counters of a block in shared memory, and the copies of these counters to which the calling thread adds. The
-/// copies of each counter are adjacent.
-struct Counters<K> {
-    words: Shared<u32>,
-    bins: EvenBins,
+/// The counters of a block, as seen by one of its threads. The copies of counter `slot` are adjacent.
+pub struct Counters<K> {
+    /// All copies of the counters.
+    pub words: Shared<u32>,
+    /// The bins.
+    pub bins: EvenBins,
     /// The first bin of the block's segment.
-    first: u32,
-    segment: u32,
-    replicas: u32,
-    /// The words of shared memory from the thread's copy of the first counter on. The thread adds to every
-    /// `replicas`-th word.
-    own: Shared<u32>,
+    pub first: u32,
+    /// The number of bins in the segment.
+    pub segment: u32,
+    /// The number of copies of each counter.
+    pub replicas: u32,
+    /// The words from the thread's own copy of the first counter on. The thread adds to every `replicas`-th of them.
+    pub own: Shared<u32>,
     /// The number of counters, including copies, of all bins before the segment.
-    before: u32,
-    keys: core::marker::PhantomData<K>,
+    pub before: u32,
+    /// The type of the keys.
+    pub keys: core::marker::PhantomData<K>,
 }
 
 impl<K: Key> Counters<K> {
     /// Sets all copies to 0. The caller must execute a barrier afterwards.
     #[inline(always)]
-    fn clear(&self) {
+    pub fn clear(&self) {
         let vectors = self.words.cast::<Vector>();
         for i in thread::block_stride(vectors.len()) {
             vectors.store(i, [0; 4]);
@@ -222,7 +224,7 @@ impl<K: Key> Counters<K> {
 
     /// Counts the keys of one vector.
     #[inline(always)]
-    fn count(&self, vector: Vector) {
+    pub fn count(&self, vector: Vector) {
         let [a, b, c, d] = vector;
         if K::BY_VALUE && a == b && c == d && a == c && a == a.rotate_left(8) {
             self.add(K::in_word(a, 0), (4 * K::PER_WORD) as u32);
@@ -238,7 +240,7 @@ impl<K: Key> Counters<K> {
     /// Counts the keys outside whole tiles: the keys in the vectors from index `first` on, which are at most one tile,
     /// and the keys before and after all vectors.
     #[inline(always)]
-    fn count_rest(&self, keys: Global<K>, before: usize, vectors: Global<Vector>, first: usize) {
+    pub fn count_rest(&self, keys: Global<K>, before: usize, vectors: Global<Vector>, first: usize) {
         for i in thread::block_stride(vectors.len() - first) {
             self.count(vectors.load(first + i));
         }
@@ -250,7 +252,7 @@ impl<K: Key> Counters<K> {
 
     /// Adds the block's counts to `counts`. The caller must execute a barrier before the call.
     #[inline(always)]
-    fn add_to(&self, counts: GlobalMut<u32>) {
+    pub fn add_to(&self, counts: GlobalMut<u32>) {
         let replicas = self.replicas as usize;
         for slot in thread::block_stride(self.segment as usize) {
             let mut sum = 0_u32;

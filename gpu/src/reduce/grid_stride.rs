@@ -17,55 +17,15 @@
 
 use cuda_std::{Element, Global, GlobalMut, kernel, shared_array, thread};
 
-use super::{LOADS, assert_block};
+use super::{LOADS, assert_block, combine_blocks};
 use crate::collective::LANES;
 use crate::collective::block::{MAX_WARPS, block_reduce};
 use crate::collective::flagged_words::{self, words};
+use crate::collective::vectors::{is_aligned, vector_len};
 use crate::operator::{Max, Min, Operator, Product, Sum};
 
 /// The flag of a published partial result.
-pub(super) const COMBINED: u32 = 1;
-
-/// The last part of a kernel that reduces in one launch: the grid's last block combines the `value`s of all blocks and
-/// writes the result to `y[0]`. `T` and `O` must be in scope. This is a macro, because the returns of an inlined
-/// function would change the order of the kernel's code.
-macro_rules! combine_blocks {
-    ($value:ident, $slots:ident, $partials:ident, $y:ident) => {
-        let is_first = thread::thread_idx_x() == 0;
-        let (block, last) = (thread::block_idx_x(), thread::grid_dim_x() - 1);
-        if last == 0 {
-            if is_first {
-                $y.store(0, $value);
-            }
-            return;
-        }
-        if block < last {
-            if is_first {
-                flagged_words::publish($partials, block as usize * words::<T>(), COMBINED, $value);
-            }
-            return;
-        }
-
-        let mut all = O::IDENTITY;
-        let mut other = thread::thread_idx_x();
-        while other < last {
-            let first = other as usize * words::<T>();
-            let (_, partial) = flagged_words::wait_for($partials, first);
-            all = O::combine(all, partial);
-            flagged_words::clear::<T>($partials, first);
-            other += thread::block_dim_x();
-        }
-        if is_first {
-            all = O::combine(all, $value);
-        }
-        let all = block_reduce::<T, O>($slots, all);
-        if is_first {
-            $y.store(0, all);
-        }
-    };
-}
-
-pub(super) use combine_blocks;
+pub const COMBINED: u32 = 1;
 
 /// Combines all elements of `x` into `y[0]` in one launch, in 16-byte loads. The operator must be commutative.
 ///
@@ -76,7 +36,8 @@ pub(super) use combine_blocks;
     max_threads = 1024,
     instances(T = [f32, i32, u32], O = [Sum, Product, Min, Max], V = [4]),
     instances(T = [f64, i64, u64], O = [Sum, Product, Min, Max], V = [2]),
-    wide(loads)
+    wide(loads),
+    exported = "reduce"
 )]
 pub fn reduce_grid_stride<T: Element, O: Operator<T>, const V: usize>(
     x: Global<T>,
@@ -95,14 +56,13 @@ pub fn reduce_grid_stride<T: Element, O: Operator<T>, const V: usize>(
 /// a chunk, the warp advances by as many chunks as the grid has warps. The threads process the elements outside whole
 /// chunks one by one.
 #[inline(always)]
-pub(super) fn combine_strided<T: Element, O: Operator<T>, const V: usize>(x: Global<T>) -> T {
+pub fn combine_strided<T: Element, O: Operator<T>, const V: usize>(x: Global<T>) -> T {
     const { assert!(O::COMMUTATIVE, "this rung needs a commutative operator: use `neighboured` or `shuffle`") };
-    const { assert!(V * size_of::<T>() == 16, "`V` elements must have 16 bytes") };
+    const { assert!(V == vector_len(size_of::<T>()), "`V` must be the number of elements in a vector") };
     let (thread, block) = (thread::index_1d(), thread::block_dim_x() as usize);
     let threads = thread::grid_dim_x() as usize * block;
-    // Buffers always start at a multiple of 16 bytes, but views may not. The kernel processes unaligned views element
-    // by element, and also does this if a block is smaller than a warp.
-    let by_vectors = (x.as_ptr() as usize).is_multiple_of(16) && block >= LANES;
+    // Buffers start at a multiple of 16 bytes. Unaligned views and partial warps are processed element by element.
+    let by_vectors = is_aligned::<T, V>(x.as_ptr() as usize) && block >= LANES;
     let chunks = if by_vectors { x.len() / (V * LOADS * LANES) } else { 0 };
 
     let mut all = [O::IDENTITY; V];
@@ -112,7 +72,7 @@ pub(super) fn combine_strided<T: Element, O: Operator<T>, const V: usize>(x: Glo
         let mut rows = [[O::IDENTITY; V]; LOADS];
         for row in 0..LOADS {
             // SAFETY: the vector belongs to a chunk below `chunks`, each of which has LOADS · LANES vectors, and the
-            // view starts at a multiple of 16 bytes.
+            // view is aligned for vectors.
             rows[row] = unsafe { x.load_vec_unchecked(first + row * LANES) };
         }
         for row in 0..LOADS {
@@ -134,7 +94,7 @@ pub(super) fn combine_strided<T: Element, O: Operator<T>, const V: usize>(x: Glo
 }
 
 #[inline(always)]
-pub(super) fn combine_vectors<T: Element, O: Operator<T>, const V: usize>(mut a: [T; V], b: [T; V]) -> [T; V] {
+pub fn combine_vectors<T: Element, O: Operator<T>, const V: usize>(mut a: [T; V], b: [T; V]) -> [T; V] {
     for v in 0..V {
         a[v] = O::combine(a[v], b[v]);
     }

@@ -57,19 +57,91 @@ use cuda_std::{Element, Global, GlobalMut, thread};
 
 use crate::operator::Operator;
 
+cuda_std::__private::kernel! { device {} host {
+    mod element;
+
+    #[cfg(feature = "reduce")]
+    #[doc(hidden)]
+    pub use element::LISTED;
+    pub use element::ReduceElement;
+} }
+
 /// The largest number of threads per block, which is also the largest number of elements in shared memory.
 const MAX_THREADS: usize = 1024;
 
-/// Traps if the block is not one-dimensional, or if its number of threads is not a power of two. Every kernel of this
-/// module requires this.
+/// Ends a kernel that reduces in one launch: the grid's last block combines the `value`s of all blocks and writes the
+/// result to `y[0]`. `T` and `O` are the kernel's parameters. This is a macro, because the returns of an inlined
+/// function change the order of the kernel's code.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __combine_blocks {
+    ($value:ident, $slots:ident, $partials:ident, $y:ident) => {
+        let is_first = thread::thread_idx_x() == 0;
+        let (block, last) = (thread::block_idx_x(), thread::grid_dim_x() - 1);
+        if last == 0 {
+            if is_first {
+                $y.store(0, $value);
+            }
+            return;
+        }
+        if block < last {
+            if is_first {
+                flagged_words::publish($partials, block as usize * words::<T>(), COMBINED, $value);
+            }
+            return;
+        }
+
+        let mut all = O::IDENTITY;
+        let mut other = thread::thread_idx_x();
+        while other < last {
+            let first = other as usize * words::<T>();
+            let (_, partial) = flagged_words::wait_for($partials, first);
+            all = O::combine(all, partial);
+            flagged_words::clear::<T>($partials, first);
+            other += thread::block_dim_x();
+        }
+        if is_first {
+            all = O::combine(all, $value);
+        }
+        let all = block_reduce::<T, O>($slots, all);
+        if is_first {
+            $y.store(0, all);
+        }
+    };
+}
+
+#[doc(hidden)]
+pub use crate::__combine_blocks as combine_blocks;
+
+/// The names that the bodies of the exported kernels use.
+#[doc(hidden)]
+pub mod exported {
+    pub use cuda_std::{Element, Global, GlobalMut, shared_array, thread, warp};
+
+    pub use super::grid_stride::{COMBINED, combine_strided};
+    pub use super::one_tile::{WARPS, combine_tile, tile_elements};
+    pub use super::shuffle::combine_rows;
+    pub use super::tiles::combine_segment;
+    pub use super::{LOADS, ONE_TILE_BLOCK, ROWS, assert_block, combine_blocks};
+    pub use crate::collective::LANES;
+    pub use crate::collective::block::{MAX_WARPS, block_reduce, block_reduce_full};
+    pub use crate::collective::flagged_words::{self, words};
+    pub use crate::collective::vectors::before_first_vector;
+    pub use crate::operator::Operator;
+}
+
+/// Traps unless the block is one-dimensional and its number of threads is a power of two, as every rung requires.
 #[inline(always)]
 #[track_caller]
-fn assert_block() {
-    // The check has only a few instructions, because the blocks of some kernels run for a short time.
+pub fn assert_block() {
+    // The check has few instructions because blocks of the first rungs run for a short time.
     let block = thread::block_dim_x();
     assert!(block & (block - 1) == 0 && thread::block_dim_y() * thread::block_dim_z() == 1);
 }
 
+exported_modules! { "reduce": grid_stride one_tile shuffle unaligned }
+
+#[cfg(feature = "reduce")]
 cuda_std::ladder! {
     /// The sum, product, minimum or maximum of *n* elements, or their combination by any associative operator.
     pub enum ReduceRung: reduce {

@@ -27,9 +27,11 @@ use super::grid_stride::{COMBINED, combine_vectors};
 use super::{LOADS, ONE_TILE_BLOCK};
 use crate::collective::block::block_reduce_full;
 use crate::collective::flagged_words::{self, words};
+use crate::collective::vectors::{is_aligned, vector_len};
 use crate::operator::{Max, Min, Operator, Product, Sum};
 
-const WARPS: usize = (ONE_TILE_BLOCK / warp::SIZE) as usize;
+/// The number of warps in a block.
+pub const WARPS: usize = (ONE_TILE_BLOCK / warp::SIZE) as usize;
 
 /// Returns the number of elements in a tile. A block loads the tile in vectors of `v` elements.
 pub const fn tile_elements(v: usize) -> usize {
@@ -45,7 +47,8 @@ pub const fn tile_elements(v: usize) -> usize {
     max_threads = 256,
     instances(T = [f32, i32, u32], O = [Sum, Product, Min, Max], V = [4]),
     instances(T = [f64, i64, u64], O = [Sum, Product, Min, Max], V = [2]),
-    wide(loads)
+    wide(loads),
+    exported = "reduce"
 )]
 pub fn reduce_one_tile<T: Element, O: Operator<T>, const V: usize>(
     x: Global<T>,
@@ -85,18 +88,18 @@ pub fn reduce_one_tile<T: Element, O: Operator<T>, const V: usize>(
 /// Returns the combination of the calling thread's elements of the block's tile. The tile has `LOADS` rows, and the
 /// thread has one vector of `V` elements in each row.
 #[inline(always)]
-fn combine_tile<T: Element, O: Operator<T>, const V: usize>(x: Global<T>, partials: GlobalMut<u64>) -> T {
+pub fn combine_tile<T: Element, O: Operator<T>, const V: usize>(x: Global<T>, partials: GlobalMut<u64>) -> T {
     const { assert!(O::COMMUTATIVE, "this rung needs a commutative operator: use `neighboured` or `shuffle`") };
-    const { assert!(V * size_of::<T>() == 16, "`V` elements must have 16 bytes") };
+    const { assert!(V == vector_len(size_of::<T>()), "`V` must be the number of elements in a vector") };
     let first = thread::block_idx_x() as usize * tile_elements(V);
-    if !(x.as_ptr() as usize).is_multiple_of(16) || x.len() < first + tile_elements(V) {
+    if !is_aligned::<T, V>(x.as_ptr() as usize) || x.len() < first + tile_elements(V) {
         return combine_partial_tile::<T, O, V>(x, partials);
     }
     let vector = first / V + thread::thread_idx_x() as usize;
     let mut rows = [[O::IDENTITY; V]; LOADS];
     for row in 0..LOADS {
         // SAFETY: the launch bound limits a block to ONE_TILE_BLOCK threads, so the vector lies in the tile. The whole
-        // tile lies in the view, which starts at a multiple of 16 bytes.
+        // tile lies in the view, which is aligned for vectors.
         rows[row] = unsafe { x.load_vec_unchecked(vector + row * ONE_TILE_BLOCK as usize) };
     }
     prefetch_partials::<T>(partials);
@@ -112,7 +115,7 @@ fn prefetch_partials<T: Element>(partials: GlobalMut<u64>) {
     }
 }
 
-/// Does the same as [`combine_tile`] for a partial tile, and for a view that does not start at a multiple of 16 bytes.
+/// Does the same as [`combine_tile`] for a partial tile, and for a view that is not aligned for vectors.
 /// It processes the elements after the last whole vector, and all elements of an unaligned view, one by one.
 ///
 /// The function is not inlined, so that its instructions are not between the instructions that most blocks execute.
@@ -123,7 +126,7 @@ fn combine_partial_tile<T: Element, O: Operator<T>, const V: usize>(x: Global<T>
     let first = thread::block_idx_x() as usize * tile_elements(V);
     // The number of elements in this tile, which fits into 32 bits.
     let elements = x.len().saturating_sub(first).min(tile_elements(V)) as u32;
-    let vectors = if (x.as_ptr() as usize).is_multiple_of(16) { elements / V as u32 } else { 0 };
+    let vectors = if is_aligned::<T, V>(x.as_ptr() as usize) { elements / V as u32 } else { 0 };
     let mut rows = [[O::IDENTITY; V]; LOADS];
     for row in 0..LOADS {
         let vector = row as u32 * ONE_TILE_BLOCK + thread;

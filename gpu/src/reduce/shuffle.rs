@@ -23,7 +23,7 @@ use crate::operator::{Affine, Compose, Operator, Sum};
 /// A segment has `segment` elements. A tile is [`ROWS`] elements per thread. The number of threads per block must be a
 /// power of two; see the [module](crate::reduce).
 #[kernel(
-    max_threads = 1024, items_per_thread = ROWS,
+    max_threads = 1024, items_per_thread = ROWS, exported = "reduce",
     instances(T = [f32, i32], O = [Sum]),
     instances(T = [Affine], O = [Compose])
 )]
@@ -37,7 +37,7 @@ pub fn reduce_shuffle<T: Element, O: Operator<T>>(segment: u32, x: Global<T>, y:
 
 /// Returns one value per lane. The values of all lanes, combined in lane order, are the result for the warp's rows.
 #[inline(always)]
-fn combine_rows<T: Element, O: Operator<T>>(tile: Tile<T>) -> T {
+pub fn combine_rows<T: Element, O: Operator<T>>(tile: Tile<T>) -> T {
     let (thread, lanes) = (thread::thread_idx_x(), thread::block_dim_x().min(warp::SIZE));
     let lane = thread % warp::SIZE;
     let first = (thread - lane) as usize * ROWS + lane as usize;

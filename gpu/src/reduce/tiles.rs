@@ -6,7 +6,7 @@ use crate::operator::Operator;
 
 /// A tile: the elements of `x` from index `start` on, up to the tile's length or the end of the block's segment.
 #[derive(Clone, Copy)]
-pub(super) struct Tile<'a, T> {
+pub struct Tile<'a, T> {
     x: Global<'a, T>,
     start: usize,
     /// The end of the block's segment, at most the length of `x`.
@@ -16,7 +16,7 @@ pub(super) struct Tile<'a, T> {
 impl<T: Element> Tile<'_, T> {
     /// Returns element `offset` of the tile, or the identity if this element is beyond the end of the segment.
     #[inline(always)]
-    pub(super) fn element<O: Operator<T>>(self, offset: usize) -> T {
+    pub fn element<O: Operator<T>>(self, offset: usize) -> T {
         let Self { x, start, end } = self;
         // SAFETY: the index is below `end`, which is at most the length of `x`.
         if start + offset < end { unsafe { x.load_unchecked(start + offset) } } else { O::IDENTITY }
@@ -25,7 +25,7 @@ impl<T: Element> Tile<'_, T> {
     /// Returns the combination of `N` elements of the tile, at offsets `first`, `first + step` and so on, from left to
     /// right. At the end of the segment there may be fewer elements.
     #[inline(always)]
-    pub(super) fn combine<O: Operator<T>, const N: usize>(self, first: usize, step: usize) -> T {
+    pub fn combine<O: Operator<T>, const N: usize>(self, first: usize, step: usize) -> T {
         let Self { x, start, end } = self;
         let first = start + first;
         let mut all = O::IDENTITY;
@@ -49,7 +49,7 @@ impl<T: Element> Tile<'_, T> {
     /// Returns the combination of up to `N` elements of the tile for the calling thread. These elements are one block
     /// width apart, so neighbouring threads read neighbouring elements.
     #[inline(always)]
-    pub(super) fn combine_blocks<O: Operator<T>, const N: usize>(self) -> T {
+    pub fn combine_blocks<O: Operator<T>, const N: usize>(self) -> T {
         self.combine::<O, N>(thread::thread_idx_x() as usize, thread::block_dim_x() as usize)
     }
 }
@@ -60,7 +60,7 @@ impl<T: Element> Tile<'_, T> {
 /// `combine_tile` must return the aggregate of a tile in thread 0. A tile has `items` items per thread. All threads of
 /// the block call `combine_tile` the same number of times, with a barrier between two calls.
 #[inline(always)]
-pub(super) fn combine_segment<'a, T: Element, O: Operator<T>>(
+pub fn combine_segment<'a, T: Element, O: Operator<T>>(
     segment: u32,
     x: Global<'a, T>,
     items: usize,

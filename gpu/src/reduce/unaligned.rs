@@ -10,8 +10,8 @@
 
 use cuda_std::{Element, Global, GlobalMut, kernel, shared_array, thread};
 
-use super::assert_block;
-use super::grid_stride::{COMBINED, combine_blocks, combine_strided};
+use super::grid_stride::{COMBINED, combine_strided};
+use super::{assert_block, combine_blocks};
 use crate::collective::block::{MAX_WARPS, block_reduce};
 use crate::collective::flagged_words::{self, words};
 use crate::collective::vectors::before_first_vector;
@@ -27,7 +27,8 @@ use crate::operator::{Max, Min, Operator, Product, Sum};
     max_threads = 1024,
     instances(T = [f32, i32, u32], O = [Sum, Product, Min, Max], V = [4]),
     instances(T = [f64, i64, u64], O = [Sum, Product, Min, Max], V = [2]),
-    wide(loads)
+    wide(loads),
+    exported = "reduce"
 )]
 pub fn reduce_unaligned<T: Element, O: Operator<T>, const V: usize>(
     x: Global<T>,

@@ -26,7 +26,7 @@ pub fn head_of<T: Element>(x: &Global<T>, y: &GlobalMut<T>) -> usize {
 /// Combines the elements of `x`, at most 32, in order, and returns the result in lane 0 of the calling warp. If
 /// `writes` is true, the warp also stores the scan of `x` in `y`.
 #[inline(always)]
-pub(super) fn scan_head<T: Element, O: Operator<T>>(x: Global<T>, y: GlobalMut<T>, exclusive: bool, writes: bool) -> T {
+pub fn scan_head<T: Element, O: Operator<T>>(x: Global<T>, y: GlobalMut<T>, exclusive: bool, writes: bool) -> T {
     let lane = warp::lane_id() as usize;
     let item = if lane < x.len() { x.load(lane) } else { O::IDENTITY };
     let mut scanned = [[item]];

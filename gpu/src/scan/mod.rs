@@ -34,18 +34,62 @@ mod tile_states;
 pub mod tuning;
 
 pub use head::head_of;
+#[cfg(feature = "scan")]
 pub use naive_block::BLOCK_ELEMENTS;
 pub use pipelined::TEAM;
 pub use tile_states::{AGGREGATE, PREFIX, TICKET, first_word, state_words};
 pub use tuning::{
     BLOCKS, CHUNKS, PIPELINED_THREADS, RING_BYTES, STAGES, THREADS, WARPS, pipelined_tile_elements, tile_elements,
 };
+#[cfg(feature = "scan")]
 pub use work_efficient::{down_sweep_nodes, up_sweep_nodes};
 
 use cuda_std::{Element, Global};
 
 use crate::operator::Operator;
 
+cuda_std::__private::kernel! { device {} host {
+    mod element;
+
+    #[cfg(feature = "scan")]
+    #[doc(hidden)]
+    pub use element::LISTED;
+    pub use element::ScanElement;
+} }
+
+/// The names that the bodies of the exported kernels use.
+#[doc(hidden)]
+pub mod exported {
+    pub use cuda_std::{Element, Global, GlobalMut, opaque, shared_array, thread, warp};
+
+    pub use super::tile_states::{AGGREGATE, PREFIX, Ticket, TileStates, state_words};
+    pub use crate::collective::LANES;
+    pub use crate::collective::block::warp_prefix;
+    pub use crate::collective::tile::{load, scan_vectors, store, warp_aggregate, warp_scan};
+    pub use crate::operator::Operator;
+
+    /// The names in the body of [`scan_look_back()`](super::scan_look_back()).
+    pub mod look_back {
+        pub use super::*;
+        pub use crate::collective::vectors::is_aligned;
+        pub use crate::scan::look_back::{Before, LINE};
+        pub use crate::scan::tuning::{CHUNKS, THREADS, WARPS, tile_elements};
+    }
+
+    /// The names in the body of [`scan_pipelined()`](super::scan_pipelined()).
+    pub mod pipelined {
+        pub use super::*;
+        pub use crate::scan::head::scan_head;
+        pub use crate::scan::pipelined::{Gap, MAX_TILES, Ring, Summed, team};
+        pub use crate::scan::tuning::{
+            PIPELINED_CHUNKS as CHUNKS, PIPELINED_THREADS, PIPELINED_WARPS as WARPS, STAGES, pipelined_tile_elements,
+        };
+    }
+}
+
+exported_modules! { "scan": look_back pipelined }
+
+#[cfg(feature = "scan")]
 cuda_std::ladder! {
     /// Prefix sums, and prefixes by any associative operator.
     pub enum ScanRung: scan {
@@ -62,7 +106,14 @@ cuda_std::ladder! {
     }
 }
 
+/// Returns true if the pipelined scan takes elements of type `T`: if asynchronous copies can move them one by one, and
+/// 16 bytes of them together.
+pub const fn is_pipelined<T>() -> bool {
+    matches!(size_of::<T>(), 4 | 8 | 16) && align_of::<T>() >= 4
+}
+
 /// Returns `x[i − shift]`, or the identity if `i` is below `shift`.
+#[cfg(feature = "scan")]
 #[inline(always)]
 fn shifted<T: Element, O: Operator<T>>(x: Global<T>, i: usize, shift: usize) -> T {
     if i < shift { O::IDENTITY } else { x.load(i - shift) }

@@ -16,10 +16,10 @@
 
 use core::marker::PhantomData;
 
-use cuda_std::warp::Shuffle;
 use cuda_std::{Element, GlobalMut};
 
 use super::tuning::GAP_ROWS;
+use crate::collective::words::Words;
 use crate::collective::{LANES, flagged_words};
 
 /// The index of the ticket word, from which blocks draw the numbers of their tiles.
@@ -41,52 +41,53 @@ const FLAGS: u32 = 4;
 
 /// Returns the index of the first word of the state of `tile`.
 #[inline(always)]
-pub const fn first_word<T: Shuffle>(tile: usize) -> usize {
-    STATES + tile * T::WORDS
+pub const fn first_word<T: Words>(tile: usize) -> usize {
+    STATES + tile * T::COUNT
 }
 
-/// The number of unused states after the state of the last tile. With these states, a warp that reads many states at
-/// once need not test which states belong to tiles.
-pub(super) const SPARE: usize = GAP_ROWS * LANES;
+/// The number of additional states after that of the last tile. They have words, so a warp that reads many states at
+/// once need not test which of them belong to tiles.
+pub const SPARE: usize = GAP_ROWS * LANES;
 
 /// Returns the number of 64-bit words for the ticket and the states of `tiles` tiles.
 #[inline(always)]
-pub const fn state_words<T: Shuffle>(tiles: usize) -> usize {
+pub const fn state_words<T: Words>(tiles: usize) -> usize {
     first_word::<T>(tiles + SPARE)
 }
 
 /// The ticket of a block: a number that no other block of the launch has, and the epoch.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Ticket(u64);
+pub struct Ticket(u64);
 
 impl Ticket {
+    /// Draws the block's ticket.
     #[inline(always)]
-    pub(super) fn draw(words: GlobalMut<u64>) -> Self {
+    pub fn draw(words: GlobalMut<u64>) -> Self {
         Self(words.atomic_add(TICKET, 1))
     }
 
     /// Returns the next ticket without drawing it.
     #[inline(always)]
-    pub(super) fn next(words: GlobalMut<u64>) -> Self {
+    pub fn next(words: GlobalMut<u64>) -> Self {
         Self(words.load_relaxed(TICKET))
     }
 
     /// Returns the number on the ticket: the block's tile, or in the pipelined scan the block's number.
     #[inline(always)]
-    pub(super) fn tile(self) -> u32 {
+    pub fn tile(self) -> u32 {
         self.0 as u32
     }
 
     /// Returns the epoch: the number of launches before this launch.
     #[inline(always)]
-    pub(super) fn epoch(self) -> u32 {
+    pub fn epoch(self) -> u32 {
         (self.0 >> 32) as u32
     }
 
     /// If this ticket has the last number, `tiles - 1`, prepares the ticket word for the next launch: increments the
     /// epoch and resets the number to 0.
     #[inline(always)]
-    pub(super) fn begin_next(self, words: GlobalMut<u64>, tiles: u32) {
+    pub fn begin_next(self, words: GlobalMut<u64>, tiles: u32) {
         if self.tile().wrapping_add(1) == tiles {
             words.atomic_add(TICKET, (1 << 32) - u64::from(tiles));
         }
@@ -95,7 +96,7 @@ impl Ticket {
 
 /// The states of the tiles in one launch.
 #[derive(Clone, Copy)]
-pub(super) struct TileStates<'a, T> {
+pub struct TileStates<'a, T> {
     words: GlobalMut<'a, u64>,
     /// The number that the launch adds to all flags because of its epoch.
     flags: u32,
@@ -106,19 +107,19 @@ impl<'a, T: Element> TileStates<'a, T> {
     /// Returns the states for a launch in `words`. `epoch` must be the number of earlier launches with the same words.
     /// The words must have been zero before the first launch.
     #[inline(always)]
-    pub(super) fn new(words: GlobalMut<'a, u64>, epoch: u32) -> Self {
+    pub fn new(words: GlobalMut<'a, u64>, epoch: u32) -> Self {
         Self { words, flags: epoch.wrapping_mul(FLAGS), values: PhantomData }
     }
 
     /// Returns true if the states have words for `tiles` + [`SPARE`] tiles.
     #[inline(always)]
-    pub(super) fn has(self, tiles: usize) -> bool {
+    pub fn has(self, tiles: usize) -> bool {
         self.words.len() >= state_words::<T>(tiles)
     }
 
     /// Publishes the state of `tile`.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
-    pub(super) fn publish(self, tile: usize, flag: u32, value: T) {
+    pub fn publish(self, tile: usize, flag: u32, value: T) {
         flagged_words::publish(self.words, first_word::<T>(tile), self.flags.wrapping_add(flag), value);
     }
 
@@ -127,7 +128,7 @@ impl<'a, T: Element> TileStates<'a, T> {
     /// # Safety
     /// The words of the state must exist. [`state_words`] includes words for up to [`SPARE`] tiles after the last.
     #[inline(always)]
-    pub(super) unsafe fn peek_unchecked(self, tile: usize) -> [u64; 4] {
+    pub unsafe fn peek_unchecked(self, tile: usize) -> [u64; 4] {
         // SAFETY: by this function's contract, the words of `tile` exist.
         unsafe { flagged_words::peek_unchecked::<T>(self.words, first_word::<T>(tile)) }
     }
@@ -135,9 +136,23 @@ impl<'a, T: Element> TileStates<'a, T> {
     /// Returns the kind (`AGGREGATE` or `PREFIX`) and the value of the state in `words`, or `None` if this launch has
     /// not published the state.
     #[inline(always)]
-    pub(super) fn published(self, words: [u64; 4]) -> Option<(u32, T)> {
+    pub fn published(self, words: [u64; 4]) -> Option<(u32, T)> {
         let (flag, value) =
             flagged_words::decode(words, |flag| flag.wrapping_sub(self.flags).wrapping_sub(1) < PREFIX)?;
+        Some((flag.wrapping_sub(self.flags), value))
+    }
+
+    /// Returns the state of `tile` if this launch has published it. For elements of more than 16 bytes, whose words
+    /// [`peek_unchecked`](Self::peek_unchecked) does not load.
+    ///
+    /// # Safety
+    /// The words of the state must exist, as for [`peek_unchecked`](Self::peek_unchecked).
+    #[inline(always)]
+    pub unsafe fn published_wide(self, tile: usize) -> Option<(u32, T)> {
+        let is_of_launch = |flag: u32| flag.wrapping_sub(self.flags).wrapping_sub(1) < PREFIX;
+        // SAFETY: by this function's contract, the words of `tile` exist.
+        let (flag, value) =
+            unsafe { flagged_words::load_wide_unchecked(self.words, first_word::<T>(tile), is_of_launch) }?;
         Some((flag.wrapping_sub(self.flags), value))
     }
 }

@@ -28,10 +28,10 @@ pub const fn tile_elements(chunks: usize, vector: usize) -> usize {
     THREADS as usize * chunks * vector
 }
 
-/// The largest number of tile states that a lane loads at once in the look-back. In a small scan, all tiles start at
-/// the same time, so a warp has to read the states of many tiles. If it loaded one state per lane at a time, it would
-/// wait for memory each time.
-pub(super) const LOOK_BACK_ROWS: usize = 4;
+/// The largest number of states that a lane loads at once in the look-back. In a small scan, all tiles start at the
+/// same time and none has a prefix yet. A warp that loaded one row of states at a time would wait for memory once per
+/// row.
+pub const LOOK_BACK_ROWS: usize = 4;
 
 /// The smallest input in bytes for which the pipelined scan is faster than the look-back scan. For smaller inputs, each
 /// block would have too few tiles for a pipeline.
@@ -42,10 +42,10 @@ pub const PIPELINED_FROM: usize = 10 << 20;
 pub const STAGES: usize = 4;
 
 /// The number of warps per block that scan tiles in the pipelined scan. The block has one more warp, the scout.
-pub(super) const PIPELINED_WARPS: usize = 8;
+pub const PIPELINED_WARPS: usize = 8;
 
 /// The number of vectors of a tile that a thread of the pipelined scan scans.
-pub(super) const PIPELINED_CHUNKS: usize = 6;
+pub const PIPELINED_CHUNKS: usize = 6;
 
 /// The number of threads per block of the pipelined scan.
 pub const PIPELINED_THREADS: u32 = (PIPELINED_WARPS as u32 + 1) * warp::SIZE;
@@ -62,12 +62,10 @@ pub const fn pipelined_tile_elements(vector: usize) -> usize {
     PIPELINED_WARPS * LANES * PIPELINED_CHUNKS * vector
 }
 
-/// The largest number of tile states that a lane of the scout warp loads at once. Between two tiles of a block there is
-/// one tile of each other block. On a GPU of up to 144 multiprocessors, the scout loads the states of all these tiles
-/// at once.
-pub(super) const GAP_ROWS: usize = 9;
+/// The largest number of states that a lane of the scout loads at once. Between two tiles of a block lies one tile of
+/// each other block. This number covers them on a GPU of up to 144 multiprocessors.
+pub const GAP_ROWS: usize = 9;
 
-/// The number of times that the first block of the pipelined scan checks whether all blocks of the grid have started.
-/// After that, the scan uses only the blocks that have started. On an idle device, a grid starts in about the time of
-/// one check.
-pub(super) const LOOKS: u32 = 32;
+/// The number of times that the first block of the pipelined scan checks whether the whole grid has started. It then
+/// continues with the blocks that have started. On an idle device a grid starts in about the time of one check.
+pub const LOOKS: u32 = 32;

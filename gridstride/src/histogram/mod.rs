@@ -20,8 +20,8 @@
 use std::borrow::Borrow;
 
 use cuda_std::Ladder;
-pub use gpu::histogram::HistogramRung;
-use gpu::histogram::{Key, STATE_WORDS, histogram_global, histogram_privatised, histogram_replicated};
+pub use gpu::histogram::{HistogramRung, Key};
+use gpu::histogram::{STATE_WORDS, fits_word, histogram_global};
 use launch::{Buffer, Device, Error, Held, Queue, Resources};
 
 use crate::capabilities;
@@ -101,12 +101,14 @@ impl Histogram {
         let (keys, bins, counts) = (keys.view(), bins.even_bins(), counts.view_mut());
         let call = match rung {
             HistogramRung::Global => histogram_global::if_built(keys, bins, counts),
-            HistogramRung::Privatised => histogram_privatised::if_built(keys, bins, segment, counts),
-            HistogramRung::Replicated => {
-                histogram_replicated::if_built(keys, bins, segment, replicas, state.view_mut(), counts)
-            }
+            HistogramRung::Privatised => K::privatised(keys, bins, segment, counts),
+            HistogramRung::Replicated => K::replicated(keys, bins, (segment, replicas), state.view_mut(), counts),
         };
-        Ok(queue.launch(config, call.ok_or_else(|| capabilities::not_built(rung, &capabilities::of_type::<K>()))?)?)
+        let not_built = || match K::IS_OWN {
+            true => capabilities::not_built_of_own::<K, (), _>(rung, &[default_rung::<K>()]),
+            false => capabilities::not_built(rung, &capabilities::of_type::<K>()),
+        };
+        Ok(queue.launch(config, call.ok_or_else(not_built)?)?)
     }
 }
 
@@ -116,7 +118,17 @@ impl Resources for Histogram {
     }
 }
 
-/// Overwrites `counts` with the number of `keys` in each bin of `bins`. Keys outside all bins are not counted.
+/// Returns the rung that runs by default for keys of type `K`: the last rung of the ladder that is built for them.
+pub fn default_rung<K: Key>() -> HistogramRung {
+    match (K::IS_OWN, fits_word(size_of::<K>())) {
+        (true, true) => HistogramRung::Replicated,
+        (true, false) => HistogramRung::Privatised,
+        (false, _) => HistogramRung::default_rung(&capabilities::of_type::<K>()),
+    }
+}
+
+/// Writes the number of `keys` in each of `bins` into `counts`, which need not be zero. Keys outside all bins are not
+/// counted.
 ///
 /// # Errors
 /// Returns the errors of [`Histogram::new`] and [`Histogram::run`].
@@ -149,8 +161,7 @@ pub trait HistogramExt: Borrow<Device> {
         let device = self.borrow();
         keys.on_device(device, |keys| {
             let mut counts = device.alloc(bins.count() as usize)?;
-            let rung = HistogramRung::default_rung(&capabilities::of_type::<X::Element>());
-            histogram(device, rung, keys, bins, &mut counts)?;
+            histogram(device, default_rung::<X::Element>(), keys, bins, &mut counts)?;
             Ok(counts.download()?)
         })
     }

@@ -45,7 +45,8 @@ impl Plan {
         let replicated = (
             K::SHAPE.threads,
             K::SHAPE.blocks_per_multiprocessor,
-            K::SHAPE.threads as usize * VECTORS * 4 * K::PER_WORD,
+            // 0 keys per word: the rung is not built for the type.
+            K::SHAPE.threads as usize * VECTORS * 4 * K::PER_WORD.max(1),
         );
         // The first tuple has the number of threads per block, of blocks per multiprocessor, and of keys that a block
         // processes at once.

@@ -1,24 +1,37 @@
 //! The element types that can be reduced with each operator.
 
+use cuda_std::Ladder;
 use gpu::operator::Operator;
-use launch::Element;
+use gpu::reduce::{ReduceElement, ReduceRung};
 
-/// An element type that can be reduced with the operator `O`: at least one rung is built for the pair.
-#[diagnostic::on_unimplemented(
-    message = "no kernel reduces elements of type `{Self}` by this operator",
-    label = "no such kernel is built",
-    note = "Sum, Product, Min and Max take u32, i32, u64, i64, f32 and f64; Compose takes Affine"
-)]
-pub trait ReduceElement<O: Operator<Self>>: Element {}
+use crate::capabilities;
+use crate::error::AlgorithmError;
 
-crate::operators::built_for_operators!(ReduceElement);
+/// Returns the rung that runs by default for `O` on `T`: the last rung of the ladder that is built for the pair.
+pub fn default_rung<T: ReduceElement<O>, O: Operator<T>>() -> ReduceRung {
+    match (T::IS_OWN, O::COMMUTATIVE) {
+        (true, true) => ReduceRung::GridStride,
+        (true, false) => ReduceRung::Shuffle,
+        (false, _) => ReduceRung::default_rung(&capabilities::of_operator::<T, O>()),
+    }
+}
+
+/// Checks that the rung is built for `O` on `T` and takes `n` elements.
+pub(super) fn check<T: ReduceElement<O>, O: Operator<T>>(rung: ReduceRung, n: usize) -> Result<(), AlgorithmError> {
+    match (T::IS_OWN, default_rung::<T, O>()) {
+        (false, _) => capabilities::check(rung, &capabilities::of_operator::<T, O>(), n),
+        (true, own) if own == rung => Ok(()),
+        (true, own) => Err(capabilities::not_built_of_own::<T, O, _>(rung, &[own])),
+    }
+}
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::capabilities::{self, of_operator};
-    use crate::reduce::{ReduceRung, default_rung};
-    use cuda_std::{ArgumentId, Ladder};
+    use cuda_std::ArgumentId;
+    use gpu::operator::{Affine, Compose, Min, Sum};
+    use gpu::reduce::LISTED;
 
     #[test]
     fn exactly_the_listed_types_are_built() {

@@ -43,12 +43,11 @@
 
 use std::borrow::Borrow;
 
-use cuda_std::{Global, Ladder};
+use cuda_std::Global;
 use gpu::operator::Operator;
 pub use gpu::reduce::ReduceRung;
 use launch::{Buffer, Device, Element};
 
-use crate::capabilities;
 use crate::error::AlgorithmError;
 use crate::vector::Vector;
 
@@ -56,7 +55,8 @@ mod element;
 mod plan;
 mod reducer;
 
-pub use element::ReduceElement;
+pub use element::default_rung;
+pub use gpu::reduce::ReduceElement;
 pub use plan::{Pass, Plan};
 pub use reducer::Reducer;
 
@@ -64,14 +64,7 @@ pub use reducer::Reducer;
 pub use ReduceElement as Reducible;
 pub use Reducer as Reduction;
 
-/// Returns the rung that runs by default for the operator `O` on elements of type `T`: the last rung of the ladder that
-/// is built for this operator and type.
-pub fn default_rung<T: ReduceElement<O>, O: Operator<T>>() -> ReduceRung {
-    ReduceRung::default_rung(&capabilities::of_operator::<T, O>())
-}
-
-/// Returns the number of elements of `x` before the first address that is a multiple of 16 bytes.
-/// [`Plan::roundings_from`] takes this number as its argument.
+/// Returns the number of elements of `x` that lie before its first 16-byte boundary, for [`Plan::roundings_from`].
 pub fn before_first_vector<T: Element>(x: Global<'_, T>) -> usize {
     (x.as_ptr() as usize).wrapping_neg() % 16 / size_of::<T>()
 }

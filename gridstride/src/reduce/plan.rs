@@ -1,6 +1,7 @@
 //! The plan of a reduction: its launches, with their grids and blocks.
 
 use cuda_std::Ladder;
+use gpu::collective::vectors::vector_len;
 use gpu::reduce::tile_elements;
 use gpu::reduce::tuning::{
     BLOCK, GRID_STRIDE_BLOCK, LOADS, ONE_TILE_BLOCK, TILES_PER_MULTIPROCESSOR, blocks_per_multiprocessor,
@@ -207,11 +208,6 @@ impl Plan {
         };
         roundings.min(self.n().saturating_sub(1))
     }
-}
-
-/// Returns the number of elements in a vector of 16 bytes, at least 1.
-fn vector_len(element_bytes: usize) -> usize {
-    (16 / element_bytes.max(1)).max(1)
 }
 
 #[cfg(test)]

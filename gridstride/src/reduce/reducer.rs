@@ -4,12 +4,12 @@ use std::marker::PhantomData;
 
 use cuda_std::Global;
 use gpu::collective::flagged_words::words;
+use gpu::collective::vectors::{vector_alignment, vector_len};
 use gpu::operator::Operator;
-use gpu::reduce::{reduce_grid_stride, reduce_one_tile, reduce_unaligned};
 use launch::{Buffer, Device, Element, Error, Graph, Held, Queue, Resources};
 
 use super::plan::Kind;
-use super::{Pass, Plan, ReduceElement, ReduceRung};
+use super::{Pass, Plan, ReduceElement, ReduceRung, element};
 use crate::capabilities;
 use crate::error::AlgorithmError;
 
@@ -43,7 +43,7 @@ impl<T: ReduceElement<O>, O: Operator<T>> Reducer<T, O> {
     /// # Errors
     /// Returns the errors of [`new`](Self::new).
     pub fn with_plan(device: &Device, plan: Plan) -> Result<Self, AlgorithmError> {
-        capabilities::check(plan.rung(), &capabilities::of_operator::<T, O>(), plan.n())?;
+        element::check::<T, O>(plan.rung(), plan.n())?;
         let (last, before) = plan.passes().split_last().map_or((0, &[][..]), |(last, before)| (last.blocks, before));
         let partials = partial_results(device, before)?;
         let published = match plan.kind() {
@@ -173,16 +173,6 @@ fn partial_results<T: Element>(device: &Device, passes: &[Pass]) -> Result<Vec<B
     passes.iter().map(|pass| device.alloc(pass.blocks as usize)).collect()
 }
 
-/// Returns the call of the kernel instance that loads vectors of 16 bytes.
-macro_rules! one_launch {
-    ($kernel:ident, $x:ident, $published:ident, $result:ident) => {
-        match size_of::<T>() {
-            8 => $kernel::if_built::<T, O, 2>($x, $published.view_mut(), $result.view_mut()),
-            _ => $kernel::if_built::<T, O, 4>($x, $published.view_mut(), $result.view_mut()),
-        }
-    };
-}
-
 /// Enqueues the launches of `plan` on `queue`.
 fn launches<T: ReduceElement<O>, O: Operator<T>>(
     queue: Queue<'_>,
@@ -196,18 +186,23 @@ fn launches<T: ReduceElement<O>, O: Operator<T>>(
         return Err(Error::LengthMismatch { what: "reduce", buffer: x.len(), other: plan.n() }.into());
     }
     // The pointer of an empty view may be dangling.
-    let is_aligned = x.is_empty() || (x.as_ptr() as usize).is_multiple_of(16);
+    let alignment = vector_alignment(vector_len(size_of::<T>()) * size_of::<T>());
+    let is_aligned = x.is_empty() || (x.as_ptr() as usize).is_multiple_of(alignment);
     for (number, &pass) in plan.passes().iter().enumerate() {
         let config = plan.config(pass);
         let call = match plan.kind() {
             Kind::Passes { rung, .. } => {
                 let (before, after) = partials.split_at_mut(number);
                 let (x, y) = (before.last().map_or(x, Buffer::view), after.first_mut().unwrap_or(&mut *result));
-                rung.step::<T, O>(pass.segment, x, y.view_mut())
+                if T::IS_OWN {
+                    T::shuffle(pass.segment, x, y.view_mut())
+                } else {
+                    rung.step::<T, O>(pass.segment, x, y.view_mut())
+                }
             }
-            Kind::GridStride if is_aligned => one_launch!(reduce_grid_stride, x, published, result),
-            Kind::GridStride => one_launch!(reduce_unaligned, x, published, result),
-            Kind::OneTile => one_launch!(reduce_one_tile, x, published, result),
+            Kind::GridStride if is_aligned => T::grid_stride(x, published.view_mut(), result.view_mut()),
+            Kind::GridStride => T::unaligned(x, published.view_mut(), result.view_mut()),
+            Kind::OneTile => T::one_tile(x, published.view_mut(), result.view_mut()),
         };
         // `with_plan` has already checked that the instance is built, so this error does not occur.
         let call = call.ok_or_else(|| capabilities::not_built(plan.rung(), &capabilities::of_operator::<T, O>()))?;

@@ -1,24 +1,31 @@
 //! The element types that can be scanned with each operator.
 
 use gpu::operator::Operator;
-use launch::Element;
+use gpu::scan::{ScanElement, ScanRung, is_pipelined};
 
-/// An element type that can be scanned with the operator `O`. The six number types can be scanned with sum, product,
-/// minimum and maximum, and [`Affine`] with [`Compose`].
-#[diagnostic::on_unimplemented(
-    message = "no kernel scans elements of type `{Self}` by this operator",
-    label = "no such kernel is built",
-    note = "Sum, Product, Min and Max take u32, i32, u64, i64, f32 and f64; Compose takes Affine"
-)]
-pub trait ScanElement<O: Operator<Self>>: Element {}
+use crate::capabilities;
+use crate::error::AlgorithmError;
 
-crate::operators::built_for_operators!(ScanElement);
+/// Checks that the rung is built for `O` on `T` and takes `len` elements.
+///
+/// # Errors
+/// [`AlgorithmError::NotBuilt`] if the rung is not built for `O` on `T` or does not take `len` elements.
+pub fn check<T: ScanElement<O>, O: Operator<T>>(rung: ScanRung, len: usize) -> Result<(), AlgorithmError> {
+    let own: &[_] = match is_pipelined::<T>() {
+        true => &[ScanRung::LookBack, ScanRung::Pipelined],
+        false => &[ScanRung::LookBack],
+    };
+    match T::IS_OWN {
+        false => capabilities::check(rung, &capabilities::of_operator::<T, O>(), len),
+        true if own.contains(&rung) => Ok(()),
+        true => Err(capabilities::not_built_of_own::<T, O, _>(rung, own)),
+    }
+}
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use cuda_std::Ladder;
-    use gpu::scan::ScanRung;
+    use gpu::scan::{LISTED, ScanRung};
 
     /// Checks that the rungs `LookBack` and `Pipelined` are built for exactly the listed types and operators.
     #[test]

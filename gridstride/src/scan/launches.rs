@@ -5,9 +5,8 @@ use std::marker::PhantomData;
 use cuda_std::{Global, GlobalMut};
 use gpu::operator::Operator;
 use gpu::scan::{
-    BLOCK_ELEMENTS, PIPELINED_THREADS, RING_BYTES, ScanRung, THREADS, down_sweep_nodes, head_of, scan_down_sweep,
-    scan_look_back, scan_naive_block, scan_naive_step, scan_pipelined, scan_shifted_copy, scan_up_sweep,
-    up_sweep_nodes,
+    BLOCK_ELEMENTS, PIPELINED_THREADS, RING_BYTES, ScanElement, ScanRung, THREADS, down_sweep_nodes, head_of,
+    scan_down_sweep, scan_naive_block, scan_naive_step, scan_shifted_copy, scan_up_sweep, up_sweep_nodes,
 };
 use launch::{Buffer, Call, Element, Error, LaunchConfig, Queue};
 
@@ -27,17 +26,7 @@ pub(super) struct Launches<'a, T: Element, O> {
     pub operator: PhantomData<O>,
 }
 
-/// Returns the call of the kernel instance that loads and stores vectors of 16 bytes.
-macro_rules! of_vectors {
-    ($kernel:ident($($argument:expr),*)) => {
-        match size_of::<T>() {
-            8 => $kernel::if_built::<T, O, 2>($($argument),*),
-            _ => $kernel::if_built::<T, O, 4>($($argument),*),
-        }
-    };
-}
-
-impl<T: Element, O: Operator<T>> Launches<'_, T, O> {
+impl<T: ScanElement<O>, O: Operator<T>> Launches<'_, T, O> {
     fn launch(
         queue: Queue<'_>,
         rung: ScanRung,
@@ -115,7 +104,7 @@ impl<T: Element, O: Operator<T>> Launches<'_, T, O> {
         let tiles = x.len().div_ceil(tile(rung, x.len(), size_of::<T>()));
         // A launch with `u32::MAX` blocks fails.
         let config = LaunchConfig::new(u32::try_from(tiles).unwrap_or(u32::MAX), THREADS);
-        let call = of_vectors!(scan_look_back(x, y, exclusive, chunks, states.view_mut()));
+        let call = T::look_back(x, y, exclusive, chunks, states.view_mut());
         let launched = Self::launch(queue, rung, config, call);
         cleared_after_failure(launched, queue, states)
     }
@@ -129,7 +118,7 @@ impl<T: Element, O: Operator<T>> Launches<'_, T, O> {
         let tiles = x.len().div_ceil(tile(rung, x.len(), size_of::<T>()));
         let blocks = plan::pipelined_grid(queue.device(), tiles);
         let config = LaunchConfig::new(blocks, PIPELINED_THREADS).shared_bytes(RING_BYTES);
-        let call = of_vectors!(scan_pipelined(head_x, head_y, x, y, kind.shift() as u32, states.view_mut()));
+        let call = T::pipelined((head_x, head_y), x, y, kind.shift() as u32, states.view_mut());
         let launched = Self::launch(queue, rung, config, call);
         cleared_after_failure(launched, queue, states)
     }

@@ -41,12 +41,12 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use cuda_std::{Global, GlobalMut};
+use gpu::collective::vectors::vector_len;
 use gpu::operator::Operator;
 pub use gpu::scan::ScanRung;
 use gpu::scan::{BLOCK_ELEMENTS, THREADS, pipelined_tile_elements, state_words, tile_elements};
 use launch::{Buffer, Device, Element, Error, Graph, Held, Queue, Resources};
 
-use crate::capabilities;
 use crate::error::AlgorithmError;
 use crate::vector::Vector;
 use launches::Launches;
@@ -55,23 +55,15 @@ mod element;
 mod launches;
 mod plan;
 
-pub use element::ScanElement;
-// The former name of the trait, for existing callers.
-pub use element::ScanElement as Scannable;
+pub use element::check;
+pub use gpu::scan::ScanElement;
+// The former name.
+pub use gpu::scan::ScanElement as Scannable;
 pub use plan::{check_on, default_rung};
 
-/// Checks that the rung is built for the operator `O` on elements of type `T`, and that it accepts `len` elements.
-///
-/// # Errors
-/// Returns [`AlgorithmError::NotBuilt`] if the rung is not built for `O` on `T` or does not accept `len` elements.
-pub fn check<T: ScanElement<O>, O: Operator<T>>(rung: ScanRung, len: usize) -> Result<(), AlgorithmError> {
-    capabilities::check(rung, &capabilities::of_operator::<T, O>(), len)
-}
-
-/// Returns the number of elements in a tile, for a scan of `len` elements of `element_bytes` bytes. A block scans one
-/// tile at a time.
+/// Returns the number of elements that a block scans at a time, in a scan of `len` elements of `element_bytes` bytes.
 pub fn tile(rung: ScanRung, len: usize, element_bytes: usize) -> usize {
-    let vector = 16 / element_bytes;
+    let vector = vector_len(element_bytes);
     match rung {
         ScanRung::Pipelined => pipelined_tile_elements(vector),
         ScanRung::LookBack => tile_elements(plan::chunks(len, element_bytes), vector),

@@ -3,8 +3,8 @@
 
 use cuda_std::Ladder;
 use gpu::operator::Operator;
-use gpu::scan::ScanRung;
 use gpu::scan::tuning::{BLOCKS, CHUNKS, PIPELINED_FROM, RING_BYTES, SMALL, SMALLER};
+use gpu::scan::{ScanRung, is_pipelined};
 use launch::{Device, Element};
 
 use super::{ScanElement, check};
@@ -25,7 +25,11 @@ const RESERVED_BYTES: u32 = 1024;
 /// [`LookBack`](ScanRung::LookBack).
 pub fn default_rung<T: Element>(device: &Device, len: usize) -> ScanRung {
     let bytes = len.saturating_mul(size_of::<T>());
-    if bytes >= PIPELINED_FROM && pipelined_blocks(device) >= BLOCKS { ScanRung::Pipelined } else { ScanRung::LookBack }
+    if is_pipelined::<T>() && bytes >= PIPELINED_FROM && pipelined_blocks(device) >= BLOCKS {
+        ScanRung::Pipelined
+    } else {
+        ScanRung::LookBack
+    }
 }
 
 /// Checks that the rung can scan `len` elements of `T` with `O` on `device`.

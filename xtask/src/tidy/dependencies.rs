@@ -43,6 +43,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
     // The example of a separate project must not use this project's kernels.
     ("sample-kernels", &["cuda_std"]),
     ("sample", &["sample-kernels", "launch", "explain", "cuda_builder"]),
+    ("own-type-kernels", &["cuda_std", "gpu"]),
+    ("own-type", &["own-type-kernels", "gridstride", "launch", "cuda_builder"]),
 ];
 
 /// External crates that only one crate of the workspace may use.

@@ -24,7 +24,7 @@ mod safety;
 const ENDINGS: [&str; 2] = [".rs", ".md"];
 
 /// The folders of the repository that are separate workspaces.
-const OTHER_PROJECTS: &[&str] = &["examples/own-kernel"];
+const OTHER_PROJECTS: &[&str] = &["examples/own-kernel", "examples/own-type"];
 
 /// A line that breaks a rule.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]

@@ -6,7 +6,7 @@ use syn::punctuated::Punctuated;
 use syn::{Error, Expr, GenericArgument, LitInt, LitStr, Token, bracketed};
 
 /// The parsed options `max_threads = …, min_blocks = …, items_per_thread = …, max_elements = …, unsuffixed,
-/// instances(…)`. The options of [`is_for_checks`] are allowed and not stored.
+/// exported = …, instances(…)`. The options of [`is_for_checks`] are allowed and not stored.
 #[derive(Default)]
 pub struct Options {
     pub max_threads: Option<u32>,
@@ -16,6 +16,9 @@ pub struct Options {
     /// The source position of the option `unsuffixed`. With this option, the entry of the only instance has the
     /// kernel's name.
     pub unsuffixed: Option<Span>,
+    /// The value of `exported = "feature"`: other crates can make instances of the kernel
+    /// ([`exported`](super::instances::exported)), and the kernel's own entries are built only with this feature.
+    pub exported: Option<LitStr>,
     pub groups: Vec<Group>,
 }
 
@@ -46,6 +49,8 @@ impl Options {
             self.groups.push(group(meta)?);
         } else if meta.path.is_ident("unsuffixed") {
             self.unsuffixed = Some(syn::spanned::Spanned::span(&meta.path));
+        } else if meta.path.is_ident("exported") {
+            self.exported = Some(meta.value()?.parse()?);
         } else if meta.path.is_ident("items_per_thread") || meta.path.is_ident("max_elements") {
             self.facts.push((meta.path.require_ident()?.clone(), meta.value()?.parse()?));
         } else if meta.path.is_ident("most_elements") {
@@ -54,8 +59,8 @@ impl Options {
             self.facts.push((name, meta.value()?.parse()?));
         } else if !is_for_checks(meta)? {
             return Err(meta.error(
-                "expected `max_threads = …`, `min_blocks = …`, `items_per_thread = …`, `max_elements = …`, `unsuffixed`, \
-                 `instances(…)`, `wide(…)` or `allow(…)`",
+                "expected `max_threads = …`, `min_blocks = …`, `items_per_thread = …`, `max_elements = …`, \
+                 `unsuffixed`, `exported = \"feature\"`, `instances(…)`, `wide(…)` or `allow(…)`",
             ));
         }
         Ok(())

@@ -8,14 +8,19 @@
 //! f32;` in it. The size of a shared array may therefore depend on `T`. The entry has a name such as
 //! `reduce_shuffle_f32_sum`.
 //!
+//! A kernel with `exported = "feature"` also becomes a macro, `__instance_of_reduce_shuffle!(T, O)`. In another crate,
+//! the macro repeats the kernel with an instance for these arguments. The scope of its call must have the names that
+//! the body uses. The text of the kernel is the same, so there is no second version of it. The new kernel and its PTX
+//! entry belong to the other crate.
+//!
 //! For the host, the kernel becomes a generic function. It can be called if `reduce_shuffle<T, O>: Kernel` holds, that
 //! is, for the listed instances. Code that is generic over `T` and `O` calls `reduce_shuffle::if_built::<T, O>(…)`,
 //! which returns a call if the instance exists.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
 use syn::spanned::Spanned;
-use syn::{ConstParam, Error, Expr, GenericArgument, GenericParam, Generics, Ident, Type};
+use syn::{ConstParam, Error, Expr, GenericArgument, GenericParam, Generics, Ident, ItemFn, Type, TypeParam};
 
 use super::attribute::{Group, Options};
 
@@ -82,7 +87,7 @@ fn combinations(name: &Ident, generics: &Generics, group: &Group) -> syn::Result
         let mut longer = Vec::new();
         for Instance { name, suffixes, arguments: before, .. } in &instances {
             for argument in arguments {
-                let suffix = suffix(argument)?;
+                let suffix = suffix(parameter, argument)?;
                 let name = format_ident!("{name}_{suffix}");
                 let suffixes = suffixes.iter().cloned().chain([suffix]).collect();
                 let arguments = before.iter().chain([argument]).cloned().collect();
@@ -104,9 +109,11 @@ fn parameter_name(parameter: &GenericParam) -> syn::Result<&Ident> {
     }
 }
 
-/// Returns the suffix of an argument in the entry's name: the last part of a type's path in lower case, or a literal.
-fn suffix(argument: &GenericArgument) -> syn::Result<String> {
+/// Returns the suffix of an argument in the entry's name: the last part of a type's path in lower case, or a literal. A
+/// block, whose value the macro cannot know, has the parameter's name as its suffix.
+fn suffix(parameter: &Ident, argument: &GenericArgument) -> syn::Result<String> {
     let text = match argument {
+        GenericArgument::Const(Expr::Block(_)) => Some(parameter.to_string()),
         GenericArgument::Type(Type::Path(path)) => path.path.segments.last().map(|last| last.ident.to_string()),
         GenericArgument::Const(Expr::Lit(literal)) => Some(literal.lit.to_token_stream().to_string()),
         _ => None,
@@ -123,6 +130,63 @@ pub fn identity(parameter: &GenericParam, argument: &impl ToTokens) -> TokenStre
         GenericParam::Const(_) => quote!(::cuda_std::ArgumentId::value(#argument as i128)),
         _ => quote!(::cuda_std::ArgumentId::of::<#argument>()),
     }
+}
+
+/// Returns the macro by which another crate makes an instance of a generic kernel with the option `exported`. Its
+/// arguments are the names of types and the values of const parameters, in the order of the generic parameters.
+pub fn exported(function: &ItemFn, options: &Options) -> Option<TokenStream> {
+    options.exported.as_ref()?;
+    let name = format_ident!("__instance_of_{}", function.sig.ident);
+    let (patterns, choices): (Vec<_>, Vec<_>) = function
+        .sig
+        .generics
+        .params
+        .iter()
+        .filter_map(|parameter| match parameter {
+            GenericParam::Type(TypeParam { ident, .. }) => Some((quote!($#ident:ident), quote!(#ident = [$#ident]))),
+            GenericParam::Const(ConstParam { ident, .. }) => {
+                Some((quote!($#ident:expr), quote!(#ident = [{ $#ident }])))
+            }
+            GenericParam::Lifetime(_) => None,
+        })
+        .unzip();
+    let facts = options.facts.iter().map(|(fact, value)| quote!(#fact = #value,));
+    let max_threads = options.max_threads.map(|threads| quote!(max_threads = #threads,));
+    let min_blocks = options.min_blocks.map(|blocks| quote!(min_blocks = #blocks,));
+    let function = with_silent_assertions(function.to_token_stream());
+    Some(quote! {
+        #[doc(hidden)]
+        #[macro_export]
+        macro_rules! #name {
+            (#(#patterns),*) => {
+                #[::cuda_std::kernel(#max_threads #min_blocks #(#facts)* instances(#(#choices),*))]
+                #function
+            };
+        }
+    })
+}
+
+/// Replaces `assert!` by the macro `__assert!` of the kernel's crate, which is core's: a message for another crate's
+/// users would cost a stack frame and registers.
+fn with_silent_assertions(tokens: TokenStream) -> TokenStream {
+    let mut rest = tokens.into_iter().peekable();
+    let mut silent = TokenStream::new();
+    while let Some(token) = rest.next() {
+        match token {
+            TokenTree::Group(group) => {
+                let mut inner = proc_macro2::Group::new(group.delimiter(), with_silent_assertions(group.stream()));
+                inner.set_span(group.span());
+                silent.extend([TokenTree::Group(inner)]);
+            }
+            TokenTree::Ident(name)
+                if name == "assert" && matches!(rest.peek(), Some(TokenTree::Punct(mark)) if mark.as_char() == '!') =>
+            {
+                silent.extend(quote!($crate::__assert));
+            }
+            token => silent.extend([token]),
+        }
+    }
+    silent
 }
 
 impl Instance {
@@ -146,5 +210,45 @@ impl Instance {
             GenericParam::Lifetime(_) => TokenStream::new(),
         });
         quote!(#(#aliases)*)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn expand_text(attribute: TokenStream, item: TokenStream) -> String {
+        super::super::expand(attribute, item).unwrap().to_string()
+    }
+
+    #[test]
+    fn an_exported_kernel_is_a_macro_for_other_crates() {
+        let text = expand_text(
+            quote!(max_threads = 64, exported = "sums", instances(T = [f32], N = [4])),
+            quote!(
+                fn k<T: Element, const N: usize>(n: u32) {
+                    assert!(n > 1);
+                }
+            ),
+        );
+        for part in [
+            "macro_rules ! __instance_of_k { ($ T : ident , $ N : expr) =>",
+            "# [:: cuda_std :: kernel (max_threads = 64u32 , instances (T = [$ T] , N = [{ $ N }]))]",
+            "fn k < T : Element , const N : usize > (n : u32) { $ crate :: __assert ! (n > 1) ; }",
+            "# [cfg (feature = \"sums\")]",
+        ] {
+            assert!(text.contains(part), "{part} is not in {text}");
+        }
+    }
+
+    #[test]
+    fn a_value_that_the_macro_cannot_know_has_the_name_of_its_parameter() {
+        let text = expand_text(
+            quote!(instances(N = [{ LEN }])),
+            quote!(
+                fn k<const N: usize>() {}
+            ),
+        );
+        assert!(text.contains("fn k_n (") && text.contains("const N : usize = { LEN } ;"), "{text}");
     }
 }

@@ -226,6 +226,7 @@ pub fn expand(attribute: TokenStream, item: TokenStream) -> syn::Result<TokenStr
     let options = Options::parse(attribute)?;
     let mut function: ItemFn = parse2(item)?;
     check_place(&function.sig.ident)?;
+    let exported = instances::exported(&function, &options);
     lifetimes::elide(&mut function);
     let uses = asserts::uses(&function.block);
     passes::for_both(&function.sig, &mut function.block)?;
@@ -249,7 +250,7 @@ pub fn expand(attribute: TokenStream, item: TokenStream) -> syn::Result<TokenStr
     let of_gpu = on_gpu.sig.inputs.iter().map(Parameter::parse).collect::<syn::Result<Vec<_>>>()?;
     let device = device(&on_gpu, &options, &of_gpu, &instances, &items);
     let host = host(&function, &options, &parameters, &instances)?;
-    Ok(quote!(#uses ::cuda_std::__private::kernel! { device { #device } host { #host } }))
+    Ok(quote!(#uses #exported ::cuda_std::__private::kernel! { device { #device } host { #host } }))
 }
 
 fn check_signature(function: &ItemFn) -> syn::Result<()> {
@@ -312,6 +313,7 @@ fn device(
     }
     let conditions: Vec<_> = conditions(attrs).collect();
     let name = &sig.ident;
+    let feature = options.exported.as_ref().map(|feature| quote!(#[cfg(feature = #feature)]));
     let modules = instances.iter().map(|instance| {
         let aliases = instance.aliases(&sig.generics);
         let entry = entry(function, &instance.entry, quote!(pub), options, parameters);
@@ -320,6 +322,7 @@ fn device(
         // generic parameters.
         quote! {
             #(#conditions)*
+            #feature
             #[doc(hidden)]
             #[allow(unused_imports, dead_code)]
             mod #module {

@@ -1,16 +1,16 @@
 //! The look-back: a block reads the states that earlier tiles have published.
 
-use cuda_std::warp::{self, Shuffle};
-use cuda_std::{Element, unroll};
+use cuda_std::{Element, unroll, warp};
 
 use crate::collective::LANES;
 use crate::collective::warp::RowReduce;
+use crate::collective::words::Words;
 use crate::operator::Operator;
 use crate::scan::tile_states::{PREFIX, TileStates};
 use crate::scan::tuning::LOOK_BACK_ROWS;
 
-/// The tiles before the block's tile, in rows of 32 from near to far. In each row, lane 0 has the nearest tile.
-pub(super) struct Before<'a, T> {
+/// The earlier tiles in rows of 32, backwards from the block's own tile. Lane 0 of the first row has the nearest tile.
+pub struct Before<'a, T> {
     states: TileStates<'a, T>,
     /// The number of the lane's tile in the first row. A negative number is before the first tile.
     tile: i32,
@@ -19,9 +19,13 @@ pub(super) struct Before<'a, T> {
 }
 
 impl<'a, T: Element> Before<'a, T> {
-    /// The number of rows that a warp loads at once. The number is halved if a state has several words, because these
-    /// need more registers.
-    const ROWS: usize = if T::WORDS == 1 { LOOK_BACK_ROWS } else { LOOK_BACK_ROWS / 2 };
+    /// The number of rows that are loaded at once: fewer if a state has several words, because it then takes more
+    /// registers.
+    const ROWS: usize = match T::COUNT {
+        1 => LOOK_BACK_ROWS,
+        2..=4 => LOOK_BACK_ROWS / 2,
+        _ => 1,
+    };
 
     /// Returns the prefix of `tile` in lane 0: the combination of all elements before the tile. All lanes of a full
     /// warp must call this function.
@@ -32,7 +36,7 @@ impl<'a, T: Element> Before<'a, T> {
     /// # Safety
     /// The states must have words for all tiles before `tile`, as [`TileStates::has`] checks.
     #[inline(always)]
-    pub(super) unsafe fn combine<O: Operator<T>>(states: TileStates<'a, T>, tile: u32) -> T {
+    pub unsafe fn combine<O: Operator<T>>(states: TileStates<'a, T>, tile: u32) -> T {
         // A grid has fewer than 2³¹ blocks, so the number fits.
         let tile = tile as i32 - 1 - warp::lane_id() as i32;
         let mut before = Self { states, tile, rows: [[0; 4]; LOOK_BACK_ROWS] };
@@ -96,6 +100,15 @@ impl<'a, T: Element> Before<'a, T> {
     unsafe fn wait_for(&mut self, row: usize, identity: T) -> (u32, T) {
         if self.tile < (row * LANES) as i32 {
             return (PREFIX, identity);
+        }
+        if T::IS_WIDE {
+            loop {
+                let tile = self.tile as usize - row * LANES;
+                // SAFETY: `tile` is before the block's own, so by this function's contract it has words.
+                if let Some(state) = unsafe { self.states.published_wide(tile) } {
+                    return state;
+                }
+            }
         }
         loop {
             if let Some(state) = self.states.published(self.rows[row]) {

@@ -32,14 +32,15 @@ use super::tuning::{CHUNKS, THREADS, WARPS, tile_elements};
 use crate::collective::LANES;
 use crate::collective::block::warp_prefix;
 use crate::collective::tile::{load, scan_vectors, store, warp_aggregate, warp_scan};
+use crate::collective::vectors::is_aligned;
 use crate::operator::{Affine, Compose, Max, Min, Operator, Product, Sum};
 
 mod before;
 
-use before::Before;
+pub use before::Before;
 
-/// The number of bytes that one prefetch instruction loads into the L2 cache.
-const LINE: usize = 128;
+/// The number of bytes that one prefetch brings to the L2 cache.
+pub const LINE: usize = 128;
 
 /// Writes the scan of `x` to `y` in one pass with decoupled look-back.
 ///
@@ -54,7 +55,8 @@ const LINE: usize = 128;
     instances(T = [f32, i32, u32], O = [Sum, Product, Min, Max], V = [4]),
     instances(T = [f64, i64, u64], O = [Sum, Product, Min, Max], V = [2]),
     instances(T = [Affine], O = [Compose], V = [2]),
-    wide(loads, stores)
+    wide(loads, stores),
+    exported = "scan"
 )]
 pub fn scan_look_back<T: Element, O: Operator<T>, const V: usize>(
     x: Global<T>,
@@ -86,9 +88,9 @@ pub fn scan_look_back<T: Element, O: Operator<T>, const V: usize>(
 
     // The index of the thread's first vector. The thread's vectors are one chunk apart.
     let first = tile as usize * (elements / V) + (warp * chunks as usize * LANES + lane as usize);
-    let is_aligned = (x.as_ptr() as usize | y.as_ptr() as usize).is_multiple_of(16);
+    let is_aligned = is_aligned::<T, V>(x.as_ptr() as usize | y.as_ptr() as usize);
     let is_whole = is_aligned && (tile as usize + 1) * elements <= x.len();
-    // SAFETY: if `is_whole` is true, the whole tile lies in `x`, which starts at a multiple of 16 bytes.
+    // SAFETY: if `is_whole` is true, the whole tile lies in `x`, which is aligned for vectors.
     let mut items = unsafe { load::<T, V, CHUNKS>(x, first, chunks, is_whole, O::IDENTITY) };
     scan_vectors::<T, O, V, CHUNKS>(&mut items);
     let total = warp_aggregate::<T, O, V, CHUNKS>(&items);
@@ -119,7 +121,6 @@ pub fn scan_look_back<T: Element, O: Operator<T>, const V: usize>(
     thread::sync_threads();
 
     let before = O::combine(before_tile.load(0), before_warp);
-    // SAFETY: if `is_whole` is true, the whole tile lies in `y`, which is as long as `x` and starts at a multiple of 16
-    // bytes.
+    // SAFETY: if `is_whole` is true, the whole tile lies in `y`, which is as long as `x` and aligned for vectors.
     unsafe { store::<T, O, V, CHUNKS>(y, first, chunks, is_whole, items, before) };
 }

@@ -1,17 +1,16 @@
 //! The gap: the tiles between two consecutive tiles of one block. Other blocks publish the aggregates of these tiles.
 
-use cuda_std::warp::{self, Shuffle};
-use cuda_std::{Element, unroll};
+use cuda_std::{Element, unroll, warp};
 
 use crate::collective::LANES;
 use crate::collective::warp::RowReduce;
+use crate::collective::words::Words;
 use crate::operator::Operator;
 use crate::scan::tile_states::TileStates;
 use crate::scan::tuning::GAP_ROWS;
 
-/// The tiles of a gap that a warp has not yet combined, in rows of 32 tiles. Lane *l* has the tile number *l* of each
-/// row.
-pub(super) struct Gap<'a, T> {
+/// The tiles of a gap in rows of 32, in order: one tile per lane of a warp.
+pub struct Gap<'a, T> {
     states: TileStates<'a, T>,
     /// The number of the lane's tile in the first row.
     tile: u32,
@@ -23,9 +22,9 @@ pub(super) struct Gap<'a, T> {
 }
 
 impl<'a, T: Element> Gap<'a, T> {
-    /// The number of rows that a warp loads at once. The number is halved if a state has several words, because these
-    /// need more registers.
-    const ROWS: usize = if T::WORDS == 1 { GAP_ROWS } else { GAP_ROWS.div_ceil(2) };
+    /// The number of rows that are loaded at once: fewer if a state has two words, because it then takes twice as many
+    /// registers.
+    const ROWS: usize = if T::COUNT == 1 { GAP_ROWS } else { GAP_ROWS.div_ceil(2) };
 
     /// Returns the gap of the tiles `first..end`, and starts to load the states of the first rows.
     ///
@@ -33,7 +32,7 @@ impl<'a, T: Element> Gap<'a, T> {
     /// The states must have words for all tiles up to `end` and for the spare tiles after them, as [`TileStates::has`]
     /// checks.
     #[inline(always)]
-    pub(super) unsafe fn look(states: TileStates<'a, T>, first: u32, end: u32) -> Self {
+    pub unsafe fn look(states: TileStates<'a, T>, first: u32, end: u32) -> Self {
         let tile = first + warp::lane_id();
         let mut gap = Self { states, tile, tiles: end.saturating_sub(tile), ahead: [[0; 4]; GAP_ROWS] };
         // SAFETY: by this function's contract, all tiles of the gap and the spare tiles have words.
@@ -87,7 +86,7 @@ impl<'a, T: Element> Gap<'a, T> {
     /// Waits until other blocks have published all aggregates of the gap. Returns the combination of the aggregates, in
     /// order, in lane 0.
     #[inline(always)]
-    pub(super) fn combine<O: Operator<T>>(mut self) -> T {
+    pub fn combine<O: Operator<T>>(mut self) -> T {
         let mut all = RowReduce::<T, O>::new(warp::SIZE);
         loop {
             while !self.is_complete() {

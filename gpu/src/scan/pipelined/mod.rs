@@ -55,17 +55,17 @@ use crate::operator::{Affine, Compose, Max, Min, Operator, Product, Sum};
 
 mod gap;
 mod ring;
-mod team;
+pub mod team;
 
-use gap::Gap;
-use ring::Ring;
+pub use gap::Gap;
+pub use ring::Ring;
 pub use team::TEAM;
 
 /// An upper limit for the number of tiles, more than any memory holds. Three times this number still fits into 32 bits.
-const MAX_TILES: usize = 1 << 30;
+pub const MAX_TILES: usize = 1 << 30;
 
-/// A tile number that stands for "no tile".
-const NO_TILE: u32 = u32::MAX;
+/// The tile number that means "no tile".
+pub const NO_TILE: u32 = u32::MAX;
 
 /// Writes the scan of `head_x` followed by `x` to `head_y` and `y` in one pass, by persistent blocks.
 ///
@@ -82,7 +82,8 @@ const NO_TILE: u32 = u32::MAX;
     instances(T = [f32, i32, u32], O = [Sum, Product, Min, Max], V = [4]),
     instances(T = [f64, i64, u64], O = [Sum, Product, Min, Max], V = [2]),
     instances(T = [Affine], O = [Compose], V = [2]),
-    wide(copies, stores)
+    wide(copies, stores),
+    exported = "scan"
 )]
 pub fn scan_pipelined<T: Element, O: Operator<T>, const V: usize>(
     head_x: Global<T>,
@@ -220,23 +221,25 @@ pub fn scan_pipelined<T: Element, O: Operator<T>, const V: usize>(
 
 /// A tile that the block has summed, with the values that one thread needs to scan it.
 #[derive(Clone, Copy)]
-struct Summed<T> {
-    /// The number of the tile, or [`NO_TILE`].
-    tile: u32,
+pub struct Summed<T> {
+    /// The number of the tile, or `NO_TILE`.
+    pub tile: u32,
     /// The aggregate of the tile.
-    aggregate: T,
+    pub aggregate: T,
     /// The combination of the tile's items in the warps before the thread's own.
-    before_warp: T,
+    pub before_warp: T,
 }
 
 impl<T: Element> Summed<T> {
+    /// Returns the value that stands for no tile.
     #[inline(always)]
-    fn none<O: Operator<T>>() -> Self {
+    pub fn none<O: Operator<T>>() -> Self {
         Self { tile: NO_TILE, aggregate: O::IDENTITY, before_warp: O::IDENTITY }
     }
 
+    /// Returns true unless the value stands for no tile.
     #[inline(always)]
-    fn exists(&self) -> bool {
+    pub fn exists(&self) -> bool {
         self.tile != NO_TILE
     }
 }

@@ -11,8 +11,8 @@ use crate::collective::tile::{Items, scan_vectors, warp_aggregate};
 use crate::operator::Operator;
 use crate::scan::tuning::{PIPELINED_CHUNKS as CHUNKS, STAGES, pipelined_tile_elements};
 
-/// One thread's part of the ring of tiles, with the thread's pending copies.
-pub(super) struct Ring<'a, T, const V: usize> {
+/// The ring as seen by one thread.
+pub struct Ring<'a, T, const V: usize> {
     x: Global<'a, T>,
     /// The index of the thread's first vector in a tile. The thread's vectors are one chunk apart.
     first: usize,
@@ -32,7 +32,7 @@ impl<'a, T: Element, const V: usize> Ring<'a, T, V> {
     /// Returns an empty ring for the `tiles` tiles of `x`. The first `whole` of these tiles must be complete and
     /// aligned, so that they can be copied in vectors.
     #[inline(always)]
-    pub(super) fn new(x: Global<'a, T>, first: usize, whole: u32, tiles: u32) -> Self {
+    pub fn new(x: Global<'a, T>, first: usize, whole: u32, tiles: u32) -> Self {
         let vectors = dynamic_shared();
         assert!(vectors.len() >= STAGES * Self::VECTORS);
         // `part` would check the bounds. ptxas would then assume that some threads of a warp may fail the check, and
@@ -46,7 +46,7 @@ impl<'a, T: Element, const V: usize> Ring<'a, T, V> {
     /// beyond the end of the array become zeros. No result depends on these elements, so they need not be the
     /// operator's identity.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
-    pub(super) fn fetch(&mut self, tile: u32, stage: usize) {
+    pub fn fetch(&mut self, tile: u32, stage: usize) {
         let (from, to) = ((tile as usize).wrapping_mul(Self::VECTORS).wrapping_add(self.first), self.at(stage));
         if tile < self.whole {
             for chunk in 0..CHUNKS {
@@ -68,13 +68,13 @@ impl<'a, T: Element, const V: usize> Ring<'a, T, V> {
     /// Waits for the thread's copies of all tiles except the tile that [`fetch`](Self::fetch) started last.
     #[inline(always)]
     #[track_caller]
-    pub(super) fn wait(&mut self) {
+    pub fn wait(&mut self) {
         self.copies.wait::<1>();
     }
 
     /// Returns the thread's elements of the tile in slot `stage`.
     #[inline(always)]
-    pub(super) fn items<O: Operator<T>>(&self, stage: usize) -> Items<T, V, CHUNKS> {
+    pub fn items<O: Operator<T>>(&self, stage: usize) -> Items<T, V, CHUNKS> {
         let (from, mut items) = (self.at(stage), [[O::IDENTITY; V]; CHUNKS]);
         for chunk in 0..CHUNKS {
             // SAFETY: `from` has the thread's vectors.
@@ -85,7 +85,7 @@ impl<'a, T: Element, const V: usize> Ring<'a, T, V> {
 
     /// Returns, in lane 0, the combination of the warp's elements of the tile in slot `stage`, in order.
     #[inline(always)]
-    pub(super) fn warp_aggregate<O: Operator<T>>(&self, stage: usize) -> T {
+    pub fn warp_aggregate<O: Operator<T>>(&self, stage: usize) -> T {
         let mut items = self.items::<O>(stage);
         scan_vectors::<T, O, V, CHUNKS>(&mut items);
         warp_aggregate::<T, O, V, CHUNKS>(&items)

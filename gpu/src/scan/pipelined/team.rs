@@ -19,7 +19,7 @@ pub const TEAM: usize = TICKET + 8;
 /// blocks that have started, and the other blocks wait for its result. A block is in the team if the number on its
 /// ticket is below the returned size. One thread per block must call this function.
 #[cfg_attr(target_arch = "nvptx64", inline(always))]
-pub(super) fn size(words: GlobalMut<u64>, ticket: Ticket, grid: u32) -> u32 {
+pub fn size(words: GlobalMut<u64>, ticket: Ticket, grid: u32) -> u32 {
     let launch = ticket.epoch().wrapping_add(1);
     if ticket.tile() != 0 {
         loop {

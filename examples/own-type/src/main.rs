@@ -1,0 +1,64 @@
+//! Reduces, scans and counts elements of the program's own types, on a GPU or in the simulator.
+
+use gridstride::histogram::Bins;
+use gridstride::prelude::*;
+use launch::LaunchConfig;
+use own_type_kernels::select::{ITEMS, keep_positive};
+use own_type_kernels::{Farthest, Matrix, Pixel, Point};
+
+fn main() -> Result<(), AlgorithmError> {
+    let device = Device::open(DeviceChoice::Auto, modules())?;
+    println!("{}", device.summary());
+    run(&device)
+}
+
+/// Returns the PTX of the library's kernels and of this program's instances.
+fn modules() -> &'static [launch::PtxModule] {
+    [gridstride::MODULES, launch::include_ptx!("own_type_kernels")].concat().leak()
+}
+
+fn run(device: &Device) -> Result<(), AlgorithmError> {
+    let points: Vec<_> = (0..10_000).map(|i| Point { x: (i % 101) as f32, y: (i % 89) as f32, z: 1.0 }).collect();
+    let farthest = device.reduce(&points, Farthest)?;
+    println!("the farthest of {} points is {farthest:?}", points.len());
+    assert_eq!(farthest, Point { x: 100.0, y: 88.0, z: 1.0 });
+
+    // The powers of this matrix have the Fibonacci numbers.
+    let powers = device.scan_inclusive(&[Matrix([[1, 1], [1, 0]]); 40], Product)?;
+    println!("the 40th Fibonacci number is {}", powers[39].0[0][1]);
+    assert_eq!(powers[39].0[0][1], 102_334_155);
+
+    let picture: Vec<_> = (0..=255).map(|red| Pixel([red, 0, 0, 255])).collect();
+    let brightness = device.histogram(&picture, Bins::even(4, 0, 256)?)?;
+    println!("pixels by brightness: {brightness:?}");
+    assert_eq!(brightness, [256, 0, 0, 0]);
+
+    let waves: Vec<_> = (0..5_000).map(|i| (i % 7) as f32 - 3.0).collect();
+    let kept = positive(device, &waves)?;
+    println!("{} of {} elements are positive", kept.len(), waves.len());
+    assert_eq!(kept.iter().sum::<f32>(), waves.iter().filter(|&&x| x > 0.0).sum());
+    Ok(())
+}
+
+/// Returns the positive elements of `x`, by a kernel of this program.
+fn positive(device: &Device, x: &[f32]) -> Result<Vec<f32>, AlgorithmError> {
+    let (x, mut kept, mut count) = (device.upload(x)?, device.zeroed(x.len())?, device.zeroed(1)?);
+    let blocks = x.len().div_ceil(256 * ITEMS) as u32;
+    let call = keep_positive(x.view(), kept.view_mut(), count.view_mut());
+    device.launch(LaunchConfig::new(blocks, 256), call)?;
+    let mut kept = kept.download()?;
+    kept.truncate(count.download()?[0] as usize);
+    Ok(kept)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Runs the program on devices that look for data races and uninitialised reads, each in another order of threads
+    /// and blocks, and on a GPU if there is one.
+    #[test]
+    fn the_program_runs() -> Result<(), AlgorithmError> {
+        launch::checked_devices().chain(Device::open(DeviceChoice::Auto, modules())).try_for_each(|device| run(&device))
+    }
+}

@@ -1,0 +1,73 @@
+//! Implementations of the traits of elements by the kernels in scope: those of this crate, or those that
+//! [`instances!`](crate::instances!) has made in another.
+
+/// Implements [`ReduceElement`](crate::reduce::ReduceElement) by the kernels in scope.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __reduce_element {
+    ($T:ty, $O:ty, $is_own:literal) => {
+        impl $crate::reduce::ReduceElement<$O> for $T {
+            const IS_OWN: bool = $is_own;
+
+            #[inline]
+            fn shuffle<'call>(
+                segment: u32,
+                x: Global<'call, Self>,
+                y: GlobalMut<'call, Self>,
+            ) -> ::core::option::Option<Call<'call>> {
+                reduce_shuffle::if_built::<$T, $O>(segment, x, y)
+            }
+
+            $crate::__reduce_element! { @ $T, $O,
+                grid_stride reduce_grid_stride, one_tile reduce_one_tile, unaligned reduce_unaligned
+            }
+        }
+    };
+    (@ $T:ty, $O:ty, $($method:ident $kernel:ident),+) => {$(
+        #[inline]
+        fn $method<'call>(
+            x: Global<'call, Self>,
+            partials: GlobalMut<'call, u64>,
+            y: GlobalMut<'call, Self>,
+        ) -> ::core::option::Option<Call<'call>> {
+            $kernel::if_built::<$T, $O, { vector_len(::core::mem::size_of::<$T>()) }>(x, partials, y)
+        }
+    )+};
+}
+
+/// Implements [`ScanElement`](crate::scan::ScanElement) by the kernels in scope.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __scan_element {
+    ($T:ty, $O:ty, $is_own:literal) => {
+        impl $crate::scan::ScanElement<$O> for $T {
+            const IS_OWN: bool = $is_own;
+
+            #[inline]
+            fn look_back<'call>(
+                x: Global<'call, Self>,
+                y: GlobalMut<'call, Self>,
+                exclusive: u32,
+                chunks: u32,
+                states: GlobalMut<'call, u64>,
+            ) -> ::core::option::Option<Call<'call>> {
+                scan_look_back::if_built::<$T, $O, { vector_len(::core::mem::size_of::<$T>()) }>(
+                    x, y, exclusive, chunks, states,
+                )
+            }
+
+            #[inline]
+            fn pipelined<'call>(
+                (head_x, head_y): (Global<'call, Self>, GlobalMut<'call, Self>),
+                x: Global<'call, Self>,
+                y: GlobalMut<'call, Self>,
+                exclusive: u32,
+                states: GlobalMut<'call, u64>,
+            ) -> ::core::option::Option<Call<'call>> {
+                scan_pipelined::if_built::<$T, $O, { vector_len(::core::mem::size_of::<$T>()) }>(
+                    head_x, head_y, x, y, exclusive, states,
+                )
+            }
+        }
+    };
+}
