@@ -2,11 +2,11 @@
 //!
 //! # Design
 //!
-//! A view gives no reference to an element, because other threads may write it, so the types do not implement `Index`.
-//! The pass knows a view by its declaration: a parameter or variable of the type `Global<T>`, `GlobalMut<T>` or
-//! `Shared<T>`, or a variable that holds a `shared_array!`, a part or a row. It replaces `x[i]` by `x.load(i)` and `x[i]
-//! = v` by `x.store(i, v)`, and converts the index to `usize`, also that of a view's method. The methods take a `usize`:
-//! a generic parameter would change the order of the PTX's blocks.
+//! A view gives no reference to an element, because other threads may write it, so no view implements `Index`. The
+//! pass knows a view by its declaration: a parameter or variable of the type `Global<T>`, `GlobalMut<T>` or
+//! `Shared<T>`, or a variable that holds a `shared_array!`, a part or a row. It makes `x[i]` a load and `x[i] = v` a
+//! store, and converts indices to `usize`, also those of a view's methods. The methods take a `usize`: a generic
+//! parameter would change the order of the PTX's blocks.
 
 use std::collections::HashMap;
 

@@ -55,8 +55,8 @@ pub fn address_space(attribute: TokenStream, item: TokenStream) -> TokenStream {
 /// `#[kernel(max_threads = 256, min_blocks = 4)]` bounds its launch: at most 256 threads per block, and at least 4
 /// blocks on a multiprocessor at once (`.maxntid`, `.minnctapersm`).
 ///
-/// In the body, and under [`macro@device`], `x[i]` loads or stores element `i` of a view or a shared array, and `x[i][j]`
-/// element `j` of row `i`. An index of a view may be any integer.
+/// In the body, and under [`macro@device`], `x[i]` loads or stores element `i` of a view or a shared array, and
+/// `x[i][j]` element `j` of row `i`. An index of a view may be any integer.
 ///
 /// For the GPU the function becomes an entry of its name in the PTX module. For the host it becomes two items of its
 /// name: a function with the same parameters that returns a typed `Call`, and a type that implements `Kernel`. The GPU
