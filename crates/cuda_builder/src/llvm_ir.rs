@@ -1,6 +1,6 @@
 //! Finds the source lines of instructions in LLVM's intermediate code.
 //!
-//! LLVM ends the compiler at an instruction for which a GPU has no code, and names neither the line nor the function.
+//! LLVM aborts the compiler at an instruction that it cannot compile for a GPU, and names neither line nor function.
 //! The builder then compiles the module again with source lines. The compiler writes the module's intermediate code
 //! before LLVM fails again. In this code every instruction names the chain of functions through which it was inlined.
 

@@ -8,7 +8,8 @@ use crate::choice::{DeviceChoice, number};
 /// The maximum number of simulated devices. A larger number is probably a typing error.
 const MAX_SIMULATED: u32 = 1024;
 
-/// The devices to use, as a user types them. Every form of a [`DeviceChoice`] selects one device. `gpu:all` selects all
+/// The devices to use, as a user types them. Each text that is valid for a
+/// [`DeviceChoice`] is valid here, too, and selects one device. `gpu:all` selects all
 /// GPUs, and `gpu:0,2` these GPUs in this order. `sim:N` selects N simulated devices, each with its own memory, and
 /// `sim:NxM` limits the memory of each to M MiB.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -26,7 +26,7 @@ thread_local! {
     static IS_ENDING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The maximum number of nested panics of a thread that `end_unfinished` ends.
+/// A thread may panic again while `end_unfinished` ends it. This is the maximum number of such nested panics.
 const MAX_NESTED: u32 = 4;
 
 /// Installs the process-wide panic hook on the first call. If `is_simulated` returns true, the hook records the panic's

@@ -371,8 +371,8 @@ setters! { Simulator []
     /// Sets the order in which blocks, warps and lanes run. Under a schedule in which threads yield before accesses,
     /// launches run on the OS thread that launches them, and are much slower.
     fn with_schedule(schedule: Schedule) => schedule = schedule;
-    /// Records in `synchronisations` the synchronisations that launches reach. If `synchronisations` names a
-    /// synchronisation to leave out, launches skip it.
+    /// Records every barrier and fence that launches reach in `synchronisations`. If that value names one to leave out,
+    /// launches skip it.
     fn with_synchronisations(synchronisations: Synchronisations) => synchronisations = Some(synchronisations);
     /// Records each launch that ends without a fault in `log`.
     fn with_log(log: LaunchLog) => log = Some(log);

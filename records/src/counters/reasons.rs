@@ -228,8 +228,8 @@ fn is_waiting(row: &LaunchComparison, metric: Metric) -> bool {
     is_apart_by(MAX_WAITING, row, metric)
 }
 
-/// Returns true if two effects of the pipelined scan explain the difference. In the simulator all blocks but the first
-/// copy a tile in vain, and on the GPU scouts may read more.
+/// Returns true if two effects of the pipelined scan explain the difference. In the simulator, every block except the
+/// first copies a tile that it does not use. On a GPU, the warps that look back may read more words.
 fn is_alone_in_team(row: &LaunchComparison, metric: Metric) -> bool {
     let in_vain = (row.launch.grid[0] - 1) * TILE_REQUESTS * if metric == GlobalLoadSectors { COPY_SECTORS } else { 1 };
     let [simulator, ncu] =

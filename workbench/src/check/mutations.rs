@@ -142,7 +142,7 @@ pub struct MutationEntry {
     pub kind: &'static str,
     /// The name of the kernel's function.
     pub kernel: &'static str,
-    /// The report of the synchronisation's absence; `None` if no check reported it.
+    /// The check that reported the missing synchronisation, or `None` if no check did.
     pub reported: Option<ReportedBy>,
 }
 

@@ -265,7 +265,7 @@ macro_rules! pair {
         unsafe impl DeviceCopy for $pair {}
 
         impl $pair {
-            /// Returns the pair of `low`, in the lower bits, and `high`.
+            /// Returns a pair with `low` in its lower 16 bits and `high` in its upper 16 bits.
             #[doc(alias = "__halves2half2")]
             #[inline(always)]
             pub const fn new(low: $type, high: $type) -> Self {

@@ -56,7 +56,7 @@ struct Plain<'a> {
     x: &'a [u32],
 }
 
-/// Compares slices by expressions whose accesses are all checked.
+/// Compares slices in several ways. The checker sees every access of these expressions.
 #[kernel]
 fn compare(x: &[u32], y: GlobalMut<u32>, which: u32) {
     let named = own::Named { x };

@@ -80,7 +80,7 @@ fn generic<T: cuda_std::GpuFloat>(x: T) -> T {
     x.exp().ln_1p()
 }
 
-/// Kernels in a module that does not import the trait.
+/// Kernels that call float functions in a module without an import of `GpuFloat`.
 mod without_import {
     use super::{Inner, Own, Pair, Scaled, generic};
     use cuda_std::{GlobalMut, kernel};

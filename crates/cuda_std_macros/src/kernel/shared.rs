@@ -157,7 +157,8 @@ impl Items {
     }
 }
 
-/// Puts `mod` into each `shared_array!` that uses none of these names: an item beside the entry can declare the array.
+/// Puts the word `mod` into each `shared_array!` that does not use the kernel's generic parameters, which this set has.
+/// An item beside the kernel's PTX entry can then declare the array.
 struct KernelArrays(HashSet<Ident>);
 
 impl VisitMut for KernelArrays {

@@ -268,7 +268,7 @@ impl Write {
         self.group.threads != 0 && !self.observers.has_inside(past)
     }
 
-    /// Returns the first write of the group that is not in `past`.
+    /// Returns the first of the recorded writes that `past` does not contain.
     fn first_outside(&self, past: &Past<'_>) -> Option<Stamp> {
         self.group.first_outside(past).filter(|_| !self.observers.has_inside(past))
     }

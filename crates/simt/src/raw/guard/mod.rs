@@ -68,7 +68,8 @@ struct Guard {
     has_arrays: Cell<bool>,
     /// True while the simulator itself accesses memory.
     is_own: Cell<bool>,
-    /// The number of further accesses that the guard examines. If this number is 0, the arrays are open.
+    /// The number of further accesses that the guard examines. If this number is 0, the arrays are readable
+    /// and writable, and the guard sees no access.
     left: Cell<u32>,
     /// The addresses of the pages that are open for one step of the processor. An unused entry is 0.
     stepping: [Cell<usize>; PAGES],
