@@ -1,6 +1,7 @@
 //! The list of the algorithms, and of all kernels with their PTX.
 
-/// Calls the macro `$with` with a list of the algorithms, a semicolon, and a list of the modules that have other kernels.
+/// Calls the macro `$with` with a list of the algorithms, a semicolon, and a list of the modules that have other
+/// kernels.
 macro_rules! catalogue {
     ($with:ident) => {
         $with! { histogram life reduce saxpy scale scan transpose; probe }

@@ -17,8 +17,9 @@ pub const GPU_MANIFEST: &str = "gpu/Cargo.toml";
 /// The package of the kernel crate.
 pub const GPU_PACKAGE: &str = "gridstride-gpu";
 
-/// The features of the kernel crate that have no PTX module. Their kernels run only in tests of the simulator.
-pub const NEVER_BUILT: [&str; 1] = ["faults"];
+/// The features of the kernel crate that have no PTX module: kernels that run only in tests of the simulator, and the
+/// kernels that other crates make instances of.
+pub const NEVER_BUILT: [&str; 2] = ["faults", "instances"];
 
 /// The workspace that this program belongs to.
 pub struct Workspace {
@@ -236,7 +237,7 @@ impl Algorithms {
         }
         for name in chosen {
             if NEVER_BUILT.contains(&name.as_str()) {
-                bail!("`{name}` has no PTX module: its kernels are faulty and run only in the tests of the simulator");
+                bail!("`{name}` has no PTX module; choose from {}", self.names().join(", "));
             }
             if !self.contains(name) {
                 bail!("`{name}` is not a feature of gpu/Cargo.toml; choose from {}", self.names().join(", "));

@@ -1,12 +1,10 @@
 //! Makes `x[i]` an access to element `i` of a view or a shared array, and `x[i][j]` one to element `j` of row `i`.
 //!
-//! # Design
-//!
 //! A view has no references to its elements, because other threads may write them. The pass knows a view by its
-//! declaration: a parameter or variable of the type `Global<T>`, `GlobalMut<T>` or `Shared<T>`, or a variable that holds
-//! a `shared_array!`, a part or a row. It replaces `x[i]` by `x.load(i)`, `x[i] = v` by `x.store(i, v)`, and each index
-//! of an array by `row`. An index may be any integer, which the pass converts: a generic parameter of the methods would
-//! change the order of the PTX's blocks.
+//! declaration: a parameter or variable of the type `Global<T>`, `GlobalMut<T>` or `Shared<T>`, or a variable that
+//! holds a `shared_array!`, a part or a row. It replaces `x[i]` by `x.load(i)`, `x[i] = v` by `x.store(i, v)`, and each
+//! index of an array by `row`. An index may be any integer, which the pass converts: a generic parameter of the methods
+//! would change the order of the PTX's blocks.
 
 use std::collections::HashMap;
 
@@ -19,7 +17,7 @@ use syn::visit_mut::{self, VisitMut};
 use syn::{
     Arm, BinOp, Block, Error, Expr, ExprClosure, ExprForLoop, ExprIf, ExprIndex, ExprLet, ExprMethodCall, ExprWhile,
     FnArg, GenericArgument, Ident, Item, Lit, Local, Macro, Pat, PatIdent, PathArguments, Signature, Token, Type,
-    TypeArray, parse_quote_spanned, parse2,
+    TypeArray, TypeGroup, TypeParen, parse_quote_spanned, parse2,
 };
 
 use crate::accesses::{is_assigning, is_view_s, without_parentheses};
@@ -381,8 +379,7 @@ fn argument(arguments: &PathArguments) -> Option<&Type> {
 fn dimensions(element: &Type) -> usize {
     match element {
         Type::Array(array) => 1 + dimensions(&array.elem),
-        Type::Paren(inner) => dimensions(&inner.elem),
-        Type::Group(inner) => dimensions(&inner.elem),
+        Type::Paren(TypeParen { elem, .. }) | Type::Group(TypeGroup { elem, .. }) => dimensions(elem),
         _ => 0,
     }
 }

@@ -85,7 +85,7 @@ pub fn device(attributes: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// `T` and `N` may use the constants and generic parameters of the function around the array. In a generic function,
 /// each instance has an array of its own: calls with the same generic arguments use the same array.
-/// `shared_array![mod T; N]` is one array for all instances, whose `T` and `N` do not depend on generic parameters.
+/// `shared_array! { mod T; N }` is one array for all instances, whose `T` and `N` do not depend on generic parameters.
 ///
 /// ```text
 /// fn reversed<T: DeviceCopy, const N: usize>(value: T, thread: usize) -> T {

@@ -37,8 +37,8 @@ pub(crate) struct RunTrace {
     pub(crate) launches: Vec<Vec<Event>>,
     /// Hashes of pairs: a read, and the write whose value it read. The same pair has the same hash in every run.
     pub(crate) reads: HashSet<u64>,
-    /// Coarser hashes of the pairs in `reads`, mainly of the two source lines and the distance of the two blocks. Different
-    /// pairs may have the same hash.
+    /// Coarser hashes of the pairs in `reads`, mainly of the two source lines and the distance of the two blocks.
+    /// Different pairs may have the same hash.
     pub(crate) features: HashSet<u64>,
 }
 

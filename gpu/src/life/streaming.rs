@@ -380,7 +380,7 @@ fn strip_of<const IS_ENDLESS: bool>(cells: &Global<u32>, next: &GlobalMut<u32>, 
     let (tile, strip) = (thread::block_idx_x(), thread::block_idx_y());
     assert!(cells.len() == board.words() && next.len() == cells.len() && thread::block_dim_x() == warp::SIZE);
     assert!(tile < board.tiles());
-    let ring = shared_array![mod Words; 2 * HALF];
+    let ring = shared_array! { mod Words; 2 * HALF };
     Strip::new::<IS_ENDLESS>(board, tile, (strip, thread::grid_dim_y()), ring)
 }
 

@@ -161,8 +161,8 @@ fn sum_read_anew(x: GlobalMut<u32>, sum: GlobalMut<u32>) {
     sum.atomic_add(1, mine);
 }
 
-/// Checks two kernels that access memory many millions of times, like a thread that waits. The simulator must not report
-/// a lack of progress for them.
+/// Checks two kernels that access memory many millions of times, like a thread that waits. The simulator must not
+/// report a lack of progress for them.
 #[test]
 fn work_is_not_taken_for_waiting() {
     let n = 1 << 24;

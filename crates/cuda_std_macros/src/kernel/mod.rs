@@ -10,9 +10,8 @@
 //!   arguments, items per thread), and two functions per instance: one encodes a call's arguments, one runs its
 //!   threads.
 //!
-//! A `Call` stores its arguments inline, whatever their types are, and finds the two functions by the kernel's type.
-//! The body is compiled once, in the crate that declares the kernel, so `launch` needs no generic code for it. A
-//! `Call<'a>` borrows the buffers behind its views.
+//! A `Call` stores arguments of any type inline, and finds the two functions by the kernel's type. The body is compiled
+//! once, in the crate that declares the kernel. A `Call<'a>` borrows the buffers behind its views.
 //!
 //! The kernel's module path (`gpu::life::bitpacked`) determines its PTX module (`gpu::life`). No separate list assigns
 //! kernels to PTX modules.
