@@ -263,8 +263,8 @@ mod tests {
         let vectorised = summary(1.0, 1.0, Some(1.0), 16, 2.0);
         assert_eq!(
             tile.change_from(&naive, ""),
-            "2× less memory time, now of shared memory: stores use 100 % of the bytes they move (12.5 % before); goes \
-             through shared memory, with 16.5-way bank conflicts"
+            "2× less memory time, now of shared memory: stores use 100 % of the bytes they move (12.5 % before); uses \
+             shared memory, with 16.5-way bank conflicts"
         );
         let text = padded.change_from(&tile, "");
         assert_eq!(text, "2× less memory time, now of global memory: no bank conflicts instead of 16.5-way ones");

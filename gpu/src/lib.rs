@@ -3,8 +3,12 @@
 //!
 //! # Design
 //!
-//! Each kernel has one source text, which both the GPU and the simulator execute. The macro `ladder!` in the
-//! algorithm's `mod.rs` is the only list of its rungs. The crate is `no_std` and depends only on `cuda_std`.
+//! A kernel is written once: there is no second version for the simulator. Only the `ladder!` of an algorithm lists
+//! its rungs. The crate is `no_std` and depends only on `cuda_std`.
+//!
+//! Another crate makes instances of the kernels for its own types and operators by [`instances!`]. For that, it depends
+//! on this crate with the feature `instances` and without default features. Its PTX then has the entries of these
+//! instances alone.
 #![no_std]
 // In the PTX of another crate, parts of the modules are not used.
 #![cfg_attr(feature = "instances", allow(dead_code, unused_imports))]

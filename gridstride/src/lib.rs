@@ -22,10 +22,37 @@
 //! # }
 //! ```
 //!
-//! Each algorithm has a module here and a module of the same name in the crate `gpu`. The module in `gpu` contains the
-//! kernels. A *rung* is one version of the algorithm: one kernel, or a few kernels with one idea. The *ladder* of the
-//! algorithm lists the rungs, from the textbook version to the fastest. The module here contains the plan (grid, block
-//! and launches) and the types that run the kernels.
+//! # Streams and futures
+//!
+//! The plans and functions of each algorithm enqueue their work in a [`Queue`](launch::Queue), which is that of a
+//! device, of a stream, or of a graph. A program can keep a stream as long as it likes, and await its work with any
+//! executor:
+//!
+//! ```
+//! use gridstride::prelude::*;
+//! use gridstride::reduce::{Reducer, default_rung};
+//!
+//! /// Returns the sum of `x`. The task sleeps until the GPU is done.
+//! async fn sum(device: &Device, x: &Buffer<f32>) -> Result<f32, AlgorithmError> {
+//!     let stream = device.stream()?;
+//!     let mut sum = Reducer::<f32, Sum>::new(device, default_rung::<f32, Sum>(), x.len())?;
+//!     sum.run_in(stream.queue(), x)?;
+//!     stream.queue().finished().await?;
+//!     Ok(sum.result().download()?[0])
+//! }
+//! # let device = launch::Device::open(launch::DeviceChoice::Sim, gridstride::MODULES)?;
+//! # let x = device.upload(&[3.0, -1.0, 4.0])?;
+//! # let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+//! # let std::task::Poll::Ready(sum) = std::pin::pin!(sum(&device, &x)).poll(&mut context) else { panic!("not done") };
+//! # assert_eq!(sum?, 6.0);
+//! # Ok::<(), AlgorithmError>(())
+//! ```
+//!
+//! # Modules
+//!
+//! Each algorithm has a module here and a module of the same name in the crate `gpu`. The module in `gpu` holds the
+//! kernels and their ladder. The module here holds the plan (grid, block and launches) and the types that run the
+//! kernels.
 
 #![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)]
 

@@ -7,16 +7,8 @@
 //! gridstride = { path = "../gridstride/gridstride" }
 //! ```
 //!
-//! In your crate's `.cargo/config.toml`, set the path of the stub library `libcuda` that Gridstride links with. The
-//! path is relative to the folder that contains `.cargo`. Without this setting, a build on a machine without the CUDA
-//! toolkit fails with "Could not find a cuda installation":
-//!
-//! ```toml
-//! [env]
-//! CUDA_LIBRARY_PATH = { value = "../gridstride/crates/cuda_driver/stub", relative = true }
-//! ```
-//!
-//! This program then runs on a GPU if there is one, and otherwise in the simulator:
+//! Nothing else is needed: no CUDA toolkit, no driver, no environment variable. This program then runs on a GPU if
+//! there is one, and otherwise in the simulator:
 //!
 //! ```
 //! use gridstride::prelude::*;

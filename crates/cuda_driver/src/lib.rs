@@ -1,8 +1,9 @@
 //! The NVIDIA driver, loaded at run time.
 //!
-//! `cust` calls the functions of `libcuda.so.1` by name, as if they had been linked. This crate defines each of these
-//! functions as one jump through a table, which [`load`] fills with the driver's addresses. A program that uses this
-//! crate needs no CUDA toolkit to build and no driver to start. If there is no driver, [`load`] returns an error.
+//! A program that uses this crate needs no CUDA toolkit to build and no driver to start. [`load`] loads `libcuda.so.1`
+//! or, on Windows, `nvcuda.dll`, and returns an error if there is no driver. [`Driver::function`] finds the driver's
+//! functions by name. On platforms other than Linux and Windows this crate builds, and [`load`] returns
+//! [`LoadError::UnsupportedPlatform`].
 //!
 //! # The feature `symbols`
 //!
@@ -17,11 +18,8 @@
 //! | otherwise | the driver's result |
 //!
 //! `cust_raw` passes `-lcuda` to the linker. The linker finds an empty archive in the folder that `CUDA_LIBRARY_PATH`
-//! names in `.cargo/config.toml`. The linker then finds the functions in this crate. Their object file is linked
-//! because the program uses [`load`]. The symbols are hidden, so shared libraries still see the driver's own functions.
-//!
-//! This crate supports Linux on x86-64 and AArch64. On other platforms it builds, and [`load`] returns
-//! [`LoadError::UnsupportedPlatform`].
+//! names in `.cargo/config.toml`. It then finds the functions in this crate, whose object file is linked because the
+//! program uses [`load`]. The symbols are hidden, so shared libraries still see the driver's own functions.
 
 #![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)]
 
@@ -135,8 +133,7 @@ impl std::fmt::Debug for LoadError {
 ///
 /// # Errors
 ///
-/// [`LoadError`] with the reason if no driver can be used. Every `cu…` function then returns
-/// `CUDA_ERROR_NOT_INITIALIZED`.
+/// If no driver can be used; [`LoadError`] has the reason.
 pub fn load() -> Result<&'static Driver, LoadError> {
     static DRIVER: OnceLock<Result<Driver, LoadError>> = OnceLock::new();
     DRIVER.get_or_init(library::open).as_ref().map_err(LoadError::clone)

@@ -5,10 +5,9 @@
 //! `CUDA_LIBRARY_PATH` nor in a default folder, and the error message suggests no remedy. The build script of this
 //! crate checks the same folders earlier and prints the remedy.
 //!
-//! Cargo first compiles the crates on which most others depend. `cuda_driver` and `launch` therefore have build scripts
-//! that depend on this crate, and this crate has no dependencies. `cuda_builder` depends on this crate only for this
-//! order, which puts the check among the first ten units of a build. A crate that only builds PTX does not link. The
-//! build script therefore checks only if the feature `linking` is on, which `launch` and `cuda_driver` enable.
+//! The check comes before the build of `cust_raw` fails, because this crate depends on nothing. A crate that only
+//! builds PTX links with nothing, so the build script checks only with the feature `linking`, which `cuda_driver`
+//! enables for its feature `symbols`.
 
 use std::path::PathBuf;
 use std::{env, fs};

@@ -32,8 +32,8 @@ fn has_toolkit() -> bool {
     has_toolkit
 }
 
-/// Tests that the message appears early. Cargo's order depends on how many units depend on each crate, so a changed
-/// dependency can delay the message.
+/// Tests that the message comes before the build of `cust_raw` fails, which has no remedy. Cargo's order depends on how
+/// many units depend on each crate, so a changed dependency can delay the message.
 #[test]
 fn the_message_appears_before_slow_crates_are_compiled() {
     if has_toolkit() {
@@ -51,7 +51,7 @@ fn the_message_appears_before_slow_crates_are_compiled() {
 /// `.cargo/`.
 fn launch_without_variable(scratch: &Path, features: &[&str]) -> Output {
     Command::new(env!("CARGO"))
-        .args(["check", "--package", "launch", "--offline", "--locked", "--jobs", "2", "--manifest-path"])
+        .args(["check", "--package", "gridstride-launch", "--offline", "--locked", "--jobs", "2", "--manifest-path"])
         .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../Cargo.toml"))
         .args(features)
         .current_dir(scratch)

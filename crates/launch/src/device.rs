@@ -121,8 +121,9 @@ fn devices_that_check(checks: Checks) -> impl Iterator<Item = Device> {
 
 impl Device {
     /// Opens a device. `modules` contains the PTX of the kernels for GPUs. The driver compiles each kernel when it is
-    /// first launched, or earlier if [`load`](Self::load) or [`compile_beside`] requests it. The simulator needs no
-    /// modules.
+    /// first launched, or earlier if [`load`](Self::load), [`compile_all`](Self::compile_all) or [`compile_beside`]
+    /// requests it. The driver also compiles up to 256 kernels of [`include_ptx!`](crate::include_ptx) in the
+    /// background as soon as a GPU is opened. A launch waits for its own kernel alone. The simulator needs no modules.
     ///
     /// [`DeviceChoice::Auto`] opens GPU 0 if its architecture and driver can run every module, otherwise the simulator.
     /// [`summary`](Self::summary) says which one was opened, and why.
@@ -268,9 +269,10 @@ impl Device {
     /// In the simulator this function returns when the kernel has ended. On a GPU it returns at once, and the kernel
     /// runs after the earlier work. If the kernel fails on a GPU, a later call that waits returns the error.
     ///
-    /// The first launch of a kernel on a GPU waits until the driver has compiled that kernel, but not the other kernels
-    /// of its module. [`load`](Self::load) and [`compile_beside`] compile kernels before they are launched. A kernel
-    /// that uses a `static`, or whose PTX has debugging information, is compiled with its whole module.
+    /// The first launch of a kernel on a GPU waits until the driver has compiled that kernel, but not the others of its
+    /// module. [`load`](Self::load), [`compile_all`](Self::compile_all) and [`compile_beside`] compile kernels before
+    /// they are launched. Kernels of a module that use a `static` are compiled together, with debugging information
+    /// all.
     ///
     /// # Errors
     ///

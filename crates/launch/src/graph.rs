@@ -136,9 +136,8 @@ impl Device {
         Ok(())
     }
 
-    /// Compiles all kernels of the modules that the device was opened with, and returns when they are compiled. The
-    /// driver compiles as many kernels at the same time as the machine has cores, the kernels with the longest PTX
-    /// first.
+    /// Compiles all kernels of the modules that the device was opened with, and returns when they are compiled. As many
+    /// kernels are compiled at the same time as the machine has cores, those with the longest PTX first.
     ///
     /// The kernels of [`include_ptx!`](crate::include_ptx) are compiled in the background as soon as a GPU is opened.
     /// This function waits for them. For other modules, call it only if most of their kernels are launched.

@@ -1,5 +1,7 @@
-//! Opens devices, manages their memory, and launches and times kernels, on NVIDIA GPUs through the crate `cust` or in a
-//! simulator.
+//! Devices, buffers, timing and typed launches, on NVIDIA GPUs or in the simulator.
+//!
+//! The driver is loaded when a program opens a GPU: nothing has to be installed or set to build a program, and it also
+//! runs where there is no driver. With the feature `cust`, the crate `cust` makes the context and launches the kernels.
 //!
 //! ```
 //! use launch::{Device, DeviceChoice, LaunchConfig};
@@ -112,9 +114,8 @@
 //!
 //! # Graphs
 //!
-//! [`Device::record`] records a sequence of launches, fills and copies as a [`Graph`]. One call then launches the whole
-//! graph, which saves time if small work is repeated. A function that takes a [`Queue`] works for a device and for a
-//! graph.
+//! Small work that is repeated can be recorded once, by [`Device::record`], as a [`Graph`], which is launched as a
+//! whole.
 //!
 //! # Several devices
 //!

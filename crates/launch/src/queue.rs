@@ -20,9 +20,10 @@ use crate::ordering::{Actor, StreamWork};
 use crate::recorder::Recorder;
 use crate::stream::bytes_at;
 
-/// A queue of launches, fills and copies, which are executed in the order of the calls. The queue of a [`Device`]
-/// passes them to the device at once. The queue in [`Device::record`] records them, and the graph executes them at each
-/// of its launches. The queues in [`Device::load`] and [`Device::kernels_of`] execute nothing.
+/// A queue of launches, fills and copies, which are executed in the order of the calls. The queue of a [`Device`] or a
+/// stream ([`OwnedStream`](crate::OwnedStream), [`Stream::queue`](crate::Stream::queue)) executes them as soon as the
+/// earlier ones are done. The queue in [`Device::record`] records them, and the graph executes them at each of its
+/// launches. The queues in [`Device::load`] and [`Device::kernels_of`] execute nothing.
 ///
 /// A function that takes a queue works for a device, for a stream and for a graph:
 ///

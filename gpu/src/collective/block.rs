@@ -1,5 +1,5 @@
-//! Reduction across the threads of a block, and the combination of warp aggregates in a scan. Each warp stores one
-//! value in shared memory, where the other warps read it.
+//! Reduction, scans and broadcast across the threads of a block, and the combination of warp aggregates in a scan. The
+//! warps exchange one value each through shared memory.
 
 use cuda_std::{Element, Shared, thread, warp};
 

@@ -1,5 +1,5 @@
-//! Collectives: operations that all threads of a warp or block execute together, and values that blocks pass to each
-//! other. Several algorithms use them. The terms are CUB's.
+//! Collectives: operations of all threads of a warp or block together, and values exchanged between blocks. Several
+//! algorithms share them. Kernels of other crates may use them too (`docs/collectives.md`). The terms are CUB's.
 //!
 //! | module | contents |
 //! |---|---|

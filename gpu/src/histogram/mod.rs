@@ -6,9 +6,9 @@
 //! | [`histogram_privatised()`] | each block counts in shared memory, and adds its counts to the result once | shared memory: bins in one bank conflict |
 //! | [`histogram_replicated()`] | copies of each counter in different banks, 16-byte loads, one launch | memory |
 //!
-//! Keys are `u8` or `u32`. Bins are [`EvenBins`]: 1 to 65536 bins of equal width. The kernels ignore a key outside all
-//! bins. The first two kernels add to the counts, so the host sets the counts to 0 first. The last kernel overwrites
-//! the counts.
+//! Keys are `u8`, `u32`, or a type of another crate that converts to `u32` ([`ToKey`]). Bins are [`EvenBins`]: 1 to
+//! 65536 bins of equal width. A key outside all bins is not counted. The first two rungs add to the counts, which the
+//! host sets to 0 before. The last rung sets them itself.
 //!
 //! Counts are `u32`. They wrap if a bin has 2³² keys or more.
 //!

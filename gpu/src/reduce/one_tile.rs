@@ -40,9 +40,10 @@ pub const fn tile_elements(v: usize) -> usize {
 
 /// Combines all elements of `x` into `y[0]` in one launch, in 16-byte loads. The operator must be commutative.
 ///
-/// `V` must be the number of elements in 16 bytes. Launch a one-dimensional grid of blocks of [`ONE_TILE_BLOCK`]
-/// threads. The grid must have at least one block, and one block for every [`tile_elements`] elements. `partials` must
-/// have [`words`] elements per block except the last. They must be 0 before the launch, and the kernel leaves them 0.
+/// `V` must be the number of elements in a vector ([`vector_len`]). Launch a one-dimensional grid of blocks of
+/// [`ONE_TILE_BLOCK`] threads. The grid must have at least one block, and one block for every [`tile_elements`]
+/// elements. `partials` must have [`words`] elements per block except the last. They must be 0 before the launch, and
+/// they are 0 again after it.
 #[kernel(
     max_threads = 256,
     instances(T = [f32, i32, u32], O = [Sum, Product, Min, Max], V = [4]),
@@ -131,8 +132,7 @@ fn combine_partial_tile<T: Element, O: Operator<T>, const V: usize>(x: Global<T>
     for row in 0..LOADS {
         let vector = row as u32 * ONE_TILE_BLOCK + thread;
         if vector < vectors {
-            // SAFETY: the index is the index of a whole vector of the view, and the view starts at a multiple of 16
-            // bytes.
+            // SAFETY: the index is that of a whole vector of the view, and the view is aligned for vectors.
             rows[row] = unsafe { x.load_vec_unchecked(first / V + vector as usize) };
         }
     }

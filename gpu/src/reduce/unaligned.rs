@@ -20,9 +20,9 @@ use crate::operator::{Max, Min, Operator, Product, Sum};
 /// Combines all elements of `x` into `y[0]` in one launch, for a view that begins at any address. The operator must be
 /// commutative.
 ///
-/// `V` must be the number of elements in 16 bytes. Launch a one-dimensional grid of any size. The number of threads per
-/// block must be a power of two. `partials` must have [`words`] elements per block except the last. They must be 0
-/// before the launch, and the kernel leaves them 0.
+/// `V` must be the number of elements in a vector ([`vector_len`](crate::collective::vectors::vector_len)). Launch a
+/// one-dimensional grid of any size. The number of threads per block must be a power of two. `partials` must have
+/// [`words`] elements per block except the last. They must be 0 before the launch, and they are 0 again after it.
 #[kernel(
     max_threads = 1024,
     instances(T = [f32, i32, u32], O = [Sum, Product, Min, Max], V = [4]),

@@ -144,8 +144,8 @@ pub fn histogram<K: Key>(
 
 /// Extends [`Device`] with a histogram by the default rung, the fastest kernel.
 pub trait HistogramExt: Borrow<Device> {
-    /// Returns the number of `keys` in each bin of `bins`. Keys must be `u8` or `u32`. Keys outside all bins are not
-    /// counted.
+    /// Returns the number of `keys` in each of `bins`. Keys are `u8`, `u32`, or a type of your own ([`Key`]). Keys
+    /// outside all bins are not counted.
     ///
     /// ```
     /// # use gridstride::{histogram::Bins, prelude::*};

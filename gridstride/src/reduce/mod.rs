@@ -29,7 +29,36 @@
 //! # }
 //! ```
 //!
-//! The borrow checker rejects a run that reads its input from the buffer of the result:
+//! A type and operator of another crate need kernels, which [`gpu::instances!`] makes (`docs/library.md`). Without
+//! them, a reduction does not compile, and an empty implementation of the trait does not, either:
+//!
+//! ```compile_fail,E0277
+//! # use gridstride::prelude::*;
+//! # #[derive(Clone, Copy)]
+//! # struct First;
+//! # impl Operator<u64> for First {
+//! #     const IDENTITY: u64 = 0;
+//! #     const COMMUTATIVE: bool = false;
+//! #     fn combine(a: u64, b: u64) -> u64 { if a == 0 { b } else { a } }
+//! # }
+//! # fn first(device: &Device, x: &[u64]) -> Result<u64, AlgorithmError> {
+//! device.reduce(x, First) // does not compile: add `gpu::instances!(u64 by First: reduce);`
+//! # }
+//! ```
+//!
+//! ```compile_fail,E0046
+//! # use gridstride::prelude::*;
+//! # #[derive(Clone, Copy)]
+//! # struct First;
+//! # impl Operator<u64> for First {
+//! #     const IDENTITY: u64 = 0;
+//! #     const COMMUTATIVE: bool = false;
+//! #     fn combine(a: u64, b: u64) -> u64 { if a == 0 { b } else { a } }
+//! # }
+//! impl gridstride::reduce::ReduceElement<First> for u64 {} // does not compile: the kernels are missing
+//! ```
+//!
+//! The borrow checker rejects a run whose input lies in the memory of the result:
 //!
 //! ```compile_fail,E0499
 //! # use gpu::operator::Sum;

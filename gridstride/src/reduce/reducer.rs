@@ -73,7 +73,7 @@ impl<T: ReduceElement<O>, O: Operator<T>> Reducer<T, O> {
         Ok(result)
     }
 
-    /// Does the same as [`run`](Self::run) on `queue`: the queue of the device, or a graph that is being recorded.
+    /// Like [`run`](Self::run), but on `queue`, the queue of a device, a stream or a graph that is being recorded.
     ///
     /// # Errors
     /// Returns the errors of [`run`](Self::run).

@@ -221,7 +221,7 @@ impl<T: ScanElement<O>, O: Operator<T>> Scanner<T, O> {
         device.record((self, x, y), |queue, (scanner, x, y)| scanner.scan_in(queue, kind, x, y))
     }
 
-    /// Does the same as [`scan`](Self::scan) on `queue`: the queue of the device, or a graph that is being recorded.
+    /// Like [`scan`](Self::scan), but on `queue`, the queue of a device, a stream or a graph that is being recorded.
     ///
     /// # Errors
     /// Returns the errors of [`scan`](Self::scan).

@@ -20,8 +20,8 @@ const RESERVED_BYTES: u32 = 1024;
 
 /// Returns the rung that runs by default for `len` elements of `T` on `device`, with any operator.
 ///
-/// Returns [`Pipelined`](ScanRung::Pipelined) for many elements on a GPU on which two blocks of the pipelined kernel
-/// fit on a multiprocessor, such as GPUs of compute capability 9.0 and 10.0. Otherwise returns
+/// Returns [`Pipelined`](ScanRung::Pipelined) for many elements of 4, 8 or 16 bytes on a GPU whose multiprocessors each
+/// hold two blocks of the pipelined kernel, such as GPUs of compute capability 9.0 and 10.0. Otherwise returns
 /// [`LookBack`](ScanRung::LookBack).
 pub fn default_rung<T: Element>(device: &Device, len: usize) -> ScanRung {
     let bytes = len.saturating_mul(size_of::<T>());

@@ -17,7 +17,7 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-const TOP: [&str; 6] = [".gitignore", "Cargo.toml", "build.rs", "ci.sh", "kernels", "src"];
+const TOP: [&str; 7] = [".cargo", ".gitignore", "Cargo.toml", "build.rs", "ci.sh", "kernels", "src"];
 
 #[test]
 fn a_project_is_made_and_the_next_steps_are_said() {

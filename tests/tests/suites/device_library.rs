@@ -276,7 +276,7 @@ fn instances_know_their_family() {
     assert!(names.contains(&"combine_block_i64_max_3") && names.contains(&"combine_block_affine_compose_2"));
     let info = <kernels::combine_block<f32, Sum, 1> as Kernel>::INFO;
     assert_eq!((info.name, info.max_threads), ("combine_block_f32_sum_1", Some(64)));
-    assert!(info.summary.starts_with("Writes the elements of block"), "{}", info.summary);
+    assert!(info.summary.starts_with("Combines the elements of block"), "{}", info.summary);
 }
 
 #[test]

@@ -62,7 +62,7 @@ fn a_reductions_graph_gives_what_the_reduction_does() {
     }
 }
 
-/// Records every rung of every algorithm in a graph, and compares the graph's result with the reference.
+/// Compares every rung of every algorithm with the reference: in a stream, and recorded in a graph.
 #[test]
 fn every_rung_of_every_algorithm_is_recorded_in_a_graph() {
     for device in devices() {

@@ -1,5 +1,7 @@
 //! Tests remedies that offer alternatives. Each alternative must cure a kernel for which it is meant.
 
+use core::sync::atomic::{AtomicU32, Ordering};
+
 use cuda_std::{GlobalMut, fence, kernel, shared_array, thread};
 use launch::{Device, LaunchConfig};
 use simt::Remedy;
@@ -218,6 +220,24 @@ fn begun_in_a_block(y: GlobalMut<u32>, cure: u32) {
 fn a_barrier_after_the_first_write() {
     assert_cured_or(None, Remedy::BlockBarrier, &[37], |device, is_faulty| {
         filled!(device, LaunchConfig::new(1, 64), 1, |y| begun_in_a_block(y, cured_by(BARRIER, is_faulty)))
+    });
+}
+
+/// A kernel in which all threads add 1 to an element, by an atomic that is made from a mutable borrow or from a raw
+/// pointer.
+#[kernel]
+fn counts_by_borrows(y: GlobalMut<u32>, cure: u32) {
+    // SAFETY: none for the faulty variant, whose borrows exist at the same time. The other one makes no reference.
+    let elements = unsafe { y.as_mut_slice() };
+    let counter = if cure == ATOMIC { &raw mut elements[0] } else { &mut elements[0] };
+    // SAFETY: the element is aligned, and in the cured variant all accesses are atomic.
+    unsafe { AtomicU32::from_ptr(counter) }.fetch_add(1, Ordering::Relaxed);
+}
+
+#[test]
+fn a_raw_pointer_instead_of_a_borrow() {
+    assert_cured(Remedy::NoBorrow, &[64], |device, is_faulty| {
+        filled!(device, LaunchConfig::new(2, 32), 1, |y| counts_by_borrows(y, cured_by(ATOMIC, is_faulty)))
     });
 }
 

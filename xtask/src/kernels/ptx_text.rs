@@ -42,6 +42,16 @@ const EXCEPTIONS: &[Exception] = &[
         reason: "the last of the last warp's six steps has no barrier, and the strides are constants",
     },
     Exception {
+        kernels: "reduce_grid_stride_*",
+        barriers: Barriers { block: 2, warp: 0 },
+        reason: "the macro that combines the blocks' results has the second barrier",
+    },
+    Exception {
+        kernels: "reduce_unaligned_*",
+        barriers: Barriers { block: 2, warp: 0 },
+        reason: "the macro that combines the blocks' results has the second barrier",
+    },
+    Exception {
         kernels: "life_streaming_6_*",
         barriers: Barriers { block: 0, warp: 6 },
         reason: "the PTX has both rounds that fill the pipeline, and the source has one",

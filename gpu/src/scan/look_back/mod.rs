@@ -44,12 +44,11 @@ pub const LINE: usize = 128;
 
 /// Writes the scan of `x` to `y` in one pass with decoupled look-back.
 ///
-/// `V` must be the number of elements in 16 bytes. `exclusive` must be 0 for the inclusive scan and 1 for the exclusive
-/// scan. `y` must be as long as `x`. Launch one block of [`THREADS`] threads per tile of [`tile_elements`] elements.
-/// Each thread loads `chunks` vectors, where `chunks` is 1 to [`CHUNKS`]. `states` must have
-/// [`state_words`](super::state_words) elements, zero before the first launch. Between launches the host must not
-/// change these elements. Launches with the same `states` must have the same number of tiles and run one after the
-/// other.
+/// `V` must be the number of elements in a vector ([`vector_len`](crate::collective::vectors::vector_len)). `exclusive`
+/// must be 0 for the inclusive scan and 1 for the exclusive scan. `y` must be as long as `x`. Launch one block of
+/// [`THREADS`] threads per tile of [`tile_elements`]. Each thread loads `chunks` vectors, 1 to [`CHUNKS`]. `states`
+/// must have [`state_words`](super::state_words) elements, zero before the first launch. Between launches the host must
+/// not change them. Launches with the same `states` must have the same number of tiles and run one after the other.
 #[kernel(
     max_threads = 256,
     instances(T = [f32, i32, u32], O = [Sum, Product, Min, Max], V = [4]),

@@ -80,7 +80,8 @@ pub enum Workers<'g> {
 /// # use multi::ranks::alone;
 /// let group = launch::Group::open(&"sim:3".parse()?, gridstride::MODULES)?;
 /// let spec = BoardSpec { width: 100, height: 70, rule: Rule::LIFE, topology: Topology::TORUS, from: 0 };
-/// let mut life = Bands::soup(&alone(), Workers::Kernels(&group, None), spec, 0.25, 7)?;
+/// let ranks = alone();
+/// let mut life = Bands::soup(&ranks, Workers::Kernels(&group, None), spec, 0.25, 7)?;
 /// life.advance(100)?;
 /// println!("{} cells are alive", life.population()?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
