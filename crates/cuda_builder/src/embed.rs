@@ -13,7 +13,7 @@ use crate::files;
 use crate::machine_code;
 use crate::package::Package;
 use crate::postprocess::{Fallback, entry_name};
-use crate::sources::Kernels;
+use crate::sources::{Kernels, mentions};
 use crate::std_floats;
 
 impl CudaBuilder {
@@ -60,7 +60,8 @@ impl CudaBuilder {
         let (cargo, rustc) = (variable("CARGO")?, variable("RUSTC")?);
         let package =
             Package::read(&Package::manifest(&self.krate)?, Path::new(&cargo), Path::new(&rustc), &self.options)?;
-        for call in std_floats::calls(&package.library.files()) {
+        let files = package.library.files();
+        for call in std_floats::calls(&files) {
             println!("cargo::warning={call}");
         }
         let kernels = package.kernels();
@@ -80,7 +81,10 @@ impl CudaBuilder {
         };
         if let Some(image) = images.first() {
             for (found, kernels) in package.libraries.iter().zip(&kernels[1..]) {
-                if let Some(warning) = unused(&found.library.name, kernels, &image.ptx, library) {
+                // A crate that uses a library for other things, such as a macro, may want none of its kernels.
+                if !mentions(&files, &found.library.name)
+                    && let Some(warning) = unused(&found.library.name, kernels, &image.ptx, library)
+                {
                     println!("cargo::warning={warning}");
                 }
             }
@@ -224,6 +228,9 @@ mod tests {
         assert!(warning.contains("such as `a`") && warning.contains("write `pub use library;` in `mine`"), "{warning}");
         assert_eq!(unused("library", &kernels, ".visible .entry b(\n", "mine"), None);
         assert_eq!(unused("library", &Kernels::default(), "", "mine"), None);
+        let syntax = syn::parse_quote!(library::instances!(Mine: reduce););
+        let files = [SourceFile { path: PathBuf::new(), syntax }];
+        assert!(mentions(&files, "library") && !mentions(&files, "Mine"));
     }
 
     fn fallback(part: &str, arch: Arch) -> Fallback {

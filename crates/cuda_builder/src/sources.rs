@@ -65,6 +65,19 @@ impl fmt::Display for Site {
     }
 }
 
+/// Returns true if the code in `files` contains the identifier `name`, outside the arguments of macros.
+pub(crate) fn mentions(files: &[SourceFile], name: &str) -> bool {
+    struct Mentions<'n>(&'n str, bool);
+    impl<'ast> Visit<'ast> for Mentions<'_> {
+        fn visit_ident(&mut self, ident: &'ast syn::Ident) {
+            self.1 |= ident == self.0;
+        }
+    }
+    let mut search = Mentions(name, false);
+    files.iter().for_each(|file| search.visit_file(&file.syntax));
+    search.1
+}
+
 /// The kernels of a crate that are not generic, so that their entries have the kernels' names, and the places that do
 /// not compile to PTX.
 #[derive(Default)]
