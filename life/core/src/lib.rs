@@ -51,7 +51,7 @@ pub const MODULES: &[PtxModule] = &{
 };
 
 /// Opens a device with the kernels of Life and of the library. The device is a GPU if there is one, and the simulator
-/// otherwise.
+/// otherwise, which a line on standard error then says, with the reason.
 ///
 /// # Errors
 /// Returns no error at present, because the simulator can always be opened.
