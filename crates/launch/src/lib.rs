@@ -272,6 +272,7 @@ mod mapped;
 mod memory;
 mod module;
 mod open_stream;
+mod opening;
 mod operation;
 mod ordering;
 mod owned_stream;
