@@ -2,11 +2,14 @@
 //!
 //! # Design
 //!
-//! Every build makes these three choices:
+//! Every build makes these four choices:
 //!
 //! - `panic = immediate-abort`: a panic becomes a `trap`.
 //! - No jump threading on MIR. Rust's pass may duplicate a barrier, which is wrong (rust-lang/rust#137086); LLVM's pass
 //!   does not. Without Rust's pass the bytewise Life kernel is also a fifth faster.
+//! - Every function is convergent: LLVM then neither duplicates nor moves a call of it across a branch. From 1.96 on
+//!   rustc says so itself (rust-lang/rust#153995). Under an older rustc, LLVM duplicated the call of a function with
+//!   shuffles and a barrier before it inlined the function: a reduction of an own type never ended on a GPU.
 //! - Flags that choose instructions are passed only to the last compilation, which generates the code of all crates.
 //!   Every project can therefore share one compiled `core`.
 //!
@@ -242,6 +245,9 @@ impl Invocation<'_> {
         // MIR jump threading may duplicate a barrier, which is wrong (rust-lang/rust#137086). LLVM's own jump threading
         // does not.
         flags.push("-Zmir-enable-passes=-JumpThreading".into());
+        if !self.toolchain.marks_functions_convergent() {
+            flags.push("-Cllvm-args=-force-attribute=convergent".into());
+        }
         // These are the defaults of optimised crates. They are also set for `core`, which `profile` does not optimise:
         // its functions are then inlined into kernels in the same form.
         flags.extend(["-Zmir-opt-level=2".into(), "-Zinline-mir=yes".into()]);

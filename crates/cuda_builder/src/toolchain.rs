@@ -62,6 +62,11 @@ impl Toolchain {
         &self.version
     }
 
+    /// Returns true if the compiler marks every function of a GPU's target as convergent, as it does from 1.96 on.
+    pub(crate) fn marks_functions_convergent(&self) -> bool {
+        marks_functions_convergent(&self.version)
+    }
+
     /// Returns the folder of the standard library's sources.
     pub(crate) fn library_source(&self) -> PathBuf {
         library_source(&self.sysroot)
@@ -124,6 +129,18 @@ impl Toolchain {
         trial.args(["-Zunstable-options", "-Cpanic=immediate-abort", "--print", "cfg", "--target", TARGET]);
         answer(&mut trial).map_err(|e| rejected(format!("it has no `-Cpanic=immediate-abort`: {e}"), None))?;
         Ok(Toolchain { rustc: resolved, cargo, sysroot, version })
+    }
+}
+
+/// Returns true if the compiler with this full version marks functions as convergent. A nightly of 1.96 may be older than
+/// the change. A version that does not parse counts as old: the flag for old compilers does no harm to new ones.
+fn marks_functions_convergent(version: &str) -> bool {
+    let Some(number) = version.split_whitespace().nth(1) else { return false };
+    let mut parts = number.split('.').map(|part| part.parse::<u32>());
+    match (parts.next(), parts.next()) {
+        (Some(Ok(1)), Some(Ok(96))) => !number.contains('-'),
+        (Some(Ok(major)), Some(Ok(minor))) => (major, minor) > (1, 96),
+        _ => false,
     }
 }
 
@@ -273,6 +290,20 @@ mod tests {
         );
         assert_eq!(version_of("gcc 12.2\n"), None);
         assert_eq!(version_of(""), None);
+    }
+
+    #[test]
+    fn functions_are_convergent_from_1_96_on() {
+        for version in
+            ["rustc 1.96.0 (ac68faa20 2026-05-25), LLVM 22.1.8", "rustc 1.97.0-nightly (e50aa6fba 2026-05-19)"]
+        {
+            assert!(marks_functions_convergent(version), "{version}");
+        }
+        for version in
+            ["rustc 1.95.0 (59807616e 2026-04-14), LLVM 22.1.2", "rustc 1.96.0-nightly (a 2026-03-01)", "gcc"]
+        {
+            assert!(!marks_functions_convergent(version), "{version}");
+        }
     }
 
     #[test]

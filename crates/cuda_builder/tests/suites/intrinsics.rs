@@ -91,6 +91,7 @@ fn intrinsics_are_instructions() {
         assert!(ptx.contains(instruction), "no `{instruction}`:\n{ptx}");
     }
     contains_messages_and_no_other_calls(&ptx);
+    no_barrier_is_duplicated(&ptx);
 }
 
 /// Checks the same kernels, built by `build`, for the oldest GPUs: their PTX has no later instructions.
@@ -104,6 +105,15 @@ pub fn older_instructions_serve(build: CudaBuilder) {
         assert!(!ptx.contains(instruction), "`{instruction}` for sm_70:\n{ptx}");
     }
     contains_messages_and_no_other_calls(&ptx);
+}
+
+/// Checks that the kernel `first_plus_base` has one shuffle and one barrier, as its source has. rustc marks functions as
+/// convergent from 1.96 on; for an older rustc, the builder does.
+fn no_barrier_is_duplicated(ptx: &str) {
+    let kernel = ptx.split_once(".entry first_plus_base(").expect("the kernel is in the module").1;
+    let kernel = kernel.split("\n}").next().unwrap_or(kernel);
+    let count = |instruction: &str| kernel.matches(instruction).count();
+    assert_eq!((count("shfl.sync"), count("bar.sync")), (1, 1), "{kernel}");
 }
 
 /// Builds and assembles a module, and returns its text and its fallbacks.
