@@ -21,6 +21,11 @@ pub trait Operator<T>: Copy + Send + Sync + 'static {
     /// True if GPUs have a single instruction that combines three operands.
     const IS_TERNARY: bool = false;
 
+    /// True if [`combine`](Self::combine) takes so few instructions that LLVM unrolls loops which call it, as for the
+    /// library's own pairs. If it is false, the kernels unroll such loops themselves.
+    #[doc(hidden)]
+    const IS_SHORT: bool = false;
+
     /// Returns `a` combined with `b`, in this order.
     fn combine(a: T, b: T) -> T;
 }
@@ -32,6 +37,7 @@ pub struct Reversed<O>(PhantomData<O>);
 impl<T, O: Operator<T>> Operator<T> for Reversed<O> {
     const IDENTITY: T = O::IDENTITY;
     const COMMUTATIVE: bool = O::COMMUTATIVE;
+    const IS_SHORT: bool = O::IS_SHORT;
     #[inline(always)]
     fn combine(a: T, b: T) -> T {
         O::combine(b, a)
@@ -64,6 +70,7 @@ macro_rules! operators {
         impl Operator<$type> for $operator {
             const IDENTITY: $type = $identity;
             const COMMUTATIVE: bool = true;
+            const IS_SHORT: bool = true;
             $(const $flag: bool = true;)?
             #[inline(always)]
             fn combine(a: $type, b: $type) -> $type {
@@ -131,6 +138,7 @@ pub struct Compose;
 impl Operator<Affine> for Compose {
     const IDENTITY: Affine = Affine { factor: 1, offset: 0 };
     const COMMUTATIVE: bool = false;
+    const IS_SHORT: bool = true;
     #[inline(always)]
     fn combine(a: Affine, b: Affine) -> Affine {
         Affine { factor: b.factor.wrapping_mul(a.factor), offset: b.apply(a.offset) }

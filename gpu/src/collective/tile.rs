@@ -12,7 +12,7 @@
 #![allow(clippy::needless_range_loop, reason = "an iterator over an array puts it into local memory")]
 
 use cuda_std::warp::Shuffle;
-use cuda_std::{Element, Global, GlobalMut, opaque, warp};
+use cuda_std::{Element, Global, GlobalMut, opaque, unroll, warp};
 
 use super::LANES;
 use super::warp::RowReduce;
@@ -22,7 +22,21 @@ use crate::operator::Operator;
 /// The items of one thread: one vector of each chunk.
 pub type Items<T, const V: usize, const C: usize> = [[T; V]; C];
 
-// The loops over the chunks have small bodies, so LLVM unrolls them and the items stay in registers.
+// The items stay in registers only if LLVM unrolls the loops over the chunks. It does so if their bodies are small.
+
+/// Repeats the body for each chunk: as a loop if LLVM unrolls it for the operator `$O`, otherwise as separate code.
+macro_rules! for_chunks {
+    ($O:ident; $chunk:ident in $count:expr => $body:block) => {
+        if $O::IS_SHORT {
+            for $chunk in 0..$count $body
+        } else {
+            unroll!(CHUNK in $count => {
+                let $chunk = CHUNK;
+                $body
+            });
+        }
+    };
+}
 
 /// Loads the calling thread's items of a tile from `x` and returns them. Loads the first `chunks` chunks only. `first`
 /// is the index of the thread's first vector in `x`. Items beyond the end of `x`, and items of later chunks, are set to
@@ -93,9 +107,9 @@ pub fn scan_vectors<T: Element, O: Operator<T>, const V: usize, const C: usize>(
 #[inline(always)]
 pub fn warp_aggregate<T: Element, O: Operator<T>, const V: usize, const C: usize>(items: &Items<T, V, C>) -> T {
     let mut rows = RowReduce::<T, O>::new(warp::SIZE);
-    for chunk in 0..C {
+    for_chunks!(O; chunk in C => {
         rows.append(items[chunk][V - 1]);
-    }
+    });
     rows.aggregate()
 }
 
@@ -115,19 +129,19 @@ pub fn warp_scan<T: Element, O: Operator<T>, const V: usize, const C: usize>(
     // handles all chunks, so that their shuffles overlap.
     let mut distance = 1;
     while distance < warp::SIZE {
-        for chunk in 0..C {
+        for_chunks!(O; chunk in C => {
             let last = items[chunk][V - 1];
             let earlier = shuffle_up(last, distance);
             if lane >= distance {
                 items[chunk][V - 1] = O::combine(earlier, last);
             }
-        }
+        });
         distance *= 2;
     }
     // Combines all items with the carry, the aggregate of the earlier chunks. Also combines the elements of each vector
     // except the last with the aggregate of the earlier lanes.
     let mut carry = O::IDENTITY;
-    for chunk in 0..C {
+    for_chunks!(O; chunk in C => {
         let last = items[chunk][V - 1];
         let earlier = shuffle_up(last, 1);
         let total = shuffle_idx(last, warp::SIZE - 1);
@@ -149,7 +163,7 @@ pub fn warp_scan<T: Element, O: Operator<T>, const V: usize, const C: usize>(
             items[chunk] = items[chunk].map(|item| settled::<T, O>(item, zero));
         }
         carry = O::combine(carry, total);
-    }
+    });
 }
 
 /// Returns `item` unchanged, in a form that ptxas does not merge with later additions. `zero` must be 0, in a way that

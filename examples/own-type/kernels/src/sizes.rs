@@ -230,6 +230,29 @@ pub struct Single(pub f32);
 #[repr(transparent)]
 pub struct Double(pub f64);
 
+/// The map `x ↦ factor·x + offset`, as the library's `Affine`.
+#[derive(Clone, Copy, PartialEq, Debug, Default, DeviceCopy)]
+#[repr(C)]
+pub struct Line {
+    pub factor: u32,
+    pub offset: u32,
+}
+
+// SAFETY: the fields are numbers, and all-zero bits are numbers.
+unsafe impl Zeroable for Line {}
+// SAFETY: the fields are two `u32` without padding, and any bits are a valid `u32`.
+unsafe impl Pod for Line {}
+
+impl Operator<Line> for Then {
+    const IDENTITY: Line = Line { factor: 1, offset: 0 };
+    const COMMUTATIVE: bool = false;
+
+    fn combine(a: Line, b: Line) -> Line {
+        let offset = b.factor.wrapping_mul(a.offset).wrapping_add(b.offset);
+        Line { factor: b.factor.wrapping_mul(a.factor), offset }
+    }
+}
+
 macro_rules! numbers {
     ($($type:ident)*) => {$(
         // SAFETY: the field is a number, and all-zero bits are a number.
@@ -252,3 +275,4 @@ numbers! { Single Double }
 
 gpu::instances!(Single by Sum: reduce, scan);
 gpu::instances!(Double by Sum: reduce, scan);
+gpu::instances!(Line by Then: reduce, scan);

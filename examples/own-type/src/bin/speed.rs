@@ -5,7 +5,7 @@ use std::time::Instant;
 use gridstride::prelude::*;
 use gridstride::reduce::{ReduceElement, Reducer, default_rung};
 use gridstride::scan::{self, ScanElement, ScanKind, Scanner};
-use own_type_kernels::sizes::{Bytes8, Bytes12, Bytes24, Bytes64, Double, Single, Then};
+use own_type_kernels::sizes::{Bytes8, Bytes12, Bytes24, Bytes64, Double, Line, Single, Then};
 
 /// The number of measurements whose median is printed.
 const ROUNDS: usize = 41;
@@ -20,10 +20,12 @@ fn main() -> Result<(), AlgorithmError> {
     for &n in sizes {
         compare(&device, "sum of f32", n, reducing::<f32, Sum>, reducing::<Single, Sum>)?;
         compare(&device, "sum of f64", n, reducing::<f64, Sum>, reducing::<Double, Sum>)?;
-        compare(&device, "composition of 8 bytes", n, reducing::<Affine, Compose>, reducing::<Bytes8, Then>)?;
+        compare(&device, "composition of maps", n, reducing::<Affine, Compose>, reducing::<Line, Then>)?;
+        compare(&device, "the same by arrays", n, reducing::<Affine, Compose>, reducing::<Bytes8, Then>)?;
         compare(&device, "prefix sums of f32", n, scanning::<f32, Sum>, scanning::<Single, Sum>)?;
         compare(&device, "prefix sums of f64", n, scanning::<f64, Sum>, scanning::<Double, Sum>)?;
-        compare(&device, "compositions of 8 bytes", n, scanning::<Affine, Compose>, scanning::<Bytes8, Then>)?;
+        compare(&device, "compositions of maps", n, scanning::<Affine, Compose>, scanning::<Line, Then>)?;
+        compare(&device, "the same by arrays", n, scanning::<Affine, Compose>, scanning::<Bytes8, Then>)?;
     }
     // Of sizes that the library has no instance for: the bytes read per second.
     for &n in sizes {
