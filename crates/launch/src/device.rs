@@ -106,8 +106,8 @@ impl Device {
         }
     }
 
-    /// Returns the reason why [`DeviceChoice::Auto`] opened the simulator instead of a GPU, such as "no GPU:
-    /// libcuda.so.1 not found".
+    /// Returns the reason why [`DeviceChoice::Auto`](crate::DeviceChoice::Auto) opened the simulator instead of a GPU,
+    /// such as "no GPU: libcuda.so.1 not found".
     pub fn why_no_gpu(&self) -> Option<&str> {
         self.0.note.as_deref()
     }
@@ -155,9 +155,9 @@ impl Device {
     /// runs after the earlier work. If the kernel fails on a GPU, a later call that waits returns the error.
     ///
     /// The first launch of a kernel on a GPU waits until the driver has compiled that kernel, but not the others of its
-    /// module. [`load`](Self::load), [`compile_all`](Self::compile_all) and [`compile_beside`] compile kernels before
-    /// they are launched. Kernels of a module that use a `static` are compiled together, with debugging information
-    /// all.
+    /// module. [`load`](Self::load), [`compile_all`](Self::compile_all) and [`compile_beside`](crate::compile_beside)
+    /// compile kernels before they are launched. Kernels of a module that use a `static` are compiled together, with
+    /// debugging information all.
     ///
     /// # Errors
     ///
