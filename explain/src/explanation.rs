@@ -6,7 +6,6 @@ use crate::figures::KernelFigures;
 use crate::gpus::Gpu;
 use crate::problem::Problem;
 use crate::summary::Summary;
-use crate::{html, text};
 
 /// The figures of several rungs for a GPU.
 #[derive(Serialize, Debug)]
@@ -92,16 +91,5 @@ impl Explanation {
     /// Returns true if all rungs computed the same problem.
     pub fn has_one_problem(&self) -> bool {
         self.rungs.windows(2).all(|pair| pair[0].problem == pair[1].problem)
-    }
-
-    /// Returns the explanation as text for a terminal. Sentences are broken into lines of at most `columns` columns;
-    /// tables and source lines are not broken.
-    pub fn text(&self, columns: usize) -> String {
-        text::of(self, columns)
-    }
-
-    /// Returns the explanation as one self-contained HTML page, for a screen of any width, light or dark.
-    pub fn html(&self) -> String {
-        html::page(self)
     }
 }

@@ -121,13 +121,13 @@ pub fn of_branch(branch: &BranchSite) -> String {
         0.0 if branch.taken == branch.lanes => "every lane takes it".into(),
         0.0 => format!("every warp goes one way, {} of the lanes take it: no warp is split", short_percent(taken)),
         share if share > NEARLY_ALL => format!(
-            "in every warp some lanes take it and some do not: each way runs while the lanes of the other one wait; {} of \
-             the lanes take it",
+            "in every warp some lanes take it and some do not: each way runs while the lanes of the other one wait; {} \
+             of the lanes take it",
             short_percent(taken)
         ),
         share => format!(
-            "{} of the warps that come here are split: each way runs while the lanes of the other one wait; {} of the lanes \
-             take it",
+            "{} of the warps that come here are split: each way runs while the lanes of the other one wait; {} of the \
+             lanes take it",
             short_percent(share),
             short_percent(taken)
         ),

@@ -13,36 +13,39 @@ use crate::summary::Summary;
 /// The largest number of launch shapes that the text lists per kernel.
 const LISTED: usize = 3;
 
-/// Returns the whole explanation as text, with sentences broken into lines of at most `columns` columns.
-pub fn of(explanation: &Explanation, columns: usize) -> String {
-    let Explanation { subject, gpu, rungs, left_out, notes } = explanation;
-    let mut text = wrapped(&format!("{subject} on {gpu}"), 2, columns);
-    text.push('\n');
-    if explanation.has_one_problem()
-        && let Some(rung) = rungs.first()
-    {
-        let _ = writeln!(text, "{}", rung.problem);
-    }
-    if rungs.len() > 1 {
-        let _ = write!(text, "\n{}\n\n", comparison(rungs));
-        let width = rungs.iter().map(|rung| rung.names.rung.len()).max().unwrap_or(0);
-        for rung in rungs {
-            let Some(change) = &rung.change else { continue };
-            text.push_str(&wrapped(&format!("{:width$}  {change}", rung.names.rung), width + 2, columns));
-            text.push('\n');
-        }
-    }
-    for rung in rungs {
+impl Explanation {
+    /// Returns the explanation as text for a terminal. Sentences are broken into lines of at most `columns` columns;
+    /// tables and source lines are not broken.
+    pub fn text(&self, columns: usize) -> String {
+        let Self { subject, gpu, rungs, left_out, notes } = self;
+        let mut text = wrapped(&format!("{subject} on {gpu}"), 2, columns);
         text.push('\n');
-        add_rung(&mut text, rung, explanation, columns);
+        if self.has_one_problem()
+            && let Some(rung) = rungs.first()
+        {
+            let _ = writeln!(text, "{}", rung.problem);
+        }
+        if rungs.len() > 1 {
+            let _ = write!(text, "\n{}\n\n", comparison(rungs));
+            let width = rungs.iter().map(|rung| rung.names.rung.len()).max().unwrap_or(0);
+            for rung in rungs {
+                let Some(change) = &rung.change else { continue };
+                text.push_str(&wrapped(&format!("{:width$}  {change}", rung.names.rung), width + 2, columns));
+                text.push('\n');
+            }
+        }
+        for rung in rungs {
+            text.push('\n');
+            add_rung(&mut text, rung, self, columns);
+        }
+        for reason in left_out {
+            let _ = write!(text, "\n{}\n", wrapped(&format!("left out: {reason}"), 2, columns));
+        }
+        for note in notes {
+            let _ = write!(text, "\n{}\n", wrapped(note, 2, columns));
+        }
+        text
     }
-    for reason in left_out {
-        let _ = write!(text, "\n{}\n", wrapped(&format!("left out: {reason}"), 2, columns));
-    }
-    for note in notes {
-        let _ = write!(text, "\n{}\n", wrapped(note, 2, columns));
-    }
-    text
 }
 
 /// Returns the table that compares the rungs.
@@ -66,8 +69,9 @@ fn comparison(rungs: &[RungFigures]) -> String {
     let heading =
         ["kernel", "loads use", "stores use", "ways", "must move", "moves", "global", "shared", "split", "occupancy"];
     format!(
-        "{}\nloads use, stores use: share of the moved bytes of global memory; ways: factor of bank conflicts; must move,\n\
-         moves, global, shared: bytes and times of memory per element; split: share of branches that split a warp",
+        "{}\nloads use, stores use: share of the moved bytes of global memory; ways: factor of bank conflicts; must \
+         move,\nmoves, global, shared: bytes and times of memory per element; split: share of branches that split a \
+         warp",
         table(heading, rows).to_string().lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
     )
 }

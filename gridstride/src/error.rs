@@ -3,7 +3,7 @@
 use cuda_std::UnknownRung;
 use thiserror::Error;
 
-use crate::histogram::BinsError;
+use crate::histogram::bins_error::BinsError;
 
 /// The error that an algorithm returns. `Debug` prints the same text as `Display`, because `main` and `unwrap` use
 /// `Debug`.

@@ -79,7 +79,11 @@ pub struct BenchOptions {
     n: Option<usize>,
 
     /// Show the file that --json wrote, and measure nothing
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["algorithms", "quick", "json", "peers", "device", "seed", "n"])]
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with_all = ["algorithms", "quick", "json", "peers", "device", "seed", "n"]
+    )]
     from: Option<PathBuf>,
 
     #[command(flatten)]

@@ -253,8 +253,8 @@ impl Scaling {
         });
         let heading = ["work", "scaling", "members", "size", "median", "rate", "speed-up", "efficiency", "runs"];
         let mut text = format!(
-            "scaling on {} × {}, {} process{}, {}\nmedians by the host's clock, from the moment when all are ready until the last \
-             is done\n{}\n",
+            "scaling on {} × {}, {} process{}, {}\nmedians by the host's clock, from the moment when all \
+             are ready until the last is done\n{}\n",
             self.members,
             self.device,
             self.ranks,

@@ -136,9 +136,9 @@ fn next_steps(folder: &Path) -> String {
     let enter = if folder == Path::new(".") { String::new() } else { format!("    cd {}\n", folder.display()) };
     format!(
         "made a project in {}; next:\n\n{enter}    cargo test               # the kernel in the simulator, against a \
-         reference; needs no GPU\n    cargo run                # the program, on a GPU where there is one\n    cargo run \
-         -- explain     # what a GPU's memory does for the kernel, line by line; also: check, bench\n\nThe kernel is \
-         in kernels/src/lib.rs, the program and its tests are in src/main.rs. ci.sh is what CI runs.\n",
+         reference; needs no GPU\n    cargo run                # the program, on a GPU where there is one\n    cargo \
+         run -- explain     # what a GPU's memory does for the kernel, line by line; also: check, bench\n\n\
+         The kernel is in kernels/src/lib.rs, the program and its tests are in src/main.rs. ci.sh is what CI runs.\n",
         folder.display()
     )
 }

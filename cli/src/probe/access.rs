@@ -206,8 +206,8 @@ impl Summary {
     fn text(&self) -> String {
         let [single, double] = [4, 8].map(|bytes| Bytes(2 * bytes * self.n as u64));
         let mut text = format!(
-            "access on {}: {} elements read and written, {single} of f32 or {double} of f64; GB/s of 10⁹ bytes of these \
-             elements, medians\n",
+            "access on {}: {} elements read and written, {single} of f32 or {double} of f64; GB/s of 10⁹ bytes of \
+             these elements, medians\n",
             self.device,
             report::grouped(self.n as u64)
         );

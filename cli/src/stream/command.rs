@@ -111,8 +111,8 @@ impl StreamOptions {
         let device = options.measure.device.open_one()?;
         if device.is_simulated() {
             return Err(UsageError(
-                "the command stream measures copies between host and GPU, and the simulator has none: use --device gpu on a \
-                 machine with an NVIDIA GPU"
+                "the command stream measures copies between host and GPU, and the simulator has none: use --device gpu \
+                 on a machine with an NVIDIA GPU"
                     .to_owned(),
             )
             .into());

@@ -209,8 +209,8 @@ impl Report {
             "error of allowed",
         ];
         format!(
-            "saxpy on data of the host, f32, n = {}, on {}: {} over the link\nthe link copies page-locked memory at {:.1} GB/s \
-             to the device and {:.1} GB/s back, and both at once at {:.1} GB/s\n{}",
+            "saxpy on data of the host, f32, n = {}, on {}: {} over the link\nthe link copies page-locked memory at \
+             {:.1} GB/s to the device and {:.1} GB/s back, and both at once at {:.1} GB/s\n{}",
             self.n,
             self.device,
             Bytes(self.bytes),

@@ -246,7 +246,11 @@ mod tests {
                 "targets": [{"kind": ["lib"], "name": name, "src_path": root}],
             })
         };
-        let dependency = |name: &str, kind: Value| serde_json::json!({"name": name.replace('-', "_"), "pkg": name, "dep_kinds": [{"kind": kind}]});
+        let dependency = |name: &str, kind: Value| {
+            serde_json::json!({
+                "name": name.replace('-', "_"), "pkg": name, "dep_kinds": [{"kind": kind}],
+            })
+        };
         let normal = |name: &str| dependency(name, Value::Null);
         let packages = ["mine", "direct", "deep", "plain", "of-tests", "cuda_std"].map(package);
         let metadata = serde_json::json!({

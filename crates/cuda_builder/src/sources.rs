@@ -114,8 +114,8 @@ impl Kernels {
         for (name, site) in crates.iter().flat_map(|kernels| &kernels.found) {
             match first.get(name.as_str()) {
                 Some(other) => problems.push(format!(
-                    "{site}: the kernel `{name}` has the same name as the kernel at {other}: the kernels of a crate and \
-                    of the libraries that it uses are in one PTX module, so give one of them another name"
+                    "{site}: the kernel `{name}` has the same name as the kernel at {other}: the kernels of a crate \
+                    and of the libraries that it uses are in one PTX module, so give one of them another name"
                 )),
                 None => drop(first.insert(name, site)),
             }

@@ -43,7 +43,8 @@ fn device(name: &str, arguments: &[Expr]) -> Option<TokenStream> {
             let colon = (!message.is_empty()).then(|| quote!(Text(": "),));
             let any = quote!(::core::option::Option::Some(b'?'));
             let parts = quote! {
-                Text(#before), #colon #parts Text(", left: "), Argument("", #any), Text(", right: "), Argument("", #any),
+                Text(#before), #colon #parts Text(", left: "), Argument("", #any), Text(", right: "),
+                Argument("", #any),
             };
             values.extend([quote!(*left), quote!(*right)]);
             let fail = fail(&parts, &values);

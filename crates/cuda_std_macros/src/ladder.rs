@@ -308,7 +308,8 @@ impl Ladder {
             ///
             /// Returns `None` if the rung has other parameters or is not built for these types.
             #[allow(clippy::too_many_arguments, unreachable_patterns, mismatched_lifetime_syntaxes)]
-            #visibility fn #name #declared(self, #(#names: #passed),*) -> ::core::option::Option<::cuda_std::Call<'call>>
+            #visibility fn #name #declared(self, #(#names: #passed),*)
+                -> ::core::option::Option<::cuda_std::Call<'call>>
             #condition
             {
                 match self {

@@ -11,20 +11,17 @@
 use std::any::{Any, TypeId};
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
-use std::ptr::{self, NonNull};
+use std::ptr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use cuda_std::{Call, DeviceStatic, KernelInfo, LaunchConfig, Params};
 
+use crate::completion::Completion;
 use crate::error::Error;
-use crate::finished::Completion;
-use crate::interop::Interop;
+use crate::objects::{Allocated, BackendEvent, HANDLE_BYTES, Opened, Owner, PageLock};
 use crate::operation::{Operation, RecordedLaunch};
 use crate::properties::{KernelResources, Occupancy, Properties};
-
-/// The size in bytes of an IPC handle for memory or for an event.
-pub(crate) const HANDLE_BYTES: usize = 64;
 
 /// The operations of one device, which executes work in the order in which it is enqueued.
 ///
@@ -212,6 +209,65 @@ pub(crate) trait Backend: Any + Interop + Ipc + Send + Sync {
     }
 }
 
+/// Objects that a device shares with other libraries. By default a device has none.
+pub(crate) trait Interop {
+    /// The name of the device, for errors.
+    fn owner_name(&self) -> String;
+
+    /// Returns the error of a device without such objects.
+    fn no_interop(&self) -> Error {
+        Error::NotSupported {
+            what: "memory, contexts, streams or events of other libraries",
+            device: self.owner_name(),
+        }
+    }
+
+    /// Gives up the memory `allocated` of `bytes` bytes without freeing it.
+    fn release(&self, allocated: Allocated, bytes: usize);
+
+    /// Takes the `bytes` bytes at `start`, which are freed when the result is dropped.
+    ///
+    /// # Safety
+    /// The memory must be one that [`release`](Self::release) has given up or that `cuMemAlloc` or `cuMemAllocAsync`
+    /// has returned in the device's context, and must have no other owner.
+    unsafe fn adopt(&self, start: *mut u8, bytes: usize) -> Result<Allocated, Error>;
+
+    /// Uses the memory at `start`, which `owner` keeps alive. Before the result drops `owner`, it waits for the
+    /// device's own queue.
+    ///
+    /// # Safety
+    /// The memory must be of the device's context and live as long as `owner`.
+    unsafe fn foreign_memory(&self, _start: *mut u8, _owner: Owner) -> Result<Allocated, Error> {
+        Err(self.no_interop())
+    }
+
+    /// Uses the stream, which `owner` keeps alive.
+    ///
+    /// # Safety
+    /// The stream must be of the device's context and live as long as `owner`.
+    unsafe fn foreign_stream(&self, _stream: *mut c_void, _owner: Owner) -> Result<Box<dyn BackendStream>, Error> {
+        Err(self.no_interop())
+    }
+
+    /// Uses the event, which `owner` keeps alive.
+    ///
+    /// # Safety
+    /// The event must exist as long as `owner`.
+    unsafe fn foreign_event(&self, _event: *mut c_void, _owner: Owner) -> Result<BackendEvent, Error> {
+        Err(self.no_interop())
+    }
+
+    /// Returns the driver's handle of an event of this device.
+    fn raw_event(&self, _event: &BackendEvent) -> Result<*mut c_void, Error> {
+        Err(self.no_interop())
+    }
+
+    /// Returns the driver's handle of the device's context.
+    fn raw_context(&self) -> Result<*mut c_void, Error> {
+        Err(self.no_interop())
+    }
+}
+
 /// Memory and events that several processes of one host share, through CUDA's IPC.
 pub(crate) trait Ipc {
     /// Returns a handle by which another process opens the memory at `start`.
@@ -244,18 +300,6 @@ pub(crate) trait Ipc {
     /// Opens another process's event, for [`Backend::wait_for`].
     fn open_event(&self, handle: &[u8; HANDLE_BYTES]) -> Result<BackendEvent, Error>;
 }
-
-/// Memory of another process, opened by this one. Dropping it closes the mapping.
-pub(crate) struct Opened {
-    pub(crate) start: *const u8,
-    pub(crate) bytes: usize,
-    pub(crate) _owner: Box<dyn Send + Sync>,
-}
-
-// SAFETY: the type has only a raw pointer, and each access through the pointer is `unsafe` with its own conditions.
-unsafe impl Send for Opened {}
-// SAFETY: the type has only a raw pointer, and each access through the pointer is `unsafe` with its own conditions.
-unsafe impl Sync for Opened {}
 
 /// A stream in addition to the device's own one. The caller must call `finish` before dropping it.
 pub(crate) trait BackendStream: Send + Sync {
@@ -349,52 +393,4 @@ pub(crate) trait Executable: Send + Sync {
     /// # Safety
     /// The conditions of [`Backend::graph`] or [`Backend::bare_launch`] must hold.
     unsafe fn launch(&mut self) -> Result<(), Error>;
-}
-
-/// The purpose of page-locked host memory.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum PageLock {
-    /// Copies between this memory and any GPU.
-    Copies,
-    /// Access to this memory by kernels, in place.
-    Mapping,
-}
-
-/// Memory that a back end has allocated. Dropping the value frees the memory.
-pub(crate) struct Allocated {
-    /// The address of the first byte for kernels, if they may access it.
-    pub(crate) on_device: Option<*mut u8>,
-    /// The address of the first byte for the host, if it may access it.
-    pub(crate) on_host: Option<NonNull<u8>>,
-    /// The back end's own value.
-    pub(crate) owner: Box<dyn Any + Send + Sync>,
-}
-
-// SAFETY: the type has only raw pointers, and each access through them is `unsafe` with its own conditions.
-unsafe impl Send for Allocated {}
-// SAFETY: the type has only raw pointers, and each access through them is `unsafe` with its own conditions.
-unsafe impl Sync for Allocated {}
-
-impl Allocated {
-    /// Creates a value for memory at these addresses. Dropping `owner` must free the memory.
-    pub(crate) fn new(
-        on_device: Option<*mut u8>,
-        on_host: Option<NonNull<u8>>,
-        owner: impl Send + Sync + 'static,
-    ) -> Self {
-        Self { on_device, on_host, owner: Box::new(owner) }
-    }
-}
-
-/// An event of a back end. The back end identifies it by a number. Dropping the value releases the event.
-pub(crate) struct BackendEvent {
-    pub(crate) number: u64,
-    _owner: Box<dyn Send + Sync>,
-}
-
-impl BackendEvent {
-    /// Creates a value for the event with this number. Dropping `owner` must release the event.
-    pub(crate) fn new(number: u64, owner: impl Send + Sync + 'static) -> Self {
-        Self { number, _owner: Box::new(owner) }
-    }
 }

@@ -1,5 +1,5 @@
-//! Runs host code repeatedly on checking devices. Each run uses another schedule, or leaves out one synchronisation of
-//! the kernels.
+//! Simulated devices that check kernels, and functions that run host code repeatedly on such devices. Each run uses
+//! another schedule, or leaves out one synchronisation of the kernels.
 
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -7,6 +7,28 @@ use std::time::{Duration, Instant};
 use simt::{Checks, Redundant, Schedule, Search, Simulator};
 
 use crate::device::Device;
+
+/// Returns simulated devices for tests. Each device checks for data races and for reads of uninitialised memory. Each
+/// device runs blocks, warps and lanes in the order of another schedule of [`Schedule::HOSTILE`].
+///
+/// The [crate's documentation](crate#testing-a-kernel) has an example.
+pub fn checked_devices() -> impl Iterator<Item = Device> {
+    devices_that_check(Checks::default())
+}
+
+/// Returns simulated devices like [`checked_devices`], but with [`Checks::STRICT`]. On these devices, two accesses
+/// count as ordered only if CUDA's documentation guarantees it. Shuffles and votes, for example, order no accesses.
+///
+/// If warps of a block reach a barrier through different calls, these devices print a warning to standard error and
+/// report no fault.
+pub fn checked_devices_strict() -> impl Iterator<Item = Device> {
+    devices_that_check(Checks::STRICT)
+}
+
+fn devices_that_check(checks: Checks) -> impl Iterator<Item = Device> {
+    let simulator = Simulator::new().with_checks(checks);
+    Schedule::HOSTILE.into_iter().map(move |schedule| Device::simulated(simulator.clone().with_schedule(schedule)))
+}
 
 /// Returns the barriers, warp synchronisations and fences that `run` does not need under the schedules of
 /// [`checked_devices`](crate::checked_devices).

@@ -9,9 +9,9 @@
 use std::ops::Range;
 use std::panic::Location;
 
-use crate::backend::BackendEvent;
 use crate::device::Device;
 use crate::error::Error;
+use crate::objects::BackendEvent;
 use crate::ordering::{Actor, Clock, StreamAccess, StreamWork};
 
 /// A copy of `bytes` bytes, at least one, between the memories of two devices or within one.
@@ -40,7 +40,7 @@ pub(crate) unsafe fn copy_all(
         return Err(Error::WrongDevice { what: "a copy between a GPU and the simulator".to_owned(), device });
     }
     let devices = || copies.iter().flat_map(|copy| [copy.target, copy.source]);
-    devices().try_for_each(Device::join_streams)?;
+    devices().try_for_each(|device| device.queues().join_streams())?;
     // The pairs of different devices that copy from one to the other, each pair once.
     let mut pairs: Vec<(&Device, &Device)> = Vec::new();
     for &PeerCopy { target, source, .. } in copies {
@@ -64,7 +64,7 @@ pub(crate) unsafe fn copy_all(
             let _ = target.synchronize();
         }
     }
-    result.and_then(|()| devices().try_for_each(Device::fork_streams))
+    result.and_then(|()| devices().try_for_each(|device| device.queues().fork_streams()))
 }
 
 /// Checks that no target overlaps a source or another target.

@@ -19,22 +19,15 @@ use std::fmt;
 use std::panic::Location;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::thread;
 use std::time::Duration;
 
 use cuda_std::{Call, DeviceId, KernelInfo, LaunchConfig, Params};
-use simt::{Checks, Schedule, Simulator};
 
 use crate::backend::Backend;
-use crate::choice::DeviceChoice;
-use crate::cuda;
 use crate::error::{Error, Launched};
-use crate::module::PtxModule;
-use crate::open_stream::QueueStreams;
+use crate::open_stream::Queues;
 use crate::ordering::{self, Actor, StreamAccess, StreamWork};
-use crate::properties::{Gpu, KernelResources, Occupancy, Properties};
-use crate::simulated::SimulatedDevice;
-use crate::unavailable::Unavailable;
+use crate::properties::{KernelResources, Occupancy, Properties};
 
 /// A GPU or the simulator. Cloning a device is cheap, and several threads may use it.
 ///
@@ -46,128 +39,19 @@ struct Inner<B: ?Sized> {
     id: DeviceId,
     /// The reason why this device is not a GPU, if `Auto` chose the simulator.
     note: Option<String>,
-    /// The actor in the race checker that represents the device's own queue, or `None` if the device does not check
-    /// streams.
-    queue: Option<Actor>,
-    /// The streams in which queues may enqueue work.
-    streams: QueueStreams,
-    backend: B,
-}
-
-impl<B: ?Sized> Drop for Inner<B> {
-    fn drop(&mut self) {
-        self.queue.into_iter().for_each(Actor::end);
-    }
-}
-
-/// Returns the GPUs that the driver lists, in the order of their ordinals.
-///
-/// # Errors
-///
-/// Returns the reason if no GPU can be used.
-pub fn gpus() -> Result<Vec<Gpu>, Unavailable> {
-    cuda::gpus()
-}
-
-/// Calls `work`, which should open the GPU of `choice`. Meanwhile, another thread makes the driver compile `kernels`
-/// for that GPU. Opening a GPU takes about as long as compiling a kernel. A launch waits only for the compilation of
-/// its own kernel.
-///
-/// The closure `kernels` receives a number of multiprocessors and returns the kernels to compile for a GPU with that
-/// number. [`Device::kernels_of`] lists the kernels of any work, on the simulator too.
-///
-/// While the driver initialises, this function calls `kernels` with 132 multiprocessors and extracts the PTX of the
-/// returned kernels. If the GPU has another number of multiprocessors, it calls `kernels` again. Without a driver, it
-/// never calls `kernels`. If a kernel cannot be compiled, its launch returns the error.
-pub fn compile_beside<T>(
-    choice: DeviceChoice,
-    modules: &'static [PtxModule],
-    kernels: impl Fn(u32) -> Vec<&'static KernelInfo> + Send,
-    work: impl FnOnce() -> T,
-) -> T {
-    let ordinal = match choice {
-        DeviceChoice::Sim => return work(),
-        DeviceChoice::Gpu(ordinal) => ordinal.unwrap_or(0),
-        DeviceChoice::Auto => 0,
-    };
-    thread::scope(|scope| {
-        // If no thread can be started, kernels are compiled when they are launched.
-        let _ = thread::Builder::new().spawn_scoped(scope, move || cuda::compile(ordinal, modules, kernels));
-        work()
-    })
-}
-
-/// Returns simulated devices for tests. Each device checks for data races and for reads of uninitialised memory. Each
-/// device runs blocks, warps and lanes in the order of another schedule of [`Schedule::HOSTILE`].
-///
-/// The [crate's documentation](crate#testing-a-kernel) has an example.
-pub fn checked_devices() -> impl Iterator<Item = Device> {
-    devices_that_check(Checks::default())
-}
-
-/// Returns simulated devices like [`checked_devices`], but with [`Checks::STRICT`]. On these devices, two accesses
-/// count as ordered only if CUDA's documentation guarantees it. Shuffles and votes, for example, order no accesses.
-///
-/// If warps of a block reach a barrier through different calls, these devices print a warning to standard error and
-/// report no fault.
-pub fn checked_devices_strict() -> impl Iterator<Item = Device> {
-    devices_that_check(Checks::STRICT)
-}
-
-fn devices_that_check(checks: Checks) -> impl Iterator<Item = Device> {
-    let simulator = Simulator::new().with_checks(checks);
-    Schedule::HOSTILE.into_iter().map(move |schedule| Device::simulated(simulator.clone().with_schedule(schedule)))
+    queues: Queues<B>,
 }
 
 impl Device {
-    /// Opens a device. `modules` contains the PTX of the kernels for GPUs. The driver compiles each kernel when it is
-    /// first launched, or earlier if [`load`](Self::load), [`compile_all`](Self::compile_all) or [`compile_beside`]
-    /// requests it. The driver also compiles up to 256 kernels of [`include_ptx!`](crate::include_ptx) in the
-    /// background as soon as a GPU is opened. A launch waits for its own kernel alone. The simulator needs no modules.
-    ///
-    /// [`DeviceChoice::Auto`] opens GPU 0 if its architecture and driver can run every module, otherwise the simulator.
-    /// [`summary`](Self::summary) says which one was opened, and why.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::NoDevice`] if `choice` is a GPU that cannot be used. `Auto` and `Sim` never fail.
-    pub fn open(choice: DeviceChoice, modules: &'static [PtxModule]) -> Result<Device, Error> {
-        match choice {
-            DeviceChoice::Sim => Ok(Self::simulated(Simulator::new())),
-            DeviceChoice::Gpu(ordinal) => cuda::open(ordinal.unwrap_or(0), modules)
-                .map(Self::of_gpu)
-                .map_err(|reason| Error::NoDevice { choice: choice.into(), reason }),
-            DeviceChoice::Auto => Ok(match cuda::open(0, modules) {
-                Ok(gpu) => Self::of_gpu(gpu),
-                Err(reason) => {
-                    let what = if reason.is_absence() { "no GPU" } else { "the GPU cannot be used" };
-                    let note = Some(format!("{what}: {reason}"));
-                    Self::new(SimulatedDevice::new(Simulator::new()), DeviceId::simulated, note)
-                }
-            }),
-        }
-    }
-
-    /// Returns a new device that runs kernels in `simulator`, with its schedule, checks, workers and output.
-    pub fn simulated(simulator: Simulator) -> Device {
-        Self::simulated_with(simulator, None)
-    }
-
-    /// Returns a device like [`simulated`](Self::simulated), with at most `bytes` bytes of memory.
-    pub(crate) fn simulated_with(simulator: Simulator, bytes: Option<usize>) -> Device {
-        Self::new(SimulatedDevice::new(simulator).with_memory(bytes), DeviceId::simulated, None)
-    }
-
     /// Returns the device for an open GPU.
     pub(crate) fn of_gpu(gpu: impl Backend + 'static) -> Self {
         Self::new(gpu, DeviceId::gpu, None)
     }
 
-    fn new(backend: impl Backend + 'static, id: fn(u32) -> DeviceId, note: Option<String>) -> Self {
+    /// Returns the device of `backend`, with a new number. `note` is the reason why the device is not a GPU.
+    pub(crate) fn new(backend: impl Backend + 'static, id: fn(u32) -> DeviceId, note: Option<String>) -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
-        let queue = backend.checks_streams().then(Actor::begin);
-        let (id, streams) = (id(NEXT.fetch_add(1, Ordering::Relaxed)), QueueStreams::default());
-        Self(Arc::new(Inner { id, note, queue, streams, backend }))
+        Self(Arc::new(Inner { id: id(NEXT.fetch_add(1, Ordering::Relaxed)), note, queues: Queues::new(backend) }))
     }
 
     #[inline]
@@ -177,24 +61,25 @@ impl Device {
 
     #[inline]
     pub(crate) fn backend(&self) -> &dyn Backend {
-        &self.0.backend
+        &self.0.queues.backend
     }
 
     /// Returns the actor in the race checker that represents the device's own queue, or `None` if the device does not
     /// check streams.
+    #[inline]
     pub(crate) fn queue_actor(&self) -> Option<Actor> {
-        self.0.queue
+        self.0.queues.actor
     }
 
     #[inline]
-    pub(crate) fn queue_streams(&self) -> &QueueStreams {
-        &self.0.streams
+    pub(crate) fn queues(&self) -> &Queues<dyn Backend> {
+        &self.0.queues
     }
 
     /// Records in the race checker that the host waits for all work of the device, except work in streams.
     #[inline]
     pub(crate) fn note_waits(&self) {
-        if let Some(queue) = self.0.queue {
+        if let Some(queue) = self.queue_actor() {
             queue.synchronize();
         }
     }
@@ -221,8 +106,8 @@ impl Device {
         }
     }
 
-    /// Returns the reason why [`DeviceChoice::Auto`] opened the simulator instead of a GPU, such as "no GPU:
-    /// libcuda.so.1 not found".
+    /// Returns the reason why [`DeviceChoice::Auto`](crate::DeviceChoice::Auto) opened the simulator instead of a GPU,
+    /// such as "no GPU: libcuda.so.1 not found".
     pub fn why_no_gpu(&self) -> Option<&str> {
         self.0.note.as_deref()
     }
@@ -270,9 +155,9 @@ impl Device {
     /// runs after the earlier work. If the kernel fails on a GPU, a later call that waits returns the error.
     ///
     /// The first launch of a kernel on a GPU waits until the driver has compiled that kernel, but not the others of its
-    /// module. [`load`](Self::load), [`compile_all`](Self::compile_all) and [`compile_beside`] compile kernels before
-    /// they are launched. Kernels of a module that use a `static` are compiled together, with debugging information
-    /// all.
+    /// module. [`load`](Self::load), [`compile_all`](Self::compile_all) and [`compile_beside`](crate::compile_beside)
+    /// compile kernels before they are launched. Kernels of a module that use a `static` are compiled together, with
+    /// debugging information all.
     ///
     /// # Errors
     ///
@@ -292,7 +177,7 @@ impl Device {
             // SAFETY: `encode` has checked that every view in the call points to this device's memory.
             unsafe { self.backend().launch(config, &call, &params) }
         };
-        match self.0.queue {
+        match self.queue_actor() {
             Some(queue) if Actor::are_streams_open() => {
                 let stream_access = StreamAccess::new(StreamWork::Launch(call.info()), None, Location::caller());
                 let reader = self.backend().stream()?;
@@ -324,7 +209,7 @@ impl Device {
     ///
     /// [`Error::ContextLost`] when an earlier launch failed.
     pub fn synchronize(&self) -> Result<(), Error> {
-        self.join_streams()?;
+        self.queues().join_streams()?;
         self.note_waits();
         self.backend().synchronize()
     }

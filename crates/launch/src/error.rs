@@ -150,8 +150,8 @@ pub enum Error {
     },
     /// A part of a view that exceeds the view was passed to a launch or copy.
     #[error(
-        "cannot use elements {start}..{end} of a view that has elements 0..{len}: the part was made at {location}; make \
-        it shorter"
+        "cannot use elements {start}..{end} of a view that has elements 0..{len}: the part was made at {location}; \
+        make it shorter"
     )]
     PartOutOfRange {
         /// The first element of the part.
@@ -171,8 +171,8 @@ pub enum Error {
     StreamRace(Box<StreamRace>),
     /// The address of another library's memory is not aligned.
     #[error(
-        "the memory at {address:#x} cannot be used: its address must be a multiple of {alignment}; pass the start of an \
-        allocation, or a view of its elements"
+        "the memory at {address:#x} cannot be used: its address must be a multiple of {alignment}; pass the start of \
+        an allocation, or a view of its elements"
     )]
     Misaligned {
         /// The address that was passed.

@@ -3,9 +3,10 @@
 use std::fmt;
 use std::time::Duration;
 
-use crate::backend::BackendEvent;
 use crate::device::Device;
 use crate::error::Error;
+use crate::objects::BackendEvent;
+use crate::open_stream::OpenStream;
 use crate::ordering::{self, Clock};
 
 /// A point in the work of a queue or stream, made by [`Queue::record`](crate::Queue::record) or
@@ -20,6 +21,12 @@ pub struct Event {
 }
 
 impl Event {
+    /// Returns an event that completes when everything enqueued so far in `stream`, a stream of `device`, is done.
+    pub(crate) fn of_stream(device: &Device, stream: &OpenStream) -> Result<Event, Error> {
+        let (event, clock) = (stream.backend().record()?, stream.clock());
+        Ok(Event { event, clock, device: device.clone() })
+    }
+
     /// Returns the time from the event `earlier` to this event, or zero if this event completed first. Waits for both
     /// events.
     ///

@@ -8,54 +8,13 @@
 
 use std::fmt;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll, Waker};
+use std::sync::Arc;
+use std::task::{Context, Poll};
 
+use crate::completion::Completion;
 use crate::device::Device;
 use crate::error::Error;
 use crate::ordering::{self, Clock};
-
-/// The state of work that a future waits for.
-#[derive(Default)]
-pub(crate) struct Completion(Mutex<Progress>);
-
-#[derive(Default)]
-struct Progress {
-    /// The driver's code, 0 for success, once the work is done.
-    code: Option<u32>,
-    /// The task that waits for the work.
-    waker: Option<Waker>,
-}
-
-impl Completion {
-    fn progress(&self) -> MutexGuard<'_, Progress> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Records that the work has ended with the driver's `code`, and wakes the task that waits for it.
-    pub(crate) fn complete(&self, code: u32) {
-        let mut progress = self.progress();
-        progress.code = Some(code);
-        let waker = progress.waker.take();
-        // The waker is other people's code, so it runs without the lock.
-        drop(progress);
-        if let Some(waker) = waker {
-            waker.wake();
-        }
-    }
-
-    /// Returns the driver's code if the work is done. Otherwise `waker` is woken when it is.
-    fn poll(&self, waker: &Waker) -> Option<u32> {
-        let mut progress = self.progress();
-        if progress.code.is_some() || progress.waker.as_ref().is_some_and(|known| known.will_wake(waker)) {
-            return progress.code;
-        }
-        let former = progress.waker.replace(waker.clone());
-        drop(progress);
-        drop(former);
-        None
-    }
-}
 
 /// A future that is ready when everything that was enqueued in a queue before
 /// [`Queue::finished`](crate::Queue::finished) is done. It works with every executor: on a GPU the driver wakes the
@@ -109,8 +68,7 @@ impl Future for Finished {
 
 impl Drop for Finished {
     fn drop(&mut self) {
-        let waker = self.completion.progress().waker.take();
-        drop(waker);
+        self.completion.forget_task();
     }
 }
 

@@ -9,10 +9,11 @@ use simt::{Checks, Schedule, Simulator};
 
 use crate::choice::DeviceChoice;
 use crate::copies::{PeerCopy, check_overlap, copy_all};
-use crate::device::{Device, gpus};
+use crate::device::Device;
 use crate::error::Error;
 use crate::group_choice::{GroupChoice, Members};
 use crate::module::PtxModule;
+use crate::opening::gpus;
 use crate::view::{Region, View};
 
 /// A set of devices that work together. Either all are GPUs or all are simulated, and each has its own memory. Cloning

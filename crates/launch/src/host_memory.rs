@@ -2,10 +2,10 @@
 
 use std::ptr::{self, NonNull};
 
-use crate::backend::{Allocated, PageLock};
 use crate::device::Device;
 use crate::error::Error;
 use crate::memory::MemoryId;
+use crate::objects::{Allocated, PageLock};
 use crate::ordering;
 
 /// The minimum alignment of every kind of host memory.
@@ -62,7 +62,7 @@ impl HostMemory {
 impl Drop for HostMemory {
     fn drop(&mut self) {
         if self.allocated.is_some() {
-            self.device.join_streams_to_free();
+            self.device.queues().join_streams_to_free();
         }
         // The address may be allocated again, as for a device's memory.
         if let (Some(start), Some(_)) = (self.start(), self.device.queue_actor()) {

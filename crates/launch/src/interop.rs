@@ -11,7 +11,6 @@ use std::ffi::c_void;
 
 use cuda_std::{DeviceCopy, Global, GlobalMut};
 
-use crate::backend::{Allocated, BackendEvent, BackendStream};
 use crate::buffer::Buffer;
 use crate::choice::DeviceChoice;
 use crate::cuda;
@@ -20,69 +19,12 @@ use crate::error::Error;
 use crate::event::Event;
 use crate::memory::{Memory, byte_len};
 use crate::module::PtxModule;
+use crate::objects::Allocated;
 use crate::owned_stream::OwnedStream;
 use crate::queue::Queue;
 
-/// A value that keeps another library's object alive.
-pub(crate) type Owner = Box<dyn Send + Sync>;
-
 /// The alignment in bytes of a buffer's memory. Kernels rely on it when they access several elements at once.
 const ALIGNMENT: usize = 256;
-
-/// Objects that a device shares with other libraries. By default a device has none.
-pub(crate) trait Interop {
-    /// The name of the device, for errors.
-    fn owner_name(&self) -> String;
-
-    /// Gives up the memory `allocated` of `bytes` bytes without freeing it.
-    fn release(&self, allocated: Allocated, bytes: usize);
-
-    /// Takes the `bytes` bytes at `start`, which are freed when the result is dropped.
-    ///
-    /// # Safety
-    /// The memory must be one that [`release`](Self::release) has given up or that `cuMemAlloc` or `cuMemAllocAsync`
-    /// has returned in the device's context, and must have no other owner.
-    unsafe fn adopt(&self, start: *mut u8, bytes: usize) -> Result<Allocated, Error>;
-
-    /// Uses the memory at `start`, which `owner` keeps alive. Before the result drops `owner`, it waits for the
-    /// device's own queue.
-    ///
-    /// # Safety
-    /// The memory must be of the device's context and live as long as `owner`.
-    unsafe fn foreign_memory(&self, _start: *mut u8, _owner: Owner) -> Result<Allocated, Error> {
-        Err(refusal(self.owner_name()))
-    }
-
-    /// Uses the stream, which `owner` keeps alive.
-    ///
-    /// # Safety
-    /// The stream must be of the device's context and live as long as `owner`.
-    unsafe fn foreign_stream(&self, _stream: *mut c_void, _owner: Owner) -> Result<Box<dyn BackendStream>, Error> {
-        Err(refusal(self.owner_name()))
-    }
-
-    /// Uses the event, which `owner` keeps alive.
-    ///
-    /// # Safety
-    /// The event must exist as long as `owner`.
-    unsafe fn foreign_event(&self, _event: *mut c_void, _owner: Owner) -> Result<BackendEvent, Error> {
-        Err(refusal(self.owner_name()))
-    }
-
-    /// Returns the driver's handle of an event of this device.
-    fn raw_event(&self, _event: &BackendEvent) -> Result<*mut c_void, Error> {
-        Err(refusal(self.owner_name()))
-    }
-
-    /// Returns the driver's handle of the device's context.
-    fn raw_context(&self) -> Result<*mut c_void, Error> {
-        Err(refusal(self.owner_name()))
-    }
-}
-
-fn refusal(device: String) -> Error {
-    Error::NotSupported { what: "memory, contexts, streams or events of other libraries", device }
-}
 
 fn check_alignment(pointer: *const u8) -> Result<(), Error> {
     match pointer.addr() % ALIGNMENT {
@@ -296,7 +238,7 @@ impl Queue<'_> {
             Some(stream) => stream.backend().raw(),
             None => self.device().backend().raw_stream()?,
         };
-        if self.device().is_simulated() { Err(refusal(self.device().backend().owner_name())) } else { Ok(raw) }
+        if self.device().is_simulated() { Err(self.device().backend().no_interop()) } else { Ok(raw) }
     }
 }
 

@@ -19,10 +19,10 @@ use std::ops::{Deref, DerefMut, Range};
 
 use cuda_std::Element;
 
-use crate::backend::{BackendEvent, HANDLE_BYTES, Opened};
 use crate::buffer::Buffer;
 use crate::device::Device;
 use crate::error::Error;
+use crate::objects::{BackendEvent, HANDLE_BYTES, Opened};
 
 /// The granularity of the driver's mappings in bytes. The size of shared memory is a multiple of this number, so that
 /// another process cannot access neighbouring memory.
@@ -193,11 +193,11 @@ impl<T: Element> Buffer<T> {
         let to = self.view_mut().as_ptr().wrapping_add(at);
         let from = source.memory.start.wrapping_add(range.start * size_of::<T>());
         let bytes = range.len() * size_of::<T>();
-        self.device().join_streams()?;
+        self.device().queues().join_streams()?;
         // SAFETY: both buffers have these elements, for which any bits are valid. No view of this buffer exists,
         // because it is borrowed mutably.
         unsafe { self.device().backend().copy_opened(to.cast(), from, bytes) }?;
-        self.device().fork_streams()
+        self.device().queues().fork_streams()
     }
 }
 

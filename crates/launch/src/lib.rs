@@ -251,6 +251,7 @@ mod buffer;
 mod checked;
 mod choice;
 mod compiling;
+mod completion;
 mod copies;
 #[cfg(any(target_os = "linux", windows))]
 mod cuda;
@@ -271,6 +272,7 @@ mod limits;
 mod mapped;
 mod memory;
 mod module;
+mod objects;
 mod open_stream;
 mod opening;
 mod operation;
@@ -286,6 +288,7 @@ mod reporting;
 mod resources;
 mod scope;
 mod simulated;
+mod simulated_device;
 mod simulated_ipc;
 mod simulated_memory;
 mod simulated_stream;
@@ -302,10 +305,13 @@ pub use bare::BareLaunch;
 pub use buffer::Buffer;
 #[doc(hidden)]
 pub use checked::search;
-pub use checked::{Failed, Thorough, check_thoroughly, check_thoroughly_strict, redundant_synchronisations};
+pub use checked::{
+    Failed, Thorough, check_thoroughly, check_thoroughly_strict, checked_devices, checked_devices_strict,
+    redundant_synchronisations,
+};
 pub use choice::{DeviceChoice, ParseChoiceError};
 pub use cuda_std::{Call, DeviceCopy, Dim3, Element, Kernel, KernelInfo, LaunchConfig};
-pub use device::{Device, checked_devices, checked_devices_strict, compile_beside, gpus};
+pub use device::Device;
 pub use error::{Error, Launched};
 pub use event::Event;
 pub use finished::Finished;
@@ -315,6 +321,7 @@ pub use group_choice::{GroupChoice, ParseGroupChoiceError};
 pub use ipc::{IpcBuffer, IpcEvent, IpcHandle, OpenedBuffer, OpenedEvent};
 pub use mapped::MappedBuffer;
 pub use module::{PtxImage, PtxModule};
+pub use opening::{compile_beside, gpus};
 pub use ordering::{StreamAccess, StreamRace, StreamWork};
 pub use owned_stream::OwnedStream;
 pub use part::BufferPart;

@@ -5,12 +5,12 @@ use std::{fmt, slice};
 
 use cuda_std::{DeviceCopy, Global, GlobalMut};
 
-use crate::backend::PageLock;
 use crate::buffer::check_zeros;
 use crate::device::Device;
 use crate::error::Error;
 use crate::host_memory::HostMemory;
 use crate::memory::{MemoryId, byte_len};
+use crate::objects::PageLock;
 
 /// A buffer of `len` elements in host memory that kernels read and write in place ("zero-copy"). Dropping the buffer
 /// frees the memory.

@@ -5,10 +5,10 @@ use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::backend::Allocated;
 use crate::copies::PeerCopy;
 use crate::device::Device;
 use crate::error::Error;
+use crate::objects::Allocated;
 use crate::ordering;
 
 /// The identity of an allocation. A later allocation at the same address has another identity.
@@ -47,14 +47,14 @@ impl Memory {
 
     /// Makes the value for `bytes` bytes that the back end has allocated. Later work may use them in every queue.
     pub(crate) fn of_allocated(device: &Device, bytes: usize, allocated: Option<Allocated>) -> Result<Self, Error> {
-        device.fork_streams()?;
+        device.queues().fork_streams()?;
         Ok(Self { allocated, bytes, id: MemoryId::new(), device: device.clone() })
     }
 
     /// Gives up the memory without freeing it.
     pub(crate) fn release(mut self) {
         if let Some(allocated) = self.allocated.take() {
-            self.device.join_streams_to_free();
+            self.device.queues().join_streams_to_free();
             self.device.backend().release(allocated, self.bytes);
         }
     }
@@ -91,31 +91,31 @@ impl Memory {
     /// Sets all bytes of this memory to zero.
     pub(crate) fn zero(&mut self) -> Result<(), Error> {
         let Some(start) = self.address() else { return Ok(()) };
-        self.device.join_streams()?;
+        self.device.queues().join_streams()?;
         // SAFETY: the memory has `self.bytes` bytes. No view of it exists, because `self` is borrowed mutably.
         unsafe { self.device.backend().zero(start, self.bytes) }?;
-        self.device.fork_streams()
+        self.device.queues().fork_streams()
     }
 
     /// Copies all bytes of `source` to this memory. Both must have the same size and device.
     pub(crate) fn copy_from(&mut self, source: &Memory) -> Result<(), Error> {
         assert_eq!(source.bytes, self.bytes);
         let (Some(to), Some(from)) = (self.address(), source.address()) else { return Ok(()) };
-        self.device.join_streams()?;
+        self.device.queues().join_streams()?;
         // SAFETY: both have `self.bytes` bytes. They differ, because `self` is borrowed mutably; the borrow of `source`
         // excludes writes to it.
         unsafe { self.device.backend().copy(to, from, self.bytes) }?;
-        self.device.fork_streams()
+        self.device.queues().fork_streams()
     }
 
     /// Copies `data` to this memory, starting at byte `at`. The bytes must exist.
     pub(crate) fn write_at(&mut self, at: usize, data: &[MaybeUninit<u8>]) -> Result<(), Error> {
         let Some(start) = self.address_of(&(at..at + data.len())) else { return Ok(()) };
-        self.device.join_streams()?;
+        self.device.queues().join_streams()?;
         self.device.note_waits();
         // SAFETY: `place` has checked that the bytes exist. No view of them exists, because `self` is borrowed mutably.
         unsafe { self.device.backend().write(start, data) }?;
-        self.device.fork_streams_after_upload()
+        self.device.queues().fork_streams_after_upload()
     }
 
     /// Copies the bytes `range` of this memory to `target`. The bytes must exist.
@@ -124,7 +124,7 @@ impl Memory {
     /// `target` must be valid for writes of `range.len()` bytes.
     pub(crate) unsafe fn read_range(&self, range: Range<usize>, target: *mut u8) -> Result<(), Error> {
         let Some(start) = self.address_of(&range) else { return Ok(()) };
-        self.device.join_streams()?;
+        self.device.queues().join_streams()?;
         self.device.note_waits();
         // SAFETY: `place` has checked that the bytes exist, and the caller guarantees `target`. The borrow of `self`
         // excludes writes to them.
@@ -152,7 +152,7 @@ impl Memory {
 impl Drop for Memory {
     fn drop(&mut self) {
         if self.allocated.is_some() {
-            self.device.join_streams_to_free();
+            self.device.queues().join_streams_to_free();
         }
         // The memory is freed after the device's queue has finished with it. The address may then be allocated again.
         if let (Some(start), Some(_)) = (self.address(), self.device.queue_actor()) {

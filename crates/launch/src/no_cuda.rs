@@ -4,10 +4,10 @@ use std::ffi::c_void;
 
 use cuda_std::KernelInfo;
 
-use crate::interop::Owner;
 use crate::module::PtxModule;
+use crate::objects::Owner;
 use crate::properties::Gpu;
-use crate::simulated::SimulatedDevice;
+use crate::simulated_device::SimulatedDevice;
 use crate::unavailable::Unavailable;
 
 pub(crate) fn gpus() -> Result<Vec<Gpu>, Unavailable> {

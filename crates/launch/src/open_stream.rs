@@ -21,14 +21,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cuda_std::{Call, LaunchConfig, Params};
 
-use crate::backend::{BackendEvent, BackendStream};
-use crate::device::Device;
+use crate::backend::{Backend, BackendStream};
 use crate::error::Error;
-use crate::event::Event;
+use crate::objects::BackendEvent;
 use crate::ordering::{self, Actor, Clock, StreamAccess, StreamWork};
 
-/// A stream of a device. The owner must call [`finish`](Self::finish) or [`Device::close_queue`] before it drops the
-/// value.
+/// A stream of a device. The owner must call [`finish`](Self::finish) or [`Queues::close`] before it drops the value.
 pub(crate) struct OpenStream {
     stream: Box<dyn BackendStream>,
     /// This stream in the race checker, if the device checks streams.
@@ -41,39 +39,10 @@ pub(crate) struct OpenStream {
     has_unjoined_work: AtomicBool,
 }
 
-/// The streams of a device in which queues may enqueue work.
-#[derive(Default)]
-pub(crate) struct QueueStreams {
-    count: AtomicUsize,
-    list: Mutex<Vec<Arc<OpenStream>>>,
-    /// The number of streams that were made so far, for reports.
-    made: AtomicUsize,
-}
-
-impl QueueStreams {
-    fn lock(&self) -> MutexGuard<'_, Vec<Arc<OpenStream>>> {
-        self.list.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn is_empty(&self) -> bool {
-        self.count.load(Ordering::SeqCst) == 0
-    }
-
-    fn list(&self) -> Vec<Arc<OpenStream>> {
-        if self.is_empty() { Vec::new() } else { self.lock().clone() }
-    }
-
-    fn change(&self, change: impl FnOnce(&mut Vec<Arc<OpenStream>>)) {
-        let mut list = self.lock();
-        change(&mut list);
-        self.count.store(list.len(), Ordering::SeqCst);
-    }
-}
-
 impl OpenStream {
     /// Makes the value for `stream`, a new stream of `device`.
-    pub(crate) fn new(device: &Device, stream: Box<dyn BackendStream>, number: (usize, usize)) -> Self {
-        let actor = device.backend().checks_streams().then(Actor::begin_stream);
+    pub(crate) fn new(device: &dyn Backend, stream: Box<dyn BackendStream>, number: (usize, usize)) -> Self {
+        let actor = device.checks_streams().then(Actor::begin_stream);
         Self { stream, actor, number, is_queue: AtomicBool::new(false), has_unjoined_work: AtomicBool::new(false) }
     }
 
@@ -96,30 +65,29 @@ impl OpenStream {
         Ok(actor.access(&accesses)?)
     }
 
-    /// Launches `call` on `device`, the device of this stream.
+    /// Launches `call`, whose parameters are `params`, on `device`, the device of this stream.
     ///
     /// # Safety
-    /// The memory of the call's views must live until the kernel has ended, or the caller must call
-    /// [`note_queue_work`](Self::note_queue_work) before it returns.
+    /// The call's views must be of the device's memory. This memory must live until the kernel has ended, or the caller
+    /// must call [`note_queue_work`](Self::note_queue_work) before it returns.
     pub(crate) unsafe fn launch(
         &self,
-        device: &Device,
+        device: &dyn Backend,
         config: LaunchConfig,
         call: &Call<'_>,
+        params: &Params,
         location: &'static Location<'static>,
     ) -> Result<(), Error> {
-        let mut params = Params::new();
-        device.encode(config, call, &mut params)?;
         let launch = || {
-            // SAFETY: `encode` has checked that every view in the call is of this device's memory. The caller
-            // guarantees that the memory lives or that the device's own queue waits before it is freed.
-            unsafe { self.stream.launch(device.backend(), config, call, &params) }
+            // SAFETY: the caller guarantees that the views are of this device's memory, and that the memory lives or
+            // that the device's own queue waits before it is freed.
+            unsafe { self.stream.launch(device, config, call, params) }
         };
         match self.actor {
             None => launch(),
             Some(actor) => {
                 let access = StreamAccess::new(StreamWork::Launch(call.info()), Some(self.number), location);
-                // SAFETY: `encode` has checked that every region is of this device's memory.
+                // SAFETY: the caller guarantees that every region is of this device's memory.
                 unsafe { ordering::launch(actor, &*self.stream, access, params.regions().as_slice(), launch) }
             }
         }
@@ -134,12 +102,6 @@ impl OpenStream {
     /// Returns the clock of the work enqueued so far, if the device checks streams.
     pub(crate) fn clock(&self) -> Option<Clock> {
         self.actor.map(Actor::record)
-    }
-
-    /// Returns an event that completes when everything enqueued in this stream so far is done.
-    pub(crate) fn record(&self, device: &Device) -> Result<Event, Error> {
-        let (event, clock) = (self.stream.record()?, self.clock());
-        Ok(Event { event, clock, device: device.clone() })
     }
 
     /// Makes all later work of this stream wait for `event`.
@@ -177,21 +139,70 @@ impl OpenStream {
     }
 }
 
+/// Returns the range of the `bytes` bytes from `start` on.
+pub(crate) fn bytes_at(start: *const u8, bytes: usize) -> Range<usize> {
+    start.addr()..start.addr() + bytes
+}
+
 impl fmt::Debug for OpenStream {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("OpenStream").field("number", &self.number).finish_non_exhaustive()
     }
 }
 
-impl Device {
-    /// Makes the value for `stream`, a new stream of this device that belongs to no scope.
-    pub(crate) fn open_queue(&self, stream: Box<dyn BackendStream>) -> Result<Arc<OpenStream>, Error> {
-        let number = self.queue_streams().made.fetch_add(1, Ordering::Relaxed);
-        let stream = Arc::new(OpenStream::new(self, stream, (0, number)));
+/// A device's own queue, and the streams in which other queues of the device may enqueue work.
+pub(crate) struct Queues<B: ?Sized> {
+    /// The device's own queue in the race checker, or `None` if the device does not check streams.
+    pub(crate) actor: Option<Actor>,
+    /// The length of `list`.
+    count: AtomicUsize,
+    list: Mutex<Vec<Arc<OpenStream>>>,
+    /// The number of streams that were made so far, for reports.
+    made: AtomicUsize,
+    /// The back end of the device.
+    pub(crate) backend: B,
+}
+
+impl<B: Backend> Queues<B> {
+    pub(crate) fn new(backend: B) -> Self {
+        let actor = backend.checks_streams().then(Actor::begin);
+        Self { actor, count: AtomicUsize::new(0), list: Mutex::default(), made: AtomicUsize::new(0), backend }
+    }
+}
+
+impl<B: ?Sized> Drop for Queues<B> {
+    fn drop(&mut self) {
+        self.actor.into_iter().for_each(Actor::end);
+    }
+}
+
+impl Queues<dyn Backend> {
+    fn lock(&self) -> MutexGuard<'_, Vec<Arc<OpenStream>>> {
+        self.list.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.count.load(Ordering::SeqCst) == 0
+    }
+
+    fn list(&self) -> Vec<Arc<OpenStream>> {
+        if self.is_empty() { Vec::new() } else { self.lock().clone() }
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Vec<Arc<OpenStream>>)) {
+        let mut list = self.lock();
+        change(&mut list);
+        self.count.store(list.len(), Ordering::SeqCst);
+    }
+
+    /// Makes the value for `stream`, a new stream of the device that belongs to no scope.
+    pub(crate) fn open(&self, stream: Box<dyn BackendStream>) -> Result<Arc<OpenStream>, Error> {
+        let number = self.made.fetch_add(1, Ordering::Relaxed);
+        let stream = Arc::new(OpenStream::new(&self.backend, stream, (0, number)));
         match self.use_as_queue(&stream) {
             Ok(()) => Ok(stream),
             Err(error) => {
-                self.close_queue(&stream);
+                self.close(&stream);
                 Err(error)
             }
         }
@@ -203,42 +214,42 @@ impl Device {
             return Ok(());
         }
         // First added, so that no operation between the two steps misses the stream.
-        self.queue_streams().change(|list| list.push(stream.clone()));
-        self.backend().finish_uploads()?;
+        self.change(|list| list.push(stream.clone()));
+        self.backend.finish_uploads()?;
         self.fork(std::slice::from_ref(stream))
     }
 
     /// Lets no queue enqueue further work in `stream`, whose work the caller has waited for.
-    pub(crate) fn forget_queue(&self, stream: &Arc<OpenStream>) {
+    pub(crate) fn forget(&self, stream: &Arc<OpenStream>) {
         if stream.is_queue.load(Ordering::SeqCst) {
-            self.queue_streams().change(|list| list.retain(|other| !Arc::ptr_eq(other, stream)));
+            self.change(|list| list.retain(|other| !Arc::ptr_eq(other, stream)));
         }
     }
 
-    /// Closes a stream that [`open_queue`](Self::open_queue) returned. The device's own queue waits for its work.
-    pub(crate) fn close_queue(&self, stream: &Arc<OpenStream>) {
+    /// Closes a stream that [`open`](Self::open) returned. The device's own queue waits for its work.
+    pub(crate) fn close(&self, stream: &Arc<OpenStream>) {
         if self.join(std::slice::from_ref(stream)).is_err() {
             // The error is that of an earlier launch, which the next call that waits returns.
             let _ = stream.stream.finish();
         }
-        self.forget_queue(stream);
+        self.forget(stream);
         stream.actor.into_iter().for_each(Actor::retire_stream);
     }
 
     /// Makes the later work of the device's own queue wait for everything that queues have enqueued in streams.
     #[inline]
     pub(crate) fn join_streams(&self) -> Result<(), Error> {
-        if self.queue_streams().is_empty() {
+        if self.is_empty() {
             return Ok(());
         }
-        self.join(&self.queue_streams().list())
+        self.join(&self.list())
     }
 
     /// Joins the streams like [`join_streams`](Self::join_streams), before memory is freed. If they cannot be joined,
     /// the host waits for them.
     pub(crate) fn join_streams_to_free(&self) {
         if self.join_streams().is_err() {
-            for stream in self.queue_streams().list() {
+            for stream in self.list() {
                 let _ = stream.stream.finish();
             }
         }
@@ -247,20 +258,20 @@ impl Device {
     /// Makes the later work of streams with queues wait for everything enqueued in the device's own queue.
     #[inline]
     pub(crate) fn fork_streams(&self) -> Result<(), Error> {
-        if self.queue_streams().is_empty() {
+        if self.is_empty() {
             return Ok(());
         }
-        self.fork(&self.queue_streams().list())
+        self.fork(&self.list())
     }
 
     /// Forks the streams like [`fork_streams`](Self::fork_streams), after a copy from the host.
     pub(crate) fn fork_streams_after_upload(&self) -> Result<(), Error> {
-        if self.queue_streams().is_empty() {
+        if self.is_empty() {
             return Ok(());
         }
         // A copy of pageable memory may have returned before its last bytes were on the device.
-        self.backend().finish_uploads()?;
-        self.fork(&self.queue_streams().list())
+        self.backend.finish_uploads()?;
+        self.fork(&self.list())
     }
 
     fn join(&self, streams: &[Arc<OpenStream>]) -> Result<(), Error> {
@@ -270,9 +281,9 @@ impl Device {
             }
             let join = || -> Result<(), Error> {
                 let (event, clock) = (stream.stream.record_order()?, stream.clock());
-                // SAFETY: this device recorded the event.
-                unsafe { self.backend().wait_for(&event) }?;
-                if let (Some(queue), Some(clock)) = (self.queue_actor(), clock) {
+                // SAFETY: the device of these queues recorded the event.
+                unsafe { self.backend.wait_for(&event) }?;
+                if let (Some(queue), Some(clock)) = (self.actor, clock) {
                     queue.wait(&clock);
                 }
                 Ok(())
@@ -283,8 +294,8 @@ impl Device {
     }
 
     fn fork(&self, streams: &[Arc<OpenStream>]) -> Result<(), Error> {
-        let (event, clock) = (self.backend().record_order()?, self.queue_actor().map(Actor::record));
-        // SAFETY: this device recorded the event.
+        let (event, clock) = (self.backend.record_order()?, self.actor.map(Actor::record));
+        // SAFETY: the device of these queues recorded the event.
         streams.iter().try_for_each(|stream| unsafe { stream.wait(&event, clock.as_ref()) })
     }
 }

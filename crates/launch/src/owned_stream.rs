@@ -78,7 +78,7 @@ impl Device {
 impl OwnedStream {
     /// Makes the value for `stream`, a stream of `device`.
     pub(crate) fn new(device: &Device, stream: Box<dyn BackendStream>) -> Result<Self, Error> {
-        Ok(Self { stream: device.open_queue(stream)?, device: device.clone() })
+        Ok(Self { stream: device.queues().open(stream)?, device: device.clone() })
     }
 
     /// Returns the queue that enqueues work in this stream.
@@ -100,7 +100,7 @@ impl<'q> From<&'q OwnedStream> for Queue<'q> {
 
 impl Drop for OwnedStream {
     fn drop(&mut self) {
-        self.device.close_queue(&self.stream);
+        self.device.queues().close(&self.stream);
     }
 }
 

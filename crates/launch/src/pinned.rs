@@ -6,12 +6,12 @@ use std::{fmt, slice};
 
 use cuda_std::DeviceCopy;
 
-use crate::backend::PageLock;
 use crate::buffer::check_zeros;
 use crate::device::Device;
 use crate::error::Error;
 use crate::host_memory::HostMemory;
 use crate::memory::byte_len;
+use crate::objects::PageLock;
 
 /// A buffer of `len` elements in page-locked host memory. Dropping the buffer frees the memory.
 ///

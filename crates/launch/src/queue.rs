@@ -15,10 +15,9 @@ use crate::device::Device;
 use crate::error::Error;
 use crate::event::Event;
 use crate::finished::Finished;
-use crate::open_stream::OpenStream;
+use crate::open_stream::{OpenStream, bytes_at};
 use crate::ordering::{Actor, StreamWork};
 use crate::recorder::Recorder;
-use crate::stream::bytes_at;
 
 /// A queue of launches, fills and copies, which are executed in the order of the calls. The queue of a [`Device`] or a
 /// stream ([`OwnedStream`](crate::OwnedStream), [`Stream::queue`](crate::Stream::queue)) executes them as soon as the
@@ -107,8 +106,12 @@ impl<'q> Queue<'q> {
         match self.target {
             Target::Own => self.device.launch(config, call),
             Target::Stream(stream) => {
-                // SAFETY: the call's views are borrowed until `note_queue_work` has been called.
-                let result = unsafe { stream.launch(self.device, config, &call, Location::caller()) };
+                let mut params = Params::new();
+                self.device.encode(config, &call, &mut params)?;
+                // SAFETY: `encode` has checked that the call's views are of this device's memory. They are borrowed
+                // until `note_queue_work` has been called.
+                let result =
+                    unsafe { stream.launch(self.device.backend(), config, &call, &params, Location::caller()) };
                 stream.note_queue_work();
                 result
             }
@@ -233,7 +236,7 @@ impl<'q> Queue<'q> {
     /// [`Error::ContextLost`] when an earlier launch failed; [`Error::Recording`] if the queue records.
     pub fn record(self) -> Result<Event, Error> {
         match self.stream("record an event")? {
-            Some(stream) => stream.record(self.device),
+            Some(stream) => Event::of_stream(self.device, stream),
             None => {
                 let (event, clock) = (self.device.backend().record()?, self.device.queue_actor().map(Actor::record));
                 Ok(Event { event, clock, device: self.device.clone() })

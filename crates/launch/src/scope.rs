@@ -107,7 +107,7 @@ impl<'d> OpenStreams<'d> {
             device.backend().finish_uploads()?;
             open.streams.push(Vec::new());
             for number in 0..count {
-                let stream = OpenStream::new(device, device.backend().stream()?, (member, number));
+                let stream = OpenStream::new(device.backend(), device.backend().stream()?, (member, number));
                 open.streams[member].push(Arc::new(stream));
             }
         }
@@ -132,7 +132,7 @@ impl<'d> OpenStreams<'d> {
         let streams =
             || self.devices.iter().zip(&self.streams).flat_map(|(device, of)| of.iter().map(move |of| (device, of)));
         let result = streams().map(|(_, open)| open.finish()).fold(Ok(()), Result::and);
-        streams().for_each(|(device, open)| device.forget_queue(open));
+        streams().for_each(|(device, open)| device.queues().forget(open));
         result
     }
 }

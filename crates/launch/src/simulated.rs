@@ -1,26 +1,23 @@
 //! Implements the trait `Backend` for the simulator.
 
-use std::any::Any;
-use std::collections::HashMap;
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
 
 use cuda_std::{Call, DeviceStatic, KernelInfo, LaunchConfig, Params};
-use simt::Simulator;
 use simt::memory::{self, Allocation};
 
-use crate::backend::{Allocated, Backend, BackendEvent, BackendStream, Executable, PageLock};
+use crate::backend::{Backend, BackendStream, Executable, Interop};
+use crate::completion::Completion;
 use crate::error::Error;
-use crate::finished::Completion;
-use crate::interop::Interop;
 use crate::limits::{Limits, check};
+use crate::objects::{Allocated, BackendEvent, PageLock};
 use crate::operation::{Operation, RecordedLaunch};
 use crate::properties::{KernelResources, Occupancy, Properties};
-use crate::reporting;
-use crate::simulated_memory::{MemoryLimit, NAME, allocate, out_of_memory};
-use crate::simulated_stream::{SimulatedStream, load_all, store_all};
+use crate::simulated_device::SimulatedDevice;
+use crate::simulated_memory::{NAME, allocate, load_all, out_of_memory, store_all};
+use crate::simulated_stream::SimulatedStream;
 
 /// The number of bytes of shared memory that a block may use on a GPU without raising the kernel's limit.
 const SHARED_BYTES_PER_BLOCK: u32 = 48 * 1024;
@@ -28,51 +25,7 @@ const SHARED_BYTES_PER_BLOCK: u32 = 48 * 1024;
 /// The maximum number of resident threads per multiprocessor of a large GPU.
 const THREADS_PER_MULTIPROCESSOR: u32 = 2048;
 
-/// The simulator as a device. The work of a call is done when the call returns.
-#[derive(Clone)]
-pub(crate) struct SimulatedDevice {
-    pub(crate) simulator: Simulator,
-    /// The time at which the device's clock started.
-    start: Instant,
-    /// The limit of the device's memory, or `None` if there is no limit.
-    limit: Option<Arc<MemoryLimit>>,
-    /// The memory that buffers have given up, by its address, with its size in bytes.
-    released: Arc<Mutex<HashMap<usize, (Allocated, usize)>>>,
-}
-
 impl SimulatedDevice {
-    pub(crate) fn new(simulator: Simulator) -> Self {
-        let simulator = simulator.with_own_statics().with_reporter(reporting::report);
-        Self { simulator, start: Instant::now(), limit: None, released: Arc::default() }
-    }
-
-    /// Limits the device's memory to `bytes` bytes.
-    pub(crate) fn with_memory(self, bytes: Option<usize>) -> Self {
-        Self { limit: bytes.map(MemoryLimit::new), ..self }
-    }
-
-    /// Returns `other` as a simulated device, or an error if it is a GPU.
-    pub(crate) fn same_kind<'b>(&self, other: &'b dyn Backend) -> Result<&'b Self, Error> {
-        let wrong = || Error::WrongDevice { what: "a copy".to_owned(), device: NAME.to_owned() };
-        (other as &dyn Any).downcast_ref().ok_or_else(wrong)
-    }
-
-    /// Reports to the checker that the host has copied bytes from memory of `source`. The copied bytes count as
-    /// initialised if the original bytes do.
-    pub(crate) fn note_copied_from(&self, source: &Simulator, to: usize, from: usize, bytes: usize) {
-        if source.is_written(from, bytes) {
-            return self.simulator.note_written(to, bytes);
-        }
-        for offset in (0..bytes).filter(|offset| source.is_written(from + offset, 1)) {
-            self.simulator.note_written(to + offset, 1);
-        }
-    }
-
-    /// Reports to the checker that the host has written `bytes` bytes from `start` on.
-    pub(crate) fn note_written(&self, start: usize, bytes: usize) {
-        self.simulator.note_written(start, bytes);
-    }
-
     fn executable(&self, work: Vec<Operation>) -> Box<dyn Executable> {
         Box::new(SimulatedOperations { device: self.clone(), work })
     }

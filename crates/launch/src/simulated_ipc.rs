@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex, PoisonError};
 
-use crate::backend::{BackendEvent, HANDLE_BYTES, Ipc, Opened};
+use crate::backend::Ipc;
 use crate::error::Error;
-use crate::simulated::SimulatedDevice;
+use crate::objects::{BackendEvent, HANDLE_BYTES, Opened};
+use crate::simulated_device::SimulatedDevice;
 
 /// Maps the number of each shared piece of memory to its address and its size in bytes.
 static SHARED: LazyLock<Mutex<HashMap<u64, (usize, usize)>>> = LazyLock::new(Mutex::default);

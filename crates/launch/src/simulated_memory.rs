@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use simt::Simulator;
-use simt::memory::{Allocation, OutOfMemory};
+use simt::memory::{self, Allocation, OutOfMemory};
 
-use crate::backend::Allocated;
 use crate::error::Error;
+use crate::objects::Allocated;
 
 /// The name of a simulated device in errors and reports.
 pub(crate) const NAME: &str = "simulator";
@@ -71,4 +71,59 @@ pub(crate) fn out_of_memory(error: OutOfMemory) -> Error {
         free_bytes: error.available as u64,
         device: NAME.to_owned(),
     }
+}
+
+/// Divides `$bytes` bytes into words and evaluates `$copy` for each word. A word has the greatest width, up to 8 bytes,
+/// that divides `$element`, the size of an element. Kernels access the elements by words of at most this width.
+macro_rules! for_each_word {
+    ($bytes:ident, $element:ident, $offset:ident, $Word:ident => $copy:expr) => {{
+        macro_rules! words {
+            ($word:ty) => {{
+                type $Word = $word;
+                for $offset in (0..$bytes).step_by(size_of::<$Word>()) {
+                    $copy
+                }
+            }};
+        }
+        match $element.trailing_zeros() {
+            0 => words!(u8),
+            1 => words!(u16),
+            2 => words!(u32),
+            _ => words!(u64),
+        }
+    }};
+}
+
+/// Copies `bytes` bytes of host memory at `from` to `to` by atomic stores, because other threads may access them too.
+///
+/// # Safety
+/// `to` and `from` must be valid for `bytes` bytes, and those at `from` must be initialised. `to` must be aligned to
+/// the elements.
+pub(crate) unsafe fn store_all(to: *mut u8, from: *const u8, bytes: usize, element: usize) {
+    for_each_word!(bytes, element, offset, Word => {
+        // SAFETY: the words divide the elements, so that all are within both ranges and aligned in `to`.
+        unsafe { memory::store(to.add(offset).cast(), from.add(offset).cast::<Word>().read_unaligned()) }
+    });
+}
+
+/// Copies `bytes` bytes at `from` to host memory at `to` by atomic loads, because other threads may access them too.
+///
+/// # Safety
+/// As for [`store_all`], except that `from` instead of `to` must be aligned to the elements.
+pub(crate) unsafe fn load_all(to: *mut u8, from: *const u8, bytes: usize, element: usize) {
+    for_each_word!(bytes, element, offset, Word => {
+        // SAFETY: the words divide the elements, so that all are within both ranges and aligned in `from`.
+        unsafe { to.add(offset).cast::<Word>().write_unaligned(memory::load(from.add(offset).cast())) }
+    });
+}
+
+/// Copies `bytes` bytes at `from` to `to` by atomic loads and stores, because other threads may access them too.
+///
+/// # Safety
+/// As for [`store_all`] and [`load_all`]: both addresses must be aligned to the elements.
+pub(crate) unsafe fn copy_all(to: *mut u8, from: *const u8, bytes: usize, element: usize) {
+    for_each_word!(bytes, element, offset, Word => {
+        // SAFETY: the words divide the elements, so that all are within both ranges and aligned.
+        unsafe { memory::store(to.add(offset).cast(), memory::load(from.add(offset).cast::<Word>())) }
+    });
 }

@@ -3,56 +3,13 @@
 use std::sync::Arc;
 
 use cuda_std::{Call, LaunchConfig, Params};
-use simt::memory;
 
-use crate::backend::{Backend, BackendEvent, BackendStream};
+use crate::backend::{Backend, BackendStream};
+use crate::completion::Completion;
 use crate::error::Error;
-use crate::finished::Completion;
-use crate::simulated::SimulatedDevice;
-
-/// Divides `$bytes` bytes into words and evaluates `$copy` for each word. A word has the greatest width, up to 8 bytes,
-/// that divides `$element`, the size of an element. Kernels access the elements by words of at most this width.
-macro_rules! for_each_word {
-    ($bytes:ident, $element:ident, $offset:ident, $Word:ident => $copy:expr) => {{
-        macro_rules! words {
-            ($word:ty) => {{
-                type $Word = $word;
-                for $offset in (0..$bytes).step_by(size_of::<$Word>()) {
-                    $copy
-                }
-            }};
-        }
-        match $element.trailing_zeros() {
-            0 => words!(u8),
-            1 => words!(u16),
-            2 => words!(u32),
-            _ => words!(u64),
-        }
-    }};
-}
-
-/// Copies `bytes` bytes of host memory at `from` to `to` by atomic stores, because other threads may access them too.
-///
-/// # Safety
-/// `to` and `from` must be valid for `bytes` bytes, and those at `from` must be initialised. `to` must be aligned to
-/// the elements.
-pub(crate) unsafe fn store_all(to: *mut u8, from: *const u8, bytes: usize, element: usize) {
-    for_each_word!(bytes, element, offset, Word => {
-        // SAFETY: the words divide the elements, so that all are within both ranges and aligned in `to`.
-        unsafe { memory::store(to.add(offset).cast(), from.add(offset).cast::<Word>().read_unaligned()) }
-    });
-}
-
-/// Copies `bytes` bytes at `from` to host memory at `to` by atomic loads, because other threads may access them too.
-///
-/// # Safety
-/// As for [`store_all`], except that `from` instead of `to` must be aligned to the elements.
-pub(crate) unsafe fn load_all(to: *mut u8, from: *const u8, bytes: usize, element: usize) {
-    for_each_word!(bytes, element, offset, Word => {
-        // SAFETY: the words divide the elements, so that all are within both ranges and aligned in `from`.
-        unsafe { to.add(offset).cast::<Word>().write_unaligned(memory::load(from.add(offset).cast())) }
-    });
-}
+use crate::objects::BackendEvent;
+use crate::simulated_device::SimulatedDevice;
+use crate::simulated_memory::{copy_all, load_all, store_all};
 
 /// A stream that executes work as soon as it is enqueued.
 pub(crate) struct SimulatedStream(pub(crate) SimulatedDevice);
@@ -81,11 +38,8 @@ impl BackendStream for SimulatedStream {
         element: usize,
     ) -> Result<(), Error> {
         let (target, source) = (self.0.same_kind(target)?, self.0.same_kind(source)?);
-        for_each_word!(bytes, element, offset, Word => {
-            // SAFETY: `BackendStream::copy` requires valid, aligned addresses. The words divide the elements, so that
-            // all are within both ranges and aligned. Elements that streams copy have no padding.
-            unsafe { memory::store(to.add(offset).cast(), memory::load(from.add(offset).cast::<Word>())) }
-        });
+        // SAFETY: `BackendStream::copy` requires valid, aligned addresses. Elements that streams copy have no padding.
+        unsafe { copy_all(to, from, bytes, element) };
         target.note_copied_from(&source.simulator, to.addr(), from.addr(), bytes);
         Ok(())
     }

@@ -78,10 +78,10 @@ impl Device {
         // SAFETY: the slice's memory is valid for reads of its size, and `MaybeUninit<u8>` allows any byte.
         let bytes: &[MaybeUninit<u8>] =
             unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) };
-        self.join_streams()?;
+        self.queues().join_streams()?;
         self.note_waits();
         self.backend().write_static(info, bytes)?;
-        self.fork_streams_after_upload()
+        self.queues().fork_streams_after_upload()
     }
 
     /// Returns the elements of a kernel's static variable `of` on this device. Waits for the earlier launches, except
@@ -94,7 +94,7 @@ impl Device {
         let info = of.info();
         let len = info.bytes / info.element.max(1);
         let mut values: Vec<S::Element> = Vec::with_capacity(len);
-        self.join_streams()?;
+        self.queues().join_streams()?;
         self.note_waits();
         // SAFETY: the vector has capacity for `info.bytes` bytes.
         unsafe { self.backend().read_static(info, values.as_mut_ptr().cast()) }?;

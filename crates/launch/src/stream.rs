@@ -2,16 +2,15 @@
 
 use std::fmt;
 use std::marker::PhantomData;
-use std::ops::Range;
 use std::panic::Location;
 use std::sync::Arc;
 
-use cuda_std::{Call, DeviceId, Element, Global, GlobalMut, LaunchConfig};
+use cuda_std::{Call, DeviceId, Element, Global, GlobalMut, LaunchConfig, Params};
 
 use crate::device::Device;
 use crate::error::Error;
 use crate::event::Event;
-use crate::open_stream::OpenStream;
+use crate::open_stream::{OpenStream, bytes_at};
 use crate::ordering::StreamWork;
 use crate::part::BufferPart;
 use crate::queue::Queue;
@@ -82,7 +81,7 @@ impl<'scope, 'env> Stream<'scope, 'env> {
     ///
     /// [`Error::ContextLost`] when an earlier launch failed.
     pub fn queue(&self) -> Result<Queue<'scope>, Error> {
-        self.device.use_as_queue(self.open)?;
+        self.device.queues().use_as_queue(self.open)?;
         Ok(Queue::of_stream(self.device, self.open))
     }
 
@@ -179,8 +178,11 @@ impl<'scope, 'env> Stream<'scope, 'env> {
     /// The same errors as [`Device::launch`]; [`Error::StreamRace`] if the device checks streams and finds a race.
     #[track_caller]
     pub fn launch(&self, config: LaunchConfig, call: Call<'scope>) -> Result<(), Error> {
-        // SAFETY: the views of the call stay borrowed for `'scope`, which ends after the kernel.
-        unsafe { self.open.launch(self.device, config, &call, Location::caller()) }
+        let mut params = Params::new();
+        self.device.encode(config, &call, &mut params)?;
+        // SAFETY: `encode` has checked that the views of the call are of this device's memory. They stay borrowed for
+        // `'scope`, which ends after the kernel.
+        unsafe { self.open.launch(self.device.backend(), config, &call, &params, Location::caller()) }
     }
 
     /// Returns an event that completes when everything enqueued in this stream so far is done.
@@ -189,7 +191,7 @@ impl<'scope, 'env> Stream<'scope, 'env> {
     ///
     /// [`Error::ContextLost`] when an earlier launch failed.
     pub fn record(&self) -> Result<Event, Error> {
-        self.open.record(self.device)
+        Event::of_stream(self.device, self.open)
     }
 
     /// Makes all later work of this stream wait for `event`. The event may belong to any stream of this device or, in a
@@ -235,8 +237,4 @@ impl fmt::Debug for Stream<'_, '_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Stream").field("device", &self.device.name()).finish_non_exhaustive()
     }
-}
-
-pub(crate) fn bytes_at(start: *const u8, bytes: usize) -> Range<usize> {
-    start.addr()..start.addr() + bytes
 }

@@ -213,8 +213,8 @@ impl Commands {
         if device.is_simulated() {
             let why = device.why_no_gpu().map_or_else(String::new, |why| format!(" ({why})"));
             return Err(Refusal::Failure(format!(
-                "bench: the device is the simulator{why}, whose times say nothing about a GPU: run it on a machine with \
-                 an NVIDIA GPU, with --device gpu; `explain` counts the memory traffic without a GPU"
+                "bench: the device is the simulator{why}, whose times say nothing about a GPU: run it on a machine \
+                 with an NVIDIA GPU, with --device gpu; `explain` counts the memory traffic without a GPU"
             )));
         }
         say(&device.summary());

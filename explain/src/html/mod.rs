@@ -14,39 +14,41 @@ mod listing;
 
 const STYLE: &str = include_str!("style.css");
 
-/// Returns the HTML page of an explanation.
-pub fn page(explanation: &Explanation) -> String {
-    let Explanation { subject, gpu, rungs, left_out, notes } = explanation;
-    let mut page = String::new();
-    let title = escaped(&format!("{subject} on {}", gpu.name));
-    let _ = write!(
-        page,
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n\
-         <body>\n<h1>{title}</h1>\n<p class=\"quiet\">{}</p>\n",
-        escaped(&gpu.to_string())
-    );
-    if explanation.has_one_problem()
-        && let Some(rung) = rungs.first()
-    {
-        let _ = writeln!(page, "<p class=\"quiet\">{}</p>", escaped(&rung.problem.to_string()));
+impl Explanation {
+    /// Returns the explanation as one self-contained HTML page, for a screen of any width, light or dark.
+    pub fn html(&self) -> String {
+        let Self { subject, gpu, rungs, left_out, notes } = self;
+        let mut page = String::new();
+        let title = escaped(&format!("{subject} on {}", gpu.name));
+        let _ = write!(
+            page,
+            "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+             <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title}</title>\n<style>\n{STYLE}</style>\n\
+             </head>\n<body>\n<h1>{title}</h1>\n<p class=\"quiet\">{}</p>\n",
+            escaped(&gpu.to_string())
+        );
+        if self.has_one_problem()
+            && let Some(rung) = rungs.first()
+        {
+            let _ = writeln!(page, "<p class=\"quiet\">{}</p>", escaped(&rung.problem.to_string()));
+        }
+        if rungs.len() > 1 {
+            comparison(&mut page, rungs);
+        }
+        for rung in rungs {
+            section(&mut page, rung, self);
+        }
+        for reason in left_out {
+            let _ = writeln!(page, "<p class=\"quiet\">Left out: {}</p>", escaped(reason));
+        }
+        for note in notes {
+            let _ = writeln!(page, "<p class=\"quiet\">{}.</p>", escaped(&capitalised(note)));
+        }
+        page.push_str(WORDS);
+        page.push_str("</body>\n</html>\n");
+        page
     }
-    if rungs.len() > 1 {
-        comparison(&mut page, rungs);
-    }
-    for rung in rungs {
-        section(&mut page, rung, explanation);
-    }
-    for reason in left_out {
-        let _ = writeln!(page, "<p class=\"quiet\">Left out: {}</p>", escaped(reason));
-    }
-    for note in notes {
-        let _ = writeln!(page, "<p class=\"quiet\">{}.</p>", escaped(&capitalised(note)));
-    }
-    page.push_str(WORDS);
-    page.push_str("</body>\n</html>\n");
-    page
 }
 
 /// The paragraph of the page that explains its terms.
@@ -56,7 +58,8 @@ const WORDS: &str = "\
 32 bytes; the ideal is the fewest sectors that hold the bytes of a request. Shared memory has 32 banks. It takes a
 wavefront for each 128 bytes, and one more for each further word of one bank. Each sector that a launch reads or writes
 must move once: the time for that is the floor, and the kernel cannot be faster. The bytes moved are those of all
-sectors touched, as if there were no caches. All counts come from a simulator, which runs the kernel as it is written.</p>
+sectors touched, as if there were no caches. All counts come from a simulator, which runs the kernel as it is \
+written.</p>
 ";
 
 /// Returns the CSS class for a share: `good`, `fair` or `bad`.
@@ -89,8 +92,9 @@ fn comparison(page: &mut String, rungs: &[RungFigures]) {
     let time = |summary: &Summary| summary.per_element(summary.access_seconds);
     let highest = rungs.iter().map(|rung| time(&rung.summary)).fold(f64::MIN_POSITIVE, f64::max);
     page.push_str(
-        "<table class=\"rungs\">\n<thead><tr><th>kernel</th><th>loads use</th><th>stores use</th><th>bank conflicts</th>\
-         <th>must move</th><th>moves</th><th>memory time</th><th>occupancy</th><th>what changed</th></tr></thead>\n<tbody>\n",
+        "<table class=\"rungs\">\n<thead><tr><th>kernel</th><th>loads use</th><th>stores use</th>\
+         <th>bank conflicts</th><th>must move</th><th>moves</th><th>memory time</th><th>occupancy</th>\
+         <th>what changed</th></tr></thead>\n<tbody>\n",
     );
     for RungFigures { names: RungNames { algorithm, rung, .. }, summary, change, .. } in rungs {
         let ways = match summary.shared_ways {
@@ -122,8 +126,8 @@ fn comparison(page: &mut String, rungs: &[RungFigures]) {
         );
     }
     page.push_str(
-        "</tbody>\n</table>\n<p class=\"quiet\">Bytes and times are for each element. Memory time is that of global or of \
-         shared memory, whichever takes longer, unless caches serve global memory.</p>\n",
+        "</tbody>\n</table>\n<p class=\"quiet\">Bytes and times are for each element. Memory time is that of global or \
+         of shared memory, whichever takes longer, unless caches serve global memory.</p>\n",
     );
 }
 

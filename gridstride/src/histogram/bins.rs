@@ -2,17 +2,8 @@
 
 use gpu::histogram::EvenBins;
 
-use thiserror::Error;
-
+use super::bins_error::BinsError;
 use crate::error::AlgorithmError;
-
-/// The error that is returned if a histogram does not support the requested bins or number of keys. The text of the
-/// error says which values are supported.
-#[derive(Clone, PartialEq, Eq, Error)]
-#[error("{0}")]
-pub struct BinsError(pub(super) String);
-
-crate::debug_as_displayed!(BinsError);
 
 /// Bins of equal width over the keys `lower..upper`. Key *k* is in bin ⌊(*k* − lower)·count / (upper − lower)⌋, where
 /// count is the number of bins. A key outside the range is in no bin.

@@ -29,9 +29,11 @@ use crate::error::AlgorithmError;
 use crate::vector::Vector;
 
 mod bins;
+pub(crate) mod bins_error;
 mod plan;
 
-pub use bins::{Bins, BinsError};
+pub use bins::Bins;
+pub use bins_error::BinsError;
 pub use plan::Plan;
 
 /// A histogram that can run repeatedly. It owns the device memory that it needs, so a run allocates no memory.

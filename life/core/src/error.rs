@@ -2,6 +2,9 @@
 
 use std::ops::Range;
 
+use cuda_std::Ladder;
+use gpu::life::LifeRung;
+use gridstride::capabilities;
 use gridstride::error::AlgorithmError;
 use multi::ranks::RanksError;
 use thiserror::Error;
@@ -66,6 +69,11 @@ pub enum LifeError {
 }
 
 impl LifeError {
+    /// Returns the error for a rung that does not support `asked`. `offered` says what the rung supports.
+    pub(crate) fn refused(rung: LifeRung, asked: String, offered: &str) -> Self {
+        capabilities::refused(rung.rung(), asked, offered.to_owned()).into()
+    }
+
     /// Checks that `rows` is not empty and lies within a board of `height` rows.
     pub(crate) fn check_rows(rows: &Range<usize>, height: usize) -> Result<(), Self> {
         if rows.start < rows.end && rows.end <= height {

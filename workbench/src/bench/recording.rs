@@ -2,10 +2,7 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use explain::Times;
 use serde::{Deserialize, Serialize};
-
-use super::Sweep;
 
 /// The recording of a run of `host bench`: the device and the measured points.
 #[derive(Clone, PartialEq, Serialize, Deserialize, Debug, Default)]
@@ -147,25 +144,6 @@ pub struct MeasuredPoint {
 }
 
 impl MeasuredPoint {
-    /// Returns a row of `sweep` with `times` divided by `steps`, the number of steps per run. The row has no byte
-    /// count.
-    pub fn timed(times: &Times, sweep: &Sweep, rung: &str, steps: u64) -> Self {
-        let [median_us, low_us, high_us] =
-            [times.median, times.low, times.high].map(|seconds| 1e6 * seconds / steps as f64);
-        Self {
-            algorithm: sweep.subject.name().to_owned(),
-            rung: Some(rung.to_owned()),
-            number: sweep.number.to_owned(),
-            variant: sweep.variant.map(str::to_owned),
-            size: sweep.largest() as u64,
-            runs: times.runs,
-            median_us,
-            low_us,
-            high_us,
-            ..Self::default()
-        }
-    }
-
     /// Returns the name of the rung or the peer.
     pub fn name(&self) -> &str {
         self.rung.as_deref().or(self.peer.as_deref()).unwrap_or("?")

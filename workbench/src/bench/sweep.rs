@@ -1,7 +1,9 @@
 //! Sweeps: measurements of a subject's rungs for one element type and variant, at several sizes.
 
+use explain::Times;
 use gridstride::numbers::NumberType;
 
+use super::recording::MeasuredPoint;
 use super::subject::{Scope, Subject};
 use crate::algorithm::{Aim, Algorithm, Measurement, Options, ProblemOption, Shape, Target};
 
@@ -122,6 +124,27 @@ impl Sweep {
     /// Returns the number of the sweep's points, including the points of the engine.
     pub fn points(&self) -> usize {
         self.each * self.shapes.len() + self.engine_shapes.len()
+    }
+}
+
+impl MeasuredPoint {
+    /// Returns a row of `sweep` with `times` divided by `steps`, the number of steps per run. The row has no byte
+    /// count.
+    pub fn timed(times: &Times, sweep: &Sweep, rung: &str, steps: u64) -> Self {
+        let [median_us, low_us, high_us] =
+            [times.median, times.low, times.high].map(|seconds| 1e6 * seconds / steps as f64);
+        Self {
+            algorithm: sweep.subject.name().to_owned(),
+            rung: Some(rung.to_owned()),
+            number: sweep.number.to_owned(),
+            variant: sweep.variant.map(str::to_owned),
+            size: sweep.largest() as u64,
+            runs: times.runs,
+            median_us,
+            low_us,
+            high_us,
+            ..Self::default()
+        }
     }
 }
 

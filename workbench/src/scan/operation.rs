@@ -4,7 +4,6 @@ use gpu::operator::Operator;
 use launch::{Buffer, Device, Queue, Resources};
 
 use super::inputs::ScanInput;
-use super::problem::ScanProblem;
 use super::reference::{compare_exact_from, compare_sums_from, sum_depth};
 use crate::deviation::Deviation;
 use crate::error::WorkbenchError;
@@ -17,6 +16,31 @@ use gridstride::scan::{ScanElement, ScanKind, ScanRung, Scanner, check_on, defau
 use multi::MultiError;
 use multi::scan::SplitScan;
 use multi::team::Team;
+
+/// The problem of scanning `n` random elements.
+pub(super) struct ScanProblem {
+    pub(super) n: usize,
+    /// The index in the buffers at which the vectors begin.
+    pub(super) from: usize,
+    pub(super) seed: u64,
+    pub(super) kind: ScanKind,
+    pub(super) operation: Operation,
+}
+
+impl ScanProblem {
+    /// Returns the input for measurements, or the exact input if `is_exact` is true.
+    pub(super) fn input<T: Number>(&self, is_exact: bool) -> ScanInput<T> {
+        let input = ScanInput::new(self.operation.operator, self.seed, self.n);
+        if is_exact { input.exact() } else { input }
+    }
+
+    /// Returns true if the problem is a sum of floats. The results of such a sum depend on the grouping of the
+    /// elements.
+    pub(super) fn sums_round(&self) -> bool {
+        matches!(self.operation.number, NumberType::F32 | NumberType::F64)
+            && self.operation.operator == OperatorName::Sum
+    }
+}
 
 /// The functions of scan for an element type and an operator.
 pub(super) struct Operation {

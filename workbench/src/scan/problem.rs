@@ -3,15 +3,14 @@
 use cuda_std::{Ladder, Rung};
 use launch::{Device, Held, Queue};
 
-use super::inputs::ScanInput;
-use super::operation::{AnyScanner, Operation};
+use super::operation::{AnyScanner, Operation, ScanProblem};
 use super::reference;
 use crate::algorithm::{Aim, Algorithm, Fact, Measurement, Options, Problem, ProblemOption, Shape, Target, rung_of};
 use crate::deviation::Deviation;
 use crate::error::WorkbenchError;
 use crate::scaling::{ScalingMeasurement, SplitWork};
 use crate::vectors::{Computation, HostVector, Layout, Layouts, VectorProblem, Vectors, typed};
-use gridstride::numbers::{Number, NumberType, OperatorName, with_operator};
+use gridstride::numbers::{OperatorName, with_operator};
 use gridstride::scan::{ScanKind, ScanRung};
 use multi::team::Team;
 
@@ -66,31 +65,6 @@ impl Algorithm for ScanAlgorithm {
 
     fn scaling_measurements(&self) -> Vec<ScalingMeasurement> {
         super::scaling::measurements()
-    }
-}
-
-/// The problem of scanning `n` random elements.
-pub(super) struct ScanProblem {
-    pub(super) n: usize,
-    /// The index in the buffers at which the vectors begin.
-    from: usize,
-    seed: u64,
-    pub(super) kind: ScanKind,
-    operation: Operation,
-}
-
-impl ScanProblem {
-    /// Returns the input for measurements, or the exact input if `is_exact` is true.
-    pub(super) fn input<T: Number>(&self, is_exact: bool) -> ScanInput<T> {
-        let input = ScanInput::new(self.operation.operator, self.seed, self.n);
-        if is_exact { input.exact() } else { input }
-    }
-
-    /// Returns true if the problem is a sum of floats. The results of such a sum depend on the grouping of the
-    /// elements.
-    pub(super) fn sums_round(&self) -> bool {
-        matches!(self.operation.number, NumberType::F32 | NumberType::F64)
-            && self.operation.operator == OperatorName::Sum
     }
 }
 

@@ -293,7 +293,8 @@ impl Summary {
         if let Some(best) = &self.best {
             let _ = write!(
                 text,
-                "\nbest: {:.1} GB/s with {}, unroll {}, {} blocks of {} threads: {} of the device's own copy, {:.1} GB/s\n",
+                "\nbest: {:.1} GB/s with {}, unroll {}, {} blocks of {} threads: {} of the device's own copy, \
+                 {:.1} GB/s\n",
                 best.gigabytes_per_second,
                 best.operand,
                 best.unroll,

@@ -194,7 +194,8 @@ fn builds_the_sample_kernels() {
     let line = fs::read_to_string(sample.join("table/src/lib.rs")).unwrap();
     let line = 1 + line.lines().position(|line| line.contains("compiler_fence")).unwrap();
     let place = format!(
-        "  --> {}:{line}: in the function `table::fenced` of the crate `table`, which `sample_kernels::uses_a_fence` calls",
+        "  --> {}:{line}: in the function `table::fenced` of the crate `table`, which \
+         `sample_kernels::uses_a_fence` calls",
         sample.join("table/src/lib.rs").display()
     );
     assert!(error.contains(&place) && error.contains("`compiler_fence` does not compile for a GPU"), "{error}");

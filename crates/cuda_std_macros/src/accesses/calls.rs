@@ -14,8 +14,8 @@ use syn::{Expr, ExprCall, ExprMethodCall, ExprStruct, FnArg, Ident, Path, Signat
 use crate::names::{is_number, is_type_s, last_name};
 
 use super::handing::{Handing, is_float_s, is_iterating, is_view_s, wrap};
-use super::operators::trait_of_method;
-use super::place::{at, is_free, without_parentheses};
+use super::place::at;
+use super::syntax::{is_free, trait_of_method, without_parentheses};
 use super::{Accesses, expression, observed, then};
 
 /// Methods of pointers and slices that access no memory themselves. Accesses through the slices or pointers that they

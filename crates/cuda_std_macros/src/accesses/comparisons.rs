@@ -12,7 +12,8 @@ use crate::names::last_name;
 
 use super::Access::Read;
 use super::around::Around;
-use super::place::{Bindings, computes, is_place, without_parentheses};
+use super::place::Bindings;
+use super::syntax::{computes, is_place, without_parentheses};
 use super::{Accesses, expression, then};
 
 /// A comparison that is being rewritten, and the reports of its accesses.

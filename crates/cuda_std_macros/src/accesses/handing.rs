@@ -7,8 +7,7 @@ use syn::{Block, Expr, ExprMethodCall, Path, Stmt, Type, UnOp};
 
 use crate::names::{NUMBERS, is_type_s, last_name};
 
-use super::place::{computes, is_place, is_simple, without_parentheses};
-use super::syntax::makes_variant;
+use super::syntax::{computes, is_place, is_simple, makes_variant, without_parentheses};
 use super::{Accesses, expression};
 
 /// The way in which the generated code inspects a function argument for pointers.

@@ -10,7 +10,8 @@ use syn::visit_mut::VisitMut;
 use syn::{Expr, Macro, Pat, Token, parse2};
 
 use super::around::Around;
-use super::place::{Bindings, computes};
+use super::place::Bindings;
+use super::syntax::computes;
 use super::{Access, Accesses, expression};
 
 /// Macros that borrow their arguments.

@@ -5,9 +5,10 @@ use quote::{quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::visit_mut::VisitMut;
-use syn::{Expr, ExprCall, ExprMethodCall, Ident};
+use syn::{Expr, ExprCall, ExprMethodCall};
 
-use super::place::{Bindings, Prepared, address, at, is_place, is_simple, left_call, way};
+use super::place::{Bindings, Prepared, address, at, note_move, way};
+use super::syntax::{is_place, is_simple, left_call, moves};
 use super::{Access, Accesses, expression, observed, then};
 
 /// The memory that a method or function accesses.
@@ -86,19 +87,6 @@ fn of_function(path: &syn::Path, arguments: usize) -> Option<Accessed> {
         "copy_nonoverlapping" => of_pointer("copy_to_nonoverlapping", arguments - 1),
         name => of_pointer(name, arguments - 1),
     }
-}
-
-/// Returns true if the method offsets a pointer, such as `add`.
-pub fn moves(method: &Ident) -> bool {
-    let name = method.unraw().to_string();
-    let name = name.strip_prefix("wrapping_").unwrap_or(&name);
-    matches!(name.strip_prefix("byte_").unwrap_or(name), "add" | "sub" | "offset")
-}
-
-/// Returns the call `call`, which offsets a pointer, wrapped such that the simulator records the offset.
-pub fn note_move(call: &ExprMethodCall) -> Expr {
-    let before = at(&call.receiver);
-    expression(quote_spanned!(call.span()=> #before.moved(#call)))
 }
 
 impl Accesses {

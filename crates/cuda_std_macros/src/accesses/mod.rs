@@ -30,13 +30,13 @@ use crate::constants::{guard, leave_constants};
 
 pub use self::calls::is_known_method;
 pub use self::handing::{is_float_s, is_number_method, is_view_s};
-pub use self::place::{address, computes, is_free, without_parentheses};
-pub use self::syntax::{is_assigning, makes_variant};
+pub use self::place::address;
+pub use self::syntax::{computes, is_assigning, is_free, makes_variant, without_parentheses};
 
 use self::around::Around;
 use self::operators::is_comparing;
-use self::place::{Bindings, Prepared, is_place};
-use self::syntax::{assigned_places, is_told, scrutinee};
+use self::place::{Bindings, Prepared};
+use self::syntax::{assigned_places, is_place, is_told, scrutinee};
 use self::variables::Variables;
 
 /// Rewrites the body of a function with this signature so that it reports its accesses.
@@ -250,7 +250,7 @@ impl Accesses {
             Pat::Ident(name) if name.by_ref.is_none() && name.subpat.is_none() => {}
             Pat::Type(typed) if matches!(&*typed.pat, Pat::Ident(name) if name.by_ref.is_none()) => {}
             // The pattern `_` reads nothing.
-            Pat::Wild(_) if is_place(&init.expr) && !place::computes(&init.expr) => return None,
+            Pat::Wild(_) if is_place(&init.expr) && !computes(&init.expr) => return None,
             pattern => {
                 self.lead_to(&mut init.expr, around);
                 return self.scrutinise(&mut init.expr, [pattern]);

@@ -16,8 +16,8 @@ use crate::names::{NUMBERS, is_type_s, last_name};
 use super::around::{Around, is_comparison};
 use super::calls::is_known_method;
 use super::handing::{gives_numbers, is_float_s, is_number_method, is_view_s};
-use super::place::{address, computes, is_free, is_place, is_simple, without_parentheses};
-use super::syntax::{assigned_places, is_assigning};
+use super::place::address;
+use super::syntax::{assigned_places, computes, is_assigning, is_free, is_place, is_simple, without_parentheses};
 use super::{Accesses, observed};
 
 impl Accesses {
@@ -74,7 +74,10 @@ impl Accesses {
     fn apply(&mut self, name: &'static str, operand: &mut Expr, span: Span, around: &mut Around) {
         let observed = observed();
         let is_index = name == "Index";
-        let is_reference = |operand: &Expr| matches!(operand, Expr::Path(path) if path.path.get_ident().is_some_and(|name| self.known.is_reference(name)));
+        let is_reference = |operand: &Expr| {
+            matches!(operand, Expr::Path(path)
+                if path.path.get_ident().is_some_and(|name| self.known.is_reference(name)))
+        };
         if !is_index && is_reference(without_parentheses(operand)) {
             return;
         }
@@ -274,36 +277,6 @@ fn trait_of(op: BinOp) -> Option<&'static str> {
         BinOp::Eq(_) | BinOp::Ne(_) => "PartialEq",
         BinOp::Lt(_) | BinOp::Le(_) | BinOp::Gt(_) | BinOp::Ge(_) => "PartialOrd",
         _ => return None,
-    })
-}
-
-/// Returns the name of the operator trait that has a method of this name, or `None`.
-pub fn trait_of_method(name: &str) -> Option<String> {
-    Some(match name {
-        "index" | "index_mut" => "Index".to_owned(),
-        "deref" | "deref_mut" => "Deref".to_owned(),
-        "eq" | "ne" => "PartialEq".to_owned(),
-        "partial_cmp" | "lt" | "le" | "gt" | "ge" => "PartialOrd".to_owned(),
-        "next" | "into_iter" => "Iterator".to_owned(),
-        "neg" => "Neg".to_owned(),
-        "not" => "Not".to_owned(),
-        name => {
-            let (operation, assigns) = name.strip_suffix("_assign").map_or((name, ""), |name| (name, "Assign"));
-            let operation = match operation {
-                "add" => "Add",
-                "sub" => "Sub",
-                "mul" => "Mul",
-                "div" => "Div",
-                "rem" => "Rem",
-                "bitxor" => "BitXor",
-                "bitand" => "BitAnd",
-                "bitor" => "BitOr",
-                "shl" => "Shl",
-                "shr" => "Shr",
-                _ => return None,
-            };
-            format!("{operation}{assigns}")
-        }
     })
 }
 

@@ -7,7 +7,8 @@ use syn::visit_mut::{self, VisitMut};
 use syn::{BinOp, Expr, ExprIf, ExprMatch, ExprWhile, Ident, Pat, PatIdent, PatSlice};
 
 use super::around::Around;
-use super::place::{Bindings, address, computes, is_place, is_simple, without_parentheses};
+use super::place::{Bindings, address};
+use super::syntax::{computes, is_place, is_simple, without_parentheses};
 use super::{Access, Accesses, expression, observed};
 
 impl Accesses {

@@ -11,9 +11,9 @@ use quote::{quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::visit_mut::{self, VisitMut};
-use syn::{BinOp, Expr, ExprCall, Ident, UnOp};
+use syn::{Expr, ExprMethodCall, Ident, UnOp};
 
-use super::syntax::scrutinee;
+use super::syntax::{is_place, is_simple, moves, scrutinee};
 use super::{Access, Accesses, expression, observed};
 
 /// The part of an access to a place that can be reported.
@@ -66,124 +66,6 @@ impl Bindings {
             quote!(#group)
         };
         self.all.into_iter().rev().fold(inner, nest)
-    }
-}
-
-/// Returns the wrapped call if `call` is a wrapper that the pass for call paths has put around a call of the source.
-pub fn left_call(call: &ExprCall) -> Option<&Expr> {
-    match &*call.func {
-        Expr::Path(path) if path.path.segments.len() == 4 && path.path.segments[3].ident == "leave" => call.args.last(),
-        _ => None,
-    }
-}
-
-/// Returns `value` without parentheses, and without the wrapper that the pass for call paths has put around a call.
-pub fn without_parentheses(value: &Expr) -> &Expr {
-    match value {
-        Expr::Call(call) => left_call(call).map_or(value, without_parentheses),
-        Expr::Paren(inner) => without_parentheses(&inner.expr),
-        Expr::Group(inner) => without_parentheses(&inner.expr),
-        value => value,
-    }
-}
-
-/// Returns true if `value` is a place behind a dereference or an index.
-pub fn is_place(value: &Expr) -> bool {
-    match value {
-        Expr::Unary(unary) => matches!(unary.op, UnOp::Deref(_)),
-        Expr::Index(_) => true,
-        Expr::Field(field) => is_place(&field.base),
-        Expr::Paren(inner) => is_place(&inner.expr),
-        Expr::Group(inner) => is_place(&inner.expr),
-        _ => false,
-    }
-}
-
-/// Returns true if the place must not be evaluated twice.
-pub fn computes(place: &Expr) -> bool {
-    match place {
-        Expr::Path(_) => false,
-        Expr::Field(field) => computes(&field.base),
-        Expr::Paren(inner) => computes(&inner.expr),
-        Expr::Group(inner) => computes(&inner.expr),
-        Expr::Index(index) => computes(&index.expr) || !is_simple(&index.index),
-        Expr::Unary(unary) if is_place(place) => {
-            if is_place(&unary.expr) {
-                computes(&unary.expr)
-            } else {
-                !is_simple(&unary.expr)
-            }
-        }
-        _ => true,
-    }
-}
-
-/// Methods that only compute a number or a pointer, for all types that have them.
-const FREE_METHODS: [&str; 21] = [
-    "add",
-    "sub",
-    "offset",
-    "wrapping_add",
-    "wrapping_sub",
-    "wrapping_offset",
-    "byte_add",
-    "byte_sub",
-    "byte_offset",
-    "wrapping_byte_add",
-    "wrapping_byte_sub",
-    "wrapping_byte_offset",
-    "cast",
-    "cast_mut",
-    "cast_const",
-    "as_ptr",
-    "as_mut_ptr",
-    "len",
-    "min",
-    "max",
-    "wrapping_mul",
-];
-
-/// Returns true if a method of this name only computes a number or a pointer.
-pub fn is_free(name: &str) -> bool {
-    FREE_METHODS.contains(&name)
-}
-
-/// Returns true if `value` can be evaluated twice, because it is constant, or cheap and without effects.
-pub fn is_simple(value: &Expr) -> bool {
-    match value {
-        Expr::Lit(_) | Expr::Path(_) => true,
-        Expr::Paren(inner) => is_simple(&inner.expr),
-        Expr::Group(inner) => is_simple(&inner.expr),
-        Expr::Field(field) => is_simple(&field.base),
-        Expr::Cast(cast) => is_simple(&cast.expr),
-        Expr::Unary(unary) => !matches!(unary.op, UnOp::Deref(_)) && is_simple(&unary.expr),
-        Expr::Binary(binary) => {
-            let is_arithmetic = matches!(
-                binary.op,
-                BinOp::Add(_)
-                    | BinOp::Sub(_)
-                    | BinOp::Mul(_)
-                    | BinOp::Div(_)
-                    | BinOp::Rem(_)
-                    | BinOp::BitXor(_)
-                    | BinOp::BitAnd(_)
-                    | BinOp::BitOr(_)
-                    | BinOp::Shl(_)
-                    | BinOp::Shr(_)
-            );
-            is_arithmetic && is_simple(&binary.left) && is_simple(&binary.right)
-        }
-        Expr::Range(range) => [&range.start, &range.end].into_iter().flatten().all(|end| is_simple(end)),
-        Expr::MethodCall(call) => {
-            let name = call.method.unraw().to_string();
-            // The target type of a cast without turbofish depends on the context.
-            let is_known = name != "cast" || call.turbofish.is_some();
-            is_known
-                && FREE_METHODS.contains(&name.as_str())
-                && is_simple(&call.receiver)
-                && call.args.iter().all(is_simple)
-        }
-        _ => false,
     }
 }
 
@@ -330,13 +212,19 @@ pub fn at(value: &Expr) -> TokenStream {
     quote_spanned!(value.span()=> #observed::At(#address))
 }
 
+/// Returns the call `call`, which offsets a pointer, wrapped such that the simulator records the offset.
+pub fn note_move(call: &ExprMethodCall) -> Expr {
+    let before = at(&call.receiver);
+    expression(quote_spanned!(call.span()=> #before.moved(#call)))
+}
+
 /// Returns `value`. If it offsets a pointer, it is wrapped such that the simulator records the offset.
 fn with_moves(value: &Expr) -> Expr {
     let mut value = value.clone();
     if let Expr::MethodCall(call) = &mut value
-        && super::methods::moves(&call.method)
+        && moves(&call.method)
     {
-        return super::methods::note_move(call);
+        return note_move(call);
     }
     value
 }

@@ -7,8 +7,7 @@ use syn::{Expr, ExprUnary, FnArg, Ident, Local, Pat, PatIdent, ReceiverKind, Sig
 
 use crate::names;
 
-use super::methods::moves;
-use super::place::without_parentheses;
+use super::syntax::{moves, without_parentheses};
 
 /// The variables in scope, in one list per kind of known fact.
 #[derive(Clone, Default)]
@@ -170,8 +169,9 @@ impl Variables {
     /// are numbers.
     pub fn is_element_number(&self, place: &Expr) -> bool {
         let shows_numbers = |value: &Expr| {
-            matches!(without_parentheses(value), Expr::Path(path)
-            if path.path.get_ident().is_some_and(|name| self.pointers.iter().any(|(pointer, shows)| *shows && pointer == name)))
+            matches!(without_parentheses(value), Expr::Path(path) if path.path.get_ident().is_some_and(|name| {
+                self.pointers.iter().any(|(pointer, shows)| *shows && pointer == name)
+            }))
         };
         match without_parentheses(place) {
             Expr::Index(index) => !matches!(*index.index, Expr::Range(_)) && shows_numbers(&index.expr),

@@ -37,9 +37,10 @@ fn indices_of_views_are_loads_and_stores() {
     ));
     for expected in [
         "let assigned = tile . row (i) . load (:: cuda_std :: __private :: usize :: ElementIndex :: index (j))",
-        "y . row (i) . store (:: cuda_std :: __private :: usize :: ElementIndex :: index (x . load (0) as u32) , assigned)",
-        "let assigned = s [2] + own [3] ; let at = 1 ; let mut found = part . row (0) . load (at) ; found += assigned ; \
-         part . row (0) . store (at , found)",
+        "y . row (i) . store (:: cuda_std :: __private :: usize :: ElementIndex :: index (x . load (0) as u32) , \
+         assigned)",
+        "let assigned = s [2] + own [3] ; let at = 1 ; let mut found = part . row (0) . load (at) ; found += assigned \
+         ; part . row (0) . store (at , found)",
         "(* :: cuda_std :: __private :: element (& x . load (4))) . max (1.0)",
         "let mut found = row . load (at) ; found -= assigned",
         "other (| row : u32 | row [9])",

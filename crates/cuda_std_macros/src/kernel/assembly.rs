@@ -45,8 +45,8 @@ impl VisitMut for Assembly {
         let is_empty = call.tokens.clone().into_iter().next().is_some_and(|first| first.to_string() == r#""""#);
         if !is_empty && last_name(&call.path).is_some_and(|name| name == "asm") {
             *call = parse_quote_spanned!(call.path.span()=> ::core::compile_error!(
-                "the simulator cannot run PTX: put `#[cfg(target_arch = \"nvptx64\")]` on the block with the `asm!`, and \
-                 beside it a block under `#[cfg(not(target_arch = \"nvptx64\"))]` that does the same in Rust"
+                "the simulator cannot run PTX: put `#[cfg(target_arch = \"nvptx64\")]` on the block with the `asm!`, \
+                 and beside it a block under `#[cfg(not(target_arch = \"nvptx64\"))]` that does the same in Rust"
             ));
         }
     }

@@ -276,7 +276,8 @@ mod tests {
             ":: cuda_std :: __private :: FloatVariable (& x) . exp ()",
             ":: cuda_std :: __private :: FloatReceiver (a [i] * 2.0) . powf (k . x)",
             "values . iter () . copied () . max ()",
-            "values . map (< f32 as :: cuda_std :: GpuFloat > :: sqrt) . fold (0.0 , < f64 as :: cuda_std :: GpuFloat > :: max)",
+            "values . map (< f32 as :: cuda_std :: GpuFloat > :: sqrt) . fold (0.0 , \
+             < f64 as :: cuda_std :: GpuFloat > :: max)",
             "< f32 as :: cuda_std :: GpuFloat > :: exp (x) + < f32 as :: cuda_std :: GpuFloat > :: ln (x)",
             "+ < f64 as :: cuda_std :: GpuFloat > :: sin (x)",
             "own :: f32 :: exp (x) + < f32 as Own > :: exp (x) + < Own > :: exp (x)",

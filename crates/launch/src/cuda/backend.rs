@@ -18,10 +18,11 @@ use super::peers;
 use super::staging::MIN_STAGED_BYTES;
 use super::streams::GpuStream;
 use super::sys::{self, Code, DeviceAttribute};
-use crate::backend::{Allocated, Backend, BackendEvent, BackendStream, Executable, PageLock};
+use crate::backend::{Backend, BackendStream, Executable};
+use crate::completion::Completion;
 use crate::error::Error;
-use crate::finished::Completion;
 use crate::module;
+use crate::objects::{Allocated, BackendEvent, PageLock};
 use crate::operation::{Operation, RecordedLaunch};
 use crate::properties::{Gpu, KernelResources, Occupancy, Properties};
 
@@ -182,7 +183,7 @@ impl Backend for GpuDevice {
     }
 
     unsafe fn copy_from(&self, to: *mut u8, source: &dyn Backend, from: *const u8, bytes: usize) -> Result<(), Error> {
-        let source = self.context.same_kind(source)?;
+        let source = Self::of_backend(source, &self.context)?;
         // SAFETY: `Backend::copy_from` requires that the bytes exist, in this device's and in `source`'s memory.
         unsafe { peers::copy_in_queue((to, &self.context), (from, &source.context), bytes) }
     }

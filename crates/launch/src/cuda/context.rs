@@ -1,17 +1,14 @@
 //! A GPU's context. The memory, streams and graphs of the GPU keep it alive.
 
-use std::any::Any;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use super::foreign::ForeignContext;
-use super::gpu::GpuDevice;
 use super::pool::Pool;
 use super::primary::Primary;
 use super::sys::{self, CUcontext, CUdevice, CUstream, Code};
-use crate::backend::Backend;
+use crate::completion::Completion;
 use crate::error::{Error, Launched};
-use crate::finished::Completion;
+use crate::objects::Owner;
 use crate::properties::Gpu;
 use crate::version::CudaVersion;
 
@@ -35,6 +32,26 @@ pub(super) struct Context {
 pub(super) enum Base {
     Primary(Primary),
     Foreign(ForeignContext),
+}
+
+/// Another library's context, with a stream of this crate. Dropping the value destroys the stream and then drops the
+/// owner.
+pub(super) struct ForeignContext {
+    pub(super) context: CUcontext,
+    pub(super) stream: CUstream,
+    pub(super) _owner: Owner,
+}
+
+// SAFETY: any thread may use the handles in which the context is current.
+unsafe impl Send for ForeignContext {}
+// SAFETY: the driver's functions may be called from several threads at once.
+unsafe impl Sync for ForeignContext {}
+
+impl Drop for ForeignContext {
+    fn drop(&mut self) {
+        // SAFETY: the stream was created with this value, and its context still exists.
+        let _ = unsafe { sys::destroy_stream(self.stream) };
+    }
 }
 
 impl Context {
@@ -98,12 +115,6 @@ impl Context {
             Base::Primary(primary) => primary.stream(),
             Base::Foreign(foreign) => foreign.stream,
         }
-    }
-
-    /// Returns `other` as a GPU, or an error if `other` is a simulated device.
-    pub(super) fn same_kind<'b>(&self, other: &'b dyn Backend) -> Result<&'b GpuDevice, Error> {
-        let wrong = || Error::WrongDevice { what: "a copy".to_owned(), device: self.gpu.name.clone() };
-        (other as &dyn Any).downcast_ref().ok_or_else(wrong)
     }
 
     /// Completes `completion` when everything enqueued in `stream`, a stream of this context, is done.

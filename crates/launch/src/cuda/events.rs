@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use super::context::Context;
 use super::sys::{self, CUevent, CUstream};
-use crate::backend::BackendEvent;
 use crate::error::Error;
+use crate::objects::BackendEvent;
 
 /// A CUDA event. Dropping the value destroys the event.
 pub(super) struct GpuEvent {

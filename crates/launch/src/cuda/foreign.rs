@@ -3,38 +3,18 @@
 use std::ffi::c_void;
 use std::sync::Arc;
 
-use super::context::{Base, Context};
+use super::context::{Base, Context, ForeignContext};
 use super::discovery::fails;
 use super::events;
 use super::gpu::{GpuDevice, open_on};
 use super::memory::DeviceMemory;
 use super::streams::GpuStream;
-use super::sys::{self, CUcontext, CUstream, Code};
-use crate::backend::{Allocated, BackendEvent, BackendStream};
+use super::sys::{self, CUcontext, Code};
+use crate::backend::{BackendStream, Interop};
 use crate::error::Error;
-use crate::interop::{Interop, Owner};
 use crate::module::PtxModule;
+use crate::objects::{Allocated, BackendEvent, Owner};
 use crate::unavailable::Unavailable;
-
-/// Another library's context, with a stream of this crate. Dropping the value destroys the stream and then drops the
-/// owner.
-pub(super) struct ForeignContext {
-    pub(super) context: CUcontext,
-    pub(super) stream: CUstream,
-    _owner: Owner,
-}
-
-// SAFETY: any thread may use the handles in which the context is current.
-unsafe impl Send for ForeignContext {}
-// SAFETY: the driver's functions may be called from several threads at once.
-unsafe impl Sync for ForeignContext {}
-
-impl Drop for ForeignContext {
-    fn drop(&mut self) {
-        // SAFETY: the stream was created with this value, and its context still exists.
-        let _ = unsafe { sys::destroy_stream(self.stream) };
-    }
-}
 
 /// Opens the GPU of `context` for the kernels of `modules`, in that context.
 ///

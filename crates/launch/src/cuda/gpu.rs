@@ -1,5 +1,6 @@
 //! A GPU: its properties, its limits and its kernels.
 
+use std::any::Any;
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
 use std::sync::Arc;
@@ -15,6 +16,7 @@ use super::modules::Modules;
 use super::primary::Primary;
 use super::staging::Staging;
 use super::sys::{self, CUdevice, CUstream, Code, DeviceAttribute};
+use crate::backend::Backend;
 use crate::compiling::Background;
 use crate::error::{Error, Launched};
 use crate::limits::Limits;
@@ -81,6 +83,12 @@ pub(super) fn open_on(
 }
 
 impl GpuDevice {
+    /// Returns `other` as a GPU, or an error of the GPU of `context` if `other` is a simulated device.
+    pub(super) fn of_backend<'b>(other: &'b dyn Backend, context: &Context) -> Result<&'b Self, Error> {
+        let wrong = || Error::WrongDevice { what: "a copy".to_owned(), device: context.gpu.name.clone() };
+        (other as &dyn Any).downcast_ref().ok_or_else(wrong)
+    }
+
     /// Compiles all kernels of the device's modules.
     pub(super) fn compile_all(&self) {
         // From here on, this thread and its helpers take over.

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use super::context::Context;
 use super::events::{GpuEvent, raw};
 use super::sys;
-use crate::backend::{BackendEvent, HANDLE_BYTES, Ipc, Opened};
+use crate::backend::Ipc;
 use crate::cuda::gpu::GpuDevice;
 use crate::error::Error;
+use crate::objects::{BackendEvent, HANDLE_BYTES, Opened};
 
 /// Memory of another process, opened in this one. Dropping it closes the mapping.
 struct OpenedMemory {

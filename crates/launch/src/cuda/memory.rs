@@ -7,8 +7,8 @@ use std::sync::Arc;
 use super::context::Context;
 use super::pool::Size;
 use super::sys;
-use crate::backend::Allocated;
 use crate::error::Error;
+use crate::objects::Allocated;
 
 /// The maximum size of the pool is the GPU's memory size divided by this number.
 const POOL_DIVISOR: u64 = 8;

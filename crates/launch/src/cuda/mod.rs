@@ -3,8 +3,8 @@
 //! # Design
 //!
 //! The driver's functions are found at run time (`sys/functions.rs`). With the feature `cust`, the crate `cust` makes
-//! the context and the device's own stream and launches the kernels; `primary.rs` and `primary_cust.rs` are the two
-//! implementations of these parts. All else is the same.
+//! the context and the device's own stream (`primary_cust.rs` instead of `primary.rs`), and the table of functions has
+//! those of `cust` that launch kernels. All else is the same.
 
 mod backend;
 mod background;

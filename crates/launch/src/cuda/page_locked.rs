@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::context::Context;
 use super::sys::{self, Code};
-use crate::backend::{Allocated, PageLock};
 use crate::error::Error;
+use crate::objects::{Allocated, PageLock};
 
 /// A piece of page-locked host memory, of at least one byte. Dropping it frees the memory.
 pub(super) struct PageLockedMemory {

@@ -1,9 +1,8 @@
 //! A GPU's primary context with the stream of the device itself, made by the driver's functions.
 //!
-//! With the feature `cust`, `primary_cust.rs` replaces this module: `cust` then makes the context and the stream, and
-//! launches the kernels.
+//! With the feature `cust`, `primary_cust.rs` replaces this module: `cust` then makes the context and the stream.
 
-use super::sys::{self, CUcontext, CUdevice, CUstream, Code, Functions};
+use super::sys::{self, CUcontext, CUdevice, CUstream, Code};
 
 /// A reference to a primary context, and the device's own stream in it. Dropping the value destroys the stream and
 /// releases the reference.
@@ -48,6 +47,3 @@ impl Drop for Primary {
         let _ = unsafe { sys::release_context(self.device) };
     }
 }
-
-/// Does nothing: the driver's own functions launch the kernels.
-pub(super) fn replace_launches(_functions: &mut Functions) {}

@@ -1,13 +1,11 @@
-//! A GPU's primary context with the stream of the device itself, made by `cust`, which also launches the kernels.
+//! A GPU's primary context with the stream of the device itself, made by `cust`.
 //!
 //! This module replaces `primary.rs` if the feature `cust` is on.
-
-use std::mem::transmute_copy;
 
 use cust::context::CurrentContext;
 use cust::stream::StreamFlags;
 
-use super::sys::{self, CUcontext, CUdevice, CUstream, Code, Functions};
+use super::sys::{self, CUcontext, CUdevice, CUstream, Code};
 
 impl From<cust::error::CudaError> for Code {
     fn from(error: cust::error::CudaError) -> Self {
@@ -44,15 +42,5 @@ impl Primary {
     /// Returns the device's own stream, for which synchronous copies wait.
     pub(super) fn stream(&self) -> CUstream {
         self.stream.as_inner().cast()
-    }
-}
-
-/// Replaces the functions that launch kernels by those that `cust` links with.
-pub(super) fn replace_launches(functions: &mut Functions) {
-    // SAFETY: these are the driver's functions of these names. `cust_raw` declares their results as an enum of four
-    // bytes, for which any number is returned in the same way.
-    unsafe {
-        functions.cuLaunchKernel = transmute_copy(&(cust::sys::cuLaunchKernel as *const ()));
-        functions.cuLaunchCooperativeKernel = transmute_copy(&(cust::sys::cuLaunchCooperativeKernel as *const ()));
     }
 }

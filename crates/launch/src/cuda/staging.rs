@@ -18,8 +18,8 @@ use super::context::Context;
 use super::events::{self, GpuEvent};
 use super::page_locked::PageLockedMemory;
 use super::sys::{self, Code};
-use crate::backend::{Allocated, BackendEvent, PageLock};
 use crate::error::Error;
+use crate::objects::{Allocated, BackendEvent, PageLock};
 
 /// The minimum number of bytes for a copy by threads. The driver makes smaller copies, because starting threads takes
 /// time.

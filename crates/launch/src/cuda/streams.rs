@@ -8,12 +8,13 @@ use cuda_std::{Call, LaunchConfig, Params};
 
 use super::context::Context;
 use super::events::{self, GpuEvent};
+use super::gpu::GpuDevice;
 use super::peers;
 use super::sys::{self, CUstream, Code};
-use crate::backend::{Backend, BackendEvent, BackendStream};
+use crate::backend::{Backend, BackendStream};
+use crate::completion::Completion;
 use crate::error::Error;
-use crate::finished::Completion;
-use crate::interop::Owner;
+use crate::objects::{BackendEvent, Owner};
 
 /// A stream in addition to the device's own one. Dropping the value destroys the stream, whose work continues. The
 /// caller must first call `finish`, or make the device's own stream wait for an event of it.
@@ -82,7 +83,8 @@ impl BackendStream for GpuStream {
         bytes: usize,
         _element: usize,
     ) -> Result<(), Error> {
-        let (target, source) = (&self.context.same_kind(target)?.context, &self.context.same_kind(source)?.context);
+        let gpu = |device| GpuDevice::of_backend(device, &self.context);
+        let (target, source) = (&gpu(target)?.context, &gpu(source)?.context);
         if bytes == 0 {
             return Ok(());
         }
@@ -114,7 +116,7 @@ impl BackendStream for GpuStream {
         call: &Call<'_>,
         params: &Params,
     ) -> Result<(), Error> {
-        let gpu = self.context.same_kind(device)?;
+        let gpu = GpuDevice::of_backend(device, &self.context)?;
         // SAFETY: `BackendStream::launch` requires memory of this device, which is the device of the stream.
         unsafe { gpu.launch_in(self.stream, call.info(), config, params) }
     }

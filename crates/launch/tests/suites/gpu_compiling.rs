@@ -109,8 +109,8 @@ fn kernels_that_use_statics_are_compiled_together_and_without_the_others() {
 #[kernel]
 pub fn broken() {}
 
-const OWN_TEXT: &str = ".version 7.0\n.target sm_70\n.entry saxpy(\n)\n{\n}\n.entry fail(\n)\n{\n}\n.entry greedy(\n)\n{\n}\n\
-    .entry broken(\n)\n{\n}\n";
+const OWN_TEXT: &str = ".version 7.0\n.target sm_70\n.entry saxpy(\n)\n{\n}\n.entry fail(\n)\n{\n}\n\
+    .entry greedy(\n)\n{\n}\n.entry broken(\n)\n{\n}\n";
 /// Modules such as those that `include_ptx!` returns.
 const OWN: &[PtxModule] = &[PtxModule { path: env!("CARGO_CRATE_NAME"), images: OWN_IMAGES }];
 const OWN_IMAGES: &[PtxImage] = &[PtxImage::new(70, OWN_TEXT).compiled_at_open()];

@@ -63,9 +63,8 @@ fn an_upload_that_a_kernel_does_not_wait_for() -> Result<(), Error> {
         let race = race(result);
         assert_eq!((race.earlier.location.line(), race.later.location.line(), race.bytes), (lines.0, lines.1, 32));
         assert_eq!((race.earlier.is_write, race.later.is_write), (true, false));
-        assert!(
-            matches!((race.earlier.work, race.later.work), (StreamWork::Upload, StreamWork::Launch(kernel)) if kernel.name == "add")
-        );
+        assert!(matches!((race.earlier.work, race.later.work), (StreamWork::Upload, StreamWork::Launch(kernel))
+                if kernel.name == "add"));
         let message = race.to_string();
         for part in [
             "race of streams for 32 bytes: the upload enqueued at ".to_owned(),

@@ -13,15 +13,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use corosensei::stack::{DefaultStack, Stack, StackPointer};
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 
-use super::stacks::STACKS;
+use super::stacks::{STACK_BYTES, STACKS};
 use super::trap::Trappable;
 use crate::block::{Block, Pause};
 use crate::current::current;
 use crate::faults::FaultKind;
 use crate::panic::{Unwind, describe};
-
-/// The stack size of a simulated thread in bytes.
-pub(crate) const STACK_BYTES: usize = 128 * 1024;
 
 struct Fibre {
     coroutine: Coroutine<(), Pause, (), ColouredStack>,

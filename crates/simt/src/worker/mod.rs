@@ -9,7 +9,7 @@ pub(crate) mod stacks;
 pub(crate) mod trap;
 
 pub(crate) use self::done::Done;
-pub(crate) use self::fibre::STACK_BYTES;
+pub(crate) use self::stacks::STACK_BYTES;
 
 use std::cell::Cell;
 use std::rc::Rc;

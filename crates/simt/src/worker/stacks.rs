@@ -1,4 +1,4 @@
-//! The number of stacks that the simulated threads of a process may use.
+//! The size of the stacks of simulated threads, and the number of stacks that a process may use.
 //!
 //! # Design
 //!
@@ -9,6 +9,9 @@
 
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// The stack size of a simulated thread in bytes.
+pub(crate) const STACK_BYTES: usize = 128 * 1024;
 
 /// The budget of stacks if the system's limit of mappings is unknown.
 const DEFAULT_BUDGET: usize = 28_000;

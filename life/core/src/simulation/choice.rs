@@ -5,7 +5,7 @@
 //! The default rung depends on the board, the rule, the topology, the device and the number of generations. The
 //! simulator has another default, because launches in the simulator are cheap and computation is slow.
 
-use cuda_std::{Kernel, KernelInfo, Ladder};
+use cuda_std::{Kernel, KernelInfo};
 use gpu::life::tuning::{DEEPEST, GENERATIONS_PER_LAUNCH, STREAMING_FROM, STREAMING_TORUS_FROM};
 use gpu::life::{LifeRung, life_population_words, life_soup};
 use launch::Device;
@@ -14,7 +14,6 @@ use super::{interleaved, resident};
 use crate::circuits::Circuit;
 use crate::error::LifeError;
 use crate::{Rule, Topology};
-use gridstride::capabilities;
 
 /// Returns the maximum number of generations per launch of the rung.
 pub fn generations_per_launch(rung: LifeRung) -> u64 {
@@ -53,7 +52,7 @@ pub fn check_on(
             }
             let asked = format!("a board of {width}x{height}, which needs {needed} bytes of shared memory");
             let offered = format!("boards that need at most {limit} bytes; use another rung for larger boards");
-            Err(refused(rung, asked, &offered))
+            Err(LifeError::refused(rung, asked, &offered))
         }
         LifeRung::Global | LifeRung::Block | LifeRung::Bitpacked | LifeRung::Temporal => Ok(()),
     }
@@ -77,12 +76,7 @@ pub fn check_topology(rung: LifeRung, topology: Topology) -> Result<(), LifeErro
         return Ok(());
     }
     let offered = "a torus without a shift; use rung streaming for other bounded grids";
-    Err(refused(rung, topology.to_string(), offered))
-}
-
-/// Returns the error for a rung that does not support `asked`. `offered` says what the rung supports.
-pub(super) fn refused(rung: LifeRung, asked: String, offered: &str) -> LifeError {
-    capabilities::refused(rung.rung(), asked, offered.to_owned()).into()
+    Err(LifeError::refused(rung, topology.to_string(), offered))
 }
 
 /// Returns the circuit by which the rung computes the rule.
@@ -98,7 +92,7 @@ pub(super) fn circuit(rung: LifeRung, rule: &Rule) -> Result<Circuit, LifeError>
             let offered = "B3/S23; bitpacked has all rules of two states, and Generations rules of up to four states \
                            that count neighbours; streaming has rules of two states that count neighbours; device cpu \
                            has all rules";
-            Err(refused(rung, format!("the rule {rule}"), offered))
+            Err(LifeError::refused(rung, format!("the rule {rule}"), offered))
         }
     }
 }

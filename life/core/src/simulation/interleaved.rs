@@ -9,7 +9,6 @@ use gpu::life::{
 };
 use launch::{Buffer, BufferPart, Device, Error, LaunchConfig, Queue};
 
-use super::choice::refused;
 use super::grids::{LARGEST_GRID, linear, max_blocks};
 use crate::error::LifeError;
 use crate::topology::Edges;
@@ -34,7 +33,7 @@ pub(super) fn check(width: usize, height: usize) -> Result<(), LifeError> {
 fn too_large(width: usize, height: usize) -> LifeError {
     let offered =
         format!("at most {MAX_CELLS_ALONG} columns and rows; use global, block, bitpacked or temporal for more");
-    refused(LifeRung::Streaming, format!("a board of {width}x{height}"), &offered)
+    LifeError::refused(LifeRung::Streaming, format!("a board of {width}x{height}"), &offered)
 }
 
 /// Returns the maximum number of bytes of an interleaved board of this size, over all layouts.

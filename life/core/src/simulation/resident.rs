@@ -8,7 +8,6 @@ use gpu::life::{
 };
 use launch::{Buffer, Device, Error, LaunchConfig};
 
-use super::choice::refused;
 use crate::error::LifeError;
 
 /// The numbers of rows per thread for which there is a kernel.
@@ -44,7 +43,7 @@ impl ResidentPlan {
         }
         let offered =
             "boards that fit the registers of all multiprocessors; use a rung other than shared for larger ones";
-        Err(refused(LifeRung::Resident, format!("a board of {width}x{height}"), offered))
+        Err(LifeError::refused(LifeRung::Resident, format!("a board of {width}x{height}"), offered))
     }
 
     /// Returns the kernel of the fastest plan, or `None` if the board is too large.

@@ -10,8 +10,7 @@ use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::mem::transmute;
 use std::sync::OnceLock;
 
-use crate::backend::HANDLE_BYTES;
-use crate::cuda::primary;
+use crate::objects::HANDLE_BYTES;
 
 /// The driver's number of a device.
 pub(in crate::cuda) type CUdevice = c_int;
@@ -111,8 +110,19 @@ attributes! {
 pub(in crate::cuda) fn functions() -> &'static Functions {
     static FUNCTIONS: OnceLock<Functions> = OnceLock::new();
     FUNCTIONS.get_or_init(|| {
-        let mut functions = Functions::find();
-        primary::replace_launches(&mut functions);
+        let functions = Functions::find();
+        // `cust` launches the kernels, by the functions that it links with.
+        #[cfg(all(feature = "cust", target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+        // SAFETY: these are the driver's functions of these names. `cust_raw` declares their results as an enum of four
+        // bytes, for which any number is returned in the same way.
+        let functions = unsafe {
+            use std::mem::transmute_copy;
+            Functions {
+                cuLaunchKernel: transmute_copy(&(cust::sys::cuLaunchKernel as *const ())),
+                cuLaunchCooperativeKernel: transmute_copy(&(cust::sys::cuLaunchCooperativeKernel as *const ())),
+                ..functions
+            }
+        };
         functions
     })
 }

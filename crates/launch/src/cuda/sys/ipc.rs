@@ -1,7 +1,7 @@
 //! The driver's functions to share memory and events between processes.
 
 use super::{CUevent, Code, IpcHandle};
-use crate::backend::HANDLE_BYTES;
+use crate::objects::HANDLE_BYTES;
 
 /// The flag `CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS` of `cuIpcOpenMemHandle`.
 const LAZY_PEER_ACCESS: u32 = 1;

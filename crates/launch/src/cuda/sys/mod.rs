@@ -3,7 +3,7 @@
 use std::ffi::{CStr, c_int, c_void};
 use std::ptr;
 
-use crate::backend::PageLock;
+use crate::objects::PageLock;
 
 /// The error code that a failed call of the driver returns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

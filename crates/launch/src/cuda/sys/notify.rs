@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use super::{CUstream, Code};
-use crate::finished::Completion;
+use crate::completion::Completion;
 
 /// Makes the driver complete `completion` when everything enqueued in `stream` is done or has failed. The driver's
 /// thread does so, and later work of the stream waits for it.

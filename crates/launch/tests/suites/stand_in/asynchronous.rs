@@ -107,7 +107,8 @@ functions! {
             *stream = state.streams.create(true);
             return Ok(());
         }
-        if state.streams.all().iter().filter(|&&stream| stream < CONTEXT).count() >= number("STAND_IN_STREAMS", 1000) as usize {
+        let open = state.streams.all().iter().filter(|&&stream| stream < CONTEXT).count();
+        if open >= number("STAND_IN_STREAMS", 1000) as usize {
             return Err(OUT_OF_MEMORY);
         }
         *stream = state.streams.create(false);
@@ -133,7 +134,11 @@ functions! {
     cuCtxSynchronize() {
         let mut state = state()?;
         match number("STAND_IN_WAIT_FOR_ALL", 0) {
-            0 => state.streams.all().into_iter().filter(|&stream| state.streams.context(stream) == Some(CURRENT.get())).collect::<Vec<_>>().into_iter().try_for_each(|stream| run(&mut state, stream, None)),
+            0 => {
+                let mut streams = state.streams.all();
+                streams.retain(|&stream| state.streams.context(stream) == Some(CURRENT.get()));
+                streams.into_iter().try_for_each(|stream| run(&mut state, stream, None))
+            }
             code => Err(code),
         }
     }
