@@ -1,12 +1,16 @@
 //! Shares memory, a stream and events with cudarc. Needs a GPU.
 
 use std::error::Error;
+use std::time::Instant;
 
 use cudarc::driver::{CudaContext, DevicePtr};
 use gridstride::prelude::*;
 use gridstride::reduce::{Reducer, default_rung};
 use gridstride::saxpy::{self, SaxpyRung};
 use launch::Event;
+
+/// The number of launches whose mean time is one measurement.
+const LAUNCHES: usize = 10_000;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let context = CudaContext::new(0)?;
@@ -50,5 +54,27 @@ fn main() -> Result<(), Box<dyn Error>> {
     let result = unsafe { stream.upgrade_device_ptr::<f32>(pointer as u64, len) };
     assert_eq!(stream.clone_dtoh(&result)?, [12.0, 22.0, 32.0, 42.0]);
     println!("{}: cudarc and Gridstride agree", device.summary());
+
+    // Reductions in cudarc's stream take as long as in a stream of this library.
+    let own = device.stream()?;
+    let x = device.zeroed::<f32>(1 << 16)?;
+    let mut sum = Reducer::<f32, Sum>::new(&device, default_rung::<f32, Sum>(), x.len())?;
+    let mut times = [[0.0; 21]; 2];
+    for round in 0..21 {
+        for (queue, times) in [shared.queue(), own.queue()].into_iter().zip(&mut times) {
+            queue.synchronize()?;
+            let start = Instant::now();
+            for _ in 0..LAUNCHES {
+                sum.run_in(queue, &x)?;
+            }
+            queue.synchronize()?;
+            times[round] = start.elapsed().as_secs_f64() * 1e6 / LAUNCHES as f64;
+        }
+    }
+    let [foreign, own] = times.map(|mut times| {
+        times.sort_by(f64::total_cmp);
+        times[10]
+    });
+    println!("sum of 65536 f32, median: {foreign:.2} µs in cudarc's stream, {own:.2} µs in an own stream");
     Ok(())
 }
