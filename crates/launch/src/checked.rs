@@ -31,7 +31,7 @@ fn devices_that_check(checks: Checks) -> impl Iterator<Item = Device> {
 }
 
 /// Returns the barriers, warp synchronisations and fences that `run` does not need under the schedules of
-/// [`checked_devices`](crate::checked_devices).
+/// [`checked_devices`].
 ///
 /// This function calls `run` once under each schedule. Then, for each synchronisation and schedule, it calls `run` with
 /// that synchronisation left out, until a call fails or returns another value.
@@ -142,7 +142,7 @@ pub fn check_thoroughly<E>(time: Duration, run: impl FnMut(&Device) -> Result<()
 }
 
 /// Calls `run` like [`check_thoroughly`], but on devices that accept only what CUDA's documentation guarantees, like
-/// those of [`checked_devices_strict`](crate::checked_devices_strict).
+/// those of [`checked_devices_strict`].
 ///
 /// # Errors
 ///
