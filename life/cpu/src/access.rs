@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use crate::rule::Rule;
-use crate::topology::Topology;
-use crate::{AnyGrid, Automaton, OutOfMemory, margins, with_grid};
+use crate::topology::{self, Topology};
+use crate::{AnyGrid, Automaton, OutOfMemory, with_grid};
 
 impl Automaton {
     /// Returns the words and the ages of the board, in the layout of [`FirstBoard`](crate::FirstBoard). Bits beyond the
@@ -84,6 +84,6 @@ impl Automaton {
     /// where fewer than four quarters of the board meet. The result is also 1 if the topology reflects cells and the
     /// rule is not symmetric.
     pub fn depth_beyond(rule: &Rule, topology: Topology) -> usize {
-        if margins::is_singular(topology) { 1 } else { margins::depth(rule, topology) }
+        if topology::is_singular(topology) { 1 } else { topology::depth(rule, topology) }
     }
 }

@@ -6,12 +6,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rayon::prelude::*;
 
-use crate::corners::Corners;
-use crate::layout::Layout;
-use crate::margins::{self, MarginCell};
+use crate::layout::{Layout, MarginCell};
 use crate::rule::{Logic, Rule};
-use crate::sweep::BandPass;
-use crate::topology::Topology;
+use crate::topology::{self, Topology};
 use crate::vector::Block;
 use crate::{FirstBoard, GENERATIONS_PER_PASS, OutOfMemory, ages, filled};
 
@@ -30,13 +27,14 @@ pub struct Grid<const N: usize> {
     pub dynamics: Dynamics<N>,
     logic: [Logic; 2],
     /// The maximum number of generations per pass.
-    depth: usize,
+    pub depth: usize,
     /// The vectors of all bit planes, ordered by strip, then by row, by bit plane and by index.
-    now: Vec<Block<N>>,
+    pub now: Vec<Block<N>>,
     next: Vec<Block<N>>,
     /// The margin cells of each strip.
     pub margins: Vec<Vec<[MarginCell; 2]>>,
-    corners: Option<Corners<N>>,
+    /// The small board that computes the corners, if the topology needs it.
+    pub corners: Option<Box<Grid<N>>>,
     /// Buffers of earlier passes that later passes reuse.
     scratch: Mutex<Vec<Scratch<N>>>,
 }
@@ -68,11 +66,22 @@ pub struct Scratch<const N: usize> {
     pub sums: Vec<[Block<N>; 2]>,
 }
 
+/// A pass over a band of rows: its input, the number of generations, and its output.
+pub struct BandPass<'a, const N: usize> {
+    pub grid: &'a Grid<N>,
+    pub strip: usize,
+    pub first_row: usize,
+    pub generations: usize,
+    /// The rows of the band after the pass.
+    pub out: &'a mut [Block<N>],
+    pub scratch: &'a mut Scratch<N>,
+}
+
 impl<const N: usize> Grid<N> {
     pub fn new(first: &FirstBoard<'_>, dynamics: Dynamics<N>) -> Result<Self, OutOfMemory> {
         let &FirstBoard { width, height, words, ages, generation } = first;
         let Dynamics { rule, topology, .. } = dynamics;
-        let layout = Layout::of(width, margins::is_ring(topology));
+        let layout = Layout::of(width, topology::is_ring(topology));
         let planes = 1 + ages::planes(rule.states);
         let blocks = layout.strips.saturating_mul(layout.vectors).saturating_mul(planes).saturating_mul(height);
         let mut grid = Self {
@@ -81,25 +90,16 @@ impl<const N: usize> Grid<N> {
             generation,
             dynamics,
             logic: rule.phases.map(|table| Logic::of(&table)),
-            depth: margins::depth(&rule, topology),
+            depth: topology::depth(&rule, topology),
             now: filled(blocks, Block::DEAD, width, height)?,
             next: filled(blocks, Block::DEAD, width, height)?,
-            margins: (0..layout.strips).map(|strip| margins::of_strip(&layout, strip)).collect(),
+            margins: (0..layout.strips).map(|strip| layout.margin_cells(strip)).collect(),
             layout,
             corners: None,
             scratch: Mutex::default(),
         };
         grid.spread(0..height, words, ages);
         Ok(grid)
-    }
-
-    /// Adds the small board that computes the corners, if the topology needs it.
-    pub fn with_corners(mut self) -> Result<Self, OutOfMemory> {
-        if margins::is_singular(self.dynamics.topology) && self.depth > 1 {
-            self.corners = Corners::of(&self)?;
-            self.depth = if self.corners.is_some() { GENERATIONS_PER_PASS } else { 1 };
-        }
-        Ok(self)
     }
 
     /// Writes `words` and `ages` into `rows`. If `words` is too short, the remaining rows become dead.
@@ -180,7 +180,7 @@ impl<const N: usize> Grid<N> {
 
     /// Returns the number of bytes that a grid of this size needs for its two boards.
     pub fn bytes(width: usize, height: usize, rule: &Rule, topology: Topology) -> u64 {
-        let layout = Layout::<N>::of(width.max(1), margins::is_ring(topology));
+        let layout = Layout::<N>::of(width.max(1), topology::is_ring(topology));
         let blocks = (layout.strips * layout.vectors * (1 + ages::planes(rule.states))) as u64;
         blocks.saturating_mul(2 * size_of::<Block<N>>() as u64).saturating_mul(height as u64)
     }
@@ -238,43 +238,13 @@ impl<const N: usize> Grid<N> {
         position.put(&mut self.now[begin..begin + self.layout.vectors], cell);
     }
 
-    pub fn advance(&mut self, generations: u64) {
-        if self.now.is_empty() {
-            self.generation = self.generation.wrapping_add(generations);
-        } else if self.margins.len() * self.height.div_ceil(self.band_rows()) == 1 {
-            self.advance_in_passes(generations);
-        } else {
-            // The threads of the pool share a pass. The loop over the passes runs in one of these threads, because a
-            // thread outside the pool would have to be woken after each pass.
-            rayon::scope(|_| self.advance_in_passes(generations));
-        }
-    }
-
-    fn advance_in_passes(&mut self, generations: u64) {
-        let mut left = generations;
-        while left > 0 {
-            let now = left.min(self.depth as u64);
-            // The corners are removed from the grid, because both are borrowed in a pass.
-            let mut corners = self.corners.take();
-            if let Some(corners) = &mut corners {
-                corners.advance(self, now as usize);
-            }
-            self.pass(now as usize);
-            if let Some(corners) = &corners {
-                corners.mend(self);
-            }
-            self.corners = corners;
-            left -= now;
-        }
-    }
-
     fn scratch(&self) -> MutexGuard<'_, Vec<Scratch<N>>> {
         self.scratch.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the number of rows of a band. There is one band per core, or more if such bands would exceed the cache.
     /// A band has a minimum height, because the rows above and below it are computed twice.
-    fn band_rows(&self) -> usize {
+    pub fn band_rows(&self) -> usize {
         let in_cache = BAND_BYTES / (self.stride() * size_of::<Block<N>>());
         self.height.div_ceil(rayon::current_num_threads()).min(in_cache).max(4 * GENERATIONS_PER_PASS).min(self.height)
     }

@@ -62,6 +62,15 @@ fn put_bits(words: &mut [u32], column: usize, bits: u64) {
     }
 }
 
+/// A cell in the margins of a strip, and the cell that is copied into it.
+pub struct MarginCell {
+    pub to: CellPosition,
+    /// The column of the margin cell on the board, which may be beyond the board's edges.
+    pub column: isize,
+    pub from_strip: usize,
+    pub from: CellPosition,
+}
+
 impl<const N: usize> Layout<N> {
     pub fn of(width: usize, is_ring: bool) -> Self {
         let bits = Block::<N>::BITS;
@@ -165,6 +174,18 @@ impl<const N: usize> Layout<N> {
             }
         });
         live
+    }
+
+    /// Returns the margin cells of `strip` in order of their distance from the strip. Each pair consists of a cell on
+    /// the left and a cell on the right.
+    pub fn margin_cells(&self, strip: usize) -> Vec<[MarginCell; 2]> {
+        let columns = self.columns(strip);
+        let copied = |column: isize| {
+            let (from_strip, from) = self.position(column.rem_euclid(self.width as isize) as usize);
+            MarginCell { to: self.position_in(column - columns.start as isize), column, from_strip, from }
+        };
+        let pair = |i: isize| [columns.start as isize - i, columns.end as isize - 1 + i].map(copied);
+        (1..=self.margin as isize).map(pair).collect()
     }
 }
 

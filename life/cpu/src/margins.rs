@@ -1,32 +1,9 @@
 //! Fills the cells beyond the edges of a board with copies of other cells, as the topology of the board requires.
 
-use crate::GENERATIONS_PER_PASS;
 use crate::grid::Grid;
-use crate::layout::{CellPosition, Layout, bits_of};
-use crate::rule::Rule;
-use crate::topology::{Edges, Topology};
+use crate::layout::{CellPosition, MarginCell, bits_of};
+use crate::topology::{Edges, Topology, dead, is_ring};
 use crate::vector::Block;
-
-/// A cell in the margins of a strip, and the cell that is copied into it.
-pub struct MarginCell {
-    to: CellPosition,
-    /// The column of the margin cell on the board, which may be beyond the board's edges.
-    column: isize,
-    from_strip: usize,
-    from: CellPosition,
-}
-
-/// Returns the margin cells of `strip` in order of their distance from the strip. Each pair consists of a cell on the
-/// left and a cell on the right.
-pub fn of_strip<const N: usize>(layout: &Layout<N>, strip: usize) -> Vec<[MarginCell; 2]> {
-    let columns = layout.columns(strip);
-    let copied = |column: isize| {
-        let (from_strip, from) = layout.position(column.rem_euclid(layout.width as isize) as usize);
-        MarginCell { to: layout.position_in(column - columns.start as isize), column, from_strip, from }
-    };
-    let pair = |i: isize| [columns.start as isize - i, columns.end as isize - 1 + i].map(copied);
-    (1..=layout.margin as isize).map(pair).collect()
-}
 
 /// The content of a row above or below the board.
 enum OuterRow {
@@ -42,44 +19,6 @@ enum OuterRow {
     },
     /// Each cell of the row must be looked up separately.
     Cells,
-}
-
-/// Returns true if the two ends of each row are neighbours.
-pub fn is_ring(topology: Topology) -> bool {
-    matches!(
-        topology,
-        Topology::Torus { down: 0, .. }
-            | Topology::Tube(Edges::Vertical)
-            | Topology::Klein { twisted: Edges::Horizontal, .. }
-    )
-}
-
-/// Returns two flags. The first is true if cells beyond the left and right edges are dead. The second is true if cells
-/// beyond the upper and lower edges are dead.
-pub fn dead(topology: Topology) -> [bool; 2] {
-    let is_plane = topology == Topology::Plane;
-    let is_tube = |edges| topology == Topology::Tube(edges);
-    [is_plane || is_tube(Edges::Horizontal), is_plane || is_tube(Edges::Vertical)]
-}
-
-/// Returns true if the topology has corners where fewer than four quarters of the board meet.
-pub fn is_singular(topology: Topology) -> bool {
-    matches!(topology, Topology::CrossSurface | Topology::Sphere)
-}
-
-/// Returns the number of generations after which margins must be filled again. The number is 1 if the topology rotates
-/// or reflects cells at an edge and the rule distinguishes the directions.
-pub fn depth(rule: &Rule, topology: Topology) -> usize {
-    let is_mirrored = || rule.is_same(|row, column| (row, 2 - column));
-    let is_upside_down = || rule.is_same(|row, column| (2 - row, column));
-    let is_right = match topology {
-        Topology::Plane | Topology::Torus { .. } | Topology::Tube(_) => true,
-        Topology::Klein { twisted: Edges::Horizontal, .. } => is_mirrored(),
-        Topology::Klein { twisted: Edges::Vertical, .. } => is_upside_down(),
-        Topology::CrossSurface => is_mirrored() && is_upside_down(),
-        Topology::Sphere => is_mirrored() && rule.is_same(|row, column| (column, row)),
-    };
-    if is_right { GENERATIONS_PER_PASS } else { 1 }
 }
 
 impl<const N: usize> Grid<N> {

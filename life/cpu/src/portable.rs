@@ -2,7 +2,7 @@
 
 use std::array::from_fn;
 
-use crate::sweep::BandPass;
+use crate::grid::BandPass;
 use crate::vector::{Block, Vector};
 
 #[derive(Clone, Copy)]

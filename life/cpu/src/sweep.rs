@@ -1,19 +1,8 @@
 //! Advances a band of rows by several generations while the band is in a core's cache.
 
-use crate::grid::{Grid, Scratch};
+use crate::grid::{BandPass, Grid, Scratch};
 use crate::rule::{Life, Logic, Neighbourhood, Next};
 use crate::vector::{Block, Vector};
-
-/// A pass over a band of rows: its input, the number of generations, and its output.
-pub struct BandPass<'a, const N: usize> {
-    pub grid: &'a Grid<N>,
-    pub strip: usize,
-    pub first_row: usize,
-    pub generations: usize,
-    /// The rows of the band after the pass.
-    pub out: &'a mut [Block<N>],
-    pub scratch: &'a mut Scratch<N>,
-}
 
 impl<const N: usize> BandPass<'_, N> {
     /// Writes the rows of the strip from `first_row` on into `out`, advanced by `generations` generations.

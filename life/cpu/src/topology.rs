@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+use crate::GENERATIONS_PER_PASS;
+use crate::rule::Rule;
+
 /// How the edges of a board are joined. The letters, such as `T`, are from Golly's suffixes for bounded grids.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Topology {
@@ -136,4 +139,42 @@ impl Topology {
         };
         (columns.contains(&x) && rows.contains(&y)).then_some((x as usize, y as usize))
     }
+}
+
+/// Returns true if the two ends of each row are neighbours.
+pub fn is_ring(topology: Topology) -> bool {
+    matches!(
+        topology,
+        Topology::Torus { down: 0, .. }
+            | Topology::Tube(Edges::Vertical)
+            | Topology::Klein { twisted: Edges::Horizontal, .. }
+    )
+}
+
+/// Returns two flags. The first is true if cells beyond the left and right edges are dead. The second is true if cells
+/// beyond the upper and lower edges are dead.
+pub fn dead(topology: Topology) -> [bool; 2] {
+    let is_plane = topology == Topology::Plane;
+    let is_tube = |edges| topology == Topology::Tube(edges);
+    [is_plane || is_tube(Edges::Horizontal), is_plane || is_tube(Edges::Vertical)]
+}
+
+/// Returns true if the topology has corners where fewer than four quarters of the board meet.
+pub fn is_singular(topology: Topology) -> bool {
+    matches!(topology, Topology::CrossSurface | Topology::Sphere)
+}
+
+/// Returns the number of generations after which margins must be filled again. The number is 1 if the topology rotates
+/// or reflects cells at an edge and the rule distinguishes the directions.
+pub fn depth(rule: &Rule, topology: Topology) -> usize {
+    let is_mirrored = || rule.is_same(|row, column| (row, 2 - column));
+    let is_upside_down = || rule.is_same(|row, column| (2 - row, column));
+    let is_right = match topology {
+        Topology::Plane | Topology::Torus { .. } | Topology::Tube(_) => true,
+        Topology::Klein { twisted: Edges::Horizontal, .. } => is_mirrored(),
+        Topology::Klein { twisted: Edges::Vertical, .. } => is_upside_down(),
+        Topology::CrossSurface => is_mirrored() && is_upside_down(),
+        Topology::Sphere => is_mirrored() && rule.is_same(|row, column| (column, row)),
+    };
+    if is_right { GENERATIONS_PER_PASS } else { 1 }
 }

@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use crate::sweep::BandPass;
+use crate::grid::BandPass;
 use crate::vector::{Block, Vector};
 
 #[derive(Clone, Copy)]
