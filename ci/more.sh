@@ -7,7 +7,7 @@ exec </dev/null
 export CARGO_TERM_COLOR=never CARGO_INCREMENTAL=0
 unset CARGO_TARGET_DIR
 
-all='deny advisories address debian editor release packages platforms interop orders barriers'
+all='deny advisories address debian editor release packages platforms interop crates orders barriers'
 for name in "$@"; do
     if [[ " $all " != *" $name "* ]]; then
         printf 'no step is called %s: choose from %s\n' "$name" "$all" >&2
@@ -224,6 +224,14 @@ interop() {
         cargo clippy --locked -- -D warnings || exit
         [ -e /dev/nvidiactl ] || exit 0
         cargo run --locked --bin with_cudarc && cargo run --locked --bin with_cust
+    )
+}
+
+# The crates of docs/crates.md give the same in a kernel as on the CPU: in the simulator, and on a GPU if there is one.
+crates() {
+    (
+        cd examples/crates && export CARGO_TARGET_DIR=$PWD/../../target CUDA_BUILDER_TARGET_DIR=$PWD/../../target/ptx
+        cargo clippy --locked --all-targets -- -D warnings && cargo test --locked
     )
 }
 

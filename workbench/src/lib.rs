@@ -15,6 +15,7 @@ pub mod bench;
 pub mod case;
 pub mod cases;
 pub mod check;
+pub mod collectives;
 pub mod deviation;
 pub mod documentation;
 pub mod error;

@@ -93,6 +93,14 @@ fn code(text: &str) -> String {
     text.lines().filter_map(shown).flat_map(|line| [line, "\n"]).collect()
 }
 
+/// Checks that own-kernel.md shows the profile that a new project has.
+#[test]
+fn the_profile_of_a_new_project_is_shown() {
+    let config = read(&root().join("examples/own-kernel/.cargo/config.toml")).replace("sample", "mine");
+    let settings: String = config.lines().filter(|line| !line.starts_with('#')).flat_map(|line| [line, "\n"]).collect();
+    assert!(read(&root().join("docs/own-kernel.md")).contains(&format!("```toml\n{settings}```")), "{settings}");
+}
+
 /// Checks that the Rust code of a page is in a source file, or in documentation that is compiled and run.
 #[test]
 fn rust_in_the_documents_is_compiled_elsewhere() {

@@ -2,6 +2,7 @@
 
 use gridstride::histogram::Bins;
 use gridstride::prelude::*;
+use gridstride::reduce::{Reducer, default_rung};
 use launch::LaunchConfig;
 use own_type_kernels::select::{ITEMS, keep_positive};
 use own_type_kernels::{Farthest, Matrix, Pixel, Point};
@@ -37,6 +38,7 @@ fn run(device: &Device) -> Result<(), AlgorithmError> {
     let kept = positive(device, &waves)?;
     println!("{} of {} elements are positive", kept.len(), waves.len());
     assert_eq!(kept.iter().sum::<f32>(), waves.iter().filter(|&&x| x > 0.0).sum());
+    assert_eq!(sum_of_positive(device, &waves)?, kept.iter().sum::<f32>());
     Ok(())
 }
 
@@ -49,6 +51,21 @@ fn positive(device: &Device, x: &[f32]) -> Result<Vec<f32>, AlgorithmError> {
     let mut kept = kept.download()?;
     kept.truncate(count.download()?[0] as usize);
     Ok(kept)
+}
+
+/// Returns the sum of the positive elements of `x`: a kernel of this program writes them to a buffer, and a kernel of
+/// the library sums that buffer, in the same queue and without a copy to the host between the two.
+fn sum_of_positive(device: &Device, x: &[f32]) -> Result<f32, AlgorithmError> {
+    let x = device.upload(x)?;
+    let (mut kept, mut count) = (device.zeroed(x.len())?, device.zeroed(1)?);
+    let mut sum = Reducer::<f32, Sum>::new(device, default_rung::<f32, Sum>(), x.len())?;
+    let stream = device.stream()?;
+    let blocks = x.len().div_ceil(256 * ITEMS) as u32;
+    let call = keep_positive(x.view(), kept.view_mut(), count.view_mut());
+    stream.queue().launch(LaunchConfig::new(blocks, 256), call)?;
+    sum.run_in(stream.queue(), &kept)?; // begins when the launch before it in the queue has ended
+    stream.queue().synchronize()?;
+    Ok(sum.result().download()?[0])
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@
 //! | [`life_in_place()`], [`life_in_place_blocks()`] | reads and writes one board | race in the block; between blocks | [`life_global()`](crate::life::life_global()), [`life_block()`](crate::life::life_block()) |
 //! | [`tile_unsynchronised()`] | no barrier between write and read | race in the block | [`transpose_tile()`](crate::transpose::transpose_tile()) |
 //! | [`tile_reused()`] | no barrier between read and next write | race in the block | [`reduce`](crate::reduce) |
+//! | [`aggregates_reused()`], [`collective_in_branch()`] | no barrier between two scans of a block in one array; a scan that only some threads call | race in the block; barrier not reached | [`collective::block`](crate::collective::block) |
 //! | [`barrier_in_branch()`], [`barriers_of_branches()`] | a barrier that only some threads reach | barrier not reached; two barriers | [`transpose_tile()`](crate::transpose::transpose_tile()) |
 //! | [`barrier_of_two_calls()`], [`barrier_skipped()`] | lanes reach one barrier line by two calls, or in two iterations | one barrier, two call paths | one call, outside the branch |
 //! | [`shuffle_outside_mask()`] | a mask that names lanes outside the branch | warp operation whose lanes never meet | [`reduce_shuffle()`](crate::reduce::reduce_shuffle()) |
@@ -30,6 +31,7 @@
 
 mod barriers;
 mod bound;
+mod collectives;
 mod copies;
 mod flags;
 mod initialisation;
@@ -45,6 +47,7 @@ mod warp_tail;
 
 pub use barriers::{barrier_in_branch, barrier_of_two_calls, barrier_skipped, barriers_of_branches};
 pub use bound::{UNROLL, bound_underflows, bound_wraps};
+pub use collectives::{aggregates_reused, collective_in_branch};
 pub use copies::{THREADS, copies_not_waited_for, copies_over_reads};
 pub use flags::{flag_before_value, flag_relaxed};
 pub use initialisation::double_checked;
@@ -82,4 +85,6 @@ cuda_std::kernels! {
     vectors_misaligned,
     copies_not_waited_for,
     copies_over_reads,
+    aggregates_reused,
+    collective_in_branch,
 }

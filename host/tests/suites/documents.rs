@@ -33,5 +33,5 @@ fn reports_are_shown_as_they_are_printed() {
             count += 1;
         }
     }
-    assert_eq!(count, 2);
+    assert_eq!(count, 3);
 }

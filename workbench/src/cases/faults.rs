@@ -2,10 +2,11 @@
 
 use cuda_std::{Global, GlobalMut};
 use gpu::faults::{
-    ITEMS, TILE, barrier_in_branch, barrier_of_two_calls, barrier_skipped, barriers_of_branches, bound_underflows,
-    bound_wraps, copies_not_waited_for, copies_over_reads, double_checked, flag_before_value, flag_relaxed,
-    life_in_place, life_in_place_blocks, prefix_in_place, shuffle_outside_mask, sum_partials, tail_dropped,
-    ticket_without_fences, tile_reused, tile_unsynchronised, vectors_misaligned, warp_tail_unsynchronised,
+    ITEMS, TILE, aggregates_reused, barrier_in_branch, barrier_of_two_calls, barrier_skipped, barriers_of_branches,
+    bound_underflows, bound_wraps, collective_in_branch, copies_not_waited_for, copies_over_reads, double_checked,
+    flag_before_value, flag_relaxed, life_in_place, life_in_place_blocks, prefix_in_place, shuffle_outside_mask,
+    sum_partials, tail_dropped, ticket_without_fences, tile_reused, tile_unsynchronised, vectors_misaligned,
+    warp_tail_unsynchronised,
 };
 use launch::{Call, Device, Element, Error, LaunchConfig};
 
@@ -68,6 +69,12 @@ pub fn faults() -> Vec<Case> {
     });
     add(&["copies_over_reads"], "a block of 64 threads, three tiles", |device| {
         launch(device, (1, 64), &[7; 768], 768, copies_over_reads)
+    });
+    add(&["aggregates_reused"], "a block of 64 threads, two scans", |device| {
+        launch(device, (1, 64), &[1; 64], 64, aggregates_reused)
+    });
+    add(&["collective_in_branch"], "a block of 64 threads, of which 32 scan", |device| {
+        launch(device, (1, 64), &[1; 64], 64, collective_in_branch)
     });
     add(&["barrier_in_branch"], "2 blocks of 64 threads for 100 elements", |device| {
         launch(device, (2, 64), &[1; 100], 100, barrier_in_branch)

@@ -68,6 +68,10 @@ fn types_and_memory_are_the_instructions_that_they_say() {
     has("of_model_wide", &["ld.global.b64", "st.shared.u64"]);
     has("uninitialised", &["cvta.shared.u64"]);
     has("copy_written", &["cp.async.cg.shared.global"]);
+    // The kernels of docs/shared-memory.md.
+    has("multiply", &["ld.global.b32", "st.shared.u32", "ld.shared.u32", "bar"]);
+    has("count", &["atom.relaxed.gpu.shared.add.u32", "atom.relaxed.gpu.global.add.u32"]);
+    has("reverse_tiles", &["cp.async.cg.shared.global", "cp.async.wait_group", "st.global.v4"]);
     has("weigh", &["ld.const.u32", "ld.const.u8", "ld.const.u64", "atom.relaxed.gpu.global.add.u32"]);
     assert!(ptx.contains(".const .align 4 .b8 cuda_std_static_WEIGHTS[12] = {"), "{ptx}");
     assert!(ptx.contains(".global .align 4 .b8 cuda_std_static_COUNTS[8] = {5};"), "{ptx}");

@@ -1,6 +1,7 @@
 //! The tests of `launch` in one program, which is linked once. Tests that need their own process, such as those with
 //! the stand-in driver, run this program again for a single test.
 
+mod blocks;
 mod branches;
 mod buffers;
 mod devices;
@@ -20,6 +21,7 @@ mod gpus;
 mod graphs;
 mod groups;
 mod heap;
+mod host_names;
 mod interop;
 mod launches;
 mod many_kernels;
