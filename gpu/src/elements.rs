@@ -25,8 +25,8 @@ macro_rules! __reduce_element {
             }
         }
     };
-    // A kernel after `or` takes the place of one that is not built for the pair: `reduce_unaligned` takes any view and any
-    // grid.
+    // A kernel after `or` takes the place of one that is not built for the pair: `reduce_unaligned` takes any view and
+    // any grid.
     (@ $T:ty, $O:ty, $($method:ident $kernel:ident $(or $other:ident)?),+) => {$(
         #[inline]
         fn $method<'call>(

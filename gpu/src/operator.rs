@@ -38,9 +38,9 @@ impl<T, O: Operator<T>> Operator<T> for Reversed<O> {
     }
 }
 
-/// The sum `a + b`. Integers wrap. A sum of floats starts from +0, so the sum of no elements is +0. In reduce and in the
-/// single-pass scans, the sum of elements that are all −0 is +0; a textbook rung of scan may return −0. A NaN makes the
-/// sum NaN.
+/// The sum `a + b`. Integers wrap. A sum of floats starts from +0, so the sum of no elements is +0. In reduce and in
+/// the single-pass scans, the sum of elements that are all −0 is +0; a textbook rung of scan may return −0. A NaN makes
+/// the sum NaN.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Sum;
 
@@ -66,8 +66,8 @@ pub struct Max;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Minimum;
 
-/// The greater of two floats, which propagates NaN: IEEE 754-2019's maximum. If an element is NaN, the result is the NaN
-/// that [`Minimum`] returns. The maximum of no elements is −∞. +0 is greater than −0. [`Max`] skips NaN instead.
+/// The greater of two floats, which propagates NaN: IEEE 754-2019's maximum. If an element is NaN, the result is the
+/// NaN that [`Minimum`] returns. The maximum of no elements is −∞. +0 is greater than −0. [`Max`] skips NaN instead.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Maximum;
 

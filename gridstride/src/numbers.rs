@@ -203,9 +203,9 @@ macro_rules! with_number {
     }};
 }
 
-/// `with_operator!(operator_name, [Sum Min], O => body, _ => other)` evaluates `body`, in which `O` is the operator that
-/// `operator_name` names. If the list does not contain this operator, the macro evaluates `other`. Without a list, `O`
-/// may be any operator.
+/// `with_operator!(operator_name, [Sum Min], O => body, _ => other)` evaluates `body`, in which `O` is the operator
+/// that `operator_name` names. If the list does not contain this operator, the macro evaluates `other`. Without a list,
+/// `O` may be any operator.
 #[macro_export]
 macro_rules! with_operator {
     ($which:expr, $O:ident => $body:expr) => {

@@ -6,9 +6,9 @@ use crate::operator::Operator;
 
 /// An element type that can be reduced with the operator `O`: a kernel is built for the pair.
 ///
-/// The six number types can be reduced with `Sum`, `Product`, `Min` and `Max`, floats also with `Minimum` and `Maximum`,
-/// and `Affine` with `Compose`. For another pair, [`instances!`](crate::instances!) builds the kernels and implements
-/// this trait.
+/// The six number types can be reduced with `Sum`, `Product`, `Min` and `Max`, floats also with `Minimum` and
+/// `Maximum`, and `Affine` with `Compose`. For another pair, [`instances!`](crate::instances!) builds the kernels and
+/// implements this trait.
 #[diagnostic::on_unimplemented(
     message = "no kernel reduces elements of type `{Self}` by this operator",
     label = "no such kernel is built",

@@ -6,9 +6,10 @@ use crate::operator::Operator;
 
 /// An element type that can be scanned with the operator `O`: a kernel is built for the pair.
 ///
-/// The six number types can be scanned with `Sum`, `Product`, `Min` and `Max`, floats also with `Minimum` and `Maximum`,
-/// and `Affine` with `Compose`. `f16` and `bf16` can be scanned with `Sum`: the sums are in `f32`, and each result is
-/// rounded once. For another pair, [`instances!`](crate::instances!) builds the kernels and implements this trait.
+/// The six number types can be scanned with `Sum`, `Product`, `Min` and `Max`, floats also with `Minimum` and
+/// `Maximum`, and `Affine` with `Compose`. `f16` and `bf16` can be scanned with `Sum`: the sums are in `f32`, and each
+/// result is rounded once. For another pair, [`instances!`](crate::instances!) builds the kernels and implements this
+/// trait.
 #[diagnostic::on_unimplemented(
     message = "no kernel scans elements of type `{Self}` by this operator",
     label = "no such kernel is built",

@@ -112,7 +112,8 @@ macro_rules! own_accumulators {
 halves! { f16 f16x2 bf16 bf16x2 }
 own_accumulators! { f32 f64 }
 
-/// The number of slots in shared memory for the vectors of a chunk. The additional slot moves the rows to different banks.
+/// The number of slots in shared memory for the vectors of a chunk. The additional slot moves the rows to different
+/// banks.
 const ROW: usize = LANES + 1;
 
 /// Writes the scan of `x` to `y` in one pass with look-back. The accumulator has the type [`Widen::Wide`].

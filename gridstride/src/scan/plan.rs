@@ -18,8 +18,8 @@ const PIPELINED_BYTES: u32 = RING_BYTES + 1024 + RESERVED_BYTES;
 /// The number of bytes of shared memory that CUDA reserves per block, on GPUs from sm_80 on.
 const RESERVED_BYTES: u32 = 1024;
 
-/// Returns the rung that runs by default for `len` elements of `T` on `device`, with an operator for which both rungs are
-/// built: any but `Minimum` and `Maximum`. [`default_rung_by`] takes the operator into account.
+/// Returns the rung that runs by default for `len` elements of `T` on `device`, with an operator for which both rungs
+/// are built: any but `Minimum` and `Maximum`. [`default_rung_by`] takes the operator into account.
 ///
 /// Returns [`Pipelined`](ScanRung::Pipelined) for many elements of 4, 8 or 16 bytes on a GPU whose multiprocessors each
 /// hold two blocks of the pipelined kernel, such as GPUs of compute capability 9.0 and 10.0. Otherwise returns

@@ -46,7 +46,8 @@ where
     }
 }
 
-/// Numbers of elements around a vector, a chunk, and one and two tiles of each size. The first tiles have 4096 elements.
+/// Numbers of elements around a vector, a chunk, and one and two tiles of each size. The first tiles have 4096
+/// elements.
 const SIZES: [usize; 17] = [0, 1, 2, 7, 8, 9, 255, 256, 257, 1000, 4095, 4096, 4097, 8191, 8192, 8193, 10_007];
 
 #[test]

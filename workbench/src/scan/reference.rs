@@ -133,8 +133,8 @@ pub(super) fn compare_sums_from<T: Number>(
     in_two_passes(first, found.len(), Sums::default(), &fold, Sums::merge, &compare)
 }
 
-/// Returns ε of the type in which elements of `T` are added, and the largest relative error of a sum that is then rounded
-/// to `T`.
+/// Returns ε of the type in which elements of `T` are added, and the largest relative error of a sum that is then
+/// rounded to `T`.
 fn epsilons<T: Number>() -> (f64, f64) {
     let epsilon = T::EPSILON.unwrap_or(0.0);
     match T::TYPE {
