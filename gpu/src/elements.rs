@@ -19,27 +19,41 @@ macro_rules! __reduce_element {
             }
 
             $crate::__reduce_element! { @ $T, $O,
-                grid_stride reduce_grid_stride, one_tile reduce_one_tile, unaligned reduce_unaligned
+                grid_stride reduce_grid_stride or reduce_unaligned,
+                one_tile reduce_one_tile or reduce_unaligned,
+                unaligned reduce_unaligned
             }
         }
     };
-    (@ $T:ty, $O:ty, $($method:ident $kernel:ident),+) => {$(
+    // A kernel after `or` takes the place of one that is not built for the pair: `reduce_unaligned` takes any view and
+    // any grid.
+    (@ $T:ty, $O:ty, $($method:ident $kernel:ident $(or $other:ident)?),+) => {$(
         #[inline]
         fn $method<'call>(
             x: Global<'call, Self>,
             partials: GlobalMut<'call, u64>,
             y: GlobalMut<'call, Self>,
         ) -> ::core::option::Option<Call<'call>> {
-            $kernel::if_built::<$T, $O, { vector_len(::core::mem::size_of::<$T>()) }>(x, partials, y)
+            let call = $kernel::if_built::<$T, $O, { vector_len(::core::mem::size_of::<$T>()) }>(x, partials, y);
+            $(
+                let call = call.or_else(|| {
+                    $other::if_built::<$T, $O, { vector_len(::core::mem::size_of::<$T>()) }>(x, partials, y)
+                });
+            )?
+            call
         }
     )+};
 }
 
-/// Implements [`ScanElement`](crate::scan::ScanElement) by the kernels in scope.
+/// Implements [`ScanElement`](crate::scan::ScanElement) by the kernels in scope. `$look_back` is the kernel of the rung
+/// `look_back`, and `$words` its last argument.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __scan_element {
     ($T:ty, $O:ty, $is_own:literal) => {
+        $crate::__scan_element! { $T, $O, $is_own, scan_look_back, }
+    };
+    ($T:ty, $O:ty, $is_own:literal, $look_back:ident, $($words:literal)?) => {
         impl $crate::scan::ScanElement<$O> for $T {
             const IS_OWN: bool = $is_own;
 
@@ -51,7 +65,7 @@ macro_rules! __scan_element {
                 chunks: u32,
                 states: GlobalMut<'call, u64>,
             ) -> ::core::option::Option<Call<'call>> {
-                scan_look_back::if_built::<$T, $O, { vector_len(::core::mem::size_of::<$T>()) }>(
+                $look_back::if_built::<$T, $O, { vector_len(::core::mem::size_of::<$T>()) } $(, $words)?>(
                     x, y, exclusive, chunks, states,
                 )
             }

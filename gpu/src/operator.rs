@@ -3,7 +3,7 @@
 use core::marker::PhantomData;
 use core::ops::{Add, Mul};
 
-use cuda_std::{DeviceCopy, Element, GpuFloat};
+use cuda_std::{DeviceCopy, Element, GpuFloat, bf16, f16};
 
 /// An associative operation on `T` with an identity: a monoid.
 ///
@@ -44,24 +44,38 @@ impl<T, O: Operator<T>> Operator<T> for Reversed<O> {
     }
 }
 
-/// The sum `a + b`. Integers wrap. A sum of floats starts from +0, so the sum of no elements is +0. The sum of a single
-/// −0 may be +0 or −0.
+/// The sum `a + b`. Integers wrap. A sum of floats starts from +0, so the sum of no elements is +0. In reduce and in
+/// the single-pass scans, the sum of elements that are all −0 is +0; a textbook rung of scan may return −0. A NaN makes
+/// the sum NaN.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Sum;
 
-/// The product `a · b`. Integers wrap.
+/// The product `a · b`. Integers wrap. The product of no elements is 1. A NaN makes the product NaN.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Product;
 
-/// The lesser of two values. For a NaN and a number, the result is the number, as for `f32::min`. The minimum of no
-/// elements, or of NaNs only, is +∞. −0 is less than +0.
+/// The lesser of two values, which skips NaN: IEEE 754-2019's minimumNumber. For a NaN and a number, the result is the
+/// number, as for `f32::min`. The minimum of no elements, or of NaNs only, is +∞, or the greatest integer. −0 is less
+/// than +0. [`Minimum`] propagates NaN instead.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Min;
 
-/// The greater of two values. For a NaN and a number, the result is the number, as for `f32::max`. The maximum of no
-/// elements, or of NaNs only, is −∞. +0 is greater than −0.
+/// The greater of two values, which skips NaN: IEEE 754-2019's maximumNumber. For a NaN and a number, the result is the
+/// number, as for `f32::max`. The maximum of no elements, or of NaNs only, is −∞, or the least integer. +0 is greater
+/// than −0. [`Maximum`] propagates NaN instead.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Max;
+
+/// The lesser of two floats, which propagates NaN: IEEE 754-2019's minimum. If an element is NaN, the result is a NaN
+/// that is always the same one: `7FFFFFFF` for `f32`, and `7FF80000_00000000` for `f64`. The minimum of no elements is
+/// +∞. −0 is less than +0. [`Min`] skips NaN instead.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Minimum;
+
+/// The greater of two floats, which propagates NaN: IEEE 754-2019's maximum. If an element is NaN, the result is the
+/// NaN that [`Minimum`] returns. The maximum of no elements is −∞. +0 is greater than −0. [`Max`] skips NaN instead.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Maximum;
 
 /// Implements operators for a type. Each entry gives the operator, its identity and its function. The optional word
 /// `IS_TERNARY` sets [`Operator::IS_TERNARY`] to true.
@@ -96,11 +110,17 @@ macro_rules! floats {
         Product, 1.0, Mul::mul;
         Min, $type::INFINITY, GpuFloat::minimum_number;
         Max, $type::NEG_INFINITY, GpuFloat::maximum_number;
+        Minimum, $type::INFINITY, GpuFloat::minimum;
+        Maximum, $type::NEG_INFINITY, GpuFloat::maximum;
     })*};
 }
 
 integers! { u32 i32 u64 i64 }
 floats! { f32 f64 }
+
+// A scan combines 16-bit floats in `f32`, so no kernel combines two of them.
+operators! { f16: Sum, f16::ZERO, Add::add; }
+operators! { bf16: Sum, bf16::ZERO, Add::add; }
 
 /// The map `x ↦ factor·x + offset` on integers modulo 2³². [`Compose`] composes such maps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, DeviceCopy)]
@@ -145,16 +165,18 @@ impl Operator<Affine> for Compose {
     }
 }
 
-/// Calls the macro `$with` with each element type and operator that reductions and scans are built for.
+/// Calls the macro `$with` with each element type and operator that reductions and scans are built for, and with the
+/// pairs after it.
 #[cfg(any(feature = "reduce", feature = "scan"))]
 macro_rules! built_for_operators {
-    ($with:ident) => {
+    ($with:ident $(, $type:ident $operator:ident)*) => {
         crate::operator::built_for_operators! { $with
             f32 Sum, f64 Sum, i32 Sum, u32 Sum, i64 Sum, u64 Sum,
             f32 Product, f64 Product, i32 Product, u32 Product, i64 Product, u64 Product,
             f32 Min, f64 Min, i32 Min, u32 Min, i64 Min, u64 Min,
             f32 Max, f64 Max, i32 Max, u32 Max, i64 Max, u64 Max,
-            Affine Compose
+            f32 Minimum, f64 Minimum, f32 Maximum, f64 Maximum,
+            Affine Compose $(, $type $operator)*
         }
     };
     ($with:ident $($type:ident $operator:ident),*) => {

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use cuda_std::ArgumentId;
-use gpu::operator::{Max, Min, Product, Sum};
+use cuda_std::{ArgumentId, bf16, f16};
+use gpu::operator::{Max, Maximum, Min, Minimum, Product, Sum};
 use launch::Element;
 use units::alternatives;
 
@@ -58,14 +58,15 @@ names! {
     /// The name of an element type.
     pub enum NumberType: "type" {
         F32 = "f32" f32, F64 = "f64" f64, I32 = "i32" i32, U32 = "u32" u32, I64 = "i64" i64, U64 = "u64" u64,
-        U8 = "u8" u8, U16 = "u16" u16
+        U8 = "u8" u8, U16 = "u16" u16, F16 = "f16" f16, Bf16 = "bf16" bf16
     }
 }
 
 names! {
     /// The name of an operator.
     pub enum OperatorName: "operator" {
-        Sum = "sum" Sum, Product = "product" Product, Min = "min" Min, Max = "max" Max
+        Sum = "sum" Sum, Product = "product" Product, Min = "min" Min, Max = "max" Max,
+        Minimum = "minimum" Minimum, Maximum = "maximum" Maximum
     }
 }
 
@@ -74,7 +75,7 @@ impl NumberType {
     pub const fn bytes(self) -> usize {
         match self {
             Self::U8 => 1,
-            Self::U16 => 2,
+            Self::U16 | Self::F16 | Self::Bf16 => 2,
             Self::F32 | Self::I32 | Self::U32 => 4,
             Self::F64 | Self::I64 | Self::U64 => 8,
         }
@@ -148,6 +149,29 @@ macro_rules! floats {
 
 floats! { f32 F32 f64 F64 }
 
+macro_rules! halves {
+    ($($type:ident $variant:ident $epsilon:literal)*) => {$(
+        impl Number for $type {
+            const TYPE: NumberType = NumberType::$variant;
+            const EPSILON: Option<f64> = Some($epsilon);
+
+            fn to_f64(self) -> f64 {
+                self.to_f64()
+            }
+
+            fn from_f64(value: f64) -> Self {
+                Self::from_f64(value)
+            }
+
+            fn from_random(bits: u64) -> Self {
+                Self::from_f64(f64::from_random(bits))
+            }
+        }
+    )*};
+}
+
+halves! { f16 F16 0.0009765625 bf16 Bf16 0.0078125 }
+
 /// An operator that has a name on the command line.
 pub trait NamedOperator {
     /// The name of this operator.
@@ -162,7 +186,7 @@ macro_rules! named {
     };
 }
 
-named! { Sum Product Min Max }
+named! { Sum Product Min Max Minimum Maximum }
 
 /// `with_number!(number_type, [f32 i32], T => body, _ => other)` evaluates `body`, in which `T` is the type that
 /// `number_type` names. If the list does not contain this type, the macro evaluates `other`.
@@ -179,19 +203,24 @@ macro_rules! with_number {
     }};
 }
 
-/// `with_operator!(operator_name, O => body)` evaluates `body`, in which `O` is the operator that `operator_name`
-/// names.
+/// `with_operator!(operator_name, [Sum Min], O => body, _ => other)` evaluates `body`, in which `O` is the operator
+/// that `operator_name` names. If the list does not contain this operator, the macro evaluates `other`. Without a list,
+/// `O` may be any operator.
 #[macro_export]
 macro_rules! with_operator {
     ($which:expr, $O:ident => $body:expr) => {
-        $crate::with_operator!(@ $which, $O => $body, Sum Product Min Max)
+        $crate::with_operator!(@ $which, $O => $body, [Sum Product Min Max Minimum Maximum])
     };
-    (@ $which:expr, $O:ident => $body:expr, $($operator:ident)+) => {
+    ($which:expr, [$($operator:ident)+], $O:ident => $body:expr, _ => $other:expr) => {
+        $crate::with_operator!(@ $which, $O => $body, [$($operator)+] _ => $other)
+    };
+    (@ $which:expr, $O:ident => $body:expr, [$($operator:ident)+] $(_ => $other:expr)?) => {
         match $which {
             $($crate::numbers::OperatorName::$operator => {
                 type $O = gpu::operator::$operator;
                 $body
             })+
+            $(_ => $other,)?
         }
     };
 }
@@ -207,16 +236,22 @@ mod tests {
         for &number in NumberType::ALL {
             assert_eq!((number.to_string().parse(), NumberType::of(number.id())), (Ok(number), Some(number)));
             assert_eq!(
-                with_number!(number, [f32 f64 i32 u32 i64 u64 u8 u16], T => Some(T::TYPE), _ => None),
+                with_number!(number, [f32 f64 i32 u32 i64 u64 u8 u16 f16 bf16], T => Some(T::TYPE), _ => None),
                 Some(number)
             );
         }
         for &operator in OperatorName::ALL {
             assert_eq!((operator.to_string().parse(), OperatorName::of(operator.id())), (Ok(operator), Some(operator)));
             assert_eq!(with_operator!(operator, O => O::NAME), operator);
+            let is_sum = with_operator!(operator, [Sum], O => O::NAME == operator, _ => false);
+            assert_eq!(is_sum, operator == OperatorName::Sum);
         }
-        let message = "f16".parse::<NumberType>().unwrap_err();
-        assert_eq!(message, "there is no type 'f16': use f32, f64, i32, u32, i64, u64, u8 or u16");
+        let message = "f8".parse::<NumberType>().unwrap_err();
+        assert_eq!(message, "there is no type 'f8': use f32, f64, i32, u32, i64, u64, u8, u16, f16 or bf16");
+    }
+
+    fn epsilon<T: Number>() -> f64 {
+        T::EPSILON.unwrap()
     }
 
     #[test]
@@ -224,6 +259,8 @@ mod tests {
         assert_eq!((f32::from_random(0), f64::from_random(0)), (-1.0, -1.0));
         assert!(f32::from_random(u64::MAX) < 1.0 && f32::from_random(u64::MAX) > 0.999);
         assert!(f64::from_random(u64::MAX) < 1.0 && f64::from_random(u64::MAX) > 0.999);
+        assert_eq!((f16::from_random(0), bf16::from_random(0)), (-f16::ONE, -bf16::ONE));
+        assert_eq!((f16::EPSILON.to_f64(), bf16::EPSILON.to_f64()), (epsilon::<f16>(), epsilon::<bf16>()));
         assert_eq!((i32::from_random(u64::MAX), u32::from_random(u64::MAX)), (-1, u32::MAX));
         assert_eq!((i64::from_random(1), u64::from_random(u64::MAX)), (1, u64::MAX));
     }

@@ -26,7 +26,8 @@
 //! The simulator runs kernels as ordinary CPU code. A debug build is many times faster if `[profile.dev]` in your
 //! `Cargo.toml` sets `opt-level = 3`.
 
-pub use gpu::operator::{Affine, Compose, Max, Min, Operator, Product, Sum};
+pub use cuda_std::{bf16, f16};
+pub use gpu::operator::{Affine, Compose, Max, Maximum, Min, Minimum, Operator, Product, Sum};
 pub use launch::{Buffer, Device, DeviceChoice};
 
 pub use crate::error::AlgorithmError;

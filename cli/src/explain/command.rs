@@ -46,7 +46,7 @@ pub struct ExplainOptions {
     #[arg(long = "type", value_name = "TYPE")]
     element: Option<String>,
 
-    /// Operator of reduce and scan: sum, product, min or max [default: sum]
+    /// Operator of reduce and scan: sum, product, min, max, minimum or maximum [default: sum]
     #[arg(long = "op", value_name = "NAME")]
     operator: Option<OperatorName>,
 

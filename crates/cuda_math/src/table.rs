@@ -34,6 +34,12 @@ macro_rules! float_functions {
                 minimum_number(other: F) -> F, 0, 0;
                 /// Returns the maximum (IEEE 754's maximumNumber): a NaN is ignored, and +0 is greater than −0.
                 maximum_number(other: F) -> F, 0, 0;
+                /// Returns the minimum (IEEE 754's minimum): NaN if an operand is NaN, and −0 is less than +0. The NaN
+                /// is always the same one, with the bits `7FFFFFFF` or `7FF80000_00000000`.
+                minimum(other: F) -> F, 0, 0;
+                /// Returns the maximum (IEEE 754's maximum): NaN if an operand is NaN, as for
+                /// [`minimum`](Self::minimum), and +0 is greater than −0.
+                maximum(other: F) -> F, 0, 0;
                 /// Returns the minimum, like [`minimum_number`](Self::minimum_number).
                 min(other: F) -> F, 0, 0;
                 /// Returns the maximum, like [`maximum_number`](Self::maximum_number).

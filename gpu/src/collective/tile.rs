@@ -89,7 +89,7 @@ fn load_by_elements<T: Element, const V: usize>(x: Global<T>, first: usize, chun
 /// Returns `len - start`, the number of elements from `start` on, but at least 0 and at most 2³² − 1. A tile has fewer
 /// than 2³² elements, so 32 bits are enough to compare positions in a tile.
 #[inline(always)]
-fn left(len: usize, start: usize) -> u32 {
+pub fn left(len: usize, start: usize) -> u32 {
     len.saturating_sub(start).min(u32::MAX as usize) as u32
 }
 

@@ -6,12 +6,14 @@ use crate::operator::Operator;
 
 /// An element type that can be reduced with the operator `O`: a kernel is built for the pair.
 ///
-/// The six number types can be reduced with sum, product, minimum and maximum, and `Affine` with `Compose`. For another
-/// pair, [`instances!`](crate::instances!) builds the kernels and implements this trait.
+/// The six number types can be reduced with `Sum`, `Product`, `Min` and `Max`, floats also with `Minimum` and
+/// `Maximum`, and `Affine` with `Compose`. For another pair, [`instances!`](crate::instances!) builds the kernels and
+/// implements this trait.
 #[diagnostic::on_unimplemented(
     message = "no kernel reduces elements of type `{Self}` by this operator",
     label = "no such kernel is built",
-    note = "Sum, Product, Min and Max take u32, i32, u64, i64, f32 and f64; Compose takes Affine",
+    note = "Sum, Product, Min and Max take u32, i32, u64, i64, f32 and f64; Minimum and Maximum take f32 and f64",
+    note = "Compose takes Affine",
     note = "for a type or operator of your own, add `gpu::instances!(Type by Operator: reduce);` to the crate of your \
             kernels"
 )]
@@ -59,7 +61,7 @@ mod built_in {
     use cuda_std::{Call, Global, GlobalMut};
 
     use crate::collective::vectors::vector_len;
-    use crate::operator::{Affine, Compose, Max, Min, Product, Sum};
+    use crate::operator::{Affine, Compose, Max, Maximum, Min, Minimum, Product, Sum};
     use crate::reduce::{reduce_grid_stride, reduce_one_tile, reduce_shuffle, reduce_unaligned};
 
     macro_rules! built_in {

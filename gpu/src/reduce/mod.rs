@@ -17,7 +17,8 @@
 //! An operator that is not commutative needs its operands in order. The kernels with "any" in the table preserve this
 //! order. The other kernels reorder elements, and do not compile for such an operator.
 //!
-//! The last three kernels form one rung. The host selects one of them by the length and the address of the view.
+//! The last three kernels form one rung. The host selects one of them by the length and the address of the view. Only
+//! `reduce_unaligned` has the operators that propagate NaN, and takes the place of the other two.
 //!
 //! # One launch of the first six rungs
 //!

@@ -15,7 +15,7 @@ use super::{assert_block, combine_blocks};
 use crate::collective::block::{MAX_WARPS, block_reduce};
 use crate::collective::flagged_words::{self, words};
 use crate::collective::vectors::before_first_vector;
-use crate::operator::{Max, Min, Operator, Product, Sum};
+use crate::operator::{Max, Maximum, Min, Minimum, Operator, Product, Sum};
 
 /// Combines all elements of `x` into `y[0]` in one launch, for a view that begins at any address. The operator must be
 /// commutative.
@@ -27,6 +27,8 @@ use crate::operator::{Max, Min, Operator, Product, Sum};
     max_threads = 1024,
     instances(T = [f32, i32, u32], O = [Sum, Product, Min, Max], V = [4]),
     instances(T = [f64, i64, u64], O = [Sum, Product, Min, Max], V = [2]),
+    instances(T = [f32], O = [Minimum, Maximum], V = [4]),
+    instances(T = [f64], O = [Minimum, Maximum], V = [2]),
     wide(loads),
     exported = "reduce"
 )]

@@ -7,6 +7,7 @@
 //! | [`scan_naive_step()`] | the same over any length, one launch per step | ⌈log₂ n⌉ passes over memory |
 //! | [`scan_shifted_copy()`], [`scan_up_sweep()`], [`scan_down_sweep()`] | up and down a tree, one launch per level: 2n operations | 2 log₂ n launches, strided accesses |
 //! | [`scan_look_back()`] | one pass: a tile looks back at the values that earlier tiles have published | memory |
+//! | [`scan_widened()`] | the same for types with an accumulator, such as `f16`, and for operators that propagate NaN | memory |
 //! | [`scan_pipelined()`] | persistent blocks: each copies one tile, sums another and scans a third at the same time | memory |
 //!
 //! The operator need not be commutative: in every rung, the earlier element is the left operand.
@@ -41,6 +42,8 @@ pub use tile_states::{AGGREGATE, PREFIX, TICKET, first_word, state_words};
 pub use tuning::{
     BLOCKS, CHUNKS, PIPELINED_THREADS, RING_BYTES, STAGES, THREADS, WARPS, pipelined_tile_elements, tile_elements,
 };
+#[cfg(feature = "scan")]
+pub use widened::Widen;
 #[cfg(feature = "scan")]
 pub use work_efficient::{down_sweep_nodes, up_sweep_nodes};
 
@@ -100,7 +103,7 @@ cuda_std::ladder! {
         /// An up-sweep and a down-sweep over a tree, for any length, with one launch per level.
         work_efficient = scan_shifted_copy + scan_up_sweep + scan_down_sweep,
         /// One pass: a tile looks back at the values that earlier tiles have published.
-        look_back,
+        look_back = scan_look_back + widened::scan_widened,
         /// One pass by persistent blocks: each copies one tile, sums another and scans a third at the same time.
         pipelined,
     }

@@ -49,7 +49,10 @@ mod tests {
     fn messages_say_what_a_rung_offers() {
         let offered = |rung: ReduceRung| capabilities::offered(rung.rung());
         assert_eq!(offered(ReduceRung::Unrolled4), "sum of f32 and i32");
-        assert_eq!(offered(ReduceRung::GridStride), "sum, product, min and max of f32, f64, i32, u32, i64 and u64");
+        assert_eq!(
+            offered(ReduceRung::GridStride),
+            "sum, product, min and max of f32, f64, i32, u32, i64 and u64; minimum and maximum of f32 and f64"
+        );
         assert_eq!(offered(ReduceRung::Shuffle), "sum of f32 and i32");
         let check = |arguments: [ArgumentId; 2]| capabilities::check(ReduceRung::Unrolled4, &arguments, 0);
         assert!(check(of_operator::<i32, Sum>()).is_ok());

@@ -27,12 +27,16 @@ mod tests {
     use cuda_std::Ladder;
     use gpu::scan::{LISTED, ScanRung};
 
-    /// Checks that the rungs `LookBack` and `Pipelined` are built for exactly the listed types and operators.
+    /// Checks that the rung `LookBack` is built for exactly the listed types and operators. The rung `Pipelined` has no
+    /// 16-bit floats and no operators that propagate NaN.
     #[test]
     fn exactly_the_listed_types_are_built() {
         let mut listed: Vec<_> = LISTED.iter().map(|(t, o)| [t.to_lowercase(), o.to_lowercase()]).collect();
         listed.sort_unstable();
         for rung in [ScanRung::LookBack, ScanRung::Pipelined] {
+            if rung == ScanRung::Pipelined {
+                listed.retain(|[t, o]| !t.ends_with("f16") && !o.ends_with("imum"));
+            }
             let entries = rung.rung().entries();
             let mut built: Vec<_> =
                 entries.map(|entry| [0, 1].map(|place| entry.arguments[place].name.to_owned())).collect();

@@ -1,7 +1,8 @@
 //! Prefix scan: element i of the result combines the elements of the input up to element i by an associative operator.
 //!
 //! [`scan`] runs one of the kernels of `gpu::scan` on buffers of any length. Use a [`Scanner`] for repeated scans,
-//! because its scans allocate no memory. [`ScanElement`] lists the element types for each operator.
+//! because its scans allocate no memory. [`ScanElement`] lists the element types for each operator. A scan of an empty
+//! input is empty. The operators say what they do with NaN and with −0.
 //!
 //! ```
 //! use gpu::operator::{Affine, Compose, Sum};
@@ -59,7 +60,7 @@ pub use element::check;
 pub use gpu::scan::ScanElement;
 // The former name.
 pub use gpu::scan::ScanElement as Scannable;
-pub use plan::{check_on, default_rung};
+pub use plan::{check_on, default_rung, default_rung_by};
 
 /// Returns the number of elements that a block scans at a time, in a scan of `len` elements of `element_bytes` bytes.
 pub fn tile(rung: ScanRung, len: usize, element_bytes: usize) -> usize {
@@ -290,6 +291,29 @@ pub trait ScanExt: Borrow<Device> {
     /// # Ok::<(), AlgorithmError>(())
     /// ```
     ///
+    /// 16-bit floats are added in `f32`, and each result is rounded once:
+    ///
+    /// ```
+    /// # use gridstride::prelude::*;
+    /// # let device = launch::Device::open(launch::DeviceChoice::Sim, gridstride::MODULES)?;
+    /// // In `f16`, 2048 + 1 is 2048.
+    /// let x = [2048.0, 1.0, 1.0, 1.0, -2048.0].map(f16::from_f32);
+    /// let sums = device.scan_inclusive(&x, Sum)?;
+    /// assert_eq!(sums, [2048.0, 2048.0, 2050.0, 2052.0, 3.0].map(f16::from_f32));
+    /// # Ok::<(), AlgorithmError>(())
+    /// ```
+    ///
+    /// `Min` and `Max` skip NaN; `Minimum` and `Maximum` propagate it:
+    ///
+    /// ```
+    /// # use gridstride::prelude::*;
+    /// # let device = launch::Device::open(launch::DeviceChoice::Sim, gridstride::MODULES)?;
+    /// let x = [1.5, f32::NAN, -2.0];
+    /// assert_eq!(device.scan_inclusive(&x, Min)?, [1.5, 1.5, -2.0]);
+    /// assert!(device.scan_inclusive(&x, Minimum)?[1..].iter().all(|y| y.is_nan()));
+    /// # Ok::<(), AlgorithmError>(())
+    /// ```
+    ///
     /// # Errors
     /// Returns [`AlgorithmError::Launch`] if the device fails or has too little memory.
     fn scan_inclusive<X, O>(&self, x: X, operator: O) -> Result<X::Output, AlgorithmError>
@@ -327,5 +351,5 @@ where
     X: Vector<Element: ScanElement<O>>,
     O: Operator<X::Element>,
 {
-    x.mapped(device, |x, y| scan(device, default_rung::<X::Element>(device, x.len()), kind, x, y, operator))
+    x.mapped(device, |x, y| scan(device, default_rung_by::<X::Element, O>(device, x.len()), kind, x, y, operator))
 }

@@ -18,7 +18,8 @@ const PIPELINED_BYTES: u32 = RING_BYTES + 1024 + RESERVED_BYTES;
 /// The number of bytes of shared memory that CUDA reserves per block, on GPUs from sm_80 on.
 const RESERVED_BYTES: u32 = 1024;
 
-/// Returns the rung that runs by default for `len` elements of `T` on `device`, with any operator.
+/// Returns the rung that runs by default for `len` elements of `T` on `device`, with an operator for which both rungs
+/// are built: any but `Minimum` and `Maximum`. [`default_rung_by`] takes the operator into account.
 ///
 /// Returns [`Pipelined`](ScanRung::Pipelined) for many elements of 4, 8 or 16 bytes on a GPU whose multiprocessors each
 /// hold two blocks of the pipelined kernel, such as GPUs of compute capability 9.0 and 10.0. Otherwise returns
@@ -30,6 +31,13 @@ pub fn default_rung<T: Element>(device: &Device, len: usize) -> ScanRung {
     } else {
         ScanRung::LookBack
     }
+}
+
+/// Returns the rung that runs by default for `len` elements of `T` and the operator `O` on `device`: that of
+/// [`default_rung`] if it is built for `O`, and otherwise [`LookBack`](ScanRung::LookBack).
+pub fn default_rung_by<T: ScanElement<O>, O: Operator<T>>(device: &Device, len: usize) -> ScanRung {
+    let rung = default_rung::<T>(device, len);
+    if check::<T, O>(rung, len).is_ok() { rung } else { ScanRung::LookBack }
 }
 
 /// Checks that the rung can scan `len` elements of `T` with `O` on `device`.
@@ -81,7 +89,8 @@ pub(super) fn pipelined_grid(device: &Device, tiles: usize) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpu::operator::Sum;
+    use cuda_std::f16;
+    use gpu::operator::{Minimum, Sum};
     use launch::DeviceChoice;
 
     #[test]
@@ -92,6 +101,9 @@ mod tests {
         assert_eq!([1, 2, usize::MAX].map(|tiles| pipelined_grid(&device, tiles)), [1, 2, held]);
         assert_eq!(default_rung::<f32>(&device, 0), ScanRung::LookBack);
         assert_eq!(default_rung::<f32>(&device, usize::MAX), ScanRung::Pipelined);
+        assert_eq!(default_rung_by::<f32, Sum>(&device, usize::MAX), ScanRung::Pipelined);
+        assert_eq!(default_rung_by::<f32, Minimum>(&device, usize::MAX), ScanRung::LookBack);
+        assert_eq!(default_rung_by::<f16, Sum>(&device, usize::MAX), ScanRung::LookBack);
         assert!(check_on::<f32, Sum>(ScanRung::Pipelined, &device, 1 << 13).is_ok());
     }
 }

@@ -40,7 +40,8 @@ fn every_rung_is_measured_and_right() {
 #[test]
 fn every_type_and_operator_is_offered_by_some_rung() {
     for number in ["f32", "f64", "i32", "u32", "i64", "u64"] {
-        for operator in ["sum", "product", "min", "max"] {
+        let propagating = if number.starts_with('f') { &["minimum", "maximum"][..] } else { &[] };
+        for &operator in ["sum", "product", "min", "max"].iter().chain(propagating) {
             let object = HOST.json(&["--n", "1000", "--type", number, "--op", operator]);
             let measured = kernels(&object);
             assert_eq!(measured.last(), Some(&"grid_stride"), "{number} {operator}");
@@ -79,7 +80,9 @@ fn what_is_typed_wrongly_exits_with_2() {
         &["unrolled_8", "sum of f64", "sum of f32 and i32"],
     );
     HOST.assert_fails(&["--rung", "unrolled"], 2, &["'unrolled'", "unrolled_2", "grid_stride", "all"]);
-    HOST.assert_fails(&["--op", "mean"], 2, &["'mean'", "sum, product, min or max"]);
+    HOST.assert_fails(&["--op", "mean"], 2, &["'mean'", "sum, product, min, max, minimum or maximum"]);
+    let parts = ["minimum of i32", "min and max of f32", "minimum and maximum of f32 and f64"];
+    HOST.assert_fails(&["--op", "minimum", "--type", "i32"], 2, &parts);
     HOST.assert_fails(&["--type", "f16"], 2, &["'f16'", "f32, f64"]);
     HOST.assert_fails(&["--n", "many"], 2, &["'many'", "2^20"]);
 }

@@ -48,6 +48,17 @@ fn the_pipeline_goes_with_every_type_and_operator() {
 }
 
 #[test]
+fn halves_and_operators_that_propagate_nan_run_by_the_look_back() {
+    for (number, operator, bytes) in
+        [("f16", "sum", 4), ("bf16", "sum", 4), ("f32", "minimum", 8), ("f64", "maximum", 16)]
+    {
+        let object = HOST.json(&["--n", "9000", "--type", number, "--op", operator, "--exclusive"]);
+        assert_eq!((&object["type"], &object["operator"]), (&number.into(), &operator.into()));
+        assert_eq!((kernels(&object), &object["bytes"]), (vec!["look_back"], &(9000 * bytes).into()), "{object}");
+    }
+}
+
+#[test]
 fn kernels_that_do_not_offer_it_are_left_out_with_the_reason() {
     let object = HOST.json(&["--n", "2000", "--type", "i32"]);
     assert_eq!(kernels(&object), ["naive", "work_efficient", "look_back", "pipelined"]);
@@ -71,7 +82,10 @@ fn what_is_typed_wrongly_exits_with_2() {
     for (arguments, parts) in [
         (&["--n", "lots"][..], &["lots", "2^20"][..]),
         (&["--rung", "lookback"], &["lookback", "look_back", "or all"]),
-        (&["--type", "f16"], &["f16", "f32", "u64"]),
+        (&["--type", "f8"], &["f8", "f32", "u64", "bf16"]),
+        (&["--type", "f16", "--op", "min"], &["min of f16", "sum of f32, f64, i32, u32, i64, u64, f16 and bf16"]),
+        (&["--type", "i32", "--op", "maximum"], &["maximum of i32", "minimum and maximum of f32 and f64"]),
+        (&["--type", "f16", "--device", "sim:2"], &["sum of f16", "one device"]),
         (&["--op", "mean"], &["mean", "sum", "max"]),
         (&["--rung", "naive_block", "--n", "1025"], &["naive_block", "1025 elements", "at most 1024"]),
         (&["--rung", "naive", "--op", "min"], &["naive", "min of f32", "sum of f32, f64 and i32"]),

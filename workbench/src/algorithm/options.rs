@@ -30,7 +30,7 @@ impl ProblemOption {
     pub const OPERATOR: Self = Self {
         name: "op",
         value: "NAME",
-        help: "Operator: sum, product, min or max; integers wrap",
+        help: "Operator: sum, product, min, max, or minimum and maximum, which propagate NaN; integers wrap",
         default: "sum",
         check: |text| text.parse::<OperatorName>().map(drop),
     };

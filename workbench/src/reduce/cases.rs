@@ -3,7 +3,7 @@
 
 use cuda_std::Ladder;
 use gpu::collective::flagged_words::words;
-use gpu::operator::{Affine, Compose, Min, Operator, Sum};
+use gpu::operator::{Affine, Compose, Min, Minimum, Operator, Sum};
 use gpu::reduce::{ONE_TILE_BLOCK, reduce_grid_stride, reduce_one_tile, reduce_unaligned};
 use launch::{Buffer, LaunchConfig};
 
@@ -64,6 +64,10 @@ pub(crate) fn cases() -> Vec<Case> {
             });
             add(planned, "minimum of f64, 4099 elements, one tile per block", |stage, _| {
                 check_one_tile::<f64, Min>(stage, 2 * 2048 + 3)
+            });
+            add(UNALIGNED, "minimum of f32 that propagates NaN, 3 tiles, and 3 blocks of 64 threads", |stage, _| {
+                check_one_tile::<f32, Minimum>(stage, 2 * 4096 + 3)?;
+                check::<f32, Minimum>(stage, Plan::grid_stride(30_001, 4, 3, 64))
             });
             add(planned, "sum of i32, 2 blocks with one tile each, a view that is not aligned", |stage, _| {
                 check_not_aligned(stage, true)

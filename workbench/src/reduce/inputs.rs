@@ -45,7 +45,7 @@ floats! { f32 f64 }
 pub fn element<T: Factor>(operator: OperatorName, inputs: RandomVector<T>, n: usize, index: usize) -> T {
     match operator {
         OperatorName::Product => T::factor(inputs.bits(index), n),
-        OperatorName::Sum | OperatorName::Min | OperatorName::Max => inputs.element(index),
+        _ => inputs.element(index),
     }
 }
 

@@ -12,7 +12,7 @@ use crate::deviation::Deviation;
 use crate::error::WorkbenchError;
 use crate::inputs::RandomVector;
 use crate::scaling::{ScalingMeasurement, SplitWork};
-use crate::vectors::{Computation, HostVector, Layout, Layouts, VectorProblem, Vectors, typed};
+use crate::vectors::{Computation, HostVector, Layout, Layouts, VectorProblem, Vectors, typed, wrong_type};
 use gridstride::capabilities;
 use gridstride::numbers::{OperatorName, with_operator};
 use gridstride::reduce::{Plan, ReduceRung};
@@ -44,9 +44,14 @@ impl Algorithm for ReduceAlgorithm {
         let (n, seed) = (shape.elements(), options.seed);
         let number = options.element_type(self.name(), &capabilities::types(self.rungs()))?;
         let (operator, from) = (options.value("op", OperatorName::Sum)?, options.value("from", 0)?);
-        let operation = typed!(number, [f32 f64 i32 u32 i64 u64], T => {
-            Ok(with_operator!(operator, O => Operation::of::<T, O>()))
-        });
+        capabilities::check(ReduceRung::GridStride, &[number.id(), operator.id()], n)?;
+        let operation = with_operator!(operator, [Minimum Maximum],
+            O => typed!(number, [f32 f64], T => Ok(Operation::of::<T, O>())),
+            _ => typed!(number, [f32 f64 i32 u32 i64 u64], T => {
+                with_operator!(operator, [Sum Product Min Max], O => Ok(Operation::of::<T, O>()),
+                    _ => Err(wrong_type(number)))
+            })
+        );
         Ok(Box::new(ReduceProblem { n, from, seed, operation: operation?, judge: OnceLock::new() }))
     }
 

@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | integers | modulo 2^w | 0, because the result is exact |
 //! | min, max | the least or greatest number; NaN is ignored | 0, because the result is exact |
+//! | minimum, maximum | the least or greatest number, or NaN if there is one | 0, because the result is exact |
 //! | sum of floats | in double precision with compensation (Neumaier) | *r*·ε·Σ\|x\| |
 //! | product of floats | in double precision with compensation (Ogita, Rump, Oishi) | *d*·\|Πx\| |
 //!
@@ -15,7 +16,7 @@
 //! product, so *d* is (1 + ε/2)^(*k*−1) − 1. Multiplication by 1 is exact. Most inputs of a long product are therefore
 //! 1.
 
-use gpu::operator::{Max, Min, Operator, Product, Sum};
+use gpu::operator::{Max, Maximum, Min, Minimum, Operator, Product, Sum};
 
 use crate::deviation::Deviation;
 use crate::inputs::in_parts;
@@ -129,6 +130,9 @@ macro_rules! floats {
         // A comparison with NaN is false, so the result stays a number.
         exact! { Min $type |a, b| if b < a { b } else { a }, $type::INFINITY }
         exact! { Max $type |a, b| if b > a { b } else { a }, $type::NEG_INFINITY }
+        // Once the result is NaN, no comparison changes it.
+        exact! { Minimum $type |a, b| if b < a || b.is_nan() { b } else { a }, $type::INFINITY }
+        exact! { Maximum $type |a, b| if b > a || b.is_nan() { b } else { a }, $type::NEG_INFINITY }
 
         impl Reference<$type> for Sum {
             type Part = CompensatedSum;

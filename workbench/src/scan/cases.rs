@@ -1,8 +1,8 @@
 //! The cases of scan: every rung with its planned launches, and in grids smaller than the vector. The single-pass rungs
 //! also run with a tail, with more tiles than a warp reads at once, and with elements of several words.
 
-use cuda_std::Ladder;
-use gpu::operator::{Affine, Compose, Min, Operator, Sum};
+use cuda_std::{Ladder, bf16, f16};
+use gpu::operator::{Affine, Compose, Maximum, Min, Minimum, Operator, Sum};
 use gpu::scan::{
     CHUNKS, PIPELINED_THREADS, RING_BYTES, THREADS, down_sweep_nodes, scan_down_sweep, scan_look_back, scan_naive_step,
     scan_pipelined, scan_shifted_copy, scan_up_sweep, state_words, tile_elements, up_sweep_nodes,
@@ -17,11 +17,17 @@ use gridstride::scan::{ScanElement, ScanKind, ScanRung, Scanner, tile};
 
 const KINDS: [ScanKind; 2] = [ScanKind::Inclusive, ScanKind::Exclusive];
 
+/// The kernel of the rung `look_back` for most types and operators.
+const LOOK_BACK: &[&str] = &["scan_look_back"];
+/// The kernel of the rung `look_back` for 16-bit floats and operators that propagate NaN.
+const WIDENED: &[&str] = &["scan_widened"];
+
 pub(crate) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     for &rung in ScanRung::ALL {
+        let families = if rung == ScanRung::LookBack { LOOK_BACK } else { rung.families() };
         let mut add = |what: &str, work: fn(&Stage, ScanRung) -> Result<(), CaseError>| {
-            cases.push(Case::new("scan", rung.name(), rung.families(), what, move |stage| work(stage, rung)));
+            cases.push(Case::new("scan", rung.name(), families, what, move |stage| work(stage, rung)));
         };
         match rung {
             ScanRung::LookBack | ScanRung::Pipelined => {
@@ -68,7 +74,31 @@ pub(crate) fn cases() -> Vec<Case> {
             ScanRung::NaiveBlock | ScanRung::LookBack | ScanRung::Pipelined => {}
         }
     }
+    add_widened(&mut cases);
     cases
+}
+
+/// Adds the cases of the kernel with an accumulator, which the rung `look_back` launches for some types and operators.
+fn add_widened(cases: &mut Vec<Case>) {
+    let mut add = |what: &str, work: fn(&Stage, ScanRung) -> Result<(), CaseError>| {
+        let rung = ScanRung::LookBack;
+        cases.push(Case::new("scan", rung.name(), WIDENED, what, move |stage| work(stage, rung)));
+    };
+    add("sum of f16, two whole tiles and a partial one", |stage, rung| {
+        check_sums::<f16>(stage, rung, 2 * small_tile(rung, 2) + 77)
+    });
+    add("sum of bf16, one partial tile", |stage, rung| check_sums::<bf16>(stage, rung, 777));
+    add("sum of f16, a view that is not aligned", check_halves_not_aligned);
+    add("minimum of f32 with NaN, 35 tiles", |stage, rung| {
+        let mut x = input(34 * small_tile(rung, 4) + 5);
+        x[2 * small_tile(rung, 4)] = f32::NAN;
+        let found = found::<f32, Minimum>(stage, rung, ScanKind::Inclusive, &x)?;
+        let bits = |x: Vec<f32>| x.into_iter().map(f32::to_bits).collect::<Vec<_>>();
+        equal("y", &bits(found), &bits(reference::scan::<f32, Minimum>(ScanKind::Inclusive, &x)))
+    });
+    add("maximum of f64, a whole tile and a partial one", |stage, rung| {
+        check::<f64, Maximum>(stage, rung, ScanKind::Exclusive, &input(small_tile(rung, 8) + 9))
+    });
 }
 
 fn input<T: Number>(n: usize) -> Vec<T> {
@@ -114,6 +144,17 @@ where
 {
     let (kind, x) = (ScanKind::Inclusive, input::<T>(n));
     right(reference::compare_sums(rung, kind, |index| x[index], &found::<T, Sum>(stage, rung, kind, &x)?))
+}
+
+fn check_halves_not_aligned(stage: &Stage, rung: ScanRung) -> Result<(), CaseError> {
+    let (kind, n) = (ScanKind::Exclusive, small_tile(rung, 2) + 100);
+    let x = input::<f16>(n + 1);
+    let (dx, mut dy) = (stage.device.upload(&x)?, stage.device.zeroed::<f16>(n + 3)?);
+    let mut scanner = Scanner::<f16, Sum>::new(&stage.device, rung, n)?;
+    scanner.scan_views(stage.device.queue(), kind, dx.view().part(1, n), dy.view_mut().part(2, n))?;
+    let y = dy.download()?;
+    equal("y", &[y[0], y[1], y[n + 2]], &[f16::ZERO; 3])?;
+    right(reference::compare_sums(rung, kind, |index| x[index + 1], &y[2..n + 2]))
 }
 
 fn check_not_aligned(stage: &Stage, rung: ScanRung) -> Result<(), CaseError> {

@@ -36,14 +36,14 @@ impl<T: Number> ScanInput<T> {
             // The number is odd, so no product is 0.
             (OperatorName::Product, None) => T::from_random(bits | 1 << (64 - 8 * size_of::<T>())),
             (OperatorName::Product, Some(_)) => self.exact_element(index),
-            (OperatorName::Min, _) => self.rank(!self.rising(index, bits)),
-            (OperatorName::Max, _) => self.rank(self.rising(index, bits)),
+            (OperatorName::Min | OperatorName::Minimum, _) => self.rank(!self.rising(index, bits)),
+            (OperatorName::Max | OperatorName::Maximum, _) => self.rank(self.rising(index, bits)),
         }
     }
 
     /// Returns element `index` of the vector for which no partial result rounds. Prefixes of sums are random multiples
-    /// of 2⁻¹⁹ in −1/2..1/2, and prefixes of products are random powers of two. An element is the difference or ratio
-    /// of two prefixes.
+    /// of 2⁻¹⁹ in −1/2..1/2, or of 2⁻⁷ for 16-bit floats. Prefixes of products are random powers of two. An element is
+    /// the difference or ratio of two prefixes.
     fn exact_element(&self, index: usize) -> T {
         let prefix = |index: usize| self.random.bits(index);
         let before = |value: fn(u64) -> f64, none| index.checked_sub(1).map_or(none, |index| value(prefix(index)));
@@ -53,7 +53,10 @@ impl<T: Number> ScanInput<T> {
                 T::from_f64(value(prefix(index)) / before(value, 1.0))
             }
             _ => {
-                let value: fn(u64) -> f64 = |bits| (bits >> 45) as f64 / f64::from(1 << 19) - 0.5;
+                let value: fn(u64) -> f64 = match size_of::<T>() {
+                    2 => |bits| (bits >> 57) as f64 / f64::from(1 << 7) - 0.5,
+                    _ => |bits| (bits >> 45) as f64 / f64::from(1 << 19) - 0.5,
+                };
                 T::from_f64(value(prefix(index)) - before(value, 0.0))
             }
         }
@@ -78,6 +81,7 @@ impl<T: Number> ScanInput<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cuda_std::{bf16, f16};
     use gpu::operator::{Max, Min, Operator, Product, Sum};
     use gridstride::numbers::NamedOperator;
 
@@ -123,6 +127,8 @@ mod tests {
         }
         check::<f32, Sum>(|a, b| a + b, 0.0, 0.49);
         check::<f64, Sum>(|a, b| a + b, 0.0, 0.49);
+        check::<f16, Sum>(|a, b| a + b, 0.0, 0.49);
+        check::<bf16, Sum>(|a, b| a + b, 0.0, 0.49);
         check::<f32, Product>(|a, b| a * b, 1.0, 128.0);
         check::<f64, Product>(|a, b| a * b, 1.0, 128.0);
     }

@@ -6,13 +6,13 @@ use launch::{Buffer, Device, Queue, Resources};
 use super::inputs::ScanInput;
 use super::reference::{compare_exact_from, compare_sums_from, sum_depth};
 use crate::deviation::Deviation;
-use crate::error::WorkbenchError;
+use crate::error::{WorkbenchError, invalid};
 use crate::scaling::SplitWork;
-use crate::vectors::{HostVector, Vectors};
+use crate::vectors::{HostVector, VectorProblem, Vectors};
 use gridstride::AlgorithmError;
 use gridstride::numbers::{NamedOperator, Number, NumberType, OperatorName};
 use gridstride::reduce::ReduceElement;
-use gridstride::scan::{ScanElement, ScanKind, ScanRung, Scanner, check_on, default_rung, temporary_bytes};
+use gridstride::scan::{ScanElement, ScanKind, ScanRung, Scanner, check_on, default_rung_by, temporary_bytes};
 use multi::MultiError;
 use multi::scan::SplitScan;
 use multi::team::Team;
@@ -37,8 +37,8 @@ impl ScanProblem {
     /// Returns true if the problem is a sum of floats. The results of such a sum depend on the grouping of the
     /// elements.
     pub(super) fn sums_round(&self) -> bool {
-        matches!(self.operation.number, NumberType::F32 | NumberType::F64)
-            && self.operation.operator == OperatorName::Sum
+        use NumberType::{Bf16, F16, F32, F64};
+        matches!(self.operation.number, F32 | F64 | F16 | Bf16) && self.operation.operator == OperatorName::Sum
     }
 }
 
@@ -70,17 +70,28 @@ impl Operation {
         T: Number + ScanElement<O> + ReduceElement<O>,
     {
         Self {
-            operator: O::NAME,
-            number: T::TYPE,
-            check: check_on::<T, O>,
-            default_rung: default_rung::<T>,
-            temporary_bytes: temporary_bytes::<T>,
-            scanner: |device, rung, n| Ok(Box::new(Scanner::<T, O>::new(device, rung, n)?)),
             split: |problem, team, rung| {
                 let input = problem.input::<T>(false);
                 let (x, y) = (team.filled(problem.n, |index| input.element(index))?, team.alloc(problem.n)?);
                 let scan = Box::new(SplitScan::<T, O>::new(team, |_, _| rung, &x)?);
                 Ok(Box::new(SplitScanWork { problem, team, rung, x, y, scan }))
+            },
+            ..Self::on_one_device::<T, O>()
+        }
+    }
+
+    /// Returns the functions for 16-bit floats. Several devices do not scan them, because a device would round its sum
+    /// before it passes it to the next one.
+    pub(super) const fn on_one_device<T: Number + ScanElement<O>, O: Operator<T> + NamedOperator>() -> Self {
+        Self {
+            operator: O::NAME,
+            number: T::TYPE,
+            check: check_on::<T, O>,
+            default_rung: default_rung_by::<T, O>,
+            temporary_bytes: temporary_bytes::<T>,
+            scanner: |device, rung, n| Ok(Box::new(Scanner::<T, O>::new(device, rung, n)?)),
+            split: |problem, _, _| {
+                invalid!("{} runs on one device of one process: choose one device", problem.heading())
             },
             compare_exact: |problem, is_exact, found| {
                 let input = problem.input::<T>(is_exact);

@@ -1,6 +1,7 @@
 //! The implementation of [`Algorithm`] for scan.
 
-use cuda_std::{Ladder, Rung};
+use cuda_std::{Ladder, Rung, bf16, f16};
+use gpu::operator::Sum;
 use launch::{Device, Held, Queue};
 
 use super::operation::{AnyScanner, Operation, ScanProblem};
@@ -9,8 +10,9 @@ use crate::algorithm::{Aim, Algorithm, Fact, Measurement, Options, Problem, Prob
 use crate::deviation::Deviation;
 use crate::error::WorkbenchError;
 use crate::scaling::{ScalingMeasurement, SplitWork};
-use crate::vectors::{Computation, HostVector, Layout, Layouts, VectorProblem, Vectors, typed};
-use gridstride::numbers::{OperatorName, with_operator};
+use crate::vectors::{Computation, HostVector, Layout, Layouts, VectorProblem, Vectors, typed, wrong_type};
+use gridstride::capabilities;
+use gridstride::numbers::{NumberType, OperatorName, with_operator};
 use gridstride::scan::{ScanKind, ScanRung};
 use multi::team::Team;
 
@@ -29,7 +31,7 @@ impl Algorithm for ScanAlgorithm {
          It is shown beside the speed of the device's own copy in the same run. A sum of floats must be within \
          depth·ε·Σ|x| of a reference in double precision or better, where depth is the largest number of the \
          kernel's additions on the path from an element to a prefix. Sums that do not round in any order must be \
-         exact, and so must all other results."
+         exact, and so must all other results. Sums of f16 and bf16 are in f32, and each result is rounded once."
     }
 
     fn options(&self) -> &'static [ProblemOption] {
@@ -42,9 +44,18 @@ impl Algorithm for ScanAlgorithm {
         let kind = if options.has("exclusive") { ScanKind::Exclusive } else { ScanKind::Inclusive };
         let number = options.element_type(self.name(), &self.types())?;
         let (operator, from) = (options.value("op", OperatorName::Sum)?, options.value("from", 0)?);
-        let operation = typed!(number, [f32 f64 i32 u32 i64 u64], T => {
-            Ok(with_operator!(operator, O => Operation::of::<T, O>()))
-        });
+        capabilities::check(ScanRung::LookBack, &[number.id(), operator.id()], n)?;
+        let operation = with_operator!(operator, [Minimum Maximum],
+            O => typed!(number, [f32 f64], T => Ok(Operation::of::<T, O>())),
+            _ => match number {
+                NumberType::F16 => Ok(Operation::on_one_device::<f16, Sum>()),
+                NumberType::Bf16 => Ok(Operation::on_one_device::<bf16, Sum>()),
+                _ => typed!(number, [f32 f64 i32 u32 i64 u64], T => {
+                    with_operator!(operator, [Sum Product Min Max], O => Ok(Operation::of::<T, O>()),
+                        _ => Err(wrong_type(number)))
+                }),
+            }
+        );
         Ok(Box::new(ScanProblem { n, from, seed, kind, operation: operation? }))
     }
 
@@ -113,7 +124,7 @@ impl VectorProblem for ScanProblem {
     }
 
     fn fill(&self, is_exact: bool, x: &mut HostVector) -> Result<(), WorkbenchError> {
-        typed!(self.operation.number, [f32 f64 i32 u32 i64 u64], T => {
+        typed!(self.operation.number, [f32 f64 i32 u32 i64 u64 f16 bf16], T => {
             let input = self.input::<T>(is_exact);
             x.fill(|index| input.element(index));
             Ok(())
@@ -147,7 +158,7 @@ impl Computation for ScanComputation<'_> {
         if is_exact || !problem.sums_round() {
             return Ok((problem.operation.compare_exact)(problem, is_exact, host));
         }
-        typed!(problem.operation.number, [f32 f64], T => {
+        typed!(problem.operation.number, [f32 f64 f16 bf16], T => {
             let input = problem.input::<T>(false);
             Ok(reference::compare_sums(self.rung, problem.kind, |index| input.element(index), host.elements()))
         })

@@ -3,6 +3,7 @@
 //! Integers, minima and maxima are exact in any grouping. In a sum of floats, the error of each addition is at most ε/2
 //! of its result. A kernel adds in a tree whose depth is [`sum_depth`]. The error of a prefix is therefore at most
 //! `depth · ε · Σ|x|`, summed over the prefix's elements. The reference adds in twice the precision of `f64`.
+//! Sums of 16-bit floats are in `f32`, and each result is rounded once.
 
 use std::ops::Range;
 
@@ -10,7 +11,7 @@ use gpu::operator::Operator;
 
 use crate::deviation::Deviation;
 use crate::inputs;
-use gridstride::numbers::Number;
+use gridstride::numbers::{Number, NumberType};
 use gridstride::scan::{ScanKind, ScanRung, tile};
 
 /// Returns the scan of `x`, computed element by element.
@@ -39,6 +40,8 @@ fn choose<A>(kind: ScanKind, before: A, upto: A) -> A {
 /// sums of warps. Two more additions add the sum of the earlier tiles. The look-back adds by shuffles. The look-back
 /// also adds once per tile, because each tile's prefix may be computed from the previous tile's prefix.
 ///
+/// For 16-bit floats, `LookBack` adds the elements of a vector to the prefix of the vector one after the other.
+///
 /// In a tile, `Pipelined` adds in the same way as `LookBack`. `Pipelined` combines the sums of other tiles by shuffles,
 /// by one addition per 32 tiles, and by one addition per tile.
 pub fn sum_depth(rung: ScanRung, index: usize, n: usize, element_bytes: usize) -> f64 {
@@ -48,7 +51,8 @@ pub fn sum_depth(rung: ScanRung, index: usize, n: usize, element_bytes: usize) -
         ScanRung::WorkEfficient => 2.0 * levels,
         ScanRung::LookBack => {
             let vector = 16 / element_bytes;
-            (vector - 1 + 5 + 8 + 8 + 2 + 5) as f64 + (index / tile(rung, n, element_bytes)) as f64
+            let again = if element_bytes == 2 { vector } else { 0 };
+            (vector - 1 + 5 + 8 + 8 + 2 + 5 + again) as f64 + (index / tile(rung, n, element_bytes)) as f64
         }
         ScanRung::Pipelined => {
             let vector = 16 / element_bytes;
@@ -109,7 +113,7 @@ pub(super) fn compare_sums_from<T: Number>(
     element: impl Fn(usize) -> T + Sync,
     found: &[T],
 ) -> Deviation {
-    let epsilon = T::EPSILON.unwrap_or(0.0);
+    let (epsilon, rounding) = epsilons::<T>();
     let add = |prefix: Sums, index| prefix.plus(element(index).to_f64());
     let fold = |part: Range<usize>, start| part.fold(start, add);
     let compare = |part: Range<usize>, mut prefix: Sums| {
@@ -119,13 +123,24 @@ pub(super) fn compare_sums_from<T: Number>(
             prefix = add(prefix, index);
             let Sums { sum, magnitude } = choose(kind, before, prefix);
             let at = index - first;
-            // The second term is the rounding of the reference to `f64`.
-            let bound = depth(at) * epsilon * magnitude + f64::EPSILON * sum.high.abs();
+            let added = depth(at) * epsilon * magnitude;
+            // The last term is the rounding of the reference to `f64`.
+            let bound = added + rounding * (sum.high.abs() + added) + f64::EPSILON * sum.high.abs();
             deviation.add(index, found[at].to_f64(), sum.high, bound);
         }
         deviation
     };
     in_two_passes(first, found.len(), Sums::default(), &fold, Sums::merge, &compare)
+}
+
+/// Returns ε of the type in which elements of `T` are added, and the largest relative error of a sum that is then
+/// rounded to `T`.
+fn epsilons<T: Number>() -> (f64, f64) {
+    let epsilon = T::EPSILON.unwrap_or(0.0);
+    match T::TYPE {
+        NumberType::F16 | NumberType::Bf16 => (f32::EPSILON.into(), epsilon / 2.0),
+        _ => (epsilon, 0.0),
+    }
 }
 
 /// Compares the `n` elements from index `first` on in two passes. In the first pass, every core combines the elements

@@ -72,6 +72,8 @@ const NEW: &[&str] = &[
     "fma.rn.bf16 ",
     "fma.rn.bf16x2",
     "cvt.rn.bf16.f32",
+    "cvt.rn.f16x2.f32",
+    "cvt.rn.bf16x2.f32",
 ];
 
 pub fn kernels() -> PathBuf {

@@ -96,6 +96,16 @@ pub fn maximum_number(x: f32, y: f32) -> f32 {
 }
 
 #[inline(always)]
+pub fn minimum(x: f32, y: f32) -> f32 {
+    backend::minimum_f32(x, y)
+}
+
+#[inline(always)]
+pub fn maximum(x: f32, y: f32) -> f32 {
+    backend::maximum_f32(x, y)
+}
+
+#[inline(always)]
 pub fn min(x: f32, y: f32) -> f32 {
     backend::minimum_number_f32(x, y)
 }

@@ -32,8 +32,8 @@ pub use root::{cbrt, hypot, norm3d, norm4d, rcbrt, rhypot, rnorm3d, rnorm4d, rsq
 pub use trigonometric::{cos, cospi, sin, sin_cos, sincospi, sinpi, tan};
 pub use whole::{
     ceil, div_euclid, fdim, floor, fmod, fract, frexp, ilogb, ldexp, llrint, llround, logb, lrint, lround, max,
-    maximum_number, min, minimum_number, modf, nearbyint, nextafter, rem_euclid, remainder, remquo, rint, round,
-    round_ties_even, saturate, scalbn, trunc,
+    maximum, maximum_number, min, minimum, minimum_number, modf, nearbyint, nextafter, rem_euclid, remainder, remquo,
+    rint, round, round_ties_even, saturate, scalbn, trunc,
 };
 
 #[inline(always)]

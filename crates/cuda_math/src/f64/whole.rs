@@ -4,8 +4,9 @@ use super::arithmetic::{from_words, high, low, magnitude_high, mul, power_of_two
 use crate::backend;
 
 pub use backend::{
-    ceil_f64 as ceil, floor_f64 as floor, maximum_number_f64 as maximum_number, minimum_number_f64 as minimum_number,
-    round_ties_even_f64 as round_ties_even, trunc_f64 as trunc,
+    ceil_f64 as ceil, floor_f64 as floor, maximum_f64 as maximum, maximum_number_f64 as maximum_number,
+    minimum_f64 as minimum, minimum_number_f64 as minimum_number, round_ties_even_f64 as round_ties_even,
+    trunc_f64 as trunc,
 };
 
 pub use maximum_number as max;

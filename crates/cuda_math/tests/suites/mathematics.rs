@@ -51,6 +51,35 @@ fn arguments() -> impl Iterator<Item = f32> {
     sampled.chain(near).chain(SPECIAL)
 }
 
+/// Returns the bits of the minimum and the maximum that propagate NaN.
+fn extremes(x: f32, y: f32) -> [u32; 2] {
+    [GpuFloat::minimum(x, y), GpuFloat::maximum(x, y)].map(f32::to_bits)
+}
+
+/// Returns the bits that [`extremes`] must return. As integers, numbers of one sign are in their order or in the
+/// reverse order.
+fn expected_extremes(x: f32, y: f32) -> [u32; 2] {
+    if x.is_nan() || y.is_nan() {
+        return [0x7FFF_FFFF; 2];
+    }
+    let ordered = |x: f32| x.to_bits() as i32 ^ ((x.to_bits() as i32 >> 31) as u32 >> 1) as i32;
+    let (least, greatest) = if ordered(x) <= ordered(y) { (x, y) } else { (y, x) };
+    [least, greatest].map(f32::to_bits)
+}
+
+#[test]
+fn minimum_and_maximum_of_doubles_propagate_nan_and_order_zeros() {
+    let bits = |x: f64, y: f64| [GpuFloat::minimum(x, y), GpuFloat::maximum(x, y)].map(f64::to_bits);
+    let nan = f64::from_bits(0xFFF0_0000_0000_0001);
+    for x in [0.0, -0.0, 1.5, f64::INFINITY, f64::NEG_INFINITY, nan] {
+        assert_eq!([bits(x, nan), bits(nan, x)], [[0x7FF8_0000_0000_0000; 2]; 2], "{x}");
+    }
+    for (least, greatest) in [(-0.0, 0.0), (-1.5, 2.5), (f64::NEG_INFINITY, -0.0), (5e-324, f64::INFINITY)] {
+        let expected = [least, greatest].map(f64::to_bits);
+        assert_eq!([bits(least, greatest), bits(greatest, least)], [expected; 2], "{least} and {greatest}");
+    }
+}
+
 /// Returns the error of `found` in units in the last place of `expected`. Returns ∞ if only one of them is NaN, or if
 /// both are zeros of different sign.
 fn error(found: f32, expected: f64) -> f64 {
@@ -235,6 +264,7 @@ fn exact_functions_are_exact() {
             assert!(bits(rest, exact_remainder(x, y)), "{x:e} remainder {y:e}: {rest:e}");
             assert!(bits(GpuFloat::fdim(x, y), if x <= y { 0.0 } else { x - y }));
             assert!(bits(GpuFloat::copysign(x, y), x.copysign(y)));
+            assert_eq!(extremes(x, y), expected_extremes(x, y), "{x:e} and {y:e}");
         }
         for n in [0, 1, -1, 30, -30, 150, -150, 300, -300, i32::MAX, i32::MIN] {
             let expected = (f64::from(x) * 2_f64.powi(n.clamp(-400, 400))) as f32;

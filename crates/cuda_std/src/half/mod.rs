@@ -250,7 +250,7 @@ single! {
 }
 
 macro_rules! pair {
-    ($pair:ident $type:ident $what:literal $add:ident $sub:ident $mul:ident $fma:ident $tag:ident) => {
+    ($pair:ident $type:ident $what:literal $add:ident $sub:ident $mul:ident $fma:ident $from_f32:ident $tag:ident) => {
         #[doc = $what]
         #[allow(non_camel_case_types, reason = "as Rust names its own floats")]
         #[derive(Clone, Copy, Default)]
@@ -309,7 +309,7 @@ macro_rules! pair {
             #[doc(alias = "__floats2half2_rn")]
             #[inline(always)]
             pub fn from_f32(low: f32, high: f32) -> Self {
-                Self::new($type::from_f32(low), $type::from_f32(high))
+                Self(backend::$from_f32(low, high))
             }
 
             /// Converts both numbers to `f32` without rounding.
@@ -369,5 +369,5 @@ macro_rules! pair {
     };
 }
 
-pair! { f16x2 f16 "A pair of [`f16`](struct@f16) that a GPU processes at once." f16x2_add f16x2_sub f16x2_mul f16x2_fma F16x2 }
-pair! { bf16x2 bf16 "A pair of [`bf16`] that a GPU processes at once." bf16x2_add bf16x2_sub bf16x2_mul bf16x2_fma Bf16x2 }
+pair! { f16x2 f16 "A pair of [`f16`](struct@f16) that a GPU processes at once." f16x2_add f16x2_sub f16x2_mul f16x2_fma f16x2_from_f32 F16x2 }
+pair! { bf16x2 bf16 "A pair of [`bf16`] that a GPU processes at once." bf16x2_add bf16x2_sub bf16x2_mul bf16x2_fma bf16x2_from_f32 Bf16x2 }

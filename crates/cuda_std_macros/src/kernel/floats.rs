@@ -84,6 +84,8 @@ const NAMES: [&[&str]; 4] = [
     &[
         "minimum_number",
         "maximum_number",
+        "minimum",
+        "maximum",
         "min",
         "max",
         "fdim",

@@ -95,6 +95,10 @@ fn pairs_are_both_numbers() -> Result<(), Error> {
         device.launch(LaunchConfig::new(4, 256), halves::pairs(words.view(), out.view_mut()))?;
         for (found, words) in out.download()?.chunks(PAIRS).zip(x.chunks(3)) {
             let &[a, b, c] = words else { panic!("three words") };
+            let floats = [a, b].map(f32::from_bits);
+            let halves = floats.map(|x| u32::from(f16::from_f32(x).to_bits()));
+            let brains = floats.map(|x| u32::from(bf16::from_f32(x).to_bits()));
+            assert_eq!(found[8..], [halves, brains].map(|[low, high]| low | high << 16), "{floats:?}");
             for shift in [0, 16] {
                 let [a, b, c] = [a, b, c].map(|word| (word >> shift) as u16);
                 macro_rules! check {

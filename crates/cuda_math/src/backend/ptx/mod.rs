@@ -47,3 +47,18 @@ intrinsics! {
     sqrt_f32(x: f32) -> f32 = llvm_sqrt_f32;
     sqrt_f64(x: f64) -> f64 = llvm_sqrt_f64;
 }
+
+#[cfg(target_feature = "sm_80")]
+unsafe extern "C" {
+    #[link_name = "llvm.minimum.f32"]
+    fn llvm_minimum_f32(a: f32, b: f32) -> f32;
+    #[link_name = "llvm.maximum.f32"]
+    fn llvm_maximum_f32(a: f32, b: f32) -> f32;
+}
+
+// The instructions `min.NaN.f32` and `max.NaN.f32`.
+#[cfg(target_feature = "sm_80")]
+intrinsics! {
+    minimum_f32(a: f32, b: f32) -> f32 = llvm_minimum_f32;
+    maximum_f32(a: f32, b: f32) -> f32 = llvm_maximum_f32;
+}

@@ -50,7 +50,18 @@ macro_rules! conversions {
 conversions! {
     f16_from_f32 f32 reg32 u16 reg16 "cvt.rn.f16.f32";
     f16_from_number f64 reg64 u16 reg16 "cvt.rn.f16.f64";
-    f16_to_f32 u16 reg16 f32 reg32 "cvt.f32.f16";
+}
+
+unsafe extern "C" {
+    #[link_name = "llvm.convert.from.fp16.f32"]
+    fn llvm_from_fp16(bits: u16) -> f32;
+}
+
+/// Converts by an intrinsic, which is the instruction `cvt.f32.f16` without the comments of inline assembly.
+#[inline(always)]
+pub fn f16_to_f32(bits: u16) -> f32 {
+    // SAFETY: the instruction only computes on registers.
+    unsafe { llvm_from_fp16(bits) }
 }
 
 /// Returns the `f16` nearest to `value`. NaN is a separate case, because the instruction would keep bits of the NaN.
@@ -80,6 +91,33 @@ conversions! {
     bf16_from_f32 f32 reg32 u16 reg16 "cvt.rn.bf16.f32";
 }
 
+macro_rules! conversions_of_pairs {
+    ($($name:ident $instruction:literal $single:ident;)*) => {$(
+        #[cfg(target_feature = "sm_80")]
+        #[inline(always)]
+        pub fn $name(low: f32, high: f32) -> u32 {
+            let result: u32;
+            // SAFETY: the instruction only computes on registers.
+            unsafe {
+                asm!(concat!($instruction, " {}, {}, {};"), out(reg32) result, in(reg32) high, in(reg32) low,
+                    options(pure, nomem, nostack, preserves_flags));
+            }
+            result
+        }
+
+        #[cfg(not(target_feature = "sm_80"))]
+        #[inline(always)]
+        pub fn $name(low: f32, high: f32) -> u32 {
+            $single(low) as u32 | ($single(high) as u32) << 16
+        }
+    )*};
+}
+
+conversions_of_pairs! {
+    f16x2_from_f32 "cvt.rn.f16x2.f32" f16_from_f32;
+    bf16x2_from_f32 "cvt.rn.bf16x2.f32" bf16_from_f32;
+}
+
 #[cfg(target_feature = "sm_90")]
 instructions! {
     bf16_add(a, b) u16 reg16 "add.rn.bf16" "{}, {}";
@@ -93,7 +131,11 @@ instructions! {
 #[cfg(not(target_feature = "sm_80"))]
 #[inline(always)]
 pub fn bf16_from_f32(value: f32) -> u16 {
-    BF16.round(value as f64)
+    let bits = value.to_bits();
+    // Adds just under half of the last place that stays, and the rest of the half if that place is odd. A number beyond
+    // the largest one becomes infinity.
+    let rounded = ((bits.wrapping_add(0x7FFF + (bits >> 16 & 1))) >> 16) as u16;
+    if value.is_nan() { 0x7FFF } else { rounded }
 }
 
 #[cfg(not(target_feature = "sm_80"))]

@@ -45,7 +45,11 @@ fn fma_of_each(format: Format, a: u32, b: u32, c: u32) -> u32 {
 }
 
 macro_rules! pairs {
-    ($($format:ident $add:ident $sub:ident $mul:ident $fma:ident;)*) => {$(
+    ($($format:ident $add:ident $sub:ident $mul:ident $fma:ident $from_f32:ident;)*) => {$(
+        #[inline]
+        pub fn $from_f32(low: f32, high: f32) -> u32 {
+            u32::from($format.round(low.into())) | u32::from($format.round(high.into())) << 16
+        }
         #[inline]
         pub fn $add(a: u32, b: u32) -> u32 { of_each([a, b], |[a, b]| $format.add(a, b)) }
         #[inline]
@@ -58,6 +62,6 @@ macro_rules! pairs {
 }
 
 pairs! {
-    F16 f16x2_add f16x2_sub f16x2_mul f16x2_fma;
-    BF16 bf16x2_add bf16x2_sub bf16x2_mul bf16x2_fma;
+    F16 f16x2_add f16x2_sub f16x2_mul f16x2_fma f16x2_from_f32;
+    BF16 bf16x2_add bf16x2_sub bf16x2_mul bf16x2_fma bf16x2_from_f32;
 }
