@@ -3,7 +3,7 @@
 use core::marker::PhantomData;
 use core::ops::{Add, Mul};
 
-use cuda_std::{DeviceCopy, Element, GpuFloat};
+use cuda_std::{DeviceCopy, Element, GpuFloat, bf16, f16};
 
 /// An associative operation on `T` with an identity: a monoid.
 ///
@@ -161,3 +161,18 @@ macro_rules! built_for_operators {
 #[cfg(any(feature = "reduce", feature = "scan"))]
 #[allow(unused_imports, reason = "for the host")]
 pub(crate) use built_for_operators;
+
+integers! { i8 u8 }
+
+/// Operators on 16-bit floats. A sum or product is rounded at each combination; a reduction combines in `f32` instead
+/// ([`Accumulate`](crate::accumulate::Accumulate)).
+macro_rules! halves {
+    ($($type:ident)*) => {$(operators! { $type:
+        Sum, $type::ZERO, Add::add;
+        Product, $type::ONE, Mul::mul;
+        Min, $type::INFINITY, $type::min;
+        Max, $type::from_bits($type::INFINITY.to_bits() | 0x8000), $type::max;
+    })*};
+}
+
+halves! { f16 bf16 }

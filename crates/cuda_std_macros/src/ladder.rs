@@ -6,7 +6,7 @@
 //! launches. The macro generates the modules and the enum (`ReduceRung`, which implements `Ladder`) from this list. The
 //! names on the command line, the help texts and the tables come from the enum.
 //!
-//! The instances of a rung's first kernel determine the types and operators of the rung. The default rung for a type
+//! The instances of a rung's kernels determine the types and operators of the rung. The default rung for a type
 //! and operator is the last rung that is built for both. No other place lists types, operators or default rungs.
 //!
 //! A rung, a kernel and an entry are three things. For example, the rung `grid_stride` of `reduce` launches one of

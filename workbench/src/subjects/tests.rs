@@ -87,7 +87,7 @@ fn unsupported_options_are_refused() {
         ("transpose/tile", Wanted { n: Some(8), ..Wanted::default() }, "set --size, such as 512x512, not --n"),
         ("transpose/tile", Wanted { element: Some("i9".into()), ..Wanted::default() }, "use f32, f64, u8"),
         ("saxpy/monolithic", Wanted { operator: Some(OperatorName::Max), ..Wanted::default() }, "leave out --op"),
-        ("reduce/shuffle", Wanted { element: Some("f16".into()), ..Wanted::default() }, "use f32, f64, i32"),
+        ("reduce/shuffle", Wanted { element: Some("f8".into()), ..Wanted::default() }, "use f32, f64, i32"),
         ("transpose/tile", Wanted { from: Some(1), ..Wanted::default() }, "leave out --from"),
         ("life/global", Wanted { element: Some("u8".into()), ..Wanted::default() }, "leave out --type"),
         (

@@ -49,15 +49,15 @@ impl RungKernel {
 }
 
 impl Rung {
-    /// Returns the entry of the rung's first kernel whose generic arguments begin with `arguments`: an element type, or
-    /// an element type and an operator.
+    /// Returns the entry whose generic arguments begin with `arguments`: an element type, or an element type and an
+    /// operator. It belongs to the first of the rung's kernels that has such an entry.
     pub fn entry(&self, arguments: &[ArgumentId]) -> Option<&'static KernelInfo> {
-        self.kernels.first()?.entries().find(|entry| entry.arguments_begin_with(arguments))
+        self.entries().find(|entry| entry.arguments_begin_with(arguments))
     }
 
-    /// Returns the entries of the rung's first kernel: the types and operators for which the rung is built.
+    /// Returns the entries of the rung's kernels: the types and operators for which the rung is built.
     pub fn entries(&self) -> impl Iterator<Item = &'static KernelInfo> + '_ {
-        self.kernels.first().into_iter().flat_map(RungKernel::entries)
+        self.kernels.iter().flat_map(RungKernel::entries)
     }
 
     /// Returns the number of input elements that a thread processes at once, if the rung's first kernel declares it.
