@@ -26,6 +26,7 @@
 //! The simulator runs kernels as ordinary CPU code. A debug build is many times faster if `[profile.dev]` in your
 //! `Cargo.toml` sets `opt-level = 3`.
 
+pub use cuda_std::{bf16, f16};
 pub use gpu::accumulate::{ArgMax, ArgMin, Indexed, Widened};
 pub use gpu::operator::{Affine, Compose, Max, Min, Operator, Product, Sum};
 pub use launch::{Buffer, Device, DeviceChoice};

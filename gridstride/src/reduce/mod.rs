@@ -20,6 +20,36 @@
 //! # }
 //! ```
 //!
+//! # Small types and positions
+//!
+//! The intermediate values of some reductions have another type than the elements ([`gpu::accumulate`]). `f16` and
+//! `bf16` are combined in `f32`, and the result is rounded once. Small integers wrap, unless [`Widened`] names a larger
+//! type. [`ArgMin`] and [`ArgMax`] find the first position of the least or greatest element.
+//!
+//! ```
+//! use gridstride::prelude::*;
+//! use gridstride::reduce::{ReduceRung, Reducer};
+//! # let device = launch::Device::open(launch::DeviceChoice::Sim, gridstride::MODULES)?;
+//!
+//! let bytes = device.upload(&[200_u8; 1000])?;
+//! assert_eq!(device.reduce(&bytes, Sum)?, 64); // 200,000 modulo 256
+//! assert_eq!(device.sum_as::<u64>(&bytes)?, 200_000);
+//!
+//! let ones = vec![f16::ONE; 4096];
+//! assert_eq!(device.reduce(&ones, Sum)?.to_f32(), 4096.0); // a sum in `f16` would stay at 2048
+//!
+//! let x = device.upload(&[2.5_f32, f32::NAN, -1.0, -1.0])?;
+//! assert_eq!(device.arg_min(&x)?, Some(Indexed { index: 2, value: -1.0 }));
+//! assert_eq!(device.arg_max(&[f32::NAN])?, None);
+//!
+//! let mut greatest = Reducer::<f32, ArgMax>::new(&device, ReduceRung::GridStride, x.len())?;
+//! let result = greatest.run_in(device.queue(), &x)?; // one launch; the result stays on the device
+//! assert_eq!(result.download()?[0].found(), Some(Indexed { index: 0, value: 2.5 }));
+//! # Ok::<(), AlgorithmError>(())
+//! ```
+//!
+//! # What does not compile
+//!
 //! Some kernels change the order of the elements. They do not compile for an operator that is not commutative:
 //!
 //! ```compile_fail,E0277
