@@ -112,7 +112,7 @@ mod built_in {
     use crate::collective::vectors::vector_len;
     use crate::operator::{Affine, Compose, Max, Min, Product, Sum};
     use crate::reduce::with_accumulator::accumulated_vector_len;
-    use crate::reduce::{ReduceRung, reduce_with_accumulator, reduce_grid_stride, reduce_one_tile, reduce_unaligned};
+    use crate::reduce::{ReduceRung, reduce_grid_stride, reduce_one_tile, reduce_unaligned, reduce_with_accumulator};
 
     macro_rules! built_in {
         ($T:ident $O:ident) => {

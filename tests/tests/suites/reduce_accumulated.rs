@@ -102,7 +102,9 @@ small_integers_conform! {
 fn sums_of_large_numbers_do_not_wrap() {
     for (device, turns) in devices_and_turns(MAX_CHECKED) {
         let (least, greatest) = (vec![i32::MIN; 20_011], vec![u32::MAX; 20_011]);
-        conforms::<_, Widened<Sum, i64>>(&device, &turns, &least, |x, &sum| sum == x.len() as i64 * i64::from(i32::MIN));
+        conforms::<_, Widened<Sum, i64>>(&device, &turns, &least, |x, &sum| {
+            sum == x.len() as i64 * i64::from(i32::MIN)
+        });
         conforms::<_, Widened<Sum, u64>>(&device, &turns, &greatest, |x, &sum| {
             sum == x.len() as u64 * u64::from(u32::MAX)
         });
@@ -182,7 +184,10 @@ fn halves_have_the_rules_of_floats() {
         let mut x = f16s(&vec![2_f32.powi(-11); 2049]);
         x[0] = f16::ONE;
         assert_eq!(device.reduce(&x, Sum).unwrap().to_f32(), 2.0);
-        assert_eq!((device.reduce::<&[i8], _>(&[], Min).unwrap(), device.reduce::<&[u8], _>(&[], Max).unwrap()), (127, 0));
+        assert_eq!(
+            (device.reduce::<&[i8], _>(&[], Min).unwrap(), device.reduce::<&[u8], _>(&[], Max).unwrap()),
+            (127, 0)
+        );
     }
 }
 

@@ -63,7 +63,10 @@ fn every_kernel_is_launched_by_a_subject() {
                 vec![board(128), matrix(128, 40, "u16"), matrix(65, 40, "u16"), matrix(2047, 2051, "u8")]
             }
             "life" | "transpose" => vec![board(65), board(128)],
-            "reduce" => vec![vector(1000, None), vector(40_000, None), vector(40_000, Some(1))],
+            "reduce" if subject.rung == "grid_stride" => {
+                let halves = Wanted { element: Some("f16".to_owned()), ..vector(1000, None) };
+                vec![vector(1000, None), vector(40_000, None), vector(40_000, Some(1)), halves]
+            }
             "saxpy" | "scale" => vec![vector(1000, None), vector(1000, Some(1))],
             _ => vec![vector(1000, None)],
         };
