@@ -1,6 +1,8 @@
 //! Reductions whose intermediate values have another type than the elements: sums of 16-bit floats in `f32`, sums of
 //! small integers in large ones, and the position of the least or greatest element.
 
+#![allow(clippy::needless_range_loop, reason = "an iterator over an array can put it in local memory")]
+
 mod position;
 
 use cuda_std::{DeviceCopy, Element, Zeroable, bf16, f16};

@@ -79,8 +79,8 @@ fn what_is_typed_wrongly_exits_with_2() {
         &["unrolled_8", "sum of f64", "sum of f32 and i32"],
     );
     HOST.assert_fails(&["--rung", "unrolled"], 2, &["'unrolled'", "unrolled_2", "grid_stride", "all"]);
-    HOST.assert_fails(&["--op", "mean"], 2, &["'mean'", "sum, product, min or max"]);
-    HOST.assert_fails(&["--type", "f16"], 2, &["'f16'", "f32, f64"]);
+    HOST.assert_fails(&["--op", "mean"], 2, &["'mean'", "sum, product, min, max, argmin or argmax"]);
+    HOST.assert_fails(&["--type", "f8"], 2, &["'f8'", "f32, f64"]);
     HOST.assert_fails(&["--n", "many"], 2, &["'many'", "2^20"]);
 }
 

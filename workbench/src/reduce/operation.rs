@@ -176,7 +176,7 @@ impl<T: Factor + ReduceElement<O>, O: Reference<T>> AnyReducer for Reducer<T, O>
     fn result(&self, x: &DeviceVector, into: &mut HostVector) -> Result<usize, WorkbenchError> {
         self.result().download_into(into.elements_mut())?;
         let roundings = self.plan().roundings_from(before_first_vector(x.view::<T>()?));
-        // The kernel for these types combines a whole chunk one by one.
+        // The kernel for these types combines the elements of a vector one after the other.
         let is_accumulated = matches!(T::TYPE, NumberType::F16 | NumberType::Bf16);
         Ok(if is_accumulated { roundings * 8 + 64 } else { roundings })
     }
