@@ -108,10 +108,7 @@ fn accumulate_strided<T: Element, O: Accumulate<T>, const V: usize>(x: Global<T>
             // `vectors` begins at a 16-byte boundary.
             rows[row] = unsafe { vectors.load_vec_unchecked(first + row * LANES) };
         }
-        for row in 0..LOADS {
-            let index = lead + (first + row * LANES) * V;
-            all[row] = O::append(all[row], rows[row], index as u64);
-        }
+        all = append_rows::<T, O, V>(all, rows, (lead + first * V) as u64);
         chunk += threads / LANES;
     }
 
@@ -130,4 +127,23 @@ fn accumulate_strided<T: Element, O: Accumulate<T>, const V: usize>(x: Global<T>
         rest = O::Combine::combine(rest, all[row]);
     }
     rest
+}
+
+/// Returns `all` combined with the rows of a chunk, each of its values with one row. `index` is the index of the first
+/// row's first element. The rows are written out: the compiler does not unroll a loop with so many instructions, and
+/// would put the rows into local memory.
+#[inline(always)]
+fn append_rows<T: Element, O: Accumulate<T>, const V: usize>(
+    all: [O::Value; LOADS],
+    rows: [[T; V]; LOADS],
+    index: u64,
+) -> [O::Value; LOADS] {
+    let ([a, b, c, d], [first, second, third, fourth]) = (all, rows);
+    let step = (LANES * V) as u64;
+    [
+        O::append(a, first, index),
+        O::append(b, second, index + step),
+        O::append(c, third, index + 2 * step),
+        O::append(d, fourth, index + 3 * step),
+    ]
 }
