@@ -138,7 +138,9 @@ mod built_in {
                         partials: GlobalMut<'call, u64>,
                         y: GlobalMut<'call, Self::Output>,
                     ) -> Option<Call<'call>> {
-                        reduce_with_accumulator::if_built::<$T, $O, { accumulated_vector_len(size_of::<$T>()) }>(x, partials, y)
+                        reduce_with_accumulator::if_built::<$T, $O, { accumulated_vector_len(size_of::<$T>()) }>(
+                            x, partials, y,
+                        )
                     }
                 )+
             }
