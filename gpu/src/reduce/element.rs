@@ -155,8 +155,8 @@ mod built_in {
                 $(accumulated! { @ $T $position: grid_stride one_tile unaligned })*
             )*
 
-            /// The element types and reductions that `reduce_with_accumulator` is built for, for tests. An accumulator is
-            /// named by its type.
+            /// The element types and reductions that `reduce_with_accumulator` is built for, for tests. An accumulator
+            /// is named by its type.
             #[doc(hidden)]
             pub const ACCUMULATED: &[(&str, &str)] = &[$(
                 $((stringify!($T), stringify!($operator)),)*

@@ -80,9 +80,12 @@ macro_rules! small_integers_conform {
             let x = random::<$type>();
             let odd: Vec<$type> = x.iter().map(|x| x | 1).collect();
             for (device, turns) in devices_and_turns(MAX_CHECKED) {
-                let all = |x: &[$type], start, combine: fn($type, $type) -> $type| x.iter().copied().fold(start, combine);
+                type Combine = fn($type, $type) -> $type;
+                let all = |x: &[$type], start, combine: Combine| x.iter().copied().fold(start, combine);
                 conforms::<$type, Sum>(&device, &turns, &x, |x, &sum| sum == all(x, 0, $type::wrapping_add));
-                conforms::<$type, Product>(&device, &turns, &odd, |x, &product| product == all(x, 1, $type::wrapping_mul));
+                conforms::<$type, Product>(&device, &turns, &odd, |x, &product| {
+                    product == all(x, 1, $type::wrapping_mul)
+                });
                 conforms::<$type, Min>(&device, &turns, &x, |x, &min| min == all(x, $type::MAX, $type::min));
                 conforms::<$type, Max>(&device, &turns, &x, |x, &max| max == all(x, $type::MIN, $type::max));
                 $(conforms::<$type, Widened<Sum, $accumulator>>(&device, &turns, &x, |x, &sum| {
@@ -125,8 +128,8 @@ macro_rules! halves_conform {
             // Whole numbers from −8 to 8 have exact sums in `f32`, so the result has one rounding.
             let whole: Vec<$type> = (0..x.len()).map(|i| $type::from_f32((i * 7 % 17) as f32 - 8.0)).collect();
             // The product of these numbers is exact in `f32`.
-            let factors: Vec<$type> =
-                (0..x.len()).map(|i| $type::from_f32([1.0, 2.0, -0.5, 1.25][if i > 20 { i % 3 } else { i % 4 }])).collect();
+            let factor = |i: usize| [1.0, 2.0, -0.5, 1.25][if i > 20 { i % 3 } else { i % 4 }];
+            let factors: Vec<$type> = (0..x.len()).map(|i| $type::from_f32(factor(i))).collect();
             let sum = |x: &[$type]| x.iter().fold(0.0, |sum, x| sum + x.to_f64());
             let product = |x: &[$type]| x.iter().map(|x| x.to_f64()).product::<f64>();
             let same = |found: $type, expected: f64| found.to_bits() == $type::from_f64(expected).to_bits();

@@ -39,8 +39,8 @@ impl Algorithm for ReduceAlgorithm {
          simulator. Bandwidth counts each element once, in GB of 10⁹ bytes. It is shown beside the speed of the \
          device's own copy in the same run. Integers, minima and maxima must be exact. The sum of floats must be \
          within r·ε·Σ|x| of a reference in compensated double precision, where r is the largest number of roundings \
-         on a path through the rung's tree. The types f16 and bf16 are reduced in f32 and rounded once. The relative error of a product of k floats other than 1 must be at \
-         most (1 + ε/2)^(k−1) − 1."
+         on a path through the rung's tree. The types f16 and bf16 are reduced in f32 and rounded once. The \
+         relative error of a product of k floats other than 1 must be at most (1 + ε/2)^(k−1) − 1."
     }
 
     fn options(&self) -> &'static [ProblemOption] {
