@@ -1,21 +1,46 @@
 //! Implementations of the traits of elements by the kernels in scope: those of this crate, or those that
 //! [`instances!`](crate::instances!) has made in another.
 
-/// Implements [`ReduceElement`](crate::reduce::ReduceElement) by the kernels in scope.
+/// Implements [`ReduceElement`](crate::reduce::ReduceElement) by the kernels in scope. For an instance of another
+/// crate, `$own` is `own`; otherwise `$step` is the call of a rung that needs several launches.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __reduce_element {
-    ($T:ty, $O:ty, $is_own:literal) => {
-        impl $crate::reduce::ReduceElement<$O> for $T {
+    ($T:ty, $O:ty, own) => {
+        $crate::__reduce_element! { @ $T, $O, true, {
+            _rung, segment, x, y => reduce_shuffle::if_built::<$T, $O>(segment, x, y)
+        } }
+    };
+    ($T:ty, $O:ty, $step:tt) => {
+        $crate::__reduce_element! { @ $T, $O, false, $step }
+    };
+    (@ $T:ty, $O:ty, $is_own:literal, { $rung:ident, $segment:ident, $x:ident, $y:ident => $step:expr }) => {
+        impl $crate::reduce::ReduceElement<$O> for $T {}
+
+        impl $crate::reduce::ReduceInput<$O> for $T {
+            type Output = $T;
+            type Partial = $T;
             const IS_OWN: bool = $is_own;
+            const IS_COMMUTATIVE: bool = <$O as $crate::operator::Operator<$T>>::COMMUTATIVE;
 
             #[inline]
-            fn shuffle<'call>(
+            fn step<'call>(
+                $rung: &::cuda_std::Rung,
+                $segment: u32,
+                $x: Global<'call, Self>,
+                $y: GlobalMut<'call, Self>,
+            ) -> ::core::option::Option<Call<'call>> {
+                $step
+            }
+
+            #[inline]
+            fn last_step<'call>(
+                rung: &::cuda_std::Rung,
                 segment: u32,
                 x: Global<'call, Self>,
                 y: GlobalMut<'call, Self>,
             ) -> ::core::option::Option<Call<'call>> {
-                reduce_shuffle::if_built::<$T, $O>(segment, x, y)
+                <Self as $crate::reduce::ReduceInput<$O>>::step(rung, segment, x, y)
             }
 
             $crate::__reduce_element! { @ $T, $O,

@@ -187,7 +187,7 @@ macro_rules! __instances {
                 use {shuffle::reduce_shuffle, unaligned::reduce_unaligned};
                 use ::cuda_std::{Call, Global, GlobalMut};
                 use $crate::collective::vectors::vector_len;
-                $crate::__reduce_element! { ElementType, OperatorType, true }
+                $crate::__reduce_element! { ElementType, OperatorType, own }
             } }
         }
     };

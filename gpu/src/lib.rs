@@ -24,6 +24,7 @@ macro_rules! exported_modules {
     };
 }
 
+pub mod accumulate;
 pub mod collective;
 #[cfg(feature = "device_library")]
 pub mod device_library;

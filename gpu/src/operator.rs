@@ -118,10 +118,6 @@ macro_rules! floats {
 integers! { u32 i32 u64 i64 }
 floats! { f32 f64 }
 
-// A scan combines 16-bit floats in `f32`, so no kernel combines two of them.
-operators! { f16: Sum, f16::ZERO, Add::add; }
-operators! { bf16: Sum, bf16::ZERO, Add::add; }
-
 /// The map `x ↦ factor·x + offset` on integers modulo 2³². [`Compose`] composes such maps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, DeviceCopy)]
 #[repr(C)]
@@ -191,3 +187,18 @@ macro_rules! built_for_operators {
 #[cfg(any(feature = "reduce", feature = "scan"))]
 #[allow(unused_imports, reason = "for the host")]
 pub(crate) use built_for_operators;
+
+integers! { i8 u8 }
+
+/// Operators on 16-bit floats. A sum or product is rounded at each combination; reductions and scans combine in `f32`
+/// instead ([`Accumulate`](crate::accumulate::Accumulate)).
+macro_rules! halves {
+    ($($type:ident)*) => {$(operators! { $type:
+        Sum, $type::ZERO, Add::add;
+        Product, $type::ONE, Mul::mul;
+        Min, $type::INFINITY, $type::min;
+        Max, $type::from_bits($type::INFINITY.to_bits() | 0x8000), $type::max;
+    })*};
+}
+
+halves! { f16 bf16 }

@@ -106,10 +106,13 @@ pub fn offered(rung: &Rung) -> String {
 /// kernel takes one.
 type Offer = (NumberType, Option<OperatorName>);
 
-/// Returns the type and operator of a kernel instance, or `None` if its element type has no name on the command line.
+/// Returns the type and operator of a kernel instance, or `None` if one of them has no name on the command line.
 fn offer(entry: &KernelInfo) -> Option<Offer> {
     let number = NumberType::of(entry.arguments.first()?.id)?;
-    Some((number, entry.arguments.get(1).and_then(|argument| OperatorName::of(argument.id))))
+    match entry.arguments.get(1).map(|argument| argument.id) {
+        Some(operator @ ArgumentId::Type(_)) => Some((number, Some(OperatorName::of(operator)?))),
+        _ => Some((number, None)),
+    }
 }
 
 fn offered_types(rung: &Rung) -> String {

@@ -58,7 +58,7 @@ names! {
     /// The name of an element type.
     pub enum NumberType: "type" {
         F32 = "f32" f32, F64 = "f64" f64, I32 = "i32" i32, U32 = "u32" u32, I64 = "i64" i64, U64 = "u64" u64,
-        U8 = "u8" u8, U16 = "u16" u16, F16 = "f16" f16, Bf16 = "bf16" bf16
+        U8 = "u8" u8, U16 = "u16" u16, F16 = "f16" f16, Bf16 = "bf16" bf16, I8 = "i8" i8
     }
 }
 
@@ -74,7 +74,7 @@ impl NumberType {
     /// Returns the number of bytes per element.
     pub const fn bytes(self) -> usize {
         match self {
-            Self::U8 => 1,
+            Self::U8 | Self::I8 => 1,
             Self::U16 | Self::F16 | Self::Bf16 => 2,
             Self::F32 | Self::I32 | Self::U32 => 4,
             Self::F64 | Self::I64 | Self::U64 => 8,
@@ -122,7 +122,7 @@ macro_rules! integers {
     )*};
 }
 
-integers! { i32 I32 u32 U32 i64 I64 u64 U64 u8 U8 u16 U16 }
+integers! { i32 I32 u32 U32 i64 I64 u64 U64 u8 U8 u16 U16 i8 I8 }
 
 macro_rules! floats {
     ($($type:ident $variant:ident)*) => {$(
@@ -150,27 +150,28 @@ macro_rules! floats {
 floats! { f32 F32 f64 F64 }
 
 macro_rules! halves {
-    ($($type:ident $variant:ident $epsilon:literal)*) => {$(
+    ($($type:ident $variant:ident $fraction_bits:literal)*) => {$(
         impl Number for $type {
             const TYPE: NumberType = NumberType::$variant;
-            const EPSILON: Option<f64> = Some($epsilon);
+            const EPSILON: Option<f64> = Some(1.0 / (1_u64 << $fraction_bits) as f64);
 
             fn to_f64(self) -> f64 {
-                self.to_f64()
+                $type::to_f64(self)
             }
 
             fn from_f64(value: f64) -> Self {
-                Self::from_f64(value)
+                $type::from_f64(value)
             }
 
             fn from_random(bits: u64) -> Self {
-                Self::from_f64(f64::from_random(bits))
+                let bits = bits >> (63 - $fraction_bits);
+                $type::from_f64(bits as f64 / (1_u64 << $fraction_bits) as f64 - 1.0)
             }
         }
     )*};
 }
 
-halves! { f16 F16 0.0009765625 bf16 Bf16 0.0078125 }
+halves! { f16 F16 10 bf16 Bf16 7 }
 
 /// An operator that has a name on the command line.
 pub trait NamedOperator {
@@ -236,7 +237,7 @@ mod tests {
         for &number in NumberType::ALL {
             assert_eq!((number.to_string().parse(), NumberType::of(number.id())), (Ok(number), Some(number)));
             assert_eq!(
-                with_number!(number, [f32 f64 i32 u32 i64 u64 u8 u16 f16 bf16], T => Some(T::TYPE), _ => None),
+                with_number!(number, [f32 f64 i32 u32 i64 u64 u8 u16 f16 bf16 i8], T => Some(T::TYPE), _ => None),
                 Some(number)
             );
         }
@@ -247,7 +248,7 @@ mod tests {
             assert_eq!(is_sum, operator == OperatorName::Sum);
         }
         let message = "f8".parse::<NumberType>().unwrap_err();
-        assert_eq!(message, "there is no type 'f8': use f32, f64, i32, u32, i64, u64, u8, u16, f16 or bf16");
+        assert_eq!(message, "there is no type 'f8': use f32, f64, i32, u32, i64, u64, u8, u16, f16, bf16 or i8");
     }
 
     fn epsilon<T: Number>() -> f64 {

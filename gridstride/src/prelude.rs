@@ -27,6 +27,7 @@
 //! `Cargo.toml` sets `opt-level = 3`.
 
 pub use cuda_std::{bf16, f16};
+pub use gpu::accumulate::{ArgMax, ArgMin, Indexed, Widened};
 pub use gpu::operator::{Affine, Compose, Max, Maximum, Min, Minimum, Operator, Product, Sum};
 pub use launch::{Buffer, Device, DeviceChoice};
 

@@ -8,6 +8,9 @@ use crate::team::{Team, lengths};
 use gridstride::reduce::{Plan, ReduceElement, ReduceRung, Reducer};
 
 /// A reduction of vectors that are split over a team. It owns the device memory that it needs.
+///
+/// Each device rounds its result to the element type. A sum of `f16` or `bf16` is therefore rounded once per device,
+/// and once more for each combination of two results.
 pub struct SplitReduction<'t, T: ReduceElement<O>, O: Operator<T>> {
     team: &'t Team<'t>,
     members: Vec<Reducer<T, O>>,

@@ -11,14 +11,16 @@
 //! | [`reduce_grid_stride()`] | 16-byte loads, several in flight; the grid's last block combines the partial results: one launch | commutative | memory |
 //! | [`reduce_unaligned()`] | the same for large views that begin at any address | commutative | memory |
 //! | [`reduce_one_tile()`] | the same for small inputs: one tile of a fixed size per block, and no loop | commutative | the launch, and the latency of memory |
+//! | [`reduce_with_accumulator()`] | the same by values of another type: sums of 16-bit floats in `f32`, positions | commutative | memory |
 //!
 //! Floor (the least possible time): the device reads every element once, at its read bandwidth.
 //!
 //! An operator that is not commutative needs its operands in order. The kernels with "any" in the table preserve this
 //! order. The other kernels reorder elements, and do not compile for such an operator.
 //!
-//! The last three kernels form one rung. The host selects one of them by the length and the address of the view. Only
-//! `reduce_unaligned` has the operators that propagate NaN, and takes the place of the other two.
+//! The last four kernels form one rung. The host selects one of them by the types, the length and the address of the
+//! view. Only
+//! `reduce_unaligned` has the operators that propagate NaN, and takes the place of the first two.
 //!
 //! # One launch of the first six rungs
 //!
@@ -37,7 +39,7 @@
 //!
 //! # Design
 //!
-//! In the last three kernels, the last block of the grid waits for the partial results of the other blocks. Each
+//! In the last four kernels, the last block of the grid waits for the partial results of the other blocks. Each
 //! partial result is stored together with a flag ([`flagged_words`](crate::collective::flagged_words)). A fence and a
 //! ticket would each add a round trip to memory, which is a noticeable part of a small reduction's time
 //! (`docs/notes/reduce.md`).
@@ -63,8 +65,8 @@ cuda_std::__private::kernel! { device {} host {
 
     #[cfg(feature = "reduce")]
     #[doc(hidden)]
-    pub use element::LISTED;
-    pub use element::ReduceElement;
+    pub use element::{ACCUMULATED, LISTED};
+    pub use element::{ReduceElement, ReduceInput};
 } }
 
 /// The largest number of threads per block, which is also the largest number of elements in shared memory.
@@ -167,6 +169,7 @@ cuda_std::ladder! {
             shuffle,
         }
         /// A grid of fixed size loads 16 bytes at a time, and its last block combines the partial results: one launch.
-        grid_stride = reduce_grid_stride + one_tile::reduce_one_tile + unaligned::reduce_unaligned,
+        grid_stride = reduce_grid_stride + one_tile::reduce_one_tile + unaligned::reduce_unaligned
+            + with_accumulator::reduce_with_accumulator,
     }
 }

@@ -20,6 +20,36 @@
 //! # }
 //! ```
 //!
+//! # Small types and positions
+//!
+//! The intermediate values of some reductions have another type than the elements ([`gpu::accumulate`]). `f16` and
+//! `bf16` are combined in `f32`, and the result is rounded once. Small integers wrap, unless [`Widened`] names a larger
+//! type. [`ArgMin`] and [`ArgMax`] find the first position of the least or greatest element.
+//!
+//! ```
+//! use gridstride::prelude::*;
+//! use gridstride::reduce::{ReduceRung, Reducer};
+//! # let device = launch::Device::open(launch::DeviceChoice::Sim, gridstride::MODULES)?;
+//!
+//! let bytes = device.upload(&[200_u8; 1000])?;
+//! assert_eq!(device.reduce(&bytes, Sum)?, 64); // 200,000 modulo 256
+//! assert_eq!(device.sum_as::<u64>(&bytes)?, 200_000);
+//!
+//! let ones = vec![f16::ONE; 4096];
+//! assert_eq!(device.reduce(&ones, Sum)?.to_f32(), 4096.0); // a sum in `f16` would stay at 2048
+//!
+//! let x = device.upload(&[2.5_f32, f32::NAN, -1.0, -1.0])?;
+//! assert_eq!(device.arg_min(&x)?, Some(Indexed { index: 2, value: -1.0 }));
+//! assert_eq!(device.arg_max(&[f32::NAN])?, None);
+//!
+//! let mut greatest = Reducer::<f32, ArgMax>::new(&device, ReduceRung::GridStride, x.len())?;
+//! let result = greatest.run_in(device.queue(), &x)?; // one launch; the result stays on the device
+//! assert_eq!(result.download()?[0].found(), Some(Indexed { index: 0, value: 2.5 }));
+//! # Ok::<(), AlgorithmError>(())
+//! ```
+//!
+//! # What does not compile
+//!
 //! Some kernels change the order of the elements. They do not compile for an operator that is not commutative:
 //!
 //! ```compile_fail,E0277
@@ -46,7 +76,7 @@
 //! # }
 //! ```
 //!
-//! ```compile_fail,E0046
+//! ```compile_fail,E0277
 //! # use gridstride::prelude::*;
 //! # #[derive(Clone, Copy)]
 //! # struct First;
@@ -73,7 +103,7 @@
 use std::borrow::Borrow;
 
 use cuda_std::Global;
-use gpu::operator::Operator;
+use gpu::operator::{Operator, Sum};
 pub use gpu::reduce::ReduceRung;
 use launch::{Buffer, Device, Element};
 
@@ -85,7 +115,8 @@ mod plan;
 mod reducer;
 
 pub use element::default_rung;
-pub use gpu::reduce::ReduceElement;
+pub use gpu::accumulate::{ArgMax, ArgMin, Indexed, Widened};
+pub use gpu::reduce::{ReduceElement, ReduceInput};
 pub use plan::{Pass, Plan};
 pub use reducer::Reducer;
 
@@ -116,6 +147,14 @@ where
     Reducer::<T, O>::new(device, rung, x.len())?.reduce(x)
 }
 
+/// Returns the elements of `x` reduced by `O`, by the default rung.
+fn reduced<X: Vector<Element: ReduceInput<O>>, O: 'static>(
+    device: &Device,
+    x: X,
+) -> Result<<X::Element as ReduceInput<O>>::Output, AlgorithmError> {
+    x.on_device(device, |x| Reducer::<X::Element, O>::new(device, default_rung::<X::Element, O>(), x.len())?.reduce(x))
+}
+
 /// Extends [`Device`] with reductions by the default rung, the fastest kernel for the operator and element type.
 pub trait ReduceExt: Borrow<Device> {
     /// Returns all elements of `x` combined in order, `x[0] ∘ x[1] ∘ …`, or the operator's identity if `x` is empty.
@@ -138,6 +177,67 @@ pub trait ReduceExt: Borrow<Device> {
     {
         let device = self.borrow();
         x.on_device(device, |x| reduce(device, default_rung::<X::Element, O>(), x, operator))
+    }
+
+    /// Returns the sum of all elements of `x` as an `A`: each element is first converted to `A`. The sum of no elements
+    /// is zero. Waits for the result.
+    ///
+    /// `A` is `f32` for `f16` and `bf16`, `i32` or `i64` for `i8`, `u32` or `u64` for `u8`, `i64` for `i32`, `u64` for
+    /// `u32`, and `f64` for `f32`.
+    ///
+    /// ```
+    /// # use gridstride::prelude::*;
+    /// # let device = launch::Device::open(launch::DeviceChoice::Sim, gridstride::MODULES)?;
+    /// let bytes = [200_u8; 1000];
+    /// assert_eq!(device.reduce(&bytes, Sum)?, 64); // modulo 256
+    /// assert_eq!(device.sum_as::<u64>(&bytes)?, 200_000);
+    /// # Ok::<(), AlgorithmError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns [`AlgorithmError::Launch`] if the device fails or has too little memory.
+    fn sum_as<A: 'static>(
+        &self,
+        x: impl Vector<Element: ReduceInput<Widened<Sum, A>, Output = A>>,
+    ) -> Result<A, AlgorithmError> {
+        reduced::<_, Widened<Sum, A>>(self.borrow(), x)
+    }
+
+    /// Returns the least element of `x` and its index, the first one if several elements are equal. Returns `None` if
+    /// there are no elements, or if all of them are NaN. Waits for the result.
+    ///
+    /// As for [`Min`](gpu::operator::Min), NaN is skipped, and −0 is less than +0.
+    ///
+    /// ```
+    /// # use gridstride::prelude::*;
+    /// # let device = launch::Device::open(launch::DeviceChoice::Sim, gridstride::MODULES)?;
+    /// let least = device.arg_min(&[3, -1, 4, -1, 5])?;
+    /// assert_eq!(least.map(|least| (least.index, least.value)), Some((1, -1)));
+    /// assert_eq!(device.arg_min(&Vec::<f32>::new())?, None);
+    /// # Ok::<(), AlgorithmError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns [`AlgorithmError::Launch`] if the device fails or has too little memory.
+    fn arg_min<X>(&self, x: X) -> Result<Option<Indexed<X::Element>>, AlgorithmError>
+    where
+        X: Vector<Element: ReduceInput<ArgMin, Output = Indexed<<X as Vector>::Element>>>,
+    {
+        Ok(reduced::<_, ArgMin>(self.borrow(), x)?.found())
+    }
+
+    /// Returns the greatest element of `x` and its index, the first one if several elements are equal. Returns `None`
+    /// if there are no elements, or if all of them are NaN. Waits for the result.
+    ///
+    /// As for [`Max`](gpu::operator::Max), NaN is skipped, and +0 is greater than −0.
+    ///
+    /// # Errors
+    /// Returns [`AlgorithmError::Launch`] if the device fails or has too little memory.
+    fn arg_max<X>(&self, x: X) -> Result<Option<Indexed<X::Element>>, AlgorithmError>
+    where
+        X: Vector<Element: ReduceInput<ArgMax, Output = Indexed<<X as Vector>::Element>>>,
+    {
+        Ok(reduced::<_, ArgMax>(self.borrow(), x)?.found())
     }
 }
 

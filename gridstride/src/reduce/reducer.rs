@@ -2,20 +2,20 @@
 
 use std::marker::PhantomData;
 
-use cuda_std::Global;
+use cuda_std::{Global, Ladder, Zeroable};
 use gpu::collective::flagged_words::words;
 use gpu::collective::vectors::{vector_alignment, vector_len};
-use gpu::operator::Operator;
 use launch::{Buffer, Device, Element, Error, Graph, Held, Queue, Resources};
 
 use super::plan::Kind;
-use super::{Pass, Plan, ReduceElement, ReduceRung, element};
+use super::{Pass, Plan, ReduceInput, ReduceRung, element};
 use crate::capabilities;
 use crate::error::AlgorithmError;
 
-/// A repeatable reduction of *n* elements of type `T` by the operator `O`. It owns the device memory for partial
-/// results, so a run allocates no memory.
-pub struct Reducer<T: ReduceElement<O>, O: Operator<T>> {
+/// A repeatable reduction of *n* elements of type `T` by the operator `O`, or by [`Widened`](super::Widened),
+/// [`ArgMin`](super::ArgMin) or [`ArgMax`](super::ArgMax). It owns the device memory for partial results, so a run
+/// allocates no memory.
+pub struct Reducer<T: ReduceInput<O>, O: 'static> {
     device: Device,
     plan: Plan,
     /// One buffer of partial results for each launch except the last.
@@ -23,11 +23,11 @@ pub struct Reducer<T: ReduceElement<O>, O: Operator<T>> {
     /// The words in which the blocks of the grid-stride rung publish partial results. All words are zero between two
     /// launches.
     published: Buffer<u64>,
-    result: Buffer<T>,
-    operator: PhantomData<O>,
+    result: Buffer<T::Output>,
+    operator: PhantomData<fn() -> O>,
 }
 
-impl<T: ReduceElement<O>, O: Operator<T>> Reducer<T, O> {
+impl<T: ReduceInput<O>, O: 'static> Reducer<T, O> {
     /// Returns a reducer that reduces `n` elements on `device` by `rung`, with the plan for that device.
     ///
     /// # Errors
@@ -49,7 +49,7 @@ impl<T: ReduceElement<O>, O: Operator<T>> Reducer<T, O> {
         let published = match plan.kind() {
             Kind::Passes { .. } => device.zeroed(0)?,
             // The kernel sets the workspace to zero again at its end.
-            Kind::GridStride | Kind::OneTile => device.workspace::<Plan, _>(last as usize * words::<T>())?,
+            Kind::GridStride | Kind::OneTile => device.workspace::<Plan, _>(last as usize * words::<T::Partial>())?,
         };
         let result = device.alloc(1)?;
         Ok(Self { device: device.clone(), plan, partials, published, result, operator: PhantomData })
@@ -67,7 +67,7 @@ impl<T: ReduceElement<O>, O: Operator<T>> Reducer<T, O> {
     /// # Errors
     /// Returns [`Error::LengthMismatch`] if the reducer was made for another length. Otherwise returns the error of a
     /// launch.
-    pub fn run(&mut self, x: &Buffer<T>) -> Result<&Buffer<T>, AlgorithmError> {
+    pub fn run(&mut self, x: &Buffer<T>) -> Result<&Buffer<T::Output>, AlgorithmError> {
         let Self { device, plan, partials, published, result, .. } = self;
         launches::<T, O>(device.queue(), plan, x.view(), partials, published, result)?;
         Ok(result)
@@ -77,7 +77,7 @@ impl<T: ReduceElement<O>, O: Operator<T>> Reducer<T, O> {
     ///
     /// # Errors
     /// Returns the errors of [`run`](Self::run).
-    pub fn run_in(&mut self, queue: Queue<'_>, x: &Buffer<T>) -> Result<&Buffer<T>, AlgorithmError> {
+    pub fn run_in(&mut self, queue: Queue<'_>, x: &Buffer<T>) -> Result<&Buffer<T::Output>, AlgorithmError> {
         self.run_view(queue, x.view())
     }
 
@@ -96,7 +96,7 @@ impl<T: ReduceElement<O>, O: Operator<T>> Reducer<T, O> {
     ///
     /// # Errors
     /// Returns the errors of [`run`](Self::run).
-    pub fn run_view(&mut self, queue: Queue<'_>, x: Global<'_, T>) -> Result<&Buffer<T>, AlgorithmError> {
+    pub fn run_view(&mut self, queue: Queue<'_>, x: Global<'_, T>) -> Result<&Buffer<T::Output>, AlgorithmError> {
         let Self { plan, partials, published, result, .. } = self;
         launches::<T, O>(queue, plan, x, partials, published, result)?;
         Ok(result)
@@ -143,23 +143,29 @@ impl<T: ReduceElement<O>, O: Operator<T>> Reducer<T, O> {
     }
 
     /// Returns the buffer that holds the result of the last run.
-    pub fn result(&self) -> &Buffer<T> {
+    pub fn result(&self) -> &Buffer<T::Output> {
         &self.result
+    }
+
+    /// Returns the number of bytes of device memory for the partial results and the result.
+    pub fn workspace_bytes(&self) -> u64 {
+        let partials: usize = self.partials.iter().map(|partials| partials.len() * size_of::<T>()).sum();
+        (partials + self.published.len() * size_of::<u64>() + size_of::<T::Output>()) as u64
     }
 
     /// Runs the reduction, waits for it, and returns all elements of `x` combined.
     ///
     /// # Errors
     /// Returns the errors of [`run`](Self::run), and an error if an earlier launch failed.
-    pub fn reduce(&mut self, x: &Buffer<T>) -> Result<T, AlgorithmError> {
-        let mut result = [T::zeroed()];
+    pub fn reduce(&mut self, x: &Buffer<T>) -> Result<T::Output, AlgorithmError> {
+        let mut result = [T::Output::zeroed()];
         self.run(x)?.download_into(&mut result)?;
         let [result] = result;
         Ok(result)
     }
 }
 
-impl<T: ReduceElement<O>, O: Operator<T>> Resources for Reducer<T, O> {
+impl<T: ReduceInput<O>, O: 'static> Resources for Reducer<T, O> {
     fn hold<'s>(&'s mut self, held: &mut Held<'s>) {
         self.partials.hold(held);
         self.result.hold(held);
@@ -174,13 +180,13 @@ fn partial_results<T: Element>(device: &Device, passes: &[Pass]) -> Result<Vec<B
 }
 
 /// Enqueues the launches of `plan` on `queue`.
-fn launches<T: ReduceElement<O>, O: Operator<T>>(
+fn launches<T: ReduceInput<O>, O: 'static>(
     queue: Queue<'_>,
     plan: &Plan,
     x: Global<'_, T>,
     partials: &mut [Buffer<T>],
     published: &mut Buffer<u64>,
-    result: &mut Buffer<T>,
+    result: &mut Buffer<T::Output>,
 ) -> Result<(), AlgorithmError> {
     if x.len() != plan.n() {
         return Err(Error::LengthMismatch { what: "reduce", buffer: x.len(), other: plan.n() }.into());
@@ -193,11 +199,10 @@ fn launches<T: ReduceElement<O>, O: Operator<T>>(
         let call = match plan.kind() {
             Kind::Passes { rung, .. } => {
                 let (before, after) = partials.split_at_mut(number);
-                let (x, y) = (before.last().map_or(x, Buffer::view), after.first_mut().unwrap_or(&mut *result));
-                if T::IS_OWN {
-                    T::shuffle(pass.segment, x, y.view_mut())
-                } else {
-                    rung.step::<T, O>(pass.segment, x, y.view_mut())
+                let x = before.last().map_or(x, Buffer::view);
+                match after.first_mut() {
+                    Some(y) => T::step(rung.rung(), pass.segment, x, y.view_mut()),
+                    None => T::last_step(rung.rung(), pass.segment, x, result.view_mut()),
                 }
             }
             Kind::GridStride if is_aligned => T::grid_stride(x, published.view_mut(), result.view_mut()),

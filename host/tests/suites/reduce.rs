@@ -80,10 +80,10 @@ fn what_is_typed_wrongly_exits_with_2() {
         &["unrolled_8", "sum of f64", "sum of f32 and i32"],
     );
     HOST.assert_fails(&["--rung", "unrolled"], 2, &["'unrolled'", "unrolled_2", "grid_stride", "all"]);
-    HOST.assert_fails(&["--op", "mean"], 2, &["'mean'", "sum, product, min, max, minimum or maximum"]);
+    HOST.assert_fails(&["--op", "mean"], 2, &["'mean'", "sum, product, min, max, minimum, maximum, argmin or argmax"]);
     let parts = ["minimum of i32", "min and max of f32", "minimum and maximum of f32 and f64"];
     HOST.assert_fails(&["--op", "minimum", "--type", "i32"], 2, &parts);
-    HOST.assert_fails(&["--type", "f16"], 2, &["'f16'", "f32, f64"]);
+    HOST.assert_fails(&["--type", "f8"], 2, &["'f8'", "f32, f64"]);
     HOST.assert_fails(&["--n", "many"], 2, &["'many'", "2^20"]);
 }
 

@@ -17,6 +17,7 @@ mod mutate_barriers;
 mod probe;
 mod random_orders;
 mod reduce;
+mod reduce_accumulated;
 mod reduce_one_tile;
 mod reduce_special_values;
 mod remedies;

@@ -1,7 +1,9 @@
 //! The cases of reduce: every rung with its planned launches, in blocks of several sizes, and with one or several tiles
 //! per block. Some cases compose affine maps, which do not commute.
 
-use cuda_std::Ladder;
+use std::fmt::Debug;
+
+use cuda_std::{Ladder, f16};
 use gpu::collective::flagged_words::words;
 use gpu::operator::{Affine, Compose, Min, Minimum, Operator, Sum};
 use gpu::reduce::{ONE_TILE_BLOCK, reduce_grid_stride, reduce_one_tile, reduce_unaligned};
@@ -12,7 +14,7 @@ use crate::inputs::RandomVector;
 use crate::reduce::reference::{self, Reference};
 use gridstride::capabilities;
 use gridstride::numbers::Number;
-use gridstride::reduce::{Plan, ReduceElement, ReduceRung, Reducer};
+use gridstride::reduce::{ArgMax, Indexed, Plan, ReduceElement, ReduceInput, ReduceRung, Reducer, Widened};
 
 /// Launches that plans for few elements never choose. Each consists of the number of blocks, the number of threads per
 /// block, and the number of elements per segment. In these launches, blocks have several tiles, a partial last tile,
@@ -25,6 +27,9 @@ const ONE_TILE: &[&str] = &["reduce_one_tile"];
 const GRID_STRIDE: &[&str] = &["reduce_grid_stride"];
 /// The kernel of the grid-stride rung for views that are not aligned.
 const UNALIGNED: &[&str] = &["reduce_unaligned"];
+
+/// The kernel of the grid-stride rung whose intermediate values have another type than the elements.
+const WITH_ACCUMULATOR: &[&str] = &["reduce_with_accumulator"];
 
 pub(crate) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
@@ -80,6 +85,29 @@ pub(crate) fn cases() -> Vec<Case> {
             add(UNALIGNED, "minimum of f64, 3 blocks of 64 threads, a view that is not aligned", |stage, _| {
                 check_unaligned::<f64, Min>(stage, 1, 3, 64)
             });
+            add(WITH_ACCUMULATOR, "sum of f16, 0 to 9001 elements, the planned launches", |stage, rung| {
+                [0, 1, 257, 9001].into_iter().try_for_each(|n| {
+                    let x: Vec<f16> = (0..n).map(|i| f16::from_f32((i % 17) as f32 - 8.0)).collect();
+                    let sum = f16::from_f32(x.iter().map(|x| x.to_f32()).sum::<f32>() + 0.0);
+                    check_accumulated::<_, Sum>(stage, plan::<f16>(stage, rung, n), &x, 0, sum)
+                })
+            });
+            add(WITH_ACCUMULATOR, "sum of u8 as u64, 3 blocks of 64 threads, views that begin anywhere", |stage, _| {
+                let x = input::<u8>(5003);
+                [0, 1, 15].into_iter().try_for_each(|from| {
+                    let sum = x[from..].iter().map(|&x| u64::from(x)).sum();
+                    let plan = Plan::grid_stride(x.len() - from, 1, 3, 64);
+                    check_accumulated::<_, Widened<Sum, u64>>(stage, plan, &x, from, sum)
+                })
+            });
+            add(WITH_ACCUMULATOR, "first position of the greatest i64, 1 to 3 blocks, equal elements", |stage, _| {
+                let x: Vec<i64> = (0..3001).map(|i| i * 7 % 100).collect();
+                let greatest = Indexed { index: 57, value: 99 };
+                [(1, 16), (3, 64)].into_iter().try_for_each(|(blocks, block)| {
+                    let plan = Plan::grid_stride(x.len(), 8, blocks, block);
+                    check_accumulated::<_, ArgMax>(stage, plan, &x, 0, greatest)
+                })
+            });
         } else {
             add(other, "sum of i32, 2 to 4 blocks with several tiles each", |stage, rung| {
                 SEGMENTS.into_iter().try_for_each(|(blocks, block, part)| check_parts(stage, rung, blocks, block, part))
@@ -111,6 +139,28 @@ fn check<T: Number + ReduceElement<O>, O: Reference<T>>(stage: &Stage, plan: Pla
     let mut reduction = Reducer::<T, O>::with_plan(&stage.device, plan)?;
     for _ in 0..2 {
         right(answer.deviation(reduction.reduce(&x)?, roundings))?;
+    }
+    Ok(())
+}
+
+/// Reduces the elements of `x` from index `from` on by `plan`, twice in the same memory.
+fn check_accumulated<T: ReduceInput<O>, O: 'static>(
+    stage: &Stage,
+    plan: Plan,
+    x: &[T],
+    from: usize,
+    expected: T::Output,
+) -> Result<(), CaseError>
+where
+    T::Output: PartialEq + Debug,
+{
+    let x = stage.device.upload(x)?;
+    let mut reduction = Reducer::<T, O>::with_plan(&stage.device, plan)?;
+    for _ in 0..2 {
+        let found = reduction.run_view(stage.device.queue(), x.view().part(from, x.len() - from))?.download()?;
+        if found != [expected] {
+            return Err(CaseError::Wrong(format!("y is {found:?} instead of {expected:?}")));
+        }
     }
     Ok(())
 }

@@ -1,5 +1,7 @@
 //! The random inputs of reductions. Products use special factors, so that a product neither overflows nor vanishes.
 
+use cuda_std::{bf16, f16};
+
 use crate::inputs::RandomVector;
 use gridstride::numbers::{Number, OperatorName};
 
@@ -38,8 +40,21 @@ macro_rules! floats {
     )*};
 }
 
-integers! { i32 u32 i64 u64 }
+integers! { i32 u32 i64 u64 i8 u8 }
 floats! { f32 f64 }
+
+macro_rules! halves {
+    ($($type:ident)*) => {$(
+        impl Factor for $type {
+            fn factor(bits: u64, n: usize) -> Self {
+                // The range of `f16` is an eighth of that of `f32`, so the logarithms are eighths, too.
+                Self::from_f32(f32::factor(bits, n).powf(0.125))
+            }
+        }
+    )*};
+}
+
+halves! { f16 bf16 }
 
 /// Returns element `index` of the `n` random elements that `operator` combines.
 pub fn element<T: Factor>(operator: OperatorName, inputs: RandomVector<T>, n: usize, index: usize) -> T {

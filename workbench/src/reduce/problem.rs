@@ -2,11 +2,11 @@
 
 use std::sync::OnceLock;
 
-use cuda_std::{ArgumentId, Ladder, Rung};
+use cuda_std::{ArgumentId, Ladder, Rung, bf16, f16};
 use launch::{Device, Held, Queue};
 
 use super::inputs::element;
-use super::operation::{AnyReducer, Judge, Operation};
+use super::operation::{AnyReducer, Judge, Operation, Reduction};
 use crate::algorithm::{Aim, Algorithm, Fact, Measurement, Options, Problem, ProblemOption, Shape, Target, rung_of};
 use crate::deviation::Deviation;
 use crate::error::WorkbenchError;
@@ -18,6 +18,13 @@ use gridstride::numbers::{OperatorName, with_operator};
 use gridstride::reduce::{Plan, ReduceRung};
 use multi::team::Team;
 
+/// The option for the reduction.
+const REDUCTION: ProblemOption = ProblemOption {
+    help: "Operator: sum, product, min or max; integers wrap; argmin or argmax: the first position",
+    check: |text| text.parse::<Reduction>().map(drop),
+    ..ProblemOption::OPERATOR
+};
+
 /// The algorithm reduce: combines all elements of a vector by an operator.
 pub struct ReduceAlgorithm;
 
@@ -27,31 +34,42 @@ impl Algorithm for ReduceAlgorithm {
     }
 
     fn about(&self) -> &'static str {
-        "Measure the reduction of a vector to its sum, product, minimum or maximum, and check it\n\n\
+        "Measure the reduction of a vector to its sum, product, minimum, maximum or extreme position, and check it\n\n\
          Times are medians of several runs after a warm-up, by device events on a GPU and by the clock in the \
          simulator. Bandwidth counts each element once, in GB of 10⁹ bytes. It is shown beside the speed of the \
          device's own copy in the same run. Integers, minima and maxima must be exact. The sum of floats must be \
          within r·ε·Σ|x| of a reference in compensated double precision, where r is the largest number of roundings \
-         on a path through the rung's tree. The relative error of a product of k floats other than 1 must be at \
-         most (1 + ε/2)^(k−1) − 1."
+         on a path through the rung's tree. The types f16 and bf16 are reduced in f32 and rounded once. The \
+         relative error of a product of k floats other than 1 must be at most (1 + ε/2)^(k−1) − 1."
     }
 
     fn options(&self) -> &'static [ProblemOption] {
-        &[ProblemOption::NUMBER, ProblemOption::OPERATOR, ProblemOption::FROM]
+        &[ProblemOption::NUMBER, REDUCTION, ProblemOption::FROM]
     }
 
     fn problem(&self, shape: Shape, options: &Options) -> Result<Box<dyn Problem>, WorkbenchError> {
         let (n, seed) = (shape.elements(), options.seed);
         let number = options.element_type(self.name(), &capabilities::types(self.rungs()))?;
-        let (operator, from) = (options.value("op", OperatorName::Sum)?, options.value("from", 0)?);
-        capabilities::check(ReduceRung::GridStride, &[number.id(), operator.id()], n)?;
-        let operation = with_operator!(operator, [Minimum Maximum],
-            O => typed!(number, [f32 f64], T => Ok(Operation::of::<T, O>())),
-            _ => typed!(number, [f32 f64 i32 u32 i64 u64], T => {
-                with_operator!(operator, [Sum Product Min Max], O => Ok(Operation::of::<T, O>()),
-                    _ => Err(wrong_type(number)))
-            })
-        );
+        let reduction = options.value("op", Reduction::Operator(OperatorName::Sum))?;
+        let from = options.value("from", 0)?;
+        let operation = match reduction {
+            Reduction::Operator(operator) => {
+                capabilities::check(ReduceRung::GridStride, &[number.id(), operator.id()], n)?;
+                with_operator!(operator, [Minimum Maximum],
+                    O => typed!(number, [f32 f64], T => Ok(Operation::of::<T, O>())),
+                    _ => typed!(number, [f32 f64 i32 u32 i64 u64 u8 f16 bf16 i8], T => {
+                        with_operator!(operator, [Sum Product Min Max], O => Ok(Operation::of::<T, O>()),
+                            _ => Err(wrong_type(number)))
+                    })
+                )
+            }
+            Reduction::ArgMin => {
+                typed!(number, [f32 f64 i32 u32 i64 u64 u8 f16 bf16 i8], T => Ok(Operation::least::<T>()))
+            }
+            Reduction::ArgMax => {
+                typed!(number, [f32 f64 i32 u32 i64 u64 u8 f16 bf16 i8], T => Ok(Operation::greatest::<T>()))
+            }
+        };
         Ok(Box::new(ReduceProblem { n, from, seed, operation: operation?, judge: OnceLock::new() }))
     }
 
@@ -88,13 +106,13 @@ impl ReduceProblem {
 
 impl VectorProblem for ReduceProblem {
     fn heading(&self) -> String {
-        let Operation { operator, number, .. } = self.operation;
-        format!("reduce, {operator} of {number}, n = {}", self.n)
+        let Operation { reduction, number, .. } = self.operation;
+        format!("reduce, {} of {number}, n = {}", reduction.name(), self.n)
     }
 
     fn properties(&self) -> Vec<(&'static str, Fact)> {
-        let Operation { operator, number, .. } = self.operation;
-        let operator = ("operator", Fact::Name(operator.name()));
+        let Operation { reduction, number, .. } = self.operation;
+        let operator = ("operator", Fact::Name(reduction.name()));
         vec![("n", Fact::Count(self.n as u64)), ("type", Fact::Name(number.name())), operator]
     }
 
@@ -121,9 +139,9 @@ impl VectorProblem for ReduceProblem {
     }
 
     fn fill(&self, _is_exact: bool, x: &mut HostVector) -> Result<(), WorkbenchError> {
-        typed!(self.operation.number, [f32 f64 i32 u32 i64 u64], T => {
+        typed!(self.operation.number, [f32 f64 i32 u32 i64 u64 u8 f16 bf16 i8], T => {
             let vector = RandomVector::<T>::new(self.seed, 0);
-            x.fill(|index| element(self.operation.operator, vector, self.n, index));
+            x.fill(|index| element(self.operation.reduction.of_inputs(), vector, self.n, index));
             Ok(())
         })
     }
@@ -150,7 +168,7 @@ impl Computation for ReduceComputation<'_> {
 
     fn compare(&mut self, Vectors { x, .. }: Vectors<'_>) -> Result<Deviation, WorkbenchError> {
         let ReduceProblem { n, seed, operation, judge, .. } = self.problem;
-        let mut found = HostVector::new(operation.number, 1)?;
+        let mut found = HostVector::new(operation.result, 1)?;
         let roundings = self.reducer.result(x, &mut found)?;
         Ok(judge.get_or_init(|| (operation.judge)(*seed, *n))(&found, roundings))
     }
@@ -160,7 +178,7 @@ impl Computation for ReduceComputation<'_> {
     }
 
     fn workspace_bytes(&self) -> u64 {
-        self.reducer.plan().workspace_bytes()
+        self.reducer.workspace_bytes()
     }
 
     fn is_for_series(&self) -> bool {

@@ -12,15 +12,18 @@
 //! [`Plan::roundings`](gridstride::reduce::Plan::roundings) returns *r*, the largest number of roundings on the path
 //! from an element to the result.
 //!
+//! A reduction of `f16` or `bf16` has the bound of one in `f32`, and one rounding of the result in addition.
+//!
 //! A product of *k* factors other than 1 is rounded *k* − 1 times in a tree of any shape. Every rounding affects the
 //! product, so *d* is (1 + ε/2)^(*k*−1) − 1. Multiplication by 1 is exact. Most inputs of a long product are therefore
 //! 1.
 
+use cuda_std::{bf16, f16};
 use gpu::operator::{Max, Maximum, Min, Minimum, Operator, Product, Sum};
 
 use crate::deviation::Deviation;
 use crate::inputs::in_parts;
-use gridstride::numbers::{NamedOperator, Number};
+use gridstride::numbers::{NamedOperator, Number, NumberType};
 
 /// The reference result: an exact value, or a float with the data for its error bound.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -47,15 +50,23 @@ impl<T: Number> Answer<T> {
     /// Returns the error bound of a result with at most `roundings` roundings on the path from an element to the
     /// result.
     pub fn bound(&self, roundings: usize) -> f64 {
-        let epsilon = T::EPSILON.unwrap_or(0.0);
+        let (epsilon, of_result) = match T::TYPE {
+            // Half the distance of the numbers beside the result, or of the least numbers of `f16`.
+            NumberType::F16 | NumberType::Bf16 => (f64::from(f32::EPSILON), T::EPSILON.unwrap_or(0.0) / 2.0),
+            _ => (T::EPSILON.unwrap_or(0.0), 0.0),
+        };
+        let least_step = if of_result > 0.0 { 2_f64.powi(-25) } else { 0.0 };
         match *self {
             Self::Exact(_) => 0.0,
-            Self::Sum { magnitude, .. } => roundings as f64 * epsilon * magnitude,
+            Self::Sum { value, magnitude } => {
+                let of_sums = roundings as f64 * epsilon * magnitude;
+                of_sums + of_result * (value.abs() + of_sums) + least_step
+            }
             Self::Product { value, factors } => {
-                let of_result = (factors.saturating_sub(1) as f64 * (epsilon / 2.0).ln_1p()).exp_m1();
+                let of_products = (factors.saturating_sub(1) as f64 * (epsilon / 2.0).ln_1p()).exp_m1();
                 // The reference itself is rounded once.
                 let of_answer = if factors > 1 { f64::EPSILON } else { 0.0 };
-                value.abs() * (of_result + of_answer)
+                value.abs() * (of_products + of_answer + of_result * (1.0 + of_products)) + least_step
             }
         }
     }
@@ -129,17 +140,14 @@ macro_rules! floats {
     ($($type:ident)*) => {$(
         // A comparison with NaN is false, so the result stays a number.
         exact! { Min $type |a, b| if b < a { b } else { a }, $type::INFINITY }
-        exact! { Max $type |a, b| if b > a { b } else { a }, $type::NEG_INFINITY }
-        // Once the result is NaN, no comparison changes it.
-        exact! { Minimum $type |a, b| if b < a || b.is_nan() { b } else { a }, $type::INFINITY }
-        exact! { Maximum $type |a, b| if b > a || b.is_nan() { b } else { a }, $type::NEG_INFINITY }
+        exact! { Max $type |a, b| if b > a { b } else { a }, -$type::INFINITY }
 
         impl Reference<$type> for Sum {
             type Part = CompensatedSum;
 
             fn of(elements: impl Iterator<Item = $type>) -> CompensatedSum {
                 let mut sum = CompensatedSum::default();
-                elements.for_each(|x| sum.add(x.into()));
+                elements.for_each(|x| sum.add(x.to_f64()));
                 sum
             }
 
@@ -161,8 +169,8 @@ macro_rules! floats {
 
             fn of(elements: impl Iterator<Item = $type>) -> CompensatedProduct {
                 let mut product = CompensatedProduct { product: 1.0, correction: 0.0, factors: 0 };
-                for x in elements.filter(|&x| x != 1.0) {
-                    product.multiply(x.into());
+                for x in elements.map(Number::to_f64).filter(|&x| x != 1.0) {
+                    product.multiply(x);
                     product.factors += 1;
                 }
                 product
@@ -183,8 +191,34 @@ macro_rules! floats {
     )*};
 }
 
-integers! { u32 i32 u64 i64 }
-floats! { f32 f64 }
+integers! { u32 i32 u64 i64 u8 i8 }
+floats! { f32 f64 f16 bf16 }
+
+macro_rules! propagating {
+    ($($type:ident)*) => {$(
+        // Once the result is NaN, no comparison changes it.
+        exact! { Minimum $type |a, b| if b < a || b.is_nan() { b } else { a }, $type::INFINITY }
+        exact! { Maximum $type |a, b| if b > a || b.is_nan() { b } else { a }, $type::NEG_INFINITY }
+    )*};
+}
+
+propagating! { f32 f64 }
+
+/// Returns the index of the first element that precedes all others, or `None` if there is none. `precedes(a, b)` orders
+/// two numbers that are not NaN.
+pub fn first_position<T: Number>(
+    n: usize,
+    element: impl Fn(usize) -> T + Sync,
+    precedes: impl Fn(T, T) -> bool + Sync,
+) -> Option<usize> {
+    let better = |best: Option<usize>, other: usize| match best {
+        Some(best) if !precedes(element(other), element(best)) => Some(best),
+        _ => Some(other),
+    };
+    let is_number = |index: &usize| !element(*index).to_f64().is_nan();
+    let parts = in_parts(n, |part| part.filter(is_number).fold(None, better));
+    parts.into_iter().flatten().fold(None, better)
+}
 
 /// A sum of floats with a correction, which accumulates the rounding errors.
 #[derive(Clone, Copy, Debug, Default)]

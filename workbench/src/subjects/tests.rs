@@ -63,7 +63,10 @@ fn every_kernel_is_launched_by_a_subject() {
                 vec![board(128), matrix(128, 40, "u16"), matrix(65, 40, "u16"), matrix(2047, 2051, "u8")]
             }
             "life" | "transpose" => vec![board(65), board(128)],
-            "reduce" => vec![vector(1000, None), vector(40_000, None), vector(40_000, Some(1))],
+            "reduce" if subject.rung == "grid_stride" => {
+                let halves = Wanted { element: Some("f16".to_owned()), ..vector(1000, None) };
+                vec![vector(1000, None), vector(40_000, None), vector(40_000, Some(1)), halves]
+            }
             "scan" if subject.rung == "look_back" => {
                 vec![vector(1000, None), Wanted { element: Some("f16".into()), ..vector(1000, None) }]
             }
@@ -90,7 +93,7 @@ fn unsupported_options_are_refused() {
         ("transpose/tile", Wanted { n: Some(8), ..Wanted::default() }, "set --size, such as 512x512, not --n"),
         ("transpose/tile", Wanted { element: Some("i9".into()), ..Wanted::default() }, "use f32, f64, u8"),
         ("saxpy/monolithic", Wanted { operator: Some(OperatorName::Max), ..Wanted::default() }, "leave out --op"),
-        ("reduce/shuffle", Wanted { element: Some("f16".into()), ..Wanted::default() }, "use f32, f64, i32"),
+        ("reduce/shuffle", Wanted { element: Some("f8".into()), ..Wanted::default() }, "use f32, f64, i32"),
         ("transpose/tile", Wanted { from: Some(1), ..Wanted::default() }, "leave out --from"),
         ("life/global", Wanted { element: Some("u8".into()), ..Wanted::default() }, "leave out --type"),
         (

@@ -39,7 +39,7 @@ impl HostVector {
 
     /// Fills this vector with the elements of the random vector that has number `vector` and seed `seed`.
     pub(crate) fn fill_random(&mut self, number: NumberType, seed: u64, vector: u64) -> Result<(), WorkbenchError> {
-        typed!(number, [f32 f64 i32 u32 i64 u64 u8 u16 f16 bf16], T => {
+        typed!(number, [f32 f64 i32 u32 i64 u64 u8 u16 f16 bf16 i8], T => {
             RandomVector::<T>::new(seed, vector).fill(self.elements_mut());
             Ok(())
         })
@@ -99,7 +99,7 @@ impl DeviceVector {
             Ok(Box::new(device.alloc::<T>(len)?))
         }
         let len = layout.len.saturating_add(layout.from);
-        let buffer = typed!(layout.number, [f32 f64 i32 u32 i64 u64 u8 u16 f16 bf16], T => alloc::<T>(device, len))?;
+        let buffer = typed!(layout.number, [f32 f64 i32 u32 i64 u64 u8 u16 f16 bf16 i8], T => alloc::<T>(device, len))?;
         Ok(Self { buffer, layout })
     }
 

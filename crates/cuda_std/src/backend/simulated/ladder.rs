@@ -49,8 +49,8 @@ impl RungKernel {
 }
 
 impl Rung {
-    /// Returns the first entry of the rung's kernels whose generic arguments begin with `arguments`: an element type,
-    /// or an element type and an operator.
+    /// Returns the entry whose generic arguments begin with `arguments`: an element type, or an element type and an
+    /// operator. It belongs to the first of the rung's kernels that has such an entry.
     pub fn entry(&self, arguments: &[ArgumentId]) -> Option<&'static KernelInfo> {
         self.entries().find(|entry| entry.arguments_begin_with(arguments))
     }
