@@ -49,13 +49,14 @@
 //!
 //! Usually a thread runs until it waits, and one worker runs its blocks one after the other. Under
 //! [`Schedule::EveryAccess`] and [`Schedule::Interleaved`] a thread also *yields* before a memory access, atomic or
-//! not, so that another thread or another block continues. Such a launch has one worker.
+//! not, so that another thread or another block continues. Under [`Schedule::BlocksInTurn`] it yields to another block
+//! before each atomic access. Such a launch has one worker.
 //!
 //! With several workers, blocks run at the same time. The result is still the same as with one worker if blocks
 //! communicate only by atomic accesses, fences and polls. Before its first such operation, a block waits for its
 //! *turn*, which comes when all blocks earlier in the order have finished. Messages that kernels print appear in the
 //! order of the blocks. If several blocks fault, the launch reports the fault of the first block in the order. Under
-//! [`Schedule::Interleaved`] it reports the fault that occurs first.
+//! [`Schedule::Interleaved`] and [`Schedule::BlocksInTurn`] it reports the fault that occurs first.
 //!
 //! The determinism has limits:
 //! - Blocks that communicate by plain stores and plain loads have a data race. The process remains sound, but the
@@ -65,7 +66,7 @@
 //! - A block passes its turn on after 32768 polls without other work. A block that makes 32768 atomic loads without
 //!   waiting also passes its turn on.
 //!
-//! If the blocks of a grid make a million polls and do nothing else, the launch ends with [`FaultKind::NoProgress`].
+//! If the blocks of a grid make 131072 polls and do nothing else, the launch ends with [`FaultKind::NoProgress`].
 //!
 //! # Faults
 //!

@@ -1,6 +1,7 @@
 //! The tests of `launch` in one program, which is linked once. Tests that need their own process, such as those with
 //! the stand-in driver, run this program again for a single test.
 
+mod blocks_in_turn;
 mod branches;
 mod buffers;
 mod devices;

@@ -33,8 +33,9 @@ impl Block {
 
     /// Returns the fault of a block whose threads have done nothing but poll for too long.
     pub(crate) fn starvation(&self) -> Fault {
-        let polling = self.run_queue.polling();
-        let waiting = self.context.extent.threads - self.run_queue.exited() - polling;
+        let waiting = self.run_queue.waiting();
+        // A thread that has yielded before an access polls as well.
+        let polling = self.context.extent.threads - self.run_queue.exited() - waiting;
         let (at, thread) = match self.last_poll.get() {
             Some((at, thread)) => (Some(at.into()), thread),
             None => (None, self.thread()),

@@ -139,9 +139,10 @@ impl Block {
     /// Lets another thread run before an access at the source line `at`, if the schedule requires this switch. Must not
     /// be called while the thread panics.
     #[inline]
-    pub(crate) fn preempt(&self, at: Line) {
+    pub(crate) fn preempt(&self, at: Line, is_atomic: bool) {
         self.last_seen.set(self.thread(), Some(at));
         match self.preemption.left.get() {
+            0 if is_atomic && self.preemption.is_before_atomics() => self.give_way(),
             0 => {}
             1 => self.give_way(),
             left => self.preemption.left.set(left - 1),

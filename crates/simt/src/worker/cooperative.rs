@@ -56,11 +56,12 @@ impl Worker<'_> {
     /// Runs the active blocks until each waits at the barrier of the grid or has ended. Returns false if a block has
     /// faulted or no block can continue.
     fn run_to_barrier(&mut self, blocks: &mut Blocks) -> bool {
-        let takes_turns = matches!(self.grid.schedule, Schedule::Interleaved(_));
+        let takes_turns = self.grid.schedule.alternates_blocks();
+        let is_random = matches!(self.grid.schedule, Schedule::Interleaved(_));
         let mut chooser = Chooser::new(self.grid.schedule, u64::MAX);
         let (mut rounds, mut since, mut index) = (0, (0, 0), 0);
         while !blocks.active.is_empty() {
-            index = if takes_turns { chooser.draw(blocks.active.len() as u32) as usize } else { index };
+            index = if is_random { chooser.draw(blocks.active.len() as u32) as usize } else { index };
             let patience = self.patience();
             let resident = &mut blocks.active[index];
             let outcome = if takes_turns { self.advance(resident, 1) } else { self.run_alone(resident, patience) };
