@@ -10,7 +10,7 @@ use syn::visit_mut::VisitMut;
 use syn::{Block, Signature};
 
 use crate::kernel::{assembly, asserts, floats, shared};
-use crate::{accesses, body, call_path, indexing, unused};
+use crate::{accesses, body, call_path, indexing, loops, unused};
 use written::write;
 
 /// The environment variable that names the folder for the bodies after each pass.
@@ -83,6 +83,8 @@ const SIMULATOR: &[Pass] = &[
         body::annotate(body);
         assembly::refuse_ptx(body)
     }),
+    // Loops count their iterations.
+    pass!("host-loops", |signature, body| loops::count(signature, body)),
 ];
 
 /// Applies `passes` to `body`. `first` is the number of the first pass in the file names of the results.

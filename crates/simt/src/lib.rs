@@ -33,7 +33,10 @@
 //! workers.
 //!
 //! A thread has 128 KiB of stack. A stack overflow is a fault on Linux on x86-64 and AArch64. On other platforms it
-//! ends the process. A launch does not end if a thread loops for ever without waiting, polling or synchronising.
+//! ends the process. A thread that loops for 10 seconds without a memory access
+//! and without waiting is a fault, if its code is instrumented. The environment variable `GRIDSTRIDE_LOOP_SECONDS` or
+//! [`Simulator::with_loop_limit`] sets another time. Without checks, plain accesses are not observed, and the time is six
+//! times as long.
 //!
 //! # The order
 //!
@@ -120,6 +123,7 @@ mod call_paths;
 mod check;
 mod current;
 mod director;
+mod endless;
 mod faults;
 mod geometry;
 mod grid;
@@ -153,6 +157,7 @@ mod step;
 mod synchronisations;
 pub mod thread;
 mod threads;
+mod unspecified;
 pub mod warp;
 mod watch;
 mod worker;
@@ -160,6 +165,8 @@ mod worker;
 pub use argument::{ArgumentId, GenericArgument};
 pub use call_path::{CallPath, CallStep};
 pub use check::Checks;
+#[doc(hidden)]
+pub use endless::LoopCount;
 pub use faults::pointer::{PointerFault, PointerProblem};
 pub use faults::race::{Element, Race, RaceAccess, RaceSide};
 pub use faults::remedy::Remedy;

@@ -46,6 +46,19 @@ pub unsafe fn load_at<T: Pod>(ptr: *const T, at: &'static Location<'static>) -> 
     unsafe { load_ordered(ptr, Ordering::Relaxed) }
 }
 
+/// Loads the value at `ptr` like [`load_at`], and assumes that no thread writes it during the launch. In a checked launch
+/// such a write is a fault.
+///
+/// # Safety
+/// The caller must meet the conditions of [`load`].
+#[inline(always)]
+pub unsafe fn load_read_only_at<T: Pod>(ptr: *const T, at: &'static Location<'static>) -> T {
+    check::<T>(ptr, at);
+    notify::<T>(ptr, Access::ReadOnlyLoad, at);
+    // SAFETY: the caller guarantees the memory, and `check` has checked the alignment.
+    unsafe { load_ordered(ptr, Ordering::Relaxed) }
+}
+
 /// Stores `value` at `ptr`.
 ///
 /// # Safety

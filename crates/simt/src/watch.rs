@@ -27,6 +27,8 @@ use crate::synchronisations::SyncKind;
 pub(crate) enum Access {
     /// A plain load.
     Load,
+    /// A plain load that assumes that no thread writes the memory during the launch.
+    ReadOnlyLoad,
     /// A plain store.
     Store,
     /// A mutable borrow, which counts as a store.
@@ -49,7 +51,7 @@ impl Access {
     /// Returns true if the access reads memory.
     #[inline(always)]
     pub(crate) fn reads(self) -> bool {
-        matches!(self, Self::Load | Self::AtomicLoad(..) | Self::Update(_) | Self::Arrive)
+        matches!(self, Self::Load | Self::ReadOnlyLoad | Self::AtomicLoad(..) | Self::Update(_) | Self::Arrive)
     }
 
     /// Returns true if the access writes memory.
@@ -69,7 +71,7 @@ impl Access {
 
     #[inline(always)]
     pub(crate) fn is_atomic(self) -> bool {
-        !matches!(self, Self::Load | Self::Store | Self::Borrow | Self::Discard | Self::Fill)
+        !matches!(self, Self::Load | Self::ReadOnlyLoad | Self::Store | Self::Borrow | Self::Discard | Self::Fill)
     }
 
     /// Returns true if the access is the beginning or the end of an asynchronous copy.

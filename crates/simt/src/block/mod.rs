@@ -26,6 +26,7 @@ use self::reached::ReachedSynchronisations;
 use self::rendezvous::{CompletedGroup, Rendezvous};
 use self::run_queue::RunQueue;
 use crate::call_paths::CallPaths;
+use crate::endless::Looping;
 use crate::faults::{Fault, FaultKind};
 use crate::grid::Grid;
 use crate::lanes::Thread;
@@ -111,6 +112,9 @@ pub(crate) struct Block {
     /// The source line of each thread's last poll. In a watched launch, memory accesses and waits count too.
     last_seen: PerThread<Option<Line>>,
     last_poll: Cell<Option<(Line, Thread)>>,
+    /// The number of times that a thread has waited, and in a watched launch also of memory accesses.
+    pub(crate) activity: Cell<u64>,
+    pub(crate) looping: Cell<Option<Looping>>,
     /// The calls and loops that each thread is in.
     pub(crate) call_paths: CallPaths,
     /// The pointers that the block's threads have offset beyond the bounds of their buffers.
@@ -166,6 +170,8 @@ impl Block {
             plain_loads: parts.plain_loads,
             last_seen: parts.last_seen,
             last_poll: Cell::new(None),
+            activity: Cell::new(0),
+            looping: Cell::new(None),
             call_paths: parts.call_paths,
             strays: Strays::default(),
             retained: Retained::default(),
@@ -274,6 +280,7 @@ impl Block {
         let thread = self.context.extent.thread(linear);
         self.run_queue.start(thread);
         self.context.thread.set(thread);
+        self.activity.set(self.activity.get() + 1);
         self.polls_left.set(self.polls_in_a_row.get());
     }
 

@@ -26,6 +26,7 @@ impl Block {
         unsafe { (*yielder).suspend(pause) };
         self.context.thread.set(thread);
         self.yielder.set(yielder);
+        self.activity.set(self.activity.get() + 1);
         self.polls_left.set(self.polls_in_a_row.get());
         if self.is_abandoned.get() {
             unwind();
@@ -141,6 +142,7 @@ impl Block {
     #[inline]
     pub(crate) fn preempt(&self, at: Line, is_atomic: bool) {
         self.last_seen.set(self.thread(), Some(at));
+        self.activity.set(self.activity.get() + 1);
         match self.preemption.left.get() {
             0 if is_atomic && self.preemption.is_before_atomics() => self.give_way(),
             0 => {}

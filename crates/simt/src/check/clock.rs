@@ -63,6 +63,15 @@ impl VectorClocks {
         self.fenced_in_block.as_ref().unwrap_or(&self.fenced)
     }
 
+    /// Makes these clocks, which are joined from those of several threads, the clocks of a thread whose own fences
+    /// publish `fenced`. The fences of the other threads count for the block only.
+    fn keep_fence(&mut self, fenced: &VectorClock) {
+        if !self.fenced.is_same(fenced) {
+            self.fenced_in_block = Some(self.fenced_in_block().clone());
+            self.fenced = fenced.clone();
+        }
+    }
+
     fn join(&mut self, other: &Self) {
         // If both sides have published all that they know, `known` and `fenced` are equal and are joined only once.
         let is_known = |fenced: [&VectorClock; 2]| fenced[0].is_same(&self.known) && fenced[1].is_same(&other.known);
@@ -115,6 +124,11 @@ pub(super) struct Clocks {
     common: VectorClocks,
     own: Vec<VectorClocks>,
     has_own: bool,
+    /// True if a fence before a barrier or warp operation counts as a fence of all threads that meet there. Otherwise it
+    /// does so for readers in its own block only.
+    passes_fences: bool,
+    /// True if a barrier has passed a fence on.
+    has_passed_fence: bool,
 }
 
 impl Default for Clocks {
@@ -129,19 +143,21 @@ impl Default for Clocks {
             common: VectorClocks::default(),
             own: Vec::new(),
             has_own: false,
+            passes_fences: true,
+            has_passed_fence: false,
         }
     }
 }
 
 impl Clocks {
     /// Resets the clocks for the block with number `block` and `threads` threads.
-    pub(super) fn begin(&mut self, block: u32, threads: u32) {
+    pub(super) fn begin(&mut self, block: u32, threads: u32, passes_fences: bool) {
         // The numbers of epochs continue from block to block, so that old entries of an earlier block are never valid
         // for this block. The numbers start again long before they overflow.
         if self.highest > u32::MAX / 2 {
             *self = Self::default();
         }
-        (self.block, self.threads) = (block, threads);
+        (self.block, self.threads, self.passes_fences, self.has_passed_fence) = (block, threads, passes_fences, false);
         self.highest += 1;
         self.base = self.highest;
         self.drop_own();
@@ -157,6 +173,12 @@ impl Clocks {
                 }
             }
         }
+    }
+
+    /// Returns true if atomic writes may publish accesses because of another thread's fence before a barrier.
+    #[inline]
+    pub(super) fn has_passed_fence(&self) -> bool {
+        self.has_passed_fence
     }
 
     /// Returns the block's base. All accesses of the block's threads before this epoch happened before the next access
@@ -190,13 +212,27 @@ impl Clocks {
             // Threads with their own clocks are joined first. They know more than the others, and may have equal
             // clocks.
             let mut all = VectorClocks::default();
+            let mut fences = Vec::new();
             for thread in 0..self.threads {
                 if self.has_own_vectors(thread) {
-                    all.join(&self.own[thread as usize]);
+                    let own = &self.own[thread as usize];
+                    all.join(own);
+                    if !self.passes_fences && !own.fenced.is_same(&self.common.fenced) {
+                        fences.push((thread, own.fenced.clone()));
+                    }
                 }
             }
             self.drop_own();
+            let fenced = self.common.fenced.clone();
             self.common.join(&all);
+            if self.passes_fences {
+                self.has_passed_fence |= !self.common.fenced.is_empty();
+            } else {
+                self.common.keep_fence(&fenced);
+                for (thread, fenced) in fences {
+                    self.vectors_mut(thread).fenced = fenced;
+                }
+            }
         }
     }
 
@@ -232,8 +268,13 @@ impl Clocks {
                 vectors.join(self.vectors(first + lane as u32));
             }
             for lane in bits(lanes) {
-                *self.vectors_mut(first + lane as u32) = vectors.clone();
+                let (thread, mut vectors) = (first + lane as u32, vectors.clone());
+                if !self.passes_fences {
+                    vectors.keep_fence(&self.vectors(thread).fenced);
+                }
+                *self.vectors_mut(thread) = vectors;
             }
+            self.has_passed_fence |= !vectors.fenced.is_empty();
         }
     }
 

@@ -154,6 +154,7 @@ impl Toucher<'_> {
     pub(super) fn touch(&mut self, cell: &mut Cell, access: Access) -> Result<(), Stamp> {
         match access {
             Access::Load => self.load(cell),
+            Access::ReadOnlyLoad => self.load_unwritten(cell),
             Access::Store | Access::Borrow | Access::Fill => self.store(cell),
             // Recorded even after a store in the same epoch, because it undoes that store.
             Access::Discard => self.store_anew(cell),
@@ -201,6 +202,16 @@ impl Toucher<'_> {
         self.check_write(cell)?;
         (cell.since, cell.threads) = (stamp, stamp.bit());
         Ok(())
+    }
+
+    /// Records a load of a cell that the launch must not write.
+    #[inline(never)]
+    fn load_unwritten(&mut self, cell: &mut Cell) -> Result<(), Stamp> {
+        if cell.write.tag() != NONE {
+            return Err(cell.write);
+        }
+        self.atomic_write_in(cell).map_or(Ok(()), Err)?;
+        self.load(cell)
     }
 
     #[inline(never)]
@@ -275,6 +286,7 @@ impl Toucher<'_> {
         if since.tag() == UNPUBLISHED {
             return Err(since);
         }
+        self.note_own_atomic(since);
         if since.tag() == ATOMIC {
             self.overwrites_atomic = true;
             return self.check(&since);
@@ -316,6 +328,9 @@ impl Toucher<'_> {
             ATOMIC if reads || self.check(&cell.since).is_ok() => {}
             UNPUBLISHED => return Err(cell.since),
             _ => {
+                if reads {
+                    self.note_own_load(cell);
+                }
                 let past = self.past;
                 let history = self.history(cell);
                 if let Some(earlier) = history.reads.first_outside(&past) {
@@ -327,6 +342,31 @@ impl Toucher<'_> {
         }
         cell.since = atomic;
         Ok(())
+    }
+
+    /// Records that this thread updates `cell` atomically, if it has loaded from the cell before by a plain load.
+    fn note_own_load(&self, cell: &Cell) {
+        let own = match cell.since.tag() {
+            PLAIN if cell.since.is_of_set(&self.stamp) && cell.threads & self.stamp.bit() != 0 => Some(cell.since),
+            HISTORY => self.histories.all[cell.since.block as usize].reads.of_same(&self.stamp),
+            _ => None,
+        };
+        if let Some(own) = own {
+            self.sites.note_update(self.stamp.site(), own.site());
+        }
+    }
+
+    /// Records that this thread stores to `cell` by a plain store, if it has written the cell atomically before.
+    fn note_own_atomic(&self, since: Stamp) {
+        let is_own = |stamp: &Stamp| (stamp.block, stamp.thread()) == (self.stamp.block, self.stamp.thread());
+        let own = match since.tag() {
+            ATOMIC => Some(since).filter(is_own),
+            HISTORY => self.histories.all[since.block as usize].atomics(false).find(is_own),
+            _ => None,
+        };
+        if let Some(own) = own {
+            self.sites.note_update(self.stamp.site(), own.site());
+        }
     }
 
     /// Returns the last atomic write to `cell`.

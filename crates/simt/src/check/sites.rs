@@ -105,5 +105,6 @@ fn code(access: Access) -> usize {
         Access::Arrive => 6,
         Access::Fill => 7,
         Access::Borrow => 8,
+        Access::ReadOnlyLoad => 9,
     }
 }

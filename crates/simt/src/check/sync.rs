@@ -183,9 +183,13 @@ impl Objects {
         access: Access,
     ) {
         let writes = match access {
-            Access::Load | Access::Store | Access::Borrow | Access::Discard | Access::Fill | Access::AtomicLoad(..) => {
-                false
-            }
+            Access::Load
+            | Access::ReadOnlyLoad
+            | Access::Store
+            | Access::Borrow
+            | Access::Discard
+            | Access::Fill
+            | Access::AtomicLoad(..) => false,
             Access::AtomicStore(order, _) => {
                 order == MemoryOrder::AcquireRelease || !clocks.vectors(thread).fenced_in_block().is_empty()
             }
@@ -231,9 +235,13 @@ impl Objects {
                 object.update(clocks, thread, scope);
                 &clocks.vectors(thread).fenced
             }
-            Access::Load | Access::Store | Access::Borrow | Access::Discard | Access::Fill | Access::AtomicLoad(..) => {
-                return;
-            }
+            Access::Load
+            | Access::ReadOnlyLoad
+            | Access::Store
+            | Access::Borrow
+            | Access::Discard
+            | Access::Fill
+            | Access::AtomicLoad(..) => return,
         };
         if let Some(highest) = passed_on.highest(block) {
             publications.publish(block, highest);

@@ -90,6 +90,9 @@ pub enum FaultKind {
     /// An atomic read (`here`) of memory that was uninitialised before the launch. The atomic write `there` initialises
     /// the memory, but nothing orders the read after this write. The read may therefore return uninitialised bytes.
     EarlyRead(Box<Race>),
+    /// A read-only load (`ld.global.nc`) of memory that the launch writes. One of the two accesses is the load, the
+    /// other is the write. They may be ordered, but such a load ignores the order.
+    WrittenReadOnly(Box<Race>),
     /// A read of uninitialised memory.
     Uninitialised {
         /// The memory space of the uninitialised bytes.
@@ -155,6 +158,22 @@ pub enum FaultKind {
         waiting: u32,
         /// A thread of the block that waits at a barrier or a warp operation, if any.
         held_up: Option<Box<Whereabouts>>,
+    },
+    /// A thread that has run for a long time in loops, without a memory access and without waiting. The simulator assumes
+    /// that it never ends.
+    EndlessLoop {
+        /// The limit of that time in seconds.
+        seconds: u64,
+    },
+    /// A shuffle that takes the value of a lane that is not in its mask or has exited. The value is unspecified, and the
+    /// results of the launch depend on it.
+    UnspecifiedShuffle {
+        /// The mask of the shuffle.
+        mask: u32,
+        /// The lane that takes no part in the shuffle.
+        source: u32,
+        /// An array and the index of an element that depends on the value, if any element does.
+        element: Option<(&'static str, usize)>,
     },
     /// A block needs more shared memory than is allowed.
     SharedMemory {
@@ -252,6 +271,17 @@ impl fmt::Display for FaultKind {
                     here.access, there.access, there.block, there.thread, there.location
                 )
             }
+            Self::WrittenReadOnly(race) => {
+                let Race { space, element, here, there, remedy, .. } = &**race;
+                write!(f, "a read-only load of ")?;
+                fmt_element(f, *space, (element.array, element.element_type), element.index)?;
+                write!(
+                    f,
+                    ", which the launch writes: the {} here, the {} by block {}, thread {} at {}. Such a load \
+                    (`load_readonly`) may return the old value whatever orders the two; {remedy}",
+                    here.access, there.access, there.block, there.thread, there.location
+                )
+            }
             Self::Uninitialised { space, array, element_type, index, copy } => {
                 f.write_str("a read of ")?;
                 fmt_element(f, *space, (*array, *element_type), *index)?;
@@ -306,6 +336,22 @@ impl fmt::Display for FaultKind {
                 )?;
                 held_up.as_ref().map_or(Ok(()), |held_up| write!(f, "; {held_up}"))
             }
+            Self::EndlessLoop { seconds } => write!(
+                f,
+                "a loop that seems never to end: the thread has run for {seconds} seconds in loops, without a memory \
+                access and without waiting; if the loop does end, set the environment variable \
+                GRIDSTRIDE_LOOP_SECONDS to a longer time"
+            ),
+            Self::UnspecifiedShuffle { mask, source, element } => {
+                let why = if mask & 1_u32.unbounded_shl(*source) == 0 { "is not in the mask" } else { "has exited" };
+                write!(f, "a shuffle with mask {mask:#010x} takes the value of lane {source}, which {why}")?;
+                match element {
+                    Some((array, index)) => {
+                        write!(f, "; the value is unspecified, and `{array}[{index}]` depends on it")
+                    }
+                    None => f.write_str("; the value is unspecified, and the outcome of the launch depends on it"),
+                }
+            }
             Self::SharedMemory { needed, limit } => {
                 write!(f, "a block needs {needed} bytes of shared memory, and {limit} are allowed: use smaller arrays")
             }
@@ -337,7 +383,7 @@ impl fmt::Display for Fault {
         write!(f, ": {}", self.kind)?;
         match (&self.kind, self.remedy()) {
             // The message of a race already has its remedy.
-            (FaultKind::Race(_) | FaultKind::EarlyRead(_), _) | (_, None) => Ok(()),
+            (FaultKind::Race(_) | FaultKind::EarlyRead(_) | FaultKind::WrittenReadOnly(_), _) | (_, None) => Ok(()),
             (_, Some(remedy)) => write!(f, "; {remedy}"),
         }
     }
@@ -348,7 +394,7 @@ impl Fault {
     /// the text of this change.
     pub fn remedy(&self) -> Option<Remedy> {
         match &self.kind {
-            FaultKind::Race(race) | FaultKind::EarlyRead(race) => Some(race.remedy),
+            FaultKind::Race(race) | FaultKind::EarlyRead(race) | FaultKind::WrittenReadOnly(race) => Some(race.remedy),
             FaultKind::Uninitialised { copy: Some(copy), .. } if copy.overwrites => Some(Remedy::EitherSideOfCopy),
             FaultKind::Uninitialised { copy: Some(_), .. } => Some(Remedy::WaitForCopy),
             // The missing thread waits at a warp operation. It reaches the barrier when the lanes of its mask reach the
@@ -362,6 +408,7 @@ impl Fault {
             FaultKind::BarrierMismatch { .. } | FaultKind::BarrierApart { .. } => Some(Remedy::OneBarrier),
             FaultKind::WarpMismatch { other: None, .. } => Some(Remedy::MaskWithCaller),
             FaultKind::WarpMismatch { other: Some(_), .. } => Some(Remedy::MaskOfReachingLanes),
+            FaultKind::UnspecifiedShuffle { .. } => Some(Remedy::MaskWithSource),
             _ => None,
         }
     }

@@ -54,7 +54,7 @@ pub mod macro_support {
     pub use super::statics::StaticPlace;
     pub use simt::shared::{Site, allocate_instance, pointer as shared_pointer};
     pub use simt::thread::{begin_unused, branch, end_unused, print as print_formatted};
-    pub use simt::{DeviceStatic, Step, StepGuard, Threads};
+    pub use simt::{DeviceStatic, LoopCount, Step, StepGuard, Threads};
 
     pub use crate::{
         __assertion as assertion, __constant as constant, __global_static as global_static, __kernel as kernel,
