@@ -39,8 +39,8 @@ pub struct CheckOptions {
     kernels: Vec<String>,
 
     /// Order of the threads: natural or last-first; random, one-ahead, one-behind, every-access, interleaved or
-    /// blocks-in-turn with a seed, such as random:7; or an order that --thorough printed. It may be given several times [default: eight
-    /// orders]
+    /// blocks-in-turn with a seed, such as random:7; or an order that --thorough printed. It may be given several times
+    /// [default: eight orders]
     #[arg(long = "schedule", value_name = "NAME:SEED")]
     schedules: Vec<Schedule>,
 

@@ -1,5 +1,5 @@
-//! Counts the iterations of `loop` and `while` loops in the simulator, so that a loop that never ends is a fault. A `for`
-//! loop is not counted, because its iterator nearly always ends.
+//! Counts the iterations of `loop` and `while` loops in the simulator, so that a loop that never ends is a fault. A
+//! `for` loop is not counted, because its iterator nearly always ends.
 
 use proc_macro2::Span;
 use syn::spanned::Spanned;

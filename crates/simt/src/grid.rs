@@ -11,10 +11,13 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use rustc_hash::FxHashMap;
+
 use crate::allocation::OutOfMemory;
 use crate::director::Director;
 use crate::faults::Fault;
 use crate::geometry::{Dim3, KernelInfo, LaunchConfig};
+use crate::lanes::Thread;
 use crate::memory_map::MemoryMap;
 use crate::order::BlockOrder;
 use crate::output::Output;
@@ -51,8 +54,13 @@ pub(crate) struct Grid<'a> {
     /// In a checked launch, the calls that pass pointers to functions whose accesses the simulator does not observe.
     pub(crate) escaped: Option<Escaped>,
     pub(crate) unspecified: Unspecified,
+    /// In a watched launch, the last atomic access that has changed the value at each address. The first part of a key
+    /// distinguishes global memory (0) and the shared memory of the blocks.
+    pub(crate) changes: Mutex<FxHashMap<(u64, usize), (Dim3, Thread, Line)>>,
     /// Set to true if the order of the launch may depend on fences that barriers have passed on.
     pub(crate) uses_other_fence: AtomicBool,
+    /// Set to true if the launch may communicate with other devices or the host, so that it cannot be repeated.
+    pub(crate) is_unrepeatable: AtomicBool,
     /// The time after which a loop counts as endless.
     pub(crate) loop_limit: Duration,
     warnings: Mutex<Vec<Note>>,
@@ -103,7 +111,9 @@ impl<'a> Grid<'a> {
             statics: None,
             escaped: None,
             unspecified: Unspecified::new(schedule, OwnValues::Never),
+            changes: Mutex::default(),
             uses_other_fence: AtomicBool::new(false),
+            is_unrepeatable: AtomicBool::new(false),
             loop_limit: Duration::MAX,
             warnings: Mutex::default(),
             regions: &[],

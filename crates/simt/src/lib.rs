@@ -35,8 +35,8 @@
 //! A thread has 128 KiB of stack. A stack overflow is a fault on Linux on x86-64 and AArch64. On other platforms it
 //! ends the process. A thread that loops for 10 seconds without a memory access
 //! and without waiting is a fault, if its code is instrumented. The environment variable `GRIDSTRIDE_LOOP_SECONDS` or
-//! [`Simulator::with_loop_limit`] sets another time. Without checks, plain accesses are not observed, and the time is six
-//! times as long.
+//! [`Simulator::with_loop_limit`] sets another time. Without checks, plain accesses are not observed, and the time is
+//! six times as long.
 //!
 //! # The order
 //!
@@ -170,6 +170,7 @@ pub use endless::LoopCount;
 pub use faults::pointer::{PointerFault, PointerProblem};
 pub use faults::race::{Element, Race, RaceAccess, RaceSide};
 pub use faults::remedy::Remedy;
+pub use faults::wait::{Change, Wait};
 pub use faults::whereabouts::{Activity, Whereabouts};
 pub use faults::{CopyUnderWay, Fault, FaultKind};
 pub use geometry::{Dim3, KernelInfo, LaunchConfig};

@@ -46,8 +46,8 @@ pub unsafe fn load_at<T: Pod>(ptr: *const T, at: &'static Location<'static>) -> 
     unsafe { load_ordered(ptr, Ordering::Relaxed) }
 }
 
-/// Loads the value at `ptr` like [`load_at`], and assumes that no thread writes it during the launch. In a checked launch
-/// such a write is a fault.
+/// Loads the value at `ptr` like [`load_at`], and assumes that no thread writes it during the launch. In a checked
+/// launch such a write is a fault.
 ///
 /// # Safety
 /// The caller must meet the conditions of [`load`].
@@ -145,6 +145,11 @@ pub unsafe fn store_scoped_at<T: Pod>(
         // SAFETY: the caller guarantees the memory, and `check` has checked the alignment.
         unsafe { store_ordered(ptr, value, order) }
     });
+    if is_watching()
+        && let Some(block) = current()
+    {
+        block.note_change(Space::Global, ptr.addr(), at);
+    }
 }
 
 #[inline(always)]
@@ -199,8 +204,13 @@ pub unsafe fn update_scoped<T: Pod>(ptr: *mut T, scope: Scope, f: impl Fn(T) -> 
     let old = if size_of::<T>() == 4 { update!(AtomicU32) } else { update!(AtomicU64) };
     match block {
         // A thread that waits for a lock makes updates that change nothing.
-        Some(block) if !is_changed => block.poll(at),
-        Some(block) => block.note_progress(),
+        Some(block) if !is_changed => block.poll_for(Space::Global, ptr.addr(), at),
+        Some(block) => {
+            block.note_progress();
+            if is_watching() {
+                block.note_change(Space::Global, ptr.addr(), at);
+            }
+        }
         None => {}
     }
     old

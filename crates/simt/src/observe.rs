@@ -113,5 +113,6 @@ fn follow(block: &Block, watcher: &dyn Watcher, next: Next, at: Line) {
         Next::LetOthersRun => block.let_others_run(),
         Next::Pause => block.pause(watcher),
         Next::Fault(kind) => block.raise(*kind, at),
+        Next::FaultAt(kind, at) => block.raise(*kind, at),
     }
 }

@@ -6,9 +6,9 @@
 //! order. In such an order, for example, a look-back finds an aggregate, a lock is taken, or an unusual block finishes
 //! last. The checks therefore run under the eight orders of `Schedule::HOSTILE`. In these orders, for example, one warp
 //! runs far ahead or far behind, threads switch before every access, or several blocks take turns. Blocks that update
-//! one value without an atomic update, or lock two locks in opposite orders, fail only if another block runs between two
-//! accesses of a block, hence `BlocksInTurn`. `search.rs` derives
-//! further orders from the trace of atomic accesses that `director.rs` records.
+//! one value without an atomic update, or lock two locks in opposite orders, fail only if another block runs between
+//! two accesses of a block, hence `BlocksInTurn`. `search.rs` derives further orders from the trace of atomic accesses
+//! that `director.rs` records.
 
 use std::fmt;
 use std::str::FromStr;
@@ -34,8 +34,8 @@ pub enum Schedule {
     /// Several blocks take turns: another thread or another block may continue before any access. Launches run on the
     /// OS thread that launches them, and end with the fault that occurs first.
     Interleaved(u64),
-    /// Several blocks take turns: the next block continues before each atomic or volatile access, and sometimes a random
-    /// one. Launches run on the OS thread that launches them, and end with the fault that occurs first.
+    /// Several blocks take turns: the next block continues before each atomic or volatile access, and sometimes a
+    /// random one. Launches run on the OS thread that launches them, and end with the fault that occurs first.
     BlocksInTurn(u64),
     /// The order is natural for seed 0, reversed for seed 1 and otherwise pseudo-random. Some threads wait before one
     /// of their atomic accesses until no other thread can continue. Launches run on the OS thread that launches them.

@@ -1,5 +1,7 @@
 //! The simulator: its settings and its launches.
 
+mod running;
+
 use std::io::Write;
 use std::num::NonZeroUsize;
 use std::sync::atomic::Ordering;
@@ -10,7 +12,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::allocation::{Allocation, OutOfMemory};
 use crate::block::{Block, Entry};
-use crate::check::{Checker, Checks};
+use crate::check::Checks;
 use crate::current::is_simulated;
 use crate::director::{Director, Trace};
 use crate::endless::default_limit;
@@ -22,9 +24,8 @@ use crate::limits::{max_cooperative_threads, validate};
 use crate::memory_map::MemoryMap;
 use crate::output::Output;
 use crate::panic;
-use crate::profile::{Profile, Profiler, Profiles};
+use crate::profile::Profiles;
 use crate::raw::escaped_calls::Escaped;
-use crate::raw::guard::guarded;
 use crate::raw::notes::{NoteKind, Notes};
 use crate::region::Region;
 use crate::reporter::{Reported, Reporter};
@@ -33,10 +34,8 @@ use crate::statics::{DeviceStatic, Statics};
 use crate::synchronisations::Synchronisations;
 use crate::threads::Threads;
 use crate::unspecified::{OwnValues, Snapshot, Unspecified};
-use crate::watch::{EventMask, Watcher, begin_watching};
-use crate::worker::pool::work_together;
 use crate::worker::stacks::STACKS;
-use crate::worker::{Done, trap, work};
+use crate::worker::trap;
 
 /// A simulator, which runs kernels on the CPU.
 ///
@@ -307,6 +306,7 @@ impl Simulator {
         let run = |grid: &Grid<'_>, checks| self.run(grid, entry, pool.filter(|_| workers > 1), (is_watched, checks));
         let mut grid = make_grid(&self.output, self.trace.as_ref(), OwnValues::Never);
         let (done, profile) = run(&grid, self.checks);
+        let snapshot = snapshot.filter(|_| !grid.is_unrepeatable.load(Ordering::Relaxed));
         if let (Some(snapshot), Some(checks)) = (&snapshot, self.checks)
             && schedule == Schedule::Natural
             && checks.barriers_pass_fences
@@ -363,48 +363,10 @@ impl Simulator {
         }
     }
 
-    /// Runs `grid` on the calling OS thread, and on those of `pool` if there is one.
-    fn run(
-        &self,
-        grid: &Grid<'_>,
-        entry: &Entry<'_>,
-        pool: Option<&ThreadPool>,
-        (is_watched, checks): (bool, Option<Checks>),
-    ) -> (Done, Option<Profile>) {
-        let run = || match pool {
-            Some(pool) => (work_together(pool, grid, entry, grid.workers() - 1), None),
-            None => {
-                let mask = if self.profiles.is_some() { EventMask::Everything } else { EventMask::NoBranches };
-                let _watching = is_watched.then(|| begin_watching(mask));
-                self.work_watched(grid, entry, checks)
-            }
-        };
-        if std::thread::panicking() {
-            // A destructor launches during a panic. Simulated threads cannot wait on an OS thread that unwinds.
-            std::thread::scope(|scope| scope.spawn(run).join()).unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        } else {
-            run()
-        }
-    }
-
     fn report(&self, reported: Reported<'_>) {
         if let Some(reporter) = self.reporter {
             reporter(reported);
         }
-    }
-
-    /// Runs `grid` on the calling OS thread, with the watcher that the simulator's settings select.
-    fn work_watched(&self, grid: &Grid<'_>, entry: &Entry<'_>, checks: Option<Checks>) -> (Done, Option<Profile>) {
-        if self.profiles.is_some() {
-            let profiler = Profiler::new(grid);
-            let done = work(grid, entry, Some(&profiler), 0);
-            return (done, Some(profiler.into_profile()));
-        }
-        let checker = checks.map(|checks| Checker::new(checks, grid, self.memory.clone()));
-        let run = || work(grid, entry, checker.as_ref().map(|checker| checker as &dyn Watcher), 0);
-        let done = if checker.is_some() { guarded(grid, run) } else { run() };
-        grid.uses_other_fence.store(checker.is_some_and(|checker| checker.uses_other_fence()), Ordering::Relaxed);
-        (done, None)
     }
 
     /// Returns the worker pool: all workers except the launching thread. Returns `None` if there are no such workers.

@@ -19,8 +19,8 @@ use crate::source::{Line, is_same_line};
 
 /// The maximum number of bytes of writable memory of a launch that is repeated.
 const MAX_BYTES: usize = 1 << 18;
-/// The bit in which an unspecified value differs from the lane's own value, besides the lowest four. The change is visible
-/// in floating-point numbers, and so small that sums of integers do not overflow.
+/// The bit in which an unspecified value differs from the lane's own value, besides the lowest four. The change is
+/// visible in floating-point numbers, and so small that sums of integers do not overflow.
 const CHANGED: u64 = 1 << 20;
 /// The maximum number of source lines that are recorded.
 const MAX_LINES: usize = 16;
@@ -124,9 +124,9 @@ impl<'a> Snapshot<'a> {
         })
     }
 
-    /// Returns the fault of a kernel whose results depend on unspecified values. `first` is the fault of the launch that
-    /// has just ended, and `sightings` are its shuffles with unspecified values. `run` repeats the launch and returns
-    /// its fault. Leaves the memory as it is now.
+    /// Returns the fault of a kernel whose results depend on unspecified values. `first` is the fault of the launch
+    /// that has just ended, and `sightings` are its shuffles with unspecified values. `run` repeats the launch and
+    /// returns its fault. Leaves the memory as it is now.
     pub(crate) fn find_dependence(
         &self,
         first: Option<&Fault>,

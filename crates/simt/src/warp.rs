@@ -30,9 +30,9 @@ pub fn exchange(mask: u32, value: u64, source_lane: u32) -> Option<u64> {
     expect_current("warp::exchange").meet(request)
 }
 
-/// Returns the value that a shuffle returns to a lane if the lane `source` takes no part in it. `own` is the value that the
-/// calling lane contributes. CUDA leaves the result unspecified. It differs between schedules, and a checked launch reports
-/// a kernel whose results depend on it.
+/// Returns the value that a shuffle returns to a lane if the lane `source` takes no part in it. `own` is the value that
+/// the calling lane contributes. CUDA leaves the result unspecified. It differs between schedules, and a checked launch
+/// reports a kernel whose results depend on it.
 #[cold]
 #[track_caller]
 pub fn unspecified(mask: u32, own: u64, source: u32) -> u64 {

@@ -87,6 +87,15 @@ impl Access {
             Self::AtomicLoad(_, Scope::Block) | Self::AtomicStore(_, Scope::Block) | Self::Update(Scope::Block)
         )
     }
+
+    /// Returns true if the access is atomic also for other devices and the host.
+    #[inline(always)]
+    pub(crate) fn is_for_system(self) -> bool {
+        matches!(
+            self,
+            Self::AtomicLoad(_, Scope::System) | Self::AtomicStore(_, Scope::System) | Self::Update(Scope::System)
+        )
+    }
 }
 
 /// The ordering of an atomic load or store.
@@ -127,6 +136,8 @@ pub(crate) enum Next {
     Pause,
     /// End the block with a fault of the current thread.
     Fault(Box<FaultKind>),
+    /// End the block with a fault of the current thread, which an earlier access at the source line has caused.
+    FaultAt(Box<FaultKind>, Line),
 }
 
 /// A watcher of one launch. Unless stated otherwise, a notification is about the block's current thread.
@@ -179,6 +190,15 @@ pub(crate) trait Watcher {
     /// Notifies the watcher that the thread's arrival has ended a phase of the `mbarrier` at the shared address
     /// `_address`.
     fn end_phase(&self, _block: &BlockContext, _address: usize) {}
+
+    /// Notifies the watcher that the thread arrives at the named barrier `_id`.
+    fn named_arrival(&self, _block: &BlockContext, _id: usize) {}
+
+    /// Notifies the watcher that the thread's arrival has ended a phase of the named barrier `_id`.
+    fn end_named_phase(&self, _block: &BlockContext, _id: usize) {}
+
+    /// Notifies the watcher that the thread has waited for the end of a phase of the named barrier `_id`.
+    fn named_wait(&self, _block: &BlockContext, _id: usize) {}
 
     /// Notifies the watcher that the thread executes a fence of `scope`.
     fn fence(&self, block: &BlockContext, scope: Scope);

@@ -19,7 +19,7 @@ mod reference;
 mod types;
 
 pub use core::sync::atomic::Ordering;
-pub use fences::{fence, fence_block, fence_system};
+pub use fences::{fence, fence_acq_rel, fence_acq_rel_block, fence_acq_rel_system, fence_block, fence_system};
 pub use reference::AtomicRef;
 pub use types::*;
 

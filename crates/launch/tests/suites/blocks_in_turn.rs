@@ -1,7 +1,9 @@
 //! Tests that the default orders find faults that appear only if another block runs between two atomic accesses.
 
+use std::time::{Duration, Instant};
+
 use cuda_std::{GlobalMut, kernel, thread};
-use launch::{Call, Device, Error, LaunchConfig, checked_devices};
+use launch::{Call, Device, Error, FaultKind, LaunchConfig, checked_devices};
 
 /// The largest number of blocks of the kernels below, and the length of each buffer.
 const LEN: usize = 16;
@@ -75,6 +77,33 @@ fn locks_in_opposite_orders() {
         let right = vec![2; blocks as usize];
         assert!(failures(blocks, &right, |accounts, locks| transfer(false, accounts, locks)) > 0, "{blocks}");
         assert_eq!(failures(blocks, &right, |accounts, locks| transfer(true, accounts, locks)), 0, "{blocks}");
+    }
+}
+
+#[test]
+fn a_deadlock_names_who_waits_for_which_lock() {
+    let launch = |device: Device| {
+        let (mut accounts, mut locks) = (device.zeroed(LEN)?, device.zeroed(LEN)?);
+        device.launch(LaunchConfig::new(2, 1), transfer(false, accounts.view_mut(), locks.view_mut()))
+    };
+    let begun = Instant::now();
+    let found = checked_devices().map(launch).find_map(|result| match result {
+        Err(Error::Fault(fault)) => Some(fault),
+        _ => None,
+    });
+    let fault = found.unwrap();
+    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+    let text = fault.to_string();
+    let FaultKind::NoProgress { waits, .. } = fault.kind else { panic!("{text}") };
+    let found: Vec<_> = waits.iter().map(|wait| (wait.block.x, wait.element)).collect();
+    let [(0, Some(("locks", 1))), (1, Some(("locks", 0)))] = found[..] else { panic!("{text}") };
+    for (block, other) in [(0, 1), (1, 0)] {
+        let part = format!(
+            "for `locks[{other}]`, last changed by block ({other}, 0, 0), thread (0, 0, 0) at crates/launch/tests/suites/\
+             blocks_in_turn.rs:"
+        );
+        let waits = format!("; block ({block}, 0, 0), thread (0, 0, 0) waits at crates/launch");
+        assert!(text.contains(&part) && text.contains(&waits), "{text}");
     }
 }
 

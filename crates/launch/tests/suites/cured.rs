@@ -3,7 +3,8 @@
 use launch::{Device, Error, Fault, checked_devices};
 
 /// Asserts that every order reports the faulty kernel with a message that contains `words`, and that the cured kernel
-/// returns `right`. The second argument of `launch` selects the kernel: true for the faulty one. Returns the first fault.
+/// returns `right`. The second argument of `launch` selects the kernel: true for the faulty one. Returns the first
+/// fault.
 #[track_caller]
 pub fn assert_cured(
     words: &str,

@@ -5,8 +5,8 @@ use launch::{Device, Error, FaultKind, LaunchConfig};
 
 use crate::cured::{assert_cured, assert_sound};
 
-/// Stores to each element and loads it in the neighbouring thread after a barrier, by a read-only load if `is_faulty` is
-/// true.
+/// Stores to each element and loads it in the neighbouring thread after a barrier, by a read-only load if `is_faulty`
+/// is true.
 #[kernel]
 fn written_then_read(y: GlobalMut<u32>, is_faulty: bool) {
     let i = thread::thread_idx_x() as usize;

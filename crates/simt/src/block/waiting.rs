@@ -2,8 +2,9 @@
 
 use super::{Block, Pause};
 use crate::panic::unwind;
+use crate::region::Space;
 use crate::source::Line;
-use crate::watch::{Touch, Watcher};
+use crate::watch::{Touch, Watcher, is_watching};
 
 impl Block {
     /// Suspends the current thread and returns control to the scheduler until the thread is woken.
@@ -112,6 +113,13 @@ impl Block {
             self.furthest_polls.set(self.thread(), address);
             self.note_progress();
         }
+        self.poll_for(Space::Global, address, at);
+    }
+
+    /// Counts a poll of `address` in `space`, like [`Block::poll`].
+    #[inline]
+    pub(crate) fn poll_for(&self, space: Space, address: usize, at: Line) {
+        self.polled.set((space, address));
         self.poll(at);
     }
 
@@ -120,12 +128,12 @@ impl Block {
     #[inline]
     pub(crate) fn note_load(&self, address: usize, at: Line) {
         if self.plain_loads.is_poll(self.thread(), address, at) {
-            self.poll(at);
+            self.poll_for(Space::Global, address, at);
         }
     }
 
     #[cold]
-    fn wait_polling(&self, at: Line) {
+    pub(super) fn wait_polling(&self, at: Line) {
         if self.is_unwinding() {
             self.polls_left.set(self.polls_in_a_row.get());
             return;
@@ -133,6 +141,9 @@ impl Block {
         let thread = self.thread();
         self.run_queue.poll(thread);
         self.last_poll.set(Some((at, thread)));
+        if is_watching() {
+            self.last_polled.set(thread, Some(self.polled.get()));
+        }
         self.last_seen.set(thread, Some(at));
         self.suspend();
     }

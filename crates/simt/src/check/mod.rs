@@ -37,16 +37,20 @@ mod global;
 mod history;
 mod initial;
 mod messages;
+mod named;
 mod read_only;
 mod report;
 mod shadow;
 mod sites;
 mod stamp;
 mod sync;
+mod thread_clocks;
 mod vector_clock;
 mod writes;
 
 use std::cell::RefCell;
+
+use rustc_hash::FxHashMap;
 
 use self::arrivals::Arrivals;
 use self::block_shadow::BlockShadow;
@@ -56,6 +60,7 @@ use self::global::Global;
 use self::history::Past;
 use self::initial::Initial;
 use self::messages::Messages;
+use self::named::Named;
 use self::read_only::ReadOnly;
 use self::shadow::{Conflict, Finding, Histories, PLAIN, Toucher, uses};
 use self::sites::Sites;
@@ -76,6 +81,9 @@ use crate::source::Line;
 use crate::statics::Statics;
 use crate::synchronisations::SyncKind;
 use crate::watch::{Access, BarrierDivergence, MemoryOrder, Next, Touch, Watcher};
+
+/// The maximum number of blocks whose writes are kept after the block has ended.
+const MAX_ENDED: usize = 1024;
 
 /// Options of the checker, which makes a launch also report data races and reads of uninitialised memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,6 +132,7 @@ struct Resident {
     messages: Messages,
     writes: Writes,
     arrivals: Arrivals,
+    named: Named,
     dependencies: Dependencies,
 }
 
@@ -150,6 +159,8 @@ struct State {
     publications: Publications,
     global: Global,
     read_only: ReadOnly,
+    /// The writes of blocks that have ended, by the block's number.
+    ended_writes: FxHashMap<u32, Writes>,
     /// The access histories of the cells of global memory.
     histories: Histories,
     /// The atomic objects in global memory.
@@ -160,12 +171,19 @@ struct State {
     has_narrow: bool,
     /// True if an atomic write has published accesses because of another thread's fence before a barrier.
     uses_other_fence: bool,
+    /// True if the launch has made an atomic access of system scope, and may communicate with other devices or the host.
+    has_system: bool,
 }
 
 impl Checker {
     /// Returns true if the order of the launch may depend on fences that barriers have passed on.
     pub(crate) fn uses_other_fence(&self) -> bool {
         self.state.borrow().uses_other_fence
+    }
+
+    /// Returns true if the launch may communicate with other devices or the host, so that it cannot be repeated.
+    pub(crate) fn is_unrepeatable(&self) -> bool {
+        self.state.borrow().has_system
     }
 
     /// Makes a checker for the launch of `grid`. `memory` is the map of the simulator's global memory.
@@ -176,12 +194,14 @@ impl Checker {
             publications: Publications::default(),
             global: Global::new(grid.regions, memory),
             read_only: ReadOnly::default(),
+            ended_writes: FxHashMap::default(),
             histories: Histories::default(),
             objects: Objects::default(),
             initial: Initial::default(),
             sites: Sites::new(),
             has_narrow: false,
             uses_other_fence: false,
+            has_system: false,
         };
         Self {
             checks,
@@ -213,6 +233,7 @@ impl Watcher for Checker {
         resident.messages.begin(self.extent.threads);
         resident.writes.begin();
         resident.arrivals.begin();
+        resident.named.begin();
         resident.dependencies = Dependencies::default();
         state.publications.begin(number(block));
     }
@@ -220,6 +241,10 @@ impl Watcher for Checker {
     fn end_block(&self, block: &BlockContext) {
         let state = &mut *self.state.borrow_mut();
         state.publications.end(number(block));
+        let writes = &mut state.residents[block.tag.get() as usize].writes;
+        if writes.is_used() && state.ended_writes.len() < MAX_ENDED {
+            state.ended_writes.insert(number(block), std::mem::take(writes));
+        }
         state.vacant.push(block.tag.get());
     }
 
@@ -241,8 +266,11 @@ impl Watcher for Checker {
     }
 
     fn dependencies(&self, block: &BlockContext) -> Next {
-        let is_first = self.state.borrow_mut().resident(block).dependencies.wait(block.thread());
-        if is_first { Next::Continue } else { Next::Fault(Box::new(FaultKind::BeforeDependencies)) }
+        let state = &mut *self.state.borrow_mut();
+        match state.resident(block).dependencies.wait(block.thread()) {
+            Some(site) => Next::FaultAt(Box::new(FaultKind::BeforeDependencies), state.sites.get(site).at),
+            None => Next::Continue,
+        }
     }
 
     fn allowed_divergence(&self) -> BarrierDivergence {
@@ -283,6 +311,22 @@ impl Watcher for Checker {
         resident.arrivals.end_phase(address);
     }
 
+    fn named_arrival(&self, block: &BlockContext, id: usize) {
+        let state = &mut *self.state.borrow_mut();
+        let Resident { named, clocks, .. } = state.resident(block);
+        named.arrive(clocks, block.thread().linear(), id);
+    }
+
+    fn end_named_phase(&self, block: &BlockContext, id: usize) {
+        self.state.borrow_mut().resident(block).named.end_phase(id);
+    }
+
+    fn named_wait(&self, block: &BlockContext, id: usize) {
+        let state = &mut *self.state.borrow_mut();
+        let Resident { named, clocks, .. } = state.resident(block);
+        named.wait(clocks, block.thread().linear(), id);
+    }
+
     fn fence(&self, block: &BlockContext, scope: Scope) {
         let state = &mut *self.state.borrow_mut();
         let (resident, thread) = (state.resident(block), block.thread().linear());
@@ -302,17 +346,18 @@ impl State {
         let site = self.sites.number(touch.at, touch.access, bytes);
         let is_unused = block.unused.is_noted(block.thread());
         let thread = block.thread().linear();
-        let Resident { clocks, shared, histories, objects, initial, messages, writes, arrivals, dependencies } =
+        let Resident { clocks, shared, histories, objects, initial, messages, writes, arrivals, dependencies, .. } =
             &mut self.residents[block.tag.get() as usize];
         let stamp = Stamp::new(clocks.block, thread, clocks.epoch(thread), site, PLAIN);
         let past = Past { clocks, publications: &self.publications, block: clocks.block, thread };
         let (objects, initial, found, overwrites_atomic, is_first) = match touch.space {
             Space::Global => {
-                if !dependencies.allow(block.thread()) {
+                if !dependencies.allow(block.thread(), site) {
                     return Err(Finding::BeforeDependencies);
                 }
                 let histories = &mut self.histories;
                 self.has_narrow |= touch.access.is_for_block();
+                self.has_system |= touch.access.is_for_system();
                 let mut toucher = Toucher::new((past, stamp), histories, &self.sites, is_unused);
                 toucher.has_narrow = self.has_narrow;
                 self.read_only.check(touch)?;

@@ -94,8 +94,10 @@ impl Checker {
         if let Some(remedy) = beside_atomic(&state.sites, here, other) {
             return remedy;
         }
-        let writer = state.residents.iter().find(|resident| resident.clocks.block == with.block);
-        let is_early = |from: &Stamp| writer.is_some_and(|writer| writer.writes.is_before(from, with));
+        let running = state.residents.iter().find(|resident| resident.clocks.block == with.block);
+        let writes = running.map(|resident| &resident.writes).filter(|writes| writes.is_used());
+        let writes = writes.or_else(|| state.ended_writes.get(&with.block));
+        let is_early = |from: &Stamp| writes.is_some_and(|writes| writes.is_before(from, with));
         if messages.last(thread).is_some_and(|from| is_early(&from)) {
             return Remedy::FlagAfterAccess;
         }
@@ -130,6 +132,14 @@ impl Checker {
                 Remedy::AtomicUpdate
             };
         }
+        let is_update_of_own = match accesses {
+            [Access::Store, Access::Load] => state.sites.updates(here),
+            [Access::Load, Access::Store] => state.sites.updates(other),
+            _ => false,
+        };
+        if is_update_of_own && touch.space == Space::Global && self.grid.count() > 1 {
+            return Remedy::AnotherArray;
+        }
         let between_blocks = if self.is_cooperative { Remedy::GridBarrier } else { Remedy::BetweenBlocks };
         self.between(block, with, between_blocks)
     }
@@ -158,8 +168,8 @@ impl Checker {
         (access == Access::Discard).then(|| CopyUnderWay { thread, location: at.into(), overwrites })
     }
 
-    /// Returns two overlapping parts of dynamic shared memory that contain `address`. If `touch` and the access at `other`
-    /// have the same source site, neither part may contain the other.
+    /// Returns two overlapping parts of dynamic shared memory that contain `address`. If `touch` and the access at
+    /// `other` have the same source site, neither part may contain the other.
     fn overlap(&self, block: &BlockContext, touch: &Touch, address: usize, other: Site) -> Option<[SharedPart; 2]> {
         if touch.space == Space::Shared {
             block.arena.overlap(address, !is_same_line(touch.at, other.at))

@@ -49,6 +49,12 @@ impl Sites {
         }
     }
 
+    /// Returns true if a thread has stored at the site `store` to an address from which it had loaded before.
+    pub(super) fn updates(&self, store: Site) -> bool {
+        let number = self.numbers.get(&key(store.at, store.access, store.bytes));
+        number.and_then(|&number| self.loads.get(number as usize)).is_some_and(|noted| noted.get() != 0)
+    }
+
     /// Returns true if a thread has stored at the site `store` to an address from which it had loaded at the site
     /// `load`.
     pub(super) fn is_update(&self, store: Site, load: Site) -> bool {

@@ -12,7 +12,8 @@
 
 use rustc_hash::FxHashMap;
 
-use super::clock::{Clocks, LastRead};
+use super::clock::Clocks;
+use super::thread_clocks::LastRead;
 use super::vector_clock::VectorClock;
 use crate::memory::Scope;
 use crate::watch::{Access, MemoryOrder};

@@ -38,6 +38,11 @@ impl Writes {
         }
     }
 
+    /// Returns true if the block has made an atomic write.
+    pub(super) fn is_used(&self) -> bool {
+        self.is_used
+    }
+
     /// Records the write `stamp`. Plain writes are recorded only after the block's first atomic write.
     #[inline(always)]
     pub(super) fn note(&mut self, stamp: &Stamp, is_atomic: bool) {

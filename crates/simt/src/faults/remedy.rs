@@ -65,6 +65,9 @@ pub enum Remedy {
     AtomicLoad,
     /// An atomic store instead of a plain one, for an element that the storing thread and others access atomically.
     AtomicStore,
+    /// Another array, or another launch, for the stores of threads that update their own elements and load those of
+    /// others.
+    AnotherArray,
     /// A move of the atomic write behind the access that it announces, and a release and an acquire of that access.
     FlagAfterAccess,
     /// A block barrier after the loads, at the end of a loop whose next iteration stores to the same elements.
@@ -188,6 +191,11 @@ impl fmt::Display for Remedy {
                 "other threads access this element atomically, so store to it atomically, too: use `store_release`, or \
                 `store_relaxed` if the store publishes no other accesses"
             }
+            Self::AnotherArray => {
+                "each thread updates its own elements and loads those of others: store to another array, or make the \
+                stores in a later launch; or, if the result is right whichever value a load returns, make both accesses \
+                relaxed (`load_relaxed`, `store_relaxed`)"
+            }
             Self::FlagAfterAccess => {
                 "this thread has read an atomic write that precedes the other access: move that write behind the \
                 access and make it a releasing store, and make the read of this thread an acquiring load"
@@ -223,8 +231,8 @@ impl fmt::Display for Remedy {
             Self::AtomicUpdate => {
                 "if several threads update this element, make the load and the store one atomic update (such as \
                 `atomic_add`); if only one does, put a barrier between its store and the loads of other threads; if \
-                each thread updates its own elements and loads those of others, store to another array, or update them \
-                in another launch"
+                each thread updates its own elements and loads those of others, store to another array, or make the \
+                stores in a later launch"
             }
             Self::InitialiseBefore => {
                 "move that first write to the host or to an earlier launch, or order all reads after it"
@@ -236,8 +244,9 @@ impl fmt::Display for Remedy {
             }
             Self::BetweenBlocks => {
                 "order the accesses by a releasing store and an acquiring load, or by fences around atomics (with \
-                 a barrier if one thread does so for others), or make one of them in a later launch; or, if the result \
-                 is right in either order, make both atomic"
+                 a barrier if one thread does so for others), or make one of them in a later launch, or, if all threads \
+                 get there, put grid::sync between them in a cooperative launch; or, if the result is right in either \
+                 order, make both atomic"
             }
         })
     }

@@ -9,6 +9,7 @@
 //! the worker notifies the watcher. The blocks then continue in the order of the schedule.
 
 use super::{Outcome, Resident, VAIN_POLLS, VAIN_ROUNDS, VAIN_ROUNDS_WITH_HOLDS, Worker};
+use crate::block::Block;
 use crate::block::context::BlockContext;
 use crate::order::Chooser;
 use crate::schedule::Schedule;
@@ -91,13 +92,19 @@ impl Worker<'_> {
                 rounds = 0;
             } else if rounds >= VAIN_ROUNDS && blocks.active.iter().map(|one| one.vain_polls).sum::<u64>() >= VAIN_POLLS
             {
-                let first = blocks.active.iter().min_by_key(|one| one.block.position());
-                if let Some(Resident { block, .. }) = first {
-                    self.grid.record(block.position(), block.starvation());
-                }
+                self.record_starvation(&blocks.active);
                 return false;
             }
         }
         true
+    }
+
+    /// Records the fault of `blocks`, none of which can continue.
+    pub(crate) fn record_starvation(&self, blocks: &[Resident]) {
+        let mut all: Vec<&Block> = blocks.iter().map(|resident| &*resident.block).collect();
+        all.sort_by_key(|block| block.position());
+        if let Some(first) = all.first() {
+            self.grid.record(first.position(), first.starvation(all.iter().copied()));
+        }
     }
 }

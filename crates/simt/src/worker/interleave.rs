@@ -21,7 +21,8 @@ struct Turns {
 }
 
 impl Worker<'_> {
-    /// Runs blocks in turns, in the order that the schedule chooses, until the grid has no blocks left or one has faulted.
+    /// Runs blocks in turns, in the order that the schedule chooses, until the grid has no blocks left or one has
+    /// faulted.
     pub(crate) fn run_interleaved(&mut self) {
         let mut chooser = Chooser::new(self.grid.schedule, u64::MAX);
         let mut turns = Turns::default();

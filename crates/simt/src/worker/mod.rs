@@ -234,10 +234,7 @@ impl Worker<'_> {
 
     pub(crate) fn give_up(&mut self, stalled: &mut Vec<Resident>) {
         if self.grid.has_no_progress() {
-            let first = stalled.iter().min_by_key(|resident| resident.block.position());
-            if let Some(Resident { block, .. }) = first {
-                self.grid.record(block.position(), block.starvation());
-            }
+            self.record_starvation(stalled);
         }
         for mut resident in stalled.drain(..) {
             self.abandon(&mut resident);
