@@ -78,13 +78,12 @@ const SIMULATOR: &[Pass] = &[
     pass!("host-paths", |_, body| call_path::tell(body)),
     // Accesses through pointers and slices are reported.
     pass!("host-accesses", |signature, body| accesses::observe(signature, body)),
-    // Shared arrays get their names, and conditions report their values.
-    pass!("host-branches", |_, body| {
+    // Shared arrays get their names, conditions report their values, and loops count their iterations.
+    pass!("host-branches", |signature, body| {
         body::annotate(body);
+        loops::count(signature, body);
         assembly::refuse_ptx(body)
     }),
-    // Loops count their iterations.
-    pass!("host-loops", |signature, body| loops::count(signature, body)),
 ];
 
 /// Applies `passes` to `body`. `first` is the number of the first pass in the file names of the results.

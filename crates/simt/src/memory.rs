@@ -6,7 +6,7 @@
 //! would fault.
 
 use std::panic::Location;
-use std::sync::atomic::{self, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{self, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 use bytemuck::Pod;
 
@@ -173,7 +173,7 @@ pub unsafe fn update<T: Pod>(ptr: *mut T, f: impl Fn(T) -> T) -> T {
     unsafe { update_scoped(ptr, Scope::Device, f) }
 }
 
-/// Replaces the value of 4 or 8 bytes at `ptr` with the result of `f`, atomically for the threads of `scope`. Returns
+/// Replaces the value of 2, 4 or 8 bytes at `ptr` with the result of `f`, atomically for the threads of `scope`. Returns
 /// the old value. The call waits for the block's turn, and may call `f` more than once.
 ///
 /// # Safety
@@ -181,7 +181,7 @@ pub unsafe fn update<T: Pod>(ptr: *mut T, f: impl Fn(T) -> T) -> T {
 #[inline]
 #[track_caller]
 pub unsafe fn update_scoped<T: Pod>(ptr: *mut T, scope: Scope, f: impl Fn(T) -> T) -> T {
-    const { assert!(matches!(size_of::<T>(), 4 | 8), "an atomic update must have 4 or 8 bytes") };
+    const { assert!(matches!(size_of::<T>(), 2 | 4 | 8), "an atomic update must have 2, 4 or 8 bytes") };
     let at = Location::caller();
     check::<T>(ptr, at);
     let block = current();
@@ -201,7 +201,11 @@ pub unsafe fn update_scoped<T: Pod>(ptr: *mut T, scope: Scope, f: impl Fn(T) -> 
             }))
         }};
     }
-    let old = if size_of::<T>() == 4 { update!(AtomicU32) } else { update!(AtomicU64) };
+    let old = match size_of::<T>() {
+        2 => update!(AtomicU16),
+        4 => update!(AtomicU32),
+        _ => update!(AtomicU64),
+    };
     match block {
         // A thread that waits for a lock makes updates that change nothing.
         Some(block) if !is_changed => block.poll_for(Space::Global, ptr.addr(), at),

@@ -21,6 +21,9 @@ const EVERYWHERE: &[&str] = &[
     "atom.relaxed.gpu.global.and.b32",
     "atom.relaxed.gpu.global.xor.b64",
     "atom.relaxed.gpu.global.add.noftz.f16x2",
+    "atom.relaxed.gpu.global.add.noftz.f16 ",
+    "atom.relaxed.gpu.shared.add.noftz.f16 ",
+    "atom.relaxed.gpu.global.cas.b16",
     "atom.relaxed.cta.global.min.u32",
     "atom.relaxed.cta.shared.add.u32",
     "atom.relaxed.sys.global.or.b32",
@@ -37,6 +40,8 @@ const EVERYWHERE: &[&str] = &[
     "bar.red.and.pred",
     "bar.red.or.pred",
     "bar.red.popc.u32",
+    "barrier.sync ",
+    "barrier.arrive ",
     "nanosleep.u32",
     "%envreg1;",
     // Bits and halves.
@@ -60,6 +65,7 @@ const EVERYWHERE: &[&str] = &[
 /// The instructions that exist from sm_80 on. For older GPUs the PTX has several other instructions in place of each.
 const NEW: &[&str] = &[
     "atom.relaxed.gpu.global.add.noftz.bf16x2",
+    "atom.relaxed.gpu.global.add.noftz.bf16 ",
     "redux.sync.add.s32",
     "redux.sync.max.u32",
     "redux.sync.min.s32",

@@ -213,3 +213,32 @@ fn a_misused_named_barrier_is_a_fault() -> Result<(), Error> {
     }
     Ok(())
 }
+
+/// Waits in both warps for a barrier at which the other warp never arrives.
+#[kernel]
+fn each_waits_for_the_other(out: GlobalMut<u32>) {
+    let words = shared_array![u64; 2];
+    let thread = thread::index_in_block();
+    if thread == 0 {
+        Barrier::at(words, 0).init(1);
+        Barrier::at(words, 1).init(1);
+    }
+    thread::sync_threads();
+    let own = thread as usize / 32;
+    Barrier::at(words, own).wait_parity(false);
+    if thread % 32 == 0 {
+        let _ = Barrier::at(words, 1 - own).arrive();
+    }
+    out.store(thread as usize, 1);
+}
+
+#[test]
+fn threads_that_wait_for_a_missed_phase_are_named() -> Result<(), Error> {
+    for device in checked_devices() {
+        let mut out = device.zeroed::<u32>(64)?;
+        let found = fault(device.launch(LaunchConfig::new(1, 64), each_waits_for_the_other(out.view_mut())));
+        let text = found.to_string();
+        assert!(text.contains("for `words[0]`, ") && text.contains("for `words[1]`, "), "{text}");
+    }
+    Ok(())
+}

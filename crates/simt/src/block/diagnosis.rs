@@ -11,7 +11,7 @@ use crate::region::{self, ArrayPosition, Space};
 use crate::source::Line;
 use crate::watch::is_watching;
 
-/// The maximum number of blocks whose waiting threads a fault names.
+/// The maximum number of waiting threads that a fault names.
 const MAX_WAITS: usize = 8;
 
 impl Block {
@@ -50,14 +50,34 @@ impl Block {
         };
         let is_waiting = |&thread: &Thread| self.is_at_barrier(thread) || self.rendezvous.group_of(thread).is_some();
         let held_up = self.context.extent.iter().find(is_waiting).map(|thread| Box::new(self.whereabouts(thread)));
-        let waits = blocks.filter_map(Self::wait).take(MAX_WAITS).collect();
+        let waits = blocks.flat_map(Self::waits).take(MAX_WAITS).collect();
         self.fault_of(thread, at, FaultKind::NoProgress { polling, waiting, held_up, waits })
     }
 
-    /// Returns the thread of this block that has polled last, and the memory that it polls.
-    fn wait(&self) -> Option<Wait> {
-        let (at, thread) = self.last_poll.get()?;
+    /// Returns the threads of this block that poll, one for each source line and element. The first one has polled last.
+    fn waits(&self) -> Vec<Wait> {
+        let mut waits: Vec<Wait> = Vec::new();
+        let last = self.last_poll.get().map(|(_, thread)| thread);
+        let is_active = |thread: &Thread| {
+            let warp = self.run_queue.warp_of(*thread);
+            (warp.exited() | warp.at_barrier.get() | warp.at_operation.get()) & thread.bit() == 0
+        };
+        for thread in last.into_iter().chain(self.context.extent.iter()).filter(is_active) {
+            let is_like =
+                |wait: &Wait, other: &Wait| (&wait.location, wait.element) == (&other.location, other.element);
+            if let Some(wait) = self.wait(thread)
+                && !waits.iter().any(|other| is_like(&wait, other))
+            {
+                waits.push(wait);
+            }
+        }
+        waits
+    }
+
+    /// Returns the memory that `thread` polls, or `None` if it polls none.
+    fn wait(&self, thread: Thread) -> Option<Wait> {
         let (space, address) = self.last_polled.get(thread)?;
+        let at = self.last_seen.get(thread)?;
         let position = match space {
             Space::Global => region::locate(self.grid().regions, address),
             Space::Shared => self.context.arena.locate(address, 8),

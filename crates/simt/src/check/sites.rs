@@ -49,10 +49,12 @@ impl Sites {
         }
     }
 
-    /// Returns true if a thread has stored at the site `store` to an address from which it had loaded before.
+    /// Returns true if a thread has stored at the site `store` to an address from which it had loaded before by a plain
+    /// load.
     pub(super) fn updates(&self, store: Site) -> bool {
         let number = self.numbers.get(&key(store.at, store.access, store.bytes));
-        number.and_then(|&number| self.loads.get(number as usize)).is_some_and(|noted| noted.get() != 0)
+        let noted = number.and_then(|&number| self.loads.get(number as usize)).map_or(0, Cell::get);
+        noted != 0 && self.get(noted - 1).access == Access::Load
     }
 
     /// Returns true if a thread has stored at the site `store` to an address from which it had loaded at the site
