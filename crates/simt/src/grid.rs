@@ -56,7 +56,7 @@ pub(crate) struct Grid<'a> {
     pub(crate) unspecified: Unspecified,
     /// In a watched launch, the last atomic access that has changed the value at each address. The first part of a key
     /// distinguishes global memory (0) and the shared memory of the blocks.
-    pub(crate) changes: Mutex<FxHashMap<(u64, usize), (Dim3, Thread, Line)>>,
+    pub(crate) changes: Mutex<FxHashMap<(u64, usize), Changer>>,
     /// Set to true if the order of the launch may depend on fences that barriers have passed on.
     pub(crate) uses_other_fence: AtomicBool,
     /// Set to true if the launch may communicate with other devices or the host, so that it cannot be repeated.
@@ -77,6 +77,9 @@ pub(crate) struct Grid<'a> {
     fault_position: AtomicU64,
     fault: Mutex<Option<(u64, Fault)>>,
 }
+
+/// The index of a block, a thread of the block, and the source line of the thread's atomic access.
+pub(crate) type Changer = (Dim3, Thread, Line);
 
 /// The state of a worker. Each `WorkerSlot` has its own cache lines, because every worker writes its state once per
 /// block.

@@ -68,7 +68,7 @@ impl Unspecified {
             OwnValues::At(at) => is_same_line(at, sighting.at),
             OwnValues::Always => true,
         };
-        if is_own { own } else { own ^ (CHANGED | 1 + scramble(self.key ^ scramble(thread)) % 15) }
+        if is_own { own } else { own ^ CHANGED ^ (1 + scramble(self.key ^ scramble(thread)) % 15) }
     }
 
     pub(crate) fn into_sightings(self) -> Vec<Sighting> {

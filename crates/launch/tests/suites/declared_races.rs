@@ -9,7 +9,7 @@ use crate::cured::{assert_cured, assert_sound};
 #[kernel]
 fn any_multiple(found: GlobalMut<u32>, is_faulty: bool) {
     let i = thread::index_1d() as u32;
-    if i % 3 == 0 {
+    if i.is_multiple_of(3) {
         if is_faulty {
             found.store(0, 1);
         } else if found.racy_load(0) == 0 {

@@ -27,7 +27,7 @@ fn steps_of(mut x: u32) -> u32 {
         if x == 1 {
             break steps;
         }
-        x = if x % 2 == 0 { x / 2 } else { x.wrapping_mul(3).wrapping_add(1) };
+        x = if x.is_multiple_of(2) { x / 2 } else { x.wrapping_mul(3).wrapping_add(1) };
         steps += 1;
     }
 }
