@@ -55,6 +55,12 @@ impl Barrier {
         Self { address: words.checked_address(index) }
     }
 
+    /// Returns the barrier's address in shared memory.
+    #[inline(always)]
+    pub(crate) const fn address(self) -> u32 {
+        self.address
+    }
+
     /// Initialises the barrier. Each phase ends when `count` threads (1 to [`MAX_COUNT`]) have arrived. One thread
     /// calls this method; a block barrier must separate the call from the first use.
     #[doc(alias = "__mbarrier_init")]

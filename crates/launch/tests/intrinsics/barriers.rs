@@ -4,7 +4,7 @@ use cuda_std::barrier::{Barrier, arrive_named, sync_named};
 use cuda_std::{GlobalMut, Kernel, kernel, shared_array, thread};
 use launch::{Device, Error, FaultKind, LaunchConfig};
 
-use super::kernels::barriers::{meet, named_barriers, produce_and_consume, rounds};
+use super::kernels::barriers::{copies_that_arrive, meet, named_barriers, produce_and_consume, rounds};
 use super::{checked_devices, devices, fault};
 
 #[test]
@@ -239,6 +239,17 @@ fn threads_that_wait_for_a_missed_phase_are_named() -> Result<(), Error> {
         let found = fault(device.launch(LaunchConfig::new(1, 64), each_waits_for_the_other(out.view_mut())));
         let text = found.to_string();
         assert!(text.contains("for `words[0]`, ") && text.contains("for `words[1]`, "), "{text}");
+    }
+    Ok(())
+}
+
+#[test]
+fn copies_arrive_at_a_barrier() -> Result<(), Error> {
+    let numbers: Vec<u32> = (500..628).collect();
+    for device in devices() {
+        let (x, mut y) = (device.upload(&numbers)?, device.zeroed::<u32>(128)?);
+        device.launch(LaunchConfig::new(1, 64), copies_that_arrive(x.view(), y.view_mut()))?;
+        assert_eq!(y.download()?, numbers.chunks(4).rev().flatten().copied().collect::<Vec<_>>());
     }
     Ok(())
 }

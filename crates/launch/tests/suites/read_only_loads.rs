@@ -1,7 +1,7 @@
 //! Tests that read-only loads of memory that the launch writes are reported.
 
 use cuda_std::{Global, GlobalMut, kernel, thread};
-use launch::{Device, Error, FaultKind, LaunchConfig};
+use launch::{Device, Error, FaultKind, LaunchConfig, Remedy};
 
 use crate::cured::{assert_cured, assert_sound};
 
@@ -61,6 +61,7 @@ fn a_read_only_load_of_what_the_launch_writes() {
     let fault = assert_cured("in global memory, which the launch writes", &[6, 5, 8, 7], pick);
     assert!(fault.to_string().contains(words) && fault.to_string().contains("load the element by `load`"), "{fault}");
     assert!(matches!(fault.kind, FaultKind::WrittenReadOnly(_)));
+    assert_eq!(fault.remedy(), Some(Remedy::OrdinaryLoad));
 }
 
 #[test]

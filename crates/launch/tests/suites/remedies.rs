@@ -160,9 +160,9 @@ fn shortened(parents: GlobalMut<u32>, is_faulty: bool) {
 
 #[test]
 fn an_update_in_place_of_what_others_load() {
-    let words = "store to another array";
+    let words = Remedy::AnotherArray.to_string();
     let right: Vec<u32> = (0..64_u32).map(|i| i.saturating_sub(2)).collect();
-    assert_cured(words, &right, |device, is_faulty| {
+    assert_cured(&words, &right, |device, is_faulty| {
         let parents: Vec<u32> = (0..64_u32).map(|i| i.saturating_sub(1)).chain([0; 64]).collect();
         let mut y = device.upload(&parents)?;
         device.launch(LaunchConfig::new(2, 32), shortened(y.view_mut(), is_faulty))?;

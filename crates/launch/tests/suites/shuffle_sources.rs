@@ -2,7 +2,7 @@
 //! whose value is not used is not.
 
 use cuda_std::{GlobalMut, kernel, thread, warp};
-use launch::{Device, Error, FaultKind, LaunchConfig};
+use launch::{Device, Error, FaultKind, LaunchConfig, Remedy};
 
 use crate::cured::{assert_cured, assert_sound, line_of};
 
@@ -92,4 +92,5 @@ fn a_source_lane_that_has_exited() {
         if is_faulty { launch(device, 32, |y| exited(y, true)) } else { launch(device, 32, |y| exited(y, false)) }
     });
     assert!(matches!(fault.kind, FaultKind::UnspecifiedShuffle { source: 9, .. }));
+    assert_eq!(fault.remedy(), Some(Remedy::MaskWithSource));
 }
