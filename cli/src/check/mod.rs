@@ -44,8 +44,9 @@ pub struct CheckOptions {
     #[arg(long = "schedule", value_name = "NAME:SEED")]
     schedules: Vec<Schedule>,
 
-    /// Assume that shuffles and votes order no memory accesses, since CUDA's documentation does not promise it; and
-    /// warn of warps that reach a barrier by different calls
+    /// Assume that shuffles and votes order no memory accesses, and that a fence before a barrier releases no accesses
+    /// of other threads for other blocks, since CUDA's documentation does not promise it; and warn of warps that reach
+    /// a barrier by different calls
     #[arg(long)]
     strict: bool,
 

@@ -185,11 +185,11 @@ impl AsyncCopies {
     }
 
     /// Arrives at `barrier` as soon as all copies that this thread has begun are complete, without waiting for them
-    /// (`cp.async.mbarrier.arrive.noinc`). Threads that wait for the phase of the barrier then see the copied bytes, and
-    /// need neither [`wait`](Self::wait) nor a block barrier. The barrier's count includes this arrival.
+    /// (`cp.async.mbarrier.arrive.noinc`). Threads that wait for the phase of the barrier then see the copied bytes,
+    /// and need neither [`wait`](Self::wait) nor a block barrier. The barrier's count includes this arrival.
     ///
-    /// The simulator completes the copies at this call. It does not report an access of this thread between the call and
-    /// its wait for the phase.
+    /// The simulator completes the copies at this call. It does not report an access of this thread between the call
+    /// and its wait for the phase.
     #[doc(alias = "__mbarrier_cp_async_arrive_noinc")]
     #[inline(always)]
     #[track_caller]

@@ -123,8 +123,8 @@ impl Barrier {
 /// [arrived](arrive_named). The accesses of those threads before the barrier then happen before this thread's later
 /// accesses (`barrier.sync`).
 ///
-/// `threads` is a multiple of 32, because a GPU counts warps: all lanes of a warp must call the function. All threads of
-/// a phase give the same number. Barrier 0 is [`sync_threads`](crate::thread::sync_threads). The simulator reports a
+/// `threads` is a multiple of 32, because a GPU counts warps: all lanes of a warp must call the function. All threads
+/// of a phase give the same number. Barrier 0 is [`sync_threads`](crate::thread::sync_threads). The simulator reports a
 /// number out of range, and a lack of progress if too few threads arrive.
 #[doc(alias = "__barrier_sync_count")]
 #[inline(always)]

@@ -173,8 +173,8 @@ pub unsafe fn update<T: Pod>(ptr: *mut T, f: impl Fn(T) -> T) -> T {
     unsafe { update_scoped(ptr, Scope::Device, f) }
 }
 
-/// Replaces the value of 2, 4 or 8 bytes at `ptr` with the result of `f`, atomically for the threads of `scope`. Returns
-/// the old value. The call waits for the block's turn, and may call `f` more than once.
+/// Replaces the value of 2, 4 or 8 bytes at `ptr` with the result of `f`, atomically for the threads of `scope`.
+/// Returns the old value. The call waits for the block's turn, and may call `f` more than once.
 ///
 /// # Safety
 /// The caller must meet the conditions of [`store`].

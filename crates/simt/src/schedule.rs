@@ -118,7 +118,8 @@ impl fmt::Display for Schedule {
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "there is no schedule '{0}': use natural, last-first, or random, one-ahead, one-behind, every-access, \
-    interleaved or blocks-in-turn with a seed, such as random:1, or held:SEED:BLOCK.THREAD.ACCESS,\u{2026} as `--thorough` prints it"
+    interleaved or blocks-in-turn with a seed, such as random:1, or \
+    held:SEED:BLOCK.THREAD.ACCESS,\u{2026} as `--thorough` prints it"
 )]
 pub struct ScheduleTextError(String);
 

@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
-use rayon::{ThreadPool, ThreadPoolBuilder};
+use rayon::ThreadPool;
 
 use crate::allocation::{Allocation, OutOfMemory};
 use crate::block::{Block, Entry};
@@ -312,6 +312,7 @@ impl Simulator {
             && checks.barriers_pass_fences
             && grid.uses_other_fence.load(Ordering::Relaxed)
             && !grid.has_fault()
+            && running::may_repeat(kernel)
         {
             let formal = Checks { barriers_pass_fences: false, ..checks };
             let again = make_grid(&Output::Nothing, None, OwnValues::Never);
@@ -367,17 +368,6 @@ impl Simulator {
         if let Some(reporter) = self.reporter {
             reporter(reported);
         }
-    }
-
-    /// Returns the worker pool: all workers except the launching thread. Returns `None` if there are no such workers.
-    fn pool(&self) -> Option<&ThreadPool> {
-        let build = || {
-            let others = self.workers - 1;
-            let name = |worker| format!("simt worker {}", worker + 1);
-            // If the threads cannot be started, the launching thread does all the work.
-            ThreadPoolBuilder::new().num_threads(others).thread_name(name).build().ok()
-        };
-        if self.workers > 1 { self.pool.get_or_init(build).as_ref() } else { None }
     }
 }
 

@@ -99,8 +99,8 @@ fn a_deadlock_names_who_waits_for_which_lock() {
     let [(0, Some(("locks", 1))), (1, Some(("locks", 0)))] = found[..] else { panic!("{text}") };
     for (block, other) in [(0, 1), (1, 0)] {
         let part = format!(
-            "for `locks[{other}]`, last changed by block ({other}, 0, 0), thread (0, 0, 0) at crates/launch/tests/suites/\
-             blocks_in_turn.rs:"
+            "for `locks[{other}]`, last changed by block ({other}, 0, 0), thread (0, 0, 0) at \
+             crates/launch/tests/suites/blocks_in_turn.rs:"
         );
         let waits = format!("; block ({block}, 0, 0), thread (0, 0, 0) waits at crates/launch");
         assert!(text.contains(&part) && text.contains(&waits), "{text}");

@@ -54,7 +54,8 @@ impl Block {
         self.fault_of(thread, at, FaultKind::NoProgress { polling, waiting, held_up, waits })
     }
 
-    /// Returns the threads of this block that poll, one for each source line and element. The first one has polled last.
+    /// Returns the threads of this block that poll, one for each source line and element. The first one has polled
+    /// last.
     fn waits(&self) -> Vec<Wait> {
         let mut waits: Vec<Wait> = Vec::new();
         let last = self.last_poll.get().map(|(_, thread)| thread);

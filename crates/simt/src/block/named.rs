@@ -35,8 +35,8 @@ impl NamedBarriers {
 }
 
 impl Block {
-    /// Makes the current thread arrive at the barrier `id`, of which `threads` threads are part. If `waits` is true, the
-    /// thread waits for the others.
+    /// Makes the current thread arrive at the barrier `id`, of which `threads` threads are part. If `waits` is true,
+    /// the thread waits for the others.
     pub(crate) fn meet_named(&self, id: u32, threads: u32, waits: bool, at: Line) {
         if self.is_unwinding() {
             return;
@@ -60,7 +60,7 @@ impl Block {
             Some((expected, other)) if expected != threads => {
                 let other = SourceLocation::from(other);
                 self.misuse(
-                    format!("threads give different numbers of threads of barrier {id}: {threads} here, {expected} at {other}"),
+                    format!("threads give different numbers for barrier {id}: {threads} here, {expected} at {other}"),
                     at,
                 );
             }

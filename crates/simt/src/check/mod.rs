@@ -38,6 +38,7 @@ mod history;
 mod initial;
 mod messages;
 mod named;
+mod options;
 mod read_only;
 mod report;
 mod shadow;
@@ -61,6 +62,7 @@ use self::history::Past;
 use self::initial::Initial;
 use self::messages::Messages;
 use self::named::Named;
+pub use self::options::Checks;
 use self::read_only::ReadOnly;
 use self::shadow::{Conflict, Finding, Histories, PLAIN, Toucher, uses};
 use self::sites::Sites;
@@ -84,40 +86,6 @@ use crate::watch::{Access, BarrierDivergence, MemoryOrder, Next, Touch, Watcher}
 
 /// The maximum number of blocks whose writes are kept after the block has ended.
 const MAX_ENDED: usize = 1024;
-
-/// Options of the checker, which makes a launch also report data races and reads of uninitialised memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Checks {
-    /// `true` if a shuffle or a vote orders the memory accesses of its lanes, as a warp synchronisation does. GPUs give
-    /// this order and programs rely on it, but CUDA's documentation does not guarantee it.
-    pub shuffles_order_memory: bool,
-    /// `true` if the warps of a block may reach one line of a block barrier by different calls or in different loop
-    /// iterations.
-    ///
-    /// GPUs count warps at a barrier, but CUDA's documentation requires all threads of the block to reach the same
-    /// barrier. If this is `false`, a launch warns of such warps
-    /// ([`NoteKind::WarpsApart`](crate::NoteKind::WarpsApart)) and continues. The lanes of one warp must reach the
-    /// barrier together in any case.
-    pub warps_may_part: bool,
-    /// `true` if a fence before a barrier also releases the writes of the other threads that reach the barrier.
-    ///
-    /// GPUs give this order. In PTX's memory model a barrier orders accesses for its own block only: for readers in
-    /// other blocks, the thread that sets a flag must itself execute a fence between the barrier and the flag. If this
-    /// is `true`, a launch in the natural order warns of kernels that lack this fence
-    /// ([`NoteKind::FenceOfOther`](crate::NoteKind::FenceOfOther)).
-    pub barriers_pass_fences: bool,
-}
-
-impl Checks {
-    /// The checks that accept only programs whose order CUDA's documentation guarantees.
-    pub const STRICT: Self = Self { shuffles_order_memory: false, warps_may_part: false, barriers_pass_fences: false };
-}
-
-impl Default for Checks {
-    fn default() -> Self {
-        Self { shuffles_order_memory: true, warps_may_part: true, barriers_pass_fences: true }
-    }
-}
 
 /// The checker's state for one running block.
 #[derive(Default)]
@@ -171,7 +139,8 @@ struct State {
     has_narrow: bool,
     /// True if an atomic write has published accesses because of another thread's fence before a barrier.
     uses_other_fence: bool,
-    /// True if the launch has made an atomic access of system scope, and may communicate with other devices or the host.
+    /// True if the launch has made an atomic access of system scope, and may communicate with other devices or the
+    /// host.
     has_system: bool,
 }
 

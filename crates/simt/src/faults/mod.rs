@@ -161,8 +161,8 @@ pub enum FaultKind {
         waiting: u32,
         /// A thread of the block that waits at a barrier or a warp operation, if any.
         held_up: Option<Box<Whereabouts>>,
-        /// Threads that poll, with the elements that they poll: at most eight, and one of each block for each source line
-        /// and element. Empty if the launch is not checked.
+        /// Threads that poll, with the elements that they poll: at most eight, and one of each block for each source
+        /// line and element. Empty if the launch is not checked.
         #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
         waits: Vec<Wait>,
     },

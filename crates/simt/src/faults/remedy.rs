@@ -193,8 +193,8 @@ impl fmt::Display for Remedy {
             }
             Self::AnotherArray => {
                 "each thread updates its own elements and loads those of others: store to another array, or make the \
-                stores in a later launch; or, if the result is right whichever value a load returns, make both accesses \
-                relaxed (`load_relaxed`, `store_relaxed`)"
+                stores in a later launch; or, if the result is right whichever value a load returns, make both \
+                accesses relaxed (`load_relaxed`, `store_relaxed`)"
             }
             Self::FlagAfterAccess => {
                 "this thread has read an atomic write that precedes the other access: move that write behind the \
@@ -244,9 +244,9 @@ impl fmt::Display for Remedy {
             }
             Self::BetweenBlocks => {
                 "order the accesses by a releasing store and an acquiring load, or by fences around atomics (with \
-                 a barrier if one thread does so for others), or make one of them in a later launch, or, if all threads \
-                 get there, put grid::sync between them in a cooperative launch; or, if the result is right in either \
-                 order, make both atomic"
+                 a barrier if one thread does so for others), or make one of them in a later launch, or, if all \
+                 threads get there, put grid::sync between them in a cooperative launch; or, if the result is right in \
+                 either order, make both atomic"
             }
         })
     }

@@ -109,8 +109,8 @@ impl fmt::Display for Note {
             ),
             NoteKind::FenceOfOther(race) => write!(
                 f,
-                "warning: only a fence or an atomic by another thread, before a barrier, orders two accesses. GPUs keep \
-                this order. In PTX's memory model it holds within the block only: {race}"
+                "warning: only a fence or an atomic by another thread, before a barrier, orders two accesses. GPUs \
+                keep this order. In PTX's memory model it holds within the block only: {race}"
             ),
         }
     }

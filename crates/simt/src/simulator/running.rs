@@ -1,18 +1,33 @@
 //! Runs a grid with the watcher that the simulator's settings select.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
+use std::sync::{Mutex, PoisonError};
 
-use rayon::ThreadPool;
+use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::Simulator;
 use crate::block::Entry;
 use crate::check::{Checker, Checks};
+use crate::geometry::KernelInfo;
 use crate::grid::Grid;
 use crate::profile::{Profile, Profiler};
 use crate::raw::guard::guarded;
 use crate::watch::{EventMask, Watcher, begin_watching};
 use crate::worker::pool::work_together;
 use crate::worker::{Done, work};
+
+/// The maximum number of launches of a kernel that are repeated to find fences of other threads.
+const MAX_REPEATS: u32 = 16;
+
+/// Returns true for the first calls with `kernel`. Each such launch is repeated, which takes as long as the launch.
+pub(super) fn may_repeat(kernel: &'static KernelInfo) -> bool {
+    static REPEATS: Mutex<BTreeMap<usize, u32>> = Mutex::new(BTreeMap::new());
+    let mut repeats = REPEATS.lock().unwrap_or_else(PoisonError::into_inner);
+    let repeats = repeats.entry(std::ptr::from_ref(kernel).addr()).or_default();
+    *repeats += 1;
+    *repeats <= MAX_REPEATS
+}
 
 impl Simulator {
     /// Runs `grid` on the calling OS thread, and on those of `pool` if there is one.
@@ -54,5 +69,16 @@ impl Simulator {
             grid.is_unrepeatable.store(checker.is_unrepeatable(), Ordering::Relaxed);
         }
         (done, None)
+    }
+
+    /// Returns the worker pool: all workers except the launching thread. Returns `None` if there are no such workers.
+    pub(super) fn pool(&self) -> Option<&ThreadPool> {
+        let build = || {
+            let others = self.workers - 1;
+            let name = |worker| format!("simt worker {}", worker + 1);
+            // If the threads cannot be started, the launching thread does all the work.
+            ThreadPoolBuilder::new().num_threads(others).thread_name(name).build().ok()
+        };
+        if self.workers > 1 { self.pool.get_or_init(build).as_ref() } else { None }
     }
 }

@@ -39,7 +39,8 @@ fn budget() -> usize {
     left.map_or(budget, |left| (left / 2 / (STACK_BYTES + PAGE)).clamp(LEAST_BUDGET, budget))
 }
 
-/// Returns the number of bytes that are left of the process's address space, or `None` if it is not limited. `limits` and
+/// Returns the number of bytes that are left of the process's address space, or `None` if it is not limited. `limits`
+/// and
 /// `usage` are the contents of `/proc/self/limits` and `/proc/self/statm`.
 fn left(limits: &str, usage: &str) -> Option<usize> {
     let limit = limits.lines().find_map(|line| line.strip_prefix("Max address space"))?;

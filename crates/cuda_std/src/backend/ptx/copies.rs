@@ -62,7 +62,8 @@ impl Copies {
     pub fn arrive(&mut self, barrier: u32) {
         // SAFETY: `barrier` is the address of a `Barrier`, which has 8 bytes of shared memory.
         unsafe {
-            asm!("cp.async.mbarrier.arrive.noinc.shared.b64 [{}];", in(reg32) barrier, options(nostack, preserves_flags));
+            asm!("cp.async.mbarrier.arrive.noinc.shared.b64 [{}];", in(reg32) barrier,
+                options(nostack, preserves_flags));
         }
     }
 }

@@ -10,15 +10,33 @@ use crate::half::{bf16, f16};
 macro_rules! atom {
     ($operation:literal, $operands:literal, $place:expr, $scope:expr, $($value:expr),+) => {
         match ($place, $scope) {
-            (Place::Global(p), Scope::Block) => atom!(@ "cta.global.", $operation, $operands, reg64, to_global(p), $($value),+),
-            (Place::Global(p), Scope::Device) => atom!(@ "gpu.global.", $operation, $operands, reg64, to_global(p), $($value),+),
-            (Place::Global(p), Scope::System) => atom!(@ "sys.global.", $operation, $operands, reg64, to_global(p), $($value),+),
-            (Place::Shared(a), Scope::Block) => atom!(@ "cta.shared.", $operation, $operands, reg32, a, $($value),+),
-            (Place::Shared(a), Scope::Device) => atom!(@ "gpu.shared.", $operation, $operands, reg32, a, $($value),+),
-            (Place::Shared(a), Scope::System) => atom!(@ "sys.shared.", $operation, $operands, reg32, a, $($value),+),
-            (Place::Generic(p), Scope::Block) => atom!(@ "cta.", $operation, $operands, reg64, p, $($value),+),
-            (Place::Generic(p), Scope::Device) => atom!(@ "gpu.", $operation, $operands, reg64, p, $($value),+),
-            (Place::Generic(p), Scope::System) => atom!(@ "sys.", $operation, $operands, reg64, p, $($value),+),
+            (Place::Global(p), Scope::Block) => {
+                atom!(@ "cta.global.", $operation, $operands, reg64, to_global(p), $($value),+)
+            }
+            (Place::Global(p), Scope::Device) => {
+                atom!(@ "gpu.global.", $operation, $operands, reg64, to_global(p), $($value),+)
+            }
+            (Place::Global(p), Scope::System) => {
+                atom!(@ "sys.global.", $operation, $operands, reg64, to_global(p), $($value),+)
+            }
+            (Place::Shared(a), Scope::Block) => {
+                atom!(@ "cta.shared.", $operation, $operands, reg32, a, $($value),+)
+            }
+            (Place::Shared(a), Scope::Device) => {
+                atom!(@ "gpu.shared.", $operation, $operands, reg32, a, $($value),+)
+            }
+            (Place::Shared(a), Scope::System) => {
+                atom!(@ "sys.shared.", $operation, $operands, reg32, a, $($value),+)
+            }
+            (Place::Generic(p), Scope::Block) => {
+                atom!(@ "cta.", $operation, $operands, reg64, p, $($value),+)
+            }
+            (Place::Generic(p), Scope::Device) => {
+                atom!(@ "gpu.", $operation, $operands, reg64, p, $($value),+)
+            }
+            (Place::Generic(p), Scope::System) => {
+                atom!(@ "sys.", $operation, $operands, reg64, p, $($value),+)
+            }
         }
     };
     (@ $prefix:literal, $operation:literal, $operands:literal, $class:ident, $address:expr, $($value:expr),+) => {{
