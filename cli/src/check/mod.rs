@@ -38,14 +38,15 @@ pub struct CheckOptions {
     #[arg(value_name = "KERNEL", default_value = "all")]
     kernels: Vec<String>,
 
-    /// Order of the threads: natural or last-first; random, one-ahead, one-behind, every-access or interleaved with a
-    /// seed, such as random:7; or an order that --thorough printed. It may be given several times [default: eight
-    /// orders]
+    /// Order of the threads: natural or last-first; random, one-ahead, one-behind, every-access, interleaved or
+    /// blocks-in-turn with a seed, such as random:7; or an order that --thorough printed. It may be given several times
+    /// [default: eight orders]
     #[arg(long = "schedule", value_name = "NAME:SEED")]
     schedules: Vec<Schedule>,
 
-    /// Assume that shuffles and votes order no memory accesses, since CUDA's documentation does not promise it; and
-    /// warn of warps that reach a barrier by different calls
+    /// Assume that shuffles and votes order no memory accesses, and that a fence before a barrier releases no accesses
+    /// of other threads for other blocks, since CUDA's documentation does not promise it; and warn of warps that reach
+    /// a barrier by different calls
     #[arg(long)]
     strict: bool,
 

@@ -9,6 +9,7 @@
 //! it as uninitialised until the wait. The value arrives at the wait. The checks therefore report a kernel that reads
 //! the destination too early or that overwrites elements which other threads still read.
 
+use crate::barrier::Barrier;
 use crate::{Element, Global, GlobalMut, Shared, backend};
 
 /// A thread's asynchronous copies from global to shared memory, 16 bytes each (`cp.async`).
@@ -181,5 +182,18 @@ impl AsyncCopies {
     #[track_caller]
     pub fn wait<const PENDING: usize>(&mut self) {
         self.0.wait::<PENDING>();
+    }
+
+    /// Arrives at `barrier` as soon as all copies that this thread has begun are complete, without waiting for them
+    /// (`cp.async.mbarrier.arrive.noinc`). Threads that wait for the phase of the barrier then see the copied bytes,
+    /// and need neither [`wait`](Self::wait) nor a block barrier. The barrier's count includes this arrival.
+    ///
+    /// The simulator completes the copies at this call. It does not report an access of this thread between the call
+    /// and its wait for the phase.
+    #[doc(alias = "__mbarrier_cp_async_arrive_noinc")]
+    #[inline(always)]
+    #[track_caller]
+    pub fn arrive(&mut self, barrier: Barrier) {
+        self.0.arrive(barrier.address());
     }
 }

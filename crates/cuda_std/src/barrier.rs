@@ -1,4 +1,5 @@
-//! Barriers in shared memory at which threads arrive first and wait later (`mbarrier`).
+//! Barriers in shared memory at which threads arrive first and wait later (`mbarrier`), and named barriers of some
+//! warps of a block.
 
 use crate::{Shared, backend};
 
@@ -52,6 +53,12 @@ impl Barrier {
     #[track_caller]
     pub fn at(words: Shared<u64>, index: usize) -> Self {
         Self { address: words.checked_address(index) }
+    }
+
+    /// Returns the barrier's address in shared memory.
+    #[inline(always)]
+    pub(crate) const fn address(self) -> u32 {
+        self.address
     }
 
     /// Initialises the barrier. Each phase ends when `count` threads (1 to [`MAX_COUNT`]) have arrived. One thread
@@ -110,6 +117,29 @@ impl Barrier {
     pub fn arrive_and_wait(self) {
         self.wait(self.arrive());
     }
+}
+
+/// Waits at the named barrier `id` (1 to 15) until `threads` threads of the block have reached it or
+/// [arrived](arrive_named). The accesses of those threads before the barrier then happen before this thread's later
+/// accesses (`barrier.sync`).
+///
+/// `threads` is a multiple of 32, because a GPU counts warps: all lanes of a warp must call the function. All threads
+/// of a phase give the same number. Barrier 0 is [`sync_threads`](crate::thread::sync_threads). The simulator reports a
+/// number out of range, and a lack of progress if too few threads arrive.
+#[doc(alias = "__barrier_sync_count")]
+#[inline(always)]
+#[track_caller]
+pub fn sync_named(id: u32, threads: u32) {
+    backend::sync_named(id, threads);
+}
+
+/// Arrives at the named barrier `id` like [`sync_named`], but does not wait (`barrier.arrive`). A producer arrives at a
+/// barrier at which consumers wait.
+#[doc(alias = "bar.arrive")]
+#[inline(always)]
+#[track_caller]
+pub fn arrive_named(id: u32, threads: u32) {
+    backend::arrive_named(id, threads);
 }
 
 /// Barriers without hardware support, for the simulator and for GPUs before sm_80. The state is one 64-bit word.

@@ -50,6 +50,7 @@ mod param;
 pub mod prelude;
 #[doc(hidden)]
 pub mod print;
+mod racy;
 mod rows;
 mod shared;
 mod statics;
@@ -59,7 +60,10 @@ pub mod warp;
 pub use bytemuck::{Pod, Zeroable};
 
 pub use async_copies::AsyncCopies;
-pub use atomic::{Atomic, AtomicInteger, AtomicNumber, fence, fence_block, fence_system};
+pub use atomic::{
+    Atomic, AtomicInteger, AtomicNumber, fence, fence_acq_rel, fence_acq_rel_block, fence_acq_rel_system, fence_block,
+    fence_system,
+};
 #[allow(unused_imports, reason = "empty on a GPU")]
 pub use backend::host_face::*;
 pub use cuda_math::{FloatExt, GpuFloat, fast};

@@ -16,6 +16,7 @@ mod entry_step;
 mod indexing;
 mod kernel;
 mod ladder;
+mod loops;
 mod names;
 mod passes;
 mod println;

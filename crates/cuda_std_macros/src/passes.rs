@@ -10,7 +10,7 @@ use syn::visit_mut::VisitMut;
 use syn::{Block, Signature};
 
 use crate::kernel::{assembly, asserts, floats, shared};
-use crate::{accesses, body, call_path, indexing, unused};
+use crate::{accesses, body, call_path, indexing, loops, unused};
 use written::write;
 
 /// The environment variable that names the folder for the bodies after each pass.
@@ -78,9 +78,10 @@ const SIMULATOR: &[Pass] = &[
     pass!("host-paths", |_, body| call_path::tell(body)),
     // Accesses through pointers and slices are reported.
     pass!("host-accesses", |signature, body| accesses::observe(signature, body)),
-    // Shared arrays get their names, and conditions report their values.
-    pass!("host-branches", |_, body| {
+    // Shared arrays get their names, conditions report their values, and loops count their iterations.
+    pass!("host-branches", |signature, body| {
         body::annotate(body);
+        loops::count(signature, body);
         assembly::refuse_ptx(body)
     }),
 ];

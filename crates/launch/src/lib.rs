@@ -332,7 +332,7 @@ pub use resources::{Held, Holdable, Resources};
 pub use simt::{
     AccessKind, AccessProfile, Activity, BranchProfile, CallPath, CallStep, Checks, CopyUnderWay, Fault, FaultKind,
     Hold, Holds, Note, NoteKind, Notes, Profile, Profiles, Race, RaceAccess, RaceSide, Redundant, Remedy, Schedule,
-    SharedPart, Simulator, SourceLocation, Space, SyncKind, Synchronisations, Whereabouts,
+    SharedPart, Simulator, SourceLocation, Space, SyncKind, Synchronisations, Wait, Whereabouts,
 };
 pub use split::{Ends, SplitBuffer, SplitPart};
 pub use statics::Static;

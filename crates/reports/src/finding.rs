@@ -80,7 +80,7 @@ impl Finding {
             ..Self::new(kind(&fault.kind), fault.to_string())
         };
         match &fault.kind {
-            FaultKind::Race(race) | FaultKind::EarlyRead(race) => {
+            FaultKind::Race(race) | FaultKind::EarlyRead(race) | FaultKind::WrittenReadOnly(race) => {
                 let side = |side: &RaceSide| {
                     Side::new(Some(side.block), Some(side.thread), &side.location, Some(side.access.to_string()))
                 };
@@ -102,6 +102,9 @@ impl Finding {
                 finding.there = Side::at_end_of(&paths[1], fault.block, *other_thread);
             }
             FaultKind::WarpMismatch { other: Some(other), .. } => finding.there = there(other),
+            FaultKind::UnspecifiedShuffle { element: Some((array, index)), .. } => {
+                finding.element = Some(format!("{array}[{index}]"));
+            }
             _ => {}
         }
         finding
@@ -120,10 +123,21 @@ impl Finding {
                 Side::new(Some(*block), Some(*thread), &note.location, None),
                 Side::at_end_of(&paths[1], Some(*block), *other),
             ),
+            NoteKind::FenceOfOther(race) => {
+                let side = |side: &RaceSide| {
+                    Side::new(Some(side.block), Some(side.thread), &side.location, Some(side.access.to_string()))
+                };
+                (side(&race.here), Some(side(&race.there)))
+            }
             _ => (Side::new(None, None, &note.location, None), None),
         };
         let kernel = Some(note.kernel.family);
-        Self { kernel, here: Some(here), there, ..Self::new("warps by two ways", note.to_string()) }
+        let kind = if matches!(note.kind, NoteKind::FenceOfOther(_)) {
+            "fence of another thread"
+        } else {
+            "warps by two ways"
+        };
+        Self { kernel, here: Some(here), there, ..Self::new(kind, note.to_string()) }
     }
 
     /// Returns true if both findings report the same mistake, that is, the same kind at the same lines.
@@ -200,6 +214,7 @@ fn kind(kind: &FaultKind) -> &'static str {
         FaultKind::StackOverflow { .. } => "stack overflow",
         FaultKind::Race(_) => "data race",
         FaultKind::EarlyRead(_) => "read before the first write",
+        FaultKind::WrittenReadOnly(_) => "read-only load of written memory",
         FaultKind::Uninitialised { .. } => "read of what nobody wrote",
         FaultKind::BeforeDependencies => "before dependencies",
         FaultKind::BarrierNotReached { .. } => "barrier not reached",
@@ -207,6 +222,8 @@ fn kind(kind: &FaultKind) -> &'static str {
         FaultKind::BarrierApart { .. } => "barrier by two ways",
         FaultKind::WarpMismatch { .. } => "warp operation",
         FaultKind::NoProgress { .. } => "no progress",
+        FaultKind::EndlessLoop { .. } => "endless loop",
+        FaultKind::UnspecifiedShuffle { .. } => "unspecified shuffle",
         FaultKind::SharedMemory { .. } | FaultKind::StaticSharedMemory { .. } => "shared memory",
         FaultKind::InvalidLaunch(_) => "invalid launch",
         FaultKind::SimulatorLimit(_) => "limit of the simulator",

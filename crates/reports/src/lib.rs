@@ -25,7 +25,7 @@ use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use simt::{NoteKind, Reported};
+use simt::Reported;
 
 pub use self::finding::{Finding, Side};
 pub use self::sarif::sarif;
@@ -41,7 +41,7 @@ pub const FILE: &str = "GRIDSTRIDE_REPORT";
 pub fn collect(reported: Reported<'_>) {
     match reported {
         Reported::Fault(fault) => add_to_named("error", || Finding::of_fault(fault)),
-        Reported::Note(note) if matches!(note.kind, NoteKind::WarpsApart { .. }) => {
+        Reported::Note(note) if note.kind.is_warning() => {
             add_to_named("warning", || Finding::of_note(note));
         }
         _ => {}

@@ -9,11 +9,15 @@
 use std::mem;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use rustc_hash::FxHashMap;
 
 use crate::allocation::OutOfMemory;
 use crate::director::Director;
 use crate::faults::Fault;
 use crate::geometry::{Dim3, KernelInfo, LaunchConfig};
+use crate::lanes::Thread;
 use crate::memory_map::MemoryMap;
 use crate::order::BlockOrder;
 use crate::output::Output;
@@ -24,6 +28,7 @@ use crate::schedule::Schedule;
 use crate::source::{Line, SourceLocation};
 use crate::statics::{DeviceStatic, Statics};
 use crate::synchronisations::Synchronisations;
+use crate::unspecified::{OwnValues, Sighting, Unspecified};
 
 /// The position of a worker that runs no block.
 const NOWHERE: u64 = u64::MAX;
@@ -48,6 +53,16 @@ pub(crate) struct Grid<'a> {
     pub(crate) statics: Option<(&'a Statics, Option<&'a MemoryMap>)>,
     /// In a checked launch, the calls that pass pointers to functions whose accesses the simulator does not observe.
     pub(crate) escaped: Option<Escaped>,
+    pub(crate) unspecified: Unspecified,
+    /// In a watched launch, the last atomic access that has changed the value at each address. The first part of a key
+    /// distinguishes global memory (0) and the shared memory of the blocks.
+    pub(crate) changes: Mutex<FxHashMap<(u64, usize), Changer>>,
+    /// Set to true if the order of the launch may depend on fences that barriers have passed on.
+    pub(crate) uses_other_fence: AtomicBool,
+    /// Set to true if the launch may communicate with other devices or the host, so that it cannot be repeated.
+    pub(crate) is_unrepeatable: AtomicBool,
+    /// The time after which a loop counts as endless.
+    pub(crate) loop_limit: Duration,
     warnings: Mutex<Vec<Note>>,
     output: &'a Output,
     blocks: u64,
@@ -62,6 +77,9 @@ pub(crate) struct Grid<'a> {
     fault_position: AtomicU64,
     fault: Mutex<Option<(u64, Fault)>>,
 }
+
+/// The index of a block, a thread of the block, and the source line of the thread's atomic access.
+pub(crate) type Changer = (Dim3, Thread, Line);
 
 /// The state of a worker. Each `WorkerSlot` has its own cache lines, because every worker writes its state once per
 /// block.
@@ -95,6 +113,11 @@ impl<'a> Grid<'a> {
             director: None,
             statics: None,
             escaped: None,
+            unspecified: Unspecified::new(schedule, OwnValues::Never),
+            changes: Mutex::default(),
+            uses_other_fence: AtomicBool::new(false),
+            is_unrepeatable: AtomicBool::new(false),
+            loop_limit: Duration::MAX,
             warnings: Mutex::default(),
             regions: &[],
             output,
@@ -135,6 +158,11 @@ impl<'a> Grid<'a> {
         let KernelInfo { file, line, .. } = *self.kernel;
         let location =
             at.map_or_else(|| SourceLocation { file: file.to_owned(), line, column: 1 }, SourceLocation::from);
+        self.warn_at(location, kind);
+    }
+
+    /// Adds a warning at `location`, unless the launch has one of the same kind there.
+    pub(crate) fn warn_at(&self, location: SourceLocation, kind: NoteKind) {
         let note = Note { kernel: self.kernel, location, kind };
         let mut warnings = self.warnings.lock().unwrap_or_else(PoisonError::into_inner);
         if !warnings.iter().any(|other| {
@@ -293,8 +321,9 @@ impl<'a> Grid<'a> {
         self.fault_position.load(Ordering::Relaxed) < position
     }
 
-    /// Returns the fault that ended the launch, if any.
-    pub(crate) fn into_fault(self) -> Option<Fault> {
-        self.fault.into_inner().unwrap_or_else(PoisonError::into_inner).map(|(_, fault)| fault)
+    /// Returns the fault that ended the launch, if any, and the shuffles with unspecified values.
+    pub(crate) fn into_fault(self) -> (Option<Fault>, Vec<Sighting>) {
+        let fault = self.fault.into_inner().unwrap_or_else(PoisonError::into_inner).map(|(_, fault)| fault);
+        (fault, self.unspecified.into_sightings())
     }
 }

@@ -33,7 +33,10 @@
 //! workers.
 //!
 //! A thread has 128 KiB of stack. A stack overflow is a fault on Linux on x86-64 and AArch64. On other platforms it
-//! ends the process. A launch does not end if a thread loops for ever without waiting, polling or synchronising.
+//! ends the process. A thread that loops for 10 seconds without a memory access
+//! and without waiting is a fault, if its code is instrumented. The environment variable `GRIDSTRIDE_LOOP_SECONDS` or
+//! [`Simulator::with_loop_limit`] sets another time. Without checks, plain accesses are not observed, and the time is
+//! six times as long.
 //!
 //! # The order
 //!
@@ -49,13 +52,14 @@
 //!
 //! Usually a thread runs until it waits, and one worker runs its blocks one after the other. Under
 //! [`Schedule::EveryAccess`] and [`Schedule::Interleaved`] a thread also *yields* before a memory access, atomic or
-//! not, so that another thread or another block continues. Such a launch has one worker.
+//! not, so that another thread or another block continues. Under [`Schedule::BlocksInTurn`] it yields to another block
+//! before each atomic access. Such a launch has one worker.
 //!
 //! With several workers, blocks run at the same time. The result is still the same as with one worker if blocks
 //! communicate only by atomic accesses, fences and polls. Before its first such operation, a block waits for its
 //! *turn*, which comes when all blocks earlier in the order have finished. Messages that kernels print appear in the
 //! order of the blocks. If several blocks fault, the launch reports the fault of the first block in the order. Under
-//! [`Schedule::Interleaved`] it reports the fault that occurs first.
+//! [`Schedule::Interleaved`] and [`Schedule::BlocksInTurn`] it reports the fault that occurs first.
 //!
 //! The determinism has limits:
 //! - Blocks that communicate by plain stores and plain loads have a data race. The process remains sound, but the
@@ -65,7 +69,7 @@
 //! - A block passes its turn on after 32768 polls without other work. A block that makes 32768 atomic loads without
 //!   waiting also passes its turn on.
 //!
-//! If the blocks of a grid make a million polls and do nothing else, the launch ends with [`FaultKind::NoProgress`].
+//! If the blocks of a grid make 131072 polls and do nothing else, the launch ends with [`FaultKind::NoProgress`].
 //!
 //! # Faults
 //!
@@ -119,6 +123,7 @@ mod call_paths;
 mod check;
 mod current;
 mod director;
+mod endless;
 mod faults;
 mod geometry;
 mod grid;
@@ -152,6 +157,7 @@ mod step;
 mod synchronisations;
 pub mod thread;
 mod threads;
+mod unspecified;
 pub mod warp;
 mod watch;
 mod worker;
@@ -159,9 +165,12 @@ mod worker;
 pub use argument::{ArgumentId, GenericArgument};
 pub use call_path::{CallPath, CallStep};
 pub use check::Checks;
+#[doc(hidden)]
+pub use endless::LoopCount;
 pub use faults::pointer::{PointerFault, PointerProblem};
 pub use faults::race::{Element, Race, RaceAccess, RaceSide};
 pub use faults::remedy::Remedy;
+pub use faults::wait::{Change, Wait};
 pub use faults::whereabouts::{Activity, Whereabouts};
 pub use faults::{CopyUnderWay, Fault, FaultKind};
 pub use geometry::{Dim3, KernelInfo, LaunchConfig};

@@ -6,7 +6,7 @@
 //! would fault.
 
 use std::panic::Location;
-use std::sync::atomic::{self, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{self, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 use bytemuck::Pod;
 
@@ -42,6 +42,19 @@ pub unsafe fn load<T: Pod>(ptr: *const T) -> T {
 pub unsafe fn load_at<T: Pod>(ptr: *const T, at: &'static Location<'static>) -> T {
     check::<T>(ptr, at);
     notify::<T>(ptr, Access::Load, at);
+    // SAFETY: the caller guarantees the memory, and `check` has checked the alignment.
+    unsafe { load_ordered(ptr, Ordering::Relaxed) }
+}
+
+/// Loads the value at `ptr` like [`load_at`], and assumes that no thread writes it during the launch. In a checked
+/// launch such a write is a fault.
+///
+/// # Safety
+/// The caller must meet the conditions of [`load`].
+#[inline(always)]
+pub unsafe fn load_read_only_at<T: Pod>(ptr: *const T, at: &'static Location<'static>) -> T {
+    check::<T>(ptr, at);
+    notify::<T>(ptr, Access::ReadOnlyLoad, at);
     // SAFETY: the caller guarantees the memory, and `check` has checked the alignment.
     unsafe { load_ordered(ptr, Ordering::Relaxed) }
 }
@@ -132,6 +145,11 @@ pub unsafe fn store_scoped_at<T: Pod>(
         // SAFETY: the caller guarantees the memory, and `check` has checked the alignment.
         unsafe { store_ordered(ptr, value, order) }
     });
+    if is_watching()
+        && let Some(block) = current()
+    {
+        block.note_change(Space::Global, ptr.addr(), at);
+    }
 }
 
 #[inline(always)]
@@ -155,15 +173,15 @@ pub unsafe fn update<T: Pod>(ptr: *mut T, f: impl Fn(T) -> T) -> T {
     unsafe { update_scoped(ptr, Scope::Device, f) }
 }
 
-/// Replaces the value of 4 or 8 bytes at `ptr` with the result of `f`, atomically for the threads of `scope`. Returns
-/// the old value. The call waits for the block's turn, and may call `f` more than once.
+/// Replaces the value of 2, 4 or 8 bytes at `ptr` with the result of `f`, atomically for the threads of `scope`.
+/// Returns the old value. The call waits for the block's turn, and may call `f` more than once.
 ///
 /// # Safety
 /// The caller must meet the conditions of [`store`].
 #[inline]
 #[track_caller]
 pub unsafe fn update_scoped<T: Pod>(ptr: *mut T, scope: Scope, f: impl Fn(T) -> T) -> T {
-    const { assert!(matches!(size_of::<T>(), 4 | 8), "an atomic update must have 4 or 8 bytes") };
+    const { assert!(matches!(size_of::<T>(), 2 | 4 | 8), "an atomic update must have 2, 4 or 8 bytes") };
     let at = Location::caller();
     check::<T>(ptr, at);
     let block = current();
@@ -183,11 +201,20 @@ pub unsafe fn update_scoped<T: Pod>(ptr: *mut T, scope: Scope, f: impl Fn(T) -> 
             }))
         }};
     }
-    let old = if size_of::<T>() == 4 { update!(AtomicU32) } else { update!(AtomicU64) };
+    let old = match size_of::<T>() {
+        2 => update!(AtomicU16),
+        4 => update!(AtomicU32),
+        _ => update!(AtomicU64),
+    };
     match block {
         // A thread that waits for a lock makes updates that change nothing.
-        Some(block) if !is_changed => block.poll(at),
-        Some(block) => block.note_progress(),
+        Some(block) if !is_changed => block.poll_for(Space::Global, ptr.addr(), at),
+        Some(block) => {
+            block.note_progress();
+            if is_watching() {
+                block.note_change(Space::Global, ptr.addr(), at);
+            }
+        }
         None => {}
     }
     old

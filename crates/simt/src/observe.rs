@@ -28,7 +28,7 @@ fn notify(space: Space, access: Access, address: usize, bytes: usize, at: Line) 
     }
     let start = if space == Space::Shared { block.context.arena.base().addr() } else { 0 };
     guard::report(block, (start + address, bytes), access.writes());
-    block.preempt(at);
+    block.preempt(at, access.is_atomic());
     if access.is_atomic() {
         block.wait_at_hold(&touch);
     } else if access == Access::Load {
@@ -61,7 +61,7 @@ pub(crate) fn notify_pieces(
     (start, bytes): (usize, usize),
     at: Line,
 ) {
-    block.preempt(at);
+    block.preempt(at, false);
     let Some(watcher) = block.watcher() else { return };
     if accesses.first() == Some(&Access::Load) {
         block.note_load(start, at);
@@ -113,5 +113,6 @@ fn follow(block: &Block, watcher: &dyn Watcher, next: Next, at: Line) {
         Next::LetOthersRun => block.let_others_run(),
         Next::Pause => block.pause(watcher),
         Next::Fault(kind) => block.raise(*kind, at),
+        Next::FaultAt(kind, at) => block.raise(*kind, at),
     }
 }

@@ -11,6 +11,8 @@ pub(crate) enum Output {
     Stdout,
     /// Messages go to a writer that the user of the simulator has set.
     Sink(Arc<Mutex<dyn Write + Send>>),
+    /// Messages are lost.
+    Nothing,
 }
 
 impl Output {
@@ -29,6 +31,7 @@ impl Output {
         // The error is ignored, as `write` explains.
         let _lost = match self {
             Self::Stdout => write(&mut std::io::stdout().lock()),
+            Self::Nothing => Ok(()),
             Self::Sink(sink) => write(&mut *sink.lock().unwrap_or_else(PoisonError::into_inner)),
         };
     }

@@ -5,8 +5,10 @@
 //! The checker finds a race under any order in which both accesses are made. Other errors show only under a particular
 //! order. In such an order, for example, a look-back finds an aggregate, a lock is taken, or an unusual block finishes
 //! last. The checks therefore run under the eight orders of `Schedule::HOSTILE`. In these orders, for example, one warp
-//! runs far ahead or far behind, threads switch before every access, or several blocks take turns. `search.rs` derives
-//! further orders from the trace of atomic accesses that `director.rs` records.
+//! runs far ahead or far behind, threads switch before every access, or several blocks take turns. Blocks that update
+//! one value without an atomic update, or lock two locks in opposite orders, fail only if another block runs between
+//! two accesses of a block, hence `BlocksInTurn`. `search.rs` derives further orders from the trace of atomic accesses
+//! that `director.rs` records.
 
 use std::fmt;
 use std::str::FromStr;
@@ -32,6 +34,9 @@ pub enum Schedule {
     /// Several blocks take turns: another thread or another block may continue before any access. Launches run on the
     /// OS thread that launches them, and end with the fault that occurs first.
     Interleaved(u64),
+    /// Several blocks take turns: the next block continues before each atomic or volatile access, and sometimes a
+    /// random one. Launches run on the OS thread that launches them, and end with the fault that occurs first.
+    BlocksInTurn(u64),
     /// The order is natural for seed 0, reversed for seed 1 and otherwise pseudo-random. Some threads wait before one
     /// of their atomic accesses until no other thread can continue. Launches run on the OS thread that launches them.
     Held(u64, Holds),
@@ -47,7 +52,7 @@ impl Schedule {
         Self::OneBehind(3),
         Self::EveryAccess(4),
         Self::Interleaved(5),
-        Self::Interleaved(6),
+        Self::BlocksInTurn(6),
     ];
 
     /// Returns the schedule's seed, or 0 if it has none.
@@ -59,6 +64,7 @@ impl Schedule {
             | Self::OneBehind(seed)
             | Self::EveryAccess(seed)
             | Self::Interleaved(seed)
+            | Self::BlocksInTurn(seed)
             | Self::Held(seed, _) => seed,
         }
     }
@@ -83,7 +89,12 @@ impl Schedule {
 
     /// Returns true if the schedule may make a thread yield before an access.
     pub(crate) fn is_preemptive(self) -> bool {
-        matches!(self, Self::EveryAccess(_) | Self::Interleaved(_) | Self::Held(..))
+        matches!(self, Self::EveryAccess(_) | Self::Interleaved(_) | Self::BlocksInTurn(_) | Self::Held(..))
+    }
+
+    /// Returns true if several blocks take turns.
+    pub(crate) fn alternates_blocks(self) -> bool {
+        matches!(self, Self::Interleaved(_) | Self::BlocksInTurn(_))
     }
 }
 
@@ -97,6 +108,7 @@ impl fmt::Display for Schedule {
             Self::OneBehind(seed) => write!(f, "one-behind:{seed}"),
             Self::EveryAccess(seed) => write!(f, "every-access:{seed}"),
             Self::Interleaved(seed) => write!(f, "interleaved:{seed}"),
+            Self::BlocksInTurn(seed) => write!(f, "blocks-in-turn:{seed}"),
             Self::Held(seed, holds) => write!(f, "held:{seed}:{holds}"),
         }
     }
@@ -105,8 +117,9 @@ impl fmt::Display for Schedule {
 /// The error of parsing a text that does not name a schedule.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "there is no schedule '{0}': use natural, last-first, or random, one-ahead, one-behind, every-access or \
-    interleaved with a seed, such as random:1, or held:SEED:BLOCK.THREAD.ACCESS,\u{2026} as `--thorough` prints it"
+    "there is no schedule '{0}': use natural, last-first, or random, one-ahead, one-behind, every-access, \
+    interleaved or blocks-in-turn with a seed, such as random:1, or \
+    held:SEED:BLOCK.THREAD.ACCESS,\u{2026} as `--thorough` prints it"
 )]
 pub struct ScheduleTextError(String);
 
@@ -135,6 +148,7 @@ impl FromStr for Schedule {
             "one-behind" => Ok(Self::OneBehind(seeded)),
             "every-access" => Ok(Self::EveryAccess(seeded)),
             "interleaved" => Ok(Self::Interleaved(seeded)),
+            "blocks-in-turn" => Ok(Self::BlocksInTurn(seeded)),
             _ => Err(error()),
         }
     }
@@ -150,6 +164,7 @@ mod tests {
             assert_eq!(schedule.to_string().parse(), Ok(schedule));
         }
         assert_eq!("interleaved".parse(), Ok(Schedule::Interleaved(1)));
+        assert_eq!("interleaved:6".parse(), Ok(Schedule::Interleaved(6)));
         for text in ["held:0:", "held:1:3.0.1", "held:7:0.31.2,1.0.1,1.0.2,9.5.4"] {
             assert_eq!(text.parse::<Schedule>().map(|schedule| schedule.to_string()), Ok(text.to_owned()));
         }

@@ -90,6 +90,7 @@ impl Search {
                 Schedule::OneBehind(seed),
                 Schedule::EveryAccess(seed),
                 Schedule::OneAhead(seed),
+                Schedule::BlocksInTurn(seed),
             ];
             let schedule = random[self.tried / RANDOM_SHARE % random.len()];
             return Some((schedule, Plan { base: seed % 2, holds: Holds::default() }));

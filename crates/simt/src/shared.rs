@@ -163,7 +163,7 @@ pub fn load_phase(address: u32) -> u64 {
 #[track_caller]
 fn load_atomic<T: Pod>(address: u32, order: MemoryOrder, at: Line) -> T {
     let block = expect_current("shared::load_relaxed");
-    block.poll(at);
+    block.poll_for(Space::Shared, address as usize, at);
     let pointer = access::<T>(block, Access::AtomicLoad(order, Scope::Device), address, at);
     // SAFETY: `access` has checked that the value is in the arena and aligned. Only this OS thread accesses the arena.
     unsafe { pointer.read() }
@@ -233,6 +233,9 @@ fn store_atomic<T: Pod>(address: u32, value: T, order: MemoryOrder, at: Line) {
     // SAFETY: `access` has checked that the value is in the arena and aligned. Only this OS thread accesses the arena.
     unsafe { pointer.write(value) };
     block.note_progress();
+    if is_watching() {
+        block.note_change(Space::Shared, address as usize, at);
+    }
 }
 
 /// Replaces the value at `address` atomically with the result of `f`, and returns the old value. Faults as [`load`]
@@ -270,9 +273,12 @@ fn update_as<T: Pod>(kind: Access, address: u32, f: impl FnOnce(T) -> T) -> T {
     // SAFETY: `access` has checked that the value is in the arena and aligned. Only this OS thread accesses the arena.
     unsafe { pointer.write(new) };
     if bytemuck::bytes_of(&old) == bytemuck::bytes_of(&new) {
-        block.poll(at);
+        block.poll_for(Space::Shared, address as usize, at);
     } else {
         block.note_progress();
+        if is_watching() {
+            block.note_change(Space::Shared, address as usize, at);
+        }
     }
     old
 }

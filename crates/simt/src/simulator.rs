@@ -1,17 +1,21 @@
 //! The simulator: its settings and its launches.
 
+mod running;
+
 use std::io::Write;
 use std::num::NonZeroUsize;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, OnceLock};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use rayon::{ThreadPool, ThreadPoolBuilder};
+use rayon::ThreadPool;
 
 use crate::allocation::{Allocation, OutOfMemory};
 use crate::block::{Block, Entry};
-use crate::check::{Checker, Checks};
+use crate::check::Checks;
 use crate::current::is_simulated;
 use crate::director::{Director, Trace};
+use crate::endless::default_limit;
 use crate::faults::{Fault, FaultKind};
 use crate::geometry::{KernelInfo, LaunchConfig};
 use crate::grid::Grid;
@@ -20,20 +24,18 @@ use crate::limits::{max_cooperative_threads, validate};
 use crate::memory_map::MemoryMap;
 use crate::output::Output;
 use crate::panic;
-use crate::profile::{Profile, Profiler, Profiles};
+use crate::profile::Profiles;
 use crate::raw::escaped_calls::Escaped;
-use crate::raw::guard::guarded;
-use crate::raw::notes::Notes;
+use crate::raw::notes::{NoteKind, Notes};
 use crate::region::Region;
 use crate::reporter::{Reported, Reporter};
 use crate::schedule::Schedule;
 use crate::statics::{DeviceStatic, Statics};
 use crate::synchronisations::Synchronisations;
 use crate::threads::Threads;
-use crate::watch::{EventMask, Watcher, begin_watching};
-use crate::worker::pool::work_together;
+use crate::unspecified::{OwnValues, Snapshot, Unspecified};
 use crate::worker::stacks::STACKS;
-use crate::worker::{Done, trap, work};
+use crate::worker::trap;
 
 /// A simulator, which runs kernels on the CPU.
 ///
@@ -54,6 +56,8 @@ pub struct Simulator {
     reporter: Option<Reporter>,
     memory: MemoryMap,
     statics: Statics,
+    /// The time after which a loop counts as endless, or `None` for the default.
+    loop_limit: Option<Duration>,
     /// The worker pool: all workers except the launching thread. `None` if the OS could not start the threads.
     pool: Arc<OnceLock<Option<ThreadPool>>>,
 }
@@ -82,6 +86,7 @@ impl Simulator {
             reporter: None,
             memory: MemoryMap::default(),
             statics: Statics::default(),
+            loop_limit: None,
             pool: Arc::default(),
         }
     }
@@ -261,6 +266,8 @@ impl Simulator {
             return Err(fault(FaultKind::InvalidLaunch(reason.to_owned())));
         }
         validate(kernel, &config).map_err(fault)?;
+        let limit = self.loop_limit.map_or_else(default_limit, Ok);
+        let loop_limit = limit.map_err(|reason| fault(FaultKind::InvalidLaunch(reason)))?;
         panic::install_hook(is_simulated);
         trap::install();
 
@@ -284,26 +291,36 @@ impl Simulator {
             joined = [regions, &statics].concat();
             &joined
         };
-        let mut grid = Grid::new(kernel, config, schedule, &self.output, workers);
-        grid.regions = regions;
-        grid.statics = Some((&self.statics, self.checks.map(|_| &self.memory)));
-        grid.escaped = self.checks.map(|_| Escaped::new(self.memory.clone()));
-        grid.synchronisations = self.synchronisations.as_ref();
-        grid.director = Director::new(schedule, self.trace.as_ref());
-        let run = || match pool {
-            Some(pool) if workers > 1 => (work_together(pool, &grid, entry, workers - 1), None),
-            _ => {
-                let mask = if self.profiles.is_some() { EventMask::Everything } else { EventMask::NoBranches };
-                let _watching = is_watched.then(|| begin_watching(mask));
-                self.work_watched(&grid, entry)
+        let snapshot = self.checks.and_then(|_| Snapshot::new(regions));
+        let make_grid = |output, trace, own| {
+            let mut grid = Grid::new(kernel, config, schedule, output, workers);
+            grid.loop_limit = loop_limit;
+            grid.unspecified = Unspecified::new(schedule, own);
+            grid.regions = regions;
+            grid.statics = Some((&self.statics, self.checks.map(|_| &self.memory)));
+            grid.escaped = self.checks.map(|_| Escaped::new(self.memory.clone()));
+            grid.synchronisations = self.synchronisations.as_ref();
+            grid.director = Director::new(schedule, trace);
+            grid
+        };
+        let run = |grid: &Grid<'_>, checks| self.run(grid, entry, pool.filter(|_| workers > 1), (is_watched, checks));
+        let mut grid = make_grid(&self.output, self.trace.as_ref(), OwnValues::Never);
+        let (done, profile) = run(&grid, self.checks);
+        let snapshot = snapshot.filter(|_| !grid.is_unrepeatable.load(Ordering::Relaxed));
+        if let (Some(snapshot), Some(checks)) = (&snapshot, self.checks)
+            && schedule == Schedule::Natural
+            && checks.barriers_pass_fences
+            && grid.uses_other_fence.load(Ordering::Relaxed)
+            && !grid.has_fault()
+            && running::may_repeat(kernel)
+        {
+            let formal = Checks { barriers_pass_fences: false, ..checks };
+            let again = make_grid(&Output::Nothing, None, OwnValues::Never);
+            snapshot.repeat(|| run(&again, Some(formal)));
+            if let (Some(Fault { kind: FaultKind::Race(race), .. }), _) = again.into_fault() {
+                grid.warn_at(race.here.location.clone(), NoteKind::FenceOfOther(race));
             }
-        };
-        let (done, profile) = if std::thread::panicking() {
-            // A destructor launches during a panic. Simulated threads cannot wait on an OS thread that unwinds.
-            std::thread::scope(|scope| scope.spawn(run).join()).unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        } else {
-            run()
-        };
+        }
         if grid.has_printed() {
             self.output.flush();
         }
@@ -314,7 +331,17 @@ impl Simulator {
                 None => eprintln!("{note}"),
             }
         }
-        match grid.into_fault() {
+        let (mut fault, sightings) = grid.into_fault();
+        if let Some(snapshot) = snapshot.filter(|_| !sightings.is_empty()) {
+            let repeat = |own| {
+                let grid = make_grid(&Output::Nothing, None, own);
+                run(&grid, self.checks);
+                grid.into_fault().0
+            };
+            let found = snapshot.find_dependence(fault.as_ref(), &sightings, repeat);
+            fault = found.map(|found| found.into_fault(kernel.name)).or(fault);
+        }
+        match fault {
             Some(fault) => {
                 self.report(Reported::Fault(&fault));
                 Err(fault)
@@ -342,32 +369,12 @@ impl Simulator {
             reporter(reported);
         }
     }
-
-    /// Runs `grid` on the calling OS thread, with the watcher that the simulator's settings select.
-    fn work_watched(&self, grid: &Grid<'_>, entry: &Entry<'_>) -> (Done, Option<Profile>) {
-        if self.profiles.is_some() {
-            let profiler = Profiler::new(grid);
-            let done = work(grid, entry, Some(&profiler), 0);
-            return (done, Some(profiler.into_profile()));
-        }
-        let checker = self.checks.map(|checks| Checker::new(checks, grid, self.memory.clone()));
-        let run = || work(grid, entry, checker.as_ref().map(|checker| checker as &dyn Watcher), 0);
-        (if checker.is_some() { guarded(grid, run) } else { run() }, None)
-    }
-
-    /// Returns the worker pool: all workers except the launching thread. Returns `None` if there are no such workers.
-    fn pool(&self) -> Option<&ThreadPool> {
-        let build = || {
-            let others = self.workers - 1;
-            let name = |worker| format!("simt worker {}", worker + 1);
-            // If the threads cannot be started, the launching thread does all the work.
-            ThreadPoolBuilder::new().num_threads(others).thread_name(name).build().ok()
-        };
-        if self.workers > 1 { self.pool.get_or_init(build).as_ref() } else { None }
-    }
 }
 
 setters! { Simulator []
+    /// Sets the time after which a loop without a memory access counts as endless. The default is 10 seconds, or the
+    /// value of the environment variable `GRIDSTRIDE_LOOP_SECONDS`.
+    fn with_loop_limit(limit: Duration) => loop_limit = Some(limit);
     /// Sets the order in which blocks, warps and lanes run. Under a schedule in which threads yield before accesses,
     /// launches run on the OS thread that launches them, and are much slower.
     fn with_schedule(schedule: Schedule) => schedule = schedule;

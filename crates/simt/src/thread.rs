@@ -77,6 +77,21 @@ pub fn sync_threads_count(predicate: bool) -> u32 {
     expect_current("thread::sync_threads_count").synchronize(SyncKind::CountingBarrier, predicate, Location::caller())
 }
 
+/// Waits at the named barrier `id` (1 to 15) until `threads` threads of the block have reached it or
+/// [arrived](arrive_named). `threads` is a multiple of 32.
+///
+/// It is a fault if `id` or `threads` is out of range, or if threads of one phase give different numbers.
+#[track_caller]
+pub fn sync_named(id: u32, threads: u32) {
+    expect_current("thread::sync_named").meet_named(id, threads, true, Location::caller());
+}
+
+/// Arrives at the named barrier `id` like [`sync_named`], but does not wait.
+#[track_caller]
+pub fn arrive_named(id: u32, threads: u32) {
+    expect_current("thread::arrive_named").meet_named(id, threads, false, Location::caller());
+}
+
 /// Waits until all threads of the grid have reached this barrier. It is a fault if the launch is not cooperative, or if
 /// some threads never reach the barrier.
 #[track_caller]

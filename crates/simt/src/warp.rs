@@ -10,6 +10,7 @@ use std::panic::Location;
 pub use crate::block::rendezvous::Reduction;
 use crate::block::rendezvous::{Operation, Request};
 use crate::current::expect_current;
+use crate::unspecified::Sighting;
 
 /// Waits until all lanes of `mask` that have not exited have reached a synchronisation with this mask.
 #[inline(always)]
@@ -27,6 +28,18 @@ pub fn exchange(mask: u32, value: u64, source_lane: u32) -> Option<u64> {
     let operation = Operation::Exchange;
     let request = Request { operation, mask, value, source: source_lane, at: Location::caller() };
     expect_current("warp::exchange").meet(request)
+}
+
+/// Returns the value that a shuffle returns to a lane if the lane `source` takes no part in it. `own` is the value that
+/// the calling lane contributes. CUDA leaves the result unspecified. It differs between schedules, and a checked launch
+/// reports a kernel whose results depend on it.
+#[cold]
+#[track_caller]
+pub fn unspecified(mask: u32, own: u64, source: u32) -> u64 {
+    let block = expect_current("warp::unspecified");
+    let (thread, at) = (block.thread(), Location::caller());
+    let sighting = Sighting { at, block: block.context.index(), thread: thread.index(), mask, source };
+    block.grid().unspecified.value(sighting, block.position() << 10 | u64::from(thread.linear()), own)
 }
 
 /// Returns the lanes of `mask` whose `predicate` is true, one bit per lane. Lanes that have exited count as false.

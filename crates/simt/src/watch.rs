@@ -27,6 +27,8 @@ use crate::synchronisations::SyncKind;
 pub(crate) enum Access {
     /// A plain load.
     Load,
+    /// A plain load that assumes that no thread writes the memory during the launch.
+    ReadOnlyLoad,
     /// A plain store.
     Store,
     /// A mutable borrow, which counts as a store.
@@ -49,7 +51,7 @@ impl Access {
     /// Returns true if the access reads memory.
     #[inline(always)]
     pub(crate) fn reads(self) -> bool {
-        matches!(self, Self::Load | Self::AtomicLoad(..) | Self::Update(_) | Self::Arrive)
+        matches!(self, Self::Load | Self::ReadOnlyLoad | Self::AtomicLoad(..) | Self::Update(_) | Self::Arrive)
     }
 
     /// Returns true if the access writes memory.
@@ -69,7 +71,7 @@ impl Access {
 
     #[inline(always)]
     pub(crate) fn is_atomic(self) -> bool {
-        !matches!(self, Self::Load | Self::Store | Self::Borrow | Self::Discard | Self::Fill)
+        !matches!(self, Self::Load | Self::ReadOnlyLoad | Self::Store | Self::Borrow | Self::Discard | Self::Fill)
     }
 
     /// Returns true if the access is the beginning or the end of an asynchronous copy.
@@ -83,6 +85,15 @@ impl Access {
         matches!(
             self,
             Self::AtomicLoad(_, Scope::Block) | Self::AtomicStore(_, Scope::Block) | Self::Update(Scope::Block)
+        )
+    }
+
+    /// Returns true if the access is atomic also for other devices and the host.
+    #[inline(always)]
+    pub(crate) fn is_for_system(self) -> bool {
+        matches!(
+            self,
+            Self::AtomicLoad(_, Scope::System) | Self::AtomicStore(_, Scope::System) | Self::Update(Scope::System)
         )
     }
 }
@@ -125,6 +136,8 @@ pub(crate) enum Next {
     Pause,
     /// End the block with a fault of the current thread.
     Fault(Box<FaultKind>),
+    /// End the block with a fault of the current thread, which an earlier access at the source line has caused.
+    FaultAt(Box<FaultKind>, Line),
 }
 
 /// A watcher of one launch. Unless stated otherwise, a notification is about the block's current thread.
@@ -177,6 +190,15 @@ pub(crate) trait Watcher {
     /// Notifies the watcher that the thread's arrival has ended a phase of the `mbarrier` at the shared address
     /// `_address`.
     fn end_phase(&self, _block: &BlockContext, _address: usize) {}
+
+    /// Notifies the watcher that the thread arrives at the named barrier `_id`.
+    fn named_arrival(&self, _block: &BlockContext, _id: usize) {}
+
+    /// Notifies the watcher that the thread's arrival has ended a phase of the named barrier `_id`.
+    fn end_named_phase(&self, _block: &BlockContext, _id: usize) {}
+
+    /// Notifies the watcher that the thread has waited for the end of a phase of the named barrier `_id`.
+    fn named_wait(&self, _block: &BlockContext, _id: usize) {}
 
     /// Notifies the watcher that the thread executes a fence of `scope`.
     fn fence(&self, block: &BlockContext, scope: Scope);

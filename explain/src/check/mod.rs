@@ -9,7 +9,7 @@ use std::fmt;
 
 use rayon::prelude::*;
 use reports::Finding;
-use simt::{Checks, LaunchLog, LoggedLaunch, Note, NoteKind, Notes, Schedule, Simulator};
+use simt::{Checks, LaunchLog, LoggedLaunch, Note, Notes, Schedule, Simulator};
 
 pub use report::{Found, KernelChecks, Report, Tried, Verdict, warnings};
 
@@ -128,8 +128,7 @@ fn run_case<C: CheckedCase>(case: &C, index: usize, schedule: Schedule, checks: 
     let notes = Notes::new();
     let simulator = Simulator::new().with_checks(checks).with_schedule(schedule).with_log(log.clone());
     let error = case.run(simulator.with_notes(notes.clone())).err();
-    let is_warning = |note: &Note| matches!(note.kind, NoteKind::WarpsApart { .. });
-    let (warnings, others): (Vec<_>, Vec<_>) = notes.take().into_iter().partition(is_warning);
+    let (warnings, others): (Vec<_>, Vec<_>) = notes.take().into_iter().partition(|note| note.kind.is_warning());
     others.iter().for_each(|note| eprintln!("{note}"));
     CaseRun { case: index, schedule, launches: log.take(), error, warnings }
 }

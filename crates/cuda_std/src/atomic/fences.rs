@@ -29,3 +29,28 @@ pub fn fence_block() {
 pub fn fence_system() {
     backend::fence(Scope::System);
 }
+
+/// Orders this thread's earlier accesses before its later atomic stores, and its earlier atomic loads before its later
+/// accesses, for every thread of the device (`fence.acq_rel.gpu`). It is cheaper than [`fence()`].
+///
+/// Unlike [`fence()`], it does not order an atomic store before a later atomic load of another element.
+#[doc(alias = "cuda::atomic_thread_fence")]
+#[inline(always)]
+#[track_caller]
+pub fn fence_acq_rel() {
+    backend::fence_acquire_release(Scope::Device);
+}
+
+/// Orders accesses like [`fence_acq_rel`], but only for the threads of the block (`fence.acq_rel.cta`).
+#[inline(always)]
+#[track_caller]
+pub fn fence_acq_rel_block() {
+    backend::fence_acquire_release(Scope::Block);
+}
+
+/// Orders accesses like [`fence_acq_rel`], but for the threads of all devices and for the host (`fence.acq_rel.sys`).
+#[inline(always)]
+#[track_caller]
+pub fn fence_acq_rel_system() {
+    backend::fence_acquire_release(Scope::System);
+}

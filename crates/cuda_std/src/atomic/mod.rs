@@ -15,11 +15,12 @@
 use crate::{Element, GlobalMut, Shared, backend};
 
 mod fences;
+mod narrow;
 mod reference;
 mod types;
 
 pub use core::sync::atomic::Ordering;
-pub use fences::{fence, fence_block, fence_system};
+pub use fences::{fence, fence_acq_rel, fence_acq_rel_block, fence_acq_rel_system, fence_block, fence_system};
 pub use reference::AtomicRef;
 pub use types::*;
 
@@ -49,7 +50,7 @@ pub enum Place<T> {
 impl<T> Place<T> {
     /// Converts to an address of another type of the same size.
     #[inline(always)]
-    fn cast<U>(self) -> Place<U> {
+    pub(crate) fn cast<U>(self) -> Place<U> {
         const { core::assert!(size_of::<T>() == size_of::<U>()) }
         match self {
             Self::Global(pointer) => Place::Global(pointer.cast()),

@@ -222,6 +222,7 @@ pub fn is_number_method(name: &str) -> bool {
 /// themselves.
 pub fn is_view_s(name: &str) -> bool {
     let name = name.strip_suffix("_unchecked").unwrap_or(name);
+    let name = name.strip_prefix("racy_").unwrap_or(name);
     let kind = |start: &str, kinds: &[&str]| {
         name.strip_prefix(start).is_some_and(|rest| rest.is_empty() || kinds.contains(&rest))
     };

@@ -1,7 +1,7 @@
 //! Tests atomic operations.
 
 use cuda_std::atomic::{AtomicI64, Ordering};
-use cuda_std::{AtomicNumber, GlobalMut, kernel, thread};
+use cuda_std::{AtomicNumber, GlobalMut, bf16, f16, kernel, thread};
 use launch::{Buffer, Device, Error, FaultKind, LaunchConfig};
 
 use super::kernels::atomics;
@@ -175,6 +175,21 @@ fn scopes_that_are_too_narrow_are_races() -> Result<(), Error> {
         let found = fault(device.launch(LaunchConfig::new(2, 1), call));
         assert!(matches!(&found.kind, FaultKind::Race(race) if race.remedy == simt::Remedy::Release), "{found}");
         assert!(found.to_string().contains("of a scope that includes both threads"), "{found}");
+    }
+    Ok(())
+}
+
+#[test]
+fn numbers_of_16_bits_are_updated() -> Result<(), Error> {
+    for device in devices() {
+        let mut halves = device.zeroed::<f16>(2)?;
+        let mut bfloats = device.zeroed::<bf16>(2)?;
+        let mut words = device.upload(&[500_u16])?;
+        let call = atomics::narrow(halves.view_mut(), bfloats.view_mut(), words.view_mut());
+        device.launch(LaunchConfig::new(1, THREADS as u32), call)?;
+        assert_eq!(halves.download()?, [f16::from_f32(THREADS as f32); 2]);
+        assert_eq!(bfloats.download()?, [bf16::from_f32(THREADS as f32); 2]);
+        assert_eq!(words.download()?, [500 + THREADS as u16]);
     }
     Ok(())
 }

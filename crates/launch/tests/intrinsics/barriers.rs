@@ -1,10 +1,10 @@
 //! Tests barriers of the grid, and barriers in shared memory.
 
-use cuda_std::barrier::Barrier;
+use cuda_std::barrier::{Barrier, arrive_named, sync_named};
 use cuda_std::{GlobalMut, Kernel, kernel, shared_array, thread};
 use launch::{Device, Error, FaultKind, LaunchConfig};
 
-use super::kernels::barriers::{meet, produce_and_consume, rounds};
+use super::kernels::barriers::{copies_that_arrive, meet, named_barriers, produce_and_consume, rounds};
 use super::{checked_devices, devices, fault};
 
 #[test]
@@ -150,6 +150,106 @@ fn a_misused_barrier_is_a_fault() -> Result<(), Error> {
         // No barrier orders the initialisation and the arrivals.
         let found = run(3);
         assert!(matches!(found.kind, FaultKind::Race(_) | FaultKind::Uninitialised { .. }), "{found}");
+    }
+    Ok(())
+}
+
+#[test]
+fn named_barriers_order_two_warps() -> Result<(), Error> {
+    for device in devices() {
+        let mut sums = device.zeroed::<u32>(2 * 64)?;
+        device.launch(LaunchConfig::new(2, 64), named_barriers(5, sums.view_mut()))?;
+        let expected = (0..2 * 64_u32).map(|i| i % 64).map(|thread| {
+            let read = |round| (thread + round) % 32 * 1000 + round;
+            if thread < 32 {
+                0
+            } else {
+                (0..5).fold(0_u32, |sum, round| sum.wrapping_mul(31).wrapping_add(read(round)))
+            }
+        });
+        assert_eq!(sums.download()?, expected.collect::<Vec<_>>());
+    }
+    Ok(())
+}
+
+/// Passes a value from warp 0 to warp 1. `which` selects a mistake: no arrival, an arrival before the store, another
+/// number of threads, or a barrier that does not exist.
+#[kernel]
+fn named_misused(which: u32, out: GlobalMut<u32>) {
+    let tile = shared_array![u32; 32];
+    let thread = thread::index_in_block();
+    if thread < 32 {
+        if which == 1 {
+            arrive_named(1, 64);
+        }
+        tile.store(thread as usize, thread);
+        match which {
+            0 | 1 => {}
+            2 => arrive_named(1, 32),
+            3 => arrive_named(16, 64),
+            4 => arrive_named(1, 96),
+            _ => arrive_named(1, 64),
+        }
+    } else {
+        sync_named(1, 64);
+        out.store(thread as usize - 32, tile.load(63 - thread as usize));
+    }
+}
+
+#[test]
+fn a_misused_named_barrier_is_a_fault() -> Result<(), Error> {
+    for device in checked_devices() {
+        let run = |which| {
+            let mut out = device.zeroed::<u32>(32)?;
+            device.launch(LaunchConfig::new(1, 64), named_misused(which, out.view_mut()))?;
+            out.download()
+        };
+        let expected = ["no progress", "`tile[", "", "1 to 15, but 16", "at most 64"];
+        for (which, part) in expected.into_iter().enumerate() {
+            let found = fault(run(which as u32).map(|_| ()));
+            assert!(found.to_string().contains(part), "{which}: {found}");
+        }
+        assert_eq!(run(5)?, (0..32).rev().collect::<Vec<_>>());
+    }
+    Ok(())
+}
+
+/// Waits in both warps for a barrier at which the other warp never arrives.
+#[kernel]
+fn each_waits_for_the_other(out: GlobalMut<u32>) {
+    let words = shared_array![u64; 2];
+    let thread = thread::index_in_block();
+    if thread == 0 {
+        Barrier::at(words, 0).init(1);
+        Barrier::at(words, 1).init(1);
+    }
+    thread::sync_threads();
+    let own = thread as usize / 32;
+    Barrier::at(words, own).wait_parity(false);
+    if thread.is_multiple_of(32) {
+        let _ = Barrier::at(words, 1 - own).arrive();
+    }
+    out.store(thread as usize, 1);
+}
+
+#[test]
+fn threads_that_wait_for_a_missed_phase_are_named() -> Result<(), Error> {
+    for device in checked_devices().take(2) {
+        let mut out = device.zeroed::<u32>(64)?;
+        let found = fault(device.launch(LaunchConfig::new(1, 64), each_waits_for_the_other(out.view_mut())));
+        let text = found.to_string();
+        assert!(text.contains("for `words[0]`, ") && text.contains("for `words[1]`, "), "{text}");
+    }
+    Ok(())
+}
+
+#[test]
+fn copies_arrive_at_a_barrier() -> Result<(), Error> {
+    let numbers: Vec<u32> = (500..628).collect();
+    for device in devices() {
+        let (x, mut y) = (device.upload(&numbers)?, device.zeroed::<u32>(128)?);
+        device.launch(LaunchConfig::new(1, 64), copies_that_arrive(x.view(), y.view_mut()))?;
+        assert_eq!(y.download()?, numbers.chunks(4).rev().flatten().copied().collect::<Vec<_>>());
     }
     Ok(())
 }

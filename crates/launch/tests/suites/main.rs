@@ -2,9 +2,14 @@
 //! the stand-in driver, run this program again for a single test.
 
 mod blocks;
+mod blocks_in_turn;
 mod branches;
 mod buffers;
+mod cured;
+mod declared_races;
 mod devices;
+mod endless_loops;
+mod fences_of_others;
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod gpu_back_end;
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
@@ -30,9 +35,12 @@ mod names;
 mod ordering;
 mod queues;
 mod rare;
+mod read_only_loads;
 mod readme;
 mod redundant;
+mod remedies;
 mod shared;
+mod shuffle_sources;
 mod split;
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod stand_in;

@@ -115,9 +115,9 @@ impl Arena {
     }
 
     /// Returns two named arrays in dynamic memory that have different names and both contain `address`. Prefers two
-    /// arrays that overlap without one containing the other.
+    /// arrays that overlap without one containing the other. If `may_contain` is false, returns no others.
     #[cold]
-    pub(crate) fn overlap(&self, address: usize) -> Option<[SharedPart; 2]> {
+    pub(crate) fn overlap(&self, address: usize, may_contain: bool) -> Option<[SharedPart; 2]> {
         let parts = self.dynamic_parts.borrow();
         let part = |&(array, start): &(ArrayInfo, usize)| {
             let end = start + array.bytes;
@@ -134,7 +134,7 @@ impl Arena {
             parts.iter().enumerate().flat_map(|(i, part)| parts[i + 1..].iter().map(move |other| [part, other]));
         let pairs: Vec<_> = pairs.filter(|[part, other]| part.name != other.name).collect();
         let is_partial = |[part, other]: &&[&SharedPart; 2]| part.start < other.start && part.end < other.end;
-        let found = pairs.iter().find(is_partial).or_else(|| pairs.first())?;
+        let found = pairs.iter().find(is_partial).or_else(|| pairs.first().filter(|_| may_contain))?;
         Some(found.map(SharedPart::clone))
     }
 

@@ -1,10 +1,18 @@
 //! Finds out why the threads of a block cannot continue.
 
+use std::sync::PoisonError;
+
 use super::Block;
+use crate::faults::wait::{Change, Wait};
 use crate::faults::whereabouts::{Activity, Whereabouts};
 use crate::faults::{Fault, FaultKind};
 use crate::lanes::{LANES, Thread};
+use crate::region::{self, ArrayPosition, Space};
+use crate::source::Line;
 use crate::watch::is_watching;
+
+/// The maximum number of waiting threads that a fault names.
+const MAX_WAITS: usize = 8;
 
 impl Block {
     /// Returns the fault of a deadlocked block: no thread of the block can run, no thread polls, and some threads wait
@@ -23,7 +31,7 @@ impl Block {
         }
         let waiting = self.context.extent.iter().find_map(|thread| Some((thread, self.rendezvous.group_of(thread)?)));
         let Some((thread, group)) = waiting else {
-            return self.starvation();
+            return self.starvation(std::iter::once(self));
         };
         let absent = group.mask & !group.arrived & !self.run_queue.warp_of(thread).exited();
         let other = self.context.extent.thread(thread.warp() as u32 * LANES + absent.trailing_zeros() % LANES);
@@ -32,16 +40,67 @@ impl Block {
     }
 
     /// Returns the fault of a block whose threads have done nothing but poll for too long.
-    pub(crate) fn starvation(&self) -> Fault {
-        let polling = self.run_queue.polling();
-        let waiting = self.context.extent.threads - self.run_queue.exited() - polling;
+    pub(crate) fn starvation<'a>(&self, blocks: impl Iterator<Item = &'a Self>) -> Fault {
+        let waiting = self.run_queue.waiting();
+        // A thread that has yielded before an access polls as well.
+        let polling = self.context.extent.threads - self.run_queue.exited() - waiting;
         let (at, thread) = match self.last_poll.get() {
             Some((at, thread)) => (Some(at.into()), thread),
             None => (None, self.thread()),
         };
-        let waits = |&thread: &Thread| self.is_at_barrier(thread) || self.rendezvous.group_of(thread).is_some();
-        let held_up = self.context.extent.iter().find(waits).map(|thread| Box::new(self.whereabouts(thread)));
-        self.fault_of(thread, at, FaultKind::NoProgress { polling, waiting, held_up })
+        let is_waiting = |&thread: &Thread| self.is_at_barrier(thread) || self.rendezvous.group_of(thread).is_some();
+        let held_up = self.context.extent.iter().find(is_waiting).map(|thread| Box::new(self.whereabouts(thread)));
+        let waits = blocks.flat_map(Self::waits).take(MAX_WAITS).collect();
+        self.fault_of(thread, at, FaultKind::NoProgress { polling, waiting, held_up, waits })
+    }
+
+    /// Returns the threads of this block that poll, one for each source line and element. The first one has polled
+    /// last.
+    fn waits(&self) -> Vec<Wait> {
+        let mut waits: Vec<Wait> = Vec::new();
+        let last = self.last_poll.get().map(|(_, thread)| thread);
+        let is_active = |thread: &Thread| {
+            let warp = self.run_queue.warp_of(*thread);
+            (warp.exited() | warp.at_barrier.get() | warp.at_operation.get()) & thread.bit() == 0
+        };
+        for thread in last.into_iter().chain(self.context.extent.iter()).filter(is_active) {
+            let is_like =
+                |wait: &Wait, other: &Wait| (&wait.location, wait.element) == (&other.location, other.element);
+            if let Some(wait) = self.wait(thread)
+                && !waits.iter().any(|other| is_like(&wait, other))
+            {
+                waits.push(wait);
+            }
+        }
+        waits
+    }
+
+    /// Returns the memory that `thread` polls, or `None` if it polls none.
+    fn wait(&self, thread: Thread) -> Option<Wait> {
+        let (space, address) = self.last_polled.get(thread)?;
+        let at = self.last_seen.get(thread)?;
+        let position = match space {
+            Space::Global => region::locate(self.grid().regions, address),
+            Space::Shared => self.context.arena.locate(address, 8),
+        };
+        let changes = self.grid().changes.lock().unwrap_or_else(PoisonError::into_inner);
+        let changed = changes
+            .get(&(self.key_of(space), address))
+            .map(|&(block, thread, at)| Box::new(Change { block, thread: thread.index(), location: at.into() }));
+        let element = position.and_then(ArrayPosition::named);
+        Some(Wait { block: self.context.index(), thread: thread.index(), location: at.into(), element, changed })
+    }
+
+    /// Notes that the current thread has changed the value at `address` in `space` by an atomic access.
+    #[cold]
+    pub(crate) fn note_change(&self, space: Space, address: usize, at: Line) {
+        let change = (self.context.index(), self.thread(), at);
+        let mut changes = self.grid().changes.lock().unwrap_or_else(PoisonError::into_inner);
+        changes.insert((self.key_of(space), address), change);
+    }
+
+    fn key_of(&self, space: Space) -> u64 {
+        if space == Space::Global { 0 } else { self.position() + 1 }
     }
 
     fn is_at_barrier(&self, thread: Thread) -> bool {

@@ -4,8 +4,10 @@
 
 pub(crate) mod arena;
 pub(crate) mod context;
+mod counts;
 mod diagnosis;
 mod meeting;
+pub(crate) mod named;
 pub(crate) mod polling;
 mod preemption;
 mod reached;
@@ -20,12 +22,15 @@ use corosensei::Yielder;
 
 use self::arena::Arena;
 use self::context::BlockContext;
+use self::counts::{Barrier, Counts};
+use self::named::NamedBarriers;
 use self::polling::{POLLS_IN_A_ROW, PerThread, PlainLoads};
 use self::preemption::Preemption;
 use self::reached::ReachedSynchronisations;
 use self::rendezvous::{CompletedGroup, Rendezvous};
 use self::run_queue::RunQueue;
 use crate::call_paths::CallPaths;
+use crate::endless::Looping;
 use crate::faults::{Fault, FaultKind};
 use crate::grid::Grid;
 use crate::lanes::Thread;
@@ -33,6 +38,7 @@ use crate::panic::unwind;
 use crate::raw::guard::reported::ReportedAccesses;
 use crate::raw::retained::Retained;
 use crate::raw::strays::Strays;
+use crate::region::Space;
 use crate::source::{Line, SourceLocation};
 use crate::synchronisations::SyncKind;
 use crate::watch::{Watcher, is_watching};
@@ -52,29 +58,6 @@ pub(crate) enum Pause {
 /// when no thread is left to start, or when the next thread to run is a suspended one.
 pub(crate) type Entry<'a> = dyn Fn(&Block) + Sync + 'a;
 
-/// The state of the block barrier.
-#[derive(Default)]
-pub(crate) struct Barrier {
-    pub(crate) arrived: Cell<u32>,
-    pub(crate) votes: Cell<u32>,
-    /// The number of threads whose predicate was true at the last completed barrier.
-    pub(crate) result: Cell<u32>,
-    /// The first thread that waits at the barrier, and the line at which it waits.
-    pub(crate) at: Cell<Option<(Line, Thread)>>,
-    /// True if all threads have reached a barrier of the grid and wait for the other blocks.
-    pub(crate) waits_for_grid: Cell<bool>,
-}
-
-/// The numbers of barriers and warp operations that a block has completed, and a counter of its progress.
-#[derive(Default)]
-pub(crate) struct Counts {
-    pub(crate) barriers: Cell<u64>,
-    pub(crate) operations: Cell<u64>,
-    /// The number of events that may let another thread continue: exits, barriers, warp operations, synchronising
-    /// writes.
-    pub(crate) progress: Cell<u64>,
-}
-
 /// The large data structures of a block, which later blocks reuse.
 #[derive(Default)]
 pub(crate) struct Parts {
@@ -82,6 +65,7 @@ pub(crate) struct Parts {
     furthest_polls: PerThread<usize>,
     plain_loads: PlainLoads,
     last_seen: PerThread<Option<Line>>,
+    last_polled: PerThread<Option<(Space, usize)>>,
     rendezvous: Rendezvous,
     call_paths: CallPaths,
 }
@@ -111,6 +95,13 @@ pub(crate) struct Block {
     /// The source line of each thread's last poll. In a watched launch, memory accesses and waits count too.
     last_seen: PerThread<Option<Line>>,
     last_poll: Cell<Option<(Line, Thread)>>,
+    /// The memory that the current thread has polled last.
+    polled: Cell<(Space, usize)>,
+    /// In a watched launch, the memory that each thread polls.
+    last_polled: PerThread<Option<(Space, usize)>>,
+    /// The number of times that a thread has waited, and in a watched launch also of memory accesses.
+    pub(crate) activity: Cell<u64>,
+    pub(crate) looping: Cell<Option<Looping>>,
     /// The calls and loops that each thread is in.
     pub(crate) call_paths: CallPaths,
     /// The pointers that the block's threads have offset beyond the bounds of their buffers.
@@ -121,6 +112,7 @@ pub(crate) struct Block {
     pub(crate) reported: ReportedAccesses,
 
     pub(crate) barrier: Barrier,
+    named: NamedBarriers,
     pub(crate) rendezvous: Rendezvous,
     pub(crate) counts: Counts,
 
@@ -166,11 +158,16 @@ impl Block {
             plain_loads: parts.plain_loads,
             last_seen: parts.last_seen,
             last_poll: Cell::new(None),
+            polled: Cell::new((Space::Global, 0)),
+            last_polled: parts.last_polled,
+            activity: Cell::new(0),
+            looping: Cell::new(None),
             call_paths: parts.call_paths,
             strays: Strays::default(),
             retained: Retained::default(),
             reported: ReportedAccesses::default(),
             barrier: Barrier::default(),
+            named: NamedBarriers::default(),
             rendezvous: parts.rendezvous,
             counts: Counts::default(),
             records_synchronisations: grid.synchronisations.is_some(),
@@ -182,8 +179,8 @@ impl Block {
 
     /// Returns the data structures that other blocks can reuse.
     pub(crate) fn into_parts(self) -> Parts {
-        let Self { context, furthest_polls, plain_loads, last_seen, rendezvous, call_paths, .. } = self;
-        Parts { arena: context.arena, furthest_polls, plain_loads, last_seen, rendezvous, call_paths }
+        let Self { context, furthest_polls, plain_loads, last_seen, last_polled, rendezvous, call_paths, .. } = self;
+        Parts { arena: context.arena, furthest_polls, plain_loads, last_seen, last_polled, rendezvous, call_paths }
     }
 
     /// Resets this object for the block at `position` in the order of the grid's blocks. Starts no thread.
@@ -202,12 +199,14 @@ impl Block {
         self.furthest_polls.begin();
         self.plain_loads.begin(self.context.extent.threads);
         self.last_seen.begin();
+        self.last_polled.begin();
         self.call_paths.begin();
         self.context.unused.begin();
         self.strays.begin();
         self.retained.begin();
         self.reported.begin();
         self.barrier.arrived.set(0);
+        self.named.begin();
         self.barrier.votes.set(0);
         self.barrier.waits_for_grid.set(false);
         self.context.arena.begin(grid.config.shared_bytes, grid.schedule.seed());
@@ -274,6 +273,7 @@ impl Block {
         let thread = self.context.extent.thread(linear);
         self.run_queue.start(thread);
         self.context.thread.set(thread);
+        self.activity.set(self.activity.get() + 1);
         self.polls_left.set(self.polls_in_a_row.get());
     }
 

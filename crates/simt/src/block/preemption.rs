@@ -28,6 +28,8 @@ enum Rule {
     Never,
     EveryAccess,
     TakingTurns,
+    /// The thread yields to another block before each atomic access.
+    AtAtomics,
 }
 
 impl Preemption {
@@ -36,6 +38,7 @@ impl Preemption {
         self.rule.set(match schedule {
             Schedule::EveryAccess(_) => Rule::EveryAccess,
             Schedule::Interleaved(_) => Rule::TakingTurns,
+            Schedule::BlocksInTurn(_) => Rule::AtAtomics,
             _ => Rule::Never,
         });
         // `!block` gives other random numbers than those that choose among the block's threads.
@@ -49,11 +52,18 @@ impl Preemption {
         if self.rule.get() == Rule::Never { POLLS_IN_A_ROW } else { 2 }
     }
 
+    /// Returns true if the current thread must yield before each atomic access.
+    #[inline]
+    pub(crate) fn is_before_atomics(&self) -> bool {
+        self.rule.get() == Rule::AtAtomics
+    }
+
     /// Chooses the access before which the next thread will yield. Returns true if another block runs next.
     pub(crate) fn draw(&self) -> bool {
         let mut chooser = self.chooser.get();
         let (left, is_to_block) = match self.rule.get() {
             Rule::Never => (0, false),
+            Rule::AtAtomics => (0, true),
             Rule::EveryAccess => (1, false),
             Rule::TakingTurns => {
                 let least = 1 << chooser.draw(MAX_SCALE);

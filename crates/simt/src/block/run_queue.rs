@@ -49,7 +49,7 @@ impl From<Schedule> for Preference {
             Schedule::Random(_) | Schedule::LastFirst | Schedule::Held(..) => Self::OneWarp,
             Schedule::OneAhead(_) => Self::Ahead,
             Schedule::OneBehind(_) => Self::Behind,
-            Schedule::EveryAccess(_) | Schedule::Interleaved(_) => Self::AnyWarp,
+            Schedule::EveryAccess(_) | Schedule::Interleaved(_) | Schedule::BlocksInTurn(_) => Self::AnyWarp,
         }
     }
 }
@@ -244,6 +244,11 @@ impl RunQueue {
     #[inline(never)]
     fn count_polling(&self) -> u32 {
         self.warps().iter().map(|warp| warp.polling.get().count_ones()).sum()
+    }
+
+    /// Returns the number of threads that wait at a barrier or a warp operation.
+    pub(crate) fn waiting(&self) -> u32 {
+        self.warps().iter().map(|warp| (warp.at_barrier.get() | warp.at_operation.get()).count_ones()).sum()
     }
 
     /// Makes all polling threads runnable.

@@ -2,8 +2,9 @@
 
 use super::{Block, Pause};
 use crate::panic::unwind;
+use crate::region::Space;
 use crate::source::Line;
-use crate::watch::{Touch, Watcher};
+use crate::watch::{Touch, Watcher, is_watching};
 
 impl Block {
     /// Suspends the current thread and returns control to the scheduler until the thread is woken.
@@ -26,6 +27,7 @@ impl Block {
         unsafe { (*yielder).suspend(pause) };
         self.context.thread.set(thread);
         self.yielder.set(yielder);
+        self.activity.set(self.activity.get() + 1);
         self.polls_left.set(self.polls_in_a_row.get());
         if self.is_abandoned.get() {
             unwind();
@@ -111,6 +113,13 @@ impl Block {
             self.furthest_polls.set(self.thread(), address);
             self.note_progress();
         }
+        self.poll_for(Space::Global, address, at);
+    }
+
+    /// Counts a poll of `address` in `space`, like [`Block::poll`].
+    #[inline]
+    pub(crate) fn poll_for(&self, space: Space, address: usize, at: Line) {
+        self.polled.set((space, address));
         self.poll(at);
     }
 
@@ -119,12 +128,12 @@ impl Block {
     #[inline]
     pub(crate) fn note_load(&self, address: usize, at: Line) {
         if self.plain_loads.is_poll(self.thread(), address, at) {
-            self.poll(at);
+            self.poll_for(Space::Global, address, at);
         }
     }
 
     #[cold]
-    fn wait_polling(&self, at: Line) {
+    pub(super) fn wait_polling(&self, at: Line) {
         if self.is_unwinding() {
             self.polls_left.set(self.polls_in_a_row.get());
             return;
@@ -132,6 +141,9 @@ impl Block {
         let thread = self.thread();
         self.run_queue.poll(thread);
         self.last_poll.set(Some((at, thread)));
+        if is_watching() {
+            self.last_polled.set(thread, Some(self.polled.get()));
+        }
         self.last_seen.set(thread, Some(at));
         self.suspend();
     }
@@ -139,9 +151,11 @@ impl Block {
     /// Lets another thread run before an access at the source line `at`, if the schedule requires this switch. Must not
     /// be called while the thread panics.
     #[inline]
-    pub(crate) fn preempt(&self, at: Line) {
+    pub(crate) fn preempt(&self, at: Line, is_atomic: bool) {
         self.last_seen.set(self.thread(), Some(at));
+        self.activity.set(self.activity.get() + 1);
         match self.preemption.left.get() {
+            0 if is_atomic && self.preemption.is_before_atomics() => self.give_way(),
             0 => {}
             1 => self.give_way(),
             left => self.preemption.left.set(left - 1),

@@ -12,6 +12,7 @@
 
 use super::block_clock::{BlockClock, ThreadEpoch};
 use super::stamp::{SET, Stamp};
+use super::thread_clocks::VectorClocks;
 use super::vector_clock::VectorClock;
 use crate::lanes::{LANES, MAX_THREADS, MAX_WARPS, bits};
 
@@ -19,74 +20,6 @@ const WIDTH: usize = LANES as usize;
 
 /// An epoch for each pair of lanes of a warp: lane `a` knows the accesses of lane `b` before the epoch `pairs[a][b]`.
 type Pairs = [[u32; WIDTH]; WIDTH];
-
-/// The vector clocks of a thread: the accesses that the thread knows, and the accesses that the thread publishes, by
-/// atomics and fences.
-///
-/// Barriers and warp operations join all clocks of the threads that meet. The joined clocks include `fenced` and
-/// `pending`, because PTX has one order of all fences of a scope. A fence before a barrier therefore also orders
-/// another thread's atomic write after the barrier. A fence after a barrier also orders another thread's atomic read
-/// before the barrier.
-#[derive(Clone, Debug, Default)]
-pub(super) struct VectorClocks {
-    /// The accesses that happened before the thread's next access.
-    pub(super) known: VectorClock,
-    /// The value of `known` at the thread's last fence of device scope. The thread's atomic writes publish this clock.
-    pub(super) fenced: VectorClock,
-    /// The value of `known` at the thread's last fence of block scope, if no fence of device scope followed. The
-    /// thread's atomic writes publish this clock to their block.
-    pub(super) fenced_in_block: Option<VectorClock>,
-    /// The clocks that the thread has read atomically but not yet acquired. These clocks join `known` at the next fence
-    /// of device scope.
-    pub(super) pending: VectorClock,
-    /// The clocks that the thread has read atomically from writes of its own block but not yet acquired. These clocks
-    /// join `known` at the next fence of any scope.
-    pub(super) pending_in_block: VectorClock,
-    /// The thread's last atomic read of an address for which clocks were published.
-    pub(super) last_read: Option<LastRead>,
-}
-
-/// An atomic read, with the clocks of its address.
-#[derive(Clone, Debug)]
-pub(super) struct LastRead {
-    pub(super) address: usize,
-    /// The clocks published at the address: first the clock for all threads of the device, then the clock for the
-    /// block.
-    pub(super) held: [VectorClock; 2],
-    /// True if the thread has acquired the clocks in `held`.
-    pub(super) is_known: bool,
-}
-
-impl VectorClocks {
-    /// Returns the accesses that the thread knew at its last fence of any scope.
-    pub(super) fn fenced_in_block(&self) -> &VectorClock {
-        self.fenced_in_block.as_ref().unwrap_or(&self.fenced)
-    }
-
-    fn join(&mut self, other: &Self) {
-        // If both sides have published all that they know, `known` and `fenced` are equal and are joined only once.
-        let is_known = |fenced: [&VectorClock; 2]| fenced[0].is_same(&self.known) && fenced[1].is_same(&other.known);
-        let all_fenced = is_known([&self.fenced, &other.fenced]);
-        let all_in_block = is_known([self.fenced_in_block(), other.fenced_in_block()]);
-        self.known.join(&other.known);
-        if self.fenced_in_block.is_some() || other.fenced_in_block.is_some() {
-            self.fenced_in_block = Some(if all_in_block {
-                self.known.clone()
-            } else {
-                let mut fenced = self.fenced_in_block().clone();
-                fenced.join(other.fenced_in_block());
-                fenced
-            });
-        }
-        if all_fenced {
-            self.fenced = self.known.clone();
-        } else {
-            self.fenced.join(&other.fenced);
-        }
-        self.pending.join(&other.pending);
-        self.pending_in_block.join(&other.pending_in_block);
-    }
-}
 
 #[derive(Default)]
 struct Warp {
@@ -115,6 +48,11 @@ pub(super) struct Clocks {
     common: VectorClocks,
     own: Vec<VectorClocks>,
     has_own: bool,
+    /// True if a fence before a barrier or warp operation counts as a fence of all threads that meet there. Otherwise
+    /// it does so for readers in its own block only.
+    passes_fences: bool,
+    /// True if a barrier has passed a fence on.
+    has_passed_fence: bool,
 }
 
 impl Default for Clocks {
@@ -129,19 +67,21 @@ impl Default for Clocks {
             common: VectorClocks::default(),
             own: Vec::new(),
             has_own: false,
+            passes_fences: true,
+            has_passed_fence: false,
         }
     }
 }
 
 impl Clocks {
     /// Resets the clocks for the block with number `block` and `threads` threads.
-    pub(super) fn begin(&mut self, block: u32, threads: u32) {
+    pub(super) fn begin(&mut self, block: u32, threads: u32, passes_fences: bool) {
         // The numbers of epochs continue from block to block, so that old entries of an earlier block are never valid
         // for this block. The numbers start again long before they overflow.
         if self.highest > u32::MAX / 2 {
             *self = Self::default();
         }
-        (self.block, self.threads) = (block, threads);
+        (self.block, self.threads, self.passes_fences, self.has_passed_fence) = (block, threads, passes_fences, false);
         self.highest += 1;
         self.base = self.highest;
         self.drop_own();
@@ -157,6 +97,12 @@ impl Clocks {
                 }
             }
         }
+    }
+
+    /// Returns true if atomic writes may publish accesses because of another thread's fence before a barrier.
+    #[inline]
+    pub(super) fn has_passed_fence(&self) -> bool {
+        self.has_passed_fence
     }
 
     /// Returns the block's base. All accesses of the block's threads before this epoch happened before the next access
@@ -190,13 +136,27 @@ impl Clocks {
             // Threads with their own clocks are joined first. They know more than the others, and may have equal
             // clocks.
             let mut all = VectorClocks::default();
+            let mut fences = Vec::new();
             for thread in 0..self.threads {
                 if self.has_own_vectors(thread) {
-                    all.join(&self.own[thread as usize]);
+                    let own = &self.own[thread as usize];
+                    all.join(own);
+                    if !self.passes_fences && !own.fenced.is_same(&self.common.fenced) {
+                        fences.push((thread, own.fenced.clone()));
+                    }
                 }
             }
             self.drop_own();
+            let fenced = self.common.fenced.clone();
             self.common.join(&all);
+            if self.passes_fences {
+                self.has_passed_fence |= !self.common.fenced.is_empty();
+            } else {
+                self.common.keep_fence(&fenced);
+                for (thread, fenced) in fences {
+                    self.vectors_mut(thread).fenced = fenced;
+                }
+            }
         }
     }
 
@@ -232,8 +192,13 @@ impl Clocks {
                 vectors.join(self.vectors(first + lane as u32));
             }
             for lane in bits(lanes) {
-                *self.vectors_mut(first + lane as u32) = vectors.clone();
+                let (thread, mut vectors) = (first + lane as u32, vectors.clone());
+                if !self.passes_fences {
+                    vectors.keep_fence(&self.vectors(thread).fenced);
+                }
+                *self.vectors_mut(thread) = vectors;
             }
+            self.has_passed_fence |= !vectors.fenced.is_empty();
         }
     }
 

@@ -16,24 +16,29 @@ pub(super) struct Dependencies {
     /// The threads that have waited for the previous launches, as one lane mask per warp.
     waited: [u32; MAX_WARPS],
     has_any_waited: bool,
+    /// The source site of the first access of each warp.
+    first: [u32; MAX_WARPS],
 }
 
 impl Dependencies {
-    /// Records that `thread` waits for the previous launches. Returns false if the thread accessed global memory
-    /// without having waited.
-    pub(super) fn wait(&mut self, thread: Thread) -> bool {
+    /// Records that `thread` waits for the previous launches. Returns the source site of the first access of its warp
+    /// if the thread accessed global memory without having waited.
+    pub(super) fn wait(&mut self, thread: Thread) -> Option<u32> {
         let (warp, bit) = (thread.warp() % MAX_WARPS, thread.bit());
         let is_first = (self.accessed[warp] & !self.waited[warp]) & bit == 0;
         self.waited[warp] |= bit;
         self.has_any_waited = true;
-        is_first
+        (!is_first).then_some(self.first[warp])
     }
 
-    /// Records that `thread` is about to access global memory. Returns false if the thread has not waited for the
-    /// previous launches, although other threads of the block have.
+    /// Records that `thread` is about to access global memory at the source site `site`. Returns false if the thread
+    /// has not waited for the previous launches, although other threads of the block have.
     #[inline(always)]
-    pub(super) fn allow(&mut self, thread: Thread) -> bool {
+    pub(super) fn allow(&mut self, thread: Thread, site: u32) -> bool {
         let (warp, bit) = (thread.warp() % MAX_WARPS, thread.bit());
+        if self.accessed[warp] == 0 {
+            self.first[warp] = site;
+        }
         self.accessed[warp] |= bit;
         !self.has_any_waited || self.waited[warp] & bit != 0
     }

@@ -64,9 +64,10 @@ impl Global {
         }
     }
 
-    /// Checks an access to global memory and records it.
+    /// Checks an access to global memory and records it. Returns false for a read of memory that the launch cannot
+    /// write, which is not recorded.
     #[inline]
-    pub(super) fn touch(&mut self, touch: &Touch, toucher: &mut Toucher<'_>) -> Result<(), Finding> {
+    pub(super) fn touch(&mut self, touch: &Touch, toucher: &mut Toucher<'_>) -> Result<bool, Finding> {
         let &Touch { access, address, bytes, .. } = touch;
         let number = address / PAGE;
         let index = match self.recent[number % RECENT] {
@@ -83,12 +84,13 @@ impl Global {
                 None => false,
             };
             if page.writable == Writable::None || is_constant() {
-                return Ok(());
+                return Ok(false);
             }
         }
         let cells = page.cells.get_or_insert_with(|| Cells::new(PAGE, bytes, self.spare.pop().unwrap_or_default()));
         let race = |conflict: Conflict| Finding::Race(conflict);
-        cells.touch(toucher, access, address % PAGE, bytes, address).map_err(race)
+        cells.touch(toucher, access, address % PAGE, bytes, address).map_err(race)?;
+        Ok(true)
     }
 
     #[cold]

@@ -51,6 +51,11 @@ impl Messages {
         }
     }
 
+    /// Returns the last atomic write by another thread that `thread` has read.
+    pub(super) fn last(&self, thread: u32) -> Option<Stamp> {
+        Some(self.last.get(thread as usize)?.as_ref()?.from)
+    }
+
     /// Returns the synchronisation that is missing between the access `earlier` and `thread`, if an atomic write was
     /// meant to publish `earlier`. Returns `None` if no thread of the block of `clocks` has read such a write. A write
     /// that `thread` itself has read takes precedence over writes that other threads have read.

@@ -10,7 +10,7 @@
 //! atomics and fences. `messages` records the atomic writes that threads have read. `initial` records the first atomic
 //! writes to uninitialised memory. `stamp`, `history` and `shadow` define how accesses are recorded. `global` records
 //! accesses to global memory, `block_shadow` records accesses to shared memory, and `copies` records asynchronous
-//! copies. `report` makes the faults.
+//! copies. `read_only` records loads of memory that the launch must not write. `report` makes the faults.
 //!
 //! # Design
 //!
@@ -26,6 +26,7 @@
 //!   the faulty kernels at their lines. The checker must classify some hundred small kernels correctly. For random
 //!   programs, a brute-force search by the definition above must find the same races.
 
+mod arrivals;
 mod block_clock;
 mod block_shadow;
 mod cells;
@@ -36,15 +37,23 @@ mod global;
 mod history;
 mod initial;
 mod messages;
+mod named;
+mod options;
+mod read_only;
 mod report;
 mod shadow;
 mod sites;
 mod stamp;
 mod sync;
+mod thread_clocks;
 mod vector_clock;
+mod writes;
 
 use std::cell::RefCell;
 
+use rustc_hash::FxHashMap;
+
+use self::arrivals::Arrivals;
 use self::block_shadow::BlockShadow;
 use self::clock::Clocks;
 use self::dependencies::Dependencies;
@@ -52,11 +61,15 @@ use self::global::Global;
 use self::history::Past;
 use self::initial::Initial;
 use self::messages::Messages;
+use self::named::Named;
+pub use self::options::Checks;
+use self::read_only::ReadOnly;
 use self::shadow::{Conflict, Finding, Histories, PLAIN, Toucher, uses};
 use self::sites::Sites;
 use self::stamp::Stamp;
 use self::sync::{Objects, Publications, fence};
 use self::vector_clock::VectorClock;
+use self::writes::Writes;
 use crate::block::context::BlockContext;
 use crate::faults::FaultKind;
 use crate::geometry::Dim3;
@@ -71,32 +84,8 @@ use crate::statics::Statics;
 use crate::synchronisations::SyncKind;
 use crate::watch::{Access, BarrierDivergence, MemoryOrder, Next, Touch, Watcher};
 
-/// Options of the checker, which makes a launch also report data races and reads of uninitialised memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Checks {
-    /// `true` if a shuffle or a vote orders the memory accesses of its lanes, as a warp synchronisation does. GPUs give
-    /// this order and programs rely on it, but CUDA's documentation does not guarantee it.
-    pub shuffles_order_memory: bool,
-    /// `true` if the warps of a block may reach one line of a block barrier by different calls or in different loop
-    /// iterations.
-    ///
-    /// GPUs count warps at a barrier, but CUDA's documentation requires all threads of the block to reach the same
-    /// barrier. If this is `false`, a launch warns of such warps
-    /// ([`NoteKind::WarpsApart`](crate::NoteKind::WarpsApart)) and continues. The lanes of one warp must reach the
-    /// barrier together in any case.
-    pub warps_may_part: bool,
-}
-
-impl Checks {
-    /// The checks that accept only programs whose order CUDA's documentation guarantees.
-    pub const STRICT: Self = Self { shuffles_order_memory: false, warps_may_part: false };
-}
-
-impl Default for Checks {
-    fn default() -> Self {
-        Self { shuffles_order_memory: true, warps_may_part: true }
-    }
-}
+/// The maximum number of blocks whose writes are kept after the block has ended.
+const MAX_ENDED: usize = 1024;
 
 /// The checker's state for one running block.
 #[derive(Default)]
@@ -109,6 +98,9 @@ struct Resident {
     objects: Objects,
     initial: Initial,
     messages: Messages,
+    writes: Writes,
+    arrivals: Arrivals,
+    named: Named,
     dependencies: Dependencies,
 }
 
@@ -134,6 +126,9 @@ struct State {
     vacant: Vec<u32>,
     publications: Publications,
     global: Global,
+    read_only: ReadOnly,
+    /// The writes of blocks that have ended, by the block's number.
+    ended_writes: FxHashMap<u32, Writes>,
     /// The access histories of the cells of global memory.
     histories: Histories,
     /// The atomic objects in global memory.
@@ -142,9 +137,24 @@ struct State {
     sites: Sites,
     /// True if the launch has made an atomic access of block scope to global memory.
     has_narrow: bool,
+    /// True if an atomic write has published accesses because of another thread's fence before a barrier.
+    uses_other_fence: bool,
+    /// True if the launch has made an atomic access of system scope, and may communicate with other devices or the
+    /// host.
+    has_system: bool,
 }
 
 impl Checker {
+    /// Returns true if the order of the launch may depend on fences that barriers have passed on.
+    pub(crate) fn uses_other_fence(&self) -> bool {
+        self.state.borrow().uses_other_fence
+    }
+
+    /// Returns true if the launch may communicate with other devices or the host, so that it cannot be repeated.
+    pub(crate) fn is_unrepeatable(&self) -> bool {
+        self.state.borrow().has_system
+    }
+
     /// Makes a checker for the launch of `grid`. `memory` is the map of the simulator's global memory.
     pub(crate) fn new(checks: Checks, grid: &Grid<'_>, memory: MemoryMap) -> Self {
         let state = State {
@@ -152,11 +162,15 @@ impl Checker {
             vacant: Vec::new(),
             publications: Publications::default(),
             global: Global::new(grid.regions, memory),
+            read_only: ReadOnly::default(),
+            ended_writes: FxHashMap::default(),
             histories: Histories::default(),
             objects: Objects::default(),
             initial: Initial::default(),
             sites: Sites::new(),
             has_narrow: false,
+            uses_other_fence: false,
+            has_system: false,
         };
         Self {
             checks,
@@ -180,12 +194,15 @@ impl Watcher for Checker {
         });
         block.tag.set(index);
         let resident = &mut state.residents[index as usize];
-        resident.clocks.begin(number(block), self.extent.threads);
+        resident.clocks.begin(number(block), self.extent.threads, self.checks.barriers_pass_fences);
         resident.shared.begin();
         resident.histories.clear();
         resident.objects.clear();
         resident.initial.clear();
         resident.messages.begin(self.extent.threads);
+        resident.writes.begin();
+        resident.arrivals.begin();
+        resident.named.begin();
         resident.dependencies = Dependencies::default();
         state.publications.begin(number(block));
     }
@@ -193,6 +210,10 @@ impl Watcher for Checker {
     fn end_block(&self, block: &BlockContext) {
         let state = &mut *self.state.borrow_mut();
         state.publications.end(number(block));
+        let writes = &mut state.residents[block.tag.get() as usize].writes;
+        if writes.is_used() && state.ended_writes.len() < MAX_ENDED {
+            state.ended_writes.insert(number(block), std::mem::take(writes));
+        }
         state.vacant.push(block.tag.get());
     }
 
@@ -214,8 +235,11 @@ impl Watcher for Checker {
     }
 
     fn dependencies(&self, block: &BlockContext) -> Next {
-        let is_first = self.state.borrow_mut().resident(block).dependencies.wait(block.thread());
-        if is_first { Next::Continue } else { Next::Fault(Box::new(FaultKind::BeforeDependencies)) }
+        let state = &mut *self.state.borrow_mut();
+        match state.resident(block).dependencies.wait(block.thread()) {
+            Some(site) => Next::FaultAt(Box::new(FaultKind::BeforeDependencies), state.sites.get(site).at),
+            None => Next::Continue,
+        }
     }
 
     fn allowed_divergence(&self) -> BarrierDivergence {
@@ -250,7 +274,26 @@ impl Watcher for Checker {
     }
 
     fn end_phase(&self, block: &BlockContext, address: usize) {
-        self.state.borrow_mut().resident(block).objects.end_phase(address, number(block));
+        let state = &mut *self.state.borrow_mut();
+        let resident = state.resident(block);
+        resident.objects.end_phase(address, number(block));
+        resident.arrivals.end_phase(address);
+    }
+
+    fn named_arrival(&self, block: &BlockContext, id: usize) {
+        let state = &mut *self.state.borrow_mut();
+        let Resident { named, clocks, .. } = state.resident(block);
+        named.arrive(clocks, block.thread().linear(), id);
+    }
+
+    fn end_named_phase(&self, block: &BlockContext, id: usize) {
+        self.state.borrow_mut().resident(block).named.end_phase(id);
+    }
+
+    fn named_wait(&self, block: &BlockContext, id: usize) {
+        let state = &mut *self.state.borrow_mut();
+        let Resident { named, clocks, .. } = state.resident(block);
+        named.wait(clocks, block.thread().linear(), id);
     }
 
     fn fence(&self, block: &BlockContext, scope: Scope) {
@@ -272,20 +315,24 @@ impl State {
         let site = self.sites.number(touch.at, touch.access, bytes);
         let is_unused = block.unused.is_noted(block.thread());
         let thread = block.thread().linear();
-        let Resident { clocks, shared, histories, objects, initial, messages, dependencies } =
+        let Resident { clocks, shared, histories, objects, initial, messages, writes, arrivals, dependencies, .. } =
             &mut self.residents[block.tag.get() as usize];
         let stamp = Stamp::new(clocks.block, thread, clocks.epoch(thread), site, PLAIN);
         let past = Past { clocks, publications: &self.publications, block: clocks.block, thread };
         let (objects, initial, found, overwrites_atomic, is_first) = match touch.space {
             Space::Global => {
-                if !dependencies.allow(block.thread()) {
+                if !dependencies.allow(block.thread(), site) {
                     return Err(Finding::BeforeDependencies);
                 }
                 let histories = &mut self.histories;
                 self.has_narrow |= touch.access.is_for_block();
+                self.has_system |= touch.access.is_for_system();
                 let mut toucher = Toucher::new((past, stamp), histories, &self.sites, is_unused);
                 toucher.has_narrow = self.has_narrow;
-                self.global.touch(touch, &mut toucher)?;
+                self.read_only.check(touch)?;
+                if self.global.touch(touch, &mut toucher)? && touch.access == Access::ReadOnlyLoad {
+                    self.read_only.note(touch, stamp);
+                }
                 let Toucher { found, overwrites_atomic, initialises, .. } = toucher;
                 (&mut self.objects, &mut self.initial, found, overwrites_atomic, initialises)
             }
@@ -305,11 +352,22 @@ impl State {
                 initial.follow(access, stamp, past).map_err(early)?;
             }
             // Arriving at a barrier or waiting for its phase reads no message.
-            if !matches!(touch.access, Access::Arrive | Access::AtomicLoad(MemoryOrder::Phase, _)) {
-                messages.note(thread, &stamp, found, touch.access);
+            match touch.access {
+                Access::Arrive => arrivals.arrive(touch.address, stamp),
+                Access::AtomicLoad(MemoryOrder::Phase, _) => arrivals.wait(touch.address, thread),
+                access => {
+                    messages.note(thread, &stamp, found, access);
+                    if access.writes() {
+                        writes.note(&stamp, true);
+                    }
+                }
             }
+            self.uses_other_fence |= touch.space == Space::Global && clocks.has_passed_fence() && touch.access.writes();
             objects.order(clocks, &mut self.publications, thread, touch.address, touch.access);
-        } else if overwrites_atomic {
+        } else if touch.access.writes() {
+            writes.note(&stamp, false);
+        }
+        if overwrites_atomic && !touch.access.is_atomic() {
             for address in touch.address..touch.address + touch.bytes {
                 objects.overwrite(address);
                 initial.overwrite(address);

@@ -3,7 +3,7 @@
 use super::copies::AsyncCopy;
 use super::history::Past;
 use super::shadow::{Conflict, Finding};
-use super::sites::Site;
+use super::sites::{Site, Sites};
 use super::stamp::Stamp;
 use super::{Checker, Resident, number};
 use crate::block::context::BlockContext;
@@ -36,12 +36,14 @@ impl Checker {
         let copy = if other.access.is_of_copy() { self.last_copy(block, address) } else { None };
         // The report names the line at which the copy began.
         let there = copy.map_or(other, |copy| self.state.borrow().sites.get(copy.begin.site()));
+        let is_read_only = [touch.access, other.access].contains(&Access::ReadOnlyLoad);
         let overlap = if is_early { None } else { self.overlap(block, touch, address, other).map(Box::new) };
         let (_, other_block) = self.order.index_at(with.block.into(), self.grid);
         let race = Race {
             space: touch.space,
             element: self.element(block, touch, address),
             remedy: match &overlap {
+                _ if is_read_only => Remedy::OrdinaryLoad,
                 Some(_) => Remedy::PartsApart,
                 None if is_early => self.between(block, &with, Remedy::InitialiseBefore),
                 None => self.remedy(block, touch, (&with, there), copy),
@@ -61,7 +63,11 @@ impl Checker {
             },
         };
         let race = Box::new(race);
-        if is_early { FaultKind::EarlyRead(race) } else { FaultKind::Race(race) }
+        match (is_read_only, is_early) {
+            (true, _) => FaultKind::WrittenReadOnly(race),
+            (false, true) => FaultKind::EarlyRead(race),
+            (false, false) => FaultKind::Race(race),
+        }
     }
 
     /// Returns the remedy that would order the access `touch` after the earlier access `with`. `other` is the source
@@ -78,13 +84,28 @@ impl Checker {
             return if touch.bytes == other.bytes { Remedy::WiderScope } else { Remedy::OneWidth };
         }
         let state = self.state.borrow();
-        let Resident { clocks, messages, .. } = &state.residents[block.tag.get() as usize];
+        let Resident { clocks, messages, arrivals, .. } = &state.residents[block.tag.get() as usize];
         let past = Past { clocks, publications: &state.publications, block: clocks.block, thread };
         if let Some(copy) = copy.filter(|copy| copy.is_under_way) {
             return after_copy(touch, (with, other), copy, &past);
         }
+        let here =
+            Site { at: touch.at, access: touch.access, bytes: if touch.access.is_atomic() { touch.bytes } else { 0 } };
+        if let Some(remedy) = beside_atomic(&state.sites, here, other) {
+            return remedy;
+        }
+        let running = state.residents.iter().find(|resident| resident.clocks.block == with.block);
+        let writes = running.map(|resident| &resident.writes).filter(|writes| writes.is_used());
+        let writes = writes.or_else(|| state.ended_writes.get(&with.block));
+        let is_early = |from: &Stamp| writes.is_some_and(|writes| writes.is_before(from, with));
+        if messages.last(thread).is_some_and(|from| is_early(&from)) {
+            return Remedy::FlagAfterAccess;
+        }
         if let Some(remedy) = messages.remedy(thread, with, clocks) {
             return remedy;
+        }
+        if with.block == clocks.block && arrivals.lacks_warp_synchronisation(thread, with) {
+            return Remedy::WarpBeforeArrival;
         }
         if let Some(copy) = copy {
             return after_copy(touch, (with, other), copy, &past);
@@ -98,14 +119,26 @@ impl Checker {
         if accesses == [Access::Store; 2] && is_same_line(touch.at, other.at) {
             return Remedy::OneThread;
         }
-        let here = Site { at: touch.at, access: touch.access, bytes: 0 };
         let is_update = match accesses {
             [Access::Store, Access::Load] => state.sites.is_update(here, other),
             [Access::Load, Access::Store] => state.sites.is_update(other, here),
             _ => false,
         };
         if is_update {
-            return Remedy::AtomicUpdate;
+            let store = if touch.access == Access::Store { [here, other] } else { [other, here] };
+            return if with.block == clocks.block && follows(store) {
+                Remedy::BarrierAfterLoads
+            } else {
+                Remedy::AtomicUpdate
+            };
+        }
+        let is_update_of_own = match accesses {
+            [Access::Store, Access::Load] => state.sites.updates(here),
+            [Access::Load, Access::Store] => state.sites.updates(other),
+            _ => false,
+        };
+        if is_update_of_own && touch.space == Space::Global && self.grid.count() > 1 {
+            return Remedy::AnotherArray;
         }
         let between_blocks = if self.is_cooperative { Remedy::GridBarrier } else { Remedy::BetweenBlocks };
         self.between(block, with, between_blocks)
@@ -135,11 +168,14 @@ impl Checker {
         (access == Access::Discard).then(|| CopyUnderWay { thread, location: at.into(), overwrites })
     }
 
-    /// Returns two overlapping parts of dynamic shared memory that contain `address`. Returns `None` if `touch` and the
-    /// access at `other` have the same source site.
+    /// Returns two overlapping parts of dynamic shared memory that contain `address`. If `touch` and the access at
+    /// `other` have the same source site, neither part may contain the other.
     fn overlap(&self, block: &BlockContext, touch: &Touch, address: usize, other: Site) -> Option<[SharedPart; 2]> {
-        let is_shared = touch.space == Space::Shared && !is_same_line(touch.at, other.at);
-        if is_shared { block.arena.overlap(address) } else { None }
+        if touch.space == Space::Shared {
+            block.arena.overlap(address, !is_same_line(touch.at, other.at))
+        } else {
+            None
+        }
     }
 
     /// Returns the array element that contains the byte at `address`.
@@ -165,6 +201,27 @@ impl Checker {
     }
 }
 
+/// Returns the remedy for a race of an atomic access and a plain one, if a barrier between the two is not the remedy.
+fn beside_atomic(sites: &Sites, here: Site, other: Site) -> Option<Remedy> {
+    let [atomic, plain] = match (here.access.is_atomic(), other.access.is_atomic()) {
+        (true, false) => [here, other],
+        (false, true) => [other, here],
+        _ => return None,
+    };
+    match plain.access {
+        Access::Load if sites.is_update(atomic, plain) => Some(Remedy::AtomicLoad),
+        Access::Store if sites.is_update(plain, atomic) => Some(Remedy::AtomicStore),
+        _ => None,
+    }
+}
+
+/// Returns true if the first of two sites of a block's loop follows the second only in the next iteration, because it
+/// precedes the second in the source.
+fn follows([store, load]: [Site; 2]) -> bool {
+    let place = |site: Site| (site.at.line(), site.at.column());
+    store.at.file() == load.at.file() && place(store) < place(load) && store.at.line() < load.at.line()
+}
+
 /// Returns the remedy that orders the access `touch` after the asynchronous `copy`. `with` is the access that begins or
 /// ends the copy, and `other` is its source site.
 fn after_copy(touch: &Touch, (with, other): (&Stamp, Site), copy: AsyncCopy, past: &Past<'_>) -> Remedy {
@@ -184,7 +241,7 @@ fn after_copy(touch: &Touch, (with, other): (&Stamp, Site), copy: AsyncCopy, pas
 
 fn kind_of(access: Access) -> RaceAccess {
     match access {
-        Access::Load => RaceAccess::Load,
+        Access::Load | Access::ReadOnlyLoad => RaceAccess::Load,
         Access::Store => RaceAccess::Store,
         Access::Borrow => RaceAccess::MutableBorrow,
         Access::Discard | Access::Fill => RaceAccess::AsynchronousCopy,

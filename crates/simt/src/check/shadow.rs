@@ -3,6 +3,8 @@
 //! Memory is divided into pages, and pages into cells. All cells of a page have the size of its narrowest access. Every
 //! access therefore covers whole cells, and neighbours that are accessed separately never share a cell.
 
+mod atomics;
+
 use super::history::{Group, History, Past};
 use super::sites::Sites;
 use super::stamp::Stamp;
@@ -154,6 +156,7 @@ impl Toucher<'_> {
     pub(super) fn touch(&mut self, cell: &mut Cell, access: Access) -> Result<(), Stamp> {
         match access {
             Access::Load => self.load(cell),
+            Access::ReadOnlyLoad => self.load_unwritten(cell),
             Access::Store | Access::Borrow | Access::Fill => self.store(cell),
             // Recorded even after a store in the same epoch, because it undoes that store.
             Access::Discard => self.store_anew(cell),
@@ -201,6 +204,16 @@ impl Toucher<'_> {
         self.check_write(cell)?;
         (cell.since, cell.threads) = (stamp, stamp.bit());
         Ok(())
+    }
+
+    /// Records a load of a cell that the launch must not write.
+    #[inline(never)]
+    fn load_unwritten(&mut self, cell: &mut Cell) -> Result<(), Stamp> {
+        if cell.write.tag() != NONE {
+            return Err(cell.write);
+        }
+        self.atomic_write_in(cell).map_or(Ok(()), Err)?;
+        self.load(cell)
     }
 
     #[inline(never)]
@@ -275,6 +288,7 @@ impl Toucher<'_> {
         if since.tag() == UNPUBLISHED {
             return Err(since);
         }
+        self.note_own_atomic(since);
         if since.tag() == ATOMIC {
             self.overwrites_atomic = true;
             return self.check(&since);
@@ -291,74 +305,6 @@ impl Toucher<'_> {
         self.overwrites_atomic |= history.has_atomic_writes();
         self.histories.give_back(since.block);
         Ok(())
-    }
-
-    #[inline(never)]
-    fn atomic_load(&mut self, cell: &mut Cell) -> Result<(), Stamp> {
-        self.found = self.atomic_write_in(cell);
-        self.check_write(cell)?;
-        self.check_strength(cell, false)?;
-        let Self { past, stamp, .. } = *self;
-        if cell.since.tag() != UNPUBLISHED {
-            self.history(cell).add_atomic_read(&stamp, &past);
-        }
-        Ok(())
-    }
-
-    #[inline(never)]
-    fn atomic_write(&mut self, cell: &mut Cell, reads: bool) -> Result<(), Stamp> {
-        self.found = if reads { self.atomic_write_in(cell) } else { None };
-        self.check_write(cell)?;
-        self.check_strength(cell, true)?;
-        let atomic = self.stamp.with_tag(ATOMIC);
-        match cell.since.tag() {
-            NONE => {}
-            ATOMIC if reads || self.check(&cell.since).is_ok() => {}
-            UNPUBLISHED => return Err(cell.since),
-            _ => {
-                let past = self.past;
-                let history = self.history(cell);
-                if let Some(earlier) = history.reads.first_outside(&past) {
-                    return Err(earlier);
-                }
-                history.add_atomic_write(&atomic, &past, reads);
-                return Ok(());
-            }
-        }
-        cell.since = atomic;
-        Ok(())
-    }
-
-    /// Returns the last atomic write to `cell`.
-    fn atomic_write_in(&self, cell: &Cell) -> Option<Stamp> {
-        match cell.since.tag() {
-            ATOMIC => Some(cell.since),
-            HISTORY => self.histories.all[cell.since.block as usize].last_atomic_write(),
-            _ => None,
-        }
-    }
-
-    /// Checks an atomic access against atomics that are not "morally strong" with it, in PTX's words. Such atomics have
-    /// another width, or they come from another block and one of the two accesses has block scope.
-    #[inline(always)]
-    fn check_strength(&self, cell: &Cell, writes: bool) -> Result<(), Stamp> {
-        if self.has_narrow || self.is_mixed { self.check_each_strength(cell, writes) } else { Ok(()) }
-    }
-
-    #[inline(never)]
-    fn check_each_strength(&self, cell: &Cell, writes: bool) -> Result<(), Stamp> {
-        let own = self.sites.get(self.stamp.site());
-        let conflicts = |stamp: &Stamp| {
-            let other = self.sites.get(stamp.site());
-            let is_narrow = own.access.is_for_block() || other.access.is_for_block();
-            (own.bytes != other.bytes || stamp.block != self.past.block && is_narrow) && !self.past.has_stamp(stamp)
-        };
-        let found = match cell.since.tag() {
-            ATOMIC => Some(cell.since).filter(conflicts),
-            HISTORY => self.histories.all[cell.since.block as usize].atomics(writes).find(conflicts),
-            _ => None,
-        };
-        found.map_or(Ok(()), Err)
     }
 
     /// Returns the history of `cell`. If the cell has none, makes one from the cell's accesses so far.

@@ -49,6 +49,14 @@ impl Sites {
         }
     }
 
+    /// Returns true if a thread has stored at the site `store` to an address from which it had loaded before by a plain
+    /// load.
+    pub(super) fn updates(&self, store: Site) -> bool {
+        let number = self.numbers.get(&key(store.at, store.access, store.bytes));
+        let noted = number.and_then(|&number| self.loads.get(number as usize)).map_or(0, Cell::get);
+        noted != 0 && self.get(noted - 1).access == Access::Load
+    }
+
     /// Returns true if a thread has stored at the site `store` to an address from which it had loaded at the site
     /// `load`.
     pub(super) fn is_update(&self, store: Site, load: Site) -> bool {
@@ -105,5 +113,6 @@ fn code(access: Access) -> usize {
         Access::Arrive => 6,
         Access::Fill => 7,
         Access::Borrow => 8,
+        Access::ReadOnlyLoad => 9,
     }
 }

@@ -12,7 +12,8 @@
 
 use rustc_hash::FxHashMap;
 
-use super::clock::{Clocks, LastRead};
+use super::clock::Clocks;
+use super::thread_clocks::LastRead;
 use super::vector_clock::VectorClock;
 use crate::memory::Scope;
 use crate::watch::{Access, MemoryOrder};
@@ -183,9 +184,13 @@ impl Objects {
         access: Access,
     ) {
         let writes = match access {
-            Access::Load | Access::Store | Access::Borrow | Access::Discard | Access::Fill | Access::AtomicLoad(..) => {
-                false
-            }
+            Access::Load
+            | Access::ReadOnlyLoad
+            | Access::Store
+            | Access::Borrow
+            | Access::Discard
+            | Access::Fill
+            | Access::AtomicLoad(..) => false,
             Access::AtomicStore(order, _) => {
                 order == MemoryOrder::AcquireRelease || !clocks.vectors(thread).fenced_in_block().is_empty()
             }
@@ -231,9 +236,13 @@ impl Objects {
                 object.update(clocks, thread, scope);
                 &clocks.vectors(thread).fenced
             }
-            Access::Load | Access::Store | Access::Borrow | Access::Discard | Access::Fill | Access::AtomicLoad(..) => {
-                return;
-            }
+            Access::Load
+            | Access::ReadOnlyLoad
+            | Access::Store
+            | Access::Borrow
+            | Access::Discard
+            | Access::Fill
+            | Access::AtomicLoad(..) => return,
         };
         if let Some(highest) = passed_on.highest(block) {
             publications.publish(block, highest);

@@ -1,8 +1,10 @@
 //! Faults: the errors of a launch, and their messages.
 
+mod display;
 pub(crate) mod pointer;
 pub(crate) mod race;
 pub(crate) mod remedy;
+pub(crate) mod wait;
 pub(crate) mod whereabouts;
 
 use std::fmt;
@@ -11,9 +13,10 @@ use crate::call_path::CallPath;
 use crate::faults::pointer::PointerFault;
 use crate::faults::race::Race;
 use crate::faults::remedy::Remedy;
+use crate::faults::wait::Wait;
 use crate::faults::whereabouts::{Activity, Whereabouts};
 use crate::geometry::Dim3;
-use crate::region::{DYNAMIC, OfType, Space, fmt_element, is_of_source};
+use crate::region::Space;
 use crate::source::SourceLocation;
 
 /// The error that ended a launch early, and the place where it happened.
@@ -90,6 +93,9 @@ pub enum FaultKind {
     /// An atomic read (`here`) of memory that was uninitialised before the launch. The atomic write `there` initialises
     /// the memory, but nothing orders the read after this write. The read may therefore return uninitialised bytes.
     EarlyRead(Box<Race>),
+    /// A read-only load (`ld.global.nc`) of memory that the launch writes. One of the two accesses is the load, the
+    /// other is the write. They may be ordered, but such a load ignores the order.
+    WrittenReadOnly(Box<Race>),
     /// A read of uninitialised memory.
     Uninitialised {
         /// The memory space of the uninitialised bytes.
@@ -155,6 +161,26 @@ pub enum FaultKind {
         waiting: u32,
         /// A thread of the block that waits at a barrier or a warp operation, if any.
         held_up: Option<Box<Whereabouts>>,
+        /// Threads that poll, with the elements that they poll: at most eight, and one of each block for each source
+        /// line and element. Empty if the launch is not checked.
+        #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
+        waits: Vec<Wait>,
+    },
+    /// A thread that has run for a long time in loops, without a memory access and without waiting. The simulator
+    /// assumes that it never ends.
+    EndlessLoop {
+        /// The limit of that time in seconds.
+        seconds: u64,
+    },
+    /// A shuffle that takes the value of a lane that is not in its mask or has exited. The value is unspecified, and
+    /// the results of the launch depend on it.
+    UnspecifiedShuffle {
+        /// The mask of the shuffle.
+        mask: u32,
+        /// The lane that takes no part in the shuffle.
+        source: u32,
+        /// An array and the index of an element that depends on the value, if any element does.
+        element: Option<(&'static str, usize)>,
     },
     /// A block needs more shared memory than is allowed.
     SharedMemory {
@@ -198,130 +224,6 @@ pub struct CopyUnderWay {
     pub overwrites: bool,
 }
 
-impl fmt::Display for FaultKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Panic(message) => write!(f, "panicked: {message}"),
-            Self::OutOfBounds { space, array, element_type, index, len } => {
-                // An index that has wrapped around is printed as a negative number.
-                write!(f, "index {} is out of bounds of ", index.cast_signed())?;
-                match array {
-                    Some(name) if is_of_source(name) => write!(f, "`{name}`{}, {space} memory", OfType(*element_type))?,
-                    Some(description) => f.write_str(description)?,
-                    None => write!(f, "{space} memory")?,
-                }
-                write!(f, " of length {len}")?;
-                if *array == Some(DYNAMIC) {
-                    f.write_str("; the launch sets this length: `.shared_bytes(bytes)` of its `LaunchConfig`")?;
-                }
-                Ok(())
-            }
-            Self::Misaligned { space, element, address, size } => {
-                write!(f, "{space} access of {size} bytes at address {address:#x}")?;
-                match element.as_deref() {
-                    Some((name, index)) if is_of_source(name) => write!(f, " (`{name}[{index}]`)")?,
-                    Some((description, index)) => write!(f, " (element {index} of {description})")?,
-                    None => {}
-                }
-                write!(f, ", which is not a multiple of {size}: use a narrower access or align the data")
-            }
-            Self::Pointer(fault) => {
-                let PointerFault { address, bytes, problem } = &**fault;
-                write!(f, "an access of {bytes} bytes through a pointer, at address {address:#x}: {problem}")
-            }
-            Self::Unseen { address } => write!(
-                f,
-                "an access at address {address:#x}, which is not mapped or not writable, by a function that is not \
-                 instrumented: mark the function with `#[cuda_std::device]`; the reported line is the last one known"
-            ),
-            Self::StackOverflow { bytes } => write!(
-                f,
-                "the thread needs more than the {} KiB of stack of a simulated thread: keep large arrays in shared or \
-                global memory",
-                bytes / 1024
-            ),
-            Self::Race(race) => write!(f, "{race}"),
-            Self::EarlyRead(race) => {
-                let Race { space, element, here, there, remedy, .. } = &**race;
-                write!(f, "a read of ")?;
-                fmt_element(f, *space, (element.array, element.element_type), element.index)?;
-                write!(
-                    f,
-                    " that may read uninitialised memory: nothing orders this {} after the {} by block {}, thread {} \
-                    at {}, which is the first write to it; {remedy}",
-                    here.access, there.access, there.block, there.thread, there.location
-                )
-            }
-            Self::Uninitialised { space, array, element_type, index, copy } => {
-                f.write_str("a read of ")?;
-                fmt_element(f, *space, (*array, *element_type), *index)?;
-                if let Some(copy) = copy {
-                    return write!(
-                        f,
-                        ", to which thread {} began an asynchronous copy at {} that has not ended",
-                        copy.thread, copy.location
-                    );
-                }
-                match space {
-                    Space::Global => f.write_str(", which neither the host nor any kernel has written"),
-                    Space::Shared => f.write_str(", which no thread of the block has written"),
-                }
-            }
-            Self::BeforeDependencies => f.write_str(
-                "global memory is accessed before `grid::wait_for_dependencies()`, which every thread must call first: \
-                the previous launch may still be running",
-            ),
-            Self::BarrierNotReached { waiting, exited, missing } => write!(
-                f,
-                "a block barrier that not every thread reaches: {waiting} wait, {exited} have exited; {missing}"
-            ),
-            Self::GridBarrierNotReached { waiting, ended } => write!(
-                f,
-                "a barrier of the grid that not every block reaches: {waiting} wait, {ended} have ended. Every thread \
-                of the grid must reach each such barrier"
-            ),
-            Self::BarrierMismatch { other, other_thread } => write!(
-                f,
-                "threads of one block wait at different barriers: this thread here, thread {other_thread} at {other}"
-            ),
-            Self::BarrierApart { other_thread, paths } => {
-                let [path, other] = &**paths;
-                write!(
-                    f,
-                    "lanes of one warp reach this barrier by different call paths: this one {path}, thread \
-                    {other_thread} {other}; the lanes of a warp must reach a barrier together"
-                )
-            }
-            Self::WarpMismatch { mask, other: None } => {
-                write!(f, "a warp operation whose caller is not in its own mask {mask:#010x}")
-            }
-            Self::WarpMismatch { mask, other: Some(other) } => {
-                write!(f, "a warp operation with mask {mask:#010x} whose lanes never meet: {other}")
-            }
-            Self::NoProgress { polling, waiting, held_up } => {
-                write!(
-                    f,
-                    "no progress: every unfinished thread waits for a write that never comes; in this block {polling} \
-                     poll and {waiting} wait at a barrier or a warp operation"
-                )?;
-                held_up.as_ref().map_or(Ok(()), |held_up| write!(f, "; {held_up}"))
-            }
-            Self::SharedMemory { needed, limit } => {
-                write!(f, "a block needs {needed} bytes of shared memory, and {limit} are allowed: use smaller arrays")
-            }
-            Self::StaticSharedMemory { needed, limit } => write!(
-                f,
-                "the kernel's static shared arrays need {needed} bytes, and {limit} are allowed: put the large ones in \
-                dynamic shared memory (`dynamic_shared`), whose size `.shared_bytes(bytes)` of the launch's \
-                `LaunchConfig` sets"
-            ),
-            Self::InvalidLaunch(reason) => write!(f, "invalid launch: {reason}"),
-            Self::SimulatorLimit(reason) => write!(f, "beyond a limit of the simulator: {reason}"),
-            Self::HostMemory(reason) => write!(f, "the simulator ran out of memory: {reason}"),
-        }
-    }
-}
-
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "kernel `{}`", self.kernel)?;
@@ -337,7 +239,7 @@ impl fmt::Display for Fault {
         write!(f, ": {}", self.kind)?;
         match (&self.kind, self.remedy()) {
             // The message of a race already has its remedy.
-            (FaultKind::Race(_) | FaultKind::EarlyRead(_), _) | (_, None) => Ok(()),
+            (FaultKind::Race(_) | FaultKind::EarlyRead(_) | FaultKind::WrittenReadOnly(_), _) | (_, None) => Ok(()),
             (_, Some(remedy)) => write!(f, "; {remedy}"),
         }
     }
@@ -348,7 +250,7 @@ impl Fault {
     /// the text of this change.
     pub fn remedy(&self) -> Option<Remedy> {
         match &self.kind {
-            FaultKind::Race(race) | FaultKind::EarlyRead(race) => Some(race.remedy),
+            FaultKind::Race(race) | FaultKind::EarlyRead(race) | FaultKind::WrittenReadOnly(race) => Some(race.remedy),
             FaultKind::Uninitialised { copy: Some(copy), .. } if copy.overwrites => Some(Remedy::EitherSideOfCopy),
             FaultKind::Uninitialised { copy: Some(_), .. } => Some(Remedy::WaitForCopy),
             // The missing thread waits at a warp operation. It reaches the barrier when the lanes of its mask reach the
@@ -362,6 +264,7 @@ impl Fault {
             FaultKind::BarrierMismatch { .. } | FaultKind::BarrierApart { .. } => Some(Remedy::OneBarrier),
             FaultKind::WarpMismatch { other: None, .. } => Some(Remedy::MaskWithCaller),
             FaultKind::WarpMismatch { other: Some(_), .. } => Some(Remedy::MaskOfReachingLanes),
+            FaultKind::UnspecifiedShuffle { .. } => Some(Remedy::MaskWithSource),
             _ => None,
         }
     }

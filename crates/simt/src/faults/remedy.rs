@@ -61,6 +61,21 @@ pub enum Remedy {
     /// Another offset for one of two overlapping parts of dynamic shared memory, or a block barrier between the two
     /// accesses.
     PartsApart,
+    /// An atomic load instead of a plain one. Other threads update the element atomically, as the loading thread does.
+    AtomicLoad,
+    /// An atomic store instead of a plain one, for an element that the storing thread and others access atomically.
+    AtomicStore,
+    /// Another array, or another launch, for the stores of threads that update their own elements and load those of
+    /// others.
+    AnotherArray,
+    /// A move of the atomic write behind the access that it announces, and a release and an acquire of that access.
+    FlagAfterAccess,
+    /// A block barrier after the loads, at the end of a loop whose next iteration stores to the same elements.
+    BarrierAfterLoads,
+    /// A warp synchronisation before the arrival at a barrier in shared memory, by one lane for its warp.
+    WarpBeforeArrival,
+    /// An ordinary load instead of a read-only load, and synchronisation that orders it and the write.
+    OrdinaryLoad,
     /// A barrier that all threads of the block reach, including those without work.
     BarrierForAll,
     /// A single barrier outside of the branches or loops. Now threads reach different barriers inside of the branches
@@ -68,6 +83,8 @@ pub enum Remedy {
     OneBarrier,
     /// A mask of the warp operation that includes the calling lane.
     MaskWithCaller,
+    /// A mask of the shuffle that includes the source lane, which must reach the shuffle.
+    MaskWithSource,
     /// A mask of only those lanes that reach the warp operation, or a place in the source that all lanes of the mask
     /// reach.
     #[cfg_attr(feature = "serde", serde(rename = "mask_of_those_who_come"))]
@@ -139,11 +156,13 @@ impl fmt::Display for Remedy {
             }
             Self::WaitForCopy => {
                 "this thread has to commit the copy and wait for its group before it accesses the copy's target: a \
-                wait covers only the copies before the last `commit`"
+                wait covers only the copies before the last `commit`; if the access needs the value before the copy, \
+                copy to another buffer"
             }
             Self::WaitForCopyAndBarrier => {
                 "the thread that began the copy has to commit it and wait for its group; put thread::sync_threads \
-                 between that wait and the access of the other thread"
+                 between that wait and the access of the other thread; if the access needs the value before the copy, \
+                 copy to another buffer"
             }
             Self::EitherSideOfCopy => {
                 "if this access needs the value before the copy, move it before the copy; if it needs the copied \
@@ -164,6 +183,34 @@ impl fmt::Display for Remedy {
                 "if the two parts must not overlap, begin the one with the higher offset behind the end of the other; \
                 if they are meant to share these bytes, put thread::sync_threads between the two accesses"
             }
+            Self::AtomicLoad => {
+                "other threads update this element atomically, so load it atomically, too: use `load_relaxed`, or \
+                `load_acquire` if the thread then reads what they have written"
+            }
+            Self::AtomicStore => {
+                "other threads access this element atomically, so store to it atomically, too: use `store_release`, or \
+                `store_relaxed` if the store publishes no other accesses"
+            }
+            Self::AnotherArray => {
+                "each thread updates its own elements and loads those of others: store to another array, or make the \
+                stores in a later launch; or, if the result is right whichever value a load returns, make both \
+                accesses relaxed (`load_relaxed`, `store_relaxed`)"
+            }
+            Self::FlagAfterAccess => {
+                "this thread has read an atomic write that precedes the other access: move that write behind the \
+                access and make it a releasing store, and make the read of this thread an acquiring load"
+            }
+            Self::BarrierAfterLoads => {
+                "the store belongs to the next iteration of a loop: put thread::sync_threads at the loop's end, after \
+                the loads"
+            }
+            Self::WarpBeforeArrival => {
+                "one lane arrives at the barrier for its warp, and nothing orders the accesses of the other lanes \
+                before that arrival: put warp::sync_warp of the whole warp before it"
+            }
+            Self::OrdinaryLoad => {
+                "load the element by `load`, and order that load and the write by a barrier or another synchronisation"
+            }
             Self::BarrierForAll => {
                 "every thread of a block must reach each barrier: make threads without work skip the work and not the \
                 barrier"
@@ -172,6 +219,10 @@ impl fmt::Display for Remedy {
                 "move the barrier out of the divergent branches; if it is in a loop, run the same number of iterations \
                 in all threads and skip the work instead"
             }
+            Self::MaskWithSource => {
+                "let the source lane reach the shuffle and name it in the mask, or use the value only in lanes whose \
+                source takes part"
+            }
             Self::MaskWithCaller => "add the caller to the mask, or let it skip the operation",
             Self::MaskOfReachingLanes => {
                 "every lane of the mask that has not exited must reach the same operation with the same mask: move the \
@@ -179,7 +230,9 @@ impl fmt::Display for Remedy {
             }
             Self::AtomicUpdate => {
                 "if several threads update this element, make the load and the store one atomic update (such as \
-                `atomic_add`); if only one does, put a barrier between its store and the loads of other threads"
+                `atomic_add`); if only one does, put a barrier between its store and the loads of other threads; if \
+                each thread updates its own elements and loads those of others, store to another array, or make the \
+                stores in a later launch"
             }
             Self::InitialiseBefore => {
                 "move that first write to the host or to an earlier launch, or order all reads after it"
@@ -191,8 +244,9 @@ impl fmt::Display for Remedy {
             }
             Self::BetweenBlocks => {
                 "order the accesses by a releasing store and an acquiring load, or by fences around atomics (with \
-                 a barrier if one thread does so for others), or make one of them in a later launch; or, if the result \
-                 is right in either order, make both atomic"
+                 a barrier if one thread does so for others), or make one of them in a later launch, or, if all \
+                 threads get there, put grid::sync between them in a cooperative launch; or, if the result is right in \
+                 either order, make both atomic"
             }
         })
     }

@@ -101,7 +101,7 @@ impl Watcher for Profiler {
 
     fn access(&self, block: &BlockContext, touch: &Touch) -> Next {
         let kind = match touch.access {
-            Access::Load | Access::AtomicLoad(..) => AccessKind::Load,
+            Access::Load | Access::ReadOnlyLoad | Access::AtomicLoad(..) => AccessKind::Load,
             Access::Store | Access::Borrow | Access::Fill | Access::AtomicStore(..) => AccessKind::Store,
             Access::Update(_) | Access::Arrive => AccessKind::Atomic,
             // The copy is counted at its end.

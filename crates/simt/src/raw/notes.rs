@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::call_path::CallPath;
+use crate::faults::race::Race;
 use crate::geometry::{Dim3, KernelInfo};
 use crate::launch_log::Log;
 use crate::region::Space;
@@ -52,6 +53,17 @@ pub enum NoteKind {
         /// The call path of each thread.
         paths: Box<[CallPath; 2]>,
     },
+    /// Two accesses are ordered only by a fence or an atomic that another thread of the block has executed before a
+    /// barrier. GPUs give this order, and PTX's memory model does not, so it is a warning, which
+    /// [`Checks::barriers_pass_fences`](crate::Checks::barriers_pass_fences) turns into a fault.
+    FenceOfOther(Box<Race>),
+}
+
+impl NoteKind {
+    /// Returns true if the note is a warning of something that GPUs do and the documentation does not promise.
+    pub fn is_warning(&self) -> bool {
+        matches!(self, Self::WarpsApart { .. } | Self::FenceOfOther(_))
+    }
 }
 
 impl fmt::Display for Note {
@@ -94,6 +106,11 @@ impl fmt::Display for Note {
                 thread {other} {}. GPUs count warps and continue, but CUDA's documentation does not guarantee it: make \
                 all threads of the block reach one call of the barrier",
                 paths[0], paths[1]
+            ),
+            NoteKind::FenceOfOther(race) => write!(
+                f,
+                "warning: only a fence or an atomic by another thread, before a barrier, orders two accesses. GPUs \
+                keep this order. In PTX's memory model it holds within the block only: {race}"
             ),
         }
     }

@@ -9,6 +9,7 @@
 //! the worker notifies the watcher. The blocks then continue in the order of the schedule.
 
 use super::{Outcome, Resident, VAIN_POLLS, VAIN_ROUNDS, VAIN_ROUNDS_WITH_HOLDS, Worker};
+use crate::block::Block;
 use crate::block::context::BlockContext;
 use crate::order::Chooser;
 use crate::schedule::Schedule;
@@ -56,11 +57,12 @@ impl Worker<'_> {
     /// Runs the active blocks until each waits at the barrier of the grid or has ended. Returns false if a block has
     /// faulted or no block can continue.
     fn run_to_barrier(&mut self, blocks: &mut Blocks) -> bool {
-        let takes_turns = matches!(self.grid.schedule, Schedule::Interleaved(_));
+        let takes_turns = self.grid.schedule.alternates_blocks();
+        let is_random = matches!(self.grid.schedule, Schedule::Interleaved(_));
         let mut chooser = Chooser::new(self.grid.schedule, u64::MAX);
         let (mut rounds, mut since, mut index) = (0, (0, 0), 0);
         while !blocks.active.is_empty() {
-            index = if takes_turns { chooser.draw(blocks.active.len() as u32) as usize } else { index };
+            index = if is_random { chooser.draw(blocks.active.len() as u32) as usize } else { index };
             let patience = self.patience();
             let resident = &mut blocks.active[index];
             let outcome = if takes_turns { self.advance(resident, 1) } else { self.run_alone(resident, patience) };
@@ -90,13 +92,19 @@ impl Worker<'_> {
                 rounds = 0;
             } else if rounds >= VAIN_ROUNDS && blocks.active.iter().map(|one| one.vain_polls).sum::<u64>() >= VAIN_POLLS
             {
-                let first = blocks.active.iter().min_by_key(|one| one.block.position());
-                if let Some(Resident { block, .. }) = first {
-                    self.grid.record(block.position(), block.starvation());
-                }
+                self.record_starvation(&blocks.active);
                 return false;
             }
         }
         true
+    }
+
+    /// Records the fault of `blocks`, none of which can continue.
+    pub(crate) fn record_starvation(&self, blocks: &[Resident]) {
+        let mut all: Vec<&Block> = blocks.iter().map(|resident| &*resident.block).collect();
+        all.sort_by_key(|block| block.position());
+        if let Some(first) = all.first() {
+            self.grid.record(first.position(), first.starvation(all.iter().copied()));
+        }
     }
 }

@@ -3,9 +3,12 @@
 use super::stacks::STACKS;
 use super::{MAX_FIBRES, Outcome, Resident, Worker};
 use crate::order::Chooser;
+use crate::schedule::Schedule;
 
 /// The maximum number of blocks that take turns. Blocks that only poll do not count.
 const MAX_RESIDENT: usize = 8;
+/// Under a schedule in which blocks run in turn, one of every `RANDOM_SHARE` turns goes to a random block.
+const RANDOM_SHARE: u32 = 32;
 /// One of every `STALLED_SHARE` turns goes to a block that only polls.
 const STALLED_SHARE: u32 = 8;
 
@@ -18,12 +21,15 @@ struct Turns {
 }
 
 impl Worker<'_> {
-    /// Runs blocks in turns, in a pseudo-random order, until the grid has no blocks left or one has faulted.
+    /// Runs blocks in turns, in the order that the schedule chooses, until the grid has no blocks left or one has
+    /// faulted.
     pub(crate) fn run_interleaved(&mut self) {
         let mut chooser = Chooser::new(self.grid.schedule, u64::MAX);
         let mut turns = Turns::default();
         let mut spare = Vec::new();
         let patience = self.patience();
+        let is_in_turn = matches!(self.grid.schedule, Schedule::BlocksInTurn(_));
+        let mut turn = 0;
         loop {
             self.fill(&mut turns.active, &mut spare);
             if turns.active.is_empty() {
@@ -33,7 +39,12 @@ impl Worker<'_> {
             }
             let takes_stalled = !turns.stalled.is_empty() && chooser.draw(STALLED_SHARE) == 0;
             let list = if takes_stalled { &mut turns.stalled } else { &mut turns.active };
-            let index = chooser.draw(list.len() as u32) as usize;
+            let index = if is_in_turn && chooser.draw(RANDOM_SHARE) != 0 {
+                turn += 1;
+                turn % list.len()
+            } else {
+                chooser.draw(list.len() as u32) as usize
+            };
             let resident = &mut list[index];
             match self.advance(resident, 1) {
                 Outcome::Finished => spare.push(list.swap_remove(index)),

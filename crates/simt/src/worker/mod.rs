@@ -25,7 +25,6 @@ use crate::lanes::MAX_THREADS;
 use crate::on_drop::OnDrop;
 use crate::panic;
 use crate::raw::guard;
-use crate::schedule::Schedule;
 use crate::source::SourceLocation;
 use crate::watch::Watcher;
 
@@ -40,7 +39,7 @@ const PATIENCE_ALONE: u64 = 8;
 pub(crate) const VAIN_ROUNDS: u64 = 64;
 /// A launch counts as deadlocked after this many polls and [`VAIN_ROUNDS`] rounds over all stalled blocks without
 /// progress.
-pub(crate) const VAIN_POLLS: u64 = 1 << 20;
+pub(crate) const VAIN_POLLS: u64 = 1 << 17;
 /// A hold ends after this many rounds over all stalled blocks without progress.
 pub(crate) const VAIN_ROUNDS_WITH_HOLDS: u64 = 2;
 /// The maximum number of fibres that an OS thread keeps for the next launch.
@@ -127,7 +126,7 @@ fn work_in(
     let presence = OnDrop(|| grid.leave(number));
     match grid.schedule {
         _ if grid.config.is_cooperative => worker.run_cooperative(),
-        Schedule::Interleaved(_) => worker.run_interleaved(),
+        schedule if schedule.alternates_blocks() => worker.run_interleaved(),
         _ => worker.run(),
     }
     drop(presence);
@@ -215,7 +214,8 @@ impl Worker<'_> {
             if self.grid.has_no_progress() || self.grid.has_fault() {
                 return self.give_up(stalled);
             }
-            polls += stalled.iter().map(|resident| u64::from(resident.block.run_queue.polling())).sum::<u64>();
+            // A block that yields before each access has no polling thread now, but polls in each round.
+            polls += stalled.iter().map(|resident| u64::from(resident.block.run_queue.polling()).max(1)).sum::<u64>();
             rounds += 1;
             self.retry(stalled);
             let now = self.grid.activity();
@@ -234,10 +234,7 @@ impl Worker<'_> {
 
     pub(crate) fn give_up(&mut self, stalled: &mut Vec<Resident>) {
         if self.grid.has_no_progress() {
-            let first = stalled.iter().min_by_key(|resident| resident.block.position());
-            if let Some(Resident { block, .. }) = first {
-                self.grid.record(block.position(), block.starvation());
-            }
+            self.record_starvation(stalled);
         }
         for mut resident in stalled.drain(..) {
             self.abandon(&mut resident);
@@ -247,9 +244,15 @@ impl Worker<'_> {
 
     /// Runs the block like [`Worker::advance`], but continues the block when it yields to another block.
     pub(crate) fn run_alone(&mut self, resident: &mut Resident, patience: u64) -> Outcome {
+        let mut first = resident.vain_polls;
         loop {
             match self.advance(resident, patience) {
-                Outcome::Preempted => {}
+                Outcome::Preempted => {
+                    first = first.min(resident.vain_polls);
+                    if resident.vain_polls - first >= patience {
+                        return Outcome::Stalled;
+                    }
+                }
                 other => return other,
             }
         }

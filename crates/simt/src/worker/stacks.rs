@@ -17,6 +17,10 @@ pub(crate) const STACK_BYTES: usize = 128 * 1024;
 const DEFAULT_BUDGET: usize = 28_000;
 /// The maximum budget of stacks. Each stack takes about 8 KiB of memory after a thread has run on it.
 const MAX_BUDGET: usize = 1 << 16;
+/// The minimum budget of stacks if the address space is limited.
+const LEAST_BUDGET: usize = 64;
+/// The size of a page of memory in bytes, on the systems that limit the address space.
+const PAGE: usize = 4096;
 /// The number of mappings that the budget leaves to the rest of the process.
 const OTHER_MAPPINGS: usize = 8192;
 
@@ -25,10 +29,25 @@ pub(crate) static STACKS: LazyLock<Stacks> = LazyLock::new(|| Stacks::new(budget
 
 /// Returns the number of stacks that the process may have. Linux limits the mappings of a process, and a stack with its
 /// guard page takes two mappings. Other parts of the process would fail at the limit, so the simulator stays below it.
+/// If the address space of the process is limited, stacks take at most half of what is left of it.
 fn budget() -> usize {
-    let limit = std::fs::read_to_string("/proc/sys/vm/max_map_count").ok();
-    let limit = limit.and_then(|text| text.trim().parse::<usize>().ok());
-    limit.map_or(DEFAULT_BUDGET, |limit| (limit.saturating_sub(OTHER_MAPPINGS) / 2).clamp(2048, MAX_BUDGET))
+    let read = |path| std::fs::read_to_string(path).ok();
+    let limit = read("/proc/sys/vm/max_map_count").and_then(|text| text.trim().parse::<usize>().ok());
+    let budget =
+        limit.map_or(DEFAULT_BUDGET, |limit| (limit.saturating_sub(OTHER_MAPPINGS) / 2).clamp(2048, MAX_BUDGET));
+    let left =
+        read("/proc/self/limits").zip(read("/proc/self/statm")).and_then(|(limits, usage)| left(&limits, &usage));
+    left.map_or(budget, |left| (left / 2 / (STACK_BYTES + PAGE)).clamp(LEAST_BUDGET, budget))
+}
+
+/// Returns the number of bytes that are left of the process's address space, or `None` if it is not limited. `limits`
+/// and
+/// `usage` are the contents of `/proc/self/limits` and `/proc/self/statm`.
+fn left(limits: &str, usage: &str) -> Option<usize> {
+    let limit = limits.lines().find_map(|line| line.strip_prefix("Max address space"))?;
+    let limit: usize = limit.split_whitespace().next()?.parse().ok()?;
+    let pages: usize = usage.split_whitespace().next()?.parse().ok()?;
+    Some(limit.saturating_sub(pages.saturating_mul(PAGE)))
 }
 
 /// A budget of stacks, with the number of stacks taken from it.
@@ -101,6 +120,16 @@ mod tests {
         assert_eq!([(); 4].map(|()| stacks.take()), [Ok(()), Ok(()), Ok(()), Err(3)]);
         stacks.give_back(1);
         assert_eq!([(); 2].map(|()| stacks.take()), [Ok(()), Err(3)]);
+    }
+
+    #[test]
+    fn a_limited_address_space_leaves_some_bytes() {
+        let limits =
+            |soft| format!("Limit  Soft  Hard  Units\nMax address space  {soft}  unlimited  bytes\nMax locks 1 1 x");
+        assert_eq!(left(&limits("1048576"), "100 50 3 0"), Some(1_048_576 - 409_600));
+        assert_eq!(left(&limits("4096"), "100 50 3 0"), Some(0));
+        assert_eq!(left(&limits("unlimited"), "100 50 3 0"), None);
+        assert_eq!(left("", ""), None);
     }
 
     #[test]

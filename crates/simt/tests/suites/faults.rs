@@ -223,7 +223,7 @@ fn preempted_threads_drop_their_values() {
         assert_eq!((fault.thread, fault.kind), (Some(x(57)), FaultKind::Panic("enough".to_owned())));
         assert_eq!(live.into_inner(), 0, "{}", simulator.schedule());
         let most = match simulator.schedule() {
-            Schedule::Interleaved(_) => 101..=12 * 100,
+            Schedule::Interleaved(_) | Schedule::BlocksInTurn(_) => 101..=12 * 100,
             Schedule::EveryAccess(_) => 90..=100,
             _ => 1..=100 * simulator.workers(),
         };

@@ -133,7 +133,7 @@ fn waiting_for_a_missing_write_ends_the_launch() {
             .unwrap_err();
         assert_eq!((fault.block, fault.thread), (Some(Dim3::new(0, 0, 0)), Some(Dim3::new(40, 0, 0))));
         let text = fault.to_string();
-        let FaultKind::NoProgress { polling: 1, waiting: 63, held_up: Some(held_up) } = fault.kind else {
+        let FaultKind::NoProgress { polling: 1, waiting: 63, held_up: Some(held_up), .. } = fault.kind else {
             panic!("{text}")
         };
         assert_eq!(fault.location.unwrap().line, line);
@@ -158,7 +158,7 @@ fn a_grid_that_waits_for_itself_ends_the_launch() {
             })
             .unwrap_err();
         assert!(fault.block.unwrap().x < 2);
-        assert_eq!(fault.kind, FaultKind::NoProgress { polling: 3, waiting: 0, held_up: None });
+        assert!(matches!(fault.kind, FaultKind::NoProgress { polling: 3, waiting: 0, held_up: None, .. }), "{fault}");
         if simulator.schedule() == Schedule::Natural {
             assert_eq!(fault.block, Some(Dim3::new(0, 0, 0)), "the fault must name the first waiting block");
         }

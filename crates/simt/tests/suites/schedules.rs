@@ -67,8 +67,14 @@ fn every_schedule_runs_every_thread_once() {
 
 #[test]
 fn a_schedule_and_its_seed_determine_the_order() {
-    let seeded: [fn(u64) -> Schedule; 5] =
-        [Schedule::Random, Schedule::OneAhead, Schedule::OneBehind, Schedule::EveryAccess, Schedule::Interleaved];
+    let seeded: [fn(u64) -> Schedule; 6] = [
+        Schedule::Random,
+        Schedule::OneAhead,
+        Schedule::OneBehind,
+        Schedule::EveryAccess,
+        Schedule::Interleaved,
+        Schedule::BlocksInTurn,
+    ];
     let trace = |schedule| {
         let (log, array) = (Log::default(), Array::<u32>::filled(1, 0));
         scheduled(schedule)
@@ -244,6 +250,25 @@ fn blocks_take_turns() {
         assert!(changes(&threads) > 64 + 20, "threads of a block must also take turns");
         let lengths: Vec<_> = order.chunk_by(|a, b| a == b).map(<[_]>::len).collect();
         assert!(lengths.contains(&1) && lengths.contains(&20), "threads must run for short and for long stretches");
+    }
+}
+
+#[test]
+fn blocks_in_turn_alternate_at_each_atomic_access() {
+    for (blocks, threads, seed) in [(2, 1, 0), (4, 1, 1), (20, 1, 2)] {
+        let (log, array) = (Log::default(), Array::<u32>::filled(1, 0));
+        scheduled(Schedule::BlocksInTurn(seed))
+            .launch(&KERNEL, LaunchConfig::new(blocks, threads), || {
+                for _ in 0..8 {
+                    array.load(0);
+                    array.load_relaxed(0);
+                    log.push(global_index() / threads as usize);
+                }
+            })
+            .unwrap();
+        let order = log.take();
+        // One turn in eight goes to a random block, and the last blocks have fewer others to alternate with.
+        assert!(changes(&order) * 10 > order.len() * 7, "{order:?}");
     }
 }
 

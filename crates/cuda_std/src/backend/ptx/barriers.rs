@@ -41,6 +41,21 @@ pub fn sync_grid() {
     sync_threads();
 }
 
+macro_rules! named {
+    ($($name:ident $instruction:literal)*) => {$(
+        #[inline(always)]
+        pub fn $name(id: u32, threads: u32) {
+            // SAFETY: a barrier accesses no memory of the program. If too few threads reach it, the kernel hangs.
+            unsafe {
+                asm!(concat!($instruction, " {}, {};"), in(reg32) id, in(reg32) threads,
+                    options(nostack, preserves_flags));
+            }
+        }
+    )*};
+}
+
+named! { sync_named "barrier.sync" arrive_named "barrier.arrive" }
+
 /// Prints once per block that the launch is not cooperative, and ends the kernel with an error.
 #[cold]
 #[inline(never)]

@@ -57,6 +57,15 @@ impl Copies {
         // SAFETY: the instruction only waits.
         unsafe { asm!("cp.async.wait_group {};", const PENDING, options(nostack, preserves_flags)) }
     }
+
+    #[inline(always)]
+    pub fn arrive(&mut self, barrier: u32) {
+        // SAFETY: `barrier` is the address of a `Barrier`, which has 8 bytes of shared memory.
+        unsafe {
+            asm!("cp.async.mbarrier.arrive.noinc.shared.b64 [{}];", in(reg32) barrier,
+                options(nostack, preserves_flags));
+        }
+    }
 }
 
 #[cfg(not(target_feature = "sm_80"))]
@@ -92,4 +101,9 @@ impl Copies {
 
     #[inline(always)]
     pub fn wait<const PENDING: usize>(&mut self) {}
+
+    #[inline(always)]
+    pub fn arrive(&mut self, barrier: u32) {
+        super::barrier_arrive(barrier);
+    }
 }

@@ -20,6 +20,7 @@ mod half;
 #[allow(unexpected_cfgs, reason = "`cuda_builder` sets the condition")]
 mod heap;
 mod memory;
+mod narrow_atomics;
 mod statics;
 mod warp;
 
@@ -30,6 +31,7 @@ pub use copies::Copies;
 pub use half::*;
 pub use heap::DeviceHeap;
 pub use memory::*;
+pub use narrow_atomics::*;
 pub use statics::*;
 pub use warp::*;
 

@@ -8,7 +8,7 @@ use simt::{FaultKind, memory, shared, thread};
 
 use crate::barrier::{MAX_COUNT, word};
 
-pub use simt::thread::{sync_grid, wait_for_dependencies};
+pub use simt::thread::{arrive_named, sync_grid, sync_named, wait_for_dependencies};
 
 /// Does nothing, because the simulator runs one launch after the other.
 pub const fn launch_dependents() {}

@@ -65,4 +65,12 @@ impl Copies {
         }
         self.pending.drain(..arrived);
     }
+
+    #[track_caller]
+    pub fn arrive(&mut self, barrier: u32) {
+        for Pending { to, value, .. } in self.pending.drain(..) {
+            shared::fill(to, value);
+        }
+        super::barrier_arrive(barrier);
+    }
 }

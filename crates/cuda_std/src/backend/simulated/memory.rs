@@ -113,8 +113,21 @@ pub unsafe fn global_load<T: DeviceCopy>(pointer: *const T) -> T {
     unsafe { value.assume_init() }
 }
 
-pub use global_load as global_load_readonly;
 pub use global_load as global_load_streaming;
+
+/// # Safety
+/// `pointer` must be valid for an access of `T` and point to a valid `T`.
+#[inline(always)]
+#[track_caller]
+pub unsafe fn global_load_readonly<T: DeviceCopy>(pointer: *const T) -> T {
+    let at = Location::caller();
+    let value = load!(T, offset, Word => {
+        // SAFETY: the caller guarantees a valid pointer.
+        unsafe { memory::load_read_only_at(pointer.byte_add(offset).cast::<Word>(), at) }
+    });
+    // SAFETY: the memory holds a valid `T`, and all its numbers have been read.
+    unsafe { value.assume_init() }
+}
 
 /// # Safety
 /// `pointer` must be valid for an access of `T` and point to a valid `T`.

@@ -17,6 +17,7 @@ mod half;
 mod ladder;
 mod macros;
 mod memory;
+mod narrow_atomics;
 pub mod observed;
 mod part;
 mod statics;
@@ -40,6 +41,7 @@ pub use call::{DeviceId as Owner, Regions};
 pub use copies::Copies;
 pub use half::*;
 pub use memory::*;
+pub use narrow_atomics::*;
 pub use part::part_out_of_range;
 pub use simt::raw::exposing;
 pub use statics::*;
@@ -54,7 +56,7 @@ pub mod macro_support {
     pub use super::statics::StaticPlace;
     pub use simt::shared::{Site, allocate_instance, pointer as shared_pointer};
     pub use simt::thread::{begin_unused, branch, end_unused, print as print_formatted};
-    pub use simt::{DeviceStatic, Step, StepGuard, Threads};
+    pub use simt::{DeviceStatic, LoopCount, Step, StepGuard, Threads};
 
     pub use crate::{
         __assertion as assertion, __constant as constant, __global_static as global_static, __kernel as kernel,

@@ -10,8 +10,11 @@ pub use simt::warp::{active_mask as activemask, ballot, sync as sync_warp};
 #[inline(always)]
 #[track_caller]
 pub fn shuffle_idx(mask: u32, value: u32, source: u32) -> u32 {
-    // A lane that does not take part has no value. An arbitrary value makes the mistake visible.
-    warp::exchange(mask, value.into(), source).unwrap_or(0xDEAD_BEEF) as u32
+    // A lane that does not take part has no value.
+    (match warp::exchange(mask, value.into(), source) {
+        Some(value) => value,
+        None => warp::unspecified(mask, value.into(), source),
+    }) as u32
 }
 
 #[inline(always)]
