@@ -2,7 +2,7 @@
 
 use std::io::Write;
 use std::num::NonZeroUsize;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -10,8 +10,10 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use crate::allocation::{Allocation, OutOfMemory};
 use crate::block::{Block, Entry};
 use crate::check::{Checker, Checks};
+use crate::choices::ChoiceLog;
 use crate::current::is_simulated;
 use crate::director::{Director, Trace};
+use crate::faults::older::{OlderValue, OlderValues};
 use crate::faults::{Fault, FaultKind};
 use crate::geometry::{KernelInfo, LaunchConfig};
 use crate::grid::Grid;
@@ -50,12 +52,23 @@ pub struct Simulator {
     synchronisations: Option<Synchronisations>,
     log: Option<LaunchLog>,
     trace: Option<Trace>,
+    /// The choices of a schedule that gives them.
+    choices: Option<ChoiceLog>,
+    older: Arc<Mutex<OlderValues>>,
     notes: Option<Notes>,
     reporter: Option<Reporter>,
     memory: MemoryMap,
     statics: Statics,
     /// The worker pool: all workers except the launching thread. `None` if the OS could not start the threads.
     pool: Arc<OnceLock<Option<ThreadPool>>>,
+}
+
+/// The result of running a launch.
+#[derive(Default)]
+struct Ran {
+    done: Done,
+    profile: Option<Profile>,
+    older: OlderValues,
 }
 
 impl Default for Simulator {
@@ -78,6 +91,8 @@ impl Simulator {
             synchronisations: None,
             log: None,
             trace: None,
+            choices: None,
+            older: Arc::default(),
             notes: None,
             reporter: None,
             memory: MemoryMap::default(),
@@ -90,6 +105,26 @@ impl Simulator {
     #[must_use]
     pub fn with_seed(self, seed: u64) -> Self {
         self.with_schedule(if seed == 0 { Schedule::Natural } else { Schedule::Random(seed) })
+    }
+
+    /// Sets the order in which blocks, warps and lanes run. Under a schedule in which threads yield before accesses,
+    /// launches run on the OS thread that launches them, and are much slower.
+    #[must_use]
+    pub fn with_schedule(self, schedule: Schedule) -> Self {
+        let choices = if let Schedule::Chosen(deviations) = schedule { Some(ChoiceLog::new(deviations)) } else { None };
+        Self { schedule, choices, older: Arc::default(), ..self }
+    }
+
+    /// Returns the last atomic accesses of this simulator and its clones that did not see the newest write. If a result
+    /// is wrong, they may be the reason. The list is empty unless launches are checked and the schedule [explores weak
+    /// memory](Schedule::has_weak_memory).
+    pub fn older_values(&self) -> Vec<OlderValue> {
+        self.older.lock().unwrap_or_else(PoisonError::into_inner).to_vec()
+    }
+
+    /// Returns the choices that launches make, if the schedule gives choices.
+    pub(crate) fn choices(&self) -> Option<&ChoiceLog> {
+        self.choices.as_ref()
     }
 
     /// Records the atomic accesses of launches in `trace`. Only checked launches, and launches under schedules in which
@@ -255,7 +290,7 @@ impl Simulator {
         regions: &[Region],
         entry: &Entry<'_>,
     ) -> Result<LaunchStats, Fault> {
-        let fault = |kind| Fault { kernel: kernel.name, block: None, thread: None, location: None, kind };
+        let fault = |kind| Fault { kernel: kernel.name, block: None, thread: None, location: None, kind, older: None };
         if is_simulated() {
             let reason = "launched from inside a kernel: launch it from the host";
             return Err(fault(FaultKind::InvalidLaunch(reason.to_owned())));
@@ -291,14 +326,18 @@ impl Simulator {
         grid.synchronisations = self.synchronisations.as_ref();
         grid.director = Director::new(schedule, self.trace.as_ref());
         let run = || match pool {
-            Some(pool) if workers > 1 => (work_together(pool, &grid, entry, workers - 1), None),
+            Some(pool) if workers > 1 => Ran { done: work_together(pool, &grid, entry, workers - 1), ..Ran::default() },
             _ => {
-                let mask = if self.profiles.is_some() { EventMask::Everything } else { EventMask::NoBranches };
+                let mask = match self.checks {
+                    _ if self.profiles.is_some() => EventMask::Everything,
+                    Some(_) if schedule.has_weak_memory() => EventMask::WeakMemory,
+                    _ => EventMask::NoBranches,
+                };
                 let _watching = is_watched.then(|| begin_watching(mask));
                 self.work_watched(&grid, entry)
             }
         };
-        let (done, profile) = if std::thread::panicking() {
+        let Ran { done, profile, older } = if std::thread::panicking() {
             // A destructor launches during a panic. Simulated threads cannot wait on an OS thread that unwinds.
             std::thread::scope(|scope| scope.spawn(run).join()).unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         } else {
@@ -314,7 +353,12 @@ impl Simulator {
                 None => eprintln!("{note}"),
             }
         }
-        match grid.into_fault() {
+        let fault = grid.into_fault().map(|fault| {
+            let reason = older.reason_of(&fault).cloned().map(Box::new);
+            Fault { older: reason, ..fault }
+        });
+        self.older.lock().unwrap_or_else(PoisonError::into_inner).append(older);
+        match fault {
             Some(fault) => {
                 self.report(Reported::Fault(&fault));
                 Err(fault)
@@ -344,15 +388,16 @@ impl Simulator {
     }
 
     /// Runs `grid` on the calling OS thread, with the watcher that the simulator's settings select.
-    fn work_watched(&self, grid: &Grid<'_>, entry: &Entry<'_>) -> (Done, Option<Profile>) {
+    fn work_watched(&self, grid: &Grid<'_>, entry: &Entry<'_>) -> Ran {
         if self.profiles.is_some() {
             let profiler = Profiler::new(grid);
             let done = work(grid, entry, Some(&profiler), 0);
-            return (done, Some(profiler.into_profile()));
+            return Ran { done, profile: Some(profiler.into_profile()), ..Ran::default() };
         }
-        let checker = self.checks.map(|checks| Checker::new(checks, grid, self.memory.clone()));
+        let checker = self.checks.map(|checks| Checker::new(checks, grid, self.memory.clone(), self.choices.as_ref()));
         let run = || work(grid, entry, checker.as_ref().map(|checker| checker as &dyn Watcher), 0);
-        (if checker.is_some() { guarded(grid, run) } else { run() }, None)
+        let done = if checker.is_some() { guarded(grid, run) } else { run() };
+        Ran { done, profile: None, older: checker.map_or_else(OlderValues::default, Checker::into_older) }
     }
 
     /// Returns the worker pool: all workers except the launching thread. Returns `None` if there are no such workers.
@@ -368,9 +413,6 @@ impl Simulator {
 }
 
 setters! { Simulator []
-    /// Sets the order in which blocks, warps and lanes run. Under a schedule in which threads yield before accesses,
-    /// launches run on the OS thread that launches them, and are much slower.
-    fn with_schedule(schedule: Schedule) => schedule = schedule;
     /// Records every barrier and fence that launches reach in `synchronisations`. If that value names one to leave out,
     /// launches skip it.
     fn with_synchronisations(synchronisations: Synchronisations) => synchronisations = Some(synchronisations);

@@ -10,7 +10,7 @@
 //! atomics and fences. `messages` records the atomic writes that threads have read. `initial` records the first atomic
 //! writes to uninitialised memory. `stamp`, `history` and `shadow` define how accesses are recorded. `global` records
 //! accesses to global memory, `block_shadow` records accesses to shared memory, and `copies` records asynchronous
-//! copies. `report` makes the faults.
+//! copies. `report` makes the faults. `weak` lets atomic reads return older values in some schedules.
 //!
 //! # Design
 //!
@@ -42,6 +42,7 @@ mod sites;
 mod stamp;
 mod sync;
 mod vector_clock;
+mod weak;
 
 use std::cell::RefCell;
 
@@ -57,8 +58,12 @@ use self::sites::Sites;
 use self::stamp::Stamp;
 use self::sync::{Objects, Publications, fence};
 use self::vector_clock::VectorClock;
+use self::weak::policy::Policy;
+use self::weak::{Missed, Weak};
 use crate::block::context::BlockContext;
+use crate::choices::ChoiceLog;
 use crate::faults::FaultKind;
+use crate::faults::older::OlderValues;
 use crate::geometry::Dim3;
 use crate::grid::Grid;
 use crate::lanes::Extent;
@@ -69,7 +74,7 @@ use crate::region::{Region, Space};
 use crate::source::Line;
 use crate::statics::Statics;
 use crate::synchronisations::SyncKind;
-use crate::watch::{Access, BarrierDivergence, MemoryOrder, Next, Touch, Watcher};
+use crate::watch::{Access, BarrierDivergence, MemoryOrder, Next, Touch, Value, Watcher};
 
 /// Options of the checker, which makes a launch also report data races and reads of uninitialised memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,6 +130,10 @@ pub(crate) struct Checker {
     /// The static variables of the launch. `regions` lacks a static variable whose memory is allocated during the
     /// launch.
     statics: Option<Statics>,
+    /// True if the launch explores weak memory.
+    is_weak: bool,
+    /// The accesses that did not see the newest write, in the order of execution.
+    older: RefCell<OlderValues>,
     state: RefCell<State>,
 }
 
@@ -142,11 +151,16 @@ struct State {
     sites: Sites,
     /// True if the launch has made an atomic access of block scope to global memory.
     has_narrow: bool,
+    /// The exploration of weak memory, if the schedule asks for it.
+    weak: Option<Box<Weak>>,
 }
 
 impl Checker {
-    /// Makes a checker for the launch of `grid`. `memory` is the map of the simulator's global memory.
-    pub(crate) fn new(checks: Checks, grid: &Grid<'_>, memory: MemoryMap) -> Self {
+    /// Makes a checker for the launch of `grid`. `memory` is the map of the simulator's global memory, and `choices` has
+    /// the choices of a schedule that gives them.
+    pub(crate) fn new(checks: Checks, grid: &Grid<'_>, memory: MemoryMap, choices: Option<&ChoiceLog>) -> Self {
+        let weak = Policy::new(grid.schedule, choices).map(|policy| Box::new(Weak::new(policy)));
+        let is_weak = weak.is_some();
         let state = State {
             residents: Vec::new(),
             vacant: Vec::new(),
@@ -157,6 +171,7 @@ impl Checker {
             initial: Initial::default(),
             sites: Sites::new(),
             has_narrow: false,
+            weak,
         };
         Self {
             checks,
@@ -166,7 +181,26 @@ impl Checker {
             order: grid.order,
             regions: grid.regions.to_vec(),
             statics: grid.statics().cloned(),
+            is_weak,
+            older: RefCell::default(),
             state: RefCell::new(state),
+        }
+    }
+
+    /// Returns the accesses that did not see the newest write.
+    pub(crate) fn into_older(self) -> OlderValues {
+        self.older.into_inner()
+    }
+
+    /// Records that the access `touch` has not seen the newest write, or that it has.
+    #[cold]
+    fn note_older(&self, block: &BlockContext, touch: &Touch) {
+        let missed = self.state.borrow_mut().weak.as_mut().and_then(|weak| weak.take_missed());
+        let older = &mut *self.older.borrow_mut();
+        match missed {
+            Some(Missed { write }) => older.add(self.older_value(block, touch, &write)),
+            None if touch.access.reads() => older.remove(block.index(), block.thread().index(), touch.address),
+            None => {}
         }
     }
 }
@@ -188,17 +222,27 @@ impl Watcher for Checker {
         resident.messages.begin(self.extent.threads);
         resident.dependencies = Dependencies::default();
         state.publications.begin(number(block));
+        if let Some(weak) = &mut state.weak {
+            weak.begin_block(index, number(block), self.extent.threads);
+        }
     }
 
     fn end_block(&self, block: &BlockContext) {
         let state = &mut *self.state.borrow_mut();
         state.publications.end(number(block));
+        if let Some(weak) = &mut state.weak {
+            weak.end_block(number(block));
+        }
         state.vacant.push(block.tag.get());
     }
 
     fn access(&self, block: &BlockContext, touch: &Touch) -> Next {
         let finding = self.state.borrow_mut().touch(block, touch);
         match finding {
+            Ok(()) if self.is_weak && touch.access.is_atomic() => {
+                self.note_older(block, touch);
+                Next::Continue
+            }
             Ok(()) => Next::Continue,
             // A thread that has not run yet may write these bytes. Nothing orders that write before this read, so the
             // two race, and the report names both accesses.
@@ -228,6 +272,9 @@ impl Watcher for Checker {
         resident.clocks.barrier();
         // All earlier writes to shared memory are ordered before the next accesses.
         resident.initial.clear();
+        if let Some(weak) = &mut state.weak {
+            weak.clocks(block.tag.get()).barrier();
+        }
     }
 
     fn grid_barrier(&self, blocks: &[&BlockContext]) {
@@ -241,23 +288,52 @@ impl Watcher for Checker {
         for &block in blocks {
             state.resident(block).clocks.learn_all(&all);
         }
+        if let Some(weak) = &mut state.weak {
+            weak.grid_barrier(blocks.iter().map(|block| block.tag.get()));
+        }
     }
 
     fn warp_operation(&self, block: &BlockContext, warp: usize, lanes: u32, kind: SyncKind, _at: Line) {
         if kind == SyncKind::Warp || self.checks.shuffles_order_memory {
-            self.state.borrow_mut().resident(block).clocks.warp_operation(warp, lanes);
+            let state = &mut *self.state.borrow_mut();
+            state.resident(block).clocks.warp_operation(warp, lanes);
+            if let Some(weak) = &mut state.weak {
+                weak.clocks(block.tag.get()).warp_operation(warp, lanes);
+            }
         }
     }
 
     fn end_phase(&self, block: &BlockContext, address: usize) {
-        self.state.borrow_mut().resident(block).objects.end_phase(address, number(block));
+        let state = &mut *self.state.borrow_mut();
+        state.resident(block).objects.end_phase(address, number(block));
+        if let Some(weak) = &mut state.weak {
+            weak.end_phase(block.tag.get(), address, number(block));
+        }
     }
 
-    fn fence(&self, block: &BlockContext, scope: Scope) {
+    fn must_wait(&self, block: &BlockContext, touch: Option<&Touch>, is_over: bool) -> bool {
+        let State { weak, sites, .. } = &mut *self.state.borrow_mut();
+        let Some(weak) = weak else { return false };
+        let touch = touch.map(|touch| (touch, sites.number(touch.at, touch.access, touch.bytes)));
+        weak.must_wait(block, touch, is_over)
+    }
+
+    fn value_read(&self, _block: &BlockContext, newest: Value) -> Value {
+        self.state.borrow_mut().weak.as_mut().map_or(newest, |weak| weak.value_read(newest))
+    }
+
+    fn value_written(&self, _block: &BlockContext, old: Value, new: Value) -> bool {
+        self.state.borrow_mut().weak.as_mut().is_none_or(|weak| weak.value_written(old, new))
+    }
+
+    fn fence(&self, block: &BlockContext, scope: Scope, is_sequential: bool) {
         let state = &mut *self.state.borrow_mut();
         let (resident, thread) = (state.resident(block), block.thread().linear());
         resident.messages.fence(thread);
         fence(&mut resident.clocks, thread, scope);
+        if let Some(weak) = &mut state.weak {
+            weak.fence(block.tag.get(), thread, scope, is_sequential);
+        }
     }
 }
 
@@ -276,6 +352,10 @@ impl State {
             &mut self.residents[block.tag.get() as usize];
         let stamp = Stamp::new(clocks.block, thread, clocks.epoch(thread), site, PLAIN);
         let past = Past { clocks, publications: &self.publications, block: clocks.block, thread };
+        let version = match &mut self.weak {
+            Some(weak) if touch.access.is_atomic() => weak.begin(block, touch),
+            _ => None,
+        };
         let (objects, initial, found, overwrites_atomic, is_first) = match touch.space {
             Space::Global => {
                 if !dependencies.allow(block.thread()) {
@@ -285,12 +365,14 @@ impl State {
                 self.has_narrow |= touch.access.is_for_block();
                 let mut toucher = Toucher::new((past, stamp), histories, &self.sites, is_unused);
                 toucher.has_narrow = self.has_narrow;
+                toucher.version = version.map(|(version, _)| version);
                 self.global.touch(touch, &mut toucher)?;
                 let Toucher { found, overwrites_atomic, initialises, .. } = toucher;
                 (&mut self.objects, &mut self.initial, found, overwrites_atomic, initialises)
             }
             Space::Shared => {
                 let mut toucher = Toucher::new((past, stamp), histories, &self.sites, is_unused);
+                toucher.version = version.map(|(version, _)| version);
                 shared.touch(touch, &mut toucher)?;
                 let Toucher { found, overwrites_atomic, initialises, .. } = toucher;
                 (objects, initial, found, overwrites_atomic, initialises)
@@ -306,13 +388,22 @@ impl State {
             }
             // Arriving at a barrier or waiting for its phase reads no message.
             if !matches!(touch.access, Access::Arrive | Access::AtomicLoad(MemoryOrder::Phase, _)) {
+                let found = version.map_or(found, |(_, found)| found);
                 messages.note(thread, &stamp, found, touch.access);
             }
-            objects.order(clocks, &mut self.publications, thread, touch.address, touch.access);
+            match &mut self.weak {
+                Some(weak) => {
+                    weak.order((objects, clocks, &mut self.publications), block, touch, (stamp, is_first));
+                }
+                None => objects.order(clocks, &mut self.publications, thread, touch.address, touch.access),
+            }
         } else if overwrites_atomic {
             for address in touch.address..touch.address + touch.bytes {
                 objects.overwrite(address);
                 initial.overwrite(address);
+            }
+            if let Some(weak) = &mut self.weak {
+                weak.overwrite(block, touch);
             }
         }
         Ok(())

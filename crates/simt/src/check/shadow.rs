@@ -3,7 +3,7 @@
 //! Memory is divided into pages, and pages into cells. All cells of a page have the size of its narrowest access. Every
 //! access therefore covers whole cells, and neighbours that are accessed separately never share a cell.
 
-use super::history::{Group, History, Past};
+use super::history::{Group, History, Past, Version};
 use super::sites::Sites;
 use super::stamp::Stamp;
 use crate::watch::Access;
@@ -111,6 +111,8 @@ pub(super) struct Toucher<'a> {
     pub(super) found: Option<Stamp>,
     /// Set to true if this access is an atomic write and the first write to any of its bytes.
     pub(super) initialises: bool,
+    /// In a launch that explores weak memory, the atomic writes that this access reads and makes.
+    pub(super) version: Option<Version>,
 }
 
 /// Returns true if the bytes of `access` must be initialised. `is_unused` is true if the kernel ignores the value that
@@ -138,6 +140,7 @@ impl<'a> Toucher<'a> {
             is_unused,
             found: None,
             initialises: false,
+            version: None,
         }
     }
 }
@@ -298,9 +301,9 @@ impl Toucher<'_> {
         self.found = self.atomic_write_in(cell);
         self.check_write(cell)?;
         self.check_strength(cell, false)?;
-        let Self { past, stamp, .. } = *self;
+        let Self { past, stamp, version, .. } = *self;
         if cell.since.tag() != UNPUBLISHED {
-            self.history(cell).add_atomic_read(&stamp, &past);
+            self.history(cell).add_atomic_read(&stamp, &past, version);
         }
         Ok(())
     }
@@ -312,16 +315,16 @@ impl Toucher<'_> {
         self.check_strength(cell, true)?;
         let atomic = self.stamp.with_tag(ATOMIC);
         match cell.since.tag() {
-            NONE => {}
-            ATOMIC if reads || self.check(&cell.since).is_ok() => {}
+            NONE if self.version.is_none() => {}
+            ATOMIC if self.version.is_none() && (reads || self.check(&cell.since).is_ok()) => {}
             UNPUBLISHED => return Err(cell.since),
             _ => {
-                let past = self.past;
+                let (past, version) = (self.past, self.version);
                 let history = self.history(cell);
                 if let Some(earlier) = history.reads.first_outside(&past) {
                     return Err(earlier);
                 }
-                history.add_atomic_write(&atomic, &past, reads);
+                history.add_atomic_write(&atomic, &past, reads, version);
                 return Ok(());
             }
         }

@@ -1,0 +1,95 @@
+//! The policies by which reads return older values and stores are inserted before executed ones.
+
+use crate::choices::ChoiceLog;
+use crate::order::Chooser;
+use crate::schedule::Schedule;
+
+/// The number that gives a policy other random numbers than those that choose threads and blocks.
+const PART: u64 = 0x5eed_0f4e_ad5;
+/// One of every `INSERTED_SHARE` stores is inserted before executed ones where possible, and as many updates read an
+/// older value.
+const INSERTED_SHARE: u32 = 4;
+
+/// Chooses the value of each atomic read and the position of each atomic store.
+pub(in crate::check) enum Policy {
+    /// A read returns the oldest possible value.
+    Oldest,
+    /// Choices are pseudo-random.
+    Random(Chooser),
+    /// Choices are given by the search of a thorough check.
+    Given(ChoiceLog),
+}
+
+impl Policy {
+    /// Returns the policy of a launch under `schedule`, or `None` if reads return the value in memory. `given` has the
+    /// choices of [`Schedule::Chosen`].
+    pub(in crate::check) fn new(schedule: Schedule, given: Option<&ChoiceLog>) -> Option<Self> {
+        if !schedule.has_weak_memory() {
+            return None;
+        }
+        Some(match (schedule, given) {
+            (Schedule::Chosen(_), Some(given)) => Self::Given(given.clone()),
+            (Schedule::OneAhead(_), _) => Self::Oldest,
+            _ => Self::Random(Chooser::new(schedule, PART)),
+        })
+    }
+
+    /// Returns true if a search tries all choices, so that threads may also wait for writes and fences.
+    pub(super) fn is_exhaustive(&self) -> bool {
+        matches!(self, Self::Given(_))
+    }
+
+    /// Returns how often a thread may read an older value at a source site and address before another write to the
+    /// address.
+    pub(super) fn limit(&self) -> u32 {
+        if self.is_exhaustive() { 1 } else { 2 }
+    }
+
+    /// Chooses one of `options` sources of a read, the newest first. Returns `options` if the thread must wait for
+    /// another write, which is possible only if `can_wait` is true.
+    pub(super) fn choose_source(&mut self, options: usize, can_wait: bool, is_update: bool) -> usize {
+        match self {
+            Self::Oldest => options - 1,
+            Self::Random(chooser) => {
+                let share = if is_update { INSERTED_SHARE } else { 2 };
+                if chooser.draw(share) == 0 { chooser.draw(options as u32) as usize } else { 0 }
+            }
+            Self::Given(given) => given.choose(options + usize::from(can_wait)),
+        }
+    }
+
+    /// Chooses one of `options` positions of a store, the last first.
+    pub(super) fn choose_position(&mut self, options: usize) -> usize {
+        match self {
+            _ if options < 2 => 0,
+            Self::Oldest => 0,
+            Self::Random(chooser) => {
+                if chooser.draw(INSERTED_SHARE) == 0 {
+                    chooser.draw(options as u32) as usize
+                } else {
+                    0
+                }
+            }
+            Self::Given(given) => given.choose(options),
+        }
+    }
+
+    /// Chooses one of `options`, if the choices are given.
+    pub(super) fn choose(&mut self, options: usize) -> usize {
+        if let Self::Given(given) = self { given.choose(options) } else { 0 }
+    }
+
+    /// Notes that other choices reach the same execution.
+    pub(super) fn note_redundant(&self) {
+        if let Self::Given(given) = self {
+            given.note_redundant();
+        }
+    }
+
+    /// Notes that the launch has more locations or writes than the histories can hold.
+    pub(super) fn note_limit(&self) {
+        if let Self::Given(given) = self {
+            given.note_limit();
+        }
+    }
+}
