@@ -22,12 +22,13 @@ pub(super) fn search(cases: &[(usize, &Case)], checks: Checks, per_kernel: Durat
         // The runs before this search have already collected the notes of these cases.
         let simulator = Simulator::new().with_checks(checks).with_log(log.clone()).with_notes(Notes::new());
         let found = launch::search(&simulator, per_kernel / of_kernel as u32, |simulator| case.run(simulator));
-        let (schedule, error, orders, is_exhausted) = match found {
-            Ok(Thorough { orders, is_exhausted, .. }) => (Schedule::Natural, None, orders, is_exhausted),
-            Err(Failed { schedule, error, orders, .. }) => (schedule, Some(error), orders, false),
+        let (schedule, error, older, orders, is_exhausted) = match found {
+            Ok(Thorough { orders, is_exhausted, .. }) => (Schedule::Natural, None, Vec::new(), orders, is_exhausted),
+            Err(Failed { schedule, error, orders, older, .. }) => (schedule, Some(error), older, orders, false),
         };
         progress.step(orders as u64);
-        (CaseRun { case: index, schedule, launches: log.take(), error, warnings: Vec::new() }, orders, is_exhausted)
+        let run = CaseRun { case: index, schedule, launches: log.take(), error, older, warnings: Vec::new() };
+        (run, orders, is_exhausted)
     };
     let found: Vec<_> = cases.par_iter().map(search).collect();
     let tried = Tried {
