@@ -68,6 +68,11 @@ impl Location {
         self.last_executed
     }
 
+    /// Returns the number of the last write in coherence order.
+    pub(super) fn newest(&self) -> Serial {
+        self.entries.last().map_or(0, |last| last.serial)
+    }
+
     /// Returns the index of the latest write that precedes the thread with the past `past` in causality order.
     fn view(&self, past: &Past<'_>) -> Option<usize> {
         self.entries.iter().rposition(|entry| entry.is_before(past))

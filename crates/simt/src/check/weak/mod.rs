@@ -244,22 +244,24 @@ impl Weak {
             }
             return false;
         }
-        let newest = location.map_or(0, Location::last_executed);
-        if since == Some(newest) {
+        let executed = location.map_or(0, Location::last_executed);
+        if since == Some(executed) {
             return true;
         }
+        let newest = location.map_or(0, Location::newest);
         let is_update = touch.access.writes();
         let mut sources = location.map_or_else(Vec::new, |location| location.sources(&past, is_update));
         if let (Some(since), Some(location)) = (since, location) {
             sources.retain(|&source| location.entries[source].serial > since);
             if sources.is_empty() {
-                resident.waits.insert(thread, newest);
+                resident.waits.insert(thread, executed);
                 return true;
             }
         }
         let key = (space, touch.address, u64::from(past.block) << 32 | u64::from(thread), site);
         let (of, count) = self.stale.get(&key).copied().unwrap_or_default();
-        let count = if of == newest { count } else { 0 };
+        // A thread that has waited for a write may read it, even if the write is not the newest.
+        let count = if of == newest && since.is_none() { count } else { 0 };
         let can_wait = self.policy.is_exhaustive();
         if count >= self.policy.limit() || sources.len() < 2 && !can_wait {
             resident.waits.remove(&thread);
@@ -271,7 +273,7 @@ impl Weak {
             self.stale.insert(key, (newest, count + 1));
         }
         if choice >= options {
-            resident.waits.insert(thread, newest);
+            resident.waits.insert(thread, executed);
             return true;
         }
         resident.waits.remove(&thread);
