@@ -39,7 +39,7 @@ pub(super) mod policy;
 use rustc_hash::FxHashMap;
 
 use self::location::{Entry, Location, Locations};
-use self::policy::Policy;
+use self::policy::{MAX_STALE, Policy};
 use super::clock::Clocks;
 use super::history::{Past, Serial, Version};
 use super::stamp::Stamp;
@@ -263,7 +263,7 @@ impl Weak {
         // A thread that has waited for a write may read it, even if the write is not the newest.
         let count = if of == newest && since.is_none() { count } else { 0 };
         let can_wait = self.policy.is_exhaustive();
-        if count >= self.policy.limit() || sources.len() < 2 && !can_wait {
+        if count >= MAX_STALE || sources.len() < 2 && !can_wait {
             resident.waits.remove(&thread);
             return false;
         }

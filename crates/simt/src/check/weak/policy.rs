@@ -10,6 +10,10 @@ const PART: u64 = 0x5eed_0f4e_ad5;
 /// older value.
 const INSERTED_SHARE: u32 = 4;
 
+/// How often a thread may read an older value at one source site and address before another write is the newest. A loop
+/// that waits for the newest value therefore ends.
+pub(super) const MAX_STALE: u32 = 2;
+
 /// Chooses the value of each atomic read and the position of each atomic store.
 pub(in crate::check) enum Policy {
     /// A read returns the oldest possible value.
@@ -39,21 +43,12 @@ impl Policy {
         matches!(self, Self::Given(_))
     }
 
-    /// Returns how often a thread may read an older value at a source site and address before another write to the
-    /// address.
-    pub(super) fn limit(&self) -> u32 {
-        if self.is_exhaustive() { 1 } else { 2 }
-    }
-
     /// Chooses one of `options` sources of a read, the newest first. Returns `options` if the thread must wait for
     /// another write, which is possible only if `can_wait` is true.
     pub(super) fn choose_source(&mut self, options: usize, can_wait: bool, is_update: bool) -> usize {
         match self {
             Self::Oldest => options - 1,
-            Self::Random(chooser) => {
-                let share = if is_update { INSERTED_SHARE } else { 2 };
-                if chooser.draw(share) == 0 { chooser.draw(options as u32) as usize } else { 0 }
-            }
+            Self::Random(chooser) => random(chooser, options, if is_update { INSERTED_SHARE } else { 2 }),
             Self::Given(given) => given.choose(options + usize::from(can_wait)),
         }
     }
@@ -61,15 +56,8 @@ impl Policy {
     /// Chooses one of `options` positions of a store, the last first.
     pub(super) fn choose_position(&mut self, options: usize) -> usize {
         match self {
-            _ if options < 2 => 0,
             Self::Oldest => 0,
-            Self::Random(chooser) => {
-                if chooser.draw(INSERTED_SHARE) == 0 {
-                    chooser.draw(options as u32) as usize
-                } else {
-                    0
-                }
-            }
+            Self::Random(chooser) => random(chooser, options, INSERTED_SHARE),
             Self::Given(given) => given.choose(options),
         }
     }
@@ -92,4 +80,9 @@ impl Policy {
             given.note_limit();
         }
     }
+}
+
+/// Returns 0 or, once in `share` choices, a random other option.
+fn random(chooser: &mut Chooser, options: usize, share: u32) -> usize {
+    if options > 1 && chooser.draw(share) == 0 { 1 + chooser.draw(options as u32 - 1) as usize } else { 0 }
 }
