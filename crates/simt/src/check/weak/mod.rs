@@ -268,7 +268,7 @@ impl Weak {
             return false;
         }
         let options = sources.len().max(1);
-        let choice = self.policy.choose_source(options, can_wait, is_update);
+        let choice = self.policy.choose_source(options, can_wait, is_update, site);
         if choice > 0 || can_wait {
             self.stale.insert(key, (newest, count + 1));
         }

@@ -1,5 +1,7 @@
 //! The policies by which reads return older values and stores are inserted before executed ones.
 
+use rustc_hash::FxHashMap;
+
 use crate::choices::ChoiceLog;
 use crate::order::Chooser;
 use crate::schedule::Schedule;
@@ -14,10 +16,14 @@ const INSERTED_SHARE: u32 = 4;
 /// that waits for the newest value therefore ends.
 pub(super) const MAX_STALE: u32 = 2;
 
+/// Under [`Policy::Oldest`], one of every `NEWEST_SHARE` reads at a source site returns the newest value.
+const NEWEST_SHARE: u32 = 4;
+
 /// Chooses the value of each atomic read and the position of each atomic store.
 pub(in crate::check) enum Policy {
-    /// A read returns the oldest possible value.
-    Oldest,
+    /// A read returns the oldest possible value. At each source site, one of every `NEWEST_SHARE` reads returns the
+    /// newest, because a thread that reads the newest value may take another branch. The map counts the reads.
+    Oldest(FxHashMap<u32, u32>),
     /// Choices are pseudo-random.
     Random(Chooser),
     /// Choices are given by the search of a thorough check.
@@ -33,7 +39,7 @@ impl Policy {
         }
         Some(match (schedule, given) {
             (Schedule::Chosen(_), Some(given)) => Self::Given(given.clone()),
-            (Schedule::OneAhead(_), _) => Self::Oldest,
+            (Schedule::OneAhead(_), _) => Self::Oldest(FxHashMap::default()),
             _ => Self::Random(Chooser::new(schedule, PART)),
         })
     }
@@ -43,11 +49,15 @@ impl Policy {
         matches!(self, Self::Given(_))
     }
 
-    /// Chooses one of `options` sources of a read, the newest first. Returns `options` if the thread must wait for
-    /// another write, which is possible only if `can_wait` is true.
-    pub(super) fn choose_source(&mut self, options: usize, can_wait: bool, is_update: bool) -> usize {
+    /// Chooses one of `options` sources of a read at `site`, the newest first. Returns `options` if the thread must wait
+    /// for another write, which is possible only if `can_wait` is true.
+    pub(super) fn choose_source(&mut self, options: usize, can_wait: bool, is_update: bool, site: u32) -> usize {
         match self {
-            Self::Oldest => options - 1,
+            Self::Oldest(reads) => {
+                let count = reads.entry(site).or_default();
+                *count += 1;
+                if *count % NEWEST_SHARE == 0 { 0 } else { options - 1 }
+            }
             Self::Random(chooser) => random(chooser, options, if is_update { INSERTED_SHARE } else { 2 }),
             Self::Given(given) => given.choose(options + usize::from(can_wait)),
         }
@@ -56,7 +66,7 @@ impl Policy {
     /// Chooses one of `options` positions of a store, the last first.
     pub(super) fn choose_position(&mut self, options: usize) -> usize {
         match self {
-            Self::Oldest => 0,
+            Self::Oldest(_) => 0,
             Self::Random(chooser) => random(chooser, options, INSERTED_SHARE),
             Self::Given(given) => given.choose(options),
         }
