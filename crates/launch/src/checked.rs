@@ -68,6 +68,8 @@ pub struct Failed<E> {
     pub schedule: Schedule,
     /// The number of schedules under which `run` was called, including this one.
     pub orders: usize,
+    /// What was tried so far, including this schedule.
+    pub tried: Thorough,
     /// The error that `run` returned.
     pub error: E,
     /// The last atomic accesses that did not see the newest write. PTX's memory model allows this, and it may be the
@@ -177,7 +179,7 @@ pub fn search<E>(
             return Ok(thorough(&search, true));
         };
         if let Err((error, older)) = result {
-            return Err(Failed { schedule, orders: search.tried(), error, older });
+            return Err(Failed { schedule, orders: search.tried(), tried: thorough(&search, false), error, older });
         }
     }
     Ok(thorough(&search, false))

@@ -95,6 +95,8 @@ pub(crate) struct ChoicesMade {
     pub(crate) is_redundant: bool,
     /// True if the run had more choices than the search can try.
     pub(crate) is_limited: bool,
+    /// True if threads have communicated by accesses without choices: barriers in shared memory.
+    pub(crate) has_others: bool,
 }
 
 /// Gives the choices of a schedule to the launches of a run, and records their options. Clones share one record.
@@ -136,6 +138,10 @@ impl ChoiceLog {
 
     pub(crate) fn note_redundant(&self) {
         self.made().is_redundant = true;
+    }
+
+    pub(crate) fn note_other(&self) {
+        self.made().has_others = true;
     }
 
     pub(crate) fn note_limit(&self) {

@@ -42,6 +42,8 @@ pub struct Search {
     choices: BinaryHeap<Reverse<(usize, u64, Deviations)>>,
     /// True if the search has given up some choices.
     has_lost_choices: bool,
+    /// True if threads have communicated by accesses that have no choices.
+    has_others: bool,
     /// The number of schedules tried so far that explore weak memory by choices.
     chosen: usize,
     known_plans: HashSet<Plan>,
@@ -100,6 +102,7 @@ impl Search {
     fn learn_choices(&mut self, deviations: &Deviations, made: &ChoicesMade) {
         self.chosen += 1;
         self.has_lost_choices |= made.is_limited;
+        self.has_others |= made.has_others;
         let first = deviations.as_slice().last().map_or(0, |last| last.choice as usize + 1);
         if !made.is_redundant {
             for (choice, &options) in made.options.iter().enumerate().skip(first) {
@@ -113,7 +116,7 @@ impl Search {
                 }
             }
         }
-        if self.choices.is_empty() && !self.has_lost_choices {
+        if self.choices.is_empty() && !self.has_lost_choices && !self.has_others {
             // The choices have reached all executions.
             self.plans.clear();
         }

@@ -83,6 +83,10 @@ pub struct Tried {
     pub orders: usize,
     /// The number of cases for which no order is left to try.
     pub exhausted: usize,
+    /// The number of those orders that explore weak memory by choices of values.
+    pub choices: usize,
+    /// The number of cases for which all choices of values were tried.
+    pub all_choices: usize,
 }
 
 /// The error of a check that found a fault or could not be finished.
@@ -175,11 +179,14 @@ impl Tried {
     /// Returns a line for the terminal.
     fn text(&self) -> String {
         format!(
-            "thorough: {} orders of {} cases, up to {} s per kernel; {} cases have no further order worth trying\n",
+            "thorough: {} orders of {} cases, up to {} s per kernel; {} cases have no further order worth trying\n\
+            weak memory: {} of these orders choose other values for atomic reads; in {} cases these are all values\n",
             grouped(self.orders as u64),
             self.cases,
             self.seconds_per_kernel,
-            self.exhausted
+            self.exhausted,
+            grouped(self.choices as u64),
+            self.all_choices
         )
     }
 }

@@ -239,7 +239,7 @@ fn choices_of_values_find_faults_of_weak_memory_and_no_others() {
             if device.summary().contains("chosen:") { found } else { Ok(()) }
         });
         let failed = failed.err().unwrap_or_else(|| panic!("{}: nothing found", weak.name));
-        println!("{}: found in order {}, {}", weak.name, failed.orders, failed.schedule);
+        println!("{}: order {}: {failed}", weak.name, failed.orders);
         assert!(failed.to_string().contains("PTX's memory model allows this"), "{failed}");
         let remedy = failed.older.last().map(|older| older.remedy);
         let expected = match weak.name {

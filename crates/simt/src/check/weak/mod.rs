@@ -219,11 +219,8 @@ impl Weak {
                 return since.is_some();
             }
             let waits = self.policy.choose(2) == 1;
-            if waits {
-                resident.waits.insert(thread, self.fences)
-            } else {
-                resident.waits.remove(&thread)
-            };
+            resident.waits.remove(&thread);
+            resident.waits.extend(waits.then_some((thread, self.fences)));
             return waits;
         };
         if !is_tracked(touch.access) {
@@ -286,6 +283,7 @@ impl Weak {
     pub(super) fn begin(&mut self, block: &BlockContext, touch: &Touch) -> Option<(Version, Option<Stamp>)> {
         (self.current, self.missed) = (None, None);
         if !is_tracked(touch.access) {
+            self.policy.note_other();
             return None;
         }
         let pick = self.pick.take();

@@ -84,6 +84,13 @@ impl Policy {
         }
     }
 
+    /// Notes an atomic access without choices.
+    pub(super) fn note_other(&self) {
+        if let Self::Given(given) = self {
+            given.note_other();
+        }
+    }
+
     /// Notes that the launch has more locations or writes than the histories can hold.
     pub(super) fn note_limit(&self) {
         if let Self::Given(given) = self {
