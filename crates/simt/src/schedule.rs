@@ -5,8 +5,9 @@
 //! The checker finds a race under any order in which both accesses are made. Other errors show only under a particular
 //! order. In such an order, for example, a look-back finds an aggregate, a lock is taken, or an unusual block finishes
 //! last. The checks therefore run under the eight orders of `Schedule::HOSTILE`. In these orders, for example, one warp
-//! runs far ahead or far behind, threads switch before every access, or several blocks take turns. `search.rs` derives
-//! further orders from the trace of atomic accesses that `director.rs` records.
+//! runs far ahead or far behind, threads switch before every access, or several blocks take turns. In two of them,
+//! atomic reads may also return older values. `search.rs` derives further orders from the trace of atomic accesses that
+//! `director.rs` records.
 
 use std::fmt;
 use std::str::FromStr;
@@ -94,7 +95,7 @@ impl Schedule {
     /// Returns true if atomic reads of checked launches may return older values, as PTX's memory model allows.
     pub fn has_weak_memory(self) -> bool {
         match self {
-            Self::Random(_) | Self::OneAhead(_) | Self::Chosen(_) => true,
+            Self::OneAhead(_) | Self::Chosen(_) => true,
             Self::Interleaved(seed) => seed % 2 == 0,
             _ => false,
         }
