@@ -20,9 +20,9 @@ const MAX_RECORDED: usize = 1024;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Deviation {
     /// The number of the choice among the choices of the run, counted from 0.
-    pub choice: u32,
+    pub choice: u16,
     /// The chosen option, from 1 on. Larger numbers stand for older values; the last option of a read is to wait.
-    pub option: u32,
+    pub option: u16,
 }
 
 /// Up to twelve deviations, in the order of the choices.
@@ -51,7 +51,7 @@ impl Deviations {
         Some(more)
     }
 
-    fn option(&self, choice: u32) -> u32 {
+    fn option(&self, choice: u16) -> u16 {
         let found = self.as_slice().iter().find(|deviation| deviation.choice == choice);
         found.map_or(0, |deviation| deviation.option)
     }
@@ -78,7 +78,7 @@ impl FromStr for Deviations {
         let mut all = Self::default();
         for deviation in text.split(',').filter(|_| !text.is_empty()) {
             let (choice, option) = deviation.split_once('.').ok_or(())?;
-            let number = |text: &str| text.parse().map_err(drop);
+            let number = |text: &str| text.parse::<u16>().map_err(drop);
             all = all.with(Deviation { choice: number(choice)?, option: number(option)? }).ok_or(())?;
         }
         Ok(all)
@@ -88,9 +88,9 @@ impl FromStr for Deviations {
 /// The choices that the launches of a run have made.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ChoicesMade {
-    next: u32,
+    next: usize,
     /// The number of options of each choice.
-    pub(crate) options: Vec<u32>,
+    pub(crate) options: Vec<u16>,
     /// True if other choices reach the same execution.
     pub(crate) is_redundant: bool,
     /// True if the run had more choices than the search can try.
@@ -129,11 +129,12 @@ impl ChoiceLog {
         let choice = made.next;
         made.next += 1;
         if made.options.len() < MAX_RECORDED {
-            made.options.push(options as u32);
+            made.options.push(options as u16);
         } else {
             made.is_limited = true;
         }
-        (self.given.option(choice) as usize).min(options - 1)
+        let option = u16::try_from(choice).map_or(0, |choice| self.given.option(choice));
+        usize::from(option).min(options - 1)
     }
 
     pub(crate) fn note_redundant(&self) {

@@ -107,7 +107,7 @@ impl Search {
         if !made.is_redundant {
             for (choice, &options) in made.options.iter().enumerate().skip(first) {
                 for option in 1..options {
-                    match deviations.with(Deviation { choice: choice as u32, option }) {
+                    match deviations.with(Deviation { choice: choice as u16, option }) {
                         Some(more) if self.choices.len() < MAX_CHOICES => {
                             self.choices.push(Reverse((more.as_slice().len(), scramble(hash(&more)), more)));
                         }

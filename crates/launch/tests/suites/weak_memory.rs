@@ -144,7 +144,7 @@ fn dekker_between_warps(is_sound: bool, _words: GlobalMut<u32>, results: GlobalM
         words.store(thread::index_in_block(), 0);
     }
     thread::sync_threads();
-    if thread::index_in_block() % 32 == 0 {
+    if thread::index_in_block().is_multiple_of(32) {
         let me = thread::index_in_block() / 32;
         words.store_release(me, 1);
         if is_sound {

@@ -63,7 +63,7 @@ fn key(block: u32, thread: u32) -> u64 {
 pub(super) struct Held {
     /// The clock that a thread acquires by reading the value.
     holds: VectorClock,
-    /// The clock that threads of the writer's block acquire, if it includes more accesses than `holds`.
+    /// The clock that threads of the writer's block acquire from their own block, if it differs from `holds`.
     holds_for_block: Option<VectorClock>,
     /// The block of the thread that made the write.
     writer: u32,
@@ -138,7 +138,8 @@ impl Object {
         };
         let held = &mut self.held;
         if held.writer != block {
-            held.holds_for_block = None;
+            // A fence of block scope acquires nothing from other blocks.
+            held.holds_for_block = (!held.holds.is_empty()).then(VectorClock::default);
         }
         if held.holds_for_block.is_some() || !is_wide || scope == Scope::Block || vectors.fenced_in_block.is_some() {
             let mut for_block = held.holds_for_block.take().unwrap_or_else(|| held.holds.clone());

@@ -97,6 +97,10 @@ pub(super) struct Missed {
     pub(super) write: Stamp,
 }
 
+/// The reads of a thread at a source site: the block of a location in shared memory, the address, the thread's block and
+/// number, and the site.
+type ReadKey = (Option<u32>, usize, u64, u32);
+
 /// The exploration of weak memory in one launch.
 pub(super) struct Weak {
     policy: Policy,
@@ -110,7 +114,7 @@ pub(super) struct Weak {
     pick: Option<Pick>,
     current: Option<Current>,
     /// How often each thread has read older values at an address and source site, and the newest write then.
-    stale: FxHashMap<(Option<u32>, usize, u64, u32), (Serial, u32)>,
+    stale: FxHashMap<ReadKey, (Serial, u32)>,
     missed: Option<Missed>,
 }
 

@@ -7,7 +7,7 @@ use crate::order::Chooser;
 use crate::schedule::Schedule;
 
 /// The number that gives a policy other random numbers than those that choose threads and blocks.
-const PART: u64 = 0x5eed_0f4e_ad5;
+const PART: u64 = 0x05ee_d0f4_ead5;
 /// One of every `INSERTED_SHARE` stores is inserted before executed ones where possible, and as many updates read an
 /// older value.
 const INSERTED_SHARE: u32 = 4;

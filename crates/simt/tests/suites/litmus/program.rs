@@ -72,8 +72,10 @@ static SITES: [fn() -> &'static Location<'static>; 6] = [
     || Location::caller(),
 ];
 
+type UpdateAt = fn(*mut u32, Scope, &dyn Fn(u32) -> u32) -> u32;
+
 /// Updates at several source sites.
-static UPDATES: [fn(*mut u32, Scope, &dyn Fn(u32) -> u32) -> u32; 4] = [
+static UPDATES: [UpdateAt; 4] = [
     // SAFETY: `run` passes addresses in a live array.
     |at, scope, f| unsafe { memory::update_scoped(at, scope, f) },
     // SAFETY: `run` passes addresses in a live array.
