@@ -1,5 +1,7 @@
 //! The writes to a location in coherence order.
 
+use std::collections::VecDeque;
+
 use rustc_hash::FxHashMap;
 
 use crate::check::history::{Accesses, Past, Serial};
@@ -56,7 +58,7 @@ impl Entry {
 /// A location: the bytes of an atomic access, and the writes to them in coherence order.
 pub(super) struct Location {
     bytes: usize,
-    pub(super) entries: Vec<Entry>,
+    pub(super) entries: VecDeque<Entry>,
     /// True if the history lacks a write that precedes the first entry.
     is_truncated: bool,
     last_executed: Serial,
@@ -70,7 +72,7 @@ impl Location {
 
     /// Returns the number of the last write in coherence order.
     pub(super) fn newest(&self) -> Serial {
-        self.entries.last().map_or(0, |last| last.serial)
+        self.entries.back().map_or(0, |last| last.serial)
     }
 
     /// Returns the index of the latest write that precedes the thread with the past `past` in causality order.
@@ -86,6 +88,11 @@ impl Location {
     /// Returns the indices of the writes that the thread with the past `past` may read, the newest first. An update
     /// cannot read a write that another update has read.
     pub(super) fn sources(&self, past: &Past<'_>, is_update: bool) -> Vec<usize> {
+        let last = self.entries.len() - 1;
+        // The usual case: all writes are updates.
+        if is_update && self.entries.iter().skip(1).all(|entry| entry.is_update) {
+            return vec![last];
+        }
         let view = self.view(past).unwrap_or(0);
         (view..self.entries.len()).rev().filter(|&index| !(is_update && self.is_updated(index))).collect()
     }
@@ -102,7 +109,7 @@ impl Location {
         self.entries.insert(position.min(self.entries.len()), entry);
         let is_complete = self.entries.len() <= MAX_WRITES;
         if !is_complete {
-            self.entries.remove(0);
+            self.entries.pop_front();
             self.is_truncated = true;
         }
         is_complete

@@ -36,6 +36,8 @@
 pub(super) mod location;
 pub(super) mod policy;
 
+use std::collections::VecDeque;
+
 use rustc_hash::FxHashMap;
 
 use self::location::{Entry, Location, Locations};
@@ -59,8 +61,10 @@ struct WeakBlock {
     clocks: Clocks,
     objects: Objects,
     locations: Locations,
-    /// The accesses that precede the fences of the block's threads that were executed so far.
+    /// The accesses that precede the last sequentially consistent fence of the block's threads, and thus all earlier ones.
     sequential: VectorClock,
+    /// True if that fence had block scope.
+    is_narrow: bool,
     /// The threads that wait because of a choice.
     waits: FxHashMap<u32, Serial>,
 }
@@ -150,7 +154,8 @@ impl Weak {
         if self.residents.len() <= tag as usize {
             self.residents.resize_with(tag as usize + 1, WeakBlock::default);
         }
-        let WeakBlock { clocks, objects, locations, sequential, waits } = &mut self.residents[tag as usize];
+        let WeakBlock { clocks, objects, locations, sequential, is_narrow, waits } = &mut self.residents[tag as usize];
+        *is_narrow = false;
         clocks.begin(number, threads);
         objects.clear();
         locations.clear();
@@ -183,22 +188,26 @@ impl Weak {
 
     /// Records that `thread` executes a fence.
     pub(super) fn fence(&mut self, tag: u32, thread: u32, scope: Scope, is_sequential: bool) {
-        let WeakBlock { clocks, sequential, .. } = &mut self.residents[tag as usize];
+        let WeakBlock { clocks, sequential, is_narrow, .. } = &mut self.residents[tag as usize];
         let is_wide = scope != Scope::Block;
         if is_sequential {
             self.fences += 1;
             let known = &mut clocks.vectors_mut(thread).known;
-            known.join(sequential);
+            // A fence of device scope is included in the last one of the device.
+            if !is_wide || *is_narrow {
+                known.join(sequential);
+            }
             if is_wide {
                 known.join(&self.sequential);
             }
         }
         fence(clocks, thread, scope);
         if is_sequential {
+            // The fence includes all earlier ones of its scope.
             let fenced = clocks.vectors(thread).fenced_in_block();
-            sequential.join(fenced);
+            (*sequential, *is_narrow) = (fenced.clone(), !is_wide);
             if is_wide {
-                self.sequential.join(fenced);
+                self.sequential = fenced.clone();
                 if let Some(highest) = fenced.highest(clocks.block) {
                     self.publications.publish(clocks.block, highest);
                 }
@@ -249,6 +258,10 @@ impl Weak {
         if since == Some(executed) {
             return true;
         }
+        let can_wait = self.policy.is_exhaustive();
+        if !can_wait && location.is_none() {
+            return false;
+        }
         let newest = location.map_or(0, Location::newest);
         let is_update = touch.access.writes();
         let mut sources = location.map_or_else(Vec::new, |location| location.sources(&past, is_update));
@@ -259,12 +272,14 @@ impl Weak {
                 return true;
             }
         }
+        if sources.len() < 2 && !can_wait {
+            return false;
+        }
         let key = (space, touch.address, u64::from(past.block) << 32 | u64::from(thread), site);
         let (of, count) = self.stale.get(&key).copied().unwrap_or_default();
         // A thread that has waited for a write may read it, even if the write is not the newest.
         let count = if of == newest && since.is_none() { count } else { 0 };
-        let can_wait = self.policy.is_exhaustive();
-        if count >= MAX_STALE || sources.len() < 2 && !can_wait {
+        if count >= MAX_STALE {
             resident.waits.remove(&thread);
             return false;
         }
@@ -296,7 +311,8 @@ impl Weak {
             Space::Shared => &mut self.residents[block.tag.get() as usize].locations,
         };
         let location = locations.get(touch.address, touch.bytes);
-        let entries = location.map_or(&[][..], |location| &location.entries);
+        let none = VecDeque::new();
+        let entries = location.map_or(&none, |location| &location.entries);
         let last = entries.len().saturating_sub(1);
         let source = pick.map_or(last, |pick| pick.source);
         let (reads, writes) = (touch.access.reads(), touch.access.writes());
@@ -347,7 +363,8 @@ impl Weak {
             (Some(current), Some(location)) => current.position == location.entries.len(),
             _ => true,
         };
-        let before = [objects.held(address), own_objects.held(address)];
+        let is_new = access.writes() && location.is_none() && !is_first;
+        let before = if is_at_end && !is_new { None } else { Some([objects.held(address), own_objects.held(address)]) };
         if let Some(location) = &location
             && access.reads()
             && !is_at_end
@@ -369,10 +386,9 @@ impl Weak {
         {
             let held = [objects.held(address), own_objects.held(address)];
             current.entry = Some(Entry::new(current.serial, [stamp, own], held, access.reads()));
-            current.before = (location.is_none() && !is_first).then(|| before.clone());
+            current.before = before.clone().filter(|_| is_new);
         }
-        if !is_at_end {
-            let [held, own_held] = before;
+        if !is_at_end && let Some([held, own_held]) = before {
             objects.replace_held(address, held);
             own_objects.replace_held(address, own_held);
         }
@@ -403,7 +419,7 @@ impl Weak {
         let Some(&Current { space, tag, address, source, .. }) = self.current.as_ref() else { return newest };
         let locations = self.locations(space, tag);
         let Some(location) = locations.get_mut(address) else { return newest };
-        if location.entries.last().is_some_and(|last| last.value != newest) {
+        if location.entries.back().is_some_and(|last| last.value != newest) {
             // Code that the checker does not observe has written the memory.
             locations.remove_overlapping(address, 1);
             return newest;
@@ -421,7 +437,7 @@ impl Weak {
         entry.value = new;
         let locations = self.locations(space, tag);
         let is_complete = match locations.get_mut(address) {
-            Some(location) if location.entries.last().is_some_and(|last| last.value == old) => {
+            Some(location) if location.entries.back().is_some_and(|last| last.value == old) => {
                 let is_last = position >= location.entries.len();
                 let is_complete = location.insert(position, entry);
                 if !is_complete {
