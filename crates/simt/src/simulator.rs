@@ -1,5 +1,8 @@
 //! The simulator: its settings and its launches.
 
+mod initialised;
+mod weak;
+
 use std::io::Write;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -13,7 +16,7 @@ use crate::check::{Checker, Checks};
 use crate::choices::ChoiceLog;
 use crate::current::is_simulated;
 use crate::director::{Director, Trace};
-use crate::faults::older::{OlderValue, OlderValues};
+use crate::faults::older::OlderValues;
 use crate::faults::{Fault, FaultKind};
 use crate::geometry::{KernelInfo, LaunchConfig};
 use crate::grid::Grid;
@@ -107,26 +110,6 @@ impl Simulator {
         self.with_schedule(if seed == 0 { Schedule::Natural } else { Schedule::Random(seed) })
     }
 
-    /// Sets the order in which blocks, warps and lanes run. Under a schedule in which threads yield before accesses,
-    /// launches run on the OS thread that launches them, and are much slower.
-    #[must_use]
-    pub fn with_schedule(self, schedule: Schedule) -> Self {
-        let choices = if let Schedule::Chosen(deviations) = schedule { Some(ChoiceLog::new(deviations)) } else { None };
-        Self { schedule, choices, older: Arc::default(), ..self }
-    }
-
-    /// Returns the last atomic accesses of this simulator and its clones that did not see the newest write. If a result
-    /// is wrong, they may be the reason. The list is empty unless launches are checked and the schedule [explores weak
-    /// memory](Schedule::has_weak_memory).
-    pub fn older_values(&self) -> Vec<OlderValue> {
-        self.older.lock().unwrap_or_else(PoisonError::into_inner).to_vec()
-    }
-
-    /// Returns the choices that launches make, if the schedule gives choices.
-    pub(crate) fn choices(&self) -> Option<&ChoiceLog> {
-        self.choices.as_ref()
-    }
-
     /// Records the atomic accesses of launches in `trace`. Only checked launches, and launches under schedules in which
     /// threads yield, observe these accesses.
     pub(crate) fn with_trace(self, trace: Trace) -> Self {
@@ -189,33 +172,6 @@ impl Simulator {
     /// The errors of [`allocate`](Self::allocate), because the first call for a static variable allocates its memory.
     pub fn static_address(&self, of: &'static DeviceStatic) -> Result<*mut u8, OutOfMemory> {
         self.statics.address(of, self.checks.map(|_| &self.memory))
-    }
-
-    /// Marks `bytes` bytes at the address `start` as initialised, because the host or unobserved code writes them. The
-    /// simulator notes writes by kernels itself. [`Allocation::note_written`] does the same for an allocation.
-    pub fn note_written(&self, start: usize, bytes: usize) {
-        for written in self.memory.overlapping(start, bytes) {
-            written.set(start, bytes);
-        }
-    }
-
-    /// Notes that the host has copied a whole allocation of `bytes` bytes at the address `from` to an allocation at
-    /// `to`. Bytes that are uninitialised in the source become uninitialised in the target.
-    pub fn note_copied(&self, to: usize, from: usize, bytes: usize) {
-        let sources = self.memory.overlapping(from, bytes);
-        for written in self.memory.overlapping(to, bytes) {
-            match &*sources {
-                [source] => written.copy(source),
-                // Memory that is not tracked counts as initialised.
-                _ => written.set(to, bytes),
-            }
-        }
-    }
-
-    /// Returns true if all of the `bytes` bytes at the address `start` are initialised. Memory that the simulator does
-    /// not track counts as initialised. The simulator tracks memory only if it checks launches.
-    pub fn is_written(&self, start: usize, bytes: usize) -> bool {
-        self.memory.overlapping(start, bytes).iter().all(|written| written.is_all_set(start, bytes))
     }
 
     /// Returns the number of OS threads that run blocks. A launch may use fewer OS threads if there are not enough
