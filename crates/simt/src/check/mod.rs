@@ -10,7 +10,8 @@
 //! atomics and fences. `messages` records the atomic writes that threads have read. `initial` records the first atomic
 //! writes to uninitialised memory. `stamp`, `history` and `shadow` define how accesses are recorded. `global` records
 //! accesses to global memory, `block_shadow` records accesses to shared memory, and `copies` records asynchronous
-//! copies. `read_only` records loads of memory that the launch must not write. `report` makes the faults.
+//! copies. `read_only` records loads of memory that the launch must not write. `report` makes the faults. `weak` lets
+//! atomic reads return older values in some schedules.
 //!
 //! # Design
 //!
@@ -47,6 +48,7 @@ mod stamp;
 mod sync;
 mod thread_clocks;
 mod vector_clock;
+mod weak;
 mod writes;
 
 use std::cell::RefCell;
@@ -69,9 +71,13 @@ use self::sites::Sites;
 use self::stamp::Stamp;
 use self::sync::{Objects, Publications, fence};
 use self::vector_clock::VectorClock;
+use self::weak::policy::Policy;
+use self::weak::{Missed, Weak};
 use self::writes::Writes;
 use crate::block::context::BlockContext;
+use crate::choices::ChoiceLog;
 use crate::faults::FaultKind;
+use crate::faults::older::OlderValues;
 use crate::geometry::Dim3;
 use crate::grid::Grid;
 use crate::lanes::Extent;
@@ -82,7 +88,7 @@ use crate::region::{Region, Space};
 use crate::source::Line;
 use crate::statics::Statics;
 use crate::synchronisations::SyncKind;
-use crate::watch::{Access, BarrierDivergence, MemoryOrder, Next, Touch, Watcher};
+use crate::watch::{Access, BarrierDivergence, MemoryOrder, Next, Touch, Value, Watcher};
 
 /// The maximum number of blocks whose writes are kept after the block has ended.
 const MAX_ENDED: usize = 1024;
@@ -117,6 +123,10 @@ pub(crate) struct Checker {
     /// The static variables of the launch. `regions` lacks a static variable whose memory is allocated during the
     /// launch.
     statics: Option<Statics>,
+    /// True if the launch explores weak memory.
+    is_weak: bool,
+    /// The accesses that did not see the newest write, in the order of execution.
+    older: RefCell<OlderValues>,
     state: RefCell<State>,
 }
 
@@ -142,6 +152,8 @@ struct State {
     /// True if the launch has made an atomic access of system scope, and may communicate with other devices or the
     /// host.
     has_system: bool,
+    /// The exploration of weak memory, if the schedule asks for it.
+    weak: Option<Box<Weak>>,
 }
 
 impl Checker {
@@ -155,8 +167,12 @@ impl Checker {
         self.state.borrow().has_system
     }
 
-    /// Makes a checker for the launch of `grid`. `memory` is the map of the simulator's global memory.
-    pub(crate) fn new(checks: Checks, grid: &Grid<'_>, memory: MemoryMap) -> Self {
+    /// Makes a checker for the launch of `grid`. `memory` is the map of the simulator's global memory, and `choices` has
+    /// the choices of a schedule that gives them.
+    pub(crate) fn new(checks: Checks, grid: &Grid<'_>, memory: MemoryMap, choices: Option<&ChoiceLog>) -> Self {
+        let weak = Policy::new(grid.schedule, choices);
+        let weak = weak.map(|policy| Box::new(Weak::new(policy, checks.barriers_pass_fences)));
+        let is_weak = weak.is_some();
         let state = State {
             residents: Vec::new(),
             vacant: Vec::new(),
@@ -171,6 +187,7 @@ impl Checker {
             has_narrow: false,
             uses_other_fence: false,
             has_system: false,
+            weak,
         };
         Self {
             checks,
@@ -180,7 +197,26 @@ impl Checker {
             order: grid.order,
             regions: grid.regions.to_vec(),
             statics: grid.statics().cloned(),
+            is_weak,
+            older: RefCell::default(),
             state: RefCell::new(state),
+        }
+    }
+
+    /// Returns the accesses that did not see the newest write.
+    pub(crate) fn into_older(self) -> OlderValues {
+        self.older.into_inner()
+    }
+
+    /// Records that the access `touch` has not seen the newest write, or that it has.
+    #[cold]
+    fn note_older(&self, block: &BlockContext, touch: &Touch) {
+        let missed = self.state.borrow_mut().weak.as_mut().and_then(|weak| weak.take_missed());
+        let older = &mut *self.older.borrow_mut();
+        match missed {
+            Some(Missed { write }) => older.add(self.older_value(block, touch, &write)),
+            None if touch.access.reads() => older.remove(block.index(), block.thread().index(), touch.address),
+            None => {}
         }
     }
 }
@@ -205,11 +241,17 @@ impl Watcher for Checker {
         resident.named.begin();
         resident.dependencies = Dependencies::default();
         state.publications.begin(number(block));
+        if let Some(weak) = &mut state.weak {
+            weak.begin_block(index, number(block), self.extent.threads);
+        }
     }
 
     fn end_block(&self, block: &BlockContext) {
         let state = &mut *self.state.borrow_mut();
         state.publications.end(number(block));
+        if let Some(weak) = &mut state.weak {
+            weak.end_block(number(block));
+        }
         let writes = &mut state.residents[block.tag.get() as usize].writes;
         if writes.is_used() && state.ended_writes.len() < MAX_ENDED {
             state.ended_writes.insert(number(block), std::mem::take(writes));
@@ -220,6 +262,10 @@ impl Watcher for Checker {
     fn access(&self, block: &BlockContext, touch: &Touch) -> Next {
         let finding = self.state.borrow_mut().touch(block, touch);
         match finding {
+            Ok(()) if self.is_weak && touch.access.is_atomic() => {
+                self.note_older(block, touch);
+                Next::Continue
+            }
             Ok(()) => Next::Continue,
             // A thread that has not run yet may write these bytes. Nothing orders that write before this read, so the
             // two race, and the report names both accesses.
@@ -252,6 +298,9 @@ impl Watcher for Checker {
         resident.clocks.barrier();
         // All earlier writes to shared memory are ordered before the next accesses.
         resident.initial.clear();
+        if let Some(weak) = &mut state.weak {
+            weak.clocks(block.tag.get()).barrier();
+        }
     }
 
     fn grid_barrier(&self, blocks: &[&BlockContext]) {
@@ -265,11 +314,18 @@ impl Watcher for Checker {
         for &block in blocks {
             state.resident(block).clocks.learn_all(&all);
         }
+        if let Some(weak) = &mut state.weak {
+            weak.grid_barrier(blocks.iter().map(|block| block.tag.get()));
+        }
     }
 
     fn warp_operation(&self, block: &BlockContext, warp: usize, lanes: u32, kind: SyncKind, _at: Line) {
         if kind == SyncKind::Warp || self.checks.shuffles_order_memory {
-            self.state.borrow_mut().resident(block).clocks.warp_operation(warp, lanes);
+            let state = &mut *self.state.borrow_mut();
+            state.resident(block).clocks.warp_operation(warp, lanes);
+            if let Some(weak) = &mut state.weak {
+                weak.clocks(block.tag.get()).warp_operation(warp, lanes);
+            }
         }
     }
 
@@ -278,29 +334,62 @@ impl Watcher for Checker {
         let resident = state.resident(block);
         resident.objects.end_phase(address, number(block));
         resident.arrivals.end_phase(address);
+        if let Some(weak) = &mut state.weak {
+            weak.end_phase(block.tag.get(), address, number(block));
+        }
     }
 
     fn named_arrival(&self, block: &BlockContext, id: usize) {
         let state = &mut *self.state.borrow_mut();
+        let thread = block.thread().linear();
         let Resident { named, clocks, .. } = state.resident(block);
-        named.arrive(clocks, block.thread().linear(), id);
+        named.arrive(clocks, thread, id);
+        if let Some(weak) = &mut state.weak {
+            weak.named_arrival(block.tag.get(), thread, id);
+        }
     }
 
     fn end_named_phase(&self, block: &BlockContext, id: usize) {
-        self.state.borrow_mut().resident(block).named.end_phase(id);
+        let state = &mut *self.state.borrow_mut();
+        state.resident(block).named.end_phase(id);
+        if let Some(weak) = &mut state.weak {
+            weak.end_named_phase(block.tag.get(), id);
+        }
     }
 
     fn named_wait(&self, block: &BlockContext, id: usize) {
         let state = &mut *self.state.borrow_mut();
+        let thread = block.thread().linear();
         let Resident { named, clocks, .. } = state.resident(block);
-        named.wait(clocks, block.thread().linear(), id);
+        named.wait(clocks, thread, id);
+        if let Some(weak) = &mut state.weak {
+            weak.named_wait(block.tag.get(), thread, id);
+        }
     }
 
-    fn fence(&self, block: &BlockContext, scope: Scope) {
+    fn must_wait(&self, block: &BlockContext, touch: Option<&Touch>, is_over: bool) -> bool {
+        let State { weak, sites, .. } = &mut *self.state.borrow_mut();
+        let Some(weak) = weak else { return false };
+        let touch = touch.map(|touch| (touch, sites.number(touch.at, touch.access, touch.bytes)));
+        weak.must_wait(block, touch, is_over)
+    }
+
+    fn value_read(&self, _block: &BlockContext, newest: Value) -> Value {
+        self.state.borrow_mut().weak.as_mut().map_or(newest, |weak| weak.value_read(newest))
+    }
+
+    fn value_written(&self, _block: &BlockContext, old: Value, new: Value) -> bool {
+        self.state.borrow_mut().weak.as_mut().is_none_or(|weak| weak.value_written(old, new))
+    }
+
+    fn fence(&self, block: &BlockContext, scope: Scope, is_sequential: bool) {
         let state = &mut *self.state.borrow_mut();
         let (resident, thread) = (state.resident(block), block.thread().linear());
         resident.messages.fence(thread);
         fence(&mut resident.clocks, thread, scope);
+        if let Some(weak) = &mut state.weak {
+            weak.fence(block.tag.get(), thread, scope, is_sequential);
+        }
     }
 }
 
@@ -319,6 +408,10 @@ impl State {
             &mut self.residents[block.tag.get() as usize];
         let stamp = Stamp::new(clocks.block, thread, clocks.epoch(thread), site, PLAIN);
         let past = Past { clocks, publications: &self.publications, block: clocks.block, thread };
+        let version = match &mut self.weak {
+            Some(weak) if touch.access.is_atomic() => weak.begin(block, touch),
+            _ => None,
+        };
         let (objects, initial, found, overwrites_atomic, is_first) = match touch.space {
             Space::Global => {
                 if !dependencies.allow(block.thread(), site) {
@@ -329,6 +422,7 @@ impl State {
                 self.has_system |= touch.access.is_for_system();
                 let mut toucher = Toucher::new((past, stamp), histories, &self.sites, is_unused);
                 toucher.has_narrow = self.has_narrow;
+                toucher.version = version.map(|(version, _)| version);
                 self.read_only.check(touch)?;
                 if self.global.touch(touch, &mut toucher)? && touch.access == Access::ReadOnlyLoad {
                     self.read_only.note(touch, stamp);
@@ -338,6 +432,7 @@ impl State {
             }
             Space::Shared => {
                 let mut toucher = Toucher::new((past, stamp), histories, &self.sites, is_unused);
+                toucher.version = version.map(|(version, _)| version);
                 shared.touch(touch, &mut toucher)?;
                 let Toucher { found, overwrites_atomic, initialises, .. } = toucher;
                 (objects, initial, found, overwrites_atomic, initialises)
@@ -356,6 +451,7 @@ impl State {
                 Access::Arrive => arrivals.arrive(touch.address, stamp),
                 Access::AtomicLoad(MemoryOrder::Phase, _) => arrivals.wait(touch.address, thread),
                 access => {
+                    let found = version.map_or(found, |(_, found)| found);
                     messages.note(thread, &stamp, found, access);
                     if access.writes() {
                         writes.note(&stamp, true);
@@ -363,7 +459,12 @@ impl State {
                 }
             }
             self.uses_other_fence |= touch.space == Space::Global && clocks.has_passed_fence() && touch.access.writes();
-            objects.order(clocks, &mut self.publications, thread, touch.address, touch.access);
+            match &mut self.weak {
+                Some(weak) => {
+                    weak.order((objects, clocks, &mut self.publications), block, touch, (stamp, is_first));
+                }
+                None => objects.order(clocks, &mut self.publications, thread, touch.address, touch.access),
+            }
         } else if touch.access.writes() {
             writes.note(&stamp, false);
         }
@@ -371,6 +472,9 @@ impl State {
             for address in touch.address..touch.address + touch.bytes {
                 objects.overwrite(address);
                 initial.overwrite(address);
+            }
+            if let Some(weak) = &mut self.weak {
+                weak.overwrite(block, touch);
             }
         }
         Ok(())

@@ -7,6 +7,7 @@ use super::sites::{Site, Sites};
 use super::stamp::Stamp;
 use super::{Checker, Resident, number};
 use crate::block::context::BlockContext;
+use crate::faults::older::OlderValue;
 use crate::faults::race::{Element, Race, RaceAccess, RaceSide};
 use crate::faults::remedy::Remedy;
 use crate::faults::{CopyUnderWay, FaultKind};
@@ -67,6 +68,34 @@ impl Checker {
             (true, _) => FaultKind::WrittenReadOnly(race),
             (false, true) => FaultKind::EarlyRead(race),
             (false, false) => FaultKind::Race(race),
+        }
+    }
+
+    /// Returns the report of the access `touch`, which did not see the earlier atomic write `write`.
+    pub(super) fn older_value(&self, block: &BlockContext, touch: &Touch, write: &Stamp) -> OlderValue {
+        let thread = block.thread();
+        let state = self.state.borrow();
+        let Resident { clocks, messages, .. } = &state.residents[block.tag.get() as usize];
+        // An update reads and writes, and a store of another thread that must come first needs the same order.
+        let remedy = messages.remedy(thread.linear(), write, clocks).unwrap_or(Remedy::SequentialFences);
+        let other = state.sites.get(write.site());
+        drop(state);
+        OlderValue {
+            space: touch.space,
+            element: self.element(block, touch, touch.address),
+            access: RaceSide {
+                block: block.index(),
+                thread: thread.index(),
+                location: touch.at.into(),
+                access: kind_of(touch.access),
+            },
+            missed: RaceSide {
+                block: self.order.index_at(write.block.into(), self.grid).1,
+                thread: self.extent.thread(write.thread()).index(),
+                location: other.at.into(),
+                access: kind_of(other.access),
+            },
+            remedy,
         }
     }
 
