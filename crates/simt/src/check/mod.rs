@@ -8,10 +8,10 @@
 //!
 //! The modules `clock`, `block_clock` and `vector_clock` represent the happens-before order. `sync` has the rules of
 //! atomics and fences. `messages` records the atomic writes that threads have read. `initial` records the first atomic
-//! writes to uninitialised memory. `stamp`, `history` and `shadow` define how accesses are recorded. `global` records
-//! accesses to global memory, `block_shadow` records accesses to shared memory, and `copies` records asynchronous
-//! copies. `read_only` records loads of memory that the launch must not write. `report` makes the faults. `weak` lets
-//! atomic reads return older values in some schedules.
+//! writes to uninitialised memory. `stamp`, `history` and `shadow` define how accesses are recorded. `accesses` checks
+//! and records each access. `global` records accesses to global memory, `block_shadow` records accesses to shared
+//! memory, and `copies` records asynchronous copies. `read_only` records loads of memory that the launch must not
+//! write. `report` makes the faults. `weak` lets atomic reads return older values in some schedules.
 //!
 //! # Design
 //!
@@ -27,6 +27,7 @@
 //!   the faulty kernels at their lines. The checker must classify some hundred small kernels correctly. For random
 //!   programs, a brute-force search by the definition above must find the same races.
 
+mod accesses;
 mod arrivals;
 mod block_clock;
 mod block_shadow;
@@ -60,19 +61,17 @@ use self::block_shadow::BlockShadow;
 use self::clock::Clocks;
 use self::dependencies::Dependencies;
 use self::global::Global;
-use self::history::Past;
 use self::initial::Initial;
 use self::messages::Messages;
 use self::named::Named;
 pub use self::options::Checks;
 use self::read_only::ReadOnly;
-use self::shadow::{Conflict, Finding, Histories, PLAIN, Toucher, uses};
+use self::shadow::{Conflict, Finding, Histories};
 use self::sites::Sites;
-use self::stamp::Stamp;
 use self::sync::{Objects, Publications, fence};
 use self::vector_clock::VectorClock;
+use self::weak::Weak;
 use self::weak::policy::Policy;
-use self::weak::{Missed, Weak};
 use self::writes::Writes;
 use crate::block::context::BlockContext;
 use crate::choices::ChoiceLog;
@@ -84,11 +83,11 @@ use crate::lanes::Extent;
 use crate::memory::Scope;
 use crate::memory_map::MemoryMap;
 use crate::order::BlockOrder;
-use crate::region::{Region, Space};
+use crate::region::Region;
 use crate::source::Line;
 use crate::statics::Statics;
 use crate::synchronisations::SyncKind;
-use crate::watch::{Access, BarrierDivergence, MemoryOrder, Next, Touch, Value, Watcher};
+use crate::watch::{BarrierDivergence, Next, Touch, Value, Watcher};
 
 /// The maximum number of blocks whose writes are kept after the block has ended.
 const MAX_ENDED: usize = 1024;
@@ -206,18 +205,6 @@ impl Checker {
     /// Returns the accesses that did not see the newest write.
     pub(crate) fn into_older(self) -> OlderValues {
         self.older.into_inner()
-    }
-
-    /// Records that the access `touch` has not seen the newest write, or that it has.
-    #[cold]
-    fn note_older(&self, block: &BlockContext, touch: &Touch) {
-        let missed = self.state.borrow_mut().weak.as_mut().and_then(|weak| weak.take_missed());
-        let older = &mut *self.older.borrow_mut();
-        match missed {
-            Some(Missed { write }) => older.add(self.older_value(block, touch, &write)),
-            None if touch.access.reads() => older.remove(block.index(), block.thread().index(), touch.address),
-            None => {}
-        }
     }
 }
 
@@ -396,88 +383,6 @@ impl Watcher for Checker {
 impl State {
     fn resident(&mut self, block: &BlockContext) -> &mut Resident {
         &mut self.residents[block.tag.get() as usize]
-    }
-
-    #[inline(always)]
-    fn touch(&mut self, block: &BlockContext, touch: &Touch) -> Result<(), Finding> {
-        let bytes = if touch.access.is_atomic() { touch.bytes } else { 0 };
-        let site = self.sites.number(touch.at, touch.access, bytes);
-        let is_unused = block.unused.is_noted(block.thread());
-        let thread = block.thread().linear();
-        let Resident { clocks, shared, histories, objects, initial, messages, writes, arrivals, dependencies, .. } =
-            &mut self.residents[block.tag.get() as usize];
-        let stamp = Stamp::new(clocks.block, thread, clocks.epoch(thread), site, PLAIN);
-        let past = Past { clocks, publications: &self.publications, block: clocks.block, thread };
-        let version = match &mut self.weak {
-            Some(weak) if touch.access.is_atomic() => weak.begin(block, touch),
-            _ => None,
-        };
-        let (objects, initial, found, overwrites_atomic, is_first) = match touch.space {
-            Space::Global => {
-                if !dependencies.allow(block.thread(), site) {
-                    return Err(Finding::BeforeDependencies);
-                }
-                let histories = &mut self.histories;
-                self.has_narrow |= touch.access.is_for_block();
-                self.has_system |= touch.access.is_for_system();
-                let mut toucher = Toucher::new((past, stamp), histories, &self.sites, is_unused);
-                toucher.has_narrow = self.has_narrow;
-                toucher.version = version.map(|(version, _)| version);
-                self.read_only.check(touch)?;
-                if self.global.touch(touch, &mut toucher)? && touch.access == Access::ReadOnlyLoad {
-                    self.read_only.note(touch, stamp);
-                }
-                let Toucher { found, overwrites_atomic, initialises, .. } = toucher;
-                (&mut self.objects, &mut self.initial, found, overwrites_atomic, initialises)
-            }
-            Space::Shared => {
-                let mut toucher = Toucher::new((past, stamp), histories, &self.sites, is_unused);
-                toucher.version = version.map(|(version, _)| version);
-                shared.touch(touch, &mut toucher)?;
-                let Toucher { found, overwrites_atomic, initialises, .. } = toucher;
-                (objects, initial, found, overwrites_atomic, initialises)
-            }
-        };
-        if touch.access.is_atomic() {
-            if is_first || !initial.is_empty() {
-                // A new `Past`, so that the compiler keeps the earlier `past` in registers.
-                let past = Past { clocks, publications: &self.publications, block: clocks.block, thread };
-                let access = (touch.address, is_first, uses(touch.access, is_unused));
-                let early = |with| Finding::Early(Conflict { with, address: touch.address });
-                initial.follow(access, stamp, past).map_err(early)?;
-            }
-            // Arriving at a barrier or waiting for its phase reads no message.
-            match touch.access {
-                Access::Arrive => arrivals.arrive(touch.address, stamp),
-                Access::AtomicLoad(MemoryOrder::Phase, _) => arrivals.wait(touch.address, thread),
-                access => {
-                    let found = version.map_or(found, |(_, found)| found);
-                    messages.note(thread, &stamp, found, access);
-                    if access.writes() {
-                        writes.note(&stamp, true);
-                    }
-                }
-            }
-            self.uses_other_fence |= touch.space == Space::Global && clocks.has_passed_fence() && touch.access.writes();
-            match &mut self.weak {
-                Some(weak) => {
-                    weak.order((objects, clocks, &mut self.publications), block, touch, (stamp, is_first));
-                }
-                None => objects.order(clocks, &mut self.publications, thread, touch.address, touch.access),
-            }
-        } else if touch.access.writes() {
-            writes.note(&stamp, false);
-        }
-        if overwrites_atomic && !touch.access.is_atomic() {
-            for address in touch.address..touch.address + touch.bytes {
-                objects.overwrite(address);
-                initial.overwrite(address);
-            }
-            if let Some(weak) = &mut self.weak {
-                weak.overwrite(block, touch);
-            }
-        }
-        Ok(())
     }
 }
 

@@ -5,6 +5,7 @@ use super::history::Past;
 use super::shadow::{Conflict, Finding};
 use super::sites::{Site, Sites};
 use super::stamp::Stamp;
+use super::weak::Missed;
 use super::{Checker, Resident, number};
 use crate::block::context::BlockContext;
 use crate::faults::older::OlderValue;
@@ -71,8 +72,20 @@ impl Checker {
         }
     }
 
+    /// Records that the access `touch` has not seen the newest write, or that it has.
+    #[cold]
+    pub(super) fn note_older(&self, block: &BlockContext, touch: &Touch) {
+        let missed = self.state.borrow_mut().weak.as_mut().and_then(|weak| weak.take_missed());
+        let older = &mut *self.older.borrow_mut();
+        match missed {
+            Some(Missed { write }) => older.add(self.older_value(block, touch, &write)),
+            None if touch.access.reads() => older.remove(block.index(), block.thread().index(), touch.address),
+            None => {}
+        }
+    }
+
     /// Returns the report of the access `touch`, which did not see the earlier atomic write `write`.
-    pub(super) fn older_value(&self, block: &BlockContext, touch: &Touch, write: &Stamp) -> OlderValue {
+    fn older_value(&self, block: &BlockContext, touch: &Touch, write: &Stamp) -> OlderValue {
         let thread = block.thread();
         let state = self.state.borrow();
         let Resident { clocks, messages, .. } = &state.residents[block.tag.get() as usize];
