@@ -5,6 +5,7 @@
 use std::time::Duration;
 
 use cuda_std::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+use cuda_std::barrier::{arrive_named, sync_named};
 use cuda_std::{GlobalMut, fence, kernel, shared_array, thread};
 use launch::{Buffer, Call, Device, Error, LaunchConfig, Remedy, Schedule, check_thoroughly, checked_devices};
 
@@ -54,6 +55,7 @@ weak! {
     message: [2, 32], [0; 4], |results| results[0] == 42;
     volatile_message: [2, 32], [0; 4], |results| results[0] == 42;
     message_between_warps: [1, 64], [0; 4], |results| results[0] == 42;
+    message_by_named_barrier: [1, 64], [0; 4], |results| results[0] == 42;
     dekker: [2, 32], [0; 4], |results| results[0] + results[1] < 2;
     dekker_between_warps: [1, 64], [0; 4], |results| results[0] + results[1] < 2;
     peterson: [2, 32], [0; 4], |results| results[0] == 4;
@@ -118,6 +120,31 @@ fn message_between_warps(is_sound: bool, _words: GlobalMut<u32>, results: Global
             results.store(0, words.load_relaxed(value));
         }
         _ => {}
+    }
+}
+
+/// The same between the warps of a block, in global memory. A named barrier orders the two warps.
+#[kernel]
+fn message_by_named_barrier(is_sound: bool, words: GlobalMut<u32>, results: GlobalMut<u32>) {
+    let (flag, value) = (0, 1);
+    let is_first = thread::index_in_block().is_multiple_of(32);
+    if thread::index_in_block() < 32 {
+        if is_first {
+            words.store_relaxed(value, 42);
+        }
+        if is_sound {
+            arrive_named(1, 64);
+        } else if is_first {
+            words.store_relaxed(flag, 1);
+        }
+    } else {
+        if is_sound {
+            sync_named(1, 64);
+        }
+        if is_first {
+            while !is_sound && words.load_relaxed(flag) == 0 {}
+            results.store(0, words.load_relaxed(value));
+        }
     }
 }
 
@@ -243,7 +270,9 @@ fn choices_of_values_find_faults_of_weak_memory_and_no_others() {
         assert!(failed.to_string().contains("PTX's memory model allows this"), "{failed}");
         let remedy = failed.older.last().map(|older| older.remedy);
         let expected = match weak.name {
-            "message" | "volatile_message" | "message_between_warps" => Some(Remedy::ReleaseAndAcquire),
+            "message" | "volatile_message" | "message_between_warps" | "message_by_named_barrier" => {
+                Some(Remedy::ReleaseAndAcquire)
+            }
             "dekker" | "dekker_between_warps" => Some(Remedy::SequentialFences),
             _ => remedy,
         };
