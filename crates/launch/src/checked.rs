@@ -129,9 +129,9 @@ impl<E: std::error::Error + 'static> std::error::Error for Failed<E> {
 ///
 /// This function first tries the [hostile schedules](Schedule::HOSTILE). Then it delays threads before those atomic
 /// accesses by which threads communicated in earlier calls. In turn with these, it explores weak memory: which of the
-/// values that PTX's memory model allows each atomic read returns. The eight hostile schedules alone find the errors that
-/// occur under most schedules. Use this function for kernels whose blocks or warps wait for each other, or whose last
-/// block does other work: errors in such kernels may need two or three slow threads at once.
+/// values that PTX's memory model allows each atomic read returns. The eight hostile schedules alone find the errors
+/// that occur under most schedules. Use this function for kernels whose blocks or warps wait for each other, or whose
+/// last block does other work: errors in such kernels may need two or three slow threads at once.
 ///
 /// ```
 /// use std::time::Duration;

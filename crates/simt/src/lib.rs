@@ -51,8 +51,8 @@
 //! [`Schedule::Held`], some threads wait before an atomic access until no other thread can continue.
 //!
 //! In checked launches under some schedules ([`Schedule::has_weak_memory`]), atomic reads may return older values, as
-//! PTX's memory model allows. [`Schedule::Chosen`] gives these choices. They are no faults, but a kernel that depends on
-//! the newest value then has a wrong outcome, and [`Fault::older`] or [`Simulator::older_values`] names the access.
+//! PTX's memory model allows. [`Schedule::Chosen`] gives these choices. They are no faults, but a kernel that depends
+//! on the newest value then has a wrong outcome, and [`Fault::older`] or [`Simulator::older_values`] names the access.
 //!
 //! Usually a thread runs until it waits, and one worker runs its blocks one after the other. Under
 //! [`Schedule::EveryAccess`] and [`Schedule::Interleaved`] a thread also *yields* before a memory access, atomic or

@@ -214,8 +214,8 @@ pub(crate) trait Watcher {
         false
     }
 
-    /// Returns the value that the thread's atomic read returns. `newest` is the value in memory. Called only in launches
-    /// with [`EventMask::WeakMemory`], directly after [`Watcher::access`].
+    /// Returns the value that the thread's atomic read returns. `newest` is the value in memory. Called only in
+    /// launches with [`EventMask::WeakMemory`], directly after [`Watcher::access`].
     fn value_read(&self, _block: &BlockContext, newest: Value) -> Value {
         newest
     }

@@ -242,8 +242,8 @@ fn a_raw_pointer_instead_of_a_borrow() {
     });
 }
 
-/// A kernel in which each of two blocks announces itself and then looks for the other. A block that sees no other adds 1
-/// to `y[0]`.
+/// A kernel in which each of two blocks announces itself and then looks for the other. A block that sees no other adds
+/// 1 to `y[0]`.
 #[kernel]
 fn alone(words: GlobalMut<u32>, y: GlobalMut<u32>, cure: u32) {
     let me = thread::block_idx_x() as usize;

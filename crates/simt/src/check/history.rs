@@ -352,8 +352,8 @@ impl Atomics {
         let reads_last = |last: &Write| reads && (version.is_none() || last.is(source));
         let last = self.last_write.replace(Write::new(*stamp, serial));
         let last = last.filter(|last| !reads_last(last) && !last.is_before(past));
-        // This must happen now: a thread that later reads this write does not know all of this past. A thread that knows
-        // an update also knows the write that the update has read.
+        // This must happen now: a thread that later reads this write does not know all of this past. A thread that
+        // knows an update also knows the write that the update has read.
         self.writes.retain_mut(|write| !(reads && write.is(source)) && write.keep_outside(past));
         if self.writes.len() >= MIN_TO_SEARCH.max(self.limit) {
             if let Some(unpublished) = self.writes.iter().position(|write| write.is_unpublished(past)) {

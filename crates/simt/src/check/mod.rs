@@ -66,7 +66,7 @@ use self::messages::Messages;
 use self::named::Named;
 pub use self::options::Checks;
 use self::read_only::ReadOnly;
-use self::shadow::{Conflict, Finding, Histories};
+use self::shadow::{Finding, Histories};
 use self::sites::Sites;
 use self::sync::{Objects, Publications, fence};
 use self::vector_clock::VectorClock;
@@ -166,8 +166,8 @@ impl Checker {
         self.state.borrow().has_system
     }
 
-    /// Makes a checker for the launch of `grid`. `memory` is the map of the simulator's global memory, and `choices` has
-    /// the choices of a schedule that gives them.
+    /// Makes a checker for the launch of `grid`. `memory` is the map of the simulator's global memory, and `choices`
+    /// has the choices of a schedule that gives them.
     pub(crate) fn new(checks: Checks, grid: &Grid<'_>, memory: MemoryMap, choices: Option<&ChoiceLog>) -> Self {
         let weak = Policy::new(grid.schedule, choices);
         let weak = weak.map(|policy| Box::new(Weak::new(policy, checks.barriers_pass_fences)));

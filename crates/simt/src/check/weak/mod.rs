@@ -24,10 +24,12 @@
 //! check gives choices. Then a thread may also wait before a read until another write to the location is executed, and
 //! before a sequentially consistent fence until another such fence is executed. With these two kinds of waits, every
 //! execution whose program order, reads-from order and fence order have no common cycle is reached by some choices: run
-//! the threads in a fixed order, and let each wait until the write that it reads, or the fence before its own, is there.
+//! the threads in a fixed order, and let each wait until the write that it reads, or the fence before its own, is
+//! there.
 //!
 //! Load buffering is not explored: a read never returns a write that is executed after it, even though PTX allows this
-//! if the write does not depend on the read. The same holds for orders of fences that contradict the order of execution.
+//! if the write does not depend on the read. The same holds for orders of fences that contradict the order of
+//! execution.
 //!
 //! Only atomic accesses have such choices (volatile ones are relaxed atomics here). A plain access that could return
 //! several values is a data race and reported as such. The words of barriers in shared memory (`mbarrier`) have no
@@ -64,7 +66,8 @@ struct WeakBlock {
     objects: Objects,
     locations: Locations,
     named: Named,
-    /// The accesses that precede the last sequentially consistent fence of the block's threads, and thus all earlier ones.
+    /// The accesses that precede the last sequentially consistent fence of the block's threads, and thus all earlier
+    /// ones.
     sequential: VectorClock,
     /// True if that fence had block scope.
     is_narrow: bool,
@@ -104,8 +107,8 @@ pub(super) struct Missed {
     pub(super) write: Stamp,
 }
 
-/// The reads of a thread at a source site: the block of a location in shared memory, the address, the thread's block and
-/// number, and the site.
+/// The reads of a thread at a source site: the block of a location in shared memory, the address, the thread's block
+/// and number, and the site.
 type ReadKey = (Option<u32>, usize, u64, u32);
 
 /// The exploration of weak memory in one launch.

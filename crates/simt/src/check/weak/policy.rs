@@ -49,8 +49,8 @@ impl Policy {
         matches!(self, Self::Given(_))
     }
 
-    /// Chooses one of `options` sources of a read at `site`, the newest first. Returns `options` if the thread must wait
-    /// for another write, which is possible only if `can_wait` is true.
+    /// Chooses one of `options` sources of a read at `site`, the newest first. Returns `options` if the thread must
+    /// wait for another write, which is possible only if `can_wait` is true.
     pub(super) fn choose_source(&mut self, options: usize, can_wait: bool, is_update: bool, site: u32) -> usize {
         match self {
             Self::Oldest(reads) => {
