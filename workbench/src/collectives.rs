@@ -12,10 +12,10 @@ use gpu::collective::tile::{self, scan_vectors, warp_aggregate, warp_scan};
 use gpu::collective::warp::{warp_broadcast, warp_exclusive_scan, warp_inclusive_scan, warp_reduce};
 use gpu::operator::{Affine, Compose, Sum};
 
-/// The warps of a block of [`full_block`] and [`tile_scan`].
+/// The warps of a block of [`full_block()`] and [`tile_scan()`].
 pub const WARPS: usize = 4;
 
-/// The chunks of a warp in [`tile_scan`], each of 32 vectors of 4 elements.
+/// The chunks of a warp in [`tile_scan()`], each of 32 vectors of 4 elements.
 pub const CHUNKS: usize = 2;
 
 cuda_std::kernels![block_scans, warp_scans, reductions, full_block, copy_tiles, tile_scan];

@@ -8,6 +8,8 @@
 
 use std::fmt;
 
+use gridstride::numbers::Number;
+
 use crate::inputs;
 
 /// The deviation of a result from its reference. The error of each element is compared with the element's own bound.
@@ -53,6 +55,16 @@ impl Deviation {
         // `max` would ignore a NaN.
         self.largest_error = if error.is_nan() { f64::INFINITY } else { self.largest_error.max(error) };
         self.of_bound = if of_bound.is_nan() { f64::INFINITY } else { self.of_bound.max(of_bound) };
+    }
+
+    /// Adds element `index` as [`add`](Self::add) does. Its value `found` was rounded to `T`: an infinity is right if a
+    /// value within `bound` of `expected` rounds to it.
+    pub fn add_rounded<T: Number>(&mut self, index: usize, found: T, expected: f64, bound: f64) {
+        let found = found.to_f64();
+        let overflows = found.is_infinite() && bound.is_finite() && {
+            T::from_f64(expected + bound.copysign(found)).to_f64() == found
+        };
+        self.add(index, found, if overflows { found } else { expected }, bound);
     }
 
     /// Returns the deviation of `found` from `expected(0)`, `expected(1)`, …, computed on all cores. Each element must
@@ -125,6 +137,22 @@ mod tests {
         assert_eq!(deviation, Deviation::default());
         deviation.add(2, f64::INFINITY, f64::NEG_INFINITY, f64::INFINITY);
         assert_eq!(deviation.wrong.unwrap().index, 2);
+    }
+
+    #[test]
+    fn an_infinity_is_right_if_the_result_type_overflows() {
+        // The largest `f16` is 65504, and 65520 is the first number that rounds to infinity.
+        for (found, expected, right) in [
+            (f64::NEG_INFINITY, -124_519.5, true),
+            (f64::NEG_INFINITY, -65_519.0, true),
+            (f64::NEG_INFINITY, -65_000.0, false),
+            (f64::INFINITY, -124_519.5, false),
+            (-65_504.0, -124_519.5, false),
+        ] {
+            let mut deviation = Deviation::default();
+            deviation.add_rounded(0, cuda_std::f16::from_f64(found), expected, 32.0);
+            assert_eq!(deviation.wrong.is_none(), right, "{found} for {expected}");
+        }
     }
 
     #[test]

@@ -132,8 +132,8 @@ impl Toolchain {
     }
 }
 
-/// Returns true if the compiler with this full version marks functions as convergent. A nightly of 1.96 may be older than
-/// the change. A version that does not parse counts as old: the flag for old compilers does no harm to new ones.
+/// Returns true if the compiler with this full version marks functions as convergent. A nightly of 1.96 may be older
+/// than the change. A version that does not parse counts as old: the flag for old compilers does no harm to new ones.
 fn marks_functions_convergent(version: &str) -> bool {
     let Some(number) = version.split_whitespace().nth(1) else { return false };
     let mut parts = number.split('.').map(|part| part.parse::<u32>());

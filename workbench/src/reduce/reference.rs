@@ -78,7 +78,7 @@ impl<T: Number> Answer<T> {
         match *self {
             Self::Exact(expected) => deviation.add_exact(0, found, expected),
             Self::Sum { value, .. } | Self::Product { value, .. } => {
-                deviation.add(0, found.to_f64(), value, self.bound(roundings));
+                deviation.add_rounded(0, found, value, self.bound(roundings));
             }
         }
         deviation

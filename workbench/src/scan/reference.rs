@@ -126,7 +126,7 @@ pub(super) fn compare_sums_from<T: Number>(
             let added = depth(at) * epsilon * magnitude;
             // The last term is the rounding of the reference to `f64`.
             let bound = added + rounding * (sum.high.abs() + added) + f64::EPSILON * sum.high.abs();
-            deviation.add(index, found[at].to_f64(), sum.high, bound);
+            deviation.add_rounded(index, found[at], sum.high, bound);
         }
         deviation
     };

@@ -118,8 +118,8 @@ pub fn older_instructions_serve(build: CudaBuilder) {
     contains_messages_and_no_other_calls(&ptx);
 }
 
-/// Checks that the kernel `first_plus_base` has one shuffle and one barrier, as its source has. rustc marks functions as
-/// convergent from 1.96 on; for an older rustc, the builder does.
+/// Checks that the kernel `first_plus_base` has one shuffle and one barrier, as its source has. rustc marks functions
+/// as convergent from 1.96 on; for an older rustc, the builder does.
 fn no_barrier_is_duplicated(ptx: &str) {
     let kernel = ptx.split_once(".entry first_plus_base(").expect("the kernel is in the module").1;
     let kernel = kernel.split("\n}").next().unwrap_or(kernel);
