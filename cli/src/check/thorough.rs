@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use launch::{Failed, Thorough};
+use launch::Failed;
 use rayon::prelude::*;
 use simt::{Checks, LaunchLog, Notes, Schedule, Simulator};
 
@@ -22,21 +22,24 @@ pub(super) fn search(cases: &[(usize, &Case)], checks: Checks, per_kernel: Durat
         // The runs before this search have already collected the notes of these cases.
         let simulator = Simulator::new().with_checks(checks).with_log(log.clone()).with_notes(Notes::new());
         let found = launch::search(&simulator, per_kernel / of_kernel as u32, |simulator| case.run(simulator));
-        let (schedule, error, orders, is_exhausted) = match found {
-            Ok(Thorough { orders, is_exhausted, .. }) => (Schedule::Natural, None, orders, is_exhausted),
-            Err(Failed { schedule, error, orders, .. }) => (schedule, Some(error), orders, false),
+        let (schedule, error, older, tried) = match found {
+            Ok(tried) => (Schedule::Natural, None, Vec::new(), tried),
+            Err(Failed { schedule, error, older, tried, .. }) => (schedule, Some(error), older, tried),
         };
-        progress.step(orders as u64);
-        (CaseRun { case: index, schedule, launches: log.take(), error, warnings: Vec::new() }, orders, is_exhausted)
+        progress.step(tried.orders as u64);
+        let run = CaseRun { case: index, schedule, launches: log.take(), error, older, warnings: Vec::new() };
+        (run, tried)
     };
     let found: Vec<_> = cases.par_iter().map(search).collect();
     let tried = Tried {
         seconds_per_kernel: per_kernel.as_secs_f64(),
         cases: cases.len(),
-        orders: found.iter().map(|(_, orders, _)| orders).sum(),
-        exhausted: found.iter().filter(|(_, _, is_exhausted)| *is_exhausted).count(),
+        orders: found.iter().map(|(_, tried)| tried.orders).sum(),
+        exhausted: found.iter().filter(|(_, tried)| tried.is_exhausted).count(),
+        choices: found.iter().map(|(_, tried)| tried.choices).sum(),
+        all_choices: found.iter().filter(|(_, tried)| tried.has_all_choices).count(),
     };
-    (found.into_iter().map(|(run, _, _)| run).collect(), tried)
+    (found.into_iter().map(|(run, _)| run).collect(), tried)
 }
 
 /// Parses a number of seconds.

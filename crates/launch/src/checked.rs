@@ -4,7 +4,7 @@
 use std::fmt;
 use std::time::{Duration, Instant};
 
-use simt::{Checks, Redundant, Schedule, Search, Simulator};
+use simt::{Checks, OlderValue, Redundant, Schedule, Search, Simulator};
 
 use crate::device::Device;
 
@@ -75,6 +75,11 @@ pub struct Thorough {
     pub orders: usize,
     /// True if all schedules worth trying were tried before the time ended.
     pub is_exhausted: bool,
+    /// The number of those schedules that explore weak memory by choices of values.
+    pub choices: usize,
+    /// True if every choice of weak memory was tried: each value that an atomic read may return, and each order of the
+    /// stores to a word.
+    pub has_all_choices: bool,
 }
 
 /// A schedule under which `run` fails, and the error.
@@ -85,13 +90,24 @@ pub struct Failed<E> {
     pub schedule: Schedule,
     /// The number of schedules under which `run` was called, including this one.
     pub orders: usize,
+    /// What was tried so far, including this schedule.
+    pub tried: Thorough,
     /// The error that `run` returned.
     pub error: E,
+    /// The last atomic accesses that did not see the newest write. PTX's memory model allows this, and it may be the
+    /// reason of the error.
+    pub older: Vec<OlderValue>,
 }
 
 impl<E: fmt::Display> fmt::Display for Failed<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "in the order {}: {}", self.schedule, self.error)
+        let error = self.error.to_string();
+        write!(f, "in the order {}: {error}", self.schedule)?;
+        match self.older.last().map(OlderValue::to_string) {
+            // The message of a fault already names the access.
+            Some(older) if !error.contains(&older) => write!(f, ". In this run, {older}"),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -112,9 +128,10 @@ impl<E: std::error::Error + 'static> std::error::Error for Failed<E> {
 /// passed, or when no schedule worth trying is left.
 ///
 /// This function first tries the [hostile schedules](Schedule::HOSTILE). Then it delays threads before those atomic
-/// accesses by which threads communicated in earlier calls. The eight hostile schedules alone find the errors that
-/// occur under most schedules. Use this function for kernels whose blocks or warps wait for each other, or whose last
-/// block does other work: errors in such kernels may need two or three slow threads at once.
+/// accesses by which threads communicated in earlier calls. In turn with these, it explores weak memory: which of the
+/// values that PTX's memory model allows each atomic read returns. The eight hostile schedules alone find the errors
+/// that occur under most schedules. Use this function for kernels whose blocks or warps wait for each other, or whose
+/// last block does other work: errors in such kernels may need two or three slow threads at once.
 ///
 /// ```
 /// use std::time::Duration;
@@ -176,12 +193,25 @@ pub fn search<E>(
     let begun = Instant::now();
     let mut search = Search::new();
     while search.tried() < Schedule::HOSTILE.len() || begun.elapsed() < time {
-        let Some((schedule, result)) = search.try_next(simulator, &mut run) else {
-            return Ok(Thorough { orders: search.tried(), is_exhausted: true });
+        let mut run_one = |simulator: Simulator| {
+            let result = run(simulator.clone());
+            result.map_err(|error| (error, simulator.older_values()))
         };
-        if let Err(error) = result {
-            return Err(Failed { schedule, orders: search.tried(), error });
+        let Some((schedule, result)) = search.try_next(simulator, &mut run_one) else {
+            return Ok(thorough(&search, true));
+        };
+        if let Err((error, older)) = result {
+            return Err(Failed { schedule, orders: search.tried(), tried: thorough(&search, false), error, older });
         }
     }
-    Ok(Thorough { orders: search.tried(), is_exhausted: false })
+    Ok(thorough(&search, false))
+}
+
+fn thorough(search: &Search, is_exhausted: bool) -> Thorough {
+    Thorough {
+        orders: search.tried(),
+        is_exhausted,
+        choices: search.tried_choices(),
+        has_all_choices: search.has_tried_all_choices(),
+    }
 }

@@ -330,9 +330,10 @@ pub use properties::{Gpu, KernelResources, Occupancy, Properties};
 pub use queue::Queue;
 pub use resources::{Held, Holdable, Resources};
 pub use simt::{
-    AccessKind, AccessProfile, Activity, BranchProfile, CallPath, CallStep, Checks, CopyUnderWay, Fault, FaultKind,
-    Hold, Holds, Note, NoteKind, Notes, Profile, Profiles, Race, RaceAccess, RaceSide, Redundant, Remedy, Schedule,
-    SharedPart, Simulator, SourceLocation, Space, SyncKind, Synchronisations, Wait, Whereabouts,
+    AccessKind, AccessProfile, Activity, BranchProfile, CallPath, CallStep, Checks, CopyUnderWay, Deviation,
+    Deviations, Fault, FaultKind, Hold, Holds, Note, NoteKind, Notes, OlderValue, Profile, Profiles, Race, RaceAccess,
+    RaceSide, Redundant, Remedy, Schedule, SharedPart, Simulator, SourceLocation, Space, SyncKind, Synchronisations,
+    Wait, Whereabouts,
 };
 pub use split::{Ends, SplitBuffer, SplitPart};
 pub use statics::Static;

@@ -36,11 +36,15 @@ impl Backend for SimulatedDevice {
         NAME
     }
 
-    /// Returns a description such as "simulator on 2 cores", or "simulator that checks, in the order last-first".
+    /// Returns a description such as "simulator on 2 cores", or "simulator that checks, in the order last-first". If an
+    /// atomic access did not see the newest write, the description names it, because it may be the reason of a wrong
+    /// result.
     fn description(&self) -> String {
         match self.simulator.workers() {
             _ if self.simulator.checks().is_some() => {
-                format!("{NAME} that checks, in the order {}", self.simulator.schedule())
+                let older = self.simulator.older_values();
+                let older = older.last().map_or_else(String::new, |older| format!("; in this run, {older}"));
+                format!("{NAME} that checks, in the order {}{older}", self.simulator.schedule())
             }
             1 => format!("{NAME} on 1 core"),
             workers => format!("{NAME} on {workers} cores"),

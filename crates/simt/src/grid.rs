@@ -71,6 +71,7 @@ pub(crate) struct Grid<'a> {
     slots: Box<[WorkerSlot]>,
     /// The number of events so far that may let a stalled block continue.
     activity: AtomicU64,
+    waits: ChoiceWaits,
     no_progress: AtomicBool,
     has_printed: AtomicBool,
     /// The position of the block whose fault ends the launch, or `NOWHERE`.
@@ -89,6 +90,14 @@ struct WorkerSlot {
     /// 0 if the worker is busy, and `NOWHERE` if the worker does not participate. Otherwise `a + 1`: the worker's
     /// blocks have made no progress since the counter `activity` had the value `a`.
     idle: AtomicU64,
+}
+
+/// The threads that wait because of a choice (see [`Watcher::must_wait`](crate::watch::Watcher::must_wait)).
+#[derive(Default)]
+struct ChoiceWaits {
+    waiting: AtomicU64,
+    /// The number of times that all waits were ended because no thread could continue.
+    ended: AtomicU64,
 }
 
 /// The error of a block that need not continue, because a block at the same or an earlier position has faulted.
@@ -126,6 +135,7 @@ impl<'a> Grid<'a> {
             next: AtomicU64::new(0),
             slots: (0..workers).map(|_| slot()).collect(),
             activity: AtomicU64::new(0),
+            waits: ChoiceWaits::default(),
             no_progress: AtomicBool::new(false),
             has_printed: AtomicBool::new(false),
             fault_position: AtomicU64::new(NOWHERE),
@@ -279,7 +289,22 @@ impl<'a> Grid<'a> {
     /// Ends a hold so that the held thread can continue. A worker calls this function when no block can continue.
     /// Returns false if no thread is held.
     pub(crate) fn end_hold(&self) -> bool {
-        self.director.as_ref().is_some_and(Director::end_hold)
+        if self.director.as_ref().is_some_and(Director::end_hold) {
+            return true;
+        }
+        let has_waiting = self.waits.waiting.load(Ordering::Relaxed) > 0;
+        self.waits.ended.fetch_add(u64::from(has_waiting), Ordering::Relaxed);
+        has_waiting
+    }
+
+    /// Calls `wait`, in which the current thread waits because of a choice. Returns true if the wait was ended because
+    /// no thread could continue.
+    pub(crate) fn wait_by_choice(&self, wait: impl FnOnce()) -> bool {
+        let ended = self.waits.ended.load(Ordering::Relaxed);
+        self.waits.waiting.fetch_add(1, Ordering::Relaxed);
+        wait();
+        self.waits.waiting.fetch_sub(1, Ordering::Relaxed);
+        self.waits.ended.load(Ordering::Relaxed) != ended
     }
 
     /// Notes that all blocks of `worker` are stalled. No block of the worker could continue since [`Grid::activity`]

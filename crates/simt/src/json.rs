@@ -2,6 +2,7 @@
 
 use serde::{Serialize, Serializer};
 
+use crate::faults::older::OlderValue;
 use crate::faults::remedy::Remedy;
 use crate::faults::{Fault, FaultKind};
 use crate::geometry::Dim3;
@@ -15,19 +16,21 @@ struct Report<'a> {
     thread: Option<Dim3>,
     location: Option<&'a SourceLocation>,
     remedy: Option<Remedy>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    older: Option<&'a OlderValue>,
     #[serde(flatten)]
     kind: &'a FaultKind,
 }
 
 /// The JSON object has the fault's kernel, block, thread and location. `message` is the [`Display`](std::fmt::Display)
 /// form, `kind` is the name of the [`FaultKind`] in snake case, and `details` has the fields of the kind. `remedy` is
-/// the name of the [`Remedy`].
+/// the name of the [`Remedy`]. `older` is there only if the fault has one.
 impl Serialize for Fault {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self { kernel, block, thread, location, kind } = self;
+        let Self { kernel, block, thread, location, kind, older } = self;
         let (message, location) = (self.to_string(), location.as_ref());
-        Report { message, kernel, block: *block, thread: *thread, location, remedy: self.remedy(), kind }
-            .serialize(serializer)
+        let (remedy, older) = (self.remedy(), older.as_deref());
+        Report { message, kernel, block: *block, thread: *thread, location, remedy, older, kind }.serialize(serializer)
     }
 }
 

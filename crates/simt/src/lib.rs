@@ -50,6 +50,10 @@
 //! commute, such as floating-point sums. [`Schedule::HOSTILE`] lists eight schedules for tests. With
 //! [`Schedule::Held`], some threads wait before an atomic access until no other thread can continue.
 //!
+//! In checked launches under some schedules ([`Schedule::has_weak_memory`]), atomic reads may return older values, as
+//! PTX's memory model allows. [`Schedule::Chosen`] gives these choices. They are no faults, but a kernel that depends
+//! on the newest value then has a wrong outcome, and [`Fault::older`] or [`Simulator::older_values`] names the access.
+//!
 //! Usually a thread runs until it waits, and one worker runs its blocks one after the other. Under
 //! [`Schedule::EveryAccess`] and [`Schedule::Interleaved`] a thread also *yields* before a memory access, atomic or
 //! not, so that another thread or another block continues. Under [`Schedule::BlocksInTurn`] it yields to another block
@@ -121,6 +125,7 @@ mod block;
 mod call_path;
 mod call_paths;
 mod check;
+mod choices;
 mod current;
 mod director;
 mod endless;
@@ -165,8 +170,10 @@ mod worker;
 pub use argument::{ArgumentId, GenericArgument};
 pub use call_path::{CallPath, CallStep};
 pub use check::Checks;
+pub use choices::{Deviation, Deviations};
 #[doc(hidden)]
 pub use endless::LoopCount;
+pub use faults::older::OlderValue;
 pub use faults::pointer::{PointerFault, PointerProblem};
 pub use faults::race::{Element, Race, RaceAccess, RaceSide};
 pub use faults::remedy::Remedy;

@@ -13,14 +13,14 @@ use bytemuck::Pod;
 pub use crate::allocation::{Allocation, OutOfMemory, capacity, used};
 use crate::current::{current, expect_current};
 use crate::faults::FaultKind;
-use crate::observe::observe;
+use crate::observe::{observe, takes_value, value_read};
 use crate::ordered::{load_ordered, store_ordered};
 use crate::region::{self, ArrayPosition, Space};
 pub use crate::scope::Scope;
 use crate::source::Line;
 use crate::statics::DeviceStatic;
 use crate::synchronisations::SyncKind;
-use crate::watch::{Access, MemoryOrder, Touch, is_watching};
+use crate::watch::{Access, MemoryOrder, Touch, has_weak_memory, is_watching};
 
 /// Loads the value at `ptr`.
 ///
@@ -108,7 +108,7 @@ pub unsafe fn load_scoped_at<T: Pod>(ptr: *const T, acquires: bool, scope: Scope
     wait_for_write(ptr.addr(), at);
     notify::<T>(ptr, Access::AtomicLoad(memory_order::<T>(acquires), scope), at);
     // SAFETY: the caller guarantees the memory, and `check` has checked the alignment.
-    unsafe { load_ordered(ptr, if acquires { Ordering::Acquire } else { Ordering::Relaxed }) }
+    value_read(unsafe { load_ordered(ptr, if acquires { Ordering::Acquire } else { Ordering::Relaxed }) })
 }
 
 /// Stores `value` at `ptr` atomically for the threads of `scope`, after the block's turn has come. The store is
@@ -143,7 +143,10 @@ pub unsafe fn store_scoped_at<T: Pod>(
         notify::<T>(ptr, Access::AtomicStore(memory_order::<T>(releases), scope), at);
         let order = if releases { Ordering::Release } else { Ordering::Relaxed };
         // SAFETY: the caller guarantees the memory, and `check` has checked the alignment.
-        unsafe { store_ordered(ptr, value, order) }
+        if takes_value(|| unsafe { load_ordered(ptr.cast_const(), Ordering::Relaxed) }, value) {
+            // SAFETY: the caller guarantees the memory, and `check` has checked the alignment.
+            unsafe { store_ordered(ptr, value, order) }
+        }
     });
     if is_watching()
         && let Some(block) = current()
@@ -201,10 +204,24 @@ pub unsafe fn update_scoped<T: Pod>(ptr: *mut T, scope: Scope, f: impl Fn(T) -> 
             }))
         }};
     }
-    let old = match size_of::<T>() {
-        2 => update!(AtomicU16),
-        4 => update!(AtomicU32),
-        _ => update!(AtomicU64),
+    let old = if has_weak_memory() {
+        // SAFETY: the caller guarantees the memory, and `check` has checked the alignment. A watched launch runs on one
+        // OS thread.
+        let newest = unsafe { load_ordered(ptr.cast_const(), Ordering::Relaxed) };
+        let old = value_read(newest);
+        let new = f(old);
+        is_changed = bytemuck::bytes_of(&old) != bytemuck::bytes_of(&new);
+        if takes_value(|| newest, new) {
+            // SAFETY: the caller guarantees the memory, and `check` has checked the alignment.
+            unsafe { store_ordered(ptr, new, Ordering::Relaxed) };
+        }
+        old
+    } else {
+        match size_of::<T>() {
+            2 => update!(AtomicU16),
+            4 => update!(AtomicU32),
+            _ => update!(AtomicU64),
+        }
     };
     match block {
         // A thread that waits for a lock makes updates that change nothing.
@@ -227,16 +244,32 @@ pub fn fence() {
 }
 
 /// Orders all memory accesses of the thread that precede the fence before all its accesses after the fence, for the
-/// threads of `scope`. The call waits for the block's turn.
+/// threads of `scope`. All threads of the scope agree on one order of these fences (`fence.sc`). The call waits for the
+/// block's turn.
 #[track_caller]
 pub fn fence_scoped(scope: Scope) {
+    fence_as(scope, true);
+}
+
+/// Orders memory accesses like [`fence_scoped`], for threads that synchronise by atomic accesses around the fence.
+/// Threads need not agree on an order of such fences (`fence.acq_rel`).
+#[track_caller]
+pub fn fence_acquire_release(scope: Scope) {
+    fence_as(scope, false);
+}
+
+#[track_caller]
+fn fence_as(scope: Scope, is_sequential: bool) {
     if let Some(block) = current() {
         if block.leaves_out(SyncKind::Fence, Location::caller()) {
             return;
         }
         block.take_turn();
+        if is_sequential && has_weak_memory() {
+            block.wait_by_choice(None);
+        }
         if is_watching() {
-            block.notify(|watcher, block| watcher.fence(block, scope));
+            block.notify(|watcher, block| watcher.fence(block, scope, is_sequential));
         }
     }
     atomic::fence(Ordering::SeqCst);

@@ -1,12 +1,14 @@
 //! Notifies the watcher of every access and branch of a kernel. Without a watcher, these functions only test a
 //! thread-local flag.
 
+use bytemuck::Pod;
+
 use crate::block::Block;
 use crate::current::current;
 use crate::raw::guard;
 use crate::region::Space;
 use crate::source::Line;
-use crate::watch::{Access, Next, Touch, Watcher, is_watching, is_watching_branches};
+use crate::watch::{Access, Next, Touch, Value, Watcher, has_weak_memory, is_watching, is_watching_branches};
 
 /// Notifies the watcher of an access that the current thread makes immediately after this call.
 #[inline(always)]
@@ -31,12 +33,57 @@ fn notify(space: Space, access: Access, address: usize, bytes: usize, at: Line) 
     block.preempt(at, access.is_atomic());
     if access.is_atomic() {
         block.wait_at_hold(&touch);
+        if has_weak_memory() {
+            block.wait_by_choice(Some(&touch));
+        }
     } else if access == Access::Load {
         block.note_load(address, at);
     }
     if let Some(watcher) = block.watcher() {
         notify_watcher(block, watcher, &touch);
     }
+}
+
+/// Returns the value that the current thread's atomic read returns, and whose notification came before. `newest` is the
+/// value in memory.
+#[inline(always)]
+pub(crate) fn value_read<T: Pod>(newest: T) -> T {
+    if has_weak_memory() { choose_value(newest) } else { newest }
+}
+
+#[cold]
+#[inline(never)]
+fn choose_value<T: Pod>(newest: T) -> T {
+    let watcher = current().filter(|_| !std::thread::panicking()).and_then(|block| Some((block, block.watcher()?)));
+    let Some((block, watcher)) = watcher else { return newest };
+    let mut value = newest;
+    let bits = watcher.value_read(&block.context, bits_of(newest));
+    bytemuck::bytes_of_mut(&mut value).copy_from_slice(&bits.to_le_bytes()[..size_of::<T>()]);
+    value
+}
+
+/// Returns true if memory takes the value `new` of the current thread's atomic write, whose notification came before.
+/// `old` returns the value in memory.
+#[inline(always)]
+pub(crate) fn takes_value<T: Pod>(old: impl FnOnce() -> T, new: T) -> bool {
+    !has_weak_memory() || note_value(old(), new)
+}
+
+#[cold]
+#[inline(never)]
+fn note_value<T: Pod>(old: T, new: T) -> bool {
+    match current().and_then(|block| Some((block, block.watcher()?))) {
+        Some((block, watcher)) if !std::thread::panicking() => {
+            watcher.value_written(&block.context, bits_of(old), bits_of(new))
+        }
+        _ => true,
+    }
+}
+
+fn bits_of<T: Pod>(value: T) -> Value {
+    let mut bits = [0; size_of::<Value>()];
+    bits[..size_of::<T>()].copy_from_slice(bytemuck::bytes_of(&value));
+    Value::from_le_bytes(bits)
 }
 
 /// Notifies `watcher` of an access and follows the instruction that the watcher returns.

@@ -7,12 +7,14 @@
 //! last. The checks therefore run under the eight orders of `Schedule::HOSTILE`. In these orders, for example, one warp
 //! runs far ahead or far behind, threads switch before every access, or several blocks take turns. Blocks that update
 //! one value without an atomic update, or lock two locks in opposite orders, fail only if another block runs between
-//! two accesses of a block, hence `BlocksInTurn`. `search.rs` derives further orders from the trace of atomic accesses
-//! that `director.rs` records.
+//! two accesses of a block, hence `BlocksInTurn`. In the orders in which one warp is ahead or behind, atomic reads may
+//! also return older values. `search.rs` derives further orders from the trace of atomic accesses that `director.rs`
+//! records.
 
 use std::fmt;
 use std::str::FromStr;
 
+use crate::choices::Deviations;
 use crate::holds::{Hold, Holds};
 
 /// The order in which blocks, warps and lanes run. The name and seed of a schedule determine the order completely.
@@ -40,6 +42,10 @@ pub enum Schedule {
     /// The order is natural for seed 0, reversed for seed 1 and otherwise pseudo-random. Some threads wait before one
     /// of their atomic accesses until no other thread can continue. Launches run on the OS thread that launches them.
     Held(u64, Holds),
+    /// The order is natural. Checked launches explore weak memory by given choices: which value an atomic read returns,
+    /// where a store enters the coherence order, and which threads wait. Launches run on the OS thread that launches
+    /// them.
+    Chosen(Deviations),
 }
 
 impl Schedule {
@@ -58,7 +64,7 @@ impl Schedule {
     /// Returns the schedule's seed, or 0 if it has none.
     pub fn seed(self) -> u64 {
         match self {
-            Self::Natural | Self::LastFirst => 0,
+            Self::Natural | Self::LastFirst | Self::Chosen(_) => 0,
             Self::Random(seed)
             | Self::OneAhead(seed)
             | Self::OneBehind(seed)
@@ -72,7 +78,7 @@ impl Schedule {
     /// Returns the number that determines the pseudo-random choices, or `None` if the schedule makes no such choices.
     pub(crate) fn key(self) -> Option<u64> {
         match self {
-            Self::Natural | Self::LastFirst | Self::Held(0 | 1, _) => None,
+            Self::Natural | Self::LastFirst | Self::Held(0 | 1, _) | Self::Chosen(_) => None,
             _ => Some(self.seed()),
         }
     }
@@ -89,12 +95,20 @@ impl Schedule {
 
     /// Returns true if the schedule may make a thread yield before an access.
     pub(crate) fn is_preemptive(self) -> bool {
-        matches!(self, Self::EveryAccess(_) | Self::Interleaved(_) | Self::BlocksInTurn(_) | Self::Held(..))
+        matches!(
+            self,
+            Self::EveryAccess(_) | Self::Interleaved(_) | Self::BlocksInTurn(_) | Self::Held(..) | Self::Chosen(_)
+        )
     }
 
     /// Returns true if several blocks take turns.
     pub(crate) fn alternates_blocks(self) -> bool {
         matches!(self, Self::Interleaved(_) | Self::BlocksInTurn(_))
+    }
+
+    /// Returns true if atomic reads of checked launches may return older values, as PTX's memory model allows.
+    pub fn has_weak_memory(self) -> bool {
+        matches!(self, Self::OneAhead(_) | Self::OneBehind(_) | Self::Chosen(_))
     }
 }
 
@@ -110,6 +124,7 @@ impl fmt::Display for Schedule {
             Self::Interleaved(seed) => write!(f, "interleaved:{seed}"),
             Self::BlocksInTurn(seed) => write!(f, "blocks-in-turn:{seed}"),
             Self::Held(seed, holds) => write!(f, "held:{seed}:{holds}"),
+            Self::Chosen(deviations) => write!(f, "chosen:{deviations}"),
         }
     }
 }
@@ -119,7 +134,7 @@ impl fmt::Display for Schedule {
 #[error(
     "there is no schedule '{0}': use natural, last-first, or random, one-ahead, one-behind, every-access, \
     interleaved or blocks-in-turn with a seed, such as random:1, or \
-    held:SEED:BLOCK.THREAD.ACCESS,\u{2026} as `--thorough` prints it"
+    held:SEED:BLOCK.THREAD.ACCESS,\u{2026} or chosen:CHOICE.OPTION,\u{2026} as `--thorough` prints it"
 )]
 pub struct ScheduleTextError(String);
 
@@ -134,6 +149,9 @@ impl FromStr for Schedule {
         if let Some((seed, holds)) = text.strip_prefix("held:").and_then(|rest| rest.split_once(':')) {
             let seed = seed.parse().map_err(|_| error())?;
             return Ok(Self::Held(seed, holds.parse().map_err(|()| error())?));
+        }
+        if let Some(deviations) = text.strip_prefix("chosen:") {
+            return deviations.parse().map(Self::Chosen).map_err(|()| error());
         }
         let (name, seed) = match text.split_once(':') {
             Some((name, seed)) => (name, Some(seed.parse().map_err(|_| error())?)),
@@ -165,11 +183,25 @@ mod tests {
         }
         assert_eq!("interleaved".parse(), Ok(Schedule::Interleaved(1)));
         assert_eq!("interleaved:6".parse(), Ok(Schedule::Interleaved(6)));
-        for text in ["held:0:", "held:1:3.0.1", "held:7:0.31.2,1.0.1,1.0.2,9.5.4"] {
+        for text in
+            ["chosen:", "chosen:3.1", "chosen:0.2,7.1", "held:0:", "held:1:3.0.1", "held:7:0.31.2,1.0.1,1.0.2,9.5.4"]
+        {
             assert_eq!(text.parse::<Schedule>().map(|schedule| schedule.to_string()), Ok(text.to_owned()));
         }
-        for text in ["held:0", "held:x:", "held:0:1", "held:0:1.2", "held:0:1.2.3.4", "held:0:1.1.1,1.1.1", "held:0:,"]
-        {
+        for text in [
+            "chosen",
+            "chosen:1",
+            "chosen:1.0",
+            "chosen:2.1,1.1",
+            "chosen:1.1.1",
+            "held:0",
+            "held:x:",
+            "held:0:1",
+            "held:0:1.2",
+            "held:0:1.2.3.4",
+            "held:0:1.1.1,1.1.1",
+            "held:0:,",
+        ] {
             assert!(text.parse::<Schedule>().is_err(), "{text}");
         }
         for text in ["", "Natural", "natural:1", "random:", "random:x", "random:-1", "one-ahead:1:2", "ahead"] {

@@ -4,10 +4,14 @@
 //! The checker finds a race under any schedule in which both accesses are made. Another schedule therefore reveals more
 //! only if an atomic access reads another value, and its thread then behaves differently. The schedules of the search
 //! make different threads wait before different atomic accesses. Such a wait is a *hold*.
+//!
+//! In turn with these, other schedules explore weak memory by choices (see `check::weak`). If all choices have been
+//! tried, no execution is left, and the search ends.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet};
 
+use crate::choices::{ChoicesMade, Deviation, Deviations};
 use crate::director::{AccessAddress, Event, RunTrace, Trace, hash};
 use crate::holds::{Hold, Holds};
 use crate::order::scramble;
@@ -23,6 +27,8 @@ const RANDOM_SHARE: usize = 16;
 const NEAR: u32 = 2;
 /// The search may hold a thread only before its first `OCCURRENCES` accesses at a source line.
 const OCCURRENCES: u32 = 4;
+/// The maximum number of choices that wait to be tried.
+const MAX_CHOICES: usize = 1 << 17;
 
 /// A search for failing schedules. It begins with the [hostile schedules](Schedule::HOSTILE).
 #[derive(Debug, Default)]
@@ -32,6 +38,14 @@ pub struct Search {
     hostile: usize,
     /// The plans that the search has not tried yet, the most promising first.
     plans: BinaryHeap<Reverse<(u64, u64, Plan)>>,
+    /// The choices that the search has not tried yet, those with few deviations first.
+    choices: BinaryHeap<Reverse<(usize, u64, Deviations)>>,
+    /// True if the search has given up some choices.
+    has_lost_choices: bool,
+    /// True if threads have communicated by accesses that have no choices.
+    has_others: bool,
+    /// The number of schedules tried so far that explore weak memory by choices.
+    chosen: usize,
     known_plans: HashSet<Plan>,
     known_runs: HashSet<u64>,
     known_features: HashSet<u64>,
@@ -58,15 +72,54 @@ impl Search {
         self.tried
     }
 
+    /// Returns the number of schedules tried so far that explore weak memory by choices.
+    pub fn tried_choices(&self) -> usize {
+        self.chosen
+    }
+
+    /// Returns true if the search has tried all choices of weak memory, or if threads do not communicate by atomics.
+    pub fn has_tried_all_choices(&self) -> bool {
+        (self.is_begun || !self.has_communication) && self.choices.is_empty() && !self.has_lost_choices
+    }
+
     /// Calls `run` with a copy of `simulator` that has the next schedule. Returns the schedule and the result of `run`,
     /// or `None` if the search has no schedule left.
     pub fn try_next<R>(&mut self, simulator: &Simulator, run: impl FnOnce(Simulator) -> R) -> Option<(Schedule, R)> {
         let (schedule, plan) = self.choose()?;
         let trace = Trace::default();
-        let result = run(simulator.clone().with_schedule(schedule).with_trace(trace.clone()));
+        let simulator = simulator.clone().with_schedule(schedule).with_trace(trace.clone());
+        let choices = simulator.choices().cloned();
+        let result = run(simulator);
         self.tried += 1;
-        self.learn(plan, &trace.take());
+        match (schedule, choices) {
+            (Schedule::Chosen(deviations), Some(made)) => self.learn_choices(&deviations, &made.record()),
+            _ => self.learn(plan, &trace.take()),
+        }
         Some((schedule, result))
+    }
+
+    /// Derives further choices from those that were made with `deviations`.
+    fn learn_choices(&mut self, deviations: &Deviations, made: &ChoicesMade) {
+        self.chosen += 1;
+        self.has_lost_choices |= made.is_limited;
+        self.has_others |= made.has_others;
+        let first = deviations.as_slice().last().map_or(0, |last| last.choice as usize + 1);
+        if !made.is_redundant {
+            for (choice, &options) in made.options.iter().enumerate().skip(first) {
+                for option in 1..options {
+                    match deviations.with(Deviation { choice: choice as u16, option }) {
+                        Some(more) if self.choices.len() < MAX_CHOICES => {
+                            self.choices.push(Reverse((more.as_slice().len(), scramble(hash(&more)), more)));
+                        }
+                        _ => self.has_lost_choices = true,
+                    }
+                }
+            }
+        }
+        if self.choices.is_empty() && !self.has_lost_choices && !self.has_others {
+            // The choices have reached all executions.
+            self.plans.clear();
+        }
     }
 
     fn choose(&mut self) -> Option<(Schedule, Plan)> {
@@ -78,11 +131,17 @@ impl Search {
             for base in BASES {
                 self.add(Plan { base, holds: Holds::default() }, 0);
             }
+            self.choices.push(Reverse((0, 0, Deviations::default())));
+        }
+        if (self.tried.is_multiple_of(2) || self.plans.is_empty())
+            && let Some(Reverse((_, _, deviations))) = self.choices.pop()
+        {
+            return Some((Schedule::Chosen(deviations), Plan { base: 0, holds: Holds::default() }));
         }
         if self.plans.is_empty() {
             return None;
         }
-        if self.tried.is_multiple_of(RANDOM_SHARE) {
+        if self.tried % RANDOM_SHARE == 1 {
             let seed = self.tried as u64;
             let random = [
                 Schedule::Interleaved(seed),

@@ -14,7 +14,7 @@ use crate::block::arena::{ArrayInfo, Exceeded, LIMIT, STATIC_LIMIT};
 use crate::current::{current, expect_current};
 use crate::faults::FaultKind;
 use crate::memory::Scope;
-use crate::observe::observe;
+use crate::observe::{observe, takes_value, value_read};
 use crate::raw::guard;
 use crate::region::{ArrayPosition, Space};
 use crate::source::Line;
@@ -166,7 +166,7 @@ fn load_atomic<T: Pod>(address: u32, order: MemoryOrder, at: Line) -> T {
     block.poll_for(Space::Shared, address as usize, at);
     let pointer = access::<T>(block, Access::AtomicLoad(order, Scope::Device), address, at);
     // SAFETY: `access` has checked that the value is in the arena and aligned. Only this OS thread accesses the arena.
-    unsafe { pointer.read() }
+    value_read(unsafe { pointer.read() })
 }
 
 /// Stores `value` at `address`. Faults as [`load`] does.
@@ -231,7 +231,10 @@ fn store_atomic<T: Pod>(address: u32, value: T, order: MemoryOrder, at: Line) {
     let block = expect_current("shared::store_relaxed");
     let pointer = access::<T>(block, Access::AtomicStore(order, Scope::Device), address, at);
     // SAFETY: `access` has checked that the value is in the arena and aligned. Only this OS thread accesses the arena.
-    unsafe { pointer.write(value) };
+    if takes_value(|| unsafe { pointer.read() }, value) {
+        // SAFETY: as for the read.
+        unsafe { pointer.write(value) };
+    }
     block.note_progress();
     if is_watching() {
         block.note_change(Space::Shared, address as usize, at);
@@ -268,10 +271,13 @@ fn update_as<T: Pod>(kind: Access, address: u32, f: impl FnOnce(T) -> T) -> T {
     let block = expect_current("shared::update");
     let pointer = access::<T>(block, kind, address, at);
     // SAFETY: `access` has checked that the value is in the arena and aligned. Only this OS thread accesses the arena.
-    let old = unsafe { pointer.read() };
+    let newest = unsafe { pointer.read() };
+    let old = value_read(newest);
     let new = f(old);
-    // SAFETY: `access` has checked that the value is in the arena and aligned. Only this OS thread accesses the arena.
-    unsafe { pointer.write(new) };
+    if takes_value(|| newest, new) {
+        // SAFETY: `access` has checked that the value is in the arena and aligned. Only this OS thread accesses it.
+        unsafe { pointer.write(new) };
+    }
     if bytemuck::bytes_of(&old) == bytemuck::bytes_of(&new) {
         block.poll_for(Space::Shared, address as usize, at);
     } else {

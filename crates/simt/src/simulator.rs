@@ -1,21 +1,26 @@
 //! The simulator: its settings and its launches.
 
+mod initialised;
 mod running;
+mod weak;
 
 use std::io::Write;
 use std::num::NonZeroUsize;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use rayon::ThreadPool;
 
+use self::running::Ran;
 use crate::allocation::{Allocation, OutOfMemory};
 use crate::block::{Block, Entry};
 use crate::check::Checks;
+use crate::choices::ChoiceLog;
 use crate::current::is_simulated;
 use crate::director::{Director, Trace};
 use crate::endless::default_limit;
+use crate::faults::older::OlderValues;
 use crate::faults::{Fault, FaultKind};
 use crate::geometry::{KernelInfo, LaunchConfig};
 use crate::grid::Grid;
@@ -52,6 +57,9 @@ pub struct Simulator {
     synchronisations: Option<Synchronisations>,
     log: Option<LaunchLog>,
     trace: Option<Trace>,
+    /// The choices of a schedule that gives them.
+    choices: Option<ChoiceLog>,
+    older: Arc<Mutex<OlderValues>>,
     notes: Option<Notes>,
     reporter: Option<Reporter>,
     memory: MemoryMap,
@@ -82,6 +90,8 @@ impl Simulator {
             synchronisations: None,
             log: None,
             trace: None,
+            choices: None,
+            older: Arc::default(),
             notes: None,
             reporter: None,
             memory: MemoryMap::default(),
@@ -161,33 +171,6 @@ impl Simulator {
         self.statics.address(of, self.checks.map(|_| &self.memory))
     }
 
-    /// Marks `bytes` bytes at the address `start` as initialised, because the host or unobserved code writes them. The
-    /// simulator notes writes by kernels itself. [`Allocation::note_written`] does the same for an allocation.
-    pub fn note_written(&self, start: usize, bytes: usize) {
-        for written in self.memory.overlapping(start, bytes) {
-            written.set(start, bytes);
-        }
-    }
-
-    /// Notes that the host has copied a whole allocation of `bytes` bytes at the address `from` to an allocation at
-    /// `to`. Bytes that are uninitialised in the source become uninitialised in the target.
-    pub fn note_copied(&self, to: usize, from: usize, bytes: usize) {
-        let sources = self.memory.overlapping(from, bytes);
-        for written in self.memory.overlapping(to, bytes) {
-            match &*sources {
-                [source] => written.copy(source),
-                // Memory that is not tracked counts as initialised.
-                _ => written.set(to, bytes),
-            }
-        }
-    }
-
-    /// Returns true if all of the `bytes` bytes at the address `start` are initialised. Memory that the simulator does
-    /// not track counts as initialised. The simulator tracks memory only if it checks launches.
-    pub fn is_written(&self, start: usize, bytes: usize) -> bool {
-        self.memory.overlapping(start, bytes).iter().all(|written| written.is_all_set(start, bytes))
-    }
-
     /// Returns the number of OS threads that run blocks. A launch may use fewer OS threads if there are not enough
     /// stacks for large blocks.
     pub fn workers(&self) -> usize {
@@ -260,7 +243,7 @@ impl Simulator {
         regions: &[Region],
         entry: &Entry<'_>,
     ) -> Result<LaunchStats, Fault> {
-        let fault = |kind| Fault { kernel: kernel.name, block: None, thread: None, location: None, kind };
+        let fault = |kind| Fault { kernel: kernel.name, block: None, thread: None, location: None, kind, older: None };
         if is_simulated() {
             let reason = "launched from inside a kernel: launch it from the host";
             return Err(fault(FaultKind::InvalidLaunch(reason.to_owned())));
@@ -291,7 +274,8 @@ impl Simulator {
             joined = [regions, &statics].concat();
             &joined
         };
-        let snapshot = self.checks.and_then(|_| Snapshot::new(regions));
+        // The choices of a schedule that gives them continue from launch to launch, so that no launch is repeated.
+        let snapshot = self.checks.filter(|_| self.choices.is_none()).and_then(|_| Snapshot::new(regions));
         let make_grid = |output, trace, own| {
             let mut grid = Grid::new(kernel, config, schedule, output, workers);
             grid.loop_limit = loop_limit;
@@ -305,7 +289,7 @@ impl Simulator {
         };
         let run = |grid: &Grid<'_>, checks| self.run(grid, entry, pool.filter(|_| workers > 1), (is_watched, checks));
         let mut grid = make_grid(&self.output, self.trace.as_ref(), OwnValues::Never);
-        let (done, profile) = run(&grid, self.checks);
+        let Ran { done, profile, older } = run(&grid, self.checks);
         let snapshot = snapshot.filter(|_| !grid.is_unrepeatable.load(Ordering::Relaxed));
         if let (Some(snapshot), Some(checks)) = (&snapshot, self.checks)
             && schedule == Schedule::Natural
@@ -332,16 +316,18 @@ impl Simulator {
             }
         }
         let (mut fault, sightings) = grid.into_fault();
-        if let Some(snapshot) = snapshot.filter(|_| !sightings.is_empty()) {
-            let repeat = |own| {
-                let grid = make_grid(&Output::Nothing, None, own);
-                run(&grid, self.checks);
-                grid.into_fault().0
-            };
-            let found = snapshot.find_dependence(fault.as_ref(), &sightings, repeat);
-            fault = found.map(|found| found.into_fault(kernel.name)).or(fault);
+        let repeat = |own| {
+            let grid = make_grid(&Output::Nothing, None, own);
+            run(&grid, self.checks);
+            grid.into_fault().0
+        };
+        let snapshot = snapshot.filter(|_| !sightings.is_empty());
+        let found = snapshot.and_then(|snapshot| snapshot.find_dependence(fault.as_ref(), &sightings, repeat));
+        if let Some(fault) = &mut fault {
+            fault.older = older.reason_of(fault).cloned().map(Box::new);
         }
-        match fault {
+        self.older.lock().unwrap_or_else(PoisonError::into_inner).append(older);
+        match found.map(|found| found.into_fault(kernel.name)).or(fault) {
             Some(fault) => {
                 self.report(Reported::Fault(&fault));
                 Err(fault)
@@ -375,9 +361,6 @@ setters! { Simulator []
     /// Sets the time after which a loop without a memory access counts as endless. The default is 10 seconds, or the
     /// value of the environment variable `GRIDSTRIDE_LOOP_SECONDS`.
     fn with_loop_limit(limit: Duration) => loop_limit = Some(limit);
-    /// Sets the order in which blocks, warps and lanes run. Under a schedule in which threads yield before accesses,
-    /// launches run on the OS thread that launches them, and are much slower.
-    fn with_schedule(schedule: Schedule) => schedule = schedule;
     /// Records every barrier and fence that launches reach in `synchronisations`. If that value names one to leave out,
     /// launches skip it.
     fn with_synchronisations(synchronisations: Synchronisations) => synchronisations = Some(synchronisations);

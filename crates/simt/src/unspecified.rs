@@ -164,7 +164,7 @@ impl FaultOfShuffle {
     pub(crate) fn into_fault(self, kernel: &'static str) -> Fault {
         let Sighting { at, block, thread, mask, source } = self.sighting;
         let kind = FaultKind::UnspecifiedShuffle { mask, source, element: self.element };
-        Fault { kernel, block: Some(block), thread: Some(thread), location: Some(at.into()), kind }
+        Fault { kernel, block: Some(block), thread: Some(thread), location: Some(at.into()), kind, older: None }
     }
 }
 

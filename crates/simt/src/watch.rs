@@ -111,6 +111,9 @@ pub(crate) enum MemoryOrder {
     Phase,
 }
 
+/// The bits of a value of at most 16 bytes.
+pub(crate) type Value = u128;
+
 /// A memory access that a thread is about to make.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Touch {
@@ -200,8 +203,29 @@ pub(crate) trait Watcher {
     /// Notifies the watcher that the thread has waited for the end of a phase of the named barrier `_id`.
     fn named_wait(&self, _block: &BlockContext, _id: usize) {}
 
-    /// Notifies the watcher that the thread executes a fence of `scope`.
-    fn fence(&self, block: &BlockContext, scope: Scope);
+    /// Notifies the watcher that the thread executes a fence of `scope`. All threads agree on one order of the
+    /// sequentially consistent fences, for which `is_sequential` is true.
+    fn fence(&self, block: &BlockContext, scope: Scope, is_sequential: bool);
+
+    /// Returns true if the thread has to wait before the atomic access `_touch`, or before a fence if `_touch` is
+    /// `None`. The block then runs other threads and calls this function again. `_is_over` is true if no other thread
+    /// of the grid could continue since the previous call. Called only in launches with [`EventMask::WeakMemory`].
+    fn must_wait(&self, _block: &BlockContext, _touch: Option<&Touch>, _is_over: bool) -> bool {
+        false
+    }
+
+    /// Returns the value that the thread's atomic read returns. `newest` is the value in memory. Called only in
+    /// launches with [`EventMask::WeakMemory`], directly after [`Watcher::access`].
+    fn value_read(&self, _block: &BlockContext, newest: Value) -> Value {
+        newest
+    }
+
+    /// Returns true if the memory takes the value `_new` that the thread writes atomically, and false if the value is
+    /// overwritten at once. `_old` is the value in memory. Called only in launches with [`EventMask::WeakMemory`],
+    /// directly after [`Watcher::access`] or [`Watcher::value_read`].
+    fn value_written(&self, _block: &BlockContext, _old: Value, _new: Value) -> bool {
+        true
+    }
 
     /// Notifies the watcher that the thread waits for the previous launches, which have always ended in the simulator.
     fn dependencies(&self, _block: &BlockContext) -> Next {
@@ -230,6 +254,8 @@ pub(crate) enum EventMask {
     Nothing,
     /// All events except branches.
     NoBranches,
+    /// All events except branches, and the values of atomic accesses, which the watcher may change.
+    WeakMemory,
     Everything,
 }
 
@@ -248,6 +274,12 @@ pub(crate) fn begin_watching(mask: EventMask) -> impl Drop {
 #[inline(always)]
 pub fn is_watching() -> bool {
     EVENTS.get() != EventMask::Nothing
+}
+
+/// Returns true if the calling OS thread runs a launch whose watcher chooses the values of atomic reads.
+#[inline(always)]
+pub(crate) fn has_weak_memory() -> bool {
+    EVENTS.get() == EventMask::WeakMemory
 }
 
 /// Returns true if the calling OS thread runs a launch whose watcher is notified of branches.

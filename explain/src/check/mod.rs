@@ -9,7 +9,7 @@ use std::fmt;
 
 use rayon::prelude::*;
 use reports::Finding;
-use simt::{Checks, LaunchLog, LoggedLaunch, Note, Notes, Schedule, Simulator};
+use simt::{Checks, LaunchLog, LoggedLaunch, Note, Notes, OlderValue, Schedule, Simulator};
 
 pub use report::{Found, KernelChecks, Report, Tried, Verdict, warnings};
 
@@ -84,6 +84,8 @@ pub struct CaseRun<E> {
     pub launches: Vec<LoggedLaunch>,
     /// The error, if the case failed.
     pub error: Option<E>,
+    /// If the case failed, the last atomic accesses that did not see the newest write. PTX's memory model allows this.
+    pub older: Vec<OlderValue>,
     /// Notes about behaviour that works on GPUs but that CUDA's documentation does not allow.
     pub warnings: Vec<Note>,
 }
@@ -127,8 +129,10 @@ fn run_case<C: CheckedCase>(case: &C, index: usize, schedule: Schedule, checks: 
     let log = LaunchLog::new();
     let notes = Notes::new();
     let simulator = Simulator::new().with_checks(checks).with_schedule(schedule).with_log(log.clone());
-    let error = case.run(simulator.with_notes(notes.clone())).err();
+    let simulator = simulator.with_notes(notes.clone());
+    let error = case.run(simulator.clone()).err();
+    let older = error.as_ref().map_or_else(Vec::new, |_| simulator.older_values());
     let (warnings, others): (Vec<_>, Vec<_>) = notes.take().into_iter().partition(|note| note.kind.is_warning());
     others.iter().for_each(|note| eprintln!("{note}"));
-    CaseRun { case: index, schedule, launches: log.take(), error, warnings }
+    CaseRun { case: index, schedule, launches: log.take(), error, older, warnings }
 }

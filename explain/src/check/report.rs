@@ -2,7 +2,7 @@
 
 use reports::Finding;
 use serde::Serialize;
-use simt::Schedule;
+use simt::{OlderValue, Schedule};
 use thiserror::Error;
 use units::{Seconds, grouped, table};
 
@@ -63,6 +63,10 @@ pub struct Found {
     pub case: String,
     /// The schedules under which the fault was found.
     pub schedules: Vec<String>,
+    /// An atomic access that did not see the newest write, as PTX's memory model allows, in each of the schedules. It
+    /// may be the reason of a wrong result.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub older: Option<String>,
     /// The fault.
     #[serde(flatten)]
     pub finding: Finding,
@@ -79,6 +83,10 @@ pub struct Tried {
     pub orders: usize,
     /// The number of cases for which no order is left to try.
     pub exhausted: usize,
+    /// The number of those orders that explore weak memory by choices of values.
+    pub choices: usize,
+    /// The number of cases for which all choices of values were tried.
+    pub all_choices: usize,
 }
 
 /// The error of a check that found a fault or could not be finished.
@@ -119,10 +127,13 @@ impl KernelChecks {
             }
             if let Some(error) = &run.error {
                 let finding = error.finding();
+                // The message of a fault already names such an access.
+                let older = run.older.last().map(OlderValue::to_string);
+                let older = older.filter(|older| !finding.message.contains(older));
                 let culprit = culprit(run.case, &finding);
                 if let Some(row) = rows.iter_mut().find(|row| Some(row.kernel) == culprit) {
                     let found = if error.is_unfinished() { &mut row.unfinished } else { &mut row.faults };
-                    add(found, title(run.case), run.schedule, finding);
+                    add(found, title(run.case), run.schedule, finding, older);
                 }
             }
         }
@@ -139,13 +150,17 @@ impl KernelChecks {
     }
 }
 
-/// Adds `finding` to `all`. If `all` has a similar finding, adds only the schedule to it.
-fn add(all: &mut Vec<Found>, case: String, schedule: Schedule, finding: Finding) {
+/// Adds `finding` to `all`. If `all` has a similar finding, adds only the schedule to it. `older` is the text of an
+/// access that may be the reason, which it cannot be if the finding also appears without it.
+fn add(all: &mut Vec<Found>, case: String, schedule: Schedule, finding: Finding, older: Option<String>) {
     let schedule = schedule.to_string();
     match all.iter_mut().find(|found| found.finding.is_like(&finding)) {
         Some(found) if found.schedules.contains(&schedule) => {}
-        Some(found) => found.schedules.push(schedule),
-        None => all.push(Found { case, schedules: vec![schedule], finding }),
+        Some(found) => {
+            found.schedules.push(schedule);
+            found.older = found.older.take().filter(|_| older.is_some());
+        }
+        None => all.push(Found { case, schedules: vec![schedule], older, finding }),
     }
 }
 
@@ -164,11 +179,14 @@ impl Tried {
     /// Returns a line for the terminal.
     fn text(&self) -> String {
         format!(
-            "thorough: {} orders of {} cases, up to {} s per kernel; {} cases have no further order worth trying\n",
+            "thorough: {} orders of {} cases, up to {} s per kernel; {} cases have no further order worth trying\n\
+            weak memory: {} of these orders choose other values for atomic reads; in {} cases these are all values\n",
             grouped(self.orders as u64),
             self.cases,
             self.seconds_per_kernel,
-            self.exhausted
+            self.exhausted,
+            grouped(self.choices as u64),
+            self.all_choices
         )
     }
 }
@@ -259,6 +277,7 @@ impl Report {
                 text += &format!("\n{}: {not}{}\n", row.kernel, found.finding.name);
                 text += &format!("  {}; found {}\n", found.case, self.orders_of(found));
                 text += &found.finding.text("  ");
+                text.extend(found.older.iter().map(|older| format!("  before, {older}\n")));
             }
         }
         let full = |finding: &Finding| {

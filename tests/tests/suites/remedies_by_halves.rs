@@ -5,6 +5,7 @@ use core::sync::atomic::{AtomicU32, Ordering};
 use cuda_std::{GlobalMut, fence, kernel, shared_array, thread};
 use launch::{Device, LaunchConfig};
 use simt::Remedy;
+use tests::checked_devices;
 
 use super::remedies::{assert_cured, filled};
 use super::remedies_beside_atomics::assert_cured_or;
@@ -239,6 +240,43 @@ fn a_raw_pointer_instead_of_a_borrow() {
     assert_cured(Remedy::NoBorrow, &[64], |device, is_faulty| {
         filled!(device, LaunchConfig::new(2, 32), 1, |y| counts_by_borrows(y, cured_by(ATOMIC, is_faulty)))
     });
+}
+
+/// A kernel in which each of two blocks announces itself and then looks for the other. A block that sees no other adds
+/// 1 to `y[0]`.
+#[kernel]
+fn alone(words: GlobalMut<u32>, y: GlobalMut<u32>, cure: u32) {
+    let me = thread::block_idx_x() as usize;
+    words.store_release(me, 1);
+    if cure == FENCES {
+        fence();
+    }
+    if words.load_acquire(1 - me) == 0 {
+        y.store(0, y.load(0) + 1);
+    }
+}
+
+#[test]
+fn a_fence_between_the_store_and_the_load_of_two_threads() {
+    let run = |device: &Device, cure| -> Result<u32, launch::Error> {
+        let (mut words, mut y) = (device.zeroed(2)?, device.zeroed(1)?);
+        device.launch(LaunchConfig::new(2, 1), alone(words.view_mut(), y.view_mut(), cure))?;
+        Ok(y.download()?[0])
+    };
+    let mut found = 0;
+    for device in checked_devices() {
+        match run(&device, FAULTY) {
+            Ok(entered) => assert!(entered < 2),
+            Err(launch::Error::Fault(fault)) => {
+                let older = fault.older.as_ref().unwrap_or_else(|| panic!("{fault}"));
+                assert_eq!(older.remedy, Remedy::SequentialFences, "{fault}");
+                found += 1;
+            }
+            Err(error) => panic!("{error}"),
+        }
+        assert!(run(&device, FENCES).unwrap() < 2, "{}", device.summary());
+    }
+    assert!(found > 0);
 }
 
 #[test]

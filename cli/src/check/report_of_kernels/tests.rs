@@ -21,6 +21,7 @@ fn a_mistake_is_told_once_with_the_orders_that_show_it() {
         schedule,
         launches: Vec::new(),
         error: wrong.map(|text| CaseError::Wrong(text.to_owned())),
+        older: Vec::new(),
         warnings: Vec::new(),
     };
     let wrong = Some("y[2] is 3 instead of 4");
@@ -50,7 +51,8 @@ fn a_check_that_comes_to_no_end_is_no_fault_of_a_kernel() {
     use launch::Error as E;
     let cases = [a_case_of("scale_grid")];
     let fault = |kind| {
-        E::from(simt::Fault { kernel: "scale_grid_f32", block: None, thread: None, location: None, kind }).into()
+        E::from(simt::Fault { kernel: "scale_grid_f32", block: None, thread: None, location: None, kind, older: None })
+            .into()
     };
     let unfinished: [CaseError; 6] = [
         fault(simt::FaultKind::HostMemory("no stack for another thread".to_owned())),
@@ -66,6 +68,7 @@ fn a_check_that_comes_to_no_end_is_no_fault_of_a_kernel() {
             schedule: Schedule::Natural,
             launches: Vec::new(),
             error: Some(error),
+            older: Vec::new(),
             warnings: Vec::new(),
         };
         let rows = rows(&[family("scale_grid")], &cases, &errors.into_iter().map(run).collect::<Vec<_>>());

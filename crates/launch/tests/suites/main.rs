@@ -48,4 +48,5 @@ mod statics;
 mod streams;
 mod thorough;
 mod types;
+mod weak_memory;
 mod written;

@@ -374,7 +374,7 @@ impl Block {
     /// Makes a fault of `kind` in `thread`.
     pub(crate) fn fault_of(&self, thread: Thread, location: Option<SourceLocation>, kind: FaultKind) -> Fault {
         let (kernel, block) = (self.grid().kernel.name, self.context.index());
-        Fault { kernel, block: Some(block), thread: Some(thread.index()), location, kind }
+        Fault { kernel, block: Some(block), thread: Some(thread.index()), location, kind, older: None }
     }
 
     /// Ends the block early with `fault`, unless the block has already ended early.

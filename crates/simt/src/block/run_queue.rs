@@ -45,7 +45,7 @@ enum Preference {
 impl From<Schedule> for Preference {
     fn from(schedule: Schedule) -> Self {
         match schedule {
-            Schedule::Natural => Self::First,
+            Schedule::Natural | Schedule::Chosen(_) => Self::First,
             Schedule::Random(_) | Schedule::LastFirst | Schedule::Held(..) => Self::OneWarp,
             Schedule::OneAhead(_) => Self::Ahead,
             Schedule::OneBehind(_) => Self::Behind,

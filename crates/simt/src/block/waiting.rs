@@ -177,6 +177,18 @@ impl Block {
         director.note(&arrival, touch.access);
     }
 
+    /// Makes the thread wait before an atomic access, or before a fence if `touch` is `None`, as long as the watcher
+    /// chooses so. Called only in launches that explore weak memory.
+    #[cold]
+    pub(crate) fn wait_by_choice(&self, touch: Option<&Touch>) {
+        if let Some(watcher) = self.watcher() {
+            let mut is_over = false;
+            while !self.is_unwinding() && watcher.must_wait(&self.context, touch, is_over) {
+                is_over = self.grid().wait_by_choice(|| self.let_others_run());
+            }
+        }
+    }
+
     #[inline(never)]
     fn give_way(&self) {
         if self.is_abandoned() {

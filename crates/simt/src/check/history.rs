@@ -5,6 +5,9 @@
 //! it. Every access is checked when it is made, so the last plain write subsumes all accesses before it. The history
 //! keeps the plain reads, atomic reads and atomic writes since that write in separate sets.
 
+mod write;
+
+use self::write::Write;
 use super::clock::Clocks;
 use super::stamp::{SET, Stamp};
 use super::sync::Publications;
@@ -239,51 +242,19 @@ impl Accesses {
     }
 }
 
-/// An atomic write, or several atomic writes that no thread has read and that differ only in their threads.
-#[derive(Clone, Debug)]
-struct Write {
-    group: Group,
-    /// Each other thread's first atomic read of the written value.
-    observers: Accesses,
-}
+/// The number of an atomic write in a launch that explores weak memory. 0 stands for the value before the first
+/// atomic write, and for writes of other launches, which have no numbers.
+pub(super) type Serial = u32;
 
-impl Write {
-    fn new(stamp: Stamp) -> Self {
-        Self { group: Group::new(stamp), observers: Accesses::default() }
-    }
-
-    /// Adds `other` and returns true if no thread has read either write and they differ only in their threads.
-    fn add(&mut self, other: &Self) -> bool {
-        let is_like = [&*self, other].iter().all(|write| write.observers.groups.is_empty())
-            && self.group.stamp.is_like(&other.group.stamp);
-        if is_like {
-            self.group.threads |= other.group.threads;
-        }
-        is_like
-    }
-
-    /// Removes the writes that are in `past`. Returns true if any write is left.
-    fn keep_outside(&mut self, past: &Past<'_>) -> bool {
-        self.group.threads &= !past.inside(&self.group);
-        self.group.threads != 0 && !self.observers.has_inside(past)
-    }
-
-    /// Returns the first of the recorded writes that `past` does not contain.
-    fn first_outside(&self, past: &Past<'_>) -> Option<Stamp> {
-        self.group.first_outside(past).filter(|_| !self.observers.has_inside(past))
-    }
-
-    /// Returns true if `past` includes the write or an atomic read of its value. In PTX's terms, a write precedes such
-    /// a read in observation order. Even without a fence, the write precedes later accesses in causality order.
-    fn is_before(&self, past: &Past<'_>) -> bool {
-        past.has_stamp(&self.group.stamp) || self.observers.has_inside(past)
-    }
-
-    /// Returns true if no thread can ever have the write in its past.
-    fn is_unpublished(&self, past: &Past<'_>) -> bool {
-        past.is_unpublished(&self.group.stamp)
-            && self.observers.groups.iter().all(|group| past.is_unpublished(&group.stamp))
-    }
+/// The numbers of the atomic writes that an atomic access reads and makes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Version {
+    /// The write whose value the access reads.
+    pub(super) reads: Serial,
+    /// The write that the access makes.
+    pub(super) writes: Serial,
+    /// The lowest number of a write that a later access to the address may read.
+    pub(super) oldest: Serial,
 }
 
 /// The accesses to a cell's bytes since the last plain write.
@@ -346,11 +317,13 @@ impl History {
         })
     }
 
-    pub(super) fn add_atomic_read(&mut self, stamp: &Stamp, past: &Past<'_>) {
+    /// Adds an atomic read. `version` is the write whose value it reads, or `None` for the last write.
+    pub(super) fn add_atomic_read(&mut self, stamp: &Stamp, past: &Past<'_>, version: Option<Version>) {
         let atomics = self.atomics.get_or_insert_default();
         atomics.reads.add(stamp, past);
+        let is_read = |write: &&mut Write| version.is_none_or(|version| write.is(version.reads));
         // A thread that knows its own write needs no record of reading it.
-        if let Some(write) = &mut atomics.last_write
+        if let Some(write) = atomics.last_write.iter_mut().chain(&mut atomics.writes).find(is_read)
             && (write.group.stamp.block, write.group.stamp.thread()) != (stamp.block, stamp.thread())
         {
             write.observers.add_first(stamp, past);
@@ -359,12 +332,13 @@ impl History {
 
     /// Starts the history with an atomic write.
     pub(super) fn begin_with_write(&mut self, stamp: &Stamp) {
-        self.atomics.get_or_insert_default().last_write = Some(Write::new(*stamp));
+        self.atomics.get_or_insert_default().last_write = Some(Write::new(*stamp, 0));
     }
 
-    /// Adds an atomic write. `reads` is true if the access also reads, as an atomic update does.
-    pub(super) fn add_atomic_write(&mut self, stamp: &Stamp, past: &Past<'_>, reads: bool) {
-        self.atomics.get_or_insert_default().add_write(stamp, past, reads);
+    /// Adds an atomic write. `reads` is true if the access also reads, as an atomic update does: it then reads the
+    /// write of `version`, or the last write if `version` is `None`.
+    pub(super) fn add_atomic_write(&mut self, stamp: &Stamp, past: &Past<'_>, reads: bool, version: Option<Version>) {
+        self.atomics.get_or_insert_default().add_write(stamp, past, reads, version);
     }
 }
 
@@ -373,15 +347,20 @@ impl Atomics {
         self.last_write.iter().chain(&self.writes).find_map(|write| write.first_outside(past))
     }
 
-    fn add_write(&mut self, stamp: &Stamp, past: &Past<'_>, reads: bool) {
-        let last = self.last_write.replace(Write::new(*stamp)).filter(|last| !reads && !last.is_before(past));
-        // This must happen now: a thread that later reads this write does not know all of this past.
-        self.writes.retain_mut(|write| write.keep_outside(past));
+    fn add_write(&mut self, stamp: &Stamp, past: &Past<'_>, reads: bool, version: Option<Version>) {
+        let Version { reads: source, writes: serial, oldest } = version.unwrap_or_default();
+        let reads_last = |last: &Write| reads && (version.is_none() || last.is(source));
+        let last = self.last_write.replace(Write::new(*stamp, serial));
+        let last = last.filter(|last| !reads_last(last) && !last.is_before(past));
+        // This must happen now: a thread that later reads this write does not know all of this past. A thread that
+        // knows an update also knows the write that the update has read.
+        self.writes.retain_mut(|write| !(reads && write.is(source)) && write.keep_outside(past));
         if self.writes.len() >= MIN_TO_SEARCH.max(self.limit) {
             if let Some(unpublished) = self.writes.iter().position(|write| write.is_unpublished(past)) {
                 self.writes.drain(unpublished + 1..);
                 self.writes.drain(..unpublished);
             }
+            self.writes.dedup_by(|write, before| before.add(write, oldest));
             self.limit = 2 * self.writes.len();
         }
         // A write that no thread can ever have in its past subsumes all others.
@@ -392,7 +371,7 @@ impl Atomics {
             if last.is_unpublished(past) {
                 self.writes.clear();
             }
-            if !self.writes.last_mut().is_some_and(|before| before.add(&last)) {
+            if !self.writes.last_mut().is_some_and(|before| before.add(&last, oldest)) {
                 self.writes.push(last);
             }
         }

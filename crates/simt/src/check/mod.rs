@@ -8,9 +8,10 @@
 //!
 //! The modules `clock`, `block_clock` and `vector_clock` represent the happens-before order. `sync` has the rules of
 //! atomics and fences. `messages` records the atomic writes that threads have read. `initial` records the first atomic
-//! writes to uninitialised memory. `stamp`, `history` and `shadow` define how accesses are recorded. `global` records
-//! accesses to global memory, `block_shadow` records accesses to shared memory, and `copies` records asynchronous
-//! copies. `read_only` records loads of memory that the launch must not write. `report` makes the faults.
+//! writes to uninitialised memory. `stamp`, `history` and `shadow` define how accesses are recorded. `accesses` checks
+//! and records each access. `global` records accesses to global memory, `block_shadow` records accesses to shared
+//! memory, and `copies` records asynchronous copies. `read_only` records loads of memory that the launch must not
+//! write. `report` makes the faults. `weak` lets atomic reads return older values in some schedules.
 //!
 //! # Design
 //!
@@ -26,6 +27,7 @@
 //!   the faulty kernels at their lines. The checker must classify some hundred small kernels correctly. For random
 //!   programs, a brute-force search by the definition above must find the same races.
 
+mod accesses;
 mod arrivals;
 mod block_clock;
 mod block_shadow;
@@ -47,6 +49,7 @@ mod stamp;
 mod sync;
 mod thread_clocks;
 mod vector_clock;
+mod weak;
 mod writes;
 
 use std::cell::RefCell;
@@ -58,31 +61,33 @@ use self::block_shadow::BlockShadow;
 use self::clock::Clocks;
 use self::dependencies::Dependencies;
 use self::global::Global;
-use self::history::Past;
 use self::initial::Initial;
 use self::messages::Messages;
 use self::named::Named;
 pub use self::options::Checks;
 use self::read_only::ReadOnly;
-use self::shadow::{Conflict, Finding, Histories, PLAIN, Toucher, uses};
+use self::shadow::{Finding, Histories};
 use self::sites::Sites;
-use self::stamp::Stamp;
 use self::sync::{Objects, Publications, fence};
 use self::vector_clock::VectorClock;
+use self::weak::Weak;
+use self::weak::policy::Policy;
 use self::writes::Writes;
 use crate::block::context::BlockContext;
+use crate::choices::ChoiceLog;
 use crate::faults::FaultKind;
+use crate::faults::older::OlderValues;
 use crate::geometry::Dim3;
 use crate::grid::Grid;
 use crate::lanes::Extent;
 use crate::memory::Scope;
 use crate::memory_map::MemoryMap;
 use crate::order::BlockOrder;
-use crate::region::{Region, Space};
+use crate::region::Region;
 use crate::source::Line;
 use crate::statics::Statics;
 use crate::synchronisations::SyncKind;
-use crate::watch::{Access, BarrierDivergence, MemoryOrder, Next, Touch, Watcher};
+use crate::watch::{BarrierDivergence, Next, Touch, Value, Watcher};
 
 /// The maximum number of blocks whose writes are kept after the block has ended.
 const MAX_ENDED: usize = 1024;
@@ -117,6 +122,10 @@ pub(crate) struct Checker {
     /// The static variables of the launch. `regions` lacks a static variable whose memory is allocated during the
     /// launch.
     statics: Option<Statics>,
+    /// True if the launch explores weak memory.
+    is_weak: bool,
+    /// The accesses that did not see the newest write, in the order of execution.
+    older: RefCell<OlderValues>,
     state: RefCell<State>,
 }
 
@@ -142,6 +151,8 @@ struct State {
     /// True if the launch has made an atomic access of system scope, and may communicate with other devices or the
     /// host.
     has_system: bool,
+    /// The exploration of weak memory, if the schedule asks for it.
+    weak: Option<Box<Weak>>,
 }
 
 impl Checker {
@@ -155,8 +166,12 @@ impl Checker {
         self.state.borrow().has_system
     }
 
-    /// Makes a checker for the launch of `grid`. `memory` is the map of the simulator's global memory.
-    pub(crate) fn new(checks: Checks, grid: &Grid<'_>, memory: MemoryMap) -> Self {
+    /// Makes a checker for the launch of `grid`. `memory` is the map of the simulator's global memory, and `choices`
+    /// has the choices of a schedule that gives them.
+    pub(crate) fn new(checks: Checks, grid: &Grid<'_>, memory: MemoryMap, choices: Option<&ChoiceLog>) -> Self {
+        let weak = Policy::new(grid.schedule, choices);
+        let weak = weak.map(|policy| Box::new(Weak::new(policy, checks.barriers_pass_fences)));
+        let is_weak = weak.is_some();
         let state = State {
             residents: Vec::new(),
             vacant: Vec::new(),
@@ -171,6 +186,7 @@ impl Checker {
             has_narrow: false,
             uses_other_fence: false,
             has_system: false,
+            weak,
         };
         Self {
             checks,
@@ -180,8 +196,15 @@ impl Checker {
             order: grid.order,
             regions: grid.regions.to_vec(),
             statics: grid.statics().cloned(),
+            is_weak,
+            older: RefCell::default(),
             state: RefCell::new(state),
         }
+    }
+
+    /// Returns the accesses that did not see the newest write.
+    pub(crate) fn into_older(self) -> OlderValues {
+        self.older.into_inner()
     }
 }
 
@@ -205,11 +228,17 @@ impl Watcher for Checker {
         resident.named.begin();
         resident.dependencies = Dependencies::default();
         state.publications.begin(number(block));
+        if let Some(weak) = &mut state.weak {
+            weak.begin_block(index, number(block), self.extent.threads);
+        }
     }
 
     fn end_block(&self, block: &BlockContext) {
         let state = &mut *self.state.borrow_mut();
         state.publications.end(number(block));
+        if let Some(weak) = &mut state.weak {
+            weak.end_block(number(block));
+        }
         let writes = &mut state.residents[block.tag.get() as usize].writes;
         if writes.is_used() && state.ended_writes.len() < MAX_ENDED {
             state.ended_writes.insert(number(block), std::mem::take(writes));
@@ -220,6 +249,10 @@ impl Watcher for Checker {
     fn access(&self, block: &BlockContext, touch: &Touch) -> Next {
         let finding = self.state.borrow_mut().touch(block, touch);
         match finding {
+            Ok(()) if self.is_weak && touch.access.is_atomic() => {
+                self.note_older(block, touch);
+                Next::Continue
+            }
             Ok(()) => Next::Continue,
             // A thread that has not run yet may write these bytes. Nothing orders that write before this read, so the
             // two race, and the report names both accesses.
@@ -252,6 +285,9 @@ impl Watcher for Checker {
         resident.clocks.barrier();
         // All earlier writes to shared memory are ordered before the next accesses.
         resident.initial.clear();
+        if let Some(weak) = &mut state.weak {
+            weak.clocks(block.tag.get()).barrier();
+        }
     }
 
     fn grid_barrier(&self, blocks: &[&BlockContext]) {
@@ -265,11 +301,18 @@ impl Watcher for Checker {
         for &block in blocks {
             state.resident(block).clocks.learn_all(&all);
         }
+        if let Some(weak) = &mut state.weak {
+            weak.grid_barrier(blocks.iter().map(|block| block.tag.get()));
+        }
     }
 
     fn warp_operation(&self, block: &BlockContext, warp: usize, lanes: u32, kind: SyncKind, _at: Line) {
         if kind == SyncKind::Warp || self.checks.shuffles_order_memory {
-            self.state.borrow_mut().resident(block).clocks.warp_operation(warp, lanes);
+            let state = &mut *self.state.borrow_mut();
+            state.resident(block).clocks.warp_operation(warp, lanes);
+            if let Some(weak) = &mut state.weak {
+                weak.clocks(block.tag.get()).warp_operation(warp, lanes);
+            }
         }
     }
 
@@ -278,102 +321,68 @@ impl Watcher for Checker {
         let resident = state.resident(block);
         resident.objects.end_phase(address, number(block));
         resident.arrivals.end_phase(address);
+        if let Some(weak) = &mut state.weak {
+            weak.end_phase(block.tag.get(), address, number(block));
+        }
     }
 
     fn named_arrival(&self, block: &BlockContext, id: usize) {
         let state = &mut *self.state.borrow_mut();
+        let thread = block.thread().linear();
         let Resident { named, clocks, .. } = state.resident(block);
-        named.arrive(clocks, block.thread().linear(), id);
+        named.arrive(clocks, thread, id);
+        if let Some(weak) = &mut state.weak {
+            weak.named_arrival(block.tag.get(), thread, id);
+        }
     }
 
     fn end_named_phase(&self, block: &BlockContext, id: usize) {
-        self.state.borrow_mut().resident(block).named.end_phase(id);
+        let state = &mut *self.state.borrow_mut();
+        state.resident(block).named.end_phase(id);
+        if let Some(weak) = &mut state.weak {
+            weak.end_named_phase(block.tag.get(), id);
+        }
     }
 
     fn named_wait(&self, block: &BlockContext, id: usize) {
         let state = &mut *self.state.borrow_mut();
+        let thread = block.thread().linear();
         let Resident { named, clocks, .. } = state.resident(block);
-        named.wait(clocks, block.thread().linear(), id);
+        named.wait(clocks, thread, id);
+        if let Some(weak) = &mut state.weak {
+            weak.named_wait(block.tag.get(), thread, id);
+        }
     }
 
-    fn fence(&self, block: &BlockContext, scope: Scope) {
+    fn must_wait(&self, block: &BlockContext, touch: Option<&Touch>, is_over: bool) -> bool {
+        let State { weak, sites, .. } = &mut *self.state.borrow_mut();
+        let Some(weak) = weak else { return false };
+        let touch = touch.map(|touch| (touch, sites.number(touch.at, touch.access, touch.bytes)));
+        weak.must_wait(block, touch, is_over)
+    }
+
+    fn value_read(&self, _block: &BlockContext, newest: Value) -> Value {
+        self.state.borrow_mut().weak.as_mut().map_or(newest, |weak| weak.value_read(newest))
+    }
+
+    fn value_written(&self, _block: &BlockContext, old: Value, new: Value) -> bool {
+        self.state.borrow_mut().weak.as_mut().is_none_or(|weak| weak.value_written(old, new))
+    }
+
+    fn fence(&self, block: &BlockContext, scope: Scope, is_sequential: bool) {
         let state = &mut *self.state.borrow_mut();
         let (resident, thread) = (state.resident(block), block.thread().linear());
         resident.messages.fence(thread);
         fence(&mut resident.clocks, thread, scope);
+        if let Some(weak) = &mut state.weak {
+            weak.fence(block.tag.get(), thread, scope, is_sequential);
+        }
     }
 }
 
 impl State {
     fn resident(&mut self, block: &BlockContext) -> &mut Resident {
         &mut self.residents[block.tag.get() as usize]
-    }
-
-    #[inline(always)]
-    fn touch(&mut self, block: &BlockContext, touch: &Touch) -> Result<(), Finding> {
-        let bytes = if touch.access.is_atomic() { touch.bytes } else { 0 };
-        let site = self.sites.number(touch.at, touch.access, bytes);
-        let is_unused = block.unused.is_noted(block.thread());
-        let thread = block.thread().linear();
-        let Resident { clocks, shared, histories, objects, initial, messages, writes, arrivals, dependencies, .. } =
-            &mut self.residents[block.tag.get() as usize];
-        let stamp = Stamp::new(clocks.block, thread, clocks.epoch(thread), site, PLAIN);
-        let past = Past { clocks, publications: &self.publications, block: clocks.block, thread };
-        let (objects, initial, found, overwrites_atomic, is_first) = match touch.space {
-            Space::Global => {
-                if !dependencies.allow(block.thread(), site) {
-                    return Err(Finding::BeforeDependencies);
-                }
-                let histories = &mut self.histories;
-                self.has_narrow |= touch.access.is_for_block();
-                self.has_system |= touch.access.is_for_system();
-                let mut toucher = Toucher::new((past, stamp), histories, &self.sites, is_unused);
-                toucher.has_narrow = self.has_narrow;
-                self.read_only.check(touch)?;
-                if self.global.touch(touch, &mut toucher)? && touch.access == Access::ReadOnlyLoad {
-                    self.read_only.note(touch, stamp);
-                }
-                let Toucher { found, overwrites_atomic, initialises, .. } = toucher;
-                (&mut self.objects, &mut self.initial, found, overwrites_atomic, initialises)
-            }
-            Space::Shared => {
-                let mut toucher = Toucher::new((past, stamp), histories, &self.sites, is_unused);
-                shared.touch(touch, &mut toucher)?;
-                let Toucher { found, overwrites_atomic, initialises, .. } = toucher;
-                (objects, initial, found, overwrites_atomic, initialises)
-            }
-        };
-        if touch.access.is_atomic() {
-            if is_first || !initial.is_empty() {
-                // A new `Past`, so that the compiler keeps the earlier `past` in registers.
-                let past = Past { clocks, publications: &self.publications, block: clocks.block, thread };
-                let access = (touch.address, is_first, uses(touch.access, is_unused));
-                let early = |with| Finding::Early(Conflict { with, address: touch.address });
-                initial.follow(access, stamp, past).map_err(early)?;
-            }
-            // Arriving at a barrier or waiting for its phase reads no message.
-            match touch.access {
-                Access::Arrive => arrivals.arrive(touch.address, stamp),
-                Access::AtomicLoad(MemoryOrder::Phase, _) => arrivals.wait(touch.address, thread),
-                access => {
-                    messages.note(thread, &stamp, found, access);
-                    if access.writes() {
-                        writes.note(&stamp, true);
-                    }
-                }
-            }
-            self.uses_other_fence |= touch.space == Space::Global && clocks.has_passed_fence() && touch.access.writes();
-            objects.order(clocks, &mut self.publications, thread, touch.address, touch.access);
-        } else if touch.access.writes() {
-            writes.note(&stamp, false);
-        }
-        if overwrites_atomic && !touch.access.is_atomic() {
-            for address in touch.address..touch.address + touch.bytes {
-                objects.overwrite(address);
-                initial.overwrite(address);
-            }
-        }
-        Ok(())
     }
 }
 

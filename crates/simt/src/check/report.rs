@@ -5,8 +5,10 @@ use super::history::Past;
 use super::shadow::{Conflict, Finding};
 use super::sites::{Site, Sites};
 use super::stamp::Stamp;
+use super::weak::Missed;
 use super::{Checker, Resident, number};
 use crate::block::context::BlockContext;
+use crate::faults::older::OlderValue;
 use crate::faults::race::{Element, Race, RaceAccess, RaceSide};
 use crate::faults::remedy::Remedy;
 use crate::faults::{CopyUnderWay, FaultKind};
@@ -67,6 +69,46 @@ impl Checker {
             (true, _) => FaultKind::WrittenReadOnly(race),
             (false, true) => FaultKind::EarlyRead(race),
             (false, false) => FaultKind::Race(race),
+        }
+    }
+
+    /// Records that the access `touch` has not seen the newest write, or that it has.
+    #[cold]
+    pub(super) fn note_older(&self, block: &BlockContext, touch: &Touch) {
+        let missed = self.state.borrow_mut().weak.as_mut().and_then(|weak| weak.take_missed());
+        let older = &mut *self.older.borrow_mut();
+        match missed {
+            Some(Missed { write }) => older.add(self.older_value(block, touch, &write)),
+            None if touch.access.reads() => older.remove(block.index(), block.thread().index(), touch.address),
+            None => {}
+        }
+    }
+
+    /// Returns the report of the access `touch`, which did not see the earlier atomic write `write`.
+    fn older_value(&self, block: &BlockContext, touch: &Touch, write: &Stamp) -> OlderValue {
+        let thread = block.thread();
+        let state = self.state.borrow();
+        let Resident { clocks, messages, .. } = &state.residents[block.tag.get() as usize];
+        // An update reads and writes, and a store of another thread that must come first needs the same order.
+        let remedy = messages.remedy(thread.linear(), write, clocks).unwrap_or(Remedy::SequentialFences);
+        let other = state.sites.get(write.site());
+        drop(state);
+        OlderValue {
+            space: touch.space,
+            element: self.element(block, touch, touch.address),
+            access: RaceSide {
+                block: block.index(),
+                thread: thread.index(),
+                location: touch.at.into(),
+                access: kind_of(touch.access),
+            },
+            missed: RaceSide {
+                block: self.order.index_at(write.block.into(), self.grid).1,
+                thread: self.extent.thread(write.thread()).index(),
+                location: other.at.into(),
+                access: kind_of(other.access),
+            },
+            remedy,
         }
     }
 

@@ -5,7 +5,7 @@
 
 mod atomics;
 
-use super::history::{Group, History, Past};
+use super::history::{Group, History, Past, Version};
 use super::sites::Sites;
 use super::stamp::Stamp;
 use crate::watch::Access;
@@ -113,6 +113,8 @@ pub(super) struct Toucher<'a> {
     pub(super) found: Option<Stamp>,
     /// Set to true if this access is an atomic write and the first write to any of its bytes.
     pub(super) initialises: bool,
+    /// In a launch that explores weak memory, the atomic writes that this access reads and makes.
+    pub(super) version: Option<Version>,
 }
 
 /// Returns true if the bytes of `access` must be initialised. `is_unused` is true if the kernel ignores the value that
@@ -140,6 +142,7 @@ impl<'a> Toucher<'a> {
             is_unused,
             found: None,
             initialises: false,
+            version: None,
         }
     }
 }

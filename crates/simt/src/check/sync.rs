@@ -59,15 +59,29 @@ fn key(block: u32, thread: u32) -> u64 {
     u64::from(block) << u32::BITS | u64::from(thread)
 }
 
+/// The clocks that an atomic write publishes with its value.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Held {
+    /// The clock that a thread acquires by reading the value.
+    holds: VectorClock,
+    /// The clock that threads of the writer's block acquire from their own block, if it differs from `holds`.
+    holds_for_block: Option<VectorClock>,
+    /// The block of the thread that made the write.
+    writer: u32,
+}
+
+impl Held {
+    /// Returns the clock that a thread of `block` acquires, or `None` if the writer is in another block.
+    fn holds_for(&self, block: u32) -> Option<&VectorClock> {
+        (self.writer == block).then(|| self.holds_for_block.as_ref().unwrap_or(&self.holds))
+    }
+}
+
 /// The clocks of an address that atomics have written.
 #[derive(Default)]
 struct Object {
-    /// The clock that a thread acquires by reading the address.
-    holds: VectorClock,
-    /// The clock that threads of the last writer's block acquire, if it includes more accesses than `holds`.
-    holds_for_block: Option<VectorClock>,
-    /// The block of the thread that last wrote the address atomically.
-    writer: u32,
+    /// The clocks that the last write to the address publishes.
+    held: Held,
     /// If the address is an `mbarrier`, the joined clocks of the threads that arrived before the end of its last phase.
     phase: VectorClock,
     /// The clock that each thread has released at the address. The key stands for the thread's block and the thread.
@@ -77,11 +91,6 @@ struct Object {
 impl Object {
     fn released_by(&self, block: u32, thread: u32) -> Option<&Released> {
         if self.released.is_empty() { None } else { self.released.get(&key(block, thread)) }
-    }
-
-    /// Returns the clock that a thread of `block` acquires, or `None` if the last writer is in another block.
-    fn holds_for(&self, block: u32) -> Option<&VectorClock> {
-        (self.writer == block).then(|| self.holds_for_block.as_ref().unwrap_or(&self.holds))
     }
 
     /// Records an atomic store by `thread` with the scope `scope`. `clocks` are the clocks of the thread's block.
@@ -101,21 +110,22 @@ impl Object {
             }
         };
         let passes_fence = order == MemoryOrder::Relaxed;
-        self.holds = if wide && scope != Scope::Block { released.clone() } else { VectorClock::default() };
+        let held = &mut self.held;
+        held.holds = if wide && scope != Scope::Block { released.clone() } else { VectorClock::default() };
         let vectors = clocks.vectors(thread);
         if passes_fence && scope != Scope::Block {
-            self.holds.join(&vectors.fenced);
+            held.holds.join(&vectors.fenced);
         }
-        self.holds_for_block = None;
-        self.writer = block;
+        held.holds_for_block = None;
+        held.writer = block;
         if !wide || scope == Scope::Block || vectors.fenced_in_block.is_some() {
             let mut for_block = released;
             if passes_fence {
                 for_block.join(vectors.fenced_in_block());
             }
-            self.holds_for_block = Some(for_block);
+            held.holds_for_block = Some(for_block);
         }
-        &self.holds
+        &held.holds
     }
 
     /// Records an atomic update by `thread` with the scope `scope`. `clocks` are the clocks of the thread's block.
@@ -127,22 +137,24 @@ impl Object {
             Some(released) => (released.clock.clone(), released.scope != Scope::Block),
             None => (VectorClock::default(), true),
         };
-        if self.writer != block {
-            self.holds_for_block = None;
+        let held = &mut self.held;
+        if held.writer != block {
+            // A fence of block scope acquires nothing from other blocks.
+            held.holds_for_block = (!held.holds.is_empty()).then(VectorClock::default);
         }
-        if self.holds_for_block.is_some() || !is_wide || scope == Scope::Block || vectors.fenced_in_block.is_some() {
-            let mut for_block = self.holds_for_block.take().unwrap_or_else(|| self.holds.clone());
+        if held.holds_for_block.is_some() || !is_wide || scope == Scope::Block || vectors.fenced_in_block.is_some() {
+            let mut for_block = held.holds_for_block.take().unwrap_or_else(|| held.holds.clone());
             for_block.join(&clock);
             for_block.join(vectors.fenced_in_block());
-            self.holds_for_block = Some(for_block);
+            held.holds_for_block = Some(for_block);
         }
         if is_wide {
-            self.holds.join(&clock);
+            held.holds.join(&clock);
         }
         if scope != Scope::Block {
-            self.holds.join(&vectors.fenced);
+            held.holds.join(&vectors.fenced);
         }
-        self.writer = block;
+        held.writer = block;
     }
 }
 
@@ -160,16 +172,33 @@ impl Objects {
     /// Records a plain store to `address`, which atomics have written before.
     pub(super) fn overwrite(&mut self, address: usize) {
         if let Some(object) = self.0.get_mut(&address) {
-            object.holds = VectorClock::default();
-            object.holds_for_block = None;
+            (object.held.holds, object.held.holds_for_block) = (VectorClock::default(), None);
             object.phase = VectorClock::default();
+        }
+    }
+
+    /// Returns the clocks that the last write to `address` publishes.
+    pub(super) fn held(&self, address: usize) -> Held {
+        self.0.get(&address).map_or_else(Held::default, |object| object.held.clone())
+    }
+
+    /// Sets the clocks that a read of `address` acquires. Returns the earlier ones.
+    pub(super) fn replace_held(&mut self, address: usize, held: Held) -> Held {
+        match self.0.get_mut(&address) {
+            Some(object) => std::mem::replace(&mut object.held, held),
+            None => {
+                if !held.holds.is_empty() || held.holds_for_block.is_some() {
+                    self.0.entry(address).or_default().held = held;
+                }
+                Held::default()
+            }
         }
     }
 
     /// Records the end of a phase of the `mbarrier` at `address`, which is a barrier for threads of `block`.
     pub(super) fn end_phase(&mut self, address: usize, block: u32) {
         if let Some(object) = self.0.get_mut(&address) {
-            object.phase = object.holds_for(block).cloned().unwrap_or_default();
+            object.phase = object.held.holds_for(block).cloned().unwrap_or_default();
         }
     }
 
@@ -219,13 +248,13 @@ impl Objects {
         let block = clocks.block;
         let nothing = VectorClock::default();
         if let Access::AtomicLoad(_, scope) | Access::Update(scope) = access {
-            let wide = if scope == Scope::Block { &nothing } else { &object.holds };
+            let wide = if scope == Scope::Block { &nothing } else { &object.held.holds };
             let (held, acquires) = match access {
                 Access::AtomicLoad(MemoryOrder::Phase, _) => ([&nothing, &object.phase], true),
                 Access::AtomicLoad(MemoryOrder::AcquireRelease, _) => {
-                    ([wide, object.holds_for(block).unwrap_or(&nothing)], true)
+                    ([wide, object.held.holds_for(block).unwrap_or(&nothing)], true)
                 }
-                _ => ([wide, object.holds_for(block).unwrap_or(&nothing)], false),
+                _ => ([wide, object.held.holds_for(block).unwrap_or(&nothing)], false),
             };
             read(held, clocks, thread, address, (acquires, scope));
         }

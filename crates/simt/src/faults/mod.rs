@@ -1,6 +1,7 @@
 //! Faults: the errors of a launch, and their messages.
 
 mod display;
+pub(crate) mod older;
 pub(crate) mod pointer;
 pub(crate) mod race;
 pub(crate) mod remedy;
@@ -10,6 +11,7 @@ pub(crate) mod whereabouts;
 use std::fmt;
 
 use crate::call_path::CallPath;
+use crate::faults::older::OlderValue;
 use crate::faults::pointer::PointerFault;
 use crate::faults::race::Race;
 use crate::faults::remedy::Remedy;
@@ -35,6 +37,9 @@ pub struct Fault {
     pub location: Option<SourceLocation>,
     /// The kind of fault, with its details.
     pub kind: FaultKind,
+    /// An atomic access that did not see the newest write and may have led to the fault. PTX's memory model allows
+    /// this. `None` unless the schedule explores weak memory.
+    pub older: Option<Box<OlderValue>>,
 }
 
 crate::debug_as_display!(Fault);
@@ -239,9 +244,10 @@ impl fmt::Display for Fault {
         write!(f, ": {}", self.kind)?;
         match (&self.kind, self.remedy()) {
             // The message of a race already has its remedy.
-            (FaultKind::Race(_) | FaultKind::EarlyRead(_) | FaultKind::WrittenReadOnly(_), _) | (_, None) => Ok(()),
-            (_, Some(remedy)) => write!(f, "; {remedy}"),
+            (FaultKind::Race(_) | FaultKind::EarlyRead(_) | FaultKind::WrittenReadOnly(_), _) | (_, None) => {}
+            (_, Some(remedy)) => write!(f, "; {remedy}")?,
         }
+        self.older.as_ref().map_or(Ok(()), |older| write!(f, ". Before, {older}"))
     }
 }
 

@@ -36,6 +36,10 @@ pub enum Remedy {
     Acquire,
     /// Both a release by the thread of the earlier access and an acquire by the thread of the later one.
     ReleaseAndAcquire,
+    /// A sequentially consistent fence in each of two threads, between the thread's atomic write and its atomic read of
+    /// what the other thread writes. If the later thread has already read an atomic write that follows the earlier
+    /// access, a release and an acquire are enough.
+    SequentialFences,
     /// A block barrier between the earlier access and the releasing write by another thread of the same block.
     BarrierBeforeRelease,
     /// A warp synchronisation between the earlier access and the releasing write by another lane of the same warp.
@@ -134,6 +138,11 @@ impl fmt::Display for Remedy {
                 "this thread has read an atomic write that follows the other access: put a fence between that access \
                 and the atomic write, and another between the atomic read and this access, or use a releasing store \
                 and an acquiring load, of a scope that includes both threads"
+            }
+            Self::SequentialFences => {
+                "if each thread writes one word and then reads the other's, put `fence()` (`fence.sc`) between the \
+                write and the read in both threads, because a releasing store and an acquiring load do not order \
+                them; if the read has to follow a message, use a releasing store and an acquiring load for the message"
             }
             Self::BarrierBeforeRelease => {
                 "the other access and the atomic write that this block has read are by two threads of one block, and \

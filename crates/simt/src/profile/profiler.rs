@@ -157,7 +157,7 @@ impl Watcher for Profiler {
         }
     }
 
-    fn fence(&self, _block: &BlockContext, _scope: Scope) {
+    fn fence(&self, _block: &BlockContext, _scope: Scope, _is_sequential: bool) {
         self.state.borrow_mut().fences += 1;
     }
 

@@ -9,6 +9,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use super::Simulator;
 use crate::block::Entry;
 use crate::check::{Checker, Checks};
+use crate::faults::older::OlderValues;
 use crate::geometry::KernelInfo;
 use crate::grid::Grid;
 use crate::profile::{Profile, Profiler};
@@ -29,6 +30,14 @@ pub(super) fn may_repeat(kernel: &'static KernelInfo) -> bool {
     *repeats <= MAX_REPEATS
 }
 
+/// The result of running a launch.
+#[derive(Default)]
+pub(super) struct Ran {
+    pub(super) done: Done,
+    pub(super) profile: Option<Profile>,
+    pub(super) older: OlderValues,
+}
+
 impl Simulator {
     /// Runs `grid` on the calling OS thread, and on those of `pool` if there is one.
     pub(super) fn run(
@@ -37,11 +46,15 @@ impl Simulator {
         entry: &Entry<'_>,
         pool: Option<&ThreadPool>,
         (is_watched, checks): (bool, Option<Checks>),
-    ) -> (Done, Option<Profile>) {
+    ) -> Ran {
         let run = || match pool {
-            Some(pool) => (work_together(pool, grid, entry, grid.workers() - 1), None),
+            Some(pool) => Ran { done: work_together(pool, grid, entry, grid.workers() - 1), ..Ran::default() },
             None => {
-                let mask = if self.profiles.is_some() { EventMask::Everything } else { EventMask::NoBranches };
+                let mask = match checks {
+                    _ if self.profiles.is_some() => EventMask::Everything,
+                    Some(_) if grid.schedule.has_weak_memory() => EventMask::WeakMemory,
+                    _ => EventMask::NoBranches,
+                };
                 let _watching = is_watched.then(|| begin_watching(mask));
                 self.work_watched(grid, entry, checks)
             }
@@ -55,20 +68,20 @@ impl Simulator {
     }
 
     /// Runs `grid` on the calling OS thread, with the watcher that the simulator's settings select.
-    fn work_watched(&self, grid: &Grid<'_>, entry: &Entry<'_>, checks: Option<Checks>) -> (Done, Option<Profile>) {
+    fn work_watched(&self, grid: &Grid<'_>, entry: &Entry<'_>, checks: Option<Checks>) -> Ran {
         if self.profiles.is_some() {
             let profiler = Profiler::new(grid);
             let done = work(grid, entry, Some(&profiler), 0);
-            return (done, Some(profiler.into_profile()));
+            return Ran { done, profile: Some(profiler.into_profile()), ..Ran::default() };
         }
-        let checker = checks.map(|checks| Checker::new(checks, grid, self.memory.clone()));
+        let checker = checks.map(|checks| Checker::new(checks, grid, self.memory.clone(), self.choices.as_ref()));
         let run = || work(grid, entry, checker.as_ref().map(|checker| checker as &dyn Watcher), 0);
         let done = if checker.is_some() { guarded(grid, run) } else { run() };
         if let Some(checker) = &checker {
             grid.uses_other_fence.store(checker.uses_other_fence(), Ordering::Relaxed);
             grid.is_unrepeatable.store(checker.is_unrepeatable(), Ordering::Relaxed);
         }
-        (done, None)
+        Ran { done, profile: None, older: checker.map_or_else(OlderValues::default, Checker::into_older) }
     }
 
     /// Returns the worker pool: all workers except the launching thread. Returns `None` if there are no such workers.

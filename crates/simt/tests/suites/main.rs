@@ -12,6 +12,7 @@ mod holds;
 #[cfg(feature = "serde")]
 mod json;
 mod launching;
+mod litmus;
 mod meeting_faults;
 mod order;
 mod profile_divergence;

@@ -3,6 +3,7 @@
 //!
 //! Each program records its events. From this record, the test computes for each event the set of all events that
 //! happened before it. The checker must report exactly the first race by this definition, or none if there is none.
+//! Each atomic write has a value of its own, because in some orders an atomic read returns an older value.
 
 use crate::common;
 
@@ -11,7 +12,7 @@ use std::sync::Mutex;
 
 use common::races::checked;
 use common::{Array, KERNEL};
-use simt::{FaultKind, LaunchConfig, shared, thread, warp};
+use simt::{FaultKind, LaunchConfig, Schedule, shared, thread, warp};
 
 /// The threads that also access memory, two in each of two warps. All other threads only wait at barriers.
 const ACTIVE: [u32; 4] = [0, 1, 32, 33];
@@ -56,13 +57,17 @@ enum Step {
     Warp(u32),
 }
 
-/// A step that a thread has executed, with the thread's block and number.
+/// A step that a thread has executed, with the thread's block and number, and the value of an atomic read.
 #[derive(Clone, Copy, Debug)]
 struct Event {
     block: u32,
     thread: u32,
     step: Step,
+    value: u32,
 }
+
+/// The bytes of plain stores. No atomic write has a value with such a byte.
+const PLAIN: u32 = 0xEEEE_EEEE;
 
 struct Random(u64);
 
@@ -138,10 +143,10 @@ fn barrier() {
 }
 
 /// Runs a program. Returns its events, and true if the checker reported a race at the last event.
-fn run(program: &Program, seed: u64) -> (Vec<Event>, bool) {
+fn run(program: &Program, schedule: Schedule) -> (Vec<Event>, bool) {
     let (data, events) = (Array::filled(WORDS as usize, 0_u32), Mutex::new(Vec::new()));
     let config = LaunchConfig::new(program.len() as u32, THREADS);
-    let result = checked().with_seed(seed).launch(&KERNEL, config, || {
+    let result = checked().with_schedule(schedule).launch(&KERNEL, config, || {
         let (block, thread) = (thread::block_idx().x, thread::thread_idx().x);
         let all = &program[block as usize];
         let Some(active) = ACTIVE.iter().position(|&active| active == thread) else {
@@ -149,14 +154,29 @@ fn run(program: &Program, seed: u64) -> (Vec<Event>, bool) {
             return;
         };
         for &step in &all[active] {
-            events.lock().unwrap().push(Event { block, thread, step });
-            match step {
-                Step::Access { access, is_shared: true, first, bytes } => in_shared(access, first, bytes),
-                Step::Access { access, first, bytes, .. } => in_global(&data, access, first, bytes),
-                Step::Fence => simt::memory::fence(),
-                Step::Barrier => barrier(),
-                Step::Warp(mask) => sync_warp(mask),
-            }
+            let index = {
+                let mut events = events.lock().unwrap();
+                events.push(Event { block, thread, step, value: 0 });
+                events.len() - 1
+            };
+            let new = index as u32 + 1;
+            let value = match step {
+                Step::Access { access, is_shared: true, first, bytes } => in_shared(access, first, bytes, new),
+                Step::Access { access, first, bytes, .. } => in_global(&data, access, first, bytes, new),
+                Step::Fence => {
+                    simt::memory::fence();
+                    continue;
+                }
+                Step::Barrier => {
+                    barrier();
+                    continue;
+                }
+                Step::Warp(mask) => {
+                    sync_warp(mask);
+                    continue;
+                }
+            };
+            events.lock().unwrap()[index].value = value;
         }
     });
     let is_race = match result {
@@ -167,7 +187,8 @@ fn run(program: &Program, seed: u64) -> (Vec<Event>, bool) {
     (events.into_inner().unwrap(), is_race)
 }
 
-fn in_global(data: &Array<u32>, access: Access, first: u32, bytes: u32) {
+/// Makes an access to global memory. `new` is the value of an atomic write. Returns the value of an atomic read, or 0.
+fn in_global(data: &Array<u32>, access: Access, first: u32, bytes: u32, new: u32) -> u32 {
     let word = first as usize / 4;
     let at = data.at(word).wrapping_byte_add(first as usize % 4);
     // SAFETY: all accesses are within a word of the array, which lives as long as the launch.
@@ -177,34 +198,37 @@ fn in_global(data: &Array<u32>, access: Access, first: u32, bytes: u32) {
             (Access::Load, 1) => drop(std::hint::black_box(load(at.cast::<u8>()).to_string())),
             (Access::Load, 2) => drop(std::hint::black_box(load(at.cast::<u16>()).to_string())),
             (Access::Load, _) => drop(std::hint::black_box(load(at).to_string())),
-            (Access::Store, 1) => store(at.cast::<u8>(), 1),
-            (Access::Store, 2) => store(at.cast::<u16>(), 1),
-            (Access::Store, _) => store(at, 1),
-            (Access::LoadRelaxed, _) => _ = data.load_relaxed(word),
-            (Access::LoadAcquire, _) => _ = data.acquire(word),
-            (Access::StoreRelaxed, _) => data.store_relaxed(word, 1),
-            (Access::StoreRelease, _) => data.release(word, 1),
-            (Access::Update, _) => _ = data.update(word, |old| old.wrapping_add(1)),
+            (Access::Store, 1) => store(at.cast::<u8>(), PLAIN as u8),
+            (Access::Store, 2) => store(at.cast::<u16>(), PLAIN as u16),
+            (Access::Store, _) => store(at, PLAIN),
+            (Access::LoadRelaxed, _) => return data.load_relaxed(word),
+            (Access::LoadAcquire, _) => return data.acquire(word),
+            (Access::StoreRelaxed, _) => data.store_relaxed(word, new),
+            (Access::StoreRelease, _) => data.release(word, new),
+            (Access::Update, _) => return data.update(word, |_| new),
         }
     }
+    0
 }
 
-fn in_shared(access: Access, first: u32, bytes: u32) {
+/// Makes an access to shared memory, like [`in_global`].
+fn in_shared(access: Access, first: u32, bytes: u32, new: u32) -> u32 {
     use simt::shared::*;
     let at = allocate_static(&TILE, 4 * WORDS as usize) + first;
     match (access, bytes) {
         (Access::Load, 1) => _ = std::hint::black_box(load::<u8>(at)),
         (Access::Load, 2) => _ = std::hint::black_box(load::<u16>(at)),
         (Access::Load, _) => _ = std::hint::black_box(load::<u32>(at)),
-        (Access::Store, 1) => store(at, 1_u8),
-        (Access::Store, 2) => store(at, 1_u16),
-        (Access::Store, _) => store(at, 1_u32),
-        (Access::LoadRelaxed, _) => _ = load_relaxed::<u32>(at),
-        (Access::LoadAcquire, _) => _ = load_acquire::<u32>(at),
-        (Access::StoreRelaxed, _) => store_relaxed(at, 1_u32),
-        (Access::StoreRelease, _) => store_release(at, 1_u32),
-        (Access::Update, _) => _ = update(at, |old: u32| old.wrapping_add(1)),
+        (Access::Store, 1) => store(at, PLAIN as u8),
+        (Access::Store, 2) => store(at, PLAIN as u16),
+        (Access::Store, _) => store(at, PLAIN),
+        (Access::LoadRelaxed, _) => return load_relaxed::<u32>(at),
+        (Access::LoadAcquire, _) => return load_acquire::<u32>(at),
+        (Access::StoreRelaxed, _) => store_relaxed(at, new),
+        (Access::StoreRelease, _) => store_release(at, new),
+        (Access::Update, _) => return update(at, |_: u32| new),
     }
+    0
 }
 
 /// A set of events, one bit per event.
@@ -226,12 +250,13 @@ struct Thread {
 /// Returns the index of the first event that races with an earlier one.
 fn first_race(events: &[Event]) -> Option<usize> {
     let mut threads: HashMap<(u32, u32), Thread> = HashMap::new();
-    let mut holds: HashMap<Place, Events> = HashMap::new();
+    // `holds` has for every atomic write the events that it publishes.
+    let mut holds = vec![0; events.len()];
     let mut released: HashMap<(u32, u32, Place), Events> = HashMap::new();
     let mut relaxed: HashMap<(u32, u32, Place), Events> = HashMap::new();
-    // `chain` has for every word the atomic writes from which its value comes, directly or through its writers'
+    // `chain` has for every atomic write the atomic writes from which its value comes, directly or through its writers'
     // knowledge. `seen` has for every event the writes that the event has seen.
-    let mut chain: HashMap<Place, Events> = HashMap::new();
+    let mut chain = vec![0; events.len()];
     let mut seen = vec![0; events.len()];
     let mut waiting: HashMap<Meeting, Vec<(u32, u32)>> = HashMap::new();
     for (index, event) in events.iter().enumerate() {
@@ -281,9 +306,12 @@ fn first_race(events: &[Event]) -> Option<usize> {
                     .sum::<Events>();
                 let key = (id.0, id.1, place);
                 let own = released.get(&key).copied().unwrap_or_default();
-                let held = holds.get(&place).copied().unwrap_or_default();
+                // A plain store publishes nothing.
+                let source = (event.value as usize).checked_sub(1).filter(|&source| source < index);
+                let held: Events = source.map_or(0, |source| holds[source]);
+                let chained: Events = source.map_or(0, |source| chain[source]);
                 if matches!(access, Access::LoadRelaxed | Access::LoadAcquire | Access::Update) {
-                    seen[index] = chain.get(&place).copied().unwrap_or_default();
+                    seen[index] = chained;
                     if access == Access::LoadAcquire {
                         thread.past |= held | relaxed.remove(&key).unwrap_or_default();
                     } else {
@@ -292,24 +320,20 @@ fn first_race(events: &[Event]) -> Option<usize> {
                     }
                 }
                 match access {
-                    Access::Store => {
-                        holds.remove(&place);
-                        chain.remove(&place);
-                    }
                     Access::StoreRelaxed => {
-                        holds.insert(place, before.fenced | own);
-                        chain.insert(place, this | known_writes);
+                        holds[index] = before.fenced | own;
+                        chain[index] = this | known_writes;
                     }
                     Access::StoreRelease => {
-                        holds.insert(place, thread.past);
+                        holds[index] = thread.past;
                         released.insert(key, thread.past);
-                        chain.insert(place, this | known_writes);
+                        chain[index] = this | known_writes;
                     }
                     Access::Update => {
-                        *holds.entry(place).or_default() |= before.fenced | own;
-                        *chain.entry(place).or_default() |= this | known_writes;
+                        holds[index] = held | before.fenced | own;
+                        chain[index] = chained | this | known_writes;
                     }
-                    Access::Load | Access::LoadRelaxed | Access::LoadAcquire => {}
+                    Access::Load | Access::Store | Access::LoadRelaxed | Access::LoadAcquire => {}
                 }
             }
         }
@@ -347,7 +371,14 @@ fn races_are_found_as_the_definition_says() {
     let (mut with_race, mut without, mut events_without) = (0, 0, 0);
     for number in 0..10_000 {
         let program = program(&mut Random(number));
-        let (events, is_race) = run(&program, number % 5);
+        let schedule = match number % 6 {
+            0 => Schedule::Natural,
+            1 => Schedule::Random(number),
+            2 => Schedule::OneBehind(number),
+            // Atomic reads return older values.
+            _ => Schedule::OneAhead(number),
+        };
+        let (events, is_race) = run(&program, schedule);
         if events.len() > 128 {
             continue;
         }

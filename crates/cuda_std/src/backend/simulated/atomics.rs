@@ -21,7 +21,11 @@ pub fn fence(scope: Scope) {
     memory::fence_scoped(scope.into());
 }
 
-pub use fence as fence_acquire_release;
+#[inline(always)]
+#[track_caller]
+pub fn fence_acquire_release(scope: Scope) {
+    memory::fence_acquire_release(scope.into());
+}
 
 /// Returns `place` with a known memory space. Reports a fault if a generic pointer is not valid for the use `what`.
 #[inline(always)]

@@ -9,9 +9,9 @@ impl Toucher<'_> {
         self.found = self.atomic_write_in(cell);
         self.check_write(cell)?;
         self.check_strength(cell, false)?;
-        let Self { past, stamp, .. } = *self;
+        let Self { past, stamp, version, .. } = *self;
         if cell.since.tag() != UNPUBLISHED {
-            self.history(cell).add_atomic_read(&stamp, &past);
+            self.history(cell).add_atomic_read(&stamp, &past, version);
         }
         Ok(())
     }
@@ -23,19 +23,19 @@ impl Toucher<'_> {
         self.check_strength(cell, true)?;
         let atomic = self.stamp.with_tag(ATOMIC);
         match cell.since.tag() {
-            NONE => {}
-            ATOMIC if reads || self.check(&cell.since).is_ok() => {}
+            NONE if self.version.is_none() => {}
+            ATOMIC if self.version.is_none() && (reads || self.check(&cell.since).is_ok()) => {}
             UNPUBLISHED => return Err(cell.since),
             _ => {
                 if reads {
                     self.note_own_load(cell);
                 }
-                let past = self.past;
+                let (past, version) = (self.past, self.version);
                 let history = self.history(cell);
                 if let Some(earlier) = history.reads.first_outside(&past) {
                     return Err(earlier);
                 }
-                history.add_atomic_write(&atomic, &past, reads);
+                history.add_atomic_write(&atomic, &past, reads, version);
                 return Ok(());
             }
         }

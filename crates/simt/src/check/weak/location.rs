@@ -1,0 +1,175 @@
+//! The writes to a location in coherence order.
+
+use std::collections::VecDeque;
+
+use rustc_hash::FxHashMap;
+
+use crate::check::history::{Accesses, Past, Serial};
+use crate::check::stamp::Stamp;
+use crate::check::sync::Held;
+use crate::watch::Value;
+
+/// The maximum number of locations with a history, in global memory or in the shared memory of a block.
+const MAX_LOCATIONS: usize = 1024;
+/// The maximum number of writes in the history of a location.
+const MAX_WRITES: usize = 16;
+
+/// A write to a location.
+pub(super) struct Entry {
+    /// The number of the write, in the order of execution. 0 stands for the value before the first atomic write.
+    pub(super) serial: Serial,
+    pub(super) value: Value,
+    /// The access in the race detector's epochs and in those of `weak`. `None` for the value before the first atomic
+    /// write.
+    pub(super) stamps: Option<[Stamp; 2]>,
+    /// The first read of the value by each other thread.
+    observers: Accesses,
+    /// True if the write belongs to an update that read the write before it.
+    is_update: bool,
+    /// The clocks that a read of the value acquires, for the race detector and for `weak`.
+    pub(super) held: [Held; 2],
+}
+
+impl Entry {
+    /// Makes the entry of a write, without its value.
+    pub(super) fn new(serial: Serial, stamps: [Stamp; 2], held: [Held; 2], is_update: bool) -> Self {
+        Self { serial, value: 0, stamps: Some(stamps), observers: Accesses::default(), is_update, held }
+    }
+
+    /// Makes the entry of the value before the first atomic write.
+    pub(super) fn initial(value: Value, held: [Held; 2]) -> Self {
+        Self { serial: 0, value, stamps: None, observers: Accesses::default(), is_update: false, held }
+    }
+
+    /// Notes the read `stamp` of the value, by the thread with the past `past`.
+    pub(super) fn observe(&mut self, stamp: &Stamp, past: &Past<'_>) {
+        let is_own = |[_, own]: [Stamp; 2]| (own.block, own.thread()) == (stamp.block, stamp.thread());
+        if !self.stamps.is_some_and(is_own) {
+            self.observers.add_first(stamp, past);
+        }
+    }
+
+    /// Returns true if the write precedes the thread with the past `past` in causality order.
+    fn is_before(&self, past: &Past<'_>) -> bool {
+        self.stamps.is_none_or(|[_, own]| past.has_stamp(&own)) || self.observers.has_inside(past)
+    }
+}
+
+/// A location: the bytes of an atomic access, and the writes to them in coherence order.
+pub(super) struct Location {
+    bytes: usize,
+    pub(super) entries: VecDeque<Entry>,
+    /// True if the history lacks a write that precedes the first entry.
+    is_truncated: bool,
+    last_executed: Serial,
+}
+
+impl Location {
+    /// Returns the number of the write to this location that was executed last.
+    pub(super) fn last_executed(&self) -> Serial {
+        self.last_executed
+    }
+
+    /// Returns the number of the last write in coherence order.
+    pub(super) fn newest(&self) -> Serial {
+        self.entries.back().map_or(0, |last| last.serial)
+    }
+
+    /// Returns the index of the latest write that precedes the thread with the past `past` in causality order.
+    fn view(&self, past: &Past<'_>) -> Option<usize> {
+        self.entries.iter().rposition(|entry| entry.is_before(past))
+    }
+
+    /// Returns true if an update has read the write `index`. No write can then follow directly.
+    fn is_updated(&self, index: usize) -> bool {
+        self.entries.get(index + 1).is_some_and(|next| next.is_update)
+    }
+
+    /// Returns the indices of the writes that the thread with the past `past` may read, the newest first. An update
+    /// cannot read a write that another update has read.
+    pub(super) fn sources(&self, past: &Past<'_>, is_update: bool) -> Vec<usize> {
+        let last = self.entries.len() - 1;
+        // The usual case: all writes are updates.
+        if is_update && self.entries.iter().skip(1).all(|entry| entry.is_update) {
+            return vec![last];
+        }
+        let view = self.view(past).unwrap_or(0);
+        (view..self.entries.len()).rev().filter(|&index| !(is_update && self.is_updated(index))).collect()
+    }
+
+    /// Returns the indices at which the thread with the past `past` may insert a store, the last first.
+    pub(super) fn positions(&self, past: &Past<'_>) -> Vec<usize> {
+        let first = self.view(past).map_or(usize::from(self.is_truncated), |view| view + 1);
+        (first..=self.entries.len()).rev().filter(|&index| index == 0 || !self.is_updated(index - 1)).collect()
+    }
+
+    /// Inserts a write. Returns false if the history has become too long, so that its oldest write was removed.
+    pub(super) fn insert(&mut self, position: usize, entry: Entry) -> bool {
+        self.last_executed = entry.serial;
+        self.entries.insert(position.min(self.entries.len()), entry);
+        let is_complete = self.entries.len() <= MAX_WRITES;
+        if !is_complete {
+            self.entries.pop_front();
+            self.is_truncated = true;
+        }
+        is_complete
+    }
+}
+
+/// The locations in global memory or in the shared memory of a block, by address.
+#[derive(Default)]
+pub(super) struct Locations {
+    all: FxHashMap<usize, Location>,
+    /// The sum of the different widths of the locations, in bytes.
+    widths: usize,
+}
+
+impl Locations {
+    pub(super) fn clear(&mut self) {
+        self.all.clear();
+        self.widths = 0;
+    }
+
+    /// Returns the location of `bytes` bytes at `address`. Removes locations of other widths that overlap it.
+    pub(super) fn get(&mut self, address: usize, bytes: usize) -> Option<&Location> {
+        if self.widths & !bytes != 0 {
+            self.remove_others(address, bytes);
+        }
+        self.all.get(&address)
+    }
+
+    pub(super) fn get_mut(&mut self, address: usize) -> Option<&mut Location> {
+        self.all.get_mut(&address)
+    }
+
+    #[cold]
+    fn remove_others(&mut self, address: usize, bytes: usize) {
+        if self.all.get(&address).is_none_or(|location| location.bytes != bytes) {
+            self.remove_overlapping(address, bytes);
+        }
+    }
+
+    /// Removes the locations that overlap the `bytes` bytes at `address`.
+    pub(super) fn remove_overlapping(&mut self, address: usize, bytes: usize) {
+        // The widest location has 16 bytes.
+        for start in (address & !15)..address + bytes {
+            if self.all.get(&start).is_some_and(|location| start + location.bytes > address) {
+                self.all.remove(&start);
+            }
+        }
+    }
+
+    /// Adds a location of `bytes` bytes at `address` with its `first` atomic write, and with the value before, if that
+    /// value is initialised. Returns false if there are too many locations.
+    pub(super) fn add(&mut self, address: usize, bytes: usize, before: Option<Entry>, first: Entry) -> bool {
+        self.remove_overlapping(address, bytes);
+        if self.all.len() >= MAX_LOCATIONS {
+            return false;
+        }
+        self.widths |= bytes;
+        let last_executed = first.serial;
+        let entries = before.into_iter().chain([first]).collect();
+        self.all.insert(address, Location { bytes, entries, is_truncated: false, last_executed });
+        true
+    }
+}
