@@ -4,7 +4,7 @@ use super::Simulator;
 
 impl Simulator {
     /// Marks `bytes` bytes at the address `start` as initialised, because the host or unobserved code writes them. The
-    /// simulator notes writes by kernels itself. [`Allocation::note_written`] does the same for an allocation.
+    /// simulator notes writes by kernels itself. `Allocation::note_written` does the same for an allocation.
     pub fn note_written(&self, start: usize, bytes: usize) {
         for written in self.memory.overlapping(start, bytes) {
             written.set(start, bytes);
