@@ -109,7 +109,8 @@ fn a_rung_that_is_not_built_says_which_one_is() {
     assert_eq!(
         message(Reducer::<Bytes12, Then>::new(&device, rung, 3).map(|_| ())),
         "reduce's rung grid_stride does not offer Then of [u32; 3]: it offers sum, product, min and max of f32, f64, \
-         i32, u32, i64, u64, u8, f16, bf16 and i8; minimum and maximum of f32 and f64; use the rung shuffle for your own"
+         i32, u32, i64, u64, u8, f16, bf16 and i8; minimum and maximum of f32 and f64; use the rung \
+         shuffle for your own"
     );
     assert!(message(Scanner::<Bytes12, Then>::new(&device, ScanRung::Pipelined, 3).map(|_| ())).contains("look_back"));
 }
