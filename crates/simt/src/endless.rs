@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use crate::block::Block;
+use crate::block::looping::Looping;
 use crate::current::current;
 use crate::faults::FaultKind;
 use crate::watch::is_watching;
@@ -42,13 +43,6 @@ impl LoopCount {
             check(Location::caller());
         }
     }
-}
-
-/// The time at which a thread was first found in loops, and its activity at that time.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Looping {
-    activity: u64,
-    since: Instant,
 }
 
 #[cold]

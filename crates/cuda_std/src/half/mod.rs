@@ -369,5 +369,11 @@ macro_rules! pair {
     };
 }
 
-pair! { f16x2 f16 "A pair of [`f16`](struct@f16) that a GPU processes at once." f16x2_add f16x2_sub f16x2_mul f16x2_fma f16x2_from_f32 F16x2 }
-pair! { bf16x2 bf16 "A pair of [`bf16`] that a GPU processes at once." bf16x2_add bf16x2_sub bf16x2_mul bf16x2_fma bf16x2_from_f32 Bf16x2 }
+pair! {
+    f16x2 f16 "A pair of [`f16`](struct@f16) that a GPU processes at once."
+    f16x2_add f16x2_sub f16x2_mul f16x2_fma f16x2_from_f32 F16x2
+}
+pair! {
+    bf16x2 bf16 "A pair of [`bf16`] that a GPU processes at once."
+    bf16x2_add bf16x2_sub bf16x2_mul bf16x2_fma bf16x2_from_f32 Bf16x2
+}
