@@ -49,4 +49,5 @@ mod streams;
 mod thorough;
 mod types;
 mod weak_memory;
+mod weak_memory_in_part;
 mod written;

@@ -83,6 +83,7 @@ use crate::lanes::Extent;
 use crate::memory::Scope;
 use crate::memory_map::MemoryMap;
 use crate::order::BlockOrder;
+use crate::raw::notes::HistoryLimit;
 use crate::region::Region;
 use crate::source::Line;
 use crate::statics::Statics;
@@ -200,6 +201,12 @@ impl Checker {
             older: RefCell::default(),
             state: RefCell::new(state),
         }
+    }
+
+    /// Returns the first limit by which an access had fewer values to choose from than the memory model allows, and the
+    /// access.
+    pub(crate) fn history_limit(&self) -> Option<(HistoryLimit, Line)> {
+        self.state.borrow().weak.as_ref()?.limit()
     }
 
     /// Returns the accesses that did not see the newest write.

@@ -17,6 +17,9 @@ impl Weak {
         is_over: bool,
     ) -> bool {
         self.pick = None;
+        if let Some((touch, _)) = touch {
+            self.note_limit(block, touch);
+        }
         let (tag, thread) = (block.tag.get(), block.thread().linear());
         let resident = &mut self.residents[tag as usize];
         let since = resident.waits.get(&thread).copied();
@@ -94,5 +97,21 @@ impl Weak {
         resident.waits.remove(&thread);
         self.pick = sources.get(choice).map(|&source| Pick { source, position: 0 });
         false
+    }
+
+    /// Notes the limit by which the next access of the current thread has fewer choices, if there is one.
+    fn note_limit(&mut self, block: &BlockContext, touch: &Touch) {
+        if self.limit.is_some() || !is_tracked(touch.access) {
+            return;
+        }
+        let (resident, thread) = (&self.residents[block.tag.get() as usize], block.thread().linear());
+        let past =
+            Past { clocks: &resident.clocks, publications: &self.publications, block: resident.clocks.block, thread };
+        let locations = if touch.space == Space::Global { &self.locations } else { &resident.locations };
+        if let Some(limit) = locations.limit(touch, &past)
+            && !self.policy.note_limit()
+        {
+            self.limit = Some((limit, touch.at));
+        }
     }
 }

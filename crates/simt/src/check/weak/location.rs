@@ -7,7 +7,8 @@ use rustc_hash::FxHashMap;
 use crate::check::history::{Accesses, Past, Serial};
 use crate::check::stamp::Stamp;
 use crate::check::sync::Held;
-use crate::watch::Value;
+use crate::raw::notes::HistoryLimit;
+use crate::watch::{Touch, Value};
 
 /// The maximum number of locations with a history, in global memory or in the shared memory of a block.
 const MAX_LOCATIONS: usize = 1024;
@@ -61,6 +62,8 @@ pub(super) struct Location {
     pub(super) entries: VecDeque<Entry>,
     /// True if the history lacks a write that precedes the first entry.
     is_truncated: bool,
+    /// True if another write could have followed directly on a write that the history lacks.
+    has_lost_gap: bool,
     last_executed: Serial,
 }
 
@@ -103,16 +106,23 @@ impl Location {
         (first..=self.entries.len()).rev().filter(|&index| index == 0 || !self.is_updated(index - 1)).collect()
     }
 
-    /// Inserts a write. Returns false if the history has become too long, so that its oldest write was removed.
-    pub(super) fn insert(&mut self, position: usize, entry: Entry) -> bool {
+    /// Inserts a write. Removes the oldest write if the history has become too long.
+    pub(super) fn insert(&mut self, position: usize, entry: Entry) {
         self.last_executed = entry.serial;
         self.entries.insert(position.min(self.entries.len()), entry);
-        let is_complete = self.entries.len() <= MAX_WRITES;
-        if !is_complete {
-            self.entries.pop_front();
+        if self.entries.len() > MAX_WRITES {
+            let is_updated = self.is_updated(0);
+            let removed = self.entries.pop_front();
+            let was_first = !self.is_truncated && removed.is_some_and(|entry| entry.stamps.is_some());
+            self.has_lost_gap |= !is_updated || was_first;
             self.is_truncated = true;
         }
-        is_complete
+    }
+
+    /// Returns true if the thread with the past `past` could have chosen a write that the history lacks: to read it, or
+    /// to write directly after it.
+    fn is_cut(&self, past: &Past<'_>, writes: bool) -> bool {
+        (if writes { self.has_lost_gap } else { self.is_truncated }) && self.view(past).is_none()
     }
 }
 
@@ -122,11 +132,15 @@ pub(super) struct Locations {
     all: FxHashMap<usize, Location>,
     /// The sum of the different widths of the locations, in bytes.
     widths: usize,
+    /// The addresses of further locations, which have no history because there are too many. The value is true if
+    /// updates alone have written the location: then each of them reads the newest value.
+    left_out: FxHashMap<usize, bool>,
 }
 
 impl Locations {
     pub(super) fn clear(&mut self) {
         self.all.clear();
+        self.left_out.clear();
         self.widths = 0;
     }
 
@@ -136,6 +150,21 @@ impl Locations {
             self.remove_others(address, bytes);
         }
         self.all.get(&address)
+    }
+
+    /// Returns the limit because of which the thread with the past `past` has fewer choices for its next access, if
+    /// there is one.
+    pub(super) fn limit(&self, touch: &Touch, past: &Past<'_>) -> Option<HistoryLimit> {
+        let (access, address) = (touch.access, touch.address);
+        match self.all.get(&address) {
+            Some(location) => location.is_cut(past, access.writes()).then_some(HistoryLimit::Writes(MAX_WRITES)),
+            None if self.left_out.is_empty() => None,
+            None => {
+                let is_update = access.reads() && access.writes();
+                let is_left_out = self.left_out.get(&address).is_some_and(|&are_updates| !(are_updates && is_update));
+                is_left_out.then_some(HistoryLimit::Words(MAX_LOCATIONS))
+            }
+        }
     }
 
     pub(super) fn get_mut(&mut self, address: usize) -> Option<&mut Location> {
@@ -160,16 +189,16 @@ impl Locations {
     }
 
     /// Adds a location of `bytes` bytes at `address` with its `first` atomic write, and with the value before, if that
-    /// value is initialised. Returns false if there are too many locations.
-    pub(super) fn add(&mut self, address: usize, bytes: usize, before: Option<Entry>, first: Entry) -> bool {
+    /// value is initialised. Leaves the location out if there are too many.
+    pub(super) fn add(&mut self, address: usize, bytes: usize, before: Option<Entry>, first: Entry) {
         self.remove_overlapping(address, bytes);
         if self.all.len() >= MAX_LOCATIONS {
-            return false;
+            *self.left_out.entry(address).or_insert(true) &= first.is_update;
+            return;
         }
         self.widths |= bytes;
         let last_executed = first.serial;
         let entries = before.into_iter().chain([first]).collect();
-        self.all.insert(address, Location { bytes, entries, is_truncated: false, last_executed });
-        true
+        self.all.insert(address, Location { bytes, entries, is_truncated: false, has_lost_gap: false, last_executed });
     }
 }

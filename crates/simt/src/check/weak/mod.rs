@@ -53,7 +53,9 @@ use super::sync::{Held, Objects, Publications, fence};
 use super::vector_clock::VectorClock;
 use crate::block::context::BlockContext;
 use crate::memory::Scope;
+use crate::raw::notes::HistoryLimit;
 use crate::region::Space;
+use crate::source::Line;
 use crate::watch::{Access, MemoryOrder, Touch, Value};
 
 /// The tag of the stamps in the histories of locations. They are in no shadow, so that the tag has no meaning.
@@ -128,6 +130,8 @@ pub(super) struct Weak {
     /// How often each thread has read older values at an address and source site, and the newest write then.
     stale: FxHashMap<ReadKey, (Serial, u32)>,
     missed: Option<Missed>,
+    /// The first limit by which an access had fewer choices, and the access.
+    limit: Option<(HistoryLimit, Line)>,
 }
 
 /// Returns true if the checker keeps a history of the locations of `access`.
@@ -156,7 +160,14 @@ impl Weak {
             current: None,
             stale: FxHashMap::default(),
             missed: None,
+            limit: None,
         }
+    }
+
+    /// Returns the first limit by which an access had fewer choices than the memory model allows, and the access.
+    /// Returns `None` if the choices are given: then the search knows of the limit.
+    pub(super) fn limit(&self) -> Option<(HistoryLimit, Line)> {
+        self.limit
     }
 
     pub(super) fn begin_block(&mut self, tag: u32, number: u32, threads: u32) {
@@ -379,20 +390,16 @@ impl Weak {
         };
         entry.value = new;
         let locations = self.locations(space, tag);
-        let is_complete = match locations.get_mut(address) {
+        match locations.get_mut(address) {
             Some(location) if location.entries.back().is_some_and(|last| last.value == old) => {
                 let is_last = position >= location.entries.len();
-                let is_complete = location.insert(position, entry);
-                if !is_complete {
-                    self.policy.note_limit();
-                }
-                return is_last;
+                location.insert(position, entry);
+                is_last
             }
-            _ => locations.add(address, bytes, before.map(|held| Entry::initial(old, held)), entry),
-        };
-        if !is_complete {
-            self.policy.note_limit();
+            _ => {
+                locations.add(address, bytes, before.map(|held| Entry::initial(old, held)), entry);
+                true
+            }
         }
-        true
     }
 }

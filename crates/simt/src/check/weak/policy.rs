@@ -91,11 +91,13 @@ impl Policy {
         }
     }
 
-    /// Notes that the launch has more locations or writes than the histories can hold.
-    pub(super) fn note_limit(&self) {
+    /// Tells the search that the launch has more locations or writes than the histories can hold. Returns false if the
+    /// choices are not given by a search.
+    pub(super) fn note_limit(&self) -> bool {
         if let Self::Given(given) = self {
             given.note_limit();
         }
+        self.is_exhaustive()
     }
 }
 
