@@ -211,10 +211,10 @@ pub fn search<E>(
             let result = run(simulator.clone());
             result.map_err(|error| (error, simulator.older_values()))
         };
-        let Some((schedule, result)) = search.try_next(simulator, &mut run_one) else {
+        let Some((schedule, result)) = search.try_once(simulator, &mut run_one) else {
             return Ok(thorough(&search, true));
         };
-        if let Err((error, older)) = result {
+        if let Some(Err((error, older))) = result {
             return Err(Failed { schedule, orders: search.tried(), tried: thorough(&search, false), error, older });
         }
     }

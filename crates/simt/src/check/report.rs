@@ -19,6 +19,11 @@ use crate::watch::{Access, Next, Touch};
 impl Checker {
     #[cold]
     pub(super) fn fault(&self, block: &BlockContext, touch: &Touch, finding: Finding) -> Next {
+        if let Some(weak) = &self.state.borrow().weak
+            && matches!(finding, Finding::Race(_) | Finding::Early(_))
+        {
+            weak.note_race(touch.address, touch.bytes);
+        }
         Next::Fault(Box::new(self.kind(block, touch, finding)))
     }
 

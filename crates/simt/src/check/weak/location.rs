@@ -26,20 +26,47 @@ pub(super) struct Entry {
     /// The first read of the value by each other thread.
     observers: Accesses,
     /// True if the write belongs to an update that read the write before it.
-    is_update: bool,
+    pub(super) is_update: bool,
     /// The clocks that a read of the value acquires, for the race detector and for `weak`.
     pub(super) held: [Held; 2],
+    /// True if the write is promised and not executed yet.
+    pub(super) is_promised: bool,
+    /// True for the value before a promise, until the first read of the promise notes it.
+    pub(super) is_unset: bool,
+    /// The number of choices that the run had made before the write was executed.
+    pub(super) time: usize,
 }
 
 impl Entry {
     /// Makes the entry of a write, without its value.
     pub(super) fn new(serial: Serial, stamps: [Stamp; 2], held: [Held; 2], is_update: bool) -> Self {
-        Self { serial, value: 0, stamps: Some(stamps), observers: Accesses::default(), is_update, held }
+        Self { stamps: Some(stamps), is_update, held, ..Self::promised(serial, 0) }.executed()
+    }
+
+    /// Makes the entry of a promised write.
+    pub(super) fn promised(serial: Serial, value: Value) -> Self {
+        let held = [Held::default(), Held::default()];
+        let observers = Accesses::default();
+        Self {
+            serial,
+            value,
+            stamps: None,
+            observers,
+            is_update: false,
+            held,
+            is_promised: true,
+            is_unset: false,
+            time: 0,
+        }
+    }
+
+    fn executed(self) -> Self {
+        Self { is_promised: false, ..self }
     }
 
     /// Makes the entry of the value before the first atomic write.
     pub(super) fn initial(value: Value, held: [Held; 2]) -> Self {
-        Self { serial: 0, value, stamps: None, observers: Accesses::default(), is_update: false, held }
+        Self { held, ..Self::promised(0, value) }.executed()
     }
 
     /// Notes the read `stamp` of the value, by the thread with the past `past`.
@@ -52,7 +79,8 @@ impl Entry {
 
     /// Returns true if the write precedes the thread with the past `past` in causality order.
     fn is_before(&self, past: &Past<'_>) -> bool {
-        self.stamps.is_none_or(|[_, own]| past.has_stamp(&own)) || self.observers.has_inside(past)
+        let is_known = !self.is_promised && self.stamps.is_none_or(|[_, own]| past.has_stamp(&own));
+        is_known || self.observers.has_inside(past)
     }
 }
 
@@ -71,6 +99,31 @@ impl Location {
     /// Returns the number of the write to this location that was executed last.
     pub(super) fn last_executed(&self) -> Serial {
         self.last_executed
+    }
+
+    /// Returns the index of the last executed write in coherence order. Memory has its value.
+    pub(super) fn last(&self) -> usize {
+        self.entries.iter().rposition(|entry| !entry.is_promised).unwrap_or_default()
+    }
+
+    /// Returns the value in memory, the last executed one in coherence order.
+    pub(super) fn value_in_memory(&self) -> Option<Value> {
+        self.entries.get(self.last()).map(|entry| entry.value)
+    }
+
+    /// Returns the index of the promised write `serial`, if the thread with the past `past` may execute it now.
+    pub(super) fn place_of_promise(&self, serial: Serial, past: &Past<'_>) -> Option<usize> {
+        let place = self.entries.iter().position(|entry| entry.serial == serial)?;
+        self.view(past).is_none_or(|view| view < place).then_some(place)
+    }
+
+    /// Replaces the promised write `place` by the executed one.
+    pub(super) fn fulfil(&mut self, place: usize, entry: Entry) {
+        self.last_executed = entry.serial;
+        if let Some(promised) = self.entries.get_mut(place) {
+            let observers = std::mem::take(&mut promised.observers);
+            *promised = Entry { observers, ..entry };
+        }
     }
 
     /// Returns the number of the last write in coherence order.
@@ -165,6 +218,11 @@ impl Locations {
                 is_left_out.then_some(HistoryLimit::Words(MAX_LOCATIONS))
             }
         }
+    }
+
+    /// Returns true if no location was left out.
+    pub(super) fn is_complete(&self) -> bool {
+        self.left_out.is_empty()
     }
 
     pub(super) fn get_mut(&mut self, address: usize) -> Option<&mut Location> {

@@ -38,13 +38,15 @@
 mod choosing;
 pub(super) mod location;
 pub(super) mod policy;
+mod promises;
 
 use std::collections::VecDeque;
 
 use rustc_hash::FxHashMap;
 
-use self::location::{Entry, Locations};
+use self::location::{Entry, Location, Locations};
 use self::policy::Policy;
+use self::promises::Promises;
 use super::clock::Clocks;
 use super::history::{Past, Serial, Version};
 use super::named::Named;
@@ -84,6 +86,8 @@ struct Pick {
     source: usize,
     /// The index at which a store is inserted.
     position: usize,
+    /// True if a load reads a new promise, or a store fulfils one.
+    is_promise: bool,
 }
 
 /// An atomic access between its check and the exchange of its value.
@@ -95,6 +99,8 @@ struct Current {
     source: usize,
     /// The index at which the access inserts its write.
     position: usize,
+    /// True if the access is a load that reads a promise, or a store that fulfils one.
+    is_promise: bool,
     serial: Serial,
     /// The new entry of a write, without its value.
     entry: Option<Entry>,
@@ -126,6 +132,7 @@ pub(super) struct Weak {
     serial: Serial,
     fences: Serial,
     pick: Option<Pick>,
+    promises: Promises,
     current: Option<Current>,
     /// How often each thread has read older values at an address and source site, and the newest write then.
     stale: FxHashMap<ReadKey, (Serial, u32)>,
@@ -157,6 +164,7 @@ impl Weak {
             serial: 0,
             fences: 0,
             pick: None,
+            promises: Promises::default(),
             current: None,
             stale: FxHashMap::default(),
             missed: None,
@@ -257,21 +265,25 @@ impl Weak {
         (self.current, self.missed) = (None, None);
         if !is_tracked(touch.access) {
             self.policy.note_other();
+            self.note_access(self.me(block), self.policy.count());
             return None;
         }
-        let pick = self.pick.take();
+        let (pick, me) = (self.pick.take(), self.me(block));
         let locations = match touch.space {
             Space::Global => &mut self.locations,
             Space::Shared => &mut self.residents[block.tag.get() as usize].locations,
         };
+        let is_known = locations.is_complete();
         let location = locations.get(touch.address, touch.bytes);
         let none = VecDeque::new();
         let entries = location.map_or(&none, |location| &location.entries);
-        let last = entries.len().saturating_sub(1);
+        let last = location.map_or(0, Location::last);
         let source = pick.map_or(last, |pick| pick.source);
         let (reads, writes) = (touch.access.reads(), touch.access.writes());
         let position = if reads { source + 1 } else { pick.map_or(entries.len(), |pick| pick.position) };
         let is_older = if reads { source < last } else { position < entries.len() };
+        let is_promise = pick.is_some_and(|pick| pick.is_promise)
+            || (reads && entries.get(source).is_some_and(|entry| entry.is_promised));
         let missed = entries.get(if reads { source + 1 } else { position }).filter(|_| is_older);
         self.missed = missed.and_then(|entry| Some(Missed { write: entry.stamps?[0] }));
         self.serial += u32::from(writes);
@@ -280,10 +292,29 @@ impl Weak {
         let oldest = entries.iter().map(|entry| entry.serial).min().unwrap_or(serial);
         let version = Version { reads: read.map_or(0, |entry| entry.serial), writes: serial, oldest };
         let found = read.and_then(|entry| Some(entry.stamps?[0]));
+        // The choices before the write that the thread reads, unless it is its own.
+        let is_own = |[_, own]: [Stamp; 2]| (own.block, own.thread()) == me;
+        let since = match read {
+            Some(read) if read.stamps.is_some_and(is_own) => 0,
+            Some(read) => read.time,
+            None if is_known => 0,
+            None => self.policy.count(),
+        };
+        self.note_access(me, since);
         let &Touch { space, address, bytes, .. } = touch;
         let tag = block.tag.get();
-        self.current =
-            Some(Current { space, tag, address, bytes, source, position, serial, entry: None, before: None });
+        self.current = Some(Current {
+            space,
+            tag,
+            address,
+            bytes,
+            source,
+            position,
+            is_promise,
+            serial,
+            entry: None,
+            before: None,
+        });
         Some((version, found))
     }
 
@@ -310,11 +341,21 @@ impl Weak {
             Space::Global => (&mut self.objects, &mut self.locations),
             Space::Shared => (&mut resident.objects, &mut resident.locations),
         };
+        let promise = self.current.as_ref().filter(|current| current.is_promise && access.reads());
+        let promise = promise.and_then(|_| self.promises.outstanding());
+        if let Some(promise) = promise
+            && locations.get_mut(address).is_none()
+        {
+            // The value before is known when the access reads it.
+            let mut before = Entry::initial(0, [objects.held(address), own_objects.held(address)]);
+            before.is_unset = true;
+            locations.add(address, touch.bytes, Some(before), promise.entry());
+        }
         let mut location = self.current.as_ref().and_then(|_| locations.get_mut(address));
         let source = self.current.as_ref().map_or(0, |current| current.source);
         let is_at_end = match (&self.current, &location) {
-            (Some(current), Some(location)) if access.reads() => current.source + 1 == location.entries.len(),
-            (Some(current), Some(location)) => current.position == location.entries.len(),
+            (Some(current), Some(location)) if access.reads() => current.source == location.last(),
+            (Some(current), Some(location)) => current.position > location.last(),
             _ => true,
         };
         let is_new = access.writes() && location.is_none() && !is_first;
@@ -323,7 +364,7 @@ impl Weak {
             && access.reads()
             && !is_at_end
         {
-            let [held, own_held] = &location.entries[source].held;
+            let [held, own_held] = promise.map_or(&location.entries[source].held, |promise| &promise.held);
             objects.replace_held(address, held.clone());
             own_objects.replace_held(address, own_held.clone());
         }
@@ -339,13 +380,16 @@ impl Weak {
             && access.writes()
         {
             let held = [objects.held(address), own_objects.held(address)];
-            current.entry = Some(Entry::new(current.serial, [stamp, own], held, access.reads()));
+            let mut entry = Entry::new(current.serial, [stamp, own], held, access.reads());
+            entry.time = self.policy.count();
+            current.entry = Some(entry);
             current.before = before.clone().filter(|_| is_new);
         }
         if !is_at_end && let Some([held, own_held]) = before {
             objects.replace_held(address, held);
             own_objects.replace_held(address, own_held);
         }
+        self.note_use_of_promise(block, touch);
     }
 
     /// Notes a plain write to the `bytes` bytes at `address`, which atomics have written before.
@@ -373,7 +417,10 @@ impl Weak {
         let Some(&Current { space, tag, address, source, .. }) = self.current.as_ref() else { return newest };
         let locations = self.locations(space, tag);
         let Some(location) = locations.get_mut(address) else { return newest };
-        if location.entries.back().is_some_and(|last| last.value != newest) {
+        if let Some(first) = location.entries.front_mut().filter(|first| first.is_unset) {
+            (first.value, first.is_unset) = (newest, false);
+        }
+        if location.value_in_memory().is_some_and(|value| value != newest) {
             // Code that the checker does not observe has written the memory.
             locations.remove_overlapping(address, 1);
             return newest;
@@ -382,18 +429,27 @@ impl Weak {
     }
 
     /// Adds the write of the current access to the history of its location. Returns true if memory takes its value.
-    pub(super) fn value_written(&mut self, old: Value, new: Value) -> bool {
-        let Some(Current { space, tag, address, bytes, position, entry: Some(mut entry), before, .. }) =
+    pub(super) fn value_written(&mut self, block: &BlockContext, old: Value, new: Value) -> bool {
+        let Some(Current { space, tag, address, bytes, position, is_promise, entry: Some(mut entry), before, .. }) =
             self.current.take()
         else {
             return true;
         };
         entry.value = new;
+        if is_promise {
+            self.fulfil(new, &entry.held);
+        } else if !entry.is_update && self.policy.is_exhaustive() {
+            self.note_store(block, (space, address, bytes), new);
+        }
         let locations = self.locations(space, tag);
         match locations.get_mut(address) {
-            Some(location) if location.entries.back().is_some_and(|last| last.value == old) => {
-                let is_last = position >= location.entries.len();
-                location.insert(position, entry);
+            Some(location) if location.value_in_memory() == Some(old) => {
+                let is_last = position > location.last();
+                if is_promise {
+                    location.fulfil(position, entry);
+                } else {
+                    location.insert(position, entry);
+                }
                 is_last
             }
             _ => {
