@@ -70,13 +70,20 @@ impl Deviations {
         Some(more)
     }
 
-    /// Returns the deviations before `choice`, and then the promise that this choice reads. `option` stands for the
-    /// position of the promised store. Returns `None` if the list is full or has another promise.
-    fn with_promise(&self, choice: u16, option: u16, promise: Promise) -> Option<Self> {
-        let before = self.as_slice().iter().filter(|deviation| deviation.choice < choice);
-        let before = before.copied().try_fold(Self::default(), |all, deviation| all.with(deviation))?;
-        let all = before.with(Deviation { choice, option })?;
-        (self.promise.is_none()).then_some(Self { promise: Some((choice, promise)), ..all })
+    /// Returns a copy of the list with `deviation` at its end, a load that reads `promise`. Returns `None` if the list is
+    /// full or has a promise, or if the deviation is not the last one.
+    fn with_promise(&self, deviation: Deviation, promise: Promise) -> Option<Self> {
+        let more = self.with(deviation).filter(|more| more.promise.is_none())?;
+        Some(Self { promise: Some((deviation.choice, promise)), ..more })
+    }
+
+    /// Returns the deviations before `choice`, of a list without a promise.
+    fn before(&self, choice: u16) -> Self {
+        let mut before = Self::default();
+        for &deviation in self.as_slice().iter().take_while(|deviation| deviation.choice < choice) {
+            before = before.with(deviation).unwrap_or(before);
+        }
+        before
     }
 
     /// Returns the number of deviations; a promise counts as two.
@@ -124,12 +131,12 @@ impl FromStr for Deviations {
             let (deviation, promise) = deviation.split_once('=').map_or((deviation, None), |(a, b)| (a, Some(b)));
             let (choice, option) = deviation.split_once('.').ok_or(())?;
             let number = |text: &str| text.parse::<u16>().map_err(drop);
-            let (choice, option) = (number(choice)?, number(option)?);
-            all = match promise {
-                None => all.with(Deviation { choice, option }),
-                Some(promise) => all.with_promise(choice, option, promise.parse()?),
-            }
-            .ok_or(())?;
+            let deviation = Deviation { choice: number(choice)?, option: number(option)? };
+            let more = match promise {
+                None => all.with(deviation),
+                Some(promise) => all.with_promise(deviation, promise.parse()?),
+            };
+            all = more.ok_or(())?;
         }
         Ok(all)
     }
@@ -205,10 +212,10 @@ impl ChoicesMade {
                 let is_of_other = store.location == load.location && store.promise.thread != load.thread;
                 is_of_other && store.since <= choice && choice < store.at
             });
+            let before = given.before(load.choice);
             stores.flat_map(move |store| {
-                let option = move |position| load.option + position;
-                (0..load.positions)
-                    .map(move |position| given.with_promise(load.choice, option(position), store.promise))
+                let deviation = |position| Deviation { choice: load.choice, option: load.option + position };
+                (0..load.positions).map(move |position| before.with_promise(deviation(position), store.promise))
             })
         })
     }

@@ -30,6 +30,8 @@ const NEAR: u32 = 2;
 const OCCURRENCES: u32 = 4;
 /// The maximum number of choices that wait to be tried.
 const MAX_CHOICES: usize = 1 << 17;
+/// The maximum number of pairs of a load and a later store that the search tries.
+const MAX_PROMISES: usize = 1 << 12;
 
 /// A search for failing schedules. It begins with the [hostile schedules](Schedule::HOSTILE).
 #[derive(Debug, Default)]
@@ -144,15 +146,16 @@ impl Search {
                     }
                 }
             }
-            for promise in made.promises(deviations) {
-                match promise {
-                    Some(more) if self.choices.len() < MAX_CHOICES => {
-                        if self.known_promises.insert(more) {
-                            self.choices.push(Reverse((more.cost(), scramble(hash(&more)), more)));
-                        }
-                    }
-                    _ => self.has_lost_choices = true,
+        }
+        // A thread that waits in vain in this run may find a write in a run in which another thread reads a promise.
+        for promise in made.promises(deviations) {
+            match promise {
+                Some(more) if self.known_promises.contains(&more) => {}
+                Some(more) if self.known_promises.len() < MAX_PROMISES => {
+                    self.known_promises.insert(more);
+                    self.choices.push(Reverse((more.cost(), scramble(hash(&more)), more)));
                 }
+                _ => self.has_lost_choices = true,
             }
         }
         if self.choices.is_empty() && !self.has_lost_choices && !self.has_others {

@@ -29,6 +29,7 @@ mod heap;
 mod host_names;
 mod interop;
 mod launches;
+mod load_buffering;
 mod many_kernels;
 mod modules;
 mod names;

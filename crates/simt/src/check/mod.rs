@@ -203,10 +203,10 @@ impl Checker {
         }
     }
 
-    /// Notes the end of the launch, with a fault or without one.
-    pub(crate) fn end(&self, has_fault: bool) {
+    /// Notes the end of the launch.
+    pub(crate) fn end(&self) {
         if let Some(weak) = &self.state.borrow().weak {
-            weak.end(has_fault);
+            weak.end();
         }
     }
 

@@ -81,7 +81,7 @@ impl Simulator {
         if let Some(checker) = &checker {
             grid.uses_other_fence.store(checker.uses_other_fence(), Ordering::Relaxed);
             grid.is_unrepeatable.store(checker.is_unrepeatable(), Ordering::Relaxed);
-            checker.end(grid.has_fault());
+            checker.end();
             if let Some((limit, at)) = checker.history_limit() {
                 grid.warn(Some(at), NoteKind::WeakMemoryInPart(limit));
             }

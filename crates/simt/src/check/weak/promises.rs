@@ -16,14 +16,16 @@
 //!   model, an execution has an order in which this is not so, because its synchronisation has no cycle.
 //! - Barriers and warp operations of the writer's block or of a reader's block must not come between the load and the
 //!   store.
-//! - A fault ends a launch before the store. It counts if the writer alone would still come to the store.
+//! - A fault that ends the launch before the store does not count, because the store is not certain then. A load that
+//!   is executed after the store could have led to the same fault.
 
 use rustc_hash::FxHashMap;
 
 use super::location::Entry;
-use super::{Weak, WeakBlock};
+use super::{Missed, Weak, WeakBlock};
 use crate::block::context::BlockContext;
 use crate::check::history::{Past, Serial};
+use crate::check::stamp::Stamp;
 use crate::check::sync::Held;
 use crate::check::{Resident, State};
 use crate::choices::{LoadMade, Promise, StoreMade, ThreadId};
@@ -43,6 +45,8 @@ struct Reader {
     tag: u32,
     block: u32,
     thread: u32,
+    /// The first read.
+    stamp: Stamp,
     /// True if the thread has acquired what the writer had released: by an acquiring load, or a fence after the load.
     has_acquired: bool,
 }
@@ -50,8 +54,6 @@ struct Reader {
 /// A promise that a load has read.
 pub(super) struct Promised {
     pub(super) promise: Promise,
-    /// The choice that reads the promise.
-    choice: usize,
     space: Space,
     /// The tag of the reader's block.
     tag: u32,
@@ -62,8 +64,6 @@ pub(super) struct Promised {
     /// The clocks that a read of the promise acquires, for the race detector and for `weak`.
     pub(super) held: [Held; 2],
     readers: Vec<Reader>,
-    /// True if the promise was added at the end of the coherence order.
-    is_last: bool,
     /// True if the readers have not read `held` yet.
     is_new: bool,
     is_fulfilled: bool,
@@ -163,8 +163,7 @@ impl Weak {
     /// number of the other options. Returns the place of the promise in the history.
     pub(super) fn read_promise(&mut self, block: &BlockContext, touch: &Touch, options: usize) -> Option<usize> {
         let (promise, option) = self.policy.promise()?;
-        let (choice, key, (number, thread)) =
-            (self.policy.count(), self.key(block, (touch.space, touch.address)), self.me(block));
+        let (key, (number, thread)) = (self.key(block, (touch.space, touch.address)), self.me(block));
         self.policy.choose(usize::from(option) + 1);
         let tag = block.tag.get();
         let WeakBlock { locations: own, clocks, .. } = &mut self.residents[tag as usize];
@@ -173,11 +172,9 @@ impl Weak {
         let place = usize::from(option).checked_sub(options).and_then(|position| {
             let places = locations.get(touch.address, touch.bytes).map(|location| location.positions(&past));
             // Without a history, the promise follows the initial value.
-            places.map_or((position == 0).then_some((1, true)), |places| {
-                places.get(position).map(|&place| (place, position == 0))
-            })
+            places.unwrap_or(vec![1]).get(position).copied()
         });
-        let Some((place, is_last)) = place.filter(|_| promise.thread != (number, thread)) else {
+        let Some(place) = place.filter(|_| promise.thread != (number, thread)) else {
             self.policy.discard();
             return None;
         };
@@ -187,7 +184,6 @@ impl Weak {
         }
         self.promises.promised = Some(Promised {
             promise,
-            choice,
             space: touch.space,
             tag,
             address: touch.address,
@@ -196,7 +192,6 @@ impl Weak {
             held: [Held::default(), Held::default()],
             is_new: true,
             readers: Vec::new(),
-            is_last,
             is_fulfilled: false,
         });
         Some(place)
@@ -214,13 +209,13 @@ impl Weak {
     }
 
     /// Notes that the current access reads or fulfils the promise, or synchronises by its location.
-    pub(super) fn note_use_of_promise(&mut self, block: &BlockContext, touch: &Touch) {
+    pub(super) fn note_use_of_promise(&mut self, block: &BlockContext, touch: &Touch, stamp: Stamp) {
         let Some(is_promise) = self.current.as_ref().map(|current| current.is_promise) else { return };
         let (me, tag, key) = (self.me(block), block.tag.get(), self.key(block, (touch.space, touch.address)));
         let Some(promised) = self.promises.outstanding_mut().filter(|promised| promised.key == key) else { return };
         let fulfils = is_promise && touch.access.writes();
         if is_promise && !fulfils && !promised.readers.iter().any(|reader| (reader.block, reader.thread) == me) {
-            promised.readers.push(Reader { tag, block: me.0, thread: me.1, has_acquired: false });
+            promised.readers.push(Reader { tag, block: me.0, thread: me.1, stamp, has_acquired: false });
         }
         match touch.access {
             Access::AtomicLoad(MemoryOrder::AcquireRelease, _) => {
@@ -258,7 +253,7 @@ impl Weak {
         value: Value,
     ) {
         let thread = self.me(block);
-        let access = self.promises.count(thread) - 1;
+        let access = self.promises.count(thread).saturating_sub(1);
         if let Ok(value) = u64::try_from(value)
             && bytes <= size_of::<u64>()
             && access < MAX_ACCESS
@@ -311,19 +306,17 @@ impl Weak {
         }
     }
 
-    /// Notes the end of the launch. A promise must be fulfilled; or, if the launch has ended with a fault, its writer
-    /// must be able to fulfil it alone.
-    pub(in crate::check) fn end(&self, has_fault: bool) {
-        if let Some(promised) = self.promises.outstanding() {
-            let writer = promised.promise.thread;
-            let is_certain = promised.is_last
-                && self.promises.count(writer) <= promised.promise.access
-                && self.promises.since(writer) <= promised.choice
-                && !promised.readers.iter().any(|reader| reader.has_acquired);
-            if !(has_fault && is_certain) {
-                self.policy.discard();
-            }
+    /// Notes the end of the launch, by which a promise must be fulfilled.
+    pub(in crate::check) fn end(&self) {
+        if self.promises.outstanding().is_some() {
+            self.policy.discard();
         }
+    }
+
+    /// Returns the first load that has read the promise, if the current access fulfils it.
+    pub(super) fn early_load(&self) -> Option<Missed> {
+        let reader = self.promises.outstanding()?.readers.first()?;
+        Some(Missed { other: reader.stamp, is_early: true })
     }
 }
 

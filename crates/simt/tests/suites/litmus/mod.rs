@@ -1,18 +1,23 @@
 //! Weak memory: the outcomes of small programs are those that PTX's memory model allows, and all of them.
 //!
-//! Load buffering is the exception: the model allows it, and the simulator does not explore it.
+//! The simulator explores load buffering in part: the tests name the shapes of which it reaches all outcomes.
 
 mod oracle;
 mod program;
 
 use std::collections::BTreeSet;
+use std::sync::Mutex;
 
 use program::Op::{self, Add, Exchange, Fence, Load, Store};
 use program::Order::{Relaxed, Synchronising};
 use program::Strength::{AcquireRelease, Sequential};
 use program::{Order, Outcome, Program};
-use simt::memory::Scope;
 use simt::memory::Scope::{Block, Device, System};
+use simt::memory::{self, Scope};
+use simt::{Fault, LaunchConfig, Search, Simulator, thread};
+
+use crate::common::races::checked;
+use crate::common::{Array, KERNEL};
 
 const X: usize = 0;
 const Y: usize = 1;
@@ -293,6 +298,50 @@ fn load_buffering_beside_other_accesses() {
     ];
     for threads in threads {
         check_all(&program(threads, false));
+    }
+}
+
+/// Returns all pairs of values that the two threads of a program read in a thorough check. Each thread loads a word and
+/// then calls its function with the value, which returns the value that it stores to the other word, if any.
+fn dependent(threads: [fn(u32) -> Option<u32>; 2]) -> BTreeSet<[u32; 2]> {
+    let run = |simulator: Simulator| {
+        let words = Array::filled(2, 0_u32);
+        let found = Mutex::new([0; 2]);
+        simulator.launch(&KERNEL, LaunchConfig::new(2, 1), || {
+            let me = thread::block_idx().x as usize;
+            // SAFETY: both words are in the array.
+            let value = unsafe { memory::load_scoped(words.at(me), false, Device) };
+            if let Some(value) = threads[me](value) {
+                // SAFETY: both words are in the array.
+                unsafe { memory::store_scoped(words.at(1 - me), value, false, Device) };
+            }
+            found.lock().unwrap()[me] = value;
+        })?;
+        Ok::<_, Fault>(found.into_inner().unwrap())
+    };
+    let (mut search, simulator, mut all) = (Search::new(), checked(), BTreeSet::new());
+    while let Some((_, found)) = search.try_once(&simulator, run) {
+        all.extend(found.map(Result::unwrap));
+    }
+    assert!(search.has_tried_all_choices());
+    all
+}
+
+#[test]
+fn no_value_comes_out_of_thin_air() {
+    let (copy, same): (fn(u32) -> Option<u32>, fn(u32) -> Option<u32>) = (Some, |_| Some(1));
+    let if_set: fn(u32) -> Option<u32> = |value| (value == 1).then_some(1);
+    let other: fn(u32) -> Option<u32> = |value| if value == 1 { None } else { Some(1) };
+    for threads in [[copy, copy], [if_set, if_set]] {
+        assert!(dependent(threads).iter().all(|found| found.iter().all(|&value| value == 0)));
+    }
+    // In these programs, the second store needs the value 0.
+    for threads in [[copy, other], [same, other]] {
+        assert!(!dependent(threads).contains(&[1, 1]));
+    }
+    // One store does not depend on the load before it, and this is enough for load buffering.
+    for threads in [[copy, same], [same, if_set], [same, same]] {
+        assert!(dependent(threads).contains(&[1, 1]));
     }
 }
 
