@@ -9,7 +9,7 @@ use clap::Args;
 use simt::Schedule;
 
 use workbench::cases::{catalogue, faults};
-use workbench::check::{Settings, mutations, sarif};
+use workbench::check::{Settings, mutations, sarif, thorough};
 
 use crate::error::UsageError;
 use crate::report;
@@ -18,7 +18,6 @@ mod progress;
 mod report_of_kernels;
 mod report_of_mutations;
 mod selection;
-mod thorough;
 
 use progress::Bar;
 use report_of_kernels::Further;
@@ -62,8 +61,8 @@ pub struct CheckOptions {
         value_name = "SECONDS",
         num_args = 0..=1,
         require_equals = true,
-        default_missing_value = "10",
-        value_parser = thorough::seconds,
+        default_missing_value = thorough::DEFAULT_SECONDS,
+        value_parser = thorough::parse_seconds,
         conflicts_with = "mutate_barriers"
     )]
     thorough: Option<Duration>,

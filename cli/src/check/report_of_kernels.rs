@@ -3,11 +3,12 @@
 use std::time::{Duration, Instant};
 
 use workbench::case::Case;
-use workbench::check::{self, CaseRun, Finding, KernelChecks, Report, Settings, mutations, run_cases, warnings};
+use workbench::check::{
+    self, CaseRun, Finding, KernelChecks, Report, Settings, mutations, notes, run_cases, thorough, warnings,
+};
 
 use super::progress::Bar;
 use super::selection::{Family, Selection};
-use super::thorough;
 
 /// The optional work that a check does after it has run the cases.
 #[derive(Clone, Copy, Debug)]
@@ -35,15 +36,20 @@ pub(super) fn report(
     let is_right = |runs: &[CaseRun], case: usize| !runs.iter().any(|run| run.case == case && run.error.is_some());
     let thorough = further.thorough.map(|time| {
         let right: Vec<_> = cases.iter().enumerate().filter(|&(case, _)| is_right(&runs, case)).collect();
-        let (found, tried) = thorough::search(&right, settings.checks, time);
+        let kernel = |case: usize| cases[case].kernels().first().copied();
+        let progress = Bar::new("cases", "orders");
+        let (found, tried) = thorough::search(&right, settings.checks, time, kernel, &progress);
         runs.extend(found);
         tried
     });
-    let (kernels, warnings) = (rows(&families, &cases, &runs), warnings(&runs));
+    let (mut kernels, warnings, notes) = (rows(&families, &cases, &runs), warnings(&runs), notes(&runs));
+    if let Some(tried) = &thorough {
+        KernelChecks::add_tried(&mut kernels, tried, |case| cases[case].kernels());
+    }
     let right = cases.into_iter().enumerate().filter(|&(case, _)| is_right(&runs, case)).map(|(_, case)| case);
     let redundant = further.redundant.then(|| redundant(&right.collect::<Vec<_>>(), settings)).transpose()?;
     let seconds = begun.elapsed().as_secs_f64();
-    Ok(Report { seconds, thorough, redundant, warnings, ..Report::new(settings, kernels) })
+    Ok(Report { seconds, thorough, redundant, warnings, notes, ..Report::new(settings, kernels) })
 }
 
 fn redundant(cases: &[Case], settings: &Settings) -> anyhow::Result<Vec<Finding>> {

@@ -82,6 +82,20 @@ pub struct Thorough {
     pub has_all_choices: bool,
 }
 
+/// Writes the numbers of schedules and of choices, and whether these are all there are.
+impl fmt::Display for Thorough {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { orders, is_exhausted, choices, has_all_choices } = *self;
+        let or_fewer = |is_all: bool| if is_all { "all" } else { "not all" };
+        write!(
+            f,
+            "{orders} orders ({} that are worth trying), {choices} of them by choices of values ({} that there are)",
+            or_fewer(is_exhausted),
+            or_fewer(has_all_choices)
+        )
+    }
+}
+
 /// A schedule under which `run` fails, and the error.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -197,10 +211,10 @@ pub fn search<E>(
             let result = run(simulator.clone());
             result.map_err(|error| (error, simulator.older_values()))
         };
-        let Some((schedule, result)) = search.try_next(simulator, &mut run_one) else {
+        let Some((schedule, result)) = search.try_once(simulator, &mut run_one) else {
             return Ok(thorough(&search, true));
         };
-        if let Err((error, older)) = result {
+        if let Some(Err((error, older))) = result {
             return Err(Failed { schedule, orders: search.tried(), tried: thorough(&search, false), error, older });
         }
     }

@@ -331,9 +331,9 @@ pub use queue::Queue;
 pub use resources::{Held, Holdable, Resources};
 pub use simt::{
     AccessKind, AccessProfile, Activity, BranchProfile, CallPath, CallStep, Checks, CopyUnderWay, Deviation,
-    Deviations, Fault, FaultKind, Hold, Holds, Note, NoteKind, Notes, OlderValue, Profile, Profiles, Race, RaceAccess,
-    RaceSide, Redundant, Remedy, Schedule, SharedPart, Simulator, SourceLocation, Space, SyncKind, Synchronisations,
-    Wait, Whereabouts,
+    Deviations, Fault, FaultKind, HistoryLimit, Hold, Holds, Note, NoteKind, Notes, OlderValue, Profile, Profiles,
+    Race, RaceAccess, RaceSide, Redundant, Remedy, Schedule, SharedPart, Simulator, SourceLocation, Space, SyncKind,
+    Synchronisations, Wait, Whereabouts,
 };
 pub use split::{Ends, SplitBuffer, SplitPart};
 pub use statics::Static;

@@ -116,7 +116,7 @@ impl Finding {
         Self { kernel: Some(kernel), here, ..Self::new("redundant synchronisation", redundant.to_string()) }
     }
 
-    /// Returns the finding for the warning `note`.
+    /// Returns the finding for `note`.
     pub fn of_note(note: &Note) -> Self {
         let (here, there) = match &note.kind {
             NoteKind::WarpsApart { block, threads: [thread, other], paths } => (
@@ -132,10 +132,10 @@ impl Finding {
             _ => (Side::new(None, None, &note.location, None), None),
         };
         let kernel = Some(note.kernel.family);
-        let kind = if matches!(note.kind, NoteKind::FenceOfOther(_)) {
-            "fence of another thread"
-        } else {
-            "warps by two ways"
+        let kind = match note.kind {
+            NoteKind::FenceOfOther(_) => "fence of another thread",
+            NoteKind::WeakMemoryInPart(_) => "weak memory in part",
+            _ => "warps by two ways",
         };
         Self { kernel, here: Some(here), there, ..Self::new(kind, note.to_string()) }
     }

@@ -185,7 +185,7 @@ pub use holds::{Hold, Holds};
 pub use launch_log::{LaunchLog, LaunchStats, Log, LoggedLaunch};
 pub use limits::LaunchLimits;
 pub use profile::{AccessKind, AccessProfile, BranchProfile, Profile, Profiles};
-pub use raw::notes::{Note, NoteKind, Notes};
+pub use raw::notes::{HistoryLimit, Note, NoteKind, Notes};
 #[doc(hidden)]
 pub use redundant::first_to_notice;
 pub use redundant::{Redundant, redundant_synchronisations};

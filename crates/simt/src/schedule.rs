@@ -183,9 +183,15 @@ mod tests {
         }
         assert_eq!("interleaved".parse(), Ok(Schedule::Interleaved(1)));
         assert_eq!("interleaved:6".parse(), Ok(Schedule::Interleaved(6)));
-        for text in
-            ["chosen:", "chosen:3.1", "chosen:0.2,7.1", "held:0:", "held:1:3.0.1", "held:7:0.31.2,1.0.1,1.0.2,9.5.4"]
-        {
+        for text in [
+            "chosen:",
+            "chosen:3.1",
+            "chosen:0.2,7.1",
+            "chosen:0.2,7.3=1.0.2.42",
+            "held:0:",
+            "held:1:3.0.1",
+            "held:7:0.31.2,1.0.1,1.0.2,9.5.4",
+        ] {
             assert_eq!(text.parse::<Schedule>().map(|schedule| schedule.to_string()), Ok(text.to_owned()));
         }
         for text in [
@@ -194,6 +200,10 @@ mod tests {
             "chosen:1.0",
             "chosen:2.1,1.1",
             "chosen:1.1.1",
+            "chosen:1.1=1.0.2",
+            "chosen:1.1=1.0.2.x",
+            "chosen:1.1=0.0.0.1,2.1=0.0.0.1",
+            "chosen:2.1,1.1=0.0.0.1",
             "held:0",
             "held:x:",
             "held:0:1",

@@ -10,6 +10,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use crate::choices::{ChoicesMade, Deviation, Deviations};
 use crate::director::{AccessAddress, Event, RunTrace, Trace, hash};
@@ -29,12 +30,16 @@ const NEAR: u32 = 2;
 const OCCURRENCES: u32 = 4;
 /// The maximum number of choices that wait to be tried.
 const MAX_CHOICES: usize = 1 << 17;
+/// The maximum number of pairs of a load and a later store that the search tries.
+const MAX_PROMISES: usize = 1 << 12;
 
 /// A search for failing schedules. It begins with the [hostile schedules](Schedule::HOSTILE).
 #[derive(Debug, Default)]
 pub struct Search {
     /// The number of schedules tried so far.
     tried: usize,
+    /// The number of those whose run did not count.
+    discarded: usize,
     hostile: usize,
     /// The plans that the search has not tried yet, the most promising first.
     plans: BinaryHeap<Reverse<(u64, u64, Plan)>>,
@@ -46,6 +51,8 @@ pub struct Search {
     has_others: bool,
     /// The number of schedules tried so far that explore weak memory by choices.
     chosen: usize,
+    /// The schedules with a promise that were added to `choices`.
+    known_promises: HashSet<Deviations>,
     known_plans: HashSet<Plan>,
     known_runs: HashSet<u64>,
     known_features: HashSet<u64>,
@@ -67,9 +74,9 @@ impl Search {
         Self::default()
     }
 
-    /// Returns the number of schedules tried so far.
+    /// Returns the number of schedules tried so far whose run counted.
     pub fn tried(&self) -> usize {
-        self.tried
+        self.tried - self.discarded
     }
 
     /// Returns the number of schedules tried so far that explore weak memory by choices.
@@ -82,25 +89,49 @@ impl Search {
         (self.is_begun || !self.has_communication) && self.choices.is_empty() && !self.has_lost_choices
     }
 
+    /// Calls `run` with copies of `simulator`, each with the next schedule, until a run counts. Returns the schedule of
+    /// this run and the result of `run`, or `None` if the search has no schedule left.
+    pub fn try_next<R>(&mut self, simulator: &Simulator, mut run: impl FnMut(Simulator) -> R) -> Option<(Schedule, R)> {
+        loop {
+            if let (schedule, Some(result)) = self.try_once(simulator, &mut run)? {
+                return Some((schedule, result));
+            }
+        }
+    }
+
     /// Calls `run` with a copy of `simulator` that has the next schedule. Returns the schedule and the result of `run`,
-    /// or `None` if the search has no schedule left.
-    pub fn try_next<R>(&mut self, simulator: &Simulator, run: impl FnOnce(Simulator) -> R) -> Option<(Schedule, R)> {
+    /// or `None` if the search has no schedule left. There is no result if the run does not count: in such a run a load
+    /// has read a store that is executed later, and then the store was not executed, or not in a way that the memory
+    /// model allows.
+    pub fn try_once<R>(
+        &mut self,
+        simulator: &Simulator,
+        run: impl FnOnce(Simulator) -> R,
+    ) -> Option<(Schedule, Option<R>)> {
         let (schedule, plan) = self.choose()?;
         let trace = Trace::default();
         let simulator = simulator.clone().with_schedule(schedule).with_trace(trace.clone());
-        let choices = simulator.choices().cloned();
-        let result = run(simulator);
+        let (Schedule::Chosen(deviations), Some(choices)) = (schedule, simulator.choices().cloned()) else {
+            let result = run(simulator);
+            self.tried += 1;
+            self.learn(plan, &trace.take());
+            return Some((schedule, Some(result)));
+        };
+        // The caller may panic because of a value that only a run without a result has.
+        let result = catch_unwind(AssertUnwindSafe(|| run(simulator)));
+        let made = choices.record();
         self.tried += 1;
-        match (schedule, choices) {
-            (Schedule::Chosen(deviations), Some(made)) => self.learn_choices(&deviations, &made.record()),
-            _ => self.learn(plan, &trace.take()),
+        self.learn_choices(&deviations, &made);
+        if made.is_discarded {
+            self.discarded += 1;
+            return Some((schedule, None));
         }
-        Some((schedule, result))
+        self.chosen += 1;
+        Some((schedule, Some(result.unwrap_or_else(|panic| resume_unwind(panic)))))
     }
 
     /// Derives further choices from those that were made with `deviations`.
     fn learn_choices(&mut self, deviations: &Deviations, made: &ChoicesMade) {
-        self.chosen += 1;
         self.has_lost_choices |= made.is_limited;
         self.has_others |= made.has_others;
         let first = deviations.as_slice().last().map_or(0, |last| last.choice as usize + 1);
@@ -109,11 +140,22 @@ impl Search {
                 for option in 1..options {
                     match deviations.with(Deviation { choice: choice as u16, option }) {
                         Some(more) if self.choices.len() < MAX_CHOICES => {
-                            self.choices.push(Reverse((more.as_slice().len(), scramble(hash(&more)), more)));
+                            self.choices.push(Reverse((more.cost(), scramble(hash(&more)), more)));
                         }
                         _ => self.has_lost_choices = true,
                     }
                 }
+            }
+        }
+        // A thread that waits in vain in this run may find a write in a run in which another thread reads a promise.
+        for promise in made.promises(deviations) {
+            match promise {
+                Some(more) if self.known_promises.contains(&more) => {}
+                Some(more) if self.known_promises.len() < MAX_PROMISES => {
+                    self.known_promises.insert(more);
+                    self.choices.push(Reverse((more.cost(), scramble(hash(&more)), more)));
+                }
+                _ => self.has_lost_choices = true,
             }
         }
         if self.choices.is_empty() && !self.has_lost_choices && !self.has_others {

@@ -290,6 +290,10 @@ impl Simulator {
         let run = |grid: &Grid<'_>, checks| self.run(grid, entry, pool.filter(|_| workers > 1), (is_watched, checks));
         let mut grid = make_grid(&self.output, self.trace.as_ref(), OwnValues::Never);
         let Ran { done, profile, older } = run(&grid, self.checks);
+        if self.choices.as_ref().is_some_and(ChoiceLog::is_discarded) {
+            let reason = "a load has read a store that was not executed later, or not as the memory model allows";
+            return Err(fault(FaultKind::SimulatorLimit(reason.to_owned())));
+        }
         let snapshot = snapshot.filter(|_| !grid.is_unrepeatable.load(Ordering::Relaxed));
         if let (Some(snapshot), Some(checks)) = (&snapshot, self.checks)
             && schedule == Schedule::Natural
@@ -312,6 +316,8 @@ impl Simulator {
             self.report(Reported::Note(&note));
             match &self.notes {
                 Some(notes) => notes.push(note),
+                // Such a note is about the check and not about the kernel, and each launch would print it.
+                None if matches!(note.kind, NoteKind::WeakMemoryInPart(_)) => {}
                 None => eprintln!("{note}"),
             }
         }

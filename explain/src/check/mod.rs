@@ -4,14 +4,16 @@
 //! a row per kernel and each fault in full, as text, JSON or [SARIF](reports::sarif).
 
 mod report;
+pub mod thorough;
 
 use std::fmt;
 
 use rayon::prelude::*;
 use reports::Finding;
-use simt::{Checks, LaunchLog, LoggedLaunch, Note, Notes, OlderValue, Schedule, Simulator};
+use simt::{Checks, LaunchLog, LoggedLaunch, Note, NoteKind, Notes, OlderValue, Schedule, Simulator};
 
-pub use report::{Found, KernelChecks, Report, Tried, Verdict, warnings};
+pub use report::{Found, KernelChecks, Report, Verdict, notes, warnings};
+pub use thorough::{KernelTried, Tried};
 
 /// A case: a few launches of one or several kernels, and a check of their result. `Display` writes its title.
 pub trait CheckedCase: fmt::Display + Sync {
@@ -86,7 +88,8 @@ pub struct CaseRun<E> {
     pub error: Option<E>,
     /// If the case failed, the last atomic accesses that did not see the newest write. PTX's memory model allows this.
     pub older: Vec<OlderValue>,
-    /// Notes about behaviour that works on GPUs but that CUDA's documentation does not allow.
+    /// Notes about behaviour that works on GPUs but that CUDA's documentation does not allow, and about weak memory that
+    /// was explored in part only.
     pub warnings: Vec<Note>,
 }
 
@@ -132,7 +135,8 @@ fn run_case<C: CheckedCase>(case: &C, index: usize, schedule: Schedule, checks: 
     let simulator = simulator.with_notes(notes.clone());
     let error = case.run(simulator.clone()).err();
     let older = error.as_ref().map_or_else(Vec::new, |_| simulator.older_values());
-    let (warnings, others): (Vec<_>, Vec<_>) = notes.take().into_iter().partition(|note| note.kind.is_warning());
+    let is_reported = |note: &Note| note.kind.is_warning() || matches!(note.kind, NoteKind::WeakMemoryInPart(_));
+    let (warnings, others): (Vec<_>, Vec<_>) = notes.take().into_iter().partition(is_reported);
     others.iter().for_each(|note| eprintln!("{note}"));
     CaseRun { case: index, schedule, launches: log.take(), error, older, warnings }
 }

@@ -6,6 +6,7 @@ use simt::{OlderValue, Schedule};
 use thiserror::Error;
 use units::{Seconds, grouped, table};
 
+use super::thorough::{KernelTried, Tried};
 use super::{CaseFailure, CaseRun, Settings};
 
 /// The report of a check.
@@ -29,6 +30,9 @@ pub struct Report {
     /// documentation does not promise.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Finding>,
+    /// The notes on the extent of the check: kernels of which weak memory was explored in part only.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<Finding>,
     /// The kernels that no case launches.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unchecked: Vec<String>,
@@ -49,6 +53,9 @@ pub struct KernelChecks {
     pub threads: u64,
     /// The time of all launches together, on one core.
     pub seconds: f64,
+    /// The extent of a search for further orders, if there was one for a case that launches the kernel.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub thorough: Option<KernelTried>,
     /// The faults, each once.
     pub faults: Vec<Found>,
     /// Cases that could not be finished, for reasons outside the kernel.
@@ -72,23 +79,6 @@ pub struct Found {
     pub finding: Finding,
 }
 
-/// The extent of a search for further orders.
-#[derive(Serialize, Debug)]
-pub struct Tried {
-    /// The maximum time of the search per kernel.
-    pub seconds_per_kernel: f64,
-    /// The number of cases.
-    pub cases: usize,
-    /// The number of orders that were tried, of all cases together.
-    pub orders: usize,
-    /// The number of cases for which no order is left to try.
-    pub exhausted: usize,
-    /// The number of those orders that explore weak memory by choices of values.
-    pub choices: usize,
-    /// The number of cases for which all choices of values were tried.
-    pub all_choices: usize,
-}
-
 /// The error of a check that found a fault or could not be finished.
 #[derive(Debug, Error)]
 #[error("{0}")]
@@ -104,6 +94,7 @@ impl KernelChecks {
             launches: 0,
             threads: 0,
             seconds: 0.0,
+            thorough: None,
             faults: Vec::new(),
             unfinished: Vec::new(),
         }
@@ -167,7 +158,8 @@ fn add(all: &mut Vec<Found>, case: String, schedule: Schedule, finding: Finding,
 /// Returns the warnings of the runs, each once.
 pub fn warnings<E>(runs: &[CaseRun<E>]) -> Vec<Finding> {
     let mut all: Vec<Finding> = Vec::new();
-    for warning in runs.iter().flat_map(|run| &run.warnings).map(Finding::of_note) {
+    let warnings = runs.iter().flat_map(|run| &run.warnings).filter(|note| note.kind.is_warning());
+    for warning in warnings.map(Finding::of_note) {
         if !all.iter().any(|other| other.kernel == warning.kernel && other.is_like(&warning)) {
             all.push(warning);
         }
@@ -175,20 +167,15 @@ pub fn warnings<E>(runs: &[CaseRun<E>]) -> Vec<Finding> {
     all
 }
 
-impl Tried {
-    /// Returns a line for the terminal.
-    fn text(&self) -> String {
-        format!(
-            "thorough: {} orders of {} cases, up to {} s per kernel; {} cases have no further order worth trying\n\
-            weak memory: {} of these orders choose other values for atomic reads; in {} cases these are all values\n",
-            grouped(self.orders as u64),
-            self.cases,
-            self.seconds_per_kernel,
-            self.exhausted,
-            grouped(self.choices as u64),
-            self.all_choices
-        )
+/// Returns the notes of the runs on the extent of the check, one per kernel.
+pub fn notes<E>(runs: &[CaseRun<E>]) -> Vec<Finding> {
+    let mut all: Vec<Finding> = Vec::new();
+    for note in runs.iter().flat_map(|run| &run.warnings).filter(|note| !note.kind.is_warning()) {
+        if !all.iter().any(|other| other.kernel == Some(note.kernel.family)) {
+            all.push(Finding::of_note(note));
+        }
     }
+    all
 }
 
 impl Report {
@@ -202,6 +189,7 @@ impl Report {
             thorough: None,
             redundant: None,
             warnings: Vec::new(),
+            notes: Vec::new(),
             unchecked: Vec::new(),
         }
     }
@@ -216,12 +204,12 @@ impl Report {
         self.kernels.iter().filter(|row| !row.unfinished.is_empty()).count()
     }
 
-    /// Returns all faults, unfinished cases, warnings and hints, each with its level in SARIF.
+    /// Returns all faults, unfinished cases, warnings, hints and notes, each with its level in SARIF.
     pub fn findings(&self) -> impl Iterator<Item = (&'static str, &Finding)> {
         let faults = self.kernels.iter().flat_map(|row| &row.faults).map(|found| ("error", &found.finding));
         let unfinished = self.kernels.iter().flat_map(|row| &row.unfinished).map(|found| &found.finding);
         let warnings = unfinished.chain(&self.warnings).map(|warning| ("warning", warning));
-        faults.chain(warnings).chain(self.redundant.iter().flatten().map(|hint| ("note", hint)))
+        faults.chain(warnings).chain(self.redundant.iter().flatten().chain(&self.notes).map(|note| ("note", note)))
     }
 
     /// Checks that no kernel has a fault, and that each was checked to the end.
@@ -249,18 +237,6 @@ impl Report {
 
     /// Returns the report as text for a terminal.
     pub fn text(&self) -> String {
-        let row = |row: &KernelChecks| {
-            [
-                row.kernel.to_owned(),
-                row.cases.to_string(),
-                row.launches.to_string(),
-                grouped(row.threads),
-                Seconds(row.seconds).to_string(),
-                row.result(),
-            ]
-        };
-        let heading = ["kernel", "cases", "launches", "threads", "time", "result"];
-        let rows = self.kernels.iter().map(row);
         let orders = match self.schedules.len() {
             1 => "order of the threads",
             _ => "orders of the threads",
@@ -270,7 +246,7 @@ impl Report {
             text += "strict: shuffles and votes order no memory accesses\n";
         }
         text += &self.thorough.as_ref().map_or_else(String::new, Tried::text);
-        text += &format!("{}\n", table(heading, rows));
+        text += &format!("{}\n", self.table());
         for row in &self.kernels {
             let all = row.faults.iter().map(|found| ("", found));
             for (not, found) in all.chain(row.unfinished.iter().map(|found| ("check not finished: ", found))) {
@@ -284,6 +260,7 @@ impl Report {
             format!("\n{}: {}\n{}", finding.kernel.unwrap_or_default(), finding.name, finding.text("  "))
         };
         text.extend(self.warnings.iter().map(full));
+        text.extend(self.notes.iter().map(|note| format!("\nnote: {}\n", note.message)));
         if let Some(redundant) = &self.redundant {
             text += &match redundant.len() {
                 0 => "\nhints: none; if any one synchronisation is deleted, the check reports it\n".to_owned(),
@@ -300,6 +277,30 @@ impl Report {
             (faulty, unfinished) => format!("{faulty} at fault, {unfinished} not checked to the end"),
         };
         text + &format!("\n{} kernels: {summary}, in {}\n", self.kernels.len(), Seconds(self.seconds))
+    }
+
+    /// Returns the table of the kernels. A thorough check has two more columns.
+    fn table(&self) -> String {
+        let counts = |row: &KernelChecks| {
+            let (threads, seconds) = (grouped(row.threads), Seconds(row.seconds).to_string());
+            [row.kernel.to_owned(), row.cases.to_string(), row.launches.to_string(), threads, seconds]
+        };
+        let rows = self.kernels.iter();
+        if self.thorough.is_none() {
+            let cells = |row| {
+                let [kernel, cases, launches, threads, time] = counts(row);
+                [kernel, cases, launches, threads, time, row.result()]
+            };
+            let heading = ["kernel", "cases", "launches", "threads", "time", "result"];
+            return table(heading, rows.map(cells)).to_string();
+        }
+        let cells = |row: &KernelChecks| {
+            let [kernel, cases, launches, threads, time] = counts(row);
+            let [orders, choices] = KernelTried::cells(row.thorough.as_ref());
+            [kernel, cases, launches, threads, time, orders, choices, row.result()]
+        };
+        let heading = ["kernel", "cases", "launches", "threads", "time", "orders", "choices", "result"];
+        table(heading, rows.map(cells)).to_string()
     }
 
     /// Returns a text that says in which orders a fault was found.

@@ -2,11 +2,13 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use launch::{DeviceChoice, Schedule};
 use units::parse_count;
 
+use crate::check::thorough;
 use crate::gpus::Gpu;
 
 /// The names of the commands.
@@ -19,7 +21,7 @@ pub(super) type Names = Vec<String>;
 #[derive(Debug)]
 pub(super) enum Arguments {
     Explain { names: Names, n: Option<usize>, gpu: &'static Gpu, html: Option<PathBuf>, json: bool },
-    Check { names: Names, schedules: Vec<Schedule>, strict: bool, format: Format },
+    Check { names: Names, schedules: Vec<Schedule>, strict: bool, thorough: Option<Duration>, format: Format },
     Bench { names: Names, n: Option<usize>, device: DeviceChoice, json: bool },
 }
 
@@ -57,6 +59,7 @@ pub(super) fn parse(arguments: Vec<OsString>) -> Result<Arguments, clap::Error> 
             names,
             schedules: matches.remove_many("schedule").map_or_else(Vec::new, Iterator::collect),
             strict: matches.get_flag("strict"),
+            thorough: matches.remove_one("thorough"),
             format: format(&matches),
         },
     })
@@ -105,6 +108,16 @@ fn definition() -> Command {
                 .help("An order of the threads; it may be given several times [default: eight hostile orders]"),
         )
         .arg(flag("strict", "Assume that shuffles and votes order no memory accesses"))
+        .arg(
+            Arg::new("thorough")
+                .long("thorough")
+                .value_name("SECONDS")
+                .num_args(0..=1)
+                .require_equals(true)
+                .default_missing_value(thorough::DEFAULT_SECONDS)
+                .value_parser(thorough::parse_seconds)
+                .help("Also search more orders, for up to SECONDS per kernel (10 without a value)"),
+        )
         .arg(json().conflicts_with("sarif"))
         .arg(flag("sarif", "Print the faults as SARIF, for editors and CI"));
     let bench = Command::new("bench")

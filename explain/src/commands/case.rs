@@ -73,7 +73,7 @@ impl Case {
     /// If a kernel has a fault, or the case returns an error. The message is the report of `check`.
     #[track_caller]
     pub fn assert_passes(self) {
-        match Commands::new(&[]).case(self).check(&Vec::new(), &Settings::default()) {
+        match Commands::new(&[]).case(self).check(&Vec::new(), &Settings::default(), None) {
             Ok(report) => assert!(report.verdict().is_ok(), "{}", report.text()),
             Err(refusal) => unreachable!("no case is named: {refusal:?}"),
         }

@@ -1,6 +1,6 @@
 //! `check`: runs the cases under hostile orders of their threads.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use launch::KernelInfo;
 use reports::Finding;
@@ -9,14 +9,20 @@ use super::arguments::Names;
 use super::case::{Case, SizedCase};
 use super::{Commands, Refusal};
 use crate::assembled::distinct;
-use crate::check::{CaseFailure, KernelChecks, Report, Settings, run_cases, warnings};
+use crate::check::{CaseFailure, KernelChecks, Report, Settings, notes, run_cases, thorough, warnings};
 
 impl Commands {
-    /// Runs the cases called `names`, or all without names, and reports on the kernels that they launch.
-    pub(super) fn check(&self, names: &Names, settings: &Settings) -> Result<Report, Refusal> {
+    /// Runs the cases called `names`, or all without names, and reports on the kernels that they launch. Then searches
+    /// more orders of the cases without faults, for the time `thorough` per kernel.
+    pub(super) fn check(
+        &self,
+        names: &Names,
+        settings: &Settings,
+        thorough: Option<Duration>,
+    ) -> Result<Report, Refusal> {
         let begun = Instant::now();
         let cases: Vec<SizedCase> = self.chosen(names)?.into_iter().flat_map(Case::sized).collect();
-        let runs = run_cases(&cases.iter().collect::<Vec<_>>(), settings, &());
+        let mut runs = run_cases(&cases.iter().collect::<Vec<_>>(), settings, &());
         let mut launched: Vec<&'static KernelInfo> = Vec::new();
         // The names of the kernels of each case. A kernel whose launches all end with a fault is known by its name in
         // the PTX alone.
@@ -27,6 +33,14 @@ impl Commands {
                 add_new(&mut kernels[run.case], kernel.family);
             }
         }
+        let thorough = thorough.map(|time| {
+            let is_right = |case: usize| !runs.iter().any(|run| run.case == case && run.error.is_some());
+            let right: Vec<_> = cases.iter().enumerate().filter(|&(case, _)| is_right(case)).collect();
+            let kernel = |case: usize| kernels[case].first().copied();
+            let (found, tried) = thorough::search(&right, settings.checks, time, kernel, &());
+            runs.extend(found);
+            tried
+        });
         // A wrong result counts against the first kernel of the case, or against the case itself if it has none.
         let first = kernels.iter().zip(&cases).map(|(kernels, case)| kernels.first().copied().unwrap_or(case.name()));
         let first: Vec<&'static str> = first.collect();
@@ -56,13 +70,17 @@ impl Commands {
             |case| cases[case].to_string(),
             |case, finding| Some(culprit(case, finding)),
         );
+        if let Some(tried) = &thorough {
+            KernelChecks::add_tried(&mut rows, tried, |case| &kernels[case]);
+        }
         let is_checked = |entry: &String| {
             launched.iter().any(|kernel| kernel.name == entry) || rows.iter().any(|row| row.kernel == entry)
         };
         let all = if names.is_empty() { self.entries() } else { Vec::new() };
         let unchecked = all.into_iter().filter(|entry| !is_checked(entry)).collect();
         let seconds = begun.elapsed().as_secs_f64();
-        Ok(Report { seconds, warnings: warnings(&runs), unchecked, ..Report::new(settings, rows) })
+        let (warnings, notes) = (warnings(&runs), notes(&runs));
+        Ok(Report { seconds, thorough, warnings, notes, unchecked, ..Report::new(settings, rows) })
     }
 
     /// Returns the names of all kernels in the program's PTX.

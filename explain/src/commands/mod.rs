@@ -149,8 +149,8 @@ impl Commands {
                 let text = if json { as_json(&explanation)? } else { explanation.text(COLUMNS) };
                 Ok(Answer { text, failure: None })
             }
-            Arguments::Check { names, schedules, strict, format } => {
-                let report = self.check(&names, &Settings::new(strict, &schedules))?;
+            Arguments::Check { names, schedules, strict, thorough, format } => {
+                let report = self.check(&names, &Settings::new(strict, &schedules), thorough)?;
                 let text = match format {
                     Format::Text => report.text(),
                     Format::Json => as_json(&report)?,

@@ -19,6 +19,31 @@ fn racing(y: GlobalMut<u32>) {
     y.store(0, thread::index_1d() as u32);
 }
 
+/// Block 0 announces a value, and block 1 takes it if it sees the announcement. On a GPU it may take an old value.
+#[kernel]
+fn message(words: GlobalMut<u32>) {
+    let (value, flag, taken) = (0, 1, 2);
+    if thread::index_in_block() == 0 {
+        if thread::block_idx_x() == 0 {
+            words.store_relaxed(value, 42);
+            words.store_relaxed(flag, 1);
+        } else if words.load_relaxed(flag) == 1 {
+            words.store(taken, words.load_relaxed(value));
+        }
+    }
+}
+
+/// Stores more values to a word than the checker keeps, and reads the word in each block.
+#[kernel]
+fn many_values(y: GlobalMut<u32>) {
+    if thread::index_in_block() == 0 {
+        for i in 0..20 {
+            y.store_relaxed(0, i);
+        }
+        y.load_relaxed(0);
+    }
+}
+
 /// Makes the case of `add_one`; `added` is what the case expects it to add.
 fn adding(name: &'static str, added: u32) -> Case {
     Case::new(name, move |run| {
@@ -113,6 +138,72 @@ fn faults_wrong_results_and_forgotten_kernels_are_reported() {
 
     let log: serde_json::Value = serde_json::from_str(&answer(&["check", "race", "--sarif"]).unwrap().text).unwrap();
     assert_eq!(log["runs"][0]["results"][0]["ruleId"], "data-race");
+}
+
+#[test]
+fn a_thorough_check_counts_orders_and_choices() {
+    let commands = || {
+        let message = Case::new("message", |run| {
+            let mut words = run.device().zeroed(3)?;
+            run.device().launch(LaunchConfig::new(2, 32), message(words.view_mut()))?;
+            let taken = words.download()?[2];
+            if taken == 0 || taken == 42 { Ok(()) } else { Err(format!("taken: {taken}").into()) }
+        });
+        Commands::new(&[]).case(adding("right", 1)).case(message.check_sizes(&[1]))
+    };
+    let answer = |arguments: &[&str]| {
+        let arguments = ["program", "check"].iter().chain(arguments).map(OsString::from).collect();
+        commands().answer(arguments).unwrap()
+    };
+    let Answer { text, failure } = answer(&["message", "right", "--thorough=60", "--json"]);
+    let json: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!((failure, &json["thorough"]["cases"]), (None, &3.into()), "{json}");
+    assert_eq!(json["thorough"]["all_choices"], 3, "{json}");
+    let of = |kernel: &str| {
+        let row = json["kernels"].as_array().unwrap().iter().find(|row| row["kernel"] == kernel).unwrap();
+        row["thorough"].clone()
+    };
+    // The threads of this kernel do not communicate: eight orders of two cases are all.
+    let alone = serde_json::json!({ "orders": 16, "exhausted": true, "choices": 0, "all_choices": true });
+    assert_eq!(of("add_one"), alone);
+    let tried = of("message");
+    assert_eq!((&tried["exhausted"], &tried["all_choices"]), (&true.into(), &true.into()), "{tried}");
+    assert!(tried["choices"].as_u64().is_some_and(|choices| choices > 3), "{tried}");
+
+    let text = answer(&["message", "--thorough"]).text;
+    for part in [" orders  ", " choices  ", "all ", "up to 10 s per kernel"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let text = answer(&["message"]).text;
+    assert!(!text.contains("choices") && !text.contains("thorough"), "{text}");
+    assert!(refusal(&["check", "--thorough=soon"]).contains("a number of seconds, such as 10"));
+}
+
+#[test]
+fn weak_memory_that_is_explored_in_part_is_noted() {
+    let many = Case::new("many", |run| {
+        let mut y = run.device().zeroed(1)?;
+        Ok(run.device().launch(LaunchConfig::new(2, 32), many_values(y.view_mut()))?)
+    });
+    let commands = Commands::new(&[]).case(many.check_sizes(&[1])).case(adding("right", 1));
+    let answer = |arguments: &[&str]| {
+        commands.answer(["program", "check"].iter().chain(arguments).map(OsString::from).collect())
+    };
+    let Answer { text, failure } = answer(&[]).unwrap();
+    assert_eq!(failure, None, "{text}");
+    assert!(
+        text.contains("\nnote: kernel `many_values`, at ") && text.contains("more than 16 atomic writes"),
+        "{text}"
+    );
+    assert!(text.contains("2 kernels: nothing found"), "{text}");
+    let json: serde_json::Value = serde_json::from_str(&answer(&["--json"]).unwrap().text).unwrap();
+    let notes = json["notes"].as_array().unwrap();
+    assert_eq!((notes.len(), &notes[0]["kind"]), (1, &"weak memory in part".into()), "{json}");
+    let json: serde_json::Value = serde_json::from_str(&answer(&["right", "--json"]).unwrap().text).unwrap();
+    assert!(json.get("notes").is_none(), "{json}");
+    let log: serde_json::Value = serde_json::from_str(&answer(&["--sarif"]).unwrap().text).unwrap();
+    let result = &log["runs"][0]["results"][0];
+    assert_eq!((&result["level"], &result["ruleId"]), (&"note".into(), &"weak-memory-in-part".into()), "{log}");
 }
 
 #[test]

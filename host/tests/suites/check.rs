@@ -166,6 +166,9 @@ fn more_orders_are_tried_when_they_are_asked_for() {
     let tried = &report["thorough"];
     assert_eq!((&tried["seconds_per_kernel"], &tried["cases"]), (&0.5.into(), &1.into()), "{report}");
     assert!(tried["orders"].as_u64().is_some_and(|orders| orders > 8), "{report}");
+    let of_kernel = &report["kernels"][0]["thorough"];
+    assert_eq!((&of_kernel["orders"], &of_kernel["choices"]), (&tried["orders"], &tried["choices"]), "{report}");
+    assert!(of_kernel["exhausted"].is_boolean() && of_kernel["all_choices"].is_boolean(), "{report}");
     // The threads do not communicate by atomics, so the search has no orders to try beyond the hostile ones.
     let report = json(&["scale_grid", "--thorough"], 0);
     assert_eq!(report["thorough"]["exhausted"], report["thorough"]["cases"], "{report}");

@@ -4,7 +4,7 @@
 mod finding;
 pub mod mutations;
 
-pub use explain::check::{KernelChecks, Progress, Report, Settings, Tried, run_cases, warnings};
+pub use explain::check::{KernelChecks, Progress, Report, Settings, Tried, notes, run_cases, thorough, warnings};
 pub use finding::{family, of_error};
 pub use reports::{Finding, Side, sarif};
 

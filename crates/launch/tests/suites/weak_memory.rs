@@ -282,5 +282,8 @@ fn choices_of_values_find_faults_of_weak_memory_and_no_others() {
         println!("{}: {sound:?}", weak.name);
         let is_small = !matches!(weak.name, "peterson" | "deque");
         assert!(sound.has_all_choices || !is_small, "{}: {sound:?}", weak.name);
+        let all = if sound.has_all_choices { "(all that there are)" } else { "(not all that there are)" };
+        let text = format!("{} of them by choices of values {all}", sound.choices);
+        assert!(sound.choices > 0 && sound.to_string().ends_with(&text), "{sound}");
     }
 }

@@ -83,6 +83,7 @@ use crate::lanes::Extent;
 use crate::memory::Scope;
 use crate::memory_map::MemoryMap;
 use crate::order::BlockOrder;
+use crate::raw::notes::HistoryLimit;
 use crate::region::Region;
 use crate::source::Line;
 use crate::statics::Statics;
@@ -202,6 +203,19 @@ impl Checker {
         }
     }
 
+    /// Notes the end of the launch.
+    pub(crate) fn end(&self) {
+        if let Some(weak) = &self.state.borrow().weak {
+            weak.end();
+        }
+    }
+
+    /// Returns the first limit by which an access had fewer values to choose from than the memory model allows, and the
+    /// access.
+    pub(crate) fn history_limit(&self) -> Option<(HistoryLimit, Line)> {
+        self.state.borrow().weak.as_ref()?.limit()
+    }
+
     /// Returns the accesses that did not see the newest write.
     pub(crate) fn into_older(self) -> OlderValues {
         self.older.into_inner()
@@ -286,6 +300,7 @@ impl Watcher for Checker {
         // All earlier writes to shared memory are ordered before the next accesses.
         resident.initial.clear();
         if let Some(weak) = &mut state.weak {
+            weak.note_meeting(block.tag.get());
             weak.clocks(block.tag.get()).barrier();
         }
     }
@@ -302,13 +317,17 @@ impl Watcher for Checker {
             state.resident(block).clocks.learn_all(&all);
         }
         if let Some(weak) = &mut state.weak {
+            blocks.iter().for_each(|block| weak.note_meeting(block.tag.get()));
             weak.grid_barrier(blocks.iter().map(|block| block.tag.get()));
         }
     }
 
     fn warp_operation(&self, block: &BlockContext, warp: usize, lanes: u32, kind: SyncKind, _at: Line) {
+        let state = &mut *self.state.borrow_mut();
+        if let Some(weak) = &mut state.weak {
+            weak.note_meeting(block.tag.get());
+        }
         if kind == SyncKind::Warp || self.checks.shuffles_order_memory {
-            let state = &mut *self.state.borrow_mut();
             state.resident(block).clocks.warp_operation(warp, lanes);
             if let Some(weak) = &mut state.weak {
                 weak.clocks(block.tag.get()).warp_operation(warp, lanes);
@@ -332,6 +351,7 @@ impl Watcher for Checker {
         let Resident { named, clocks, .. } = state.resident(block);
         named.arrive(clocks, thread, id);
         if let Some(weak) = &mut state.weak {
+            weak.note_meeting(block.tag.get());
             weak.named_arrival(block.tag.get(), thread, id);
         }
     }
@@ -350,23 +370,30 @@ impl Watcher for Checker {
         let Resident { named, clocks, .. } = state.resident(block);
         named.wait(clocks, thread, id);
         if let Some(weak) = &mut state.weak {
+            weak.note_meeting(block.tag.get());
             weak.named_wait(block.tag.get(), thread, id);
         }
     }
 
     fn must_wait(&self, block: &BlockContext, touch: Option<&Touch>, is_over: bool) -> bool {
-        let State { weak, sites, .. } = &mut *self.state.borrow_mut();
+        let state = &mut *self.state.borrow_mut();
+        let State { weak, sites, .. } = state;
         let Some(weak) = weak else { return false };
         let touch = touch.map(|touch| (touch, sites.number(touch.at, touch.access, touch.bytes)));
-        weak.must_wait(block, touch, is_over)
+        let must_wait = weak.must_wait(block, touch, is_over);
+        state.pass_on_promise(false);
+        must_wait
     }
 
     fn value_read(&self, _block: &BlockContext, newest: Value) -> Value {
         self.state.borrow_mut().weak.as_mut().map_or(newest, |weak| weak.value_read(newest))
     }
 
-    fn value_written(&self, _block: &BlockContext, old: Value, new: Value) -> bool {
-        self.state.borrow_mut().weak.as_mut().is_none_or(|weak| weak.value_written(old, new))
+    fn value_written(&self, block: &BlockContext, old: Value, new: Value) -> bool {
+        let state = &mut *self.state.borrow_mut();
+        let takes_value = state.weak.as_mut().is_none_or(|weak| weak.value_written(block, old, new));
+        state.pass_on_promise(false);
+        takes_value
     }
 
     fn fence(&self, block: &BlockContext, scope: Scope, is_sequential: bool) {
@@ -376,6 +403,9 @@ impl Watcher for Checker {
         fence(&mut resident.clocks, thread, scope);
         if let Some(weak) = &mut state.weak {
             weak.fence(block.tag.get(), thread, scope, is_sequential);
+            if weak.note_fence(number(block), thread, scope) {
+                state.pass_on_promise(true);
+            }
         }
     }
 }

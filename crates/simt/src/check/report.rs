@@ -19,6 +19,11 @@ use crate::watch::{Access, Next, Touch};
 impl Checker {
     #[cold]
     pub(super) fn fault(&self, block: &BlockContext, touch: &Touch, finding: Finding) -> Next {
+        if let Some(weak) = &self.state.borrow().weak
+            && matches!(finding, Finding::Race(_) | Finding::Early(_))
+        {
+            weak.note_race(touch.address, touch.bytes);
+        }
         Next::Fault(Box::new(self.kind(block, touch, finding)))
     }
 
@@ -78,19 +83,25 @@ impl Checker {
         let missed = self.state.borrow_mut().weak.as_mut().and_then(|weak| weak.take_missed());
         let older = &mut *self.older.borrow_mut();
         match missed {
-            Some(Missed { write }) => older.add(self.older_value(block, touch, &write)),
+            Some(missed) => older.add(self.older_value(block, touch, missed)),
             None if touch.access.reads() => older.remove(block.index(), block.thread().index(), touch.address),
             None => {}
         }
     }
 
-    /// Returns the report of the access `touch`, which did not see the earlier atomic write `write`.
-    fn older_value(&self, block: &BlockContext, touch: &Touch, write: &Stamp) -> OlderValue {
+    /// Returns the report of the access `touch`, which did not see the earlier atomic write `missed`, or which a load
+    /// has seen before.
+    fn older_value(&self, block: &BlockContext, touch: &Touch, missed: Missed) -> OlderValue {
         let thread = block.thread();
         let state = self.state.borrow();
         let Resident { clocks, messages, .. } = &state.residents[block.tag.get() as usize];
         // An update reads and writes, and a store of another thread that must come first needs the same order.
-        let remedy = messages.remedy(thread.linear(), write, clocks).unwrap_or(Remedy::SequentialFences);
+        let Missed { other: write, is_early } = missed;
+        let remedy = if is_early {
+            Remedy::LoadsBeforeStores
+        } else {
+            messages.remedy(thread.linear(), &write, clocks).unwrap_or(Remedy::SequentialFences)
+        };
         let other = state.sites.get(write.site());
         drop(state);
         OlderValue {

@@ -71,6 +71,39 @@ pub(super) struct Held {
 }
 
 impl Held {
+    /// Returns the clocks that an atomic store by `thread` with the scope `scope` publishes. `released` is the clock
+    /// that the thread has released at the address, and `wide` is true if it has done so for other blocks. If
+    /// `passes_fence` is true, the store also publishes the clock of the thread's last fence.
+    fn of_store(
+        released: VectorClock,
+        (wide, passes_fence): (bool, bool),
+        clocks: &Clocks,
+        thread: u32,
+        scope: Scope,
+    ) -> Self {
+        let vectors = clocks.vectors(thread);
+        let mut holds = if wide && scope != Scope::Block { released.clone() } else { VectorClock::default() };
+        if passes_fence && scope != Scope::Block {
+            holds.join(&vectors.fenced);
+        }
+        let has_own = !wide || scope == Scope::Block || vectors.fenced_in_block.is_some();
+        let holds_for_block = has_own.then(|| {
+            let mut for_block = released;
+            if passes_fence {
+                for_block.join(vectors.fenced_in_block());
+            }
+            for_block
+        });
+        Self { holds, holds_for_block, writer: clocks.block }
+    }
+
+    /// Makes `thread` read these clocks at `address`, as a relaxed load does.
+    pub(super) fn read_by(&self, clocks: &mut Clocks, thread: u32, address: usize) {
+        let nothing = VectorClock::default();
+        let for_block = self.holds_for(clocks.block).unwrap_or(&nothing);
+        read([&self.holds, for_block], clocks, thread, address, (false, Scope::Device));
+    }
+
     /// Returns the clock that a thread of `block` acquires, or `None` if the writer is in another block.
     fn holds_for(&self, block: u32) -> Option<&VectorClock> {
         (self.writer == block).then(|| self.holds_for_block.as_ref().unwrap_or(&self.holds))
@@ -103,29 +136,17 @@ impl Object {
                 self.released.insert(key(block, thread), Released { clock: clock.clone(), scope });
                 (clock, scope != Scope::Block)
             }
-            MemoryOrder::Relaxed | MemoryOrder::Phase => {
-                let released = self.released_by(block, thread);
-                let wide = released.is_none_or(|released| released.scope != Scope::Block);
-                (released.map(|released| released.clock.clone()).unwrap_or_default(), wide)
-            }
+            MemoryOrder::Relaxed | MemoryOrder::Phase => self.released_before(block, thread),
         };
-        let passes_fence = order == MemoryOrder::Relaxed;
-        let held = &mut self.held;
-        held.holds = if wide && scope != Scope::Block { released.clone() } else { VectorClock::default() };
-        let vectors = clocks.vectors(thread);
-        if passes_fence && scope != Scope::Block {
-            held.holds.join(&vectors.fenced);
-        }
-        held.holds_for_block = None;
-        held.writer = block;
-        if !wide || scope == Scope::Block || vectors.fenced_in_block.is_some() {
-            let mut for_block = released;
-            if passes_fence {
-                for_block.join(vectors.fenced_in_block());
-            }
-            held.holds_for_block = Some(for_block);
-        }
-        &held.holds
+        self.held = Held::of_store(released, (wide, order == MemoryOrder::Relaxed), clocks, thread, scope);
+        &self.held.holds
+    }
+
+    /// Returns the clock that `thread` of `block` has released, and true if it has done so for other blocks.
+    fn released_before(&self, block: u32, thread: u32) -> (VectorClock, bool) {
+        let released = self.released_by(block, thread);
+        let wide = released.is_none_or(|released| released.scope != Scope::Block);
+        (released.map(|released| released.clock.clone()).unwrap_or_default(), wide)
     }
 
     /// Records an atomic update by `thread` with the scope `scope`. `clocks` are the clocks of the thread's block.
@@ -180,6 +201,14 @@ impl Objects {
     /// Returns the clocks that the last write to `address` publishes.
     pub(super) fn held(&self, address: usize) -> Held {
         self.0.get(&address).map_or_else(Held::default, |object| object.held.clone())
+    }
+
+    /// Returns the clocks that a relaxed store to `address` by `thread` would publish now.
+    pub(super) fn relaxed(&self, clocks: &Clocks, thread: u32, address: usize) -> Held {
+        let object = self.0.get(&address);
+        let before = object.map(|object| object.released_before(clocks.block, thread));
+        let (released, wide) = before.unwrap_or((VectorClock::default(), true));
+        Held::of_store(released, (wide, true), clocks, thread, Scope::Device)
     }
 
     /// Sets the clocks that a read of `address` acquires. Returns the earlier ones.

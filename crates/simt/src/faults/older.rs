@@ -10,7 +10,7 @@ use crate::geometry::Dim3;
 use crate::region::{Space, fmt_element};
 
 /// An atomic read that returned an older value than the newest one, or an atomic store that took effect before a store
-/// that was executed earlier. PTX's memory model allows both, so they are no faults. If the launch has a wrong outcome,
+/// or load that was executed earlier. PTX's memory model allows both, so they are no faults. If the launch has a wrong outcome,
 /// they may be its reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
@@ -21,7 +21,7 @@ pub struct OlderValue {
     pub element: Element,
     /// The access that did not see the write `missed`: a load, an update, or a store that took effect before it.
     pub access: RaceSide,
-    /// The write that was executed earlier.
+    /// The access that was executed earlier: a write, or a load that has read the store `access` before its execution.
     pub missed: RaceSide,
     /// The change that would make `access` see `missed`.
     pub remedy: Remedy,
@@ -59,7 +59,7 @@ impl OlderValues {
     pub(crate) fn reason_of(&self, fault: &Fault) -> Option<&OlderValue> {
         let of_thread = |block: Option<Dim3>, thread: Option<Dim3>| {
             let (block, thread) = (block?, thread?);
-            self.0.iter().rfind(|value| value.is_by(block, thread))
+            self.0.iter().rfind(|value| value.is_by(block, thread) || value.is_read_early_by(block, thread))
         };
         let own = of_thread(fault.block, fault.thread);
         match &fault.kind {
@@ -80,6 +80,10 @@ impl OlderValues {
 impl OlderValue {
     fn is_by(&self, block: Dim3, thread: Dim3) -> bool {
         (self.access.block, self.access.thread) == (block, thread)
+    }
+
+    fn is_read_early_by(&self, block: Dim3, thread: Dim3) -> bool {
+        self.missed.access == RaceAccess::AtomicLoad && (self.missed.block, self.missed.thread) == (block, thread)
     }
 }
 

@@ -40,6 +40,9 @@ pub enum Remedy {
     /// what the other thread writes. If the later thread has already read an atomic write that follows the earlier
     /// access, a release and an acquire are enough.
     SequentialFences,
+    /// A fence in each thread between its atomic load and its atomic store. Or all these loads acquire, and the stores
+    /// release.
+    LoadsBeforeStores,
     /// A block barrier between the earlier access and the releasing write by another thread of the same block.
     BarrierBeforeRelease,
     /// A warp synchronisation between the earlier access and the releasing write by another lane of the same warp.
@@ -143,6 +146,11 @@ impl fmt::Display for Remedy {
                 "if each thread writes one word and then reads the other's, put `fence()` (`fence.sc`) between the \
                 write and the read in both threads, because a releasing store and an acquiring load do not order \
                 them; if the read has to follow a message, use a releasing store and an acquiring load for the message"
+            }
+            Self::LoadsBeforeStores => {
+                "if each thread reads one word and then writes the word that another one reads, put a fence between \
+                the read and the write in every thread, or use acquiring loads and releasing stores, of a scope that \
+                includes the threads"
             }
             Self::BarrierBeforeRelease => {
                 "the other access and the atomic write that this block has read are by two threads of one block, and \

@@ -57,6 +57,19 @@ pub enum NoteKind {
     /// barrier. GPUs give this order, and PTX's memory model does not, so it is a warning, which
     /// [`Checks::barriers_pass_fences`](crate::Checks::barriers_pass_fences) turns into a fault.
     FenceOfOther(Box<Race>),
+    /// The launch explored [weak memory](crate::Schedule::has_weak_memory) in part only, because it exceeds this limit.
+    /// The access at the note's location had fewer values to choose from than PTX's memory model allows.
+    WeakMemoryInPart(HistoryLimit),
+}
+
+/// A limit on the atomic writes that a launch keeps to explore weak memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum HistoryLimit {
+    /// The maximum number of words whose writes are kept, in global memory and in the shared memory of each block.
+    Words(usize),
+    /// The maximum number of writes that are kept for each word.
+    Writes(usize),
 }
 
 impl NoteKind {
@@ -112,10 +125,26 @@ impl fmt::Display for Note {
                 "warning: only a fence or an atomic by another thread, before a barrier, orders two accesses. GPUs \
                 keep this order. In PTX's memory model it holds within the block only: {race}"
             ),
+            NoteKind::WeakMemoryInPart(limit) => {
+                f.write_str("weak memory was explored in part only: ")?;
+                match limit {
+                    HistoryLimit::Words(words) => write!(
+                        f,
+                        "the launch writes more than {words} words atomically, and this access to a further word sees \
+                        the newest value only"
+                    ),
+                    HistoryLimit::Writes(writes) => write!(
+                        f,
+                        "this access may see any of more than {writes} atomic writes to a word, and the earlier ones \
+                        were left out"
+                    ),
+                }?;
+                f.write_str(". Check a smaller problem to explore all values")
+            }
         }
     }
 }
 
 /// The list in which a simulator collects the notes of its launches, one per launch and source site. Without such a
-/// list, the simulator prints each note to standard error.
+/// list, the simulator prints each note to standard error, except for [`NoteKind::WeakMemoryInPart`].
 pub type Notes = Log<Note>;

@@ -14,6 +14,7 @@ use crate::geometry::KernelInfo;
 use crate::grid::Grid;
 use crate::profile::{Profile, Profiler};
 use crate::raw::guard::guarded;
+use crate::raw::notes::NoteKind;
 use crate::watch::{EventMask, Watcher, begin_watching};
 use crate::worker::pool::work_together;
 use crate::worker::{Done, work};
@@ -80,6 +81,10 @@ impl Simulator {
         if let Some(checker) = &checker {
             grid.uses_other_fence.store(checker.uses_other_fence(), Ordering::Relaxed);
             grid.is_unrepeatable.store(checker.is_unrepeatable(), Ordering::Relaxed);
+            checker.end();
+            if let Some((limit, at)) = checker.history_limit() {
+                grid.warn(Some(at), NoteKind::WeakMemoryInPart(limit));
+            }
         }
         Ran { done, profile: None, older: checker.map_or_else(OlderValues::default, Checker::into_older) }
     }

@@ -7,7 +7,8 @@ use rustc_hash::FxHashMap;
 use crate::check::history::{Accesses, Past, Serial};
 use crate::check::stamp::Stamp;
 use crate::check::sync::Held;
-use crate::watch::Value;
+use crate::raw::notes::HistoryLimit;
+use crate::watch::{Touch, Value};
 
 /// The maximum number of locations with a history, in global memory or in the shared memory of a block.
 const MAX_LOCATIONS: usize = 1024;
@@ -25,20 +26,47 @@ pub(super) struct Entry {
     /// The first read of the value by each other thread.
     observers: Accesses,
     /// True if the write belongs to an update that read the write before it.
-    is_update: bool,
+    pub(super) is_update: bool,
     /// The clocks that a read of the value acquires, for the race detector and for `weak`.
     pub(super) held: [Held; 2],
+    /// True if the write is promised and not executed yet.
+    pub(super) is_promised: bool,
+    /// True for the value before a promise, until the first read of the promise notes it.
+    pub(super) is_unset: bool,
+    /// The number of choices that the run had made before the write was executed.
+    pub(super) time: usize,
 }
 
 impl Entry {
     /// Makes the entry of a write, without its value.
     pub(super) fn new(serial: Serial, stamps: [Stamp; 2], held: [Held; 2], is_update: bool) -> Self {
-        Self { serial, value: 0, stamps: Some(stamps), observers: Accesses::default(), is_update, held }
+        Self { stamps: Some(stamps), is_update, held, ..Self::promised(serial, 0) }.executed()
+    }
+
+    /// Makes the entry of a promised write.
+    pub(super) fn promised(serial: Serial, value: Value) -> Self {
+        let held = [Held::default(), Held::default()];
+        let observers = Accesses::default();
+        Self {
+            serial,
+            value,
+            stamps: None,
+            observers,
+            is_update: false,
+            held,
+            is_promised: true,
+            is_unset: false,
+            time: 0,
+        }
+    }
+
+    fn executed(self) -> Self {
+        Self { is_promised: false, ..self }
     }
 
     /// Makes the entry of the value before the first atomic write.
     pub(super) fn initial(value: Value, held: [Held; 2]) -> Self {
-        Self { serial: 0, value, stamps: None, observers: Accesses::default(), is_update: false, held }
+        Self { held, ..Self::promised(0, value) }.executed()
     }
 
     /// Notes the read `stamp` of the value, by the thread with the past `past`.
@@ -51,7 +79,8 @@ impl Entry {
 
     /// Returns true if the write precedes the thread with the past `past` in causality order.
     fn is_before(&self, past: &Past<'_>) -> bool {
-        self.stamps.is_none_or(|[_, own]| past.has_stamp(&own)) || self.observers.has_inside(past)
+        let is_known = !self.is_promised && self.stamps.is_none_or(|[_, own]| past.has_stamp(&own));
+        is_known || self.observers.has_inside(past)
     }
 }
 
@@ -61,6 +90,8 @@ pub(super) struct Location {
     pub(super) entries: VecDeque<Entry>,
     /// True if the history lacks a write that precedes the first entry.
     is_truncated: bool,
+    /// True if another write could have followed directly on a write that the history lacks.
+    has_lost_gap: bool,
     last_executed: Serial,
 }
 
@@ -68,6 +99,31 @@ impl Location {
     /// Returns the number of the write to this location that was executed last.
     pub(super) fn last_executed(&self) -> Serial {
         self.last_executed
+    }
+
+    /// Returns the index of the last executed write in coherence order. Memory has its value.
+    pub(super) fn last(&self) -> usize {
+        self.entries.iter().rposition(|entry| !entry.is_promised).unwrap_or_default()
+    }
+
+    /// Returns the value in memory, the last executed one in coherence order.
+    pub(super) fn value_in_memory(&self) -> Option<Value> {
+        self.entries.get(self.last()).map(|entry| entry.value)
+    }
+
+    /// Returns the index of the promised write `serial`, if the thread with the past `past` may execute it now.
+    pub(super) fn place_of_promise(&self, serial: Serial, past: &Past<'_>) -> Option<usize> {
+        let place = self.entries.iter().position(|entry| entry.serial == serial)?;
+        self.view(past).is_none_or(|view| view < place).then_some(place)
+    }
+
+    /// Replaces the promised write `place` by the executed one.
+    pub(super) fn fulfil(&mut self, place: usize, entry: Entry) {
+        self.last_executed = entry.serial;
+        if let Some(promised) = self.entries.get_mut(place) {
+            let observers = std::mem::take(&mut promised.observers);
+            *promised = Entry { observers, ..entry };
+        }
     }
 
     /// Returns the number of the last write in coherence order.
@@ -103,16 +159,23 @@ impl Location {
         (first..=self.entries.len()).rev().filter(|&index| index == 0 || !self.is_updated(index - 1)).collect()
     }
 
-    /// Inserts a write. Returns false if the history has become too long, so that its oldest write was removed.
-    pub(super) fn insert(&mut self, position: usize, entry: Entry) -> bool {
+    /// Inserts a write. Removes the oldest write if the history has become too long.
+    pub(super) fn insert(&mut self, position: usize, entry: Entry) {
         self.last_executed = entry.serial;
         self.entries.insert(position.min(self.entries.len()), entry);
-        let is_complete = self.entries.len() <= MAX_WRITES;
-        if !is_complete {
-            self.entries.pop_front();
+        if self.entries.len() > MAX_WRITES {
+            let is_updated = self.is_updated(0);
+            let removed = self.entries.pop_front();
+            let was_first = !self.is_truncated && removed.is_some_and(|entry| entry.stamps.is_some());
+            self.has_lost_gap |= !is_updated || was_first;
             self.is_truncated = true;
         }
-        is_complete
+    }
+
+    /// Returns true if the thread with the past `past` could have chosen a write that the history lacks: to read it, or
+    /// to write directly after it.
+    fn is_cut(&self, past: &Past<'_>, writes: bool) -> bool {
+        (if writes { self.has_lost_gap } else { self.is_truncated }) && self.view(past).is_none()
     }
 }
 
@@ -122,11 +185,15 @@ pub(super) struct Locations {
     all: FxHashMap<usize, Location>,
     /// The sum of the different widths of the locations, in bytes.
     widths: usize,
+    /// The addresses of further locations, which have no history because there are too many. The value is true if
+    /// updates alone have written the location: then each of them reads the newest value.
+    left_out: FxHashMap<usize, bool>,
 }
 
 impl Locations {
     pub(super) fn clear(&mut self) {
         self.all.clear();
+        self.left_out.clear();
         self.widths = 0;
     }
 
@@ -136,6 +203,26 @@ impl Locations {
             self.remove_others(address, bytes);
         }
         self.all.get(&address)
+    }
+
+    /// Returns the limit because of which the thread with the past `past` has fewer choices for its next access, if
+    /// there is one.
+    pub(super) fn limit(&self, touch: &Touch, past: &Past<'_>) -> Option<HistoryLimit> {
+        let (access, address) = (touch.access, touch.address);
+        match self.all.get(&address) {
+            Some(location) => location.is_cut(past, access.writes()).then_some(HistoryLimit::Writes(MAX_WRITES)),
+            None if self.left_out.is_empty() => None,
+            None => {
+                let is_update = access.reads() && access.writes();
+                let is_left_out = self.left_out.get(&address).is_some_and(|&are_updates| !(are_updates && is_update));
+                is_left_out.then_some(HistoryLimit::Words(MAX_LOCATIONS))
+            }
+        }
+    }
+
+    /// Returns true if no location was left out.
+    pub(super) fn is_complete(&self) -> bool {
+        self.left_out.is_empty()
     }
 
     pub(super) fn get_mut(&mut self, address: usize) -> Option<&mut Location> {
@@ -160,16 +247,16 @@ impl Locations {
     }
 
     /// Adds a location of `bytes` bytes at `address` with its `first` atomic write, and with the value before, if that
-    /// value is initialised. Returns false if there are too many locations.
-    pub(super) fn add(&mut self, address: usize, bytes: usize, before: Option<Entry>, first: Entry) -> bool {
+    /// value is initialised. Leaves the location out if there are too many.
+    pub(super) fn add(&mut self, address: usize, bytes: usize, before: Option<Entry>, first: Entry) {
         self.remove_overlapping(address, bytes);
         if self.all.len() >= MAX_LOCATIONS {
-            return false;
+            *self.left_out.entry(address).or_insert(true) &= first.is_update;
+            return;
         }
         self.widths |= bytes;
         let last_executed = first.serial;
         let entries = before.into_iter().chain([first]).collect();
-        self.all.insert(address, Location { bytes, entries, is_truncated: false, last_executed });
-        true
+        self.all.insert(address, Location { bytes, entries, is_truncated: false, has_lost_gap: false, last_executed });
     }
 }

@@ -27,34 +27,37 @@
 //! the threads in a fixed order, and let each wait until the write that it reads, or the fence before its own, is
 //! there.
 //!
-//! Load buffering is not explored: a read never returns a write that is executed after it, even though PTX allows this
-//! if the write does not depend on the read. The same holds for orders of fences that contradict the order of
-//! execution.
+//! A load may also return a store that is executed after it, if a search has found that the store does not depend on
+//! the load (`promises`). This is load buffering.
 //!
 //! Only atomic accesses have such choices (volatile ones are relaxed atomics here). A plain access that could return
 //! several values is a data race and reported as such. The words of barriers in shared memory (`mbarrier`) have no
 //! histories.
 
+mod accesses;
 mod choosing;
 pub(super) mod location;
 pub(super) mod policy;
-
-use std::collections::VecDeque;
+mod promises;
 
 use rustc_hash::FxHashMap;
 
-use self::location::{Entry, Locations};
+use self::accesses::Current;
+use self::location::Locations;
 use self::policy::Policy;
+use self::promises::Promises;
 use super::clock::Clocks;
-use super::history::{Past, Serial, Version};
+use super::history::Serial;
 use super::named::Named;
 use super::stamp::Stamp;
-use super::sync::{Held, Objects, Publications, fence};
+use super::sync::{Objects, Publications, fence};
 use super::vector_clock::VectorClock;
 use crate::block::context::BlockContext;
 use crate::memory::Scope;
+use crate::raw::notes::HistoryLimit;
 use crate::region::Space;
-use crate::watch::{Access, MemoryOrder, Touch, Value};
+use crate::source::Line;
+use crate::watch::{Access, MemoryOrder, Touch};
 
 /// The tag of the stamps in the histories of locations. They are in no shadow, so that the tag has no meaning.
 const TAG: u32 = 2;
@@ -82,29 +85,17 @@ struct Pick {
     source: usize,
     /// The index at which a store is inserted.
     position: usize,
+    /// True if a load reads a new promise, or a store fulfils one.
+    is_promise: bool,
 }
 
-/// An atomic access between its check and the exchange of its value.
-struct Current {
-    space: Space,
-    tag: u32,
-    address: usize,
-    bytes: usize,
-    source: usize,
-    /// The index at which the access inserts its write.
-    position: usize,
-    serial: Serial,
-    /// The new entry of a write, without its value.
-    entry: Option<Entry>,
-    /// The clocks of the value before the first write to the location. `None` if that value is uninitialised.
-    before: Option<[Held; 2]>,
-}
-
-/// An access that did not read the newest write, or a store that was inserted before another one.
+/// An access that did not read the newest write, or a store that took effect before another access.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Missed {
-    /// The first write in coherence order that the access missed.
-    pub(super) write: Stamp,
+    /// The first write in coherence order that the access missed, or a load that has read a store before its execution.
+    pub(super) other: Stamp,
+    /// True if `other` is such a load.
+    pub(super) is_early: bool,
 }
 
 /// The reads of a thread at a source site: the block of a location in shared memory, the address, the thread's block
@@ -124,10 +115,13 @@ pub(super) struct Weak {
     serial: Serial,
     fences: Serial,
     pick: Option<Pick>,
+    promises: Promises,
     current: Option<Current>,
     /// How often each thread has read older values at an address and source site, and the newest write then.
     stale: FxHashMap<ReadKey, (Serial, u32)>,
     missed: Option<Missed>,
+    /// The first limit by which an access had fewer choices, and the access.
+    limit: Option<(HistoryLimit, Line)>,
 }
 
 /// Returns true if the checker keeps a history of the locations of `access`.
@@ -153,10 +147,18 @@ impl Weak {
             serial: 0,
             fences: 0,
             pick: None,
+            promises: Promises::default(),
             current: None,
             stale: FxHashMap::default(),
             missed: None,
+            limit: None,
         }
+    }
+
+    /// Returns the first limit by which an access had fewer choices than the memory model allows, and the access.
+    /// Returns `None` if the choices are given: then the search knows of the limit.
+    pub(super) fn limit(&self) -> Option<(HistoryLimit, Line)> {
+        self.limit
     }
 
     pub(super) fn begin_block(&mut self, tag: u32, number: u32, threads: u32) {
@@ -240,103 +242,6 @@ impl Weak {
         }
     }
 
-    /// Begins an atomic access of the current thread, as [`must_wait`](Self::must_wait) has chosen. Returns the writes
-    /// that the access reads and makes, and the access that wrote the value that it reads.
-    pub(super) fn begin(&mut self, block: &BlockContext, touch: &Touch) -> Option<(Version, Option<Stamp>)> {
-        (self.current, self.missed) = (None, None);
-        if !is_tracked(touch.access) {
-            self.policy.note_other();
-            return None;
-        }
-        let pick = self.pick.take();
-        let locations = match touch.space {
-            Space::Global => &mut self.locations,
-            Space::Shared => &mut self.residents[block.tag.get() as usize].locations,
-        };
-        let location = locations.get(touch.address, touch.bytes);
-        let none = VecDeque::new();
-        let entries = location.map_or(&none, |location| &location.entries);
-        let last = entries.len().saturating_sub(1);
-        let source = pick.map_or(last, |pick| pick.source);
-        let (reads, writes) = (touch.access.reads(), touch.access.writes());
-        let position = if reads { source + 1 } else { pick.map_or(entries.len(), |pick| pick.position) };
-        let is_older = if reads { source < last } else { position < entries.len() };
-        let missed = entries.get(if reads { source + 1 } else { position }).filter(|_| is_older);
-        self.missed = missed.and_then(|entry| Some(Missed { write: entry.stamps?[0] }));
-        self.serial += u32::from(writes);
-        let serial = if writes { self.serial } else { 0 };
-        let read = entries.get(source).filter(|_| reads);
-        let oldest = entries.iter().map(|entry| entry.serial).min().unwrap_or(serial);
-        let version = Version { reads: read.map_or(0, |entry| entry.serial), writes: serial, oldest };
-        let found = read.and_then(|entry| Some(entry.stamps?[0]));
-        let &Touch { space, address, bytes, .. } = touch;
-        let tag = block.tag.get();
-        self.current =
-            Some(Current { space, tag, address, bytes, source, position, serial, entry: None, before: None });
-        Some((version, found))
-    }
-
-    /// Returns the write that the current access missed, if it did not read or follow the newest one.
-    pub(super) fn take_missed(&mut self) -> Option<Missed> {
-        self.missed.take()
-    }
-
-    /// Orders the current access in both kinds of clocks. `objects`, `clocks` and `publications` are those of the race
-    /// detector, and `stamp` is the access there. `is_first` is true if the access is the first write to its bytes.
-    pub(super) fn order(
-        &mut self,
-        (objects, clocks, publications): (&mut Objects, &mut Clocks, &mut Publications),
-        block: &BlockContext,
-        touch: &Touch,
-        (stamp, is_first): (Stamp, bool),
-    ) {
-        let &Touch { access, address, .. } = touch;
-        let thread = block.thread().linear();
-        let resident = &mut self.residents[block.tag.get() as usize];
-        let own_clocks = &mut resident.clocks;
-        let own = Stamp::new(own_clocks.block, thread, own_clocks.epoch(thread), stamp.site(), TAG);
-        let (own_objects, locations) = match touch.space {
-            Space::Global => (&mut self.objects, &mut self.locations),
-            Space::Shared => (&mut resident.objects, &mut resident.locations),
-        };
-        let mut location = self.current.as_ref().and_then(|_| locations.get_mut(address));
-        let source = self.current.as_ref().map_or(0, |current| current.source);
-        let is_at_end = match (&self.current, &location) {
-            (Some(current), Some(location)) if access.reads() => current.source + 1 == location.entries.len(),
-            (Some(current), Some(location)) => current.position == location.entries.len(),
-            _ => true,
-        };
-        let is_new = access.writes() && location.is_none() && !is_first;
-        let before = if is_at_end && !is_new { None } else { Some([objects.held(address), own_objects.held(address)]) };
-        if let Some(location) = &location
-            && access.reads()
-            && !is_at_end
-        {
-            let [held, own_held] = &location.entries[source].held;
-            objects.replace_held(address, held.clone());
-            own_objects.replace_held(address, own_held.clone());
-        }
-        if let Some(location) = &mut location
-            && access.reads()
-        {
-            let past = Past { clocks: own_clocks, publications: &self.publications, block: own_clocks.block, thread };
-            location.entries[source].observe(&own, &past);
-        }
-        objects.order(clocks, publications, thread, address, access);
-        own_objects.order(own_clocks, &mut self.publications, thread, address, access);
-        if let Some(current) = &mut self.current
-            && access.writes()
-        {
-            let held = [objects.held(address), own_objects.held(address)];
-            current.entry = Some(Entry::new(current.serial, [stamp, own], held, access.reads()));
-            current.before = before.clone().filter(|_| is_new);
-        }
-        if !is_at_end && let Some([held, own_held]) = before {
-            objects.replace_held(address, held);
-            own_objects.replace_held(address, own_held);
-        }
-    }
-
     /// Notes a plain write to the `bytes` bytes at `address`, which atomics have written before.
     pub(super) fn overwrite(&mut self, block: &BlockContext, touch: &Touch) {
         let resident = &mut self.residents[block.tag.get() as usize];
@@ -355,44 +260,5 @@ impl Weak {
             Space::Global => &mut self.locations,
             Space::Shared => &mut self.residents[tag as usize].locations,
         }
-    }
-
-    /// Returns the value that the current access reads. `newest` is the value in memory.
-    pub(super) fn value_read(&mut self, newest: Value) -> Value {
-        let Some(&Current { space, tag, address, source, .. }) = self.current.as_ref() else { return newest };
-        let locations = self.locations(space, tag);
-        let Some(location) = locations.get_mut(address) else { return newest };
-        if location.entries.back().is_some_and(|last| last.value != newest) {
-            // Code that the checker does not observe has written the memory.
-            locations.remove_overlapping(address, 1);
-            return newest;
-        }
-        location.entries.get(source).map_or(newest, |entry| entry.value)
-    }
-
-    /// Adds the write of the current access to the history of its location. Returns true if memory takes its value.
-    pub(super) fn value_written(&mut self, old: Value, new: Value) -> bool {
-        let Some(Current { space, tag, address, bytes, position, entry: Some(mut entry), before, .. }) =
-            self.current.take()
-        else {
-            return true;
-        };
-        entry.value = new;
-        let locations = self.locations(space, tag);
-        let is_complete = match locations.get_mut(address) {
-            Some(location) if location.entries.back().is_some_and(|last| last.value == old) => {
-                let is_last = position >= location.entries.len();
-                let is_complete = location.insert(position, entry);
-                if !is_complete {
-                    self.policy.note_limit();
-                }
-                return is_last;
-            }
-            _ => locations.add(address, bytes, before.map(|held| Entry::initial(old, held)), entry),
-        };
-        if !is_complete {
-            self.policy.note_limit();
-        }
-        true
     }
 }

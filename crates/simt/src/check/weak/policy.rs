@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::choices::ChoiceLog;
+use crate::choices::{ChoiceLog, LoadMade, Promise, StoreMade};
 use crate::order::Chooser;
 use crate::schedule::Schedule;
 
@@ -77,6 +77,42 @@ impl Policy {
         if let Self::Given(given) = self { given.choose(options) } else { 0 }
     }
 
+    /// Returns the number of choices made so far, if the choices are given.
+    pub(super) fn count(&self) -> usize {
+        if let Self::Given(given) = self { given.count() } else { 0 }
+    }
+
+    /// Returns the promise that the next choice reads, and the option of that choice.
+    pub(super) fn promise(&self) -> Option<(Promise, u16)> {
+        if let Self::Given(given) = self { given.promise() } else { None }
+    }
+
+    /// Returns the number of another location, if the choices are given.
+    pub(super) fn new_location(&self) -> u32 {
+        if let Self::Given(given) = self { given.new_location() } else { 0 }
+    }
+
+    /// Records that the next choice is that of a load that may read a promise.
+    pub(super) fn note_load(&self, load: impl FnOnce(u16) -> LoadMade) {
+        if let Self::Given(given) = self {
+            given.note_load(load);
+        }
+    }
+
+    /// Records a store that other runs may promise.
+    pub(super) fn note_store(&self, store: StoreMade) {
+        if let Self::Given(given) = self {
+            given.note_store(store);
+        }
+    }
+
+    /// Marks the run as one that does not count.
+    pub(super) fn discard(&self) {
+        if let Self::Given(given) = self {
+            given.discard();
+        }
+    }
+
     /// Notes that other choices reach the same execution.
     pub(super) fn note_redundant(&self) {
         if let Self::Given(given) = self {
@@ -91,11 +127,13 @@ impl Policy {
         }
     }
 
-    /// Notes that the launch has more locations or writes than the histories can hold.
-    pub(super) fn note_limit(&self) {
+    /// Tells the search that the launch has more locations or writes than the histories can hold. Returns false if the
+    /// choices are not given by a search.
+    pub(super) fn note_limit(&self) -> bool {
         if let Self::Given(given) = self {
             given.note_limit();
         }
+        self.is_exhaustive()
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use crate::common::races::checked;
 use crate::common::{Array, KERNEL};
 use simt::memory::{self, Scope};
-use simt::{LaunchConfig, Schedule, Search, Simulator, thread};
+use simt::{Fault, LaunchConfig, Schedule, Search, Simulator, thread};
 
 /// The order of a load or store: relaxed, or an acquiring load and a releasing store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,7 +93,7 @@ impl Program {
     }
 
     /// Runs the program once in global memory and returns its outcome.
-    fn run(&self, simulator: &Simulator) -> Outcome {
+    fn run(&self, simulator: &Simulator) -> Result<Outcome, Fault> {
         let memory = Array::filled(self.locations(), 0_u32);
         let reads: Vec<usize> =
             self.threads.iter().map(|(_, ops)| ops.iter().filter(|op| op.reads()).count()).collect();
@@ -101,14 +101,13 @@ impl Program {
         let blocks = self.threads.iter().map(|(block, _)| block + 1).max().unwrap_or(1);
         let of_block = |block: u32| (0..self.threads.len()).filter(move |&one| self.threads[one].0 == block);
         let threads = (0..blocks).map(|block| of_block(block).count()).max().unwrap_or(1);
-        let result = simulator.launch(&KERNEL, LaunchConfig::new(blocks, threads as u32), || {
+        simulator.launch(&KERNEL, LaunchConfig::new(blocks, threads as u32), || {
             let Some(me) = of_block(thread::block_idx().x).nth(thread::thread_idx().x as usize) else { return };
             let first: usize = reads[..me].iter().sum();
             let values = self.execute(me, &memory);
             registers.lock().unwrap()[first..first + values.len()].copy_from_slice(&values);
-        });
-        result.unwrap_or_else(|fault| panic!("{self:?}: {fault}"));
-        Outcome { registers: registers.into_inner().unwrap(), memory: memory.to_vec() }
+        })?;
+        Ok(Outcome { registers: registers.into_inner().unwrap(), memory: memory.to_vec() })
     }
 
     /// Executes the operations of thread `me` and returns the values that it reads.
@@ -144,7 +143,9 @@ impl Program {
         let (mut hostile, mut all) = (BTreeSet::new(), BTreeSet::new());
         let mut search = Search::new();
         let simulator = checked();
-        while let Some((schedule, outcome)) = search.try_next(&simulator, |simulator| self.run(&simulator)) {
+        while let Some((schedule, outcome)) = search.try_once(&simulator, |simulator| self.run(&simulator)) {
+            let Some(outcome) = outcome else { continue };
+            let outcome = outcome.unwrap_or_else(|fault| panic!("{self:?}, {schedule}: {fault}"));
             if Schedule::HOSTILE.contains(&schedule) {
                 hostile.insert(outcome.clone());
             }
