@@ -1,6 +1,7 @@
 //! Extracts from reports of checked launches the facts that tests compare: the kind, the array, and the source lines.
 //! Comments in the source files mark the lines that a test expects.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::path::Path;
 
@@ -33,6 +34,16 @@ pub enum Kind {
     WarpMismatch,
     /// A panic.
     Panic,
+    /// A read-only load of memory that the launch writes.
+    WrittenReadOnly,
+    /// A shuffle from a lane that takes no part, if the results depend on it.
+    UnspecifiedShuffle,
+    /// An access to global memory before the wait for the previous launches.
+    BeforeDependencies,
+    /// Threads that wait for writes that never come. The reported lines are those at which they wait.
+    NoProgress,
+    /// A loop that never ends.
+    EndlessLoop,
     /// Any other report.
     Other,
 }
@@ -79,8 +90,12 @@ pub fn report(result: &Result<(), Error>) -> Option<Report> {
     };
     let here = fault.location.as_ref().map(place);
     let (kind, array, there) = match &fault.kind {
-        FaultKind::Race(race) | FaultKind::EarlyRead(race) => {
-            let kind = if matches!(fault.kind, FaultKind::Race(_)) { Kind::Race } else { Kind::EarlyRead };
+        FaultKind::Race(race) | FaultKind::EarlyRead(race) | FaultKind::WrittenReadOnly(race) => {
+            let kind = match fault.kind {
+                FaultKind::Race(_) => Kind::Race,
+                FaultKind::EarlyRead(_) => Kind::EarlyRead,
+                _ => Kind::WrittenReadOnly,
+            };
             let sides = [&race.here, &race.there].map(|side| place(&side.location));
             assert_eq!(here.as_ref(), Some(&sides[0]), "a race is reported where the later access is: {fault}");
             return Some(Report::new(kind, race.element.array.unwrap_or_default(), &sides));
@@ -97,6 +112,15 @@ pub fn report(result: &Result<(), Error>) -> Option<Report> {
             return Some(Report::new(Kind::BarrierApart, "", &places));
         }
         FaultKind::WarpMismatch { other, .. } => (Kind::WarpMismatch, None, other.as_deref().and_then(place_of)),
+        FaultKind::NoProgress { waits, .. } => {
+            let places: BTreeSet<String> = waits.iter().map(|wait| place(&wait.location)).chain(here).collect();
+            return Some(Report::new(Kind::NoProgress, "", &Vec::from_iter(places)));
+        }
+        FaultKind::UnspecifiedShuffle { element, .. } => {
+            (Kind::UnspecifiedShuffle, element.map(|(array, _)| array), None)
+        }
+        FaultKind::BeforeDependencies => (Kind::BeforeDependencies, None, None),
+        FaultKind::EndlessLoop { .. } => (Kind::EndlessLoop, None, None),
         FaultKind::Panic(_) => (Kind::Panic, None, None),
         _ => (Kind::Other, None, None),
     };

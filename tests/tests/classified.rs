@@ -55,6 +55,8 @@ mod copies;
 mod cost;
 #[path = "classified/exchanges.rs"]
 mod exchanges;
+#[path = "classified/families/mod.rs"]
+mod families;
 #[path = "classified/flags.rs"]
 mod flags;
 #[path = "classified/grids.rs"]

@@ -2,8 +2,10 @@
 //! worker.
 //!
 //! `cargo test -p tests --test classified -- --ignored --nocapture cost::cost` prints three ratios for each shape and
-//! each classified kernel without a race: for the natural order, the mean of all hostile orders, and the slowest order.
-//! If the environment variable `COST_OF` is set, only kernels whose names contain its value are measured.
+//! each sound kernel: for the natural order, the mean of all hostile orders, and the slowest order. The rows of the
+//! tables in docs/check.md follow. With `--config 'profile.dev.package.tests.opt-level=1'` after `cargo test`, the
+//! kernels are optimised. If the environment variable `COST_OF` is set, only kernels whose names contain its value are
+//! measured.
 
 use std::num::NonZeroUsize;
 use std::time::Instant;
@@ -11,7 +13,7 @@ use std::time::Instant;
 use launch::{Device, Error};
 use simt::{Checks, Schedule, Simulator};
 
-use crate::{What, cases, shapes, stealing};
+use crate::{What, cases, families, shapes, stealing};
 
 /// A kernel that runs long enough to be timed.
 pub struct Shape {
@@ -41,7 +43,7 @@ fn on_one_worker() -> Simulator {
 }
 
 /// Returns the median time of a launch over `runs` runs, in nanoseconds.
-fn time(device: &Device, launch: fn(&Device) -> Result<(), Error>, runs: usize) -> f64 {
+fn time(device: &Device, launch: &dyn Fn(&Device) -> Result<(), Error>, runs: usize) -> f64 {
     let clock = Instant::now();
     let run = |launches: u32| {
         let start = now(clock);
@@ -76,22 +78,76 @@ fn shapes_are_race_free_and_not_too_slow_to_check() {
     }
 }
 
+/// The kernels that have a row in docs/check.md even if they are not among the slowest, with their descriptions there.
+const ROWS: &[(&str, &str)] = &[
+    ("product_tile_locks", "a product, a lock per tile"),
+    ("product_element_locks", "a product, a lock per element"),
+    ("reduction_by_fences", "a reduction whose last block uses fences"),
+    ("fences_of_all_threads", "a fence by every thread in each round"),
+    ("rule_110", "rule 110, blocks wait for their neighbours"),
+    ("convolution_stealing", "convolution with work stealing"),
+    ("graph_connectivity", "connectivity of a graph, pieces distributed under locks"),
+    ("graph_colouring", "colouring of a graph, a lock per vertex"),
+    ("unbalanced_tree", "an unbalanced tree, stacks under locks"),
+    ("a_lock_with_fences", "a small classified kernel, a lock with fences"),
+];
+
+/// The number of slowest kernels that have a row in docs/check.md, too.
+const SLOWEST: usize = 3;
+
+/// How many times longer checked launches of a kernel take than unchecked ones.
+struct Factors {
+    name: &'static str,
+    natural: f64,
+    mean: f64,
+    worst: f64,
+}
+
+impl Factors {
+    fn row(&self, label: &str) -> String {
+        format!("| {label} | {:.1} | {:.1} | {:.1} |", self.natural, self.mean, self.worst)
+    }
+}
+
 #[test]
 #[ignore = "takes minutes, and is for reading"]
 pub fn cost() {
     let only = std::env::var("COST_OF").unwrap_or_default();
-    let shapes = shapes().map(|shape| (shape.name, shape.launch));
-    let cases = cases().filter(|case| case.what == What::RaceFree).map(|case| (case.name, case.launch));
+    type Launch = Box<dyn Fn(&Device) -> Result<(), Error>>;
+    let shapes = shapes().map(|shape| (shape.name, Box::new(shape.launch) as Launch));
+    let cases = cases().filter(|case| case.what == What::RaceFree);
+    let cases = cases.map(|case| (case.name, Box::new(case.launch) as Launch));
+    let sound = families::sound();
+    let sound = sound.map(|(name, run)| (name, Box::new(move |device: &Device| run(device).map(drop)) as Launch));
     println!("{:44}{:>12}{:>10}{:>10}{:>10}", "", "unchecked/us", "natural", "mean", "worst");
     let plain = Device::simulated(on_one_worker());
-    for (name, launch) in shapes.chain(cases).filter(|(name, _)| name.contains(&only)) {
-        let unchecked = time(&plain, launch, RUNS);
+    let mut all = Vec::new();
+    for (name, launch) in shapes.chain(cases).chain(sound).filter(|(name, _)| name.contains(&only)) {
+        let unchecked = time(&plain, &launch, RUNS);
         let factors = Schedule::HOSTILE.map(|schedule| {
             let checked = Device::simulated(on_one_worker().with_schedule(schedule).with_checks(Checks::default()));
-            (time(&checked, launch, RUNS) / unchecked, schedule)
+            (time(&checked, &launch, RUNS) / unchecked, schedule)
         });
         let (worst, at) = factors.into_iter().max_by(|a, b| a.0.total_cmp(&b.0)).unwrap_or(factors[0]);
         let mean = factors.iter().map(|(factor, _)| factor).sum::<f64>() / factors.len() as f64;
-        println!("{name:44}{:>12.1}{:>10.1}{mean:>10.1}{worst:>10.1}  {at}", unchecked / 1e3, factors[0].0);
+        let natural = factors[0].0;
+        println!("{name:44}{:>12.1}{natural:>10.1}{mean:>10.1}{worst:>10.1}  {at}", unchecked / 1e3);
+        all.push(Factors { name, natural, mean, worst });
     }
+    print_rows(&mut all);
+}
+
+/// Prints the rows of the table in docs/check.md, and the figures below it.
+fn print_rows(all: &mut [Factors]) {
+    println!("\n| | natural | mean | worst |\n|---|---|---|---|");
+    for (name, label) in ROWS {
+        all.iter().filter(|one| one.name == *name).for_each(|one| println!("{}", one.row(label)));
+    }
+    all.sort_by(|a, b| b.worst.total_cmp(&a.worst));
+    let others = all.iter().filter(|one| ROWS.iter().all(|(name, _)| one.name != *name));
+    others.take(SLOWEST).for_each(|one| println!("{}", one.row(&format!("`{}`", one.name))));
+    let above: Vec<&str> = all.iter().filter(|one| one.worst > 15.0).map(|one| one.name).collect();
+    all.sort_by(|a, b| a.natural.total_cmp(&b.natural));
+    let median = all.get(all.len() / 2).map_or(0.0, |one| one.natural);
+    println!("{} kernels, half of them below {median:.1} in the natural order; above 15: {above:?}", all.len());
 }

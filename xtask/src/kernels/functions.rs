@@ -27,6 +27,8 @@ pub(super) struct Function {
     pub file: usize,
     /// The `#[kernel]` attribute, if the function is a kernel.
     pub kernel: Option<Attribute>,
+    /// True if the function has `#[track_caller]`. The simulator then reports the line of the function's caller.
+    pub tracks_caller: bool,
     pub body: Body,
 }
 
@@ -70,13 +72,13 @@ impl Reader<'_> {
         let mut body = Body::default();
         body.visit_block(block);
         match Attribute::of(attributes, signature) {
-            Ok(kernel) => self.push(signature.ident.to_string(), kernel, body),
+            Ok(kernel) => {
+                let tracks_caller = attributes.iter().any(|attribute| attribute.path().is_ident("track_caller"));
+                let name = signature.ident.to_string();
+                self.declared.functions.push(Function { name, file: self.file, kernel, tracks_caller, body });
+            }
             Err(error) => self.error = Some(error),
         }
-    }
-
-    fn push(&mut self, name: String, kernel: Option<Attribute>, body: Body) {
-        self.declared.functions.push(Function { name, file: self.file, kernel, body });
     }
 }
 
@@ -102,7 +104,8 @@ impl<'ast> Visit<'ast> for Reader<'_> {
         if let Some(name) = &item.ident {
             let mut body = Body::default();
             syntax::visit_tokens(&mut body, item.mac.tokens.clone());
-            self.push(format!("{name}!"), None, body);
+            let (name, file) = (format!("{name}!"), self.file);
+            self.declared.functions.push(Function { name, file, kernel: None, tracks_caller: false, body });
         }
         visit::visit_item_macro(self, item);
     }
