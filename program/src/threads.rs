@@ -14,8 +14,8 @@ pub fn start(count: Option<usize>) -> anyhow::Result<()> {
     let count = count.filter(|_| std::env::var_os("RAYON_NUM_THREADS").is_none()).unwrap_or(0);
     match ThreadPoolBuilder::new().num_threads(count).build_global() {
         // The error has a source if the system caused it. Otherwise the threads are running.
-        Err(error) if error.source().is_some() => Err(anyhow!(error).context(
-            "cannot start the worker threads: raise the limit of processes (ulimit -u), or end other programs",
+        Err(error) if error.source().is_some() => Err(anyhow!(
+            "cannot start the worker threads: {error}: raise the limit of processes (ulimit -u), or end other programs"
         )),
         _ => Ok(()),
     }

@@ -91,4 +91,9 @@ fn a_limit_of_the_system_gets_one_error() {
         assert_eq!(output.status.code(), Some(1), "{stderr}");
         assert!(last.starts_with("error: ") && last.contains(part) && !stderr.contains("panicked"), "{stderr}");
     }
+    // These commands need no further thread.
+    for arguments in [&["saxpy", "--n", "2^10", "--device", "sim"][..], &["check", "scale"]] {
+        let Some(output) = limited(libc::RLIMIT_NPROC, 1, arguments) else { continue };
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", text(&output.stderr));
+    }
 }

@@ -1,6 +1,7 @@
 //! Shows progress bars on standard error.
 
 use std::io::{self, IsTerminal};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -125,7 +126,10 @@ impl AtWork {
         let style = ProgressStyle::with_template("{spinner} kernel {msg}, {elapsed}")
             .unwrap_or_else(|_| ProgressStyle::default_spinner());
         let bar = bar.with_style(for_locale(style));
-        bar.enable_steady_tick(PATIENCE);
+        // The bar's thread panics if it cannot be started.
+        if io::stderr().is_terminal() && thread::Builder::new().spawn(|| {}).is_ok() {
+            bar.enable_steady_tick(PATIENCE);
+        }
         Self(bar)
     }
 

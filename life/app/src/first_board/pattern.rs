@@ -79,7 +79,14 @@ pub fn pattern(options: &BoardOptions<'_>, file: &Path, check: Check<'_>) -> any
         true => (pattern.origin.0.saturating_sub(x as i64), pattern.origin.1.saturating_sub(y as i64)),
         false => (-(width as i64 / 2), -(height as i64 / 2)),
     };
-    Ok(PlacedPattern { pattern, size: (width, height), universe, origin, corner: (x, y), is_history })
+    Ok(PlacedPattern {
+        pattern: Box::new(pattern),
+        size: (width, height),
+        universe,
+        origin,
+        corner: (x, y),
+        is_history,
+    })
 }
 
 fn refused(file: &Path) -> String {
