@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
-/// The width and height of a matrix or board, written `WxH`.
+/// The width and height of a matrix or board, written `WxH`. Each side is a number such as `4096`, `4_096` or `2^12`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Size {
     /// The number of columns, at least 1.
@@ -32,13 +32,10 @@ impl FromStr for Size {
             if text.is_empty() {
                 return Err(SizeTextError(format!("the text has no {name}")));
             }
-            if !text.bytes().all(|byte| byte.is_ascii_digit()) {
-                return Err(SizeTextError(format!("the {name} '{text}' is not a whole number")));
-            }
-            match text.parse::<usize>() {
+            match units::parse_count(text) {
                 Ok(0) => Err(SizeTextError(format!("the {name} is 0, but must be at least 1"))),
                 Ok(side) => Ok(side),
-                Err(_) => Err(SizeTextError(format!("the {name} {text} is too large"))),
+                Err(why) => Err(SizeTextError(format!("the {name} '{text}': {why}"))),
             }
         };
         let size = Self { width: side(width, "width")?, height: side(height, "height")? };
@@ -67,6 +64,7 @@ mod tests {
         }
         assert_eq!("1x1".parse(), size(1, 1));
         assert_eq!("4294967296x3".parse(), size(1 << 32, 3));
+        assert_eq!("2^12x4_096".parse(), size(4096, 4096));
     }
 
     #[test]
@@ -78,10 +76,11 @@ mod tests {
             ("64x", "no height"),
             ("0x4", "the width is 0"),
             ("4x0", "the height is 0"),
-            ("-4x4", "'-4' is not a whole number"),
-            ("+4x4", "'+4' is not a whole number"),
-            ("4x4x4", "'4x4' is not a whole number"),
-            ("1.5x2", "'1.5' is not a whole number"),
+            ("-4x4", "'-4': it is not a whole number"),
+            ("+4x4", "'+4': it is not a whole number"),
+            ("4x4x4", "'4x4': it is not a whole number"),
+            ("1.5x2", "'1.5': it is not a whole number"),
+            ("2^64x2", "'2^64': it is too large"),
             ("99999999999999999999x2", "too large"),
             ("18446744073709551615x2", "too many cells"),
         ] {

@@ -73,7 +73,7 @@ pub fn print_line(error: &anyhow::Error, prefix: &str) {
     // The line is written with one call, because other processes also write to standard error. If standard error is
     // closed, only the exit code reports the error.
     let line = format!("error: {prefix}{}\n", one_line(error));
-    let _ = std::io::stderr().write_all(line.as_bytes());
+    let _ = std::io::stderr().write_all(units::ascii::for_locale(&line).as_bytes());
 }
 
 /// Returns the exit code of an error.

@@ -11,3 +11,4 @@ pub mod ranks;
 pub mod recordings;
 pub mod report;
 pub mod signals;
+pub mod threads;

@@ -3,7 +3,7 @@
 use clap::Args;
 pub use gridstride::Size;
 use launch::{Device, DeviceChoice, Group, GroupChoice};
-pub use units::parse_count;
+pub use units::{number_in, parse_count, parse_number};
 use workbench::MODULES;
 
 use crate::error::UsageError;

@@ -13,7 +13,7 @@ use super::scaling::{self, Scaling};
 use super::{run, table};
 use crate::error::UsageError;
 use crate::files::WholeFile;
-use crate::options::{GroupOption, parse_count};
+use crate::options::{GroupOption, parse_count, parse_number};
 use crate::recordings::{self, plots};
 use crate::{ranks, report};
 
@@ -90,7 +90,7 @@ pub struct BenchOptions {
     device: GroupOption,
 
     /// Seed of the random data
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = parse_number)]
     seed: u64,
 }
 

@@ -155,6 +155,9 @@ pub fn run(group: &Group, algorithms: &[&str], n: usize) -> anyhow::Result<Scali
             }
         }
     }
+    if let (true, Some(first)) = (scaling.scaling.is_empty(), scaling.left_out.first()) {
+        bail!("nothing was measured, because no point of --n {n} fits the memory: {first}: use a smaller --n");
+    }
     set_speedups(&mut scaling.scaling);
     Ok(scaling)
 }

@@ -91,6 +91,9 @@ impl CheckOptions {
         let cases = catalogue().into_iter().chain(faults()).collect::<Vec<_>>();
         let selection = Selection::new(&self.kernels, &cases).map_err(UsageError::of)?;
         let settings = Settings::new(self.strict, &self.schedules);
+        if self.mutate_barriers || self.thorough.is_some() {
+            program::threads::start(None)?;
+        }
         if self.mutate_barriers {
             let cases = selection.cases(cases);
             let report = mutations::mutate(&cases, &settings, &Bar::new("deletions", "deletions"))?;

@@ -13,7 +13,7 @@ use workbench::subjects::{self, ExplainError, Wanted};
 use crate::error::UsageError;
 use crate::files::WholeFile;
 use crate::list;
-use crate::options::{Size, parse_count};
+use crate::options::{Size, number_in, parse_count};
 use crate::report;
 use crate::report::progress::AtWork;
 use gridstride::numbers::OperatorName;
@@ -52,7 +52,7 @@ pub struct ExplainOptions {
 
     /// Index of the buffer's element at which the vectors of saxpy, scale, reduce and scan begin, up to 1024 [default:
     /// 0]
-    #[arg(long, value_name = "ELEMENT", value_parser = clap::value_parser!(u16).range(..=1024))]
+    #[arg(long, value_name = "ELEMENT", value_parser = number_in::<u16>(0..=1024))]
     from: Option<u16>,
 
     /// GPU to model: v100, t4, a100, a10, rtx3090, l4, l40s, rtx4090, h100, h200, b200 or rtx5090

@@ -9,7 +9,7 @@ use launch::{Device, Error};
 use serde::{Serialize, Serializer};
 use workbench::algorithm::{Fact, Problem};
 
-use crate::options::GroupOption;
+use crate::options::{GroupOption, parse_number};
 use crate::report::{self, Bytes, Rate};
 use gridstride::error::AlgorithmError;
 use units::{conjunction, percent};
@@ -85,7 +85,7 @@ pub struct MeasureOptions {
     pub device: GroupOption,
 
     /// Seed of the random input
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = parse_number)]
     pub seed: u64,
 
     /// Print the result as one JSON object

@@ -52,7 +52,7 @@ impl NewOptions {
         }
         let own = Path::new(env!("CARGO_MANIFEST_DIR")).parent().filter(|folder| is_checkout(folder));
         let crates = match (self.git, self.path.as_deref().or(own)) {
-            (Some(url), _) => Crates::Git(url),
+            (Some(url), _) => Crates::Git(printable("--git", url)?),
             (None, Some(path)) => Crates::Path(checkout(path)?),
             (None, None) => Crates::Registry,
         };
@@ -98,7 +98,18 @@ fn checkout(path: &Path) -> Result<String, UsageError> {
     }
     let path = std::path::absolute(path).map_err(UsageError::of)?;
     let text = path.to_str().map(str::to_owned);
-    text.ok_or_else(|| UsageError(format!("cargo needs paths in Unicode: rename '{}'", path.display())))
+    let text = text.ok_or_else(|| UsageError(format!("cargo needs paths in Unicode: rename '{}'", path.display())))?;
+    printable("--path", text)
+}
+
+/// Returns `text` if it has no control characters. Cargo reads none in a URL or a path of a manifest.
+fn printable(flag: &str, text: String) -> Result<String, UsageError> {
+    match text.chars().find(|c| c.is_control()) {
+        Some(control) => Err(UsageError(format!(
+            "{flag} {text:?}: the control character {control:?} is not allowed: give it without line ends and tabs"
+        ))),
+        None => Ok(text),
+    }
 }
 
 /// Writes all files or none: they are written to a temporary folder and then moved.

@@ -8,6 +8,7 @@ use workbench::probe::divergence::{BLOCK, Decision, check};
 use workbench::probe::full_grid;
 
 use crate::measure;
+use crate::options::number_in;
 use crate::report::plot::{LinePlot, Series};
 use crate::report::{self, Seconds};
 
@@ -24,7 +25,13 @@ const WAVES: u32 = 4;
 #[derive(Args, Debug)]
 pub struct DivergenceOptions {
     /// Multiply-adds of each path
-    #[arg(long, value_name = "COUNTS", value_delimiter = ',', default_value = "16,64,256,1024,2048,4096,8192")]
+    #[arg(
+        long,
+        value_name = "COUNTS",
+        value_delimiter = ',',
+        default_value = "16,64,256,1024,2048,4096,8192",
+        value_parser = number_in::<u32>(0..=u32::MAX.into())
+    )]
     rounds: Vec<u32>,
 
     #[command(flatten)]

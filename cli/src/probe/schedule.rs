@@ -1,13 +1,13 @@
 //! `host schedule`: shows the order in which blocks run, and their multiprocessors.
 
 use clap::Args;
-use clap::builder::RangedU64ValueParser;
 use gpu::probe::{RECORD, schedule_print, schedule_record};
 use launch::{Device, Kernel, LaunchConfig};
 use serde::Serialize;
 
 use crate::error::UsageError;
 use crate::measure;
+use crate::options::{number_in, parse_number};
 use crate::report;
 use crate::report::plot::{Bar, Timeline};
 
@@ -45,15 +45,15 @@ const COLOURS: usize = 7;
 #[derive(Args, Debug)]
 pub struct ScheduleOptions {
     /// Blocks of the grid [default: 2.5 times what the GPU holds at once; with --print, 4]
-    #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<u32>::new().range(1..=2147483647))]
+    #[arg(long, value_name = "N", value_parser = number_in::<u32>(1..=2147483647))]
     blocks: Option<u32>,
 
     /// Threads per block [default: 512; with --print, 64]
-    #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<u32>::new().range(1..=1024))]
+    #[arg(long, value_name = "N", value_parser = number_in::<u32>(1..=1024))]
     threads: Option<u32>,
 
     /// Cycles that each warp loops
-    #[arg(long, value_name = "N", default_value_t = 50_000, conflicts_with = "print")]
+    #[arg(long, value_name = "N", default_value_t = 50_000, value_parser = parse_number, conflicts_with = "print")]
     cycles: u64,
 
     /// Instead of the table, let every 16th thread print its indices as it runs

@@ -8,7 +8,7 @@ use super::report::Report;
 use super::runner::{FEWER, Runner};
 use crate::error::UsageError;
 use crate::measure::{self, MeasureOptions, doubled_up_to};
-use crate::options::parse_count;
+use crate::options::{number_in, parse_count};
 use crate::report::plot::PlotOption;
 
 /// Up to this number of streams, the table has a row for every number.
@@ -49,7 +49,7 @@ struct RunOptions {
     n: usize,
 
     /// Timed runs, after one that warms up
-    #[arg(long, value_name = "R", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    #[arg(long, value_name = "R", default_value_t = 5, value_parser = number_in::<u16>(1..=1000))]
     runs: u16,
 
     #[command(flatten)]
@@ -59,11 +59,11 @@ struct RunOptions {
 #[derive(Args, Clone, Debug)]
 struct StreamsOptions {
     /// Largest number of streams: a row for each number up to it, or for each power of two if it is above 8
-    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=256))]
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = number_in::<u16>(1..=256))]
     streams: u16,
 
     /// Chunks of the data, which the streams take in turn [default: one per stream]
-    #[arg(long, value_name = "C", value_parser = clap::value_parser!(u16).range(1..=4096))]
+    #[arg(long, value_name = "C", value_parser = number_in::<u16>(1..=4096))]
     chunks: Option<u16>,
 
     #[command(flatten)]
@@ -76,7 +76,7 @@ struct StreamsOptions {
 #[derive(Args, Clone, Debug)]
 struct StagesOptions {
     /// Largest number of chunks: a row for it, and for each power of two below it
-    #[arg(long, value_name = "C", default_value_t = 128, value_parser = clap::value_parser!(u16).range(1..=4096))]
+    #[arg(long, value_name = "C", default_value_t = 128, value_parser = number_in::<u16>(1..=4096))]
     chunks: u16,
 
     #[command(flatten)]

@@ -8,6 +8,7 @@ use std::sync::{Arc, OnceLock};
 
 use thiserror::Error;
 
+use crate::free_memory::available;
 use crate::memory_map::{MemoryMap, Written};
 use crate::raw::known::{REDZONE, note_live, retire};
 
@@ -18,7 +19,7 @@ pub(crate) const PAGE: usize = 4096;
 const ALIGNMENT: usize = 256;
 /// The byte with which new allocations are filled.
 const PATTERN: u8 = 0xA5;
-/// The capacity of simulated global memory in bytes if the machine's memory size is unknown.
+/// The capacity of simulated global memory in bytes if the size of the free memory is unknown.
 const DEFAULT_CAPACITY: usize = 8 << 30;
 
 /// The address of every allocation of zero bytes. The address is a multiple of [`ALIGNMENT`].
@@ -142,38 +143,18 @@ fn layout(bytes: usize, alignment: usize) -> Option<Layout> {
     Layout::from_size_align(bytes.checked_add(2 * REDZONE)?, alignment).ok()
 }
 
-/// Returns the maximum number of bytes of all allocations of the process together. This is the machine's physical
-/// memory, or the limit of the process's control group if that is lower.
+/// Returns the maximum number of bytes of all allocations of the process together. This is half of the memory that is
+/// free when the process first calls this function. The other half is for the host's copies of the data, and for the
+/// simulator's records of accesses.
 pub fn capacity() -> usize {
     static CAPACITY: OnceLock<usize> = OnceLock::new();
     *CAPACITY.get_or_init(|| {
-        let physical = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| total_memory(&text));
-        let group = std::fs::read_to_string("/sys/fs/cgroup/memory.max").ok().and_then(|text| text.trim().parse().ok());
-        [physical, group].into_iter().flatten().min().unwrap_or(DEFAULT_CAPACITY)
+        let free = available().map(|free| usize::try_from(free / 2).unwrap_or(usize::MAX));
+        free.map_or(DEFAULT_CAPACITY, |free| free.saturating_add(used()))
     })
 }
 
 /// Returns the number of bytes in use by all allocations of the process.
 pub fn used() -> usize {
     USED.load(Ordering::Relaxed)
-}
-
-/// Returns `MemTotal` of `/proc/meminfo` in bytes.
-fn total_memory(meminfo: &str) -> Option<usize> {
-    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
-    let kibibytes: usize = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    kibibytes.checked_mul(1024)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::total_memory;
-
-    #[test]
-    fn total_memory_is_read() {
-        let text = "MemTotal:       16303488 kB\nMemFree:          253676 kB\n";
-        assert_eq!(total_memory(text), Some(16303488 * 1024));
-        assert_eq!(total_memory("MemFree: 1 kB\n"), None);
-        assert_eq!(total_memory("MemTotal: much\n"), None);
-    }
 }

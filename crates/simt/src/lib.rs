@@ -130,6 +130,7 @@ mod current;
 mod director;
 mod endless;
 mod faults;
+mod free_memory;
 mod geometry;
 mod grid;
 mod holds;

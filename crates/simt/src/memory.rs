@@ -13,6 +13,7 @@ use bytemuck::Pod;
 pub use crate::allocation::{Allocation, OutOfMemory, capacity, used};
 use crate::current::{current, expect_current};
 use crate::faults::FaultKind;
+pub use crate::free_memory::available;
 use crate::observe::{observe, takes_value, value_read};
 use crate::ordered::{load_ordered, store_ordered};
 use crate::region::{self, ArrayPosition, Space};

@@ -6,11 +6,12 @@
 
 use std::fmt;
 
+pub mod ascii;
 mod count;
 #[cfg(feature = "table")]
 mod table;
 
-pub use count::parse_count;
+pub use count::{number_in, parse_count, parse_number};
 #[cfg(feature = "table")]
 pub use table::table;
 

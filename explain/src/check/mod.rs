@@ -6,7 +6,9 @@
 mod report;
 pub mod thorough;
 
+use std::error::Error as _;
 use std::fmt;
+use std::sync::LazyLock;
 
 use rayon::prelude::*;
 use reports::Finding;
@@ -109,8 +111,9 @@ impl Progress for () {
     fn step(&self, _work: u64) {}
 }
 
-/// Runs every case under every schedule, one run per core at a time. Returns the runs ordered by case, then by
-/// schedule. `progress` receives the number of simulated threads of each run.
+/// Runs every case under every schedule, one run per core at a time. If no threads can be started, the runs follow each
+/// other. Returns the runs ordered by case, then by schedule. `progress` receives the number of simulated threads of
+/// each run.
 pub fn run_cases<C: CheckedCase>(
     cases: &[&C],
     settings: &Settings,
@@ -125,7 +128,18 @@ pub fn run_cases<C: CheckedCase>(
         progress.step(threads);
         run
     };
-    tasks.par_iter().map(run).collect()
+    if can_start_threads() { tasks.par_iter().map(run).collect() } else { tasks.iter().map(run).collect() }
+}
+
+/// Returns false if the system refuses to start the threads that share the runs.
+fn can_start_threads() -> bool {
+    // The error has a source if the system caused it. Otherwise the threads are running already. Only the first attempt
+    // returns that error.
+    static CAN_START: LazyLock<bool> = LazyLock::new(|| {
+        let started = rayon::ThreadPoolBuilder::new().build_global();
+        started.err().is_none_or(|error| error.source().is_none())
+    });
+    *CAN_START
 }
 
 fn run_case<C: CheckedCase>(case: &C, index: usize, schedule: Schedule, checks: Checks) -> CaseRun<C::Error> {

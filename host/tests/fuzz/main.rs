@@ -68,17 +68,37 @@ fn seeds() -> Vec<Vec<u8>> {
         "xq4_153",
         "xp3_co9nas0san9oczgoldlo0oldlogz1047210127401",
         "xs31_0ca178b96z69d871ac",
+        "!Name: Glider\n O\n  O\nOOO\n",
+        "[[ THEME 6\nGPS 30 ]]\nx = 3, y = 3\nbo$[[ X ]]2bo$3o!\n[[ Y ]]",
     ]
     .map(|text| text.as_bytes().to_vec())
     .into();
     let mut picture = Vec::new();
     life_formats::picture::write_png(&Board::random(40, 30, 0.3, 1).unwrap(), &mut picture).unwrap();
     seeds.push(picture);
+    let archives: Vec<_> = seeds.iter().step_by(4).map(|seed| zipped(seed)).collect();
+    seeds.extend(archives);
     seeds
 }
 
+/// Returns a zip archive of one file.
+fn zipped(content: &[u8]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut archive = rawzip::ZipArchiveWriter::new(&mut bytes);
+    let file = archive.new_file("a.rle").compression_method(rawzip::CompressionMethod::DEFLATE);
+    let (mut entry, config) = file.start().unwrap();
+    let encoder = flate2::write::DeflateEncoder::new(&mut entry, flate2::Compression::fast());
+    let mut writer = config.wrap(encoder);
+    writer.write_all(content).unwrap();
+    let (encoder, descriptor) = writer.finish().unwrap();
+    encoder.finish().unwrap();
+    entry.finish(descriptor).unwrap();
+    archive.finish().unwrap();
+    bytes
+}
+
 /// The texts that changes insert.
-const WORDS: [&[u8]; 24] = [
+const WORDS: [&[u8]; 27] = [
     b"18446744073709551615",
     b"9223372036854775807",
     b"-9223372036854775808",
@@ -103,6 +123,9 @@ const WORDS: [&[u8]; 24] = [
     b"*",
     b"65535o",
     b"\r",
+    b"[[",
+    b"]]",
+    b"PK\x03\x04",
 ];
 
 /// A change of an input: its kind, its place, and its length or content.
@@ -175,9 +198,9 @@ fn no_reader_panics_or_takes_more_than_it_may() {
         let result = runner.run(&input, |(seed, changes, format, zip)| {
             let mut bytes = seeds[seed].clone();
             changes.iter().for_each(|&by| change(&mut bytes, &seeds, by));
-            if zip < 8 {
-                bytes = compressed(&bytes);
-                changes.iter().take(1).filter(|_| zip < 4).for_each(|&by| change(&mut bytes, &seeds, by));
+            if zip < 16 {
+                bytes = if zip % 2 == 0 { compressed(&bytes) } else { zipped(&bytes) };
+                changes.iter().take(1).filter(|_| zip < 8).for_each(|&by| change(&mut bytes, &seeds, by));
             }
             let before = HELD.get();
             MOST.set(before);

@@ -73,6 +73,9 @@ fn a_run_that_is_killed_a_hundred_times_ends_as_one_that_is_not() {
     let killed = last_board(folder.path(), &[file, "--generations", &generations, "--device", "cpu"]);
     let whole = last_board(folder.path(), &[&soup[..], &["--generations", &generations]].concat());
     assert_eq!(killed, whole);
+    let names = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let left: Vec<_> = names.filter(|name| name.starts_with(".gridstride-")).collect();
+    assert!(left.is_empty(), "temporary files of killed runs are left: {left:?}");
     let object = json_of(&[file, "--generations", &generations]);
     assert_eq!((&object["generations"], &object["seed"]), (&json!(newest + 777), &json!(5)));
 }

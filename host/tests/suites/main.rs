@@ -10,6 +10,7 @@ mod explain;
 mod life_bands;
 mod life_files;
 mod life_long;
+mod life_options;
 mod life_reference;
 mod list;
 mod new;

@@ -119,5 +119,8 @@ fn what_cannot_be_is_refused_with_the_remedy() {
     let no_checkout = scratch.path().to_str().unwrap();
     HOST.assert_fails(&[folder, "--name", "mine", "--path", no_checkout], 2, &["no checkout", "--git URL"]);
     HOST.assert_fails(&[folder, "--git", "u", "--path", "p"], 2, &["cannot be used with"]);
+    for url in ["https://host/g\n", "https://host/\u{7f}g", "a\tb"] {
+        HOST.assert_fails(&[folder, "--name", "mine", "--git", url], 2, &["--git", "control character", "line ends"]);
+    }
     assert!(names(scratch.path()).is_empty());
 }

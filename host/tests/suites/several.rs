@@ -98,11 +98,12 @@ fn scaling_is_measured_shown_recorded_and_drawn() {
 }
 
 #[test]
-fn more_than_a_device_holds_is_left_out() {
-    let output = HOST.run(&["bench", "saxpy", "--device", "sim:2", "--n", "2^50"]);
-    let table = text(&output.stdout);
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-    assert_eq!(table.matches("left out: strong saxpy f32 of 1125899906842624 on ").count(), 2, "{table}");
+fn more_than_a_device_holds_is_an_error() {
+    for (n, count) in [("2^50", "1125899906842624"), ("2^63", "9223372036854775808")] {
+        let left_out = format!("strong saxpy f32 of {count} on 1");
+        let parts = ["nothing was measured", &left_out, "needed on each", "use a smaller --n"];
+        HOST.assert_fails(&["bench", "saxpy", "--device", "sim:2", "--n", n], 1, &parts);
+    }
 }
 
 /// Tests a program without MPI that `mpirun` has started. It must report the missing MPI once, instead of running the

@@ -123,7 +123,7 @@ impl Session {
     /// off mouse reports and restored the modes.
     #[track_caller]
     fn assert_restored(&mut self) {
-        for text in ["\x1b[?1000l", "\x1b[?1049l", "\x1b[?25h"] {
+        for text in ["\x1b[?2004l", "\x1b[?1000l", "\x1b[?1049l", "\x1b[?25h"] {
             assert!(
                 String::from_utf8_lossy(&self.seen).contains(text),
                 "{text:?}: {:?}",
@@ -210,6 +210,24 @@ fn the_mouse_draws_and_keys_go_back() {
     session.assert_restored();
     let cells = std::fs::read_to_string(&out).unwrap();
     assert_eq!(cells, "OO......\n...O....\n........\n........\n");
+}
+
+#[test]
+fn a_pasted_pattern_is_placed_and_a_stroke_that_jumps_is_a_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let (start, out) = (folder.path().join("start.rle"), folder.path().join("end.cells"));
+    std::fs::write(&start, "x = 8, y = 4, rule = B3/S23:T8,4\n!").unwrap();
+    let mut session = Session::start(&[start.to_str().unwrap(), "--out", out.to_str().unwrap()]);
+    session.press("\x1b[200~#N Glider\nx = 3, y = 3\nbo$2bo$3o!\n\x1b[201~");
+    session.wait_for("pasted 3x3 cells");
+    // From the first cell to the last of the first row.
+    session.press("\x1b[<0;37;11M\x1b[<32;44;11M\x1b[<0;44;11m");
+    session.wait_for("mouse");
+    session.press("q");
+    assert_eq!(session.end().code(), Some(0));
+    session.assert_restored();
+    let cells = std::fs::read_to_string(&out).unwrap();
+    assert_eq!(cells, "OOOOOOOO\n....O...\n.....O..\n...OOO..\n");
 }
 
 #[test]

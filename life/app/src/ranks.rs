@@ -6,6 +6,7 @@ use std::thread::available_parallelism;
 
 use anyhow::Context;
 use multi::ranks::{Alone, Communicator, alone};
+use program::threads;
 
 /// All ranks that share a run, including this process.
 #[derive(Clone, Copy)]
@@ -80,14 +81,14 @@ impl Ranks {
         String::from_utf8(first).context("the ranks disagree: give all the same options")
     }
 
-    /// Divides the host's cores among the ranks on the host, and limits the number of this rank's threads accordingly.
-    /// `RAYON_NUM_THREADS` takes precedence. This function must be called before any computation.
+    /// Divides the host's cores among the ranks on the host, and starts as many worker threads. `RAYON_NUM_THREADS`
+    /// takes precedence. This function must be called before any computation.
     ///
     /// # Errors
-    /// If a rank fails.
+    /// If a rank fails, or if the threads cannot be started.
     pub fn share_cores(self) -> anyhow::Result<()> {
-        if self.size() == 1 || std::env::var_os("RAYON_NUM_THREADS").is_some() {
-            return Ok(());
+        if self.size() == 1 {
+            return threads::start(None);
         }
         let file = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
         let status = file("/proc/self/status");
@@ -95,9 +96,6 @@ impl Ranks {
         let own = format!("{} {allowed}", file("/proc/sys/kernel/hostname"));
         let peers = self.communicator.all_gather(own.as_bytes())?;
         let peers = peers.iter().filter(|other| **other == own.as_bytes()).count();
-        let threads = (available_parallelism().map_or(1, usize::from) / peers.max(1)).max(1);
-        // The call fails only if a thread pool exists already.
-        let _ = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
-        Ok(())
+        threads::start(Some((available_parallelism().map_or(1, usize::from) / peers.max(1)).max(1)))
     }
 }

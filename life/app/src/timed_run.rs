@@ -13,7 +13,7 @@ pub struct TimedRun {
     /// The board that advances.
     pub life: GrowingBoard,
     /// The number of the first board's generation.
-    begun_at: u64,
+    pub begun_at: u64,
     /// The number of generations computed so far. If the run returned to an earlier generation, the discarded
     /// generations are included.
     pub advanced: u64,

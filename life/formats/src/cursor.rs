@@ -125,10 +125,15 @@ impl<'a> Cursor<'a> {
         }
     }
 
+    /// Returns the line and the column, counted from 1.
+    pub(super) fn position(&self) -> (usize, usize) {
+        (self.line, self.text[self.line_start..self.at].chars().count() + 1)
+    }
+
     /// Returns an error that reports this position.
     pub(super) fn error(&self, message: String) -> ParseError {
-        let column = self.text[self.line_start..self.at].chars().count() + 1;
-        ParseError { line: self.line, column, message }
+        let (line, column) = self.position();
+        ParseError { line, column, message }
     }
 
     /// Returns the error for a number that is 2⁶⁴ or more, or for a number that would move a position to 2⁶⁴ or beyond.

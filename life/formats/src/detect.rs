@@ -6,6 +6,9 @@ use super::format::Format;
 /// The first bytes of a gzip file.
 pub(super) const GZIP: &[u8] = b"\x1f\x8b";
 
+/// The first bytes of a zip archive, and of one without files.
+pub(super) const ZIP: [&[u8]; 2] = [b"PK\x03\x04", b"PK\x05\x06"];
+
 /// The byte order mark, with which a UTF-8 text may begin.
 pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
@@ -14,12 +17,11 @@ pub(super) const PNG: &[u8] = b"\x89PNG\r\n\x1a\n";
 
 /// Returns the name of the format of `bytes` if this crate recognises the format but does not support it.
 pub(super) fn unsupported(bytes: &[u8]) -> Option<&'static str> {
-    const BINARY: [(&[u8], &str); 11] = [
+    const BINARY: [(&[u8], &str); 10] = [
         (b"GIF8", "a GIF"),
         (b"\xff\xd8\xff", "a JPEG"),
         (b"BM", "a bitmap (BMP)"),
         (b"RIFF", "a RIFF file"),
-        (b"PK\x03\x04", "a zip archive"),
         (b"BZh", "a bzip2 file"),
         (b"\xfd7zXZ", "an xz file"),
         (b"\x28\xb5\x2f\xfd", "a Zstandard file"),
@@ -27,7 +29,8 @@ pub(super) fn unsupported(bytes: &[u8]) -> Option<&'static str> {
         (b"\xff\xfe", "a UTF-16 text"),
         (b"\xfe\xff", "a UTF-16 text"),
     ];
-    const RULES: [(&[u8], &str); 5] = [
+    const RULES: [(&[u8], &str); 6] = [
+        (b"3D version", "a 3-D pattern (.rle3)"),
         (b"@RULE", "a Golly rule (.rule)"),
         (b"@TABLE", "a Golly rule (.rule)"),
         (b"@TREE", "a Golly rule (.rule)"),
@@ -43,7 +46,7 @@ pub(super) fn unsupported(bytes: &[u8]) -> Option<&'static str> {
             .find(|(begin, _)| bytes.get(..begin.len()).is_some_and(|start| start.eq_ignore_ascii_case(begin)))
             .map(|&(_, what)| what)
     };
-    // Comments may precede the first line of a rule file.
+    // Comments may precede the first line of these files.
     let is_rest = |line: &&[u8]| !line.is_empty() && !line.starts_with(b"#");
     let rest = text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii).find(is_rest).unwrap_or_default();
     of(bytes, &BINARY).or_else(|| of(text, &TEXT)).or_else(|| of(rest, &RULES))

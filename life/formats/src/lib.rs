@@ -5,7 +5,7 @@
 
 #![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)]
 
-use std::io::Read;
+use std::borrow::Cow;
 
 use life::pattern::Pattern;
 
@@ -30,6 +30,7 @@ mod detect;
 mod error;
 mod format;
 mod metadata;
+mod packed;
 mod text;
 
 pub use error::FormatError;
@@ -42,15 +43,18 @@ pub use metadata::Metadata;
 /// [`FormatError::Malformed`] if `text` is malformed. [`FormatError::Refused`] if `format` is a picture format or
 /// `text` has no pattern.
 pub fn read_pattern(text: &str, format: Format) -> Result<Pattern, FormatError> {
-    read_text(text, format, u64::MAX)
+    read_text(text, format, u64::MAX, &mut |_| true).map(Option::unwrap_or_default)
 }
 
-fn read_text(text: &str, format: Format, limit: u64) -> Result<Pattern, FormatError> {
-    match format {
+/// A function that decides whether the cells of a pattern are needed.
+pub type Accept<'a> = &'a mut dyn FnMut(&Pattern) -> bool;
+
+fn read_text(text: &str, format: Format, limit: u64, accept: Accept<'_>) -> Result<Option<Pattern>, FormatError> {
+    let pattern = match format {
+        Format::Macrocell => return macrocell::parse_if(text, limit, accept),
         Format::Rle => rle::parse(text, limit),
         Format::Cells => plaintext::parse(text, limit),
         Format::Life => lif::parse(text, limit),
-        Format::Macrocell => macrocell::parse(text, limit),
         Format::Mcell => mcell::parse(text, limit),
         Format::Apgcode => apgcode::parse(text, limit),
         Format::Png | Format::Gif => {
@@ -59,58 +63,68 @@ fn read_text(text: &str, format: Format, limit: u64) -> Result<Pattern, FormatEr
                 "it is named {format}, but is not such a picture, {others}: check the file"
             )))
         }
-    }
+    }?;
+    Ok(accept(&pattern).then_some(pattern))
 }
 
 /// Reads a pattern from the bytes of a file. The content determines the format. If the content fits several formats,
 /// the function uses `named`, which is the format that the file's name suggests.
 ///
 /// The function uses at most `limit` bytes of memory in addition to `bytes`, including decompressed data. Bytes that
-/// are not valid UTF-8 are read as U+FFFD. Such bytes occur in comments of old files.
+/// are not valid UTF-8 are read as U+FFFD. Such bytes occur in comments of old files. LifeViewer's scripts, which stand
+/// between `[[` and `]]`, are ignored.
 ///
 /// # Errors
 /// [`FormatError::Refused`] if the file has an unsupported format or no pattern. Any other [`FormatError`] describes
 /// what is wrong with the file.
 pub fn read_pattern_bytes(bytes: &[u8], named: Option<Format>, limit: u64) -> Result<Pattern, FormatError> {
-    if bytes.starts_with(detect::GZIP) {
-        let mut plain = Vec::new();
-        // While a vector grows, the old and the new allocation exist at the same time. Together they need three times
-        // the old size.
-        const GROWING: u64 = 3;
-        let most = limit / GROWING;
-        let mut decoder = flate2::read::MultiGzDecoder::new(bytes).take(most.saturating_add(1));
-        decoder.read_to_end(&mut plain).map_err(|error| FormatError::Picture(error.to_string()))?;
-        if plain.len() as u64 > most {
-            // To find the decompressed length, the rest of the data must be decompressed, too.
-            let more = std::io::copy(&mut decoder.into_inner(), &mut std::io::sink()).unwrap_or(0);
-            let needed = more.saturating_add(plain.len() as u64).saturating_mul(GROWING);
-            return Err(FormatError::TooLarge { needed, free: limit });
-        }
-        plain.shrink_to_fit();
-        let taken = plain.len() as u64;
-        if plain.starts_with(detect::GZIP) {
-            refuse!("it is compressed twice: decompress it once with gunzip");
-        }
-        return read_pattern_bytes(&plain, named, limit - taken);
+    read_pattern_bytes_if(bytes, named, limit, &mut |_| true).map(Option::unwrap_or_default)
+}
+
+/// Reads a pattern like [`read_pattern_bytes`], or returns `None` if `accept` returns false.
+///
+/// The function calls `accept` at most once. The pattern of a macrocell file then has all its properties, but no cells
+/// yet, because the cells may need far more time and memory than the file. Other patterns are complete.
+///
+/// # Errors
+/// Fails in the same cases as [`read_pattern_bytes`].
+pub fn read_pattern_bytes_if(
+    bytes: &[u8],
+    named: Option<Format>,
+    limit: u64,
+    accept: Accept<'_>,
+) -> Result<Option<Pattern>, FormatError> {
+    if let Some(unpacked) = packed::unpack(bytes, limit)? {
+        let limit = limit.saturating_sub(unpacked.bytes.len() as u64);
+        return read_pattern_bytes_if(&unpacked.bytes, unpacked.named.or(named), limit, accept);
     }
+    const EMPTY: &str = "it is empty: give a file with a pattern";
     if bytes.strip_prefix(detect::BYTE_ORDER_MARK).unwrap_or(bytes).trim_ascii().is_empty() {
-        refuse!("it is empty: give a file with a pattern");
+        refuse!("{EMPTY}");
     }
     if bytes.starts_with(detect::PNG) {
-        return picture::parse(bytes, limit);
+        let pattern = picture::parse(bytes, limit)?;
+        return Ok(accept(&pattern).then_some(pattern));
     }
     if let Some(what) = detect::unsupported(bytes) {
         refuse!(
-            "it is {what}, which is not supported: use .rle, .cells, .lif, .mc, .mcl (also .gz), .png or an apgcode"
+            "it is {what}, which is not supported: use .rle, .cells, .lif, .mc, .mcl (also .gz or .zip), .png or an \
+             apgcode"
         );
     }
+    let own_bytes = |text: &Cow<'_, str>| if let Cow::Owned(text) = text { text.capacity() as u64 } else { 0 };
     let text = text::with_newlines(String::from_utf8_lossy(bytes));
-    let limit = match &text {
-        std::borrow::Cow::Borrowed(_) => limit,
-        std::borrow::Cow::Owned(text) => limit.saturating_sub(text.capacity() as u64),
-    };
-    let format = detect::of_text(&text, named);
-    read_text(&text, format, limit)
+    let mut plain = text::without_scripts(&text, ' ');
+    if plain.trim_start_matches('\u{feff}').trim().is_empty() {
+        refuse!("{EMPTY}");
+    }
+    let format = detect::of_text(&plain, named);
+    if format == Format::Cells && matches!(plain, Cow::Owned(_)) {
+        // In plaintext, a blank line would be a row of dead cells.
+        plain = text::without_scripts(&text, '!');
+    }
+    let limit = limit.saturating_sub(own_bytes(&text)).saturating_sub(own_bytes(&plain));
+    read_text(&plain, format, limit, accept)
 }
 
 #[cfg(test)]

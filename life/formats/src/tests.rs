@@ -124,7 +124,7 @@ fn what_is_known_and_not_read_is_named() {
     for (bytes, what) in [
         (&b"GIF89a\x01"[..], "a GIF"),
         (b"\xff\xd8\xff\xe0", "a JPEG"),
-        (b"PK\x03\x04", "a zip archive"),
+        (b"3D version=1 size=40 pos=0,0,0\n", "a 3-D pattern (.rle3)"),
         (b"@RULE Wireworld\n", "a Golly rule"),
         (b"# by hand\n\n@TABLE\n", "a Golly rule"),
         (b"n_states:4\n", "a Golly rule table"),

@@ -9,8 +9,10 @@ use tempfile::{NamedTempFile, SpooledTempFile};
 
 use crate::error::OutputClosed;
 
+mod abandoned;
 mod target;
 
+pub use abandoned::{is_at, lock_path};
 use target::{Target, folder_of, follow};
 
 /// The maximum number of bytes of a stream's text that are held in memory. Longer texts wait in a temporary file.
@@ -80,13 +82,18 @@ impl WholeFile {
         &self.path
     }
 
-    /// Fails if the file cannot be written. Commands call this before long work.
+    /// Fails if the file cannot be written. Commands call this before long work. Also removes the temporary files that
+    /// killed processes left in the same folder.
     ///
     /// # Errors
     /// If the file cannot be written.
     pub fn check(&self) -> anyhow::Result<()> {
         let draft = self.create()?;
-        draft.get_ref().target.check_stream().with_context(|| self.failed())
+        let target = &draft.get_ref().target;
+        if let Target::Regular(path) = target {
+            abandoned::remove(folder_of(path));
+        }
+        target.check_stream().with_context(|| self.failed())
     }
 
     /// Creates the draft of the file's new text. Dropping the draft removes the text.
@@ -98,11 +105,11 @@ impl WholeFile {
         let target = Target::of(&self.path).with_context(|| self.failed())?;
         let text = match &target {
             Target::Regular(path) => {
-                let mut builder = tempfile::Builder::new();
-                builder.prefix(".gridstride-");
-                #[cfg(unix)]
-                builder.permissions(permissions(path));
-                Text::Beside(builder.tempfile_in(folder_of(path)).with_context(|| self.failed())?)
+                let draft = abandoned::create(folder_of(path), |_builder| {
+                    #[cfg(unix)]
+                    _builder.permissions(permissions(path));
+                });
+                Text::Beside(draft.with_context(|| self.failed())?)
             }
             _ => Text::HeldBack(SpooledTempFile::new(MAX_BYTES_IN_MEMORY)),
         };

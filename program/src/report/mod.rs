@@ -9,6 +9,7 @@ use serde::Serialize;
 use crate::error::OutputClosed;
 use crate::ranks;
 
+use units::ascii;
 pub use units::{Bytes, Rate, Seconds, grouped, table};
 
 pub mod plot;
@@ -22,6 +23,10 @@ pub const SIMULATED: &str = "Simulated: the times are those of this machine's CP
 /// # Errors
 /// [`OutputClosed`] if the reader of standard output has closed it; otherwise the error of the system.
 pub fn print(text: &str) -> anyhow::Result<()> {
+    print_unchanged(&ascii::for_locale(text))
+}
+
+fn print_unchanged(text: &str) -> anyhow::Result<()> {
     if !ranks::is_first() {
         return Ok(());
     }
@@ -38,7 +43,8 @@ pub fn print(text: &str) -> anyhow::Result<()> {
 /// # Errors
 /// The errors of [`print()`].
 pub fn print_json(value: &impl Serialize) -> anyhow::Result<()> {
-    print(&serde_json::to_string_pretty(value).context("cannot express the result as JSON")?)
+    // JSON is UTF-8 in every locale.
+    print_unchanged(&serde_json::to_string_pretty(value).context("cannot express the result as JSON")?)
 }
 
 /// Prints `value` as JSON if `json` is true, and `text` otherwise.
@@ -52,6 +58,6 @@ pub fn print_either(json: bool, value: &impl Serialize, text: &str) -> anyhow::R
 /// Prints a remark on standard error. A closed standard error is not an error. Only the first rank prints.
 pub fn note(text: &str) {
     if ranks::is_first() {
-        let _ = writeln!(io::stderr().lock(), "{text}");
+        let _ = writeln!(io::stderr().lock(), "{}", ascii::for_locale(text));
     }
 }

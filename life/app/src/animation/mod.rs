@@ -5,7 +5,7 @@ use std::ops::ControlFlow::{self, Break, Continue};
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use crossterm::event;
+use crossterm::event::{self, Event};
 
 use crate::timed_run::TimedRun;
 use app::App;
@@ -128,6 +128,10 @@ fn handle_event(app: &mut App, stop: &StopRequests, wait: Duration) -> anyhow::R
     }
     if came {
         let event = event::read().context("cannot read the keyboard")?;
+        if let Event::Paste(text) = &event {
+            app.paste(text);
+            return Ok(Continue(()));
+        }
         if let Some(key) = keys::typed(&event).filter(|_| app.prompt.is_some()) {
             app.type_in(key);
             return Ok(Continue(()));

@@ -5,7 +5,7 @@ use std::mem::ManuallyDrop;
 use std::sync::Once;
 
 use anyhow::Context;
-use crossterm::event::{DisableMouseCapture, EnableMouseCapture};
+use crossterm::event::{DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture};
 use crossterm::{execute, terminal};
 use ratatui::layout::Rect;
 use ratatui::{DefaultTerminal, Terminal, backend::CrosstermBackend};
@@ -32,7 +32,7 @@ impl Screen {
         // From here on, dropping `screen` restores the terminal.
         let mut screen = Self { terminal: ManuallyDrop::new(terminal) };
         let clear = terminal::Clear(terminal::ClearType::All);
-        execute!(io::stdout(), terminal::EnterAlternateScreen, clear, EnableMouseCapture)?;
+        execute!(io::stdout(), terminal::EnterAlternateScreen, clear, EnableMouseCapture, EnableBracketedPaste)?;
         screen.terminal.hide_cursor()?;
         Ok(screen)
     }
@@ -66,7 +66,7 @@ impl Drop for Screen {
 pub fn restore() {
     // After a panic this function runs twice. Leaving the alternate screen again would move the cursor.
     if terminal::is_raw_mode_enabled().unwrap_or(true) {
-        let _ = execute!(io::stdout(), DisableMouseCapture);
+        let _ = execute!(io::stdout(), DisableBracketedPaste, DisableMouseCapture);
         let _ = terminal::disable_raw_mode();
         let _ = execute!(io::stdout(), terminal::LeaveAlternateScreen, crossterm::cursor::Show);
     }

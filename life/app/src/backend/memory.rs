@@ -1,7 +1,6 @@
 //! Checks the host's free memory before a board is allocated.
 
-use anyhow::bail;
-use program::memory::available;
+use program::memory::{TooLittleMemory, available};
 use units::Bytes;
 
 /// The advice that messages about too large boards give.
@@ -15,9 +14,10 @@ pub fn board_bytes((width, height): (usize, usize)) -> u64 {
 /// Checks that the host has at least `needed` bytes free for a board of this size.
 ///
 /// # Errors
-/// If the host has too little free memory. The message contains the needed and the free bytes.
+/// [`TooLittleMemory`] if the host has too little free memory. The message contains the needed and the free bytes.
 pub fn check_host((width, height): (usize, usize), needed: u64) -> anyhow::Result<()> {
     let Some(free) = available().filter(|&free| needed > free) else { return Ok(()) };
     let (needed, free) = (Bytes(needed), Bytes(free));
-    bail!("a board of {width}x{height} needs {needed} of memory, but only {free} are free: {REMEDY}")
+    let message = format!("a board of {width}x{height} needs {needed} of memory, but only {free} are free: {REMEDY}");
+    Err(TooLittleMemory(message).into())
 }

@@ -12,7 +12,9 @@ use flate2::write::GzEncoder;
 
 use life::{Board, Pattern};
 use life_formats::picture::{self, Gif};
-use life_formats::{Format, FormatError, Metadata, apgcode, lif, macrocell, plaintext, read_pattern_bytes, rle};
+use life_formats::{
+    Accept, Format, FormatError, Metadata, apgcode, lif, macrocell, plaintext, read_pattern_bytes_if, rle,
+};
 use program::error::UsageError;
 use program::files::{Draft, WholeFile};
 
@@ -21,9 +23,11 @@ mod numbered_files;
 /// Reads the pattern in `file`, or from standard input if `file` is `-`. If there is no such file, `file` may be an
 /// apgcode (the canonical name of an object, such as `xq4_153`).
 ///
+/// Returns `None` if `accept` returns false. `accept` is called before the cells of a macrocell file are computed.
+///
 /// # Errors
 /// If the file cannot be read, is malformed or not supported, or needs more memory than is free.
-pub fn read(file: &Path) -> anyhow::Result<Pattern> {
+pub fn read_if(file: &Path, accept: Accept<'_>) -> anyhow::Result<Option<Pattern>> {
     let name = name_of(file);
     let code = file.to_str().filter(|code| apgcode::is_one(code) && !file.exists());
     let mut bytes = Vec::new();
@@ -38,7 +42,7 @@ pub fn read(file: &Path) -> anyhow::Result<Pattern> {
     // If the name has no known extension, the content determines the format.
     let named = Format::from_path(file).ok();
     let free = free.saturating_sub(bytes.len() as u64);
-    read_pattern_bytes(&bytes, named, free).with_context(what)
+    read_pattern_bytes_if(&bytes, named, free, accept).with_context(what)
 }
 
 /// Returns the name of `file`, for messages.
@@ -256,6 +260,10 @@ mod tests {
             board.set(x, 2, true);
         }
         board
+    }
+
+    fn read(file: &Path) -> anyhow::Result<Pattern> {
+        read_if(file, &mut |_| true).map(Option::unwrap_or_default)
     }
 
     fn write(file: &BoardFile, board: &Board, metadata: &Metadata) -> anyhow::Result<()> {

@@ -3,12 +3,13 @@
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
-use same_file::Handle;
 
 use super::saved_board;
-use program::files::{WholeFile, are_the_same, followed};
+use program::files::{self, WholeFile, are_the_same, followed, is_at};
 use program::report;
 
 /// A reservation of a checkpoint's file for this run. Dropping the claim ends the reservation.
@@ -61,12 +62,15 @@ impl Claim {
 
 /// A locked file next to the checkpoint. The checkpoint itself cannot be locked, because each write replaces it by a
 /// new file. When the process ends, the operating system releases the lock. If the lock file remains, the next run
-/// reuses it.
+/// reuses or removes it.
 #[derive(Debug)]
 struct Lock {
     path: PathBuf,
     _file: File,
 }
+
+/// The time after which a lock that another process holds belongs to a run.
+const LOOK: Duration = Duration::from_millis(100);
 
 impl Lock {
     /// Locks the checkpoint at `path`. Returns `None` if the file system has no locks.
@@ -75,12 +79,15 @@ impl Lock {
     /// If another process has locked the checkpoint, or the lock file cannot be created.
     fn new(path: &Path) -> anyhow::Result<Option<Self>> {
         let lock = lock_path(path);
+        let begun = Instant::now();
         loop {
             let file = open(&lock).with_context(|| format!("cannot create the lock file '{}'", lock.display()))?;
             match file.try_lock() {
                 Ok(()) if is_at(&file, &lock) => return Ok(Some(Self { path: lock, _file: file })),
                 // The process that held the lock removed the file after this process opened it.
                 Ok(()) => {}
+                // A process that looks for abandoned lock files holds each lock for a moment.
+                Err(TryLockError::WouldBlock) if begun.elapsed() < LOOK => thread::sleep(LOOK / 100),
                 Err(TryLockError::WouldBlock) => bail!(
                     "cannot write '{}': another run writes its checkpoints there: wait for its end or use another file",
                     path.display()
@@ -107,11 +114,7 @@ impl Drop for Lock {
 
 /// Returns the path of the lock file of the checkpoint at `path`. All links to a checkpoint have the same lock file.
 fn lock_path(path: &Path) -> PathBuf {
-    let path = followed(path);
-    let mut name = std::ffi::OsString::from(".gridstride-");
-    name.push(path.file_name().unwrap_or_default());
-    name.push(".lock");
-    path.with_file_name(name)
+    files::lock_path(&followed(path))
 }
 
 /// Opens or creates the lock file. If another user owns the file and only reading is permitted, opens it for reading.
@@ -120,12 +123,6 @@ fn open(lock: &Path) -> io::Result<File> {
         io::ErrorKind::PermissionDenied => File::open(lock),
         _ => Err(error),
     })
-}
-
-/// Returns true if `path` still refers to the open `file`.
-fn is_at(file: &File, path: &Path) -> bool {
-    let open = file.try_clone().and_then(Handle::from_file);
-    open.is_ok_and(|open| Handle::from_path(path).is_ok_and(|present| present == open))
 }
 
 #[cfg(test)]
@@ -179,7 +176,7 @@ mod tests {
         std::thread::scope(|scope| {
             for _ in 0..4 {
                 scope.spawn(|| {
-                    for _ in 0..3_000 {
+                    for _ in 0..500 {
                         let Ok(lock) = Lock::new(&path) else { continue };
                         assert_eq!(holders.fetch_add(1, Ordering::SeqCst), 0, "two threads hold the lock");
                         taken.fetch_add(1, Ordering::SeqCst);

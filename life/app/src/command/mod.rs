@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use anyhow::Context;
 use clap::Args;
-use clap::builder::RangedU64ValueParser;
 use cuda_std::Ladder;
 
 use launch::DeviceChoice;
@@ -15,7 +14,8 @@ use life_formats::Metadata;
 use multi::ranks::Communicator;
 use observer_options::{ObserverOptions, Until};
 use program::error::{Stopped, UsageError};
-use program::options::{Size, parse_share};
+use program::memory::TooLittleMemory;
+use program::options::{Size, number_in, parse_number, parse_share};
 use program::report;
 use program::signals::StopRequests;
 use summary::Summary;
@@ -25,7 +25,7 @@ use crate::backend::{Backend, DeviceSpec, memory};
 use crate::board_file::{BoardFile, Take};
 use crate::census::{Census, Soups};
 use crate::checkpoint::RunFacts;
-use crate::first_board::{self, BoardOptions, FirstBoard};
+use crate::first_board::{self, BoardOptions, Check, FirstBoard};
 use crate::observers::recording::Frames;
 use crate::observers::stability::{Search, Stability};
 use crate::observers::{self, Observer};
@@ -70,12 +70,12 @@ pub struct LifeOptions {
     density: Option<f64>,
 
     /// Seed of the soup: the same seed makes the same soup [default: a random seed, which is printed]
-    #[arg(long, value_name = "N", conflicts_with = "file", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = parse_number, conflicts_with = "file", allow_negative_numbers = true)]
     seed: Option<u64>,
 
-    /// Generations to run, including those before a checkpoint [default: 1000, or the checkpoint's; an animation runs
-    /// until you quit]
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    /// Generations to run, such as 1000 or 2^20, including those before a checkpoint [default: 1000, or the
+    /// checkpoint's; an animation runs until you quit]
+    #[arg(long, value_name = "N", value_parser = parse_number, allow_negative_numbers = true)]
     generations: Option<u64>,
 
     #[arg(long = "rung", alias = "kernel", value_name = "NAME", help = kernel_help())]
@@ -87,7 +87,7 @@ pub struct LifeOptions {
     device: DeviceSpec,
 
     /// Frames per second of the animation
-    #[arg(long, value_name = "N", default_value = "30", value_parser = RangedU64ValueParser::<u16>::new().range(1..=240))]
+    #[arg(long, value_name = "N", default_value = "30", value_parser = number_in::<u16>(1..=240))]
     fps: u16,
 
     /// Do not animate
@@ -111,7 +111,7 @@ pub struct LifeOptions {
         long,
         value_name = "N",
         requires = "census",
-        value_parser = RangedU64ValueParser::<u64>::new().range(1..),
+        value_parser = number_in::<u64>(1..=u64::MAX),
         conflicts_with_all =
             ["file", "rule", "generations", "kernel", "out", "until", "checkpoint", "overwrite", "stats", "plot"]
     )]
@@ -130,6 +130,16 @@ fn kernel_help() -> String {
 
 /// The signal that stopped a run before its end, and the generation that the run had reached.
 type StoppedAt = Option<(i32, String)>;
+
+/// The end of a run.
+#[derive(Default)]
+struct Ended {
+    stopped: StoppedAt,
+    /// The result of the search for a period.
+    stability: Option<Stability>,
+    /// The error of the last checkpoint if it could not be written.
+    unsaved: Option<anyhow::Error>,
+}
 
 impl LifeOptions {
     /// Runs the command on the ranks of `communicator`.
@@ -153,19 +163,33 @@ impl LifeOptions {
         let _claim = if ranks.is_first() { self.observers.claim(input, recording)? } else { None };
         ranks.share_cores()?;
         let screen = self.screen(ranks);
-        let first = self.first_board(ranks, screen)?;
+        let mut opened = None;
+        let first = self.first_board(ranks, screen, &mut |plan| {
+            // Several ranks open their devices together, once all of them know the board.
+            if ranks.size() == 1 {
+                let backend = self.open_backend(ranks, plan.size, plan.universe, None, out.as_ref());
+                opened = Some(backend.map_err(|error| match &plan.why_this_size {
+                    Some(why) if error.is::<TooLittleMemory>() => error.context(why.clone()),
+                    _ => error,
+                })?);
+            }
+            Ok(())
+        })?;
         let (first_size, facts) = (first.source.size(), first.facts.clone());
-        let backend = self.open_backend(ranks, &first, out.as_ref())?;
+        let backend = match opened {
+            Some(backend) => backend,
+            None => self.open_backend(ranks, first_size, first.universe, facts.seed, out.as_ref())?,
+        };
 
         let stop = StopRequests::watch().context("cannot watch for signals")?;
         let mut run = TimedRun::begin(&backend, &first.source, first.generation)?;
         let ended = if screen.is_some() {
             drop(first);
-            self.animate(&mut run, &facts, &stop).map(|stopped| (stopped, None))
+            self.animate(&mut run, &facts, &stop).map(|stopped| Ended { stopped, ..Ended::default() })
         } else {
             self.run_to_end(&mut run, &backend, first, out.as_ref(), &stop)
         };
-        let (stopped, stability) = match ended {
+        let Ended { stopped, stability, unsaved } = match ended {
             Err(error) if error.is::<Outgrown>() => {
                 out.as_ref().map_or(Ok(()), |out| write_last(out, &run, &facts))?;
                 return Err(error);
@@ -174,7 +198,7 @@ impl LifeOptions {
         };
         if let Some((signal, generation)) = stopped {
             let unwritten = out.map_or(String::new(), |out| format!("; {out} is not written"));
-            let resume = self.observers.resume();
+            let resume = self.observers.resume(unsaved);
             return Err(Stopped { signal, done: format!("generation {generation} is done{unwritten}{resume}") }.into());
         }
 
@@ -192,17 +216,18 @@ impl LifeOptions {
                 "the board grew from {width}x{height} to {w}x{h}, because the pattern came near its edges"
             ));
         }
-        let summary = Summary::of(&mut run, facts.seed, stability, census)?;
+        let summary = Summary::of(&mut run, &facts, stability, census)?;
         out.as_ref().map_or(Ok(()), |out| write_last(out, &run, &facts))?;
-        if self.json { report::print_json(&summary) } else { report::print(&summary.to_string()) }
+        report::print_either(self.json, &summary, &summary.to_string())?;
+        unsaved.map_or(Ok(()), Err)
     }
 
     /// Reads the first board from the file, or determines the soup if there is no file.
-    fn first_board(&self, ranks: Ranks, screen: Option<Size>) -> anyhow::Result<FirstBoard> {
+    fn first_board(&self, ranks: Ranks, screen: Option<Size>, check: Check<'_>) -> anyhow::Result<FirstBoard> {
         let options = BoardOptions { ranks, rule: self.rule.as_deref(), size: self.size, screen };
         let first = match &self.file {
             None => options.soup(self.density.unwrap_or(DENSITY), self.seed)?,
-            Some(file) => options.read(file)?,
+            Some(file) => options.read(file, check)?,
         };
         let begun_at = first.generation;
         match self.generations {
@@ -215,15 +240,21 @@ impl LifeOptions {
         }
     }
 
-    /// Opens the back end for the first board and prints the back end's name. Then checks that memory suffices.
-    fn open_backend(&self, ranks: Ranks, first: &FirstBoard, out: Option<&BoardFile>) -> anyhow::Result<Backend> {
-        let (size, universe) = (first.source.size(), first.universe);
+    /// Opens the back end for a first board of `size` and prints the back end's name. Then checks that memory suffices.
+    fn open_backend(
+        &self,
+        ranks: Ranks,
+        size: (usize, usize),
+        universe: Universe,
+        seed: Option<u64>,
+        out: Option<&BoardFile>,
+    ) -> anyhow::Result<Backend> {
         let (backend, line) = Backend::open(ranks, &self.device, self.kernel, size, universe)?;
         report::note(&line);
         if universe != Universe::default() {
             report::note(&format!("rule: {}", universe.text(size)));
         }
-        if let Some(seed) = first.facts.seed {
+        if let Some(seed) = seed {
             report::note(&format!("soup: {}x{}, seed {seed}", size.0, size.1));
         }
         if self.census {
@@ -247,8 +278,7 @@ impl LifeOptions {
         Ok(signal.map(|signal| (signal, run.generation().to_string())))
     }
 
-    /// Runs to the end with the observers that the options select. Returns the signal if one stopped the run, and the
-    /// result of the search for a period.
+    /// Runs to the end with the observers that the options select.
     fn run_to_end(
         &self,
         run: &mut TimedRun,
@@ -256,7 +286,7 @@ impl LifeOptions {
         first: FirstBoard,
         out: Option<&BoardFile>,
         stop: &StopRequests,
-    ) -> anyhow::Result<(StoppedAt, Option<Stability>)> {
+    ) -> anyhow::Result<Ended> {
         let FirstBoard { source, facts, generation: begun_at, .. } = first;
         let (size, is_first) = (source.size(), run.life.ranks().is_first());
         let endless = self.is_until_stable().then_some(u64::MAX);
@@ -283,7 +313,9 @@ impl LifeOptions {
         let signal = observers::run_to_end(run, last, &mut observers, stop)?;
         let of = until.map_or(String::new(), |last| format!(" of {last}"));
         let stopped = signal.map(|signal| (signal, format!("{}{of}", run.generation())));
-        Ok((stopped, search.and_then(|search| search.found)))
+        let stability = search.and_then(|search| search.found);
+        let unsaved = checkpoints.as_mut().and_then(|checkpoints| checkpoints.failure.take());
+        Ok(Ended { stopped, stability, unsaved })
     }
 
     /// Returns true if the run continues until the board is periodic.
@@ -300,6 +332,7 @@ impl LifeOptions {
         if self.device != DeviceSpec::Cpu && !is_auto(&self.device) {
             reject!("--soups uses the processor's cores, but --device {} was given: leave out --device", self.device);
         }
+        program::threads::start(None)?;
         let (Size { width, height }, first_seed) = first_board::soup(self.size, None, self.seed);
         // Each core needs memory for a board and for some copies of that board.
         Backend::Cpu(Universe::default()).check_memory((width, height), 8 * CpuSimulation::cores() as u64)?;

@@ -4,7 +4,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use clap::builder::RangedU64ValueParser;
 use clap::{Args, ValueEnum};
 
 use crate::checkpoint::{Claim, Every, RunFacts, saved_board};
@@ -13,6 +12,7 @@ use crate::observers::stats::{Spacing, Stats, StatsFile};
 use crate::ranks::Ranks;
 use program::error::UsageError;
 use program::files::are_the_same;
+use program::options::number_in;
 use program::report::plot;
 
 /// The default of `--every`.
@@ -55,7 +55,7 @@ pub struct ObserverOptions {
     plot: Option<PathBuf>,
 
     /// Count every Nth generation for --stats and --plot [default: the first 128 generations, then 64 per doubling]
-    #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<u64>::new().range(1..))]
+    #[arg(long, value_name = "N", value_parser = number_in::<u64>(1..=u64::MAX))]
     stats_every: Option<u64>,
 }
 
@@ -157,11 +157,12 @@ impl ObserverOptions {
     }
 
     /// Returns the last part of the message about a stopped run. This part tells the user how to resume the run.
-    pub fn resume(&self) -> String {
-        let file = self.checkpoint.as_deref();
-        file.map_or(String::new(), |file| {
-            format!("; `{} life {}` resumes from there", units::program(), file.display())
-        })
+    /// `unsaved` is the error of the last checkpoint, if it could not be written.
+    pub fn resume(&self, unsaved: Option<anyhow::Error>) -> String {
+        match (self.checkpoint.as_deref(), unsaved) {
+            (Some(file), None) => format!("; `{} life {}` resumes from there", units::program(), file.display()),
+            (_, unsaved) => unsaved.map_or(String::new(), |error| format!("; {error}")),
+        }
     }
 
     /// Returns the maximum number of packed boards that the host keeps for the observers. `census` is true if the run

@@ -5,6 +5,7 @@ use std::fmt;
 use serde::Serialize;
 
 use crate::census::Census;
+use crate::checkpoint::RunFacts;
 use crate::observers::stability::Stability;
 use crate::timed_run::TimedRun;
 use program::report::{Rate, Seconds, grouped};
@@ -21,7 +22,13 @@ pub struct Summary {
     height: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     seed: Option<u64>,
+    /// The generation of the first board in the pattern's file, or 0.
+    first_generation: u64,
+    /// The number of generations after the first board, including those before a checkpoint.
     generations: u64,
+    /// The number of generations at which the run resumed from a checkpoint.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    resumed_at: Option<u64>,
     population: u64,
     seconds: f64,
     cell_updates_per_second: f64,
@@ -44,7 +51,7 @@ impl Summary {
     /// If the device fails to count the live cells.
     pub fn of(
         run: &mut TimedRun,
-        seed: Option<u64>,
+        facts: &RunFacts,
         stable: Option<Option<Stability>>,
         census: Option<Census>,
     ) -> anyhow::Result<Self> {
@@ -59,8 +66,10 @@ impl Summary {
             halos: life.halos(),
             width,
             height,
-            seed,
+            seed: facts.seed,
+            first_generation: facts.first,
             generations: run.generation(),
+            resumed_at: Some(run.begun_at).filter(|&begun_at| begun_at > 0),
             population,
             seconds,
             cell_updates_per_second: if advanced == 0 { 0.0 } else { updates / seconds },
@@ -112,7 +121,9 @@ mod tests {
             width: 640,
             height: 480,
             seed,
+            first_generation: 30,
             generations: 1000,
+            resumed_at: None,
             population: 12345,
             seconds: 2.0,
             cell_updates_per_second: 153.6e6,
@@ -154,6 +165,7 @@ mod tests {
         let mut expected = vec![
             "cell_updates_per_second",
             "device",
+            "first_generation",
             "generations",
             "height",
             "kernel",
@@ -164,7 +176,7 @@ mod tests {
         let mut found = keys(&summary(None));
         found.sort();
         assert_eq!(found, expected);
-        expected.insert(7, "seed");
+        expected.insert(8, "seed");
         let mut found = keys(&summary(Some(1)));
         found.sort();
         assert_eq!(found, expected);

@@ -44,7 +44,7 @@ impl BoardSource {
 /// A pattern and its position on a board. The methods make the whole board or a part of it.
 #[derive(Debug)]
 pub struct PlacedPattern {
-    pub(super) pattern: Pattern,
+    pub(super) pattern: Box<Pattern>,
     /// The size of the board as (columns, rows).
     pub(super) size: (usize, usize),
     /// The universe of the board.
@@ -62,7 +62,7 @@ impl PlacedPattern {
     #[cfg(test)]
     pub fn of(board: Board) -> Self {
         let (size, universe) = ((board.width(), board.height()), Universe::default());
-        let pattern = Pattern::from_board(board);
+        let pattern = Box::new(Pattern::from_board(board));
         Self { pattern, size, universe, origin: (0, 0), corner: (0, 0), is_history: false }
     }
 

@@ -16,7 +16,7 @@ mod pattern;
 pub use board_source::BoardSource;
 #[cfg(test)]
 pub use board_source::PlacedPattern;
-pub use pattern::soup;
+pub use pattern::{Check, soup};
 
 /// The first board of a run, with its universe and the facts of the run.
 pub struct FirstBoard {
@@ -62,14 +62,14 @@ impl BoardOptions<'_> {
     }
 
     /// Returns the pattern or the checkpoint in `file`. The first rank reads the file and sends size, rule and other
-    /// facts to the other ranks.
+    /// facts to the other ranks. For a pattern, the first rank calls `check` as soon as the size of the board is known.
     ///
     /// # Errors
     /// [`UsageError`](program::error::UsageError) for invalid options. Another error if the file cannot be read.
-    pub fn read(&self, file: &Path) -> anyhow::Result<FirstBoard> {
+    pub fn read(&self, file: &Path, check: Check<'_>) -> anyhow::Result<FirstBoard> {
         let mut own = None;
         let lines = self.ranks.text(|| {
-            let first = own.insert(self.read_alone(file)?);
+            let first = own.insert(self.read_alone(file, check)?);
             let (facts, size, generation) = (first.facts.clone(), first.source.size(), first.generation);
             Ok(Header { facts, size, generation }.lines())
         })?;
@@ -82,9 +82,9 @@ impl BoardOptions<'_> {
         }
     }
 
-    fn read_alone(&self, file: &Path) -> anyhow::Result<FirstBoard> {
+    fn read_alone(&self, file: &Path, check: Check<'_>) -> anyhow::Result<FirstBoard> {
         if !saved_board::is_checkpoint(file) {
-            let placed = pattern::pattern(self, file)?;
+            let placed = pattern::pattern(self, file, check)?;
             let (universe, facts) = (placed.universe, RunFacts::of(&placed.universe, placed.origin));
             return Ok(FirstBoard { source: BoardSource::Pattern(placed), universe, facts, generation: 0 });
         }

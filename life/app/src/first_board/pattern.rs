@@ -2,16 +2,16 @@
 
 use std::path::Path;
 
-use anyhow::anyhow;
+use anyhow::{Context, anyhow, bail};
 
 use super::BoardOptions;
 use super::board_source::PlacedPattern;
-use crate::backend::memory;
-use crate::board_file::{name_of, read};
+use crate::board_file::{name_of, read_if};
 use crate::universe::Universe;
 use gridstride::Size;
 use life::{Board, Grid, Pattern, PlaceError, RuleAndTopology, SizeError};
 use program::error::UsageError;
+use program::report::{self, grouped};
 
 /// The default width and height of a board in cells.
 const ROOMY: usize = 256;
@@ -36,8 +36,23 @@ pub fn of_soup(rule: Option<&str>) -> Result<(Universe, Option<Size>), UsageErro
     Ok((if grid.is_none() { universe.bounded() } else { universe }, size))
 }
 
+/// The properties of a pattern's first board that are known before its cells are read.
+pub struct BoardPlan {
+    /// The size of the board as (columns, rows).
+    pub size: (usize, usize),
+    /// The universe of the board.
+    pub universe: Universe,
+    /// The reason for the size if the user did not choose it, as the context of an error.
+    pub why_this_size: Option<String>,
+    grid: Option<Grid>,
+    is_history: bool,
+}
+
+/// A function that checks whether a device can advance the planned board.
+pub type Check<'a> = &'a mut dyn FnMut(&BoardPlan) -> anyhow::Result<()>;
+
 /// Reads the pattern in `file`, or from standard input if `file` is `-`. The rule is the value of `--rule`, or else the
-/// rule in the file.
+/// rule in the file. `check` is called before the cells of a macrocell file are read.
 ///
 /// The suffix of the rule sets the size and topology of the board. `--size` takes precedence over the size in the
 /// suffix. Without a suffix, `--size` makes a torus. Without both, the board is the unbounded plane. The first board on
@@ -46,60 +61,99 @@ pub fn of_soup(rule: Option<&str>) -> Result<(Universe, Option<Size>), UsageErro
 ///
 /// # Errors
 /// [`UsageError`] if `--rule` or `--size` is invalid, or the pattern is larger than `--size`. Another error if the file
-/// cannot be read, is malformed or has an unsupported rule, or if the host has too little memory.
-pub fn pattern(options: &BoardOptions<'_>, file: &Path) -> anyhow::Result<PlacedPattern> {
-    let &BoardOptions { ranks, rule, size, screen } = options;
-    let pattern = read(file)?;
-    let refused = || format!("cannot run the pattern in {}", name_of(file));
-    let text = rule_text(rule, pattern.rule.as_deref());
+/// cannot be read, is malformed or has an unsupported rule, or if `check` fails.
+pub fn pattern(options: &BoardOptions<'_>, file: &Path, check: Check<'_>) -> anyhow::Result<PlacedPattern> {
+    let mut planned = None;
+    let pattern = read_if(file, &mut |outline| {
+        let plan = plan(options, file, outline).and_then(|plan| check(&plan).map(|()| plan));
+        planned.insert(plan).is_ok()
+    })?;
+    let (plan, pattern) = planned.transpose()?.zip(pattern).with_context(|| refused(file))?;
+    let BoardPlan { size: (width, height), universe, grid, is_history, .. } = plan;
+    check_states(&pattern, &universe, is_history).with_context(|| refused(file))?;
+    if is_history && let Some(note) = lost_marks(&pattern) {
+        report::note(&note);
+    }
+    let (x, y) = corner(&pattern, grid.filter(|_| options.size.is_none()), (width, height));
+    let origin = match universe.is_unbounded() {
+        true => (pattern.origin.0.saturating_sub(x as i64), pattern.origin.1.saturating_sub(y as i64)),
+        false => (-(width as i64 / 2), -(height as i64 / 2)),
+    };
+    Ok(PlacedPattern {
+        pattern: Box::new(pattern),
+        size: (width, height),
+        universe,
+        origin,
+        corner: (x, y),
+        is_history,
+    })
+}
+
+fn refused(file: &Path) -> String {
+    format!("cannot run the pattern in {}", name_of(file))
+}
+
+/// Determines the universe and the size of the first board. `outline` need not have its cells.
+fn plan(options: &BoardOptions<'_>, file: &Path, outline: &Pattern) -> anyhow::Result<BoardPlan> {
+    let &BoardOptions { rule, size, screen, .. } = options;
+    let text = rule_text(rule, outline.rule.as_deref());
     let (mut universe, grid) = Universe::of(match (text.parse::<RuleAndTopology>(), rule) {
         (Ok(read), _) => read,
         (Err(error), Some(_)) => return Err(UsageError(format!("--rule: {error}")).into()),
-        (Err(error), None) => return Err(anyhow!(error).context(refused())),
+        (Err(error), None) => return Err(anyhow!(error).context(refused(file))),
     });
-    universe.generation = pattern.generation;
+    universe.generation = outline.generation;
     // In rules such as LifeHistory, states above 1 mark cells, and cells in odd states are alive.
     let is_history = text.split(':').next().is_some_and(|rule| rule.trim_end().to_lowercase().ends_with("history"));
-    if pattern.states() > universe.rule.states() && !is_history {
-        let (states, rule) = (pattern.states(), universe.rule);
-        return Err(anyhow!(
-            "its cells have {states} states, but the rule {rule} has {}: choose another rule with --rule",
-            rule.states()
-        )
-        .context(refused()));
-    }
     if size.is_some() {
         universe = universe.bounded();
     }
-    let room = room_for(&pattern, grid, screen);
+    let room = room_for(outline, grid, screen);
     let Size { width, height } = size.unwrap_or(room);
     universe.check_size((width, height))?;
-    // If there are several ranks, no rank stores the whole board. `Board::check_size` below rejects an impossible size.
-    if width.checked_mul(height).is_some() && ranks.size() == 1 {
-        let fits = memory::check_host((width, height), memory::board_bytes((width, height)));
-        fits.map_err(|error| if size.is_some() { error } else { error.context(no_room(&pattern, grid, file)) })?;
-    }
-    Board::check_size(width, height).map_err(|error| match size {
+    let why_this_size = size.is_none().then(|| no_room(outline, grid, file));
+    Board::check_size(width, height).map_err(|error| match &why_this_size {
         // Too little memory is a failure of this machine. A size that is too large for any machine is a mistake of the
         // user.
-        Some(_) if !matches!(error, SizeError::OutOfMemory { .. }) => UsageError::of(error).into(),
-        Some(_) => error.into(),
-        None => anyhow!(error).context(no_room(&pattern, grid, file)),
+        None if !matches!(error, SizeError::OutOfMemory { .. }) => UsageError::of(error).into(),
+        None => error.into(),
+        Some(why) => anyhow!(error).context(why.clone()),
     })?;
-    let (x, y) = corner(&pattern, grid.filter(|_| size.is_none()), (width, height));
-    if pattern.width > width || pattern.height > height {
-        let (pattern_width, pattern_height) = (pattern.width, pattern.height);
+    if outline.width > width || outline.height > height {
+        let (pattern_width, pattern_height) = (outline.width, outline.height);
         let error = PlaceError { pattern_width, pattern_height, width, height };
         return Err(match size {
             Some(_) => UsageError(format!("--size {width}x{height}: {error}")).into(),
             None => anyhow!(error).context(format!("cannot place {} on the grid in its rule", name_of(file))),
         });
     }
-    let origin = match universe.is_unbounded() {
-        true => (pattern.origin.0.saturating_sub(x as i64), pattern.origin.1.saturating_sub(y as i64)),
-        false => (-(width as i64 / 2), -(height as i64 / 2)),
-    };
-    Ok(PlacedPattern { pattern, size: (width, height), universe, origin, corner: (x, y), is_history })
+    Ok(BoardPlan { size: (width, height), universe, why_this_size, grid, is_history })
+}
+
+/// Checks that the rule has the states of the pattern's cells.
+fn check_states(pattern: &Pattern, universe: &Universe, is_history: bool) -> anyhow::Result<()> {
+    let (states, rule) = (pattern.states(), universe.rule);
+    if states <= rule.states() || is_history {
+        return Ok(());
+    }
+    let own = rule.states();
+    if let (2, Some((line, column))) = (own, pattern.states_at) {
+        bail!(
+            "line {line}, column {column}: capitals are states, so that its cells have {states} states, but the rule \
+             {rule} has {own}: in a two-state pattern write `b` and `o`, or choose another rule with --rule"
+        );
+    }
+    bail!("its cells have {states} states, but the rule {rule} has {own}: choose another rule with --rule")
+}
+
+/// Returns a note for a pattern of a rule such as LifeHistory that has marked cells, or `None` if it has none.
+fn lost_marks(pattern: &Pattern) -> Option<String> {
+    let marked = pattern.others().iter().fold(0u64, |sum, (run, _)| sum.saturating_add(run.length as u64));
+    let has_boundary = pattern.others().iter().any(|&(_, state)| state == 6);
+    let boundary = if has_boundary { ", and boundaries (state 6) do not kill cells" } else { "" };
+    (marked > 0).then(|| {
+        format!("the marks of {} cells (states above 1) are not kept: odd states are alive{boundary}", grouped(marked))
+    })
 }
 
 /// Returns the text of a run's rule: `rule` if it is set, otherwise the file's rule. If `rule` has no suffix, the
@@ -162,7 +216,7 @@ mod tests {
     use crate::ranks::Ranks;
 
     fn pattern(file: &Path, rule: Option<&str>, size: Option<Size>) -> anyhow::Result<PlacedPattern> {
-        super::pattern(&BoardOptions { ranks: Ranks::alone(), rule, size, screen: None }, file)
+        super::pattern(&BoardOptions { ranks: Ranks::alone(), rule, size, screen: None }, file, &mut |_| Ok(()))
     }
 
     #[test]
@@ -254,6 +308,48 @@ mod tests {
         }
         let why = format!("{:#}", start("/2/3").unwrap_err());
         assert!(why.contains("4 states, but the rule /2/3 has 3"), "{why}");
+        for text in ["BOB$2BO$3O!", "x = 3, y = 3\n bO$2bO$3O!"] {
+            fs::write(&file, text).unwrap();
+            let why = format!("{:#}", pattern(&file, None, None).unwrap_err());
+            let place = if text.starts_with('B') { "line 1, column 1" } else { "line 2, column 3" };
+            assert!(why.contains(&format!("{place}: capitals are states")), "{why}");
+            assert!(why.contains("write `b` and `o`") && why.contains("16 states, but the rule B3/S23 has 2"), "{why}");
+            assert!(pattern(&file, Some("/2/16"), None).is_ok());
+        }
+    }
+
+    #[test]
+    fn the_loss_of_marks_is_noted() {
+        let note = |text: &str| {
+            let read = life_formats::read_pattern(text, life_formats::Format::Rle).unwrap();
+            lost_marks(&read)
+        };
+        assert_eq!(note("3o!"), None);
+        let text = "the marks of 5 cells (states above 1) are not kept: odd states are alive";
+        assert_eq!(note("AB2C2D!").as_deref(), Some(text));
+        assert!(note("AF!").unwrap().ends_with("boundaries (state 6) do not kill cells"));
+    }
+
+    /// Checks that a macrocell file is refused before the memory for its cells is allocated. The list of these cells
+    /// would need 5 GB.
+    #[test]
+    fn a_macrocell_file_is_refused_by_its_box() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("large.mc");
+        let mut text = "[M2]\n.*.*.*.*$*.*.*.*.$.*.*.*.*$*.*.*.*.$.*.*.*.*$*.*.*.*.$.*.*.*.*$*.*.*.*.$\n".to_owned();
+        (4..=20).for_each(|level| text += &format!("{level} {last} {last} {last} {last}\n", last = level - 3));
+        fs::write(&file, text).unwrap();
+        let begun = std::time::Instant::now();
+        let mut sizes = Vec::new();
+        let options = BoardOptions { ranks: Ranks::alone(), rule: None, size: None, screen: None };
+        let error = super::pattern(&options, &file, &mut |plan| {
+            sizes.push(plan.size);
+            Err(anyhow!("too large")).with_context(|| plan.why_this_size.clone().unwrap_or_default())
+        });
+        let why = format!("{:#}", error.unwrap_err());
+        assert!(why.contains("twice as large as the pattern of 1048576x1048576") && why.contains("too large"), "{why}");
+        assert_eq!(sizes, [(1 << 21, 1 << 21)]);
+        assert!(begun.elapsed() < std::time::Duration::from_secs(2));
     }
 
     #[test]

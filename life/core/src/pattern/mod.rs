@@ -22,6 +22,9 @@ pub struct Pattern {
     pub generation: u64,
     /// The column and row of the box's upper left corner on the plane, read from the pattern's file.
     pub origin: (i64, i64),
+    /// The line and column of the first cell in a state above 1 in the pattern's text, counted from 1. Only RLE files
+    /// have this position, for error messages.
+    pub states_at: Option<(usize, usize)>,
     /// The live cells as runs that do not touch, row by row from the left. Empty if `packed` contains the cells.
     runs: Vec<Run>,
     /// The live cells with one bit for each cell of the box. `None` if `runs` contains the cells.
@@ -177,7 +180,7 @@ impl Pattern {
 }
 
 /// Two patterns are equal if their names, boxes, rules, generations, positions and cells are equal. The representation
-/// of the cells does not matter.
+/// of the cells does not matter, nor does their place in a text.
 impl PartialEq for Pattern {
     fn eq(&self, other: &Self) -> bool {
         self.name == other.name

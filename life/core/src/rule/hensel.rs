@@ -1,6 +1,7 @@
-//! Hensel's letters. Each letter names a class of neighbourhoods that differ only by rotations and reflections.
+//! Hensel's letters, and Callahan's letters for hexagonal neighbourhoods. Each letter names a class of neighbourhoods
+//! that differ only by rotations and reflections.
 
-use super::{CENTRE, MOORE};
+use super::{CENTRE, HEXAGONAL, MOORE};
 
 /// The letters for each number of live neighbours from 0 to 4.
 const LETTERS: [&str; 5] = ["", "ce", "aceikn", "aceijknqry", "aceijknqrtwyz"];
@@ -20,6 +21,27 @@ const SHAPES: [&[usize]; 5] = [
 pub(super) fn shapes(count: usize) -> impl Iterator<Item = (char, usize)> {
     let (few, flip) = if count > 4 { (8 - count, MOORE) } else { (count, 0) };
     LETTERS[few].chars().zip(SHAPES[few]).map(move |(letter, shape)| (letter, shape ^ flip))
+}
+
+/// The letters of a hexagonal neighbourhood with two to four live cells: ortho, meta and para, as on a benzene ring.
+pub(super) const OF_HEXAGONS: &str = "omp";
+
+/// The hexagonal neighbours in the order in which they surround the cell, as bit positions: NW, N, E, SE, S, W.
+const RING: [usize; 6] = [8, 7, 3, 0, 1, 5];
+
+/// Returns the letter of the hexagonal neighbours in `shape`, or `None` if there are fewer than two or more than four
+/// live ones. The letter for four live cells describes the positions of the two dead ones.
+pub(super) fn of_hexagon(shape: usize) -> Option<char> {
+    let count = (shape & HEXAGONAL).count_ones();
+    let flip = if count == 4 { HEXAGONAL } else { 0 };
+    let has = |place: usize| (shape ^ flip) >> RING[place % 6] & 1 == 1;
+    let pairs = |distance: usize| (0..6).filter(|&place| has(place) && has(place + distance)).count();
+    match (count, pairs(1), pairs(3)) {
+        (2 | 4, 1, _) | (3, 2, _) => Some('o'),
+        (2 | 4, 0, 0) | (3, 1, _) => Some('m'),
+        (2 | 4, ..) | (3, ..) => Some('p'),
+        _ => None,
+    }
 }
 
 /// Returns the eight rotations and reflections of `shape`.

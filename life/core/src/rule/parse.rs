@@ -5,10 +5,11 @@ use std::str::FromStr;
 use super::{ALL, CENTRE, HEXAGONAL, MOORE, Rule, RuleError, VON_NEUMANN, hensel, map, names};
 
 /// The supported notations, as error messages list them.
-const SUPPORTED: &str = "B3/S23 (and 23/3 or b3s23), Hensel's letters as in B2-a/S12, H or V at the end for hexagonal and von \
-                         Neumann neighbours, MAP and base64, W30, Generations such as 12/34/3, and names such as HighLife";
+const SUPPORTED: &str = "B3/S23 (and 23/3 or b3s23), Hensel's letters as in B2-a/S12, H or V at the end for hexagonal \
+                         (also B2o/S3mH) and von Neumann neighbours, MAP and base64, W30, Generations such as \
+                         12/34/3, and names such as HighLife";
 
-const NO_TABLES: &str = "rule tables and trees (.rule files) are not supported";
+const NO_TABLES: &str = "rule tables and trees (Golly's .rule files) are not supported";
 
 /// The maximum length of a rule in bytes. The longest MAP, with 86 digits and a number of states, has 94 bytes.
 const MAX_BYTES: usize = 500;
@@ -57,9 +58,9 @@ fn named_or_written(text: &str) -> Result<Rule, RuleError> {
     written.map_err(|error| if is_word(text) { no_name() } else { error })
 }
 
-/// Returns true if `text` looks like a name: it begins with two letters, contains no `/`, `_` or `,`, and is no MAP.
+/// Returns true if `text` looks like a name: it begins with two letters, contains no `/` or `,`, and is no MAP.
 fn is_word(text: &str) -> bool {
-    text.chars().take(2).filter(|c| c.is_alphabetic()).count() == 2 && !text.contains(['/', '_', ',']) && !is_map(text)
+    text.chars().take(2).filter(|c| c.is_alphabetic()).count() == 2 && !text.contains(['/', ',']) && !is_map(text)
 }
 
 /// Escapes and shortens a text for a message.
@@ -94,7 +95,7 @@ fn rule(text: &str) -> Result<Rule, RuleError> {
             _ => Err(RuleError(format!("a Wolfram rule needs an even number from 0 to 254, but {number} was given"))),
         };
     }
-    if let Some(unknown) = text.chars().find(|c| !"0123456789bscghvaeijknqrtwyz-/_".contains(*c)) {
+    if let Some(unknown) = text.chars().find(|c| !"0123456789bscghvaeijknqrtwyzomp-/_".contains(*c)) {
         return Err(RuleError(format!(
             "{unknown:?} is not allowed in a rule of counts, and {NO_TABLES}: write {SUPPORTED}"
         )));
@@ -192,7 +193,7 @@ fn halves<'t>(first: &'t str, second: &'t str) -> Result<[&'t str; 2], RuleError
     }
 }
 
-/// Returns a function that returns true for neighbourhoods that match the counts and Hensel's letters of `text`.
+/// Returns a function that returns true for neighbourhoods that match the counts and letters of `text`.
 fn half(text: &str, neighbours: usize) -> Result<impl Fn(usize) -> bool + use<>, RuleError> {
     let max = neighbours.count_ones() as usize;
     let mut is_in = vec![false; ALL];
@@ -216,27 +217,34 @@ fn half(text: &str, neighbours: usize) -> Result<impl Fn(usize) -> bool + use<>,
         let inverted = all_but.is_some() && !letters.is_empty();
         for (i, is_in) in is_in.iter_mut().enumerate().filter(|(i, _)| (i & neighbours).count_ones() as usize == count)
         {
-            *is_in |= letters.is_empty() || named.contains(&(i & MOORE)) != inverted;
+            *is_in |= letters.is_empty() || named.contains(&(i & neighbours)) != inverted;
         }
     }
     Ok(move |i: usize| is_in[i])
 }
 
-/// Returns the neighbourhoods with `count` live neighbours that match Hensel's `letters`.
+/// Returns the neighbourhoods with `count` live cells among `neighbours` that match `letters`. The letters are Hensel's
+/// for eight neighbours, and Callahan's for hexagonal ones.
 fn named(count: usize, letters: &str, neighbours: usize) -> Result<Vec<usize>, RuleError> {
-    if !letters.is_empty() && neighbours != MOORE {
+    if !letters.is_empty() && neighbours == VON_NEUMANN {
         return Err(RuleError(
-            "letters after a count need eight neighbours, but H or V was given: leave out the letters".into(),
+            "letters after a count need eight neighbours or H, but V was given: leave out the letters".into(),
         ));
     }
-    let mut named = Vec::new();
-    for letter in letters.chars() {
-        let Some((_, shape)) = hensel::shapes(count).find(|&(other, _)| other == letter) else {
-            let known: String = hensel::shapes(count).map(|(letter, _)| letter).collect();
-            let remedy = if known.is_empty() { "leave it out".to_owned() } else { format!("use letters of {known:?}") };
-            return Err(RuleError(format!("{count} has no letter {letter:?}: {remedy}")));
-        };
-        named.extend(hensel::images(shape));
+    let is_hexagonal = neighbours == HEXAGONAL;
+    let known: String = match is_hexagonal {
+        true if (2..=4).contains(&count) => hensel::OF_HEXAGONS.to_owned(),
+        true => String::new(),
+        false => hensel::shapes(count).map(|(letter, _)| letter).collect(),
+    };
+    if let Some(letter) = letters.chars().find(|&letter| !known.contains(letter)) {
+        let remedy = if known.is_empty() { "leave it out".to_owned() } else { format!("use letters of {known:?}") };
+        return Err(RuleError(format!("{count} has no letter {letter:?}: {remedy}")));
     }
-    Ok(named)
+    if is_hexagonal {
+        let is_named = |&shape: &usize| hensel::of_hexagon(shape).is_some_and(|letter| letters.contains(letter));
+        return Ok((0..ALL).filter(|shape| shape & !HEXAGONAL == 0).filter(is_named).collect());
+    }
+    let shapes = hensel::shapes(count).filter(|&(letter, _)| letters.contains(letter));
+    Ok(shapes.flat_map(|(_, shape)| hensel::images(shape)).collect())
 }

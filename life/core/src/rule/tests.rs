@@ -127,6 +127,32 @@ fn letters_of_inverted_neighbourhoods() {
     }
 }
 
+/// Checks the letters of hexagonal neighbourhoods. The expected neighbourhoods are from lifelib.
+#[test]
+fn letters_of_hexagons_are_lifelib_s() {
+    for (text, some, number) in [
+        ("2o", &[3, 9, 136][..], 6),
+        ("2m", &[10, 33, 129], 6),
+        ("2p", &[40, 130, 257], 3),
+        ("3o", &[11, 35, 137, 290], 6),
+        ("3m", &[41, 42, 131, 138], 12),
+        ("3p", &[161, 266], 2),
+        ("4o", &[43, 139, 291, 393], 6),
+        ("4m", &[163, 169, 267, 298], 6),
+        ("4p", &[170, 297, 387], 3),
+    ] {
+        let read = rule(&format!("B{text}/SH"));
+        assert!(some.iter().all(|&neighbourhood| read.is_alive(neighbourhood)), "{text}");
+        let of_hexagons = (0..ALL).filter(|i| i & !HEXAGONAL == 0 && read.is_alive(*i)).count();
+        assert_eq!(of_hexagons, number, "{text}");
+        assert!((0..ALL).all(|i| read.is_alive(i) == (i & CENTRE == 0 && read.is_alive(i & HEXAGONAL))), "{text}");
+        assert_eq!(rule(&read.to_string()), read);
+    }
+    for (text, same) in [("B2omp3/S4-oH", "B23/S4mpH"), ("b2os3mh", "B2o/S3mH"), ("3m/2o/3H", "B2o/S3mH/3")] {
+        assert_eq!(rule(text), rule(same), "{text}");
+    }
+}
+
 #[test]
 fn maps_are_golly_s() {
     let life = "MAPARYXfhZofugWaH7oaIDogBZofuhogOiAaIDogIAAgAAWaH7oaIDogGiA6ICAAIAAaIDogIAAgACAAIAAAAAAAA";
@@ -224,13 +250,18 @@ fn what_is_no_rule_is_refused_with_what_is() {
         ("nosuchrule", "no rule is known by this name"),
         ("bees", "no rule is known by this name"),
         ("history", "no rule is known by this name"),
-        ("/2/3History", "'o'"),
+        ("/2/3History", "\"3history\""),
         ("WireWorld", "rule tables"),
         ("JvN29", "rule tables"),
         ("", "missing"),
         ("B9/S", "9 neighbours"),
         ("B5/SV", "5 neighbours"),
-        ("B2a/SH", "eight neighbours"),
+        ("B2a/SH", "2 has no letter 'a': use letters of \"omp\""),
+        ("B5o/SH", "5 has no letter 'o': leave it out"),
+        ("B2o/S", "2 has no letter 'o'"),
+        ("B2a/SV", "eight neighbours or H"),
+        ("CrittersMargolus_emulated", "no rule is known by this name, and rule tables and trees (Golly's .rule files)"),
+        ("BriansBrain_variant", "no rule is known by this name"),
         ("B1a/S", "1 has no letter 'a': use letters of \"ce\""),
         ("B5z/S", "5 has no letter 'z'"),
         ("B0c/S", "0 has no letter 'c': leave it out"),

@@ -18,6 +18,7 @@
 
 use std::ops::Range;
 
+use super::Accept;
 use super::error::{FormatError, check_memory};
 use life::board::{Board, Run};
 use life::pattern::{ParseError, Pattern};
@@ -42,6 +43,15 @@ const HEADER: &str = "[M2]";
 /// [`FormatError::Refused`] for a text that does not begin with `[M2]`. [`FormatError::Malformed`] for a line that is
 /// not a valid node, and for an invalid generation. [`FormatError::TooLarge`] if `limit` is too small.
 pub fn parse(text: &str, limit: u64) -> Result<Pattern, FormatError> {
+    parse_if(text, limit, &mut |_| true).map(Option::unwrap_or_default)
+}
+
+/// Reads a pattern like [`parse`], or returns `None` if `accept` returns false. The function calls `accept` with the
+/// pattern before it allocates memory for the cells.
+///
+/// # Errors
+/// Fails in the same cases as [`parse`].
+pub fn parse_if(text: &str, limit: u64, accept: Accept<'_>) -> Result<Option<Pattern>, FormatError> {
     let whole = text.trim_start_matches('\u{feff}');
     let text = whole.trim_start();
     let first = 1 + whole[..whole.len() - text.len()].matches('\n').count();
@@ -77,20 +87,38 @@ pub fn parse(text: &str, limit: u64) -> Result<Pattern, FormatError> {
             }
         }
     }
-    let mut pattern = match nodes.last() {
-        Some(root) => expand(&nodes, root, tree, limit)?,
-        None => Pattern::default(),
+    let mut outline = Pattern::default();
+    (outline.rule, outline.name, outline.generation) = (rule, name, generation);
+    let extent = nodes.last().and_then(|root| Some((root, root.extent.clone()?)));
+    if let Some((root, Extent { columns, rows })) = &extent {
+        let side = |range: &Range<u128>| usize::try_from(range.end - range.start).unwrap_or(usize::MAX);
+        (outline.width, outline.height) = (side(columns), side(rows));
+        let half = 1u128 << (root.level - 1);
+        let place = |from: u128, corner: u128| i64::try_from(from.wrapping_sub(corner) as i128).unwrap_or(0);
+        outline.origin = (place(columns.start, half), place(rows.start, half - 1));
+    }
+    if !accept(&outline) {
+        return Ok(None);
+    }
+    let Some((root, corner)) = extent.map(|(root, extent)| (root, (extent.columns.start, extent.rows.start))) else {
+        return Ok(Some(outline));
     };
-    (pattern.rule, pattern.name, pattern.generation) = (rule, name, generation);
-    Ok(pattern)
+    let mut pattern = expand(&nodes, root, corner, (outline.width, outline.height), tree, limit)?;
+    (pattern.rule, pattern.name) = (outline.rule, outline.name);
+    (pattern.generation, pattern.origin) = (outline.generation, outline.origin);
+    Ok(Some(pattern))
 }
 
-/// Returns the cells below `root` as a pattern. The tree needs `tree` bytes. Tree and cells together must fit `limit`
-/// bytes.
-fn expand(nodes: &[Node], root: &Node, tree: u64, limit: u64) -> Result<Pattern, FormatError> {
-    let Some(Extent { columns, rows }) = root.extent.clone() else { return Ok(Pattern::default()) };
-    let side = |range: &Range<u128>| usize::try_from(range.end - range.start).unwrap_or(usize::MAX);
-    let (width, height) = (side(&columns), side(&rows));
+/// Returns the cells below `root` as a pattern. `corner` is the first column and row of their box, and `width` and
+/// `height` are its sides. The tree needs `tree` bytes. Tree and cells together must fit `limit` bytes.
+fn expand(
+    nodes: &[Node],
+    root: &Node,
+    corner: (u128, u128),
+    (width, height): (usize, usize),
+    tree: u64,
+    limit: u64,
+) -> Result<Pattern, FormatError> {
     let packed = (width.div_ceil(32) as u64).saturating_mul(4).saturating_mul(height as u64);
     let listed = root.runs.saturating_mul(size_of::<Run>() as u64);
     let others = root.others.saturating_mul(3 * size_of::<(Run, u8)>() as u64);
@@ -107,7 +135,7 @@ fn expand(nodes: &[Node], root: &Node, tree: u64, limit: u64) -> Result<Pattern,
     let runs = Vec::with_capacity(if is_packed { 0 } else { root.runs as usize });
     let mut cells = Expanded { nodes, board, runs, others: Vec::new() };
     // The positions are sums that end at 0 or more, so intermediate wrapping does not matter.
-    cells.visit(root, columns.start.wrapping_neg(), rows.start.wrapping_neg());
+    cells.visit(root, corner.0.wrapping_neg(), corner.1.wrapping_neg());
     let mut pattern = match cells.board {
         Some(board) => Pattern::from_board(board),
         None => Pattern::from_runs(cells.runs),
@@ -116,9 +144,6 @@ fn expand(nodes: &[Node], root: &Node, tree: u64, limit: u64) -> Result<Pattern,
     for (run, state) in cells.others {
         pattern.push_state(run, state);
     }
-    let half = 1u128 << (root.level - 1);
-    let place = |from: u128, corner: u128| i64::try_from(from.wrapping_sub(corner) as i128).unwrap_or(0);
-    pattern.origin = (place(columns.start, half), place(rows.start, half - 1));
     Ok(pattern)
 }
 

@@ -30,6 +30,25 @@ fn states_and_quarters() {
     assert_eq!((pattern.states(), pattern.origin), (8, (-2, -1)));
 }
 
+/// Checks that the box of a file can be refused before the cells are computed.
+#[test]
+fn a_box_is_known_before_the_cells() {
+    let mut text =
+        "[M2]\n#R B36/S23\n********$********$********$********$********$********$********$********$\n".to_owned();
+    (4..=60).for_each(|level| text += &format!("{level} {last} {last} {last} {last}\n", last = level - 3));
+    let mut seen = Vec::new();
+    let refused = parse_if(&text, LIMIT, &mut |outline| {
+        seen.push((outline.width, outline.height, outline.rule.clone(), outline.population()));
+        false
+    });
+    assert_eq!(refused, Ok(None));
+    assert_eq!(seen, [(1 << 60, 1 << 60, Some("B36/S23".to_owned()), 0)]);
+    let mut calls = 0;
+    let accept = |outline: &Pattern| (calls += 1, outline.origin == (0, 1)).1;
+    let glider = parse_if("[M2]\n.*$..*$***$\n4 0 0 0 1\n", LIMIT, &mut { accept }).unwrap();
+    assert_eq!((glider.map(|pattern| pattern.population()), calls), (Some(5), 1));
+}
+
 /// Checks that a small file with nested squares is rejected if its cells exceed the memory limit. The memory for the
 /// cells must not be allocated.
 #[test]

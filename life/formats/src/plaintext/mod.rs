@@ -9,8 +9,8 @@
 //! ```
 //!
 //! Lines that start with `!` are comments. `!Name:` sets the name of the pattern. `*`, `o`, `x`, `X` and `@` also stand
-//! for live cells. Rows may omit dead cells at their ends. An empty line is a row of dead cells. White space at the end
-//! of a line is ignored.
+//! for live cells, and a blank for a dead cell. Rows may omit dead cells at their ends. An empty line is a row of dead
+//! cells. White space at the end of a line is ignored.
 
 use std::io::{self, Write};
 
@@ -39,7 +39,7 @@ pub fn parse(text: &str, limit: u64) -> Result<Pattern, FormatError> {
         let mut x = 0;
         while let Some(&cell) = row.as_bytes().get(x) {
             match cell {
-                b'.' => x += 1,
+                b'.' | b' ' => x += 1,
                 _ if is_alive(cell) => {
                     let length = row[x..].bytes().take_while(|&cell| is_alive(cell)).count();
                     cells.push(Run { x, y, length }, 1);
@@ -62,7 +62,9 @@ fn is_alive(cell: u8) -> bool {
 /// Returns the error message for the first character of `rest`. This character is not a cell.
 fn unexpected(rest: &str) -> String {
     let found: String = rest.chars().take(1).flat_map(char::escape_debug).collect();
-    format!("`{found}` is neither `.` (dead) nor `O` (alive); a comment must start with `!` at the start of a line")
+    format!(
+        "`{found}` is neither `.` or a blank (dead) nor `O` (alive); a comment must have `!` at the start of a line"
+    )
 }
 
 /// Writes a line with the pattern's name if `metadata` contains a name.

@@ -34,6 +34,13 @@ fn ragged_and_empty_rows() {
 }
 
 #[test]
+fn blanks_are_dead_cells() {
+    let pattern = parse("!Name: Glider\n O\n  O\nOOO\n").unwrap();
+    assert_eq!((pattern.width, pattern.height), (3, 3));
+    assert_eq!(pattern.cells().collect::<Vec<_>>(), [(1, 0), (2, 1), (0, 2), (1, 2), (2, 2)]);
+}
+
+#[test]
 fn a_text_without_rows_is_refused() {
     for text in ["", "!Name:\n", "!"] {
         let error = parse(text).unwrap_err().to_string();
@@ -57,8 +64,9 @@ fn what_is_no_cell_is_an_error() {
         (".O\n.z", 2, 2, "`z`"),
         ("!é\n0", 2, 1, "`0`"),
         ("O\n\n.!", 3, 2, "`!`"),
-        (" !O", 1, 1, "` `"),
-        ("OO é", 1, 3, "` `"),
+        (" !O", 1, 2, "`!`"),
+        ("OO é", 1, 4, "`é`"),
+        ("\tO", 1, 1, "`\\t`"),
         ("é", 1, 1, "`é`"),
         (".\u{1b}", 1, 2, "`\\u{1b}`"),
     ] {

@@ -21,6 +21,10 @@ pub(super) fn parse(cursor: &mut Cursor<'_>) -> Result<Header, ParseError> {
     let height = assignment(cursor, "y")?;
     skip_comma(cursor);
     let mut header = Header { width, height, rule: None };
+    if matches!(cursor.skip_blanks(), Some(b'z' | b'Z')) {
+        let message = "the header has `z`: 3-D patterns (.rle3) are not supported: use a pattern with `x` and `y` only";
+        return Err(cursor.error(message.to_owned()));
+    }
     if cursor.skip_blanks().is_some() {
         expect(cursor, "rule")?;
         expect(cursor, "=")?;

@@ -51,12 +51,13 @@ pub fn parse(text: &str, limit: u64) -> Result<Pattern, FormatError> {
     let has_header = header::is_here(&cursor);
     let header = if has_header { header::parse(&mut cursor)? } else { Header::default() };
     let mut cells = RowCollector::new((header.width, header.height), text.len(), limit);
-    parse_cells(&mut cursor, has_header.then_some(&header), &mut cells, &mut comments)?;
+    let states_at = parse_cells(&mut cursor, has_header.then_some(&header), &mut cells, &mut comments)?;
     let mut pattern = cells.finish()?;
     pattern.rule = header.rule.or(comments.rule);
     pattern.name = comments.name;
     pattern.generation = comments.generation;
     pattern.origin = comments.origin;
+    pattern.states_at = states_at;
     Ok(pattern)
 }
 
@@ -100,15 +101,18 @@ fn pair<'a>(mut words: impl Iterator<Item = &'a str>) -> Option<(i64, i64)> {
     Some((words.next()?.parse().ok()?, words.next()?.parse().ok()?))
 }
 
-/// Reads the runs of cells up to `!`. A text without a header must contain `!`, `$` or a count, because the letters of
-/// any word could otherwise be read as cells.
+/// Reads the runs of cells up to `!`. Returns the line and column of the first cell in a state above 1.
+///
+/// A text without a header must contain `!`, `$` or a count, because the letters of any word could otherwise be read as
+/// cells.
 fn parse_cells(
     cursor: &mut Cursor<'_>,
     header: Option<&Header>,
     cells: &mut RowCollector,
     comments: &mut Comments,
-) -> Result<(), ParseError> {
+) -> Result<Option<(usize, usize)>, ParseError> {
     let (mut is_begun, mut is_rle) = (false, false);
+    let mut states_at = None;
     loop {
         match cursor.skip_white_space() {
             Some(b'#') if cursor.at_line_start() => {
@@ -117,10 +121,10 @@ fn parse_cells(
             }
             None => {
                 return match header {
-                    None if is_rle => Ok(()),
+                    None if is_rle => Ok(states_at),
                     None => Err(cursor.end_error(NOT_RLE.to_owned())),
-                    Some(Header { width: 0, height: 0, .. }) => Ok(()),
-                    Some(header) if is_begun && cells.rows().saturating_add(1) >= header.height => Ok(()),
+                    Some(Header { width: 0, height: 0, .. }) => Ok(states_at),
+                    Some(header) if is_begun && cells.rows().saturating_add(1) >= header.height => Ok(states_at),
                     Some(_) => Err(truncated(cursor)),
                 };
             }
@@ -135,10 +139,14 @@ fn parse_cells(
         let Some(tag) = cursor.skip_white_space() else { return Err(truncated(cursor)) };
         let length = count.unwrap_or(1);
         let added = if let Some(state) = cursor.state(b'p')? {
+            if state > 1 && states_at.is_none() {
+                let (line, next) = cursor.position();
+                states_at = Some((line, next - 1 - usize::from(state > 24)));
+            }
             cells.extend(length, state)
         } else {
             let added = match tag {
-                b'!' => return Ok(()),
+                b'!' => return Ok(states_at),
                 b'$' => {
                     is_rle = true;
                     cells.end_rows(length)

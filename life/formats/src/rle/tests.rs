@@ -52,6 +52,23 @@ fn white_space_may_stand_between_tokens() {
 }
 
 #[test]
+fn the_first_state_above_1_has_a_position() {
+    for (text, position) in [
+        ("BOB$2BO$3O!", Some((1, 1))),
+        ("x = 3, y = 2\nbo$\n  A2 xB!", Some((3, 6))),
+        ("x = 3, y = 1\nA.oqC!", Some((2, 4))),
+        ("bo$2bo$3o!", None),
+    ] {
+        assert_eq!(parse(text).unwrap().states_at, position, "{text}");
+    }
+}
+
+#[test]
+fn a_third_dimension_is_refused() {
+    fails("x=5 y=4 z=3 rule=3D5,7/6\n5o!", 1, 9, "3-D patterns (.rle3) are not supported");
+}
+
+#[test]
 fn the_other_letters_for_two_states() {
     assert_eq!(cells("x = 5, y = 2\n.A.2A$3.oA!"), [(1, 0), (3, 0), (4, 0), (3, 1), (4, 1)]);
 }

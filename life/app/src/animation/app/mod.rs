@@ -6,7 +6,7 @@ use crossterm::event::KeyCode;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::Stylize;
-use ratatui::text::Line;
+use ratatui::text::{Line, Text};
 use ratatui::widgets::{Block, Clear};
 
 use super::history::{History, ShownBoard};
@@ -21,6 +21,9 @@ use crate::simulation::GrowingBoard;
 use crate::timed_run::TimedRun;
 use life::{Board, Rule};
 use program::report::{Rate, grouped};
+use units::ascii;
+
+mod editing;
 
 /// The number of rows below the board, which show the status.
 pub const STATUS_ROWS: u16 = 2;
@@ -48,6 +51,12 @@ pub struct App {
     shows_map: bool,
     /// The state that the current mouse stroke gives to cells: true for alive, false for dead.
     pen: bool,
+    /// The last cell of the current mouse stroke, as (column, row) of the board.
+    stroke: Option<(usize, usize)>,
+    /// A message that the last line shows until the next action.
+    notice: Option<String>,
+    /// True if the screen must show only ASCII characters.
+    is_ascii: bool,
     /// The prompt for a rule, or `None` while no prompt is open.
     pub prompt: Option<RulePrompt>,
     rule: Option<Rule>,
@@ -90,6 +99,9 @@ impl App {
             follows: false,
             shows_map: false,
             pen: true,
+            stroke: None,
+            notice: None,
+            is_ascii: ascii::is_locale(),
             prompt: None,
             rule: None,
             seed: None,
@@ -162,22 +174,6 @@ impl App {
         }
     }
 
-    /// Changes the cell under the mouse. For the first cell of a stroke, `on` must be false, and the cell's state is
-    /// inverted. For the other cells of the stroke, `on` must be true, and the cells get the same state as the first
-    /// one.
-    fn draw_at(&mut self, place: (u16, u16), lower: bool, on: bool) {
-        let board = (self.shown.board.width(), self.shown.board.height());
-        let place = (usize::from(place.0), usize::from(place.1));
-        let Some((x, y)) = self.view.cell_at(board, self.area, place) else { return };
-        let y = if lower { (y + 1) % board.1 } else { y };
-        if !on {
-            self.pen = !self.shown.board.get(x, y);
-            self.history.push(self.shown.clone());
-        }
-        self.shown.board.set_state(x, y, u8::from(self.pen));
-        self.is_changed = true;
-    }
-
     /// Pauses the animation.
     fn pause(&mut self) {
         self.paused = true;
@@ -188,6 +184,7 @@ impl App {
     pub fn act(&mut self, action: Action) {
         let board = (self.shown.board.width(), self.shown.board.height());
         self.dirty = true;
+        self.notice = None;
         match action {
             Action::Pause => {
                 self.paused = !self.paused;
@@ -240,16 +237,23 @@ impl App {
         }
         let [status, keys] = Layout::vertical([Constraint::Length(1), Constraint::Length(1)]).areas(status_area);
         frame.render_widget(Line::from(self.status(usize::from(status.width))).reversed(), status);
-        match &self.prompt {
-            Some(prompt) => frame.render_widget(Line::from(prompt.line()), keys),
+        match self.prompt.as_ref().map(RulePrompt::line).or(self.notice.clone()) {
+            Some(text) => draw_at_bottom(frame, &text),
             None => frame.render_widget(Line::from(help(usize::from(keys.width))).dim(), keys),
+        }
+        if self.is_ascii {
+            for cell in &mut frame.buffer_mut().content {
+                let mark = cell.symbol().chars().next().map_or(' ', ascii::mark);
+                cell.set_char(mark);
+            }
         }
         self.dirty = false;
     }
 
-    /// Draws a map of the whole board in the upper right corner of the screen, if there is room. The map has a border.
+    /// Draws a map of the whole board in the upper right corner of the screen, if there is room. The map has a border,
+    /// with which it covers at most a third of the board's columns and half of its rows.
     fn draw_map(&self, frame: &mut Frame<'_>, area: Rect) {
-        let size = (MAP.0.min(area.width.saturating_sub(2)), MAP.1.min(area.height.saturating_sub(2)));
+        let size = (MAP.0.min((area.width / 3).saturating_sub(2)), MAP.1.min((area.height / 2).saturating_sub(2)));
         if size.0 == 0 || size.1 == 0 {
             return;
         }
@@ -294,6 +298,40 @@ fn labels(life: &GrowingBoard) -> String {
     let (device, kernel, rule) = (life.engine().device(), life.engine().kernel(), life.universe().rule);
     let rule = if rule == Rule::LIFE { String::new() } else { format!("{rule} · ") };
     format!("{rule}{device} · {kernel}")
+}
+
+/// Draws `text` over the last rows of the screen, as many as it needs.
+fn draw_at_bottom(frame: &mut Frame<'_>, text: &str) {
+    let screen = frame.area();
+    let lines = wrapped(text, usize::from(screen.width));
+    let rows = u16::try_from(lines.len()).unwrap_or(u16::MAX).min(screen.height);
+    let area = Rect { y: screen.bottom() - rows, height: rows, ..screen };
+    frame.render_widget(Clear, area);
+    frame.render_widget(Text::from_iter(lines), area);
+}
+
+/// Divides `text` into lines of at most `columns` characters, at blanks where that is possible.
+fn wrapped(text: &str, columns: usize) -> Vec<String> {
+    let (mut lines, mut line, mut length) = (Vec::new(), String::new(), 0);
+    for word in text.split_inclusive(' ') {
+        if length > 0 && length + word.trim_end().chars().count() > columns {
+            lines.push(std::mem::take(&mut line));
+            length = 0;
+        }
+        for character in word.chars() {
+            if length == columns.max(1) {
+                if character == ' ' {
+                    continue;
+                }
+                lines.push(std::mem::take(&mut line));
+                length = 0;
+            }
+            line.push(character);
+            length += 1;
+        }
+    }
+    lines.push(line);
+    lines
 }
 
 /// Splits the screen into the area of the board and the area of the status lines. A small screen shows only the board.

@@ -1,5 +1,6 @@
 //! Tests the frames and keys of the animation on a screen in memory.
 
+use super::editing::line;
 use super::*;
 use crate::backend::Backend;
 use crate::first_board::{BoardSource, PlacedPattern};
@@ -102,6 +103,82 @@ fn the_mouse_makes_cells_alive_and_dead() {
     let before = app.shown.board.clone();
     app.act(draw(0, 0, false, false));
     assert_eq!(app.shown.board, before, "a stroke outside the board changes nothing");
+}
+
+#[test]
+fn a_stroke_that_jumps_leaves_no_gap() {
+    let mut board = Board::new(400, 300).unwrap();
+    board.set(0, 0, true);
+    let mut app = App::of(board, 0, 1, String::new(), Rect::new(0, 0, 80, 24));
+    // The window crosses both edges of the torus. Its first cell is (360, 278).
+    app.act(Action::Pan(0, 0));
+    app.view.centre = (0, 0);
+    screen(&mut app, 80, 24);
+    app.act(draw(30, 5, false, false));
+    app.act(draw(50, 9, false, true));
+    let mut cells: Vec<_> = (0..=20).map(|step| ((390 + step) % 400, (288 + (2 * 8 * step + 20) / 40) % 300)).collect();
+    cells.push((0, 0));
+    let mut drawn: Vec<_> = app.shown.board.cells().collect();
+    cells.sort();
+    drawn.sort();
+    assert_eq!(drawn, cells);
+    // A new stroke does not begin at the end of the last one.
+    app.act(draw(10, 20, false, false));
+    assert_eq!(app.shown.board.population(), 23);
+    assert_eq!(line((3, 9), (3, 4)).collect::<Vec<_>>(), [9, 8, 7, 6, 5, 4].map(|y| (3, y)));
+}
+
+#[test]
+fn a_pattern_is_pasted_into_the_middle_of_the_view() {
+    let mut app = app(80, 24);
+    screen(&mut app, 80, 24);
+    app.paste("x = 3, y = 3, rule = B3/S23\r\nbo$2bo$3o!\r\n");
+    assert!(app.paused && app.is_changed());
+    let above: Vec<_> = app.shown.board.cells().filter(|&(_, y)| y < 3).collect();
+    assert_eq!(above, [(4, 1), (5, 2)]);
+    assert!(screen(&mut app, 80, 24)[23].contains("pasted 3x3 cells"));
+    app.act(Action::Back);
+    assert_eq!(app.shown.board.population(), 8);
+    assert!(!screen(&mut app, 80, 24)[23].contains("pasted"));
+    for (text, why) in [("9o!", "larger than the grid of 8x4"), ("bCo!", "4 states"), ("hello", "cannot paste: line 1")]
+    {
+        app.paste(text);
+        let lines = screen(&mut app, 80, 24)[20..].concat();
+        assert!(lines.contains(why), "{text}: {lines}");
+    }
+    app.act(Action::TypeRule);
+    app.paste("B36/S23\n");
+    app.type_in(KeyCode::Enter);
+    assert_eq!(app.rule, "HighLife".parse().ok());
+}
+
+#[test]
+fn a_narrow_screen_shows_the_whole_error_and_the_board() {
+    let mut app = app(40, 24);
+    app.act(Action::TypeRule);
+    "B3/S2x".chars().for_each(|character| app.type_in(KeyCode::Char(character)));
+    app.type_in(KeyCode::Enter);
+    let lines = screen(&mut app, 40, 24);
+    let shown = lines.iter().map(|line| line.trim_end()).collect::<Vec<_>>().join(" ");
+    let error = "B3/S2x".parse::<Rule>().unwrap_err().to_string();
+    assert!(shown.contains(&error), "{error}: {lines:?}");
+    app.type_in(KeyCode::Esc);
+    app.act(Action::ShowMap);
+    let lines = screen(&mut app, 40, 24);
+    assert!(lines[0].ends_with('┐') && lines[0].chars().position(|mark| mark == '┌') == Some(27), "{lines:?}");
+    assert!(lines[11].contains("▄▄▄▄▄▄▄▄"), "{lines:?}");
+    assert_eq!(wrapped(" a bc defghi ", 4), [" a ", "bc ", "defg", "hi "]);
+}
+
+#[test]
+fn a_screen_of_the_c_locale_is_ascii() {
+    let mut app = app(80, 24);
+    app.is_ascii = true;
+    app.act(Action::ShowMap);
+    app.act(draw(36, 10, false, false));
+    let lines = screen(&mut app, 80, 24);
+    assert!(lines.iter().all(|line| line.is_ascii()), "{lines:?}");
+    assert!(lines[10].contains('\'') && lines[11].contains("........") && lines[22].contains("gen 1,234 * pop"));
 }
 
 #[test]
