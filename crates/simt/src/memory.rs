@@ -2,8 +2,8 @@
 //!
 //! Values have 1, 2, 4, 8 or 16 bytes and are aligned to their size. Other sizes do not compile, and a misaligned
 //! access is a fault. No access is a data race in Rust's sense, because all accesses are atomic on the host. An access
-//! of 16 bytes is two atomic accesses of 8 bytes; a lock makes the two one operation if the access is atomic. Outside of a kernel the functions also work, but panic where a kernel
-//! would fault.
+//! of 16 bytes is two atomic accesses of 8 bytes; a lock makes the two one operation if the access is atomic. Outside
+//! of a kernel the functions also work, but panic where a kernel would fault.
 
 use std::panic::Location;
 use std::sync::atomic::{self, AtomicU16, AtomicU32, AtomicU64, Ordering};
@@ -83,9 +83,9 @@ pub unsafe fn store_at<T: Pod>(ptr: *mut T, value: T, at: &'static Location<'sta
     unsafe { store_ordered(ptr, value, Ordering::Relaxed) }
 }
 
-/// Loads the value at `ptr` atomically for the threads of `scope`. The load is acquiring if `acquires` is true. A thread
-/// may call this function repeatedly to wait for another thread's write. Each call waits for the block's turn, and after
-/// some calls other threads run.
+/// Loads the value at `ptr` atomically for the threads of `scope`. The load is acquiring if `acquires` is true. A
+/// thread may call this function repeatedly to wait for another thread's write. Each call waits for the block's turn,
+/// and after some calls other threads run.
 ///
 /// If an acquiring load reads the value of a releasing store, all accesses before the store happen before all accesses
 /// after the load. A relaxed load orders no other access.

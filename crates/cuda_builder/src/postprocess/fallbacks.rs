@@ -4,8 +4,8 @@ use std::fmt;
 
 use crate::arch::Arch;
 
-/// The start of the comment for a fallback: `// cuda_std fallback <part> <architecture>`, followed by `missing` if there
-/// is no other code.
+/// The start of the comment for a fallback: `// cuda_std fallback <part> <architecture>`, followed by `missing` if
+/// there is no other code.
 const FALLBACK: &str = "// cuda_std fallback ";
 
 /// A part of `cuda_std` that a module uses and for which its architecture has no instructions. Unless

@@ -62,8 +62,8 @@ const EVERYWHERE: &[&str] = &[
     "cvt.f32.f16",
 ];
 
-/// The instructions that exist from sm_80 or sm_90 on. For older GPUs the PTX has several other instructions in place of
-/// each, or for operations on 128 bits an error.
+/// The instructions that exist from sm_80 or sm_90 on. For older GPUs the PTX has several other instructions in place
+/// of each, or for operations on 128 bits an error.
 const NEW: &[&str] = &[
     "atom.relaxed.gpu.global.cas.b128",
     "atom.relaxed.gpu.global.exch.b128",

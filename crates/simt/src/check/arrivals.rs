@@ -123,8 +123,8 @@ impl Arrivals {
     }
 
     /// Returns the phase for which the thread `waiter` has not waited: its last wait at a barrier was for a phase for
-    /// which it had waited before, and the thread `other` arrives in a later one. `access` is the access of `other` that
-    /// must precede, if it has been made. `is_load` is true if `waiter` loads.
+    /// which it had waited before, and the thread `other` arrives in a later one. `access` is the access of `other`
+    /// that must precede, if it has been made. `is_load` is true if `waiter` loads.
     pub(super) fn later_phase(&self, waiter: u32, other: u32, access: Option<&Stamp>, is_load: bool) -> Option<Later> {
         let address = *self.waits.get(&waiter)?;
         let &PhaseReads { last: waited, is_repeated, .. } = self.phases.get(&(waiter, address))?;

@@ -78,8 +78,8 @@ impl Checker {
         }
     }
 
-    /// Returns the phase of a barrier in shared memory for which the current thread, or the thread of the earlier access
-    /// `with` at the source site `other`, has not waited before its access.
+    /// Returns the phase of a barrier in shared memory for which the current thread, or the thread of the earlier
+    /// access `with` at the source site `other`, has not waited before its access.
     fn missed_phase(&self, block: &BlockContext, touch: &Touch, (with, other): (&Stamp, Site)) -> Option<MissedPhase> {
         let (state, thread) = (self.state.borrow(), block.thread().linear());
         let Resident { clocks, arrivals, .. } = &state.residents[block.tag.get() as usize];

@@ -78,7 +78,8 @@ pub enum Remedy {
     BarrierAfterLoads,
     /// A warp synchronisation before the arrival at a barrier in shared memory, by one lane for its warp.
     WarpBeforeArrival,
-    /// A wait for the phase of a barrier in shared memory in which the other thread arrives, instead of an earlier phase.
+    /// A wait for the phase of a barrier in shared memory in which the other thread arrives, instead of an earlier
+    /// phase.
     LaterPhase,
     /// An ordinary load instead of a read-only load, and synchronisation that orders it and the write.
     OrdinaryLoad,

@@ -20,8 +20,8 @@ pub struct Wait {
     pub element: Option<(&'static str, usize)>,
     /// The last atomic access that has changed the element, if any. Only checked launches record these accesses.
     pub changed: Option<Box<Change>>,
-    /// The phase for which the thread waits, if it waits at a barrier in shared memory. Only checked launches record the
-    /// phases.
+    /// The phase for which the thread waits, if it waits at a barrier in shared memory. Only checked launches record
+    /// the phases.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub phase: Option<Box<PhaseWait>>,
 }
