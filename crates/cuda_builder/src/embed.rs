@@ -187,9 +187,13 @@ fn architectures(fallbacks: &[Fallback]) -> BTreeSet<Arch> {
 
 fn warning(fallback: &Fallback, chosen: Arch) -> String {
     let arch = fallback.arch;
+    let effect = if fallback.is_missing {
+        "a kernel that uses it ends with an error"
+    } else {
+        "a fallback is used, which is slower and not asynchronous"
+    };
     format!(
-        "{fallback}: for {chosen} a fallback is used, which is slower and not asynchronous. Add {arch} by \
-        `.archs(…)`, or choose no architecture: the build then adds it"
+        "{fallback}: for {chosen} {effect}. Add {arch} by `.archs(…)`, or choose no architecture: the build then adds it"
     )
 }
 
@@ -234,7 +238,7 @@ mod tests {
     }
 
     fn fallback(part: &str, arch: Arch) -> Fallback {
-        Fallback { part: part.to_owned(), arch }
+        Fallback { part: part.to_owned(), arch, is_missing: false }
     }
 
     #[test]
@@ -247,6 +251,12 @@ mod tests {
             warning(&copies, Arch::Sm75),
             "`AsyncCopies` has instructions from sm_80 on: for sm_75 a fallback is used, which is slower and not \
             asynchronous. Add sm_80 by `.archs(…)`, or choose no architecture: the build then adds it"
+        );
+        let missing = Fallback { is_missing: true, ..fallback("AtomicRef<u128>", Arch::Sm90) };
+        assert_eq!(
+            warning(&missing, Arch::Sm80),
+            "`AtomicRef<u128>` has instructions from sm_90 on: for sm_80 a kernel that uses it ends with an error. Add \
+            sm_90 by `.archs(…)`, or choose no architecture: the build then adds it"
         );
     }
 }

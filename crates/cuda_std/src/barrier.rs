@@ -164,6 +164,11 @@ pub(crate) mod word {
         word >> PHASE & 0xFF
     }
 
+    /// Returns the number of arrivals that a barrier's current phase still expects.
+    pub const fn missing(word: u64) -> u32 {
+        (word >> COUNT & MASK) as u32
+    }
+
     /// Returns a barrier's word after an arrival. `drops` is true if the arriving thread leaves the barrier.
     pub const fn arrived(word: u64, drops: bool) -> u64 {
         let (mut pending, mut expected) = (word >> COUNT & MASK, word & MASK);

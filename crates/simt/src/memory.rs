@@ -2,11 +2,12 @@
 //!
 //! Values have 1, 2, 4, 8 or 16 bytes and are aligned to their size. Other sizes do not compile, and a misaligned
 //! access is a fault. No access is a data race in Rust's sense, because all accesses are atomic on the host. An access
-//! of 16 bytes is two atomic accesses of 8 bytes. Outside of a kernel the functions also work, but panic where a kernel
-//! would fault.
+//! of 16 bytes is two atomic accesses of 8 bytes; a lock makes the two one operation if the access is atomic. Outside
+//! of a kernel the functions also work, but panic where a kernel would fault.
 
 use std::panic::Location;
 use std::sync::atomic::{self, AtomicU16, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use bytemuck::Pod;
 
@@ -83,9 +84,9 @@ pub unsafe fn store_at<T: Pod>(ptr: *mut T, value: T, at: &'static Location<'sta
     unsafe { store_ordered(ptr, value, Ordering::Relaxed) }
 }
 
-/// Loads the value at `ptr` atomically for the threads of `scope`. The load is acquiring if `acquires` is true. An
-/// acquired value must have at most 8 bytes. A thread may call this function repeatedly to wait for another thread's
-/// write. Each call waits for the block's turn, and after some calls other threads run.
+/// Loads the value at `ptr` atomically for the threads of `scope`. The load is acquiring if `acquires` is true. A
+/// thread may call this function repeatedly to wait for another thread's write. Each call waits for the block's turn,
+/// and after some calls other threads run.
 ///
 /// If an acquiring load reads the value of a releasing store, all accesses before the store happen before all accesses
 /// after the load. A relaxed load orders no other access.
@@ -107,13 +108,16 @@ pub unsafe fn load_scoped<T: Pod>(ptr: *const T, acquires: bool, scope: Scope) -
 pub unsafe fn load_scoped_at<T: Pod>(ptr: *const T, acquires: bool, scope: Scope, at: &'static Location<'static>) -> T {
     check::<T>(ptr, at);
     wait_for_write(ptr.addr(), at);
-    notify::<T>(ptr, Access::AtomicLoad(memory_order::<T>(acquires), scope), at);
+    notify::<T>(ptr, Access::AtomicLoad(memory_order(acquires), scope), at);
+    let whole = whole::<T>();
     // SAFETY: the caller guarantees the memory, and `check` has checked the alignment.
-    value_read(unsafe { load_ordered(ptr, if acquires { Ordering::Acquire } else { Ordering::Relaxed }) })
+    let newest = unsafe { load_ordered(ptr, if acquires { Ordering::Acquire } else { Ordering::Relaxed }) };
+    drop(whole);
+    value_read(newest)
 }
 
 /// Stores `value` at `ptr` atomically for the threads of `scope`, after the block's turn has come. The store is
-/// releasing if `releases` is true. A released value must have at most 8 bytes.
+/// releasing if `releases` is true.
 ///
 /// If an acquiring load reads the value of a releasing store, all accesses before the store happen before all accesses
 /// after the load. A relaxed store orders no other access.
@@ -141,8 +145,9 @@ pub unsafe fn store_scoped_at<T: Pod>(
 ) {
     check::<T>(ptr, at);
     announce_write(|| {
-        notify::<T>(ptr, Access::AtomicStore(memory_order::<T>(releases), scope), at);
+        notify::<T>(ptr, Access::AtomicStore(memory_order(releases), scope), at);
         let order = if releases { Ordering::Release } else { Ordering::Relaxed };
+        let _whole = whole::<T>();
         // SAFETY: the caller guarantees the memory, and `check` has checked the alignment.
         if takes_value(|| unsafe { load_ordered(ptr.cast_const(), Ordering::Relaxed) }, value) {
             // SAFETY: the caller guarantees the memory, and `check` has checked the alignment.
@@ -157,13 +162,16 @@ pub unsafe fn store_scoped_at<T: Pod>(
 }
 
 #[inline(always)]
-fn memory_order<T>(acquires_or_releases: bool) -> MemoryOrder {
-    if acquires_or_releases {
-        debug_assert!(size_of::<T>() <= 8, "an acquiring load or releasing store must have at most 8 bytes");
-        MemoryOrder::AcquireRelease
-    } else {
-        MemoryOrder::Relaxed
-    }
+fn memory_order(acquires_or_releases: bool) -> MemoryOrder {
+    if acquires_or_releases { MemoryOrder::AcquireRelease } else { MemoryOrder::Relaxed }
+}
+
+/// Returns the lock of all atomic accesses of 16 bytes if `T` has 16 bytes. Another device may access the same memory
+/// at the same time. No thread may wait while it holds the lock.
+#[inline(always)]
+fn whole<T>() -> Option<MutexGuard<'static, ()>> {
+    static WHOLE: Mutex<()> = Mutex::new(());
+    const { size_of::<T>() == 16 }.then(|| WHOLE.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
 /// Updates the value at `ptr` atomically like [`update_scoped`], in device scope.
@@ -177,7 +185,7 @@ pub unsafe fn update<T: Pod>(ptr: *mut T, f: impl Fn(T) -> T) -> T {
     unsafe { update_scoped(ptr, Scope::Device, f) }
 }
 
-/// Replaces the value of 2, 4 or 8 bytes at `ptr` with the result of `f`, atomically for the threads of `scope`.
+/// Replaces the value of 2, 4, 8 or 16 bytes at `ptr` with the result of `f`, atomically for the threads of `scope`.
 /// Returns the old value. The call waits for the block's turn, and may call `f` more than once.
 ///
 /// # Safety
@@ -185,7 +193,7 @@ pub unsafe fn update<T: Pod>(ptr: *mut T, f: impl Fn(T) -> T) -> T {
 #[inline]
 #[track_caller]
 pub unsafe fn update_scoped<T: Pod>(ptr: *mut T, scope: Scope, f: impl Fn(T) -> T) -> T {
-    const { assert!(matches!(size_of::<T>(), 2 | 4 | 8), "an atomic update must have 2, 4 or 8 bytes") };
+    const { assert!(matches!(size_of::<T>(), 2 | 4 | 8 | 16), "an atomic update must have 2, 4, 8 or 16 bytes") };
     let at = Location::caller();
     check::<T>(ptr, at);
     let block = current();
@@ -221,7 +229,17 @@ pub unsafe fn update_scoped<T: Pod>(ptr: *mut T, scope: Scope, f: impl Fn(T) -> 
         match size_of::<T>() {
             2 => update!(AtomicU16),
             4 => update!(AtomicU32),
-            _ => update!(AtomicU64),
+            8 => update!(AtomicU64),
+            _ => {
+                let _whole = whole::<T>();
+                // SAFETY: the caller guarantees the memory, and `check` has checked the alignment.
+                let old = unsafe { load_ordered(ptr.cast_const(), Ordering::Acquire) };
+                let new = f(old);
+                is_changed = bytemuck::bytes_of(&old) != bytemuck::bytes_of(&new);
+                // SAFETY: as for the load.
+                unsafe { store_ordered(ptr, new, Ordering::Release) };
+                old
+            }
         }
     };
     match block {

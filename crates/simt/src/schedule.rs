@@ -88,6 +88,16 @@ impl Schedule {
         matches!(self, Self::LastFirst | Self::Held(1, _))
     }
 
+    /// Returns the sets of lanes that `active_mask` returns.
+    pub(crate) fn lane_groups(self) -> LaneGroups {
+        match self {
+            _ if self.takes_last() => LaneGroups::Whole,
+            Self::Random(_) => LaneGroups::Divided,
+            Self::Held(seed, _) if seed > 0 => LaneGroups::Divided,
+            _ => LaneGroups::Single,
+        }
+    }
+
     /// Returns the holds, if the schedule has any.
     pub(crate) fn holds(&self) -> Option<&[Hold]> {
         if let Self::Held(_, holds) = self { Some(holds.as_slice()) } else { None }
@@ -110,6 +120,17 @@ impl Schedule {
     pub fn has_weak_memory(self) -> bool {
         matches!(self, Self::OneAhead(_) | Self::OneBehind(_) | Self::Chosen(_))
     }
+}
+
+/// The sets of lanes that `active_mask` returns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LaneGroups {
+    /// Each lane alone.
+    Single,
+    /// Two pseudo-random parts of the lanes that come together.
+    Divided,
+    /// All lanes that come together.
+    Whole,
 }
 
 impl fmt::Display for Schedule {

@@ -13,12 +13,13 @@ use crate::block::Block;
 use crate::block::arena::{ArrayInfo, Exceeded, LIMIT, STATIC_LIMIT};
 use crate::current::{current, expect_current};
 use crate::faults::FaultKind;
+use crate::faults::wait::Barrier;
 use crate::memory::Scope;
 use crate::observe::{observe, takes_value, value_read};
 use crate::raw::guard;
 use crate::region::{ArrayPosition, Space};
 use crate::source::Line;
-use crate::watch::{Access, MemoryOrder, Touch, is_watching};
+use crate::watch::{Access, MemoryOrder, PhaseRead, Touch, is_watching};
 
 /// A source site that declares a static shared array. Each site must be a separate `static`, because the address of the
 /// `static` identifies the array.
@@ -263,6 +264,27 @@ pub fn arrive(address: u32, f: impl FnOnce(u64) -> (u64, bool)) -> u64 {
         expect_current("shared::arrive").notify(|watcher, block| watcher.end_phase(block, address as usize));
     }
     old
+}
+
+/// Notes that the thread has read the word of the `mbarrier` at `address`: whether the phase for which it waits has
+/// ended, the number of the current phase modulo 256, and the number of arrivals that it still expects. In a checked
+/// launch, a report of a thread that waits for ever then names the phase.
+#[inline]
+#[track_caller]
+pub fn note_phase(address: u32, is_over: bool, phase: u64, missing: u32) {
+    if is_watching() {
+        let read = PhaseRead { is_over, phase, missing };
+        expect_current("shared::note_phase").notify(|watcher, block| watcher.phase_read(block, address as usize, read));
+    }
+}
+
+/// Returns the name that reports use for the `mbarrier` at `address`, such as "the barrier `full[0]`".
+#[cold]
+#[track_caller]
+pub fn barrier_name(address: u32) -> String {
+    let arena = &expect_current("shared::barrier_name").context.arena;
+    let element = arena.locate(address as usize, 8).and_then(ArrayPosition::named);
+    Barrier(element, address as usize).to_string()
 }
 
 #[track_caller]

@@ -70,10 +70,14 @@ pub fn reduce(mask: u32, value: u64, reduction: Reduction) -> u64 {
     expect_current("warp::reduce").meet(request).unwrap_or_default()
 }
 
-/// Returns the mask of lanes that run together with the caller. The mask has only the caller's bit, because simulated
-/// lanes do not run in lock-step. GPUs may return any set that contains the caller, so a kernel must not rely on more.
+/// Returns the mask of lanes that run together with the caller. All lanes of the mask receive the same one. GPUs may
+/// return any such set, so a kernel must not rely on more.
+///
+/// In most schedules the mask has only the caller's bit, because simulated lanes do not run in lock-step. In the
+/// reversed order it has all lanes that reach the same line before the warp has to wait, and in pseudo-random orders a
+/// part of these.
 #[inline(always)]
 #[track_caller]
 pub fn active_mask() -> u32 {
-    expect_current("warp::active_mask").thread().bit()
+    expect_current("warp::active_mask").active_mask(Location::caller())
 }

@@ -16,6 +16,8 @@ use std::cell::Cell;
 
 use crate::block::context::BlockContext;
 use crate::faults::FaultKind;
+use crate::faults::wait::PhaseWait;
+use crate::lanes::Thread;
 use crate::on_drop::OnDrop;
 use crate::region::Space;
 use crate::scope::Scope;
@@ -111,6 +113,17 @@ pub(crate) enum MemoryOrder {
     Phase,
 }
 
+/// The state of an `mbarrier` that a waiting thread has read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PhaseRead {
+    /// True if the phase for which the thread waits has ended.
+    pub(crate) is_over: bool,
+    /// The number of the current phase, modulo 256.
+    pub(crate) phase: u64,
+    /// The number of arrivals that the current phase still expects.
+    pub(crate) missing: u32,
+}
+
 /// The bits of a value of at most 16 bytes.
 pub(crate) type Value = u128;
 
@@ -193,6 +206,15 @@ pub(crate) trait Watcher {
     /// Notifies the watcher that the thread's arrival has ended a phase of the `mbarrier` at the shared address
     /// `_address`.
     fn end_phase(&self, _block: &BlockContext, _address: usize) {}
+
+    /// Notifies the watcher that the thread has read the word of the `mbarrier` at the shared address `_address`.
+    fn phase_read(&self, _block: &BlockContext, _address: usize, _read: PhaseRead) {}
+
+    /// Returns the phase for which `_thread` waits, if it waits for one of the `mbarrier` at the shared address
+    /// `_address`.
+    fn phase_wait(&self, _block: &BlockContext, _thread: Thread, _address: usize) -> Option<PhaseWait> {
+        None
+    }
 
     /// Notifies the watcher that the thread arrives at the named barrier `_id`.
     fn named_arrival(&self, _block: &BlockContext, _id: usize) {}

@@ -291,6 +291,7 @@ fn every_remedy_has_a_kernel_that_it_cures() {
         include_str!("remedies_beside_atomics.rs"),
         include_str!("remedies_by_halves.rs"),
         include_str!("remedies_of_copies.rs"),
+        include_str!("../../../crates/launch/tests/suites/phases.rs"),
         include_str!("../../../crates/launch/tests/suites/remedies.rs"),
         include_str!("../../../crates/launch/tests/suites/load_buffering.rs"),
         include_str!("../../../crates/launch/tests/suites/read_only_loads.rs"),

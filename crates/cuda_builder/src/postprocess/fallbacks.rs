@@ -4,11 +4,13 @@ use std::fmt;
 
 use crate::arch::Arch;
 
-/// The start of the comment for a fallback: `// cuda_std fallback <part> <architecture>`.
+/// The start of the comment for a fallback: `// cuda_std fallback <part> <architecture>`, followed by `missing` if
+/// there is no other code.
 const FALLBACK: &str = "// cuda_std fallback ";
 
-/// A part of `cuda_std` that a module uses and for which its architecture has no instructions. The module has other
-/// code for this part, with the same results, but slower and not asynchronous.
+/// A part of `cuda_std` that a module uses and for which its architecture has no instructions. Unless
+/// [`is_missing`](Fallback::is_missing), the module has other code for this part, with the same results, but slower and
+/// not asynchronous.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[non_exhaustive]
 pub struct Fallback {
@@ -16,6 +18,8 @@ pub struct Fallback {
     pub part: String,
     /// The first architecture that has the instructions.
     pub arch: Arch,
+    /// True if the module has no other code: a kernel that uses the part ends with an error.
+    pub is_missing: bool,
 }
 
 impl fmt::Display for Fallback {
@@ -50,7 +54,8 @@ pub fn take(ptx: &str) -> (String, Vec<Fallback>) {
 
 fn fallback(note: &str) -> Option<Fallback> {
     let (part, arch) = note.split_once(' ')?;
-    Some(Fallback { part: part.to_owned(), arch: arch.parse().ok()? })
+    let missing = arch.strip_suffix(" missing");
+    Some(Fallback { part: part.to_owned(), arch: missing.unwrap_or(arch).parse().ok()?, is_missing: missing.is_some() })
 }
 
 #[cfg(test)]
@@ -63,7 +68,10 @@ mod tests {
         let load = "\t// begin inline asm\n\tld.global.u32 %r1, [%rd1];\n\t// end inline asm\n";
         let (text, fallbacks) = take(&format!("{load}{note}\tadd.s32 %r1, %r1, 1;\n{note}\tret;\n"));
         assert_eq!(text, format!("{load}\tadd.s32 %r1, %r1, 1;\n\tret;\n"));
-        assert_eq!(fallbacks, [Fallback { part: "AsyncCopies".to_owned(), arch: Arch::Sm80 }]);
+        assert_eq!(fallbacks, [Fallback { part: "AsyncCopies".to_owned(), arch: Arch::Sm80, is_missing: false }]);
+        let (text, missing) = take("// cuda_std fallback AtomicRef<u128> 90 missing\n");
+        assert_eq!(text, "");
+        assert_eq!(missing, [Fallback { part: "AtomicRef<u128>".to_owned(), arch: Arch::Sm90, is_missing: true }]);
         assert_eq!(take(load), (load.to_owned(), vec![]));
     }
 }

@@ -6,6 +6,8 @@
 //! - A function cannot declare a shared array whose size is only known inside the function. It leaves the comment `//
 //!   cuda_std shared_array <symbol> <bytes>` before it uses the symbol, and this module declares the array.
 //! - `rustc` puts no static into constant memory. This module moves a static there for `// cuda_std constant <symbol>`.
+//! - Atomic operations on 128 bits need PTX 8.4, and LLVM writes an older version for sm_90. This module raises the
+//!   version of a module that has such an operation.
 //! - If an architecture lacks the instructions of a part of `cuda_std`, the PTX contains a fallback, marked by the
 //!   comment `// cuda_std fallback <part> <architecture>`. This module removes the comment, and
 //!   [`BuildOutput`](crate::BuildOutput) lists the parts.
@@ -92,7 +94,21 @@ pub fn process(ptx: &str) -> Result<String, PtxError> {
     let ptx = externs::define_comparisons(ptx);
     match externs::undefined(&ptx) {
         Some(function) => Err(PtxError::Undefined(function.to_owned())),
-        None => Ok(trim(&rename_hashes(&spaces::place(&apply_launch_bounds(&ptx)?)?))),
+        None => Ok(trim(&rename_hashes(&raise_version(spaces::place(&apply_launch_bounds(&ptx)?)?)))),
+    }
+}
+
+/// Returns `ptx` with at least the version that its operations on 128 bits need, if it has any.
+fn raise_version(ptx: String) -> String {
+    const NEEDED: (u32, u32) = (8, 4);
+    let version = |line: &str| -> Option<(u32, u32)> {
+        let (major, minor) = line.strip_prefix(".version ")?.trim().split_once('.')?;
+        Some((major.parse().ok()?, minor.parse().ok()?))
+    };
+    let line = ptx.lines().find(|line| version(line).is_some_and(|found| found < NEEDED));
+    match line {
+        Some(line) if ptx.contains(".b128 ") => ptx.replacen(line, &format!(".version {}.{}", NEEDED.0, NEEDED.1), 1),
+        _ => ptx,
     }
 }
 

@@ -44,6 +44,16 @@ fn bounds_stand_between_the_parameters_and_the_body() {
 }
 
 #[test]
+fn operations_on_128_bits_raise_the_version() {
+    let version = |module: &str| process(module).unwrap().lines().next().unwrap_or_default().to_owned();
+    let wide = MODULE.replace("\tret;", "\tatom.relaxed.gpu.global.exch.b128 %old, [%rd1], %new;\n\tret;");
+    assert_eq!(version(MODULE), ".version 7.0");
+    assert_eq!(version(&wide), ".version 8.4");
+    assert_eq!(version(&wide.replace("7.0", "7.8")), ".version 8.4");
+    assert_eq!(version(&wide.replace("7.0", "8.7")), ".version 8.7");
+}
+
+#[test]
 fn bounds_without_their_kernel_are_an_error() {
     let text = MODULE.replace("launch_bounds scale ", "launch_bounds scal ");
     assert_eq!(process(&text), Err(PtxError::UnknownKernel("scal".to_owned())));

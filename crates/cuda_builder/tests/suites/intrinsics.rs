@@ -62,8 +62,18 @@ const EVERYWHERE: &[&str] = &[
     "cvt.f32.f16",
 ];
 
-/// The instructions that exist from sm_80 on. For older GPUs the PTX has several other instructions in place of each.
+/// The instructions that exist from sm_80 or sm_90 on. For older GPUs the PTX has several other instructions in place
+/// of each, or for operations on 128 bits an error.
 const NEW: &[&str] = &[
+    "atom.relaxed.gpu.global.cas.b128",
+    "atom.relaxed.gpu.global.exch.b128",
+    "atom.relaxed.cta.shared.exch.b128",
+    "atom.relaxed.sys.global.cas.b128",
+    "ld.relaxed.gpu.global.b128",
+    "ld.acquire.gpu.global.b128",
+    "ld.acquire.cta.shared.b128",
+    "st.release.gpu.global.b128",
+    "st.relaxed.gpu.shared.b128",
     "atom.relaxed.gpu.global.add.noftz.bf16x2",
     "atom.relaxed.gpu.global.add.noftz.bf16 ",
     "redux.sync.add.s32",
@@ -107,8 +117,8 @@ fn intrinsics_are_instructions() {
 pub fn older_instructions_serve(build: CudaBuilder) {
     let (ptx, mut fallbacks) = assembled(build, Arch::Sm70);
     fallbacks.sort();
-    let parts = ["`AsyncCopies`", "`Barrier`"].map(|part| format!("{part} has instructions from sm_80 on"));
-    assert_eq!(fallbacks, parts);
+    let parts = ["`AsyncCopies` has instructions from sm_80", "`AtomicRef<u128>` has instructions from sm_90"];
+    assert_eq!(fallbacks, [parts[0], parts[1], "`Barrier` has instructions from sm_80"].map(|part| format!("{part} on")));
     for instruction in EVERYWHERE {
         assert!(ptx.contains(instruction), "no `{instruction}`:\n{ptx}");
     }

@@ -18,6 +18,7 @@ mod fences;
 mod narrow;
 mod reference;
 mod types;
+mod wide;
 
 pub use core::sync::atomic::Ordering;
 pub use fences::{fence, fence_acq_rel, fence_acq_rel_block, fence_acq_rel_system, fence_block, fence_system};
@@ -68,6 +69,7 @@ pub enum AtomicType {
     I32,
     U64,
     I64,
+    U128,
     F32,
     F64,
     F16x2,
@@ -91,8 +93,8 @@ pub enum Update {
     Decrement,
 }
 
-/// A number with atomic addition, exchange, load and store: an integer or float of 32 or 64 bits, or a pair of 16-bit
-/// floats.
+/// A number with atomic addition, exchange, load and store: an integer or float of 32 or 64 bits, a pair of 16-bit
+/// floats, or a `u128`.
 pub trait Atomic: Element + PartialEq {
     #[doc(hidden)]
     const TYPE: AtomicType;
@@ -109,6 +111,9 @@ pub trait Atomic: Element + PartialEq {
 /// Returns true if the numbers `a` and `b` have the same bits.
 #[inline(always)]
 pub(crate) fn same_bits<T: Atomic>(a: T, b: T) -> bool {
+    if const { size_of::<T>() == 16 } {
+        return bytemuck::cast::<T, u128>(a) == bytemuck::cast::<T, u128>(b);
+    }
     if size_of::<T>() == 4 {
         bytemuck::cast::<T, u32>(a) == bytemuck::cast::<T, u32>(b)
     } else {

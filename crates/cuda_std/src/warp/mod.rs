@@ -35,9 +35,12 @@ pub fn warp_id() -> u32 {
     crate::thread::index_in_block() / SIZE
 }
 
-/// Returns the lanes that currently run together with the caller, including the caller. The set is arbitrary, so
-/// results should not depend on it. Do not pass it as the mask of an operation that other lanes must also call. In the
-/// simulator it contains only the caller.
+/// Returns the lanes that currently run together with the caller, including the caller. All of them receive the same
+/// set. The set is arbitrary, so results should not depend on it. Do not pass it as the mask of an operation that other
+/// lanes must also call.
+///
+/// In the simulator the set depends on the schedule: only the caller in most, all lanes that reach this line together
+/// in `last-first`, and a part of them in `random:N`.
 #[doc(alias = "__activemask")]
 #[inline(always)]
 #[track_caller]

@@ -1,6 +1,6 @@
 //! Tests atomic operations.
 
-use cuda_std::atomic::{AtomicI64, Ordering};
+use cuda_std::atomic::{AtomicI64, AtomicU64, Ordering};
 use cuda_std::{AtomicNumber, GlobalMut, bf16, f16, kernel, thread};
 use launch::{Buffer, Device, Error, FaultKind, LaunchConfig};
 
@@ -191,5 +191,96 @@ fn numbers_of_16_bits_are_updated() -> Result<(), Error> {
         assert_eq!(bfloats.download()?, [bf16::from_f32(THREADS as f32); 2]);
         assert_eq!(words.download()?, [500 + THREADS as u16]);
     }
+    Ok(())
+}
+
+/// Returns a number of 128 bits whose upper half is the complement of its lower half.
+fn pair(low: u64) -> u128 {
+    u128::from(low) | u128::from(!low) << 64
+}
+
+#[test]
+fn numbers_of_128_bits_are_updated_as_a_whole() -> Result<(), Error> {
+    let blocks = 3;
+    let threads = u64::from(blocks) * THREADS as u64;
+    for device in devices() {
+        let mut words = device.upload(&[pair(5), pair(0), pair(0), u128::from(u64::MAX)])?;
+        let (mut chain, mut found) = (device.zeroed::<u32>(1)?, device.zeroed::<u32>(2)?);
+        let call = atomics::wide(words.view_mut(), chain.view_mut(), found.view_mut());
+        device.launch(LaunchConfig::new(blocks, THREADS as u32), call)?;
+        let words = words.download()?;
+        assert_eq!(words[0], pair(5 + 3 * threads));
+        assert_eq!((words[2], words[3]), (pair(u64::from(blocks)), u128::from(u64::MAX) + u128::from(threads)));
+        assert_eq!(chain.download()?, [13]);
+        let exchanged: u64 = (0..threads).map(|i| i + 1 + 1000 + i).sum();
+        assert_eq!(found.download()?, [0, (exchanged - words[1] as u64) as u32]);
+    }
+    Ok(())
+}
+
+/// Publishes a value to the next block by an element of 128 bits: by release and acquire, or by relaxed accesses.
+#[kernel]
+fn publish_wide(is_ordered: bool, values: GlobalMut<u32>, flag: GlobalMut<u128>) {
+    if thread::block_idx_x() == 0 {
+        values.store(0, 7);
+        if is_ordered {
+            flag.store_release(0, pair(1));
+        } else {
+            flag.store_relaxed(0, pair(1));
+        }
+    } else {
+        while if is_ordered { flag.load_acquire(0) } else { flag.load_relaxed(0) } != pair(1) {}
+        values.load(0);
+    }
+}
+
+/// Stores a flag of 128 bits behind a value, both relaxed, and counts the flags that come before the value.
+#[kernel]
+fn flag_before_value(is_ordered: bool, values: GlobalMut<u128>, early: GlobalMut<u32>) {
+    if thread::block_idx_x() == 0 {
+        values.store_relaxed(0, pair(7));
+        values.atomic(1).store(pair(1), if is_ordered { Ordering::Release } else { Ordering::Relaxed });
+    } else {
+        while values.atomic(1).load(if is_ordered { Ordering::Acquire } else { Ordering::Relaxed }) != pair(1) {}
+        early.store(0, u32::from(values.load_relaxed(0) != pair(7)));
+    }
+}
+
+/// Adds to an element of 128 bits in one block, and to its lower half in the other.
+#[kernel]
+fn half_and_whole(words: GlobalMut<u128>) {
+    if thread::block_idx_x() == 0 {
+        words.atomic_add(0, 1);
+    } else {
+        // SAFETY: the address is that of the lower half, which is aligned, and all accesses are atomic.
+        unsafe { AtomicU64::from_ptr(words.as_ptr().cast()) }.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn races_and_weak_memory_of_128_bits_are_found() -> Result<(), Error> {
+    let mut early_flags = 0;
+    for device in checked_devices() {
+        let (mut values, mut words) = (device.zeroed::<u32>(1)?, device.zeroed::<u128>(2)?);
+        let config = LaunchConfig::new(2, 1);
+        let found = fault(device.launch(config, publish_wide(false, values.view_mut(), words.view_mut())));
+        let remedy = |found: &launch::Fault| match &found.kind {
+            FaultKind::Race(race) => Some(race.remedy),
+            _ => None,
+        };
+        assert_eq!(remedy(&found), Some(simt::Remedy::ReleaseAndAcquire), "{found}");
+        let found = fault(device.launch(config, half_and_whole(words.view_mut())));
+        assert_eq!(remedy(&found), Some(simt::Remedy::OneWidth), "{found}");
+        let mut words = device.zeroed::<u128>(2)?;
+        device.launch(config, publish_wide(true, values.view_mut(), words.view_mut()))?;
+        for is_ordered in [true, false] {
+            let mut words = device.zeroed::<u128>(2)?;
+            device.launch(config, flag_before_value(is_ordered, words.view_mut(), values.view_mut()))?;
+            let is_early = values.download()?[0];
+            early_flags += is_early;
+            assert!(!(is_ordered && is_early == 1));
+        }
+    }
+    assert!(early_flags > 0, "no order has stored the flag before the value");
     Ok(())
 }

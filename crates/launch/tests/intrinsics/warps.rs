@@ -46,6 +46,30 @@ fn shuffles_stay_in_their_part() -> Result<(), Error> {
     Ok(())
 }
 
+/// Tests that a kernel that reserves places for its active lanes runs with single lanes and with many.
+#[test]
+fn active_lanes_reserve_places_alone_and_together() -> Result<(), Error> {
+    let x = numbers(N);
+    let mut expected: Vec<u64> = x.iter().copied().filter(|x| x % 2 == 1).collect();
+    expected.sort_unstable();
+    let mut most = Vec::new();
+    for device in devices() {
+        let (values, mut kept) = (device.upload(&x)?, device.zeroed::<u64>(N)?);
+        let (mut count, mut largest) = (device.zeroed::<u32>(1)?, device.zeroed::<u32>(1)?);
+        let call = warps::keep_odd(values.view(), kept.view_mut(), count.view_mut(), largest.view_mut());
+        device.launch(LaunchConfig::new(3, 64), call)?;
+        let count = count.download()?[0] as usize;
+        let mut kept = kept.download()?;
+        kept[..count].sort_unstable();
+        assert_eq!(kept[..count], expected);
+        most.push(largest.download()?[0]);
+    }
+    let in_a_warp = |warp: &[u64]| warp.iter().filter(|&x| x % 2 == 1).count() as u32;
+    let all = x.chunks(32).map(in_a_warp).max();
+    assert!(most.contains(&1) && most.iter().max().copied() == all && all > Some(1), "{most:?}");
+    Ok(())
+}
+
 #[test]
 fn lanes_with_the_same_value_find_each_other() -> Result<(), Error> {
     let mut x: Vec<u64> = (0..N as u64).map(|i| (i * i % 7) | (i % 3) << 40).collect();

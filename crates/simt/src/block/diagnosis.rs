@@ -64,8 +64,11 @@ impl Block {
             (warp.exited() | warp.at_barrier.get() | warp.at_operation.get()) & thread.bit() == 0
         };
         for thread in last.into_iter().chain(self.context.extent.iter()).filter(is_active) {
-            let is_like =
-                |wait: &Wait, other: &Wait| (&wait.location, wait.element) == (&other.location, other.element);
+            let key = |wait: &Wait| {
+                let phase = wait.phase.as_ref().map(|phase| (phase.address, phase.number));
+                (wait.location.clone(), wait.element, phase)
+            };
+            let is_like = |wait: &Wait, other: &Wait| key(wait) == key(other);
             if let Some(wait) = self.wait(thread)
                 && !waits.iter().any(|other| is_like(&wait, other))
             {
@@ -88,7 +91,12 @@ impl Block {
             .get(&(self.key_of(space), address))
             .map(|&(block, thread, at)| Box::new(Change { block, thread: thread.index(), location: at.into() }));
         let element = position.and_then(ArrayPosition::named);
-        Some(Wait { block: self.context.index(), thread: thread.index(), location: at.into(), element, changed })
+        let phase = match space {
+            Space::Global => None,
+            Space::Shared => self.watcher().and_then(|watcher| watcher.phase_wait(&self.context, thread, address)),
+        };
+        let (block, thread, location) = (self.context.index(), thread.index(), at.into());
+        Some(Wait { block, thread, location, element, changed, phase: phase.map(Box::new) })
     }
 
     /// Notes that the current thread has changed the value at `address` in `space` by an atomic access.

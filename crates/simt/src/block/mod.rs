@@ -6,6 +6,7 @@ pub(crate) mod arena;
 pub(crate) mod context;
 mod counts;
 mod diagnosis;
+mod gathering;
 pub(crate) mod looping;
 mod meeting;
 pub(crate) mod named;
@@ -24,6 +25,7 @@ use corosensei::Yielder;
 use self::arena::Arena;
 use self::context::BlockContext;
 use self::counts::{Barrier, Counts};
+use self::gathering::Gathering;
 use self::looping::Looping;
 use self::named::NamedBarriers;
 use self::polling::{POLLS_IN_A_ROW, PerThread, PlainLoads};
@@ -114,6 +116,7 @@ pub(crate) struct Block {
 
     pub(crate) barrier: Barrier,
     named: NamedBarriers,
+    gathering: Gathering,
     pub(crate) rendezvous: Rendezvous,
     pub(crate) counts: Counts,
 
@@ -169,6 +172,7 @@ impl Block {
             reported: ReportedAccesses::default(),
             barrier: Barrier::default(),
             named: NamedBarriers::default(),
+            gathering: Gathering::default(),
             rendezvous: parts.rendezvous,
             counts: Counts::default(),
             records_synchronisations: grid.synchronisations.is_some(),
@@ -208,6 +212,7 @@ impl Block {
         self.reported.begin();
         self.barrier.arrived.set(0);
         self.named.begin();
+        self.gathering.begin();
         self.barrier.votes.set(0);
         self.barrier.waits_for_grid.set(false);
         self.context.arena.begin(grid.config.shared_bytes, grid.schedule.seed());

@@ -9,6 +9,11 @@ use crate::region::Space;
 use crate::watch::{Access, MemoryOrder, Touch};
 
 impl State {
+    /// Returns the state of the running `block`.
+    pub(super) fn resident(&mut self, block: &BlockContext) -> &mut Resident {
+        &mut self.residents[block.tag.get() as usize]
+    }
+
     /// Checks the access `touch` of the current thread of `block`, and records it.
     #[inline(always)]
     pub(super) fn touch(&mut self, block: &BlockContext, touch: &Touch) -> Result<(), Finding> {

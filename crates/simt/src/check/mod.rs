@@ -77,9 +77,10 @@ use crate::block::context::BlockContext;
 use crate::choices::ChoiceLog;
 use crate::faults::FaultKind;
 use crate::faults::older::OlderValues;
+use crate::faults::wait::PhaseWait;
 use crate::geometry::Dim3;
 use crate::grid::Grid;
-use crate::lanes::Extent;
+use crate::lanes::{Extent, Thread};
 use crate::memory::Scope;
 use crate::memory_map::MemoryMap;
 use crate::order::BlockOrder;
@@ -88,7 +89,7 @@ use crate::region::Region;
 use crate::source::Line;
 use crate::statics::Statics;
 use crate::synchronisations::SyncKind;
-use crate::watch::{BarrierDivergence, Next, Touch, Value, Watcher};
+use crate::watch::{BarrierDivergence, Next, PhaseRead, Touch, Value, Watcher};
 
 /// The maximum number of blocks whose writes are kept after the block has ended.
 const MAX_ENDED: usize = 1024;
@@ -345,6 +346,14 @@ impl Watcher for Checker {
         }
     }
 
+    fn phase_read(&self, block: &BlockContext, address: usize, read: PhaseRead) {
+        self.state.borrow_mut().resident(block).arrivals.phase_read(address, block.thread().linear(), read);
+    }
+
+    fn phase_wait(&self, block: &BlockContext, thread: Thread, address: usize) -> Option<PhaseWait> {
+        self.state.borrow_mut().resident(block).arrivals.phase_wait(address, thread.linear(), &self.extent)
+    }
+
     fn named_arrival(&self, block: &BlockContext, id: usize) {
         let state = &mut *self.state.borrow_mut();
         let thread = block.thread().linear();
@@ -407,12 +416,6 @@ impl Watcher for Checker {
                 state.pass_on_promise(true);
             }
         }
-    }
-}
-
-impl State {
-    fn resident(&mut self, block: &BlockContext) -> &mut Resident {
-        &mut self.residents[block.tag.get() as usize]
     }
 }
 

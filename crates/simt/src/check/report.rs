@@ -1,5 +1,6 @@
 //! Makes the fault that reports an access that the checker has rejected.
 
+use super::arrivals::Later;
 use super::copies::AsyncCopy;
 use super::history::Past;
 use super::shadow::{Conflict, Finding};
@@ -9,10 +10,10 @@ use super::weak::Missed;
 use super::{Checker, Resident, number};
 use crate::block::context::BlockContext;
 use crate::faults::older::OlderValue;
-use crate::faults::race::{Element, Race, RaceAccess, RaceSide};
+use crate::faults::race::{Element, MissedPhase, Race, RaceAccess, RaceSide};
 use crate::faults::remedy::Remedy;
 use crate::faults::{CopyUnderWay, FaultKind};
-use crate::region::{Region, SharedPart, Space};
+use crate::region::{ArrayPosition, Region, SharedPart, Space};
 use crate::source::is_same_line;
 use crate::watch::{Access, Next, Touch};
 
@@ -46,6 +47,8 @@ impl Checker {
         let is_read_only = [touch.access, other.access].contains(&Access::ReadOnlyLoad);
         let overlap = if is_early { None } else { self.overlap(block, touch, address, other).map(Box::new) };
         let (_, other_block) = self.order.index_at(with.block.into(), self.grid);
+        let is_apart = is_read_only || overlap.is_some() || is_early;
+        let phase = if is_apart { None } else { self.missed_phase(block, touch, (&with, there)).map(Box::new) };
         let race = Race {
             space: touch.space,
             element: self.element(block, touch, address),
@@ -53,9 +56,12 @@ impl Checker {
                 _ if is_read_only => Remedy::OrdinaryLoad,
                 Some(_) => Remedy::PartsApart,
                 None if is_early => self.between(block, &with, Remedy::InitialiseBefore),
+                None if phase.is_some() => Remedy::LaterPhase,
                 None => self.remedy(block, touch, (&with, there), copy),
             },
             overlap,
+            bytes: touch.bytes,
+            phase,
             here: RaceSide {
                 block: block.index(),
                 thread: here.index(),
@@ -75,6 +81,25 @@ impl Checker {
             (false, true) => FaultKind::EarlyRead(race),
             (false, false) => FaultKind::Race(race),
         }
+    }
+
+    /// Returns the phase of a barrier in shared memory for which the current thread, or the thread of the earlier
+    /// access `with` at the source site `other`, has not waited before its access.
+    fn missed_phase(&self, block: &BlockContext, touch: &Touch, (with, other): (&Stamp, Site)) -> Option<MissedPhase> {
+        let (state, thread) = (self.state.borrow(), block.thread().linear());
+        let Resident { clocks, arrivals, .. } = &state.residents[block.tag.get() as usize];
+        if with.block != clocks.block || with.thread() == thread || touch.access.is_atomic() || other.access.is_atomic()
+        {
+            return None;
+        }
+        let is_load = touch.access == Access::Load;
+        let here = || Some((thread, arrivals.later_phase(thread, with.thread(), Some(with), is_load)?));
+        let there = || Some((with.thread(), arrivals.later_phase(with.thread(), thread, None, !is_load)?));
+        // The first wait of a thread that stores is often for no phase, because the memory is free.
+        let found = if is_load { here().or_else(there) } else { there().or_else(here) };
+        let (waiter, Later { address, waited, needed }) = found?;
+        let barrier = block.arena.locate(address, 8).and_then(ArrayPosition::named);
+        Some(MissedPhase { barrier, address, thread: self.extent.thread(waiter).index(), waited, needed })
     }
 
     /// Records that the access `touch` has not seen the newest write, or that it has.

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::faults::remedy::Remedy;
+use crate::faults::wait::{Barrier, Phase};
 use crate::geometry::Dim3;
 use crate::region::{SharedPart, Space, fmt_element};
 use crate::source::SourceLocation;
@@ -25,8 +26,41 @@ pub struct Race {
     pub here: RaceSide,
     /// The access that came first in this run.
     pub there: RaceSide,
+    /// The number of bytes of the access `here`.
+    pub bytes: usize,
+    /// The phase of a barrier in shared memory for which one of the threads has not waited, if that is the reason.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub phase: Option<Box<MissedPhase>>,
     /// The change that would order the two accesses.
     pub remedy: Remedy,
+}
+
+/// A phase of a barrier in shared memory (`mbarrier`) for which a thread has not waited before an access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct MissedPhase {
+    /// The array and the index of the barrier, if the array has a name.
+    pub barrier: Option<(&'static str, usize)>,
+    /// The address of the barrier in shared memory.
+    pub address: usize,
+    /// The index of the waiting thread in its block.
+    pub thread: Dim3,
+    /// The last phase for whose end the thread has waited, if any. Phases are counted from 0.
+    pub waited: Option<u64>,
+    /// The phase in which the other thread, or a lane of its warp, arrives.
+    pub needed: u64,
+}
+
+impl fmt::Display for MissedPhase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { barrier, address, thread, waited, needed } = *self;
+        write!(f, "thread {thread} has last waited for ")?;
+        match waited {
+            Some(phase) => write!(f, "{}", Phase(phase))?,
+            None => f.write_str("no phase")?,
+        }
+        write!(f, " of {}, and the other thread arrives in {}", Barrier(barrier, address), Phase(needed))
+    }
 }
 
 /// An element of an array, or a byte of memory without a name.
@@ -117,6 +151,16 @@ impl fmt::Display for Race {
         if let Some([part, other]) = self.overlap.as_deref() {
             write!(f, ". Two parts of dynamic shared memory overlap there: {part} and {other}")?;
         }
-        write!(f, "; {}", self.remedy)
+        if let Some(phase) = &self.phase {
+            write!(f, ". The {phase}")?;
+        }
+        write!(f, "; {}", self.remedy)?;
+        if self.bytes < 4 && self.remedy.may_release_element() {
+            f.write_str(
+                ". An element of 1 or 2 bytes has no `store_release` and `load_acquire`: use `store_relaxed` after a \
+                `fence()`, and `load_relaxed` before one",
+            )?;
+        }
+        Ok(())
     }
 }

@@ -81,6 +81,9 @@ pub enum Remedy {
     BarrierAfterLoads,
     /// A warp synchronisation before the arrival at a barrier in shared memory, by one lane for its warp.
     WarpBeforeArrival,
+    /// A wait for the phase of a barrier in shared memory in which the other thread arrives, instead of an earlier
+    /// phase.
+    LaterPhase,
     /// An ordinary load instead of a read-only load, and synchronisation that orders it and the write.
     OrdinaryLoad,
     /// A barrier that all threads of the block reach, including those without work.
@@ -102,6 +105,11 @@ impl Remedy {
     /// Returns the remedy that orders two threads of a block. `thread` and `other` are their linear indices.
     pub(crate) fn in_block(thread: u32, other: u32) -> Self {
         if thread / LANES == other / LANES { Self::WarpSynchronisation } else { Self::BlockBarrier }
+    }
+
+    /// Returns true if the remedy may be a releasing store and an acquiring load of the element itself.
+    pub(crate) fn may_release_element(self) -> bool {
+        matches!(self, Self::AtomicLoad | Self::AtomicStore | Self::BetweenBlocks | Self::GridBarrier)
     }
 }
 
@@ -215,7 +223,8 @@ impl fmt::Display for Remedy {
             }
             Self::FlagAfterAccess => {
                 "this thread has read an atomic write that precedes the other access: move that write behind the \
-                access and make it a releasing store, and make the read of this thread an acquiring load"
+                access and make it a releasing store, and make the read of this thread an acquiring load (or relaxed \
+                accesses, with a `fence()` before the write and one after the read)"
             }
             Self::BarrierAfterLoads => {
                 "the store belongs to the next iteration of a loop: put thread::sync_threads at the loop's end, after \
@@ -224,6 +233,11 @@ impl fmt::Display for Remedy {
             Self::WarpBeforeArrival => {
                 "one lane arrives at the barrier for its warp, and nothing orders the accesses of the other lanes \
                 before that arrival: put warp::sync_warp of the whole warp before it"
+            }
+            Self::LaterPhase => {
+                "wait for that phase before the access: `wait_parity` returns at once for the parity of the phase \
+                before the current one, the first phase has parity false, and each later phase the other parity than \
+                the one before"
             }
             Self::OrdinaryLoad => {
                 "load the element by `load`, and order that load and the write by a barrier or another synchronisation"

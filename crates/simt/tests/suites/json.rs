@@ -44,6 +44,7 @@ fn a_race_has_both_sides() {
         "element": { "array": null, "element_type": null, "index": address, "address": address },
         "here": { "block": x(0), "thread": x(32), "location": at, "access": "load" },
         "there": { "block": x(0), "thread": x(0), "location": there, "access": "store" },
+        "bytes": 4,
         "remedy": "block_barrier",
     });
     let expected = json!({

@@ -4,7 +4,7 @@ use crate::common;
 
 use common::{Array, KERNEL, global_index, simulator, simulators};
 use simt::warp::Reduction;
-use simt::{FaultKind, LaunchConfig, thread, warp};
+use simt::{FaultKind, LaunchConfig, Schedule, thread, warp};
 
 const FULL: u32 = u32::MAX;
 
@@ -157,6 +157,34 @@ fn the_active_mask_has_the_caller() {
             assert_eq!(warp::ballot(active, true), active, "the lanes of the active mask meet");
         })
         .unwrap();
+}
+
+#[test]
+fn the_active_mask_is_one_lane_or_all_that_come_together() {
+    let masks_of = |schedule| {
+        let masks = Array::filled(64, 0_u32);
+        simulator(1, 0)
+            .with_schedule(schedule)
+            .launch(&KERNEL, LaunchConfig::new(1, 64), || {
+                // The second half of each warp comes later, and lane 5 does not come at all.
+                if thread::lane_id() >= 16 {
+                    warp::sync(0xFFFF_0000);
+                }
+                if thread::lane_id() != 5 {
+                    let active = warp::active_mask();
+                    assert_eq!(warp::ballot(active, true), active, "all lanes of the mask have it");
+                    masks.store(global_index(), active);
+                }
+            })
+            .unwrap();
+        masks.to_vec()
+    };
+    let alone: Vec<u32> = (0..64).map(|i| if i % 32 == 5 { 0 } else { 1 << (i % 32) }).collect();
+    assert_eq!(masks_of(Schedule::Natural), alone);
+    let together: Vec<u32> = (0..64).map(|i| if i % 32 == 5 { 0 } else { !(1 << 5) }).collect();
+    assert_eq!(masks_of(Schedule::LastFirst), together);
+    let counts: Vec<u32> = masks_of(Schedule::Random(1)).iter().map(|mask| mask.count_ones()).collect();
+    assert!(counts.iter().all(|&count| count < 31) && counts.iter().any(|&count| count > 1), "{counts:?}");
 }
 
 #[test]

@@ -4,6 +4,7 @@
 use core::arch::asm;
 
 use super::memory::{cast, to_global};
+use super::wide_atomics as wide;
 use crate::atomic::{Atomic, AtomicType, Place, Scope, Update, same_bits};
 
 /// Calls `$with!(prefix, register class, address, …)` with the prefix for the memory space of `$place` and the scope,
@@ -23,6 +24,7 @@ macro_rules! in_place {
         }
     };
 }
+pub(super) use in_place;
 
 /// The instruction `atom.relaxed` with operation `$operation`, operands `$value` and type `$type`.
 macro_rules! atom {
@@ -46,6 +48,15 @@ macro_rules! atom {
 /// The place must be valid for an access of `T`.
 #[inline(always)]
 pub unsafe fn atomic_update<T: Atomic>(update: Update, place: Place<T>, value: T, scope: Scope) -> T {
+    if const { size_of::<T>() == 16 } {
+        // SAFETY: the caller guarantees a valid address; a `T` of 16 bytes has the bits of a `u128`.
+        return unsafe {
+            match update {
+                Update::Exchange => cast(wide::exchange(place, cast(value), scope)),
+                _ => try_update(update, place, value, scope),
+            }
+        };
+    }
     macro_rules! by_type {
         ($operation:literal) => {
             match T::TYPE {
@@ -77,7 +88,7 @@ pub unsafe fn atomic_update<T: Atomic>(update: Update, place: Place<T>, value: T
                 AtomicType::Bf16x2 if cfg!(target_feature = "sm_90") => {
                     atom!("add.noftz", "bf16x2", u32, reg32, place, scope, value)
                 }
-                AtomicType::Bf16x2 => try_update(update, place, value, scope),
+                AtomicType::Bf16x2 | AtomicType::U128 => try_update(update, place, value, scope),
             },
             Update::Exchange => bits!("exch"),
             Update::Min => by_type!("min"),
@@ -118,6 +129,10 @@ unsafe fn try_update<T: Atomic>(update: Update, place: Place<T>, value: T, scope
 /// The place must be valid for an access of `T`.
 #[inline(always)]
 pub unsafe fn atomic_compare_exchange<T: Atomic>(place: Place<T>, expected: T, new: T, scope: Scope) -> T {
+    if const { size_of::<T>() == 16 } {
+        // SAFETY: the caller guarantees a valid address; a `T` of 16 bytes has the bits of a `u128`.
+        return unsafe { cast(wide::compare_exchange(place, cast(expected), cast(new), scope)) };
+    }
     // SAFETY: the caller guarantees a valid address.
     unsafe {
         match size_of::<T>() {
@@ -131,6 +146,10 @@ pub unsafe fn atomic_compare_exchange<T: Atomic>(place: Place<T>, expected: T, n
 /// The place must be valid for an access of `T`.
 #[inline(always)]
 pub unsafe fn atomic_load<T: Atomic>(place: Place<T>, acquire: bool, scope: Scope) -> T {
+    if const { size_of::<T>() == 16 } {
+        // SAFETY: the caller guarantees a valid address; a `T` of 16 bytes has the bits of a `u128`.
+        return unsafe { cast(wide::load(place, acquire, scope)) };
+    }
     macro_rules! load {
         ($prefix:literal, $class:ident, $address:expr, $order:literal, $type:literal, $word:ty, $register:ident) => {{
             let value: $word;
@@ -154,6 +173,10 @@ pub unsafe fn atomic_load<T: Atomic>(place: Place<T>, acquire: bool, scope: Scop
 /// The place must be valid for an access of `T`.
 #[inline(always)]
 pub unsafe fn atomic_store<T: Atomic>(place: Place<T>, value: T, release: bool, scope: Scope) {
+    if const { size_of::<T>() == 16 } {
+        // SAFETY: the caller guarantees a valid address; a `T` of 16 bytes has the bits of a `u128`.
+        return unsafe { wide::store(place, cast(value), release, scope) };
+    }
     macro_rules! store {
         ($prefix:literal, $class:ident, $address:expr, $order:literal, $type:literal, $word:ty, $register:ident) => {
             asm!(concat!("st.", $order, ".", $prefix, $type, " [{}], {};"), in($class) $address,

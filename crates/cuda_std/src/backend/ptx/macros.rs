@@ -2,13 +2,13 @@
 
 /// Emits a comment for `cuda_builder`, which states that the architecture lacks the instructions of a part of this
 /// crate and that other code replaces them. The comment has the part's name and the first architecture that has the
-/// instructions.
+/// instructions. With `missing`, there is no such code: the kernel ends with an error.
 macro_rules! fallback {
-    ($part:literal $arch:literal) => {
+    ($part:literal $arch:literal $($missing:ident)?) => {
         // SAFETY: the text is only a comment.
         unsafe {
             ::core::arch::asm!(
-                ::core::concat!("// cuda_std fallback ", $part, " ", $arch),
+                ::core::concat!("// cuda_std fallback ", $part, " ", $arch $(, " ", ::core::stringify!($missing))?),
                 options(nomem, nostack, preserves_flags)
             );
         }

@@ -23,6 +23,7 @@ mod memory;
 mod narrow_atomics;
 mod statics;
 mod warp;
+mod wide_atomics;
 
 pub use atomics::*;
 pub use barriers::*;

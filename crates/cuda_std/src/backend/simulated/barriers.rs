@@ -3,6 +3,7 @@
 extern crate std;
 
 use std::borrow::ToOwned;
+use std::format;
 
 use simt::{FaultKind, memory, shared, thread};
 
@@ -35,14 +36,17 @@ fn arrive(address: u32, drops: bool) -> u64 {
         let after = word::arrived(before, drops);
         (after, word::phase(before) != word::phase(after))
     });
-    check_initialised(before);
+    check_initialised(address, before);
     word::phase(before)
 }
 
 #[track_caller]
-fn check_initialised(state: u64) {
+fn check_initialised(address: u32, state: u64) {
     if !word::is_initialised(state) {
-        misuse("the barrier is not initialised: let one thread call `init`, followed by a block barrier");
+        misuse(&format!(
+            "{} is not initialised: let one thread call `init`, followed by a block barrier",
+            shared::barrier_name(address)
+        ));
     }
 }
 
@@ -56,20 +60,38 @@ pub fn barrier_arrive_and_drop(address: u32) -> u64 {
     arrive(address, true)
 }
 
+/// Loads the word of a barrier.
+#[track_caller]
+fn load(address: u32) -> u64 {
+    let state = shared::load_phase(address);
+    check_initialised(address, state);
+    state
+}
+
+/// Notes that the thread has read `state`, and returns `is_over`.
+#[track_caller]
+fn noted(address: u32, state: u64, is_over: bool) -> bool {
+    shared::note_phase(address, is_over, word::phase(state), word::missing(state));
+    is_over
+}
+
 #[track_caller]
 pub fn barrier_is_over(address: u32, phase: u64) -> bool {
-    let state = shared::load_phase(address);
-    check_initialised(state);
+    let state = load(address);
     match word::phase(state).wrapping_sub(phase) & 0xFF {
-        0 => false,
-        1 => true,
-        _ => misuse("the phase of a wait must be the barrier's current or previous one"),
+        0 => noted(address, state, false),
+        1 => noted(address, state, true),
+        _ => misuse(&format!(
+            "a wait for phase {phase} of {}, which is in phase {}: wait for a phase before the next one ends (phases \
+            are counted from 0, modulo 256)",
+            shared::barrier_name(address),
+            word::phase(state)
+        )),
     }
 }
 
 #[track_caller]
 pub fn barrier_parity_is_over(address: u32, parity: bool) -> bool {
-    let state = shared::load_phase(address);
-    check_initialised(state);
-    word::phase(state) % 2 != u64::from(parity)
+    let state = load(address);
+    noted(address, state, word::phase(state) % 2 != u64::from(parity))
 }
