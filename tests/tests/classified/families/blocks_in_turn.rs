@@ -1,5 +1,6 @@
 //! Mistakes that need another block between two accesses: lost updates, atomics of a narrow scope, locks taken in
-//! opposite orders, and locks that are handed over without a release. Where nothing else is said, each block has one thread.
+//! opposite orders, and locks that are handed over without a release. Where nothing else is said, each block has one
+//! thread.
 
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
