@@ -5,7 +5,7 @@ extern crate std;
 use std::borrow::ToOwned;
 use std::format;
 
-use simt::{FaultKind, memory, shared, thread};
+use simt::{FaultKind, shared, thread};
 
 use crate::barrier::{MAX_COUNT, word};
 
