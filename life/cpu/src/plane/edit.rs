@@ -15,6 +15,15 @@ struct Segment {
     count: usize,
 }
 
+/// Checks that a plane has the cell at (`x`, `y`).
+///
+/// # Errors
+/// [`PlaneError::TooFar`] if the cell is outside the plane.
+pub fn check_position(x: i64, y: i64) -> Result<(), PlaneError> {
+    let is_inside = x.unsigned_abs().max(y.unsigned_abs()) <= LIMIT as u64;
+    if is_inside { Ok(()) } else { Err(PlaneError::TooFar { x, y }) }
+}
+
 impl Plane {
     /// Sets the state of a cell. A state that the rule does not have makes the cell dead.
     ///
@@ -100,9 +109,7 @@ impl Plane {
             return Ok(());
         }
         for (x, y) in [(x, y), (end - 1, y)] {
-            if x.unsigned_abs().max(y.unsigned_abs()) > LIMIT as u64 {
-                return Err(PlaneError::TooFar { x, y });
-            }
+            check_position(x, y)?;
         }
         let mut from = x;
         while from < end {

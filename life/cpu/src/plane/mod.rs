@@ -49,6 +49,7 @@ mod visit;
 
 #[cfg(target_arch = "x86_64")]
 use crate::x86;
+pub use edit::check_position;
 pub use read::{Bounds, Tile};
 
 /// Cells must be at most this far from (0, 0) in each direction.
@@ -57,8 +58,12 @@ pub const LIMIT: i64 = 1 << 30;
 /// The number of columns and of rows of a tile.
 pub const TILE: i64 = 48;
 
-/// The number of generations per visit of a tile.
-const GENERATIONS_PER_VISIT: usize = 8;
+/// The number of bytes of a tile for rules of two states.
+pub const TILE_BYTES: u64 = size_of::<Cells>() as u64;
+
+/// The number of generations by which a visit advances a tile. A call of [`Plane::advance`] for fewer generations takes
+/// about as long.
+pub const GENERATIONS_PER_VISIT: usize = 8;
 
 /// The number of tiles that one core visits before it takes others.
 const TILES_PER_TASK: usize = 64;

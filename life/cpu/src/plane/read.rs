@@ -156,6 +156,19 @@ impl Plane {
         })
     }
 
+    /// Returns the squares of 8 × 8 cells in which a cell is not dead, in any order: the column and the row of the upper left
+    /// cell, which are multiples of 8, and a byte for each row. The lowest bit of a byte is the leftmost cell.
+    pub fn squares(&self) -> impl Iterator<Item = (i64, i64, [u8; 8])> + '_ {
+        self.tiles.used().flat_map(|tile| {
+            let ((left, top), cells) = (self.corner(tile), not_dead(self.tiles.cells(tile)));
+            (0..36).filter_map(move |square| {
+                let (column, line) = (8 * (square % 6), 8 * (square / 6));
+                let rows = std::array::from_fn(|y| (row(&cells, line + y) >> column) as u8);
+                (rows != [0; 8]).then_some((left + column as i64, top + line as i64, rows))
+            })
+        })
+    }
+
     /// Returns the words and the ages of a rectangle, in the layout of [`FirstBoard`](crate::FirstBoard).
     ///
     /// # Errors
