@@ -41,6 +41,8 @@ pub struct BoardOptions<'a> {
     pub size: Option<Size>,
     /// The size that fills the screen, if the run will be animated.
     pub screen: Option<Size>,
+    /// True if the processor's cores may advance the board.
+    pub may_use_plane: bool,
 }
 
 impl BoardOptions<'_> {
