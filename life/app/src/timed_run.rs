@@ -81,8 +81,8 @@ impl TimedRun {
 
     /// Continues from `board`, which is at generation `generation`. `corner` is the position of its upper left cell
     /// relative to that of the first board. `whole` is the pattern of that generation on the plane, of which `board`
-    /// replaces a rectangle, and `None` if the board is not on a plane. `generation` must not be before the generation of
-    /// the first board.
+    /// replaces a rectangle, and `None` if the board is not on a plane. `generation` must not be before the generation
+    /// of the first board.
     ///
     /// # Errors
     /// Fails in the same cases as [`begin`](Self::begin). After an error the board is unchanged.

@@ -18,8 +18,8 @@ pub fn dead(rule: &Rule, generation: u64) -> Plane {
     Plane::new(&engine_rule(rule), generation)
 }
 
-/// Replaces the cells of a rectangle by those of `board`. The upper left cell of `board` is placed at column `x` and row
-/// `y`.
+/// Replaces the cells of a rectangle by those of `board`. The upper left cell of `board` is placed at column `x` and
+/// row `y`.
 ///
 /// # Errors
 /// [`LifeError::Plane`] if a cell is outside the plane, or the host has too little memory.

@@ -286,6 +286,26 @@ fn the_limit_is_an_error() {
 }
 
 #[test]
+fn a_limit_of_memory_is_an_error_before_the_step() {
+    let mut random = Random(17);
+    let replicator = rules()[2].1;
+    let cells = soup(&mut random, 2, (0, 0), (50, 50), 40);
+    let mut plane = plane_of(Instructions::available()[0], &replicator, &cells);
+    plane.limit_memory(100 << 10);
+    let error = plane.advance(10_000).unwrap_err();
+    assert!(matches!(error, PlaneError::OutOfMemory { bytes } if bytes > 100 << 10), "{error}");
+    assert!(plane.generation() > 0 && plane.bytes() <= 100 << 10, "{} bytes", plane.bytes());
+    // The plane is that of its generation, and continues when it has memory.
+    let mut expected = cells;
+    (0..plane.generation()).for_each(|generation| expected = next(&replicator, generation, &expected));
+    assert!(cells_of(&plane) == expected);
+    plane.limit_memory(u64::MAX);
+    plane.advance(8).unwrap();
+    (0..8).for_each(|_| expected = next(&replicator, 0, &expected));
+    assert!(cells_of(&plane) == expected);
+}
+
+#[test]
 fn another_rule_continues_with_the_cells() {
     let mut plane = Plane::new(&Rule::LIFE, 0);
     plane.set_run(Run { x: 0, y: 0, length: 3 }).unwrap();

@@ -111,8 +111,8 @@ impl View {
         (screen.0 * across * self.zoom, screen.1 * down * self.zoom)
     }
 
-    /// Keeps the view's centre on the same cell after the upper left corner of the board has moved from `from` to `to`. If
-    /// the new board does not have that cell, moves the centre to the edge. `board` is the board's new size.
+    /// Keeps the view's centre on the same cell after the upper left corner of the board has moved from `from` to `to`.
+    /// If the new board does not have that cell, moves the centre to the edge. `board` is the board's new size.
     pub fn follow(&mut self, from: (i64, i64), to: (i64, i64), board: (usize, usize)) {
         let axis = |centre: usize, from: i64, to: i64, side: usize| {
             (centre as i64).saturating_add(from).saturating_sub(to).clamp(0, side.saturating_sub(1) as i64) as usize

@@ -19,8 +19,8 @@ use program::files::{Draft, WholeFile};
 
 mod numbered_files;
 
-/// Reads the pattern in `file`, or from standard input if `file` is `-`. The cells of a macrocell file stay a tree. If there is no such file, `file` may be an
-/// apgcode (the canonical name of an object, such as `xq4_153`).
+/// Reads the pattern in `file`, or from standard input if `file` is `-`. The cells of a macrocell file stay a tree. If
+/// there is no such file, `file` may be an apgcode (the canonical name of an object, such as `xq4_153`).
 ///
 /// # Errors
 /// If the file cannot be read, is malformed or not supported, or needs more memory than is free.

@@ -20,7 +20,7 @@ const DEAD_SHARE: u64 = 32;
 #[derive(Debug)]
 pub enum BoardSource {
     /// A pattern from a file.
-    Pattern(PlacedPattern),
+    Pattern(Box<PlacedPattern>),
     /// The board of a rank that is not the first. Only the first rank has the board's cells.
     OfFirstRank {
         /// The size of the board as (columns, rows).
@@ -54,7 +54,7 @@ impl BoardSource {
     pub fn suits_plane(&self) -> bool {
         let (size, population) = match self {
             Self::Pattern(placed) => {
-                let PlacedPattern { pattern, tree, .. } = placed;
+                let PlacedPattern { pattern, tree, .. } = &**placed;
                 let population = tree.as_ref().map_or_else(|| pattern.population(), Tree::max_population);
                 ((pattern.width, pattern.height), population)
             }
@@ -87,10 +87,10 @@ pub struct PlacedPattern {
 impl PlacedPattern {
     /// Makes a pattern from the cells of the two-state board `board`, placed on a board of the same size.
     #[cfg(test)]
-    pub fn of(board: Board) -> Self {
+    pub fn of(board: Board) -> Box<Self> {
         let (size, universe) = ((board.width(), board.height()), Universe::default());
         let pattern = Pattern::from_board(board);
-        Self { pattern, tree: None, size, universe, origin: (0, 0), corner: (0, 0), is_history: false }
+        Box::new(Self { pattern, tree: None, size, universe, origin: (0, 0), corner: (0, 0), is_history: false })
     }
 
     /// Makes the whole board.

@@ -88,7 +88,7 @@ impl BoardOptions<'_> {
         if !saved_board::is_checkpoint(file) {
             let placed = pattern::pattern(self, file)?;
             let (universe, facts) = (placed.universe, RunFacts::of(&placed.universe, placed.origin));
-            return Ok(FirstBoard { source: BoardSource::Pattern(placed), universe, facts, generation: 0 });
+            return Ok(FirstBoard { source: BoardSource::Pattern(Box::new(placed)), universe, facts, generation: 0 });
         }
         for (flag, what, is_given) in [("--rule", "rule", self.rule.is_some()), ("--size", "size", self.size.is_some())]
         {

@@ -94,14 +94,15 @@ pub fn pattern(options: &BoardOptions<'_>, file: &Path) -> anyhow::Result<Placed
     universe.check_size((width, height))?;
     // The cores' engine for the plane needs no board. If a GPU is used instead, its memory is checked later.
     if !may_use_plane {
-        // If there are several ranks, no rank stores the whole board. `Board::check_size` below rejects an impossible size.
+        // If there are several ranks, no rank stores the whole board. `Board::check_size` below rejects an impossible
+        // size.
         if width.checked_mul(height).is_some() && ranks.size() == 1 {
             let fits = memory::check_host((width, height), memory::board_bytes((width, height)));
             fits.map_err(|error| if size.is_some() { error } else { error.context(no_room(&pattern, grid, file)) })?;
         }
         Board::check_size(width, height).map_err(|error| match size {
-            // Too little memory is a failure of this machine. A size that is too large for any machine is a mistake of the
-            // user.
+            // Too little memory is a failure of this machine. A size that is too large for any machine is a mistake of
+            // the user.
             Some(_) if !matches!(error, SizeError::OutOfMemory { .. }) => UsageError::of(error).into(),
             Some(_) => error.into(),
             None => anyhow!(error).context(no_room(&pattern, grid, file)),

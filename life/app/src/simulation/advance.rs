@@ -120,7 +120,8 @@ pub trait Advance {
         1
     }
 
-    /// Returns this board if it is a pattern on the plane, which has no edges. Returns `None` for a board of fixed size.
+    /// Returns this board if it is a pattern on the plane, which has no edges. Returns `None` for a board of fixed
+    /// size.
     fn plane(&self) -> Option<&PlaneBoard> {
         None
     }

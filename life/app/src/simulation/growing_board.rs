@@ -33,8 +33,8 @@ pub struct GrowingBoard {
     first_size: (usize, usize),
     /// The size of `board` as (columns, rows), unless it is a plane.
     size: (usize, usize),
-    /// The number of columns by which `board` has grown at the left, and the number of rows by which it has grown at the
-    /// top, unless it is a plane.
+    /// The number of columns by which `board` has grown at the left, and the number of rows by which it has grown at
+    /// the top, unless it is a plane.
     added: (usize, usize),
     /// The number of generations that the run had computed when `board` was made.
     before: u64,
@@ -123,8 +123,8 @@ impl GrowingBoard {
     }
 
     /// Replaces the present board by `board`, which is `later` generations after the first board. `corner` is the
-    /// position of its upper left cell relative to that of the first board. `whole` is the pattern of that generation on
-    /// the plane, of which `board` replaces a rectangle, and `None` if the board is not on a plane.
+    /// position of its upper left cell relative to that of the first board. `whole` is the pattern of that generation
+    /// on the plane, of which `board` replaces a rectangle, and `None` if the board is not on a plane.
     ///
     /// # Errors
     /// Fails in the same cases as [`new`](Self::new). After an error the board is unchanged.

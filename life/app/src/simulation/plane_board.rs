@@ -4,9 +4,11 @@ use std::ops::Range;
 
 use life::Board;
 use life::plane::{self, Bounds, Plane, Run};
+use program::memory::available;
 
 use super::advance::{Advance, CopiedCells, TakePart};
-use crate::backend::{cores, memory::board_bytes};
+use crate::backend::cores;
+use crate::backend::memory::{board_bytes, check_host};
 use crate::first_board::BoardSource;
 use crate::universe::Universe;
 
@@ -32,7 +34,10 @@ impl PlaneBoard {
     /// `first_size`.
     fn dead(universe: &Universe, first_size: (usize, usize), later: u64) -> Self {
         let begun_at = universe.generation.wrapping_add(later);
-        Self { plane: plane::dead(&universe.rule, begun_at), first_size, begun_at }
+        let mut plane = plane::dead(&universe.rule, begun_at);
+        // Some systems do not report their free memory. Then the memory is not limited.
+        plane.limit_memory(available().unwrap_or(u64::MAX));
+        Self { plane, first_size, begun_at }
     }
 
     /// Makes a plane with the cells of `board`, whose upper left cell is placed at `corner`. The other arguments are
@@ -119,6 +124,8 @@ impl PlaneBoard {
     /// # Errors
     /// If memory is too small.
     pub fn window(&self, area: Bounds) -> anyhow::Result<Board> {
+        let size = (area.width as usize, area.height as usize);
+        check_host(size, board_bytes(size).saturating_mul(Board::planes(self.plane.rule().states) as u64))?;
         Ok(plane::window(&self.plane, area)?)
     }
 

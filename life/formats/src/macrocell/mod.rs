@@ -184,8 +184,8 @@ impl Tree {
         Ok(pattern)
     }
 
-    /// Puts the cells on a plane, without another copy of them. The upper left corner of the cells' bounding box is placed
-    /// at `corner`. `state_of` returns the state of a cell on the plane for a state in the file.
+    /// Puts the cells on a plane, without another copy of them. The upper left corner of the cells' bounding box is
+    /// placed at `corner`. `state_of` returns the state of a cell on the plane for a state in the file.
     ///
     /// # Errors
     /// [`PlaneError`] if a cell would be outside the plane, or the host has too little memory.

@@ -21,9 +21,9 @@ pub fn write(board: &Board, metadata: &Metadata, out: &mut (impl Write + ?Sized)
 }
 
 /// Writes the cells of `plane` with its rule, generation and position. The position of `metadata` is the position of
-/// (0, 0). Cells of all states above 0 are written as live cells. The function needs 16 bytes for each square of 8×8 cells
-/// that has a live cell, memory for each distinct square of the tree, and a copy of the plane if its position is no
-/// multiple of 8.
+/// (0, 0). Cells of all states above 0 are written as live cells. The function needs 32 bytes for each square of 8×8
+/// cells that has a live cell, memory for each distinct square of the tree, and a copy of the plane if its position is
+/// no multiple of 8.
 ///
 /// # Errors
 /// If writing to `out` fails, or the host has too little memory for the copy.
@@ -57,20 +57,21 @@ pub fn write_plane(plane: &Plane, metadata: &Metadata, out: &mut (impl Write + ?
     Nodes::new(metadata, level, out)?.square_of(level, &squares).map(drop)
 }
 
-/// Returns a number with the bits of `x` at even positions and the bits of `y` at odd positions. Squares in the order of
-/// these numbers are in the order of the tree's quarters.
+/// Returns a number with the bits of `x` at even positions and the bits of `y` at odd positions. Squares in the order
+/// of these numbers are in the order of the tree's quarters.
 fn interleaved(x: u64, y: u64) -> u128 {
     let spread = |number: u64| (0..64).fold(0, |all, bit| all | u128::from(number >> bit & 1) << (2 * bit));
     spread(x) | spread(y) << 1
 }
 
-/// Returns the position that `metadata` has, relative to the first cell of the root's south-east quarter. That cell is at
-/// (0, 1).
+/// Returns the position that `metadata` has, relative to the first cell of the root's south-east quarter. That cell is
+/// at (0, 1).
 fn corner(metadata: &Metadata) -> (i128, i128) {
     (i128::from(metadata.origin.0), i128::from(metadata.origin.1) - 1)
 }
 
-/// Returns the level of the smallest root that contains a rectangle, which may extend in all directions from the middle.
+/// Returns the level of the smallest root that contains a rectangle, which may extend in all directions from the
+/// middle.
 fn root_level((left, top): (i128, i128), (width, height): (i128, i128)) -> u8 {
     let fits = |level: &u8| {
         let half = 1i128 << (level - 1);
@@ -100,8 +101,8 @@ impl<'a, W: Write + ?Sized> Nodes<'a, W> {
         Ok(Self { out, squares: HashMap::new(), leaves: HashMap::new(), root })
     }
 
-    /// Writes the square of level `level` of `board` whose upper left corner is at (`x`, `y`). Returns the number of the
-    /// square's node. The square may extend beyond the board.
+    /// Writes the square of level `level` of `board` whose upper left corner is at (`x`, `y`). Returns the number of
+    /// the square's node. The square may extend beyond the board.
     fn square_of_board(&mut self, board: &Board, level: u8, x: i128, y: i128) -> io::Result<usize> {
         let side = 1i128 << level;
         let outside = |from: i128, length: usize| from + side <= 0 || from >= length as i128;

@@ -170,8 +170,8 @@ impl App {
         (self.shown.board.width(), self.shown.board.height())
     }
 
-    /// Returns the part of the plane that the screen shows, with as much of the plane on each side, so that the view can
-    /// move before other cells are copied.
+    /// Returns the part of the plane that the screen shows, with as much of the plane on each side, so that the view
+    /// can move before other cells are copied.
     fn around_view(&self) -> Bounds {
         let (width, height) = self.view.span(self.area);
         let axis = |corner: i64, centre: usize, side: usize| {
