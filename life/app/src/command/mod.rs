@@ -10,11 +10,11 @@ use cuda_std::Ladder;
 
 use launch::DeviceChoice;
 use life::{CpuSimulation, LifeRung, Rule, Topology};
-use life_formats::Metadata;
+use life_formats::{FormatError, Metadata};
 use multi::ranks::Communicator;
 use observer_options::{ObserverOptions, Until};
 use program::error::{Stopped, UsageError};
-use program::memory::TooLittleMemory;
+use program::memory::{TooLittleMemory, available};
 use program::options::{Size, number_in, parse_number, parse_share};
 use program::report;
 use program::signals::StopRequests;
@@ -25,7 +25,7 @@ use crate::backend::{Backend, DeviceSpec, memory};
 use crate::board_file::{BoardFile, Take};
 use crate::census::{Census, Soups};
 use crate::checkpoint::RunFacts;
-use crate::first_board::{self, BoardOptions, Check, FirstBoard};
+use crate::first_board::{self, BoardOptions, BoardPlan, Check, FirstBoard};
 use crate::observers::recording::Frames;
 use crate::observers::stability::{Search, Stability};
 use crate::observers::{self, Observer};
@@ -167,7 +167,7 @@ impl LifeOptions {
         let first = self.first_board(ranks, screen, &mut |plan| {
             // Several ranks open their devices together, once all of them know the board.
             if ranks.size() == 1 {
-                let backend = self.open_backend(ranks, plan.size, plan.universe, None, out.as_ref());
+                let backend = self.open_backend(ranks, plan, None, out.as_ref());
                 opened = Some(backend.map_err(|error| match &plan.why_this_size {
                     Some(why) if error.is::<TooLittleMemory>() => error.context(why.clone()),
                     _ => error,
@@ -178,7 +178,7 @@ impl LifeOptions {
         let (first_size, facts) = (first.source.size(), first.facts.clone());
         let backend = match opened {
             Some(backend) => backend,
-            None => self.open_backend(ranks, first_size, first.universe, facts.seed, out.as_ref())?,
+            None => self.open_backend(ranks, &first.plan(), facts.seed, out.as_ref())?,
         };
 
         let stop = StopRequests::watch().context("cannot watch for signals")?;
@@ -209,11 +209,11 @@ impl LifeOptions {
             _ => None,
         };
         let stability = self.is_until_stable().then_some(stability);
-        let size = run.life.size;
+        let size = run.life.size();
         if size != first_size {
             let ((width, height), (w, h)) = (first_size, size);
             report::note(&format!(
-                "the board grew from {width}x{height} to {w}x{h}, because the pattern came near its edges"
+                "the board grew from {width}x{height} to {w}x{h}, because the pattern reached its edges"
             ));
         }
         let summary = Summary::of(&mut run, &facts, stability, census)?;
@@ -224,7 +224,8 @@ impl LifeOptions {
 
     /// Reads the first board from the file, or determines the soup if there is no file.
     fn first_board(&self, ranks: Ranks, screen: Option<Size>, check: Check<'_>) -> anyhow::Result<FirstBoard> {
-        let options = BoardOptions { ranks, rule: self.rule.as_deref(), size: self.size, screen };
+        let may_use_plane = ranks.size() == 1 && (self.device == DeviceSpec::Cpu || self.is_device_free());
+        let options = BoardOptions { ranks, rule: self.rule.as_deref(), size: self.size, screen, may_use_plane };
         let first = match &self.file {
             None => options.soup(self.density.unwrap_or(DENSITY), self.seed)?,
             Some(file) => options.read(file, check)?,
@@ -240,16 +241,22 @@ impl LifeOptions {
         }
     }
 
-    /// Opens the back end for a first board of `size` and prints the back end's name. Then checks that memory suffices.
+    /// Opens the back end for the first board that `plan` describes, and prints the back end's name. Then checks that
+    /// memory suffices.
     fn open_backend(
         &self,
         ranks: Ranks,
-        size: (usize, usize),
-        universe: Universe,
+        plan: &BoardPlan,
         seed: Option<u64>,
         out: Option<&BoardFile>,
     ) -> anyhow::Result<Backend> {
-        let (backend, line) = Backend::open(ranks, &self.device, self.kernel, size, universe)?;
+        let &BoardPlan { size, universe, suits_plane, min_plane_bytes, .. } = plan;
+        let takes_cores = ranks.size() == 1 && universe.is_unbounded() && suits_plane && self.is_device_free();
+        let device = if takes_cores { &DeviceSpec::Cpu } else { &self.device };
+        let (backend, mut line) = Backend::open(ranks, device, self.kernel, size, universe)?;
+        if takes_cores {
+            line += ", which skip the dead parts of the plane (--device gpu selects a GPU)";
+        }
         report::note(&line);
         if universe != Universe::default() {
             report::note(&format!("rule: {}", universe.text(size)));
@@ -261,6 +268,13 @@ impl LifeOptions {
             check_census(&universe)?;
         }
         let is_in_bands = matches!(backend, Backend::Team(_));
+        if matches!(backend, Backend::Cpu(_)) && universe.is_unbounded() {
+            let free = available().unwrap_or(u64::MAX);
+            if min_plane_bytes > free {
+                let error = FormatError::TooLarge { needed: min_plane_bytes, free };
+                return Err(error).context("cannot put the pattern on the plane");
+            }
+        }
         backend.check_memory(size, u64::from(!is_in_bands) + self.observers.boards(self.census))?;
         if is_in_bands && ranks.is_first() && (self.census || out.is_some_and(|out| !out.takes_parts())) {
             let what = if self.census { "--census" } else { "--out in this format" };
@@ -318,6 +332,11 @@ impl LifeOptions {
         Ok(Ended { stopped, stability, unsaved })
     }
 
+    /// Returns true if neither `--device` nor `--rung` selects a device.
+    fn is_device_free(&self) -> bool {
+        self.kernel.is_none() && self.device == DeviceSpec::Device(DeviceChoice::Auto.into())
+    }
+
     /// Returns true if the run continues until the board is periodic.
     fn is_until_stable(&self) -> bool {
         self.observers.until == Some(Until::Stable) || self.census
@@ -328,8 +347,7 @@ impl LifeOptions {
         if ranks.size() > 1 {
             reject!("life --soups runs as one process, but {} were started: leave out mpirun", ranks.size());
         }
-        let is_auto = |device: &DeviceSpec| *device == DeviceSpec::Device(DeviceChoice::Auto.into());
-        if self.device != DeviceSpec::Cpu && !is_auto(&self.device) {
+        if self.device != DeviceSpec::Cpu && !self.is_device_free() {
             reject!("--soups uses the processor's cores, but --device {} was given: leave out --device", self.device);
         }
         program::threads::start(None)?;
@@ -371,9 +389,16 @@ impl LifeOptions {
 fn write_last(out: &BoardFile, run: &TimedRun, facts: &RunFacts) -> anyhow::Result<()> {
     if !out.is_recording() {
         let life = &run.life;
-        let (size, (left, top), origin) = (life.size, life.added, facts.origin);
-        let origin = (origin.0.saturating_sub(left as i64), origin.1.saturating_sub(top as i64));
         let generation = facts.first.saturating_add(run.generation());
+        let (size, (left, top), origin) = (life.size(), life.added(), facts.origin);
+        let plane = life.engine().plane().filter(|_| !out.takes_parts());
+        if let Some(plane) = plane {
+            let metadata = Metadata { name: None, rule: life.universe().text(size), generation, origin };
+            out.write_plane(plane.engine(), &metadata)?;
+            report::note(&format!("wrote {out}"));
+            return Ok(());
+        }
+        let origin = (origin.0.saturating_sub(left as i64), origin.1.saturating_sub(top as i64));
         let metadata = Metadata { name: None, rule: life.universe().text(size), generation, origin };
         let parts = |take: Take<'_>| match out.takes_parts() {
             true => life.parts(|_, part| take(part)),
