@@ -20,6 +20,8 @@ mod cell_set;
 mod count;
 mod identify;
 mod object_names;
+pub mod plane;
+mod separate;
 
 /// The number of generations between two tests for a period. This number is a multiple of the common periods.
 const INTERVAL: u64 = 120;

@@ -1,0 +1,295 @@
+//! Spaceships that leave the part of the plane that is computed.
+//!
+//! # Design
+//!
+//! A board is a window of the plane. Its rim is the outermost part of it, and the rest is its inner part. A cluster in
+//! the rim must be a spaceship that moves away from the inner part. The spaceship is removed when it is [`DEPTH`] cells
+//! away from the inner part. Any other cluster in the rim ends the run, which begins again on a larger board.
+//!
+//! The removal changes nothing that is computed later. A removed spaceship never comes nearer to the inner part. Any
+//! other cells that could meet it must first cross `DEPTH` cells of the rim, which takes longer than the 8 generations
+//! after which the rim is checked again. If such cells are spaceships, their paths are compared with the paths of all
+//! removed spaceships: from now on, the two must stay apart at all times.
+
+use std::collections::HashMap;
+
+use super::super::apgcode;
+use super::super::cell_set::{CellSet, Counts};
+use super::super::identify::{identify_under, phases};
+use super::cluster::{Columns, Reach};
+
+/// The distance from the inner part at which a spaceship is removed, in cells. It is greater than the number of
+/// generations between two checks of the rim, by enough for two cells that must not have a common neighbour.
+const DEPTH: i64 = 12;
+
+/// The minimum distance of a cluster from the border of the board, in cells. In the 8 generations until the next check,
+/// no cell reaches the border.
+const MIN_FROM_BORDER: i64 = 10;
+
+/// A kind of spaceship, or several that travel together.
+#[derive(Debug)]
+struct Kind {
+    codes: Vec<String>,
+    period: i64,
+    /// The columns to the right and the rows down by which the cells move in a period.
+    moved: (i32, i32),
+    /// The first and the last column, and the first and the last row, that are alive in a period, relative to the
+    /// position of the first cells.
+    columns: (i32, i32),
+    rows: (i32, i32),
+}
+
+impl Kind {
+    fn of(rule: Counts, cells: &CellSet) -> Option<Self> {
+        let (phases, moved) = phases(rule, cells)?;
+        let codes = identify_under(rule, cells)?;
+        if moved == (0, 0) || codes.iter().any(|code| !apgcode::is_spaceship(code)) {
+            return None;
+        }
+        let of = |of: fn((i32, i32)) -> i32| {
+            let first = phases.iter().map(|(_, at)| of(*at)).min().unwrap_or(0);
+            let last = phases.iter().map(|(cells, at)| of(*at) + of(cells.size()) - 1).max().unwrap_or(0);
+            (first, last)
+        };
+        Some(Self { codes, period: phases.len() as i64, moved, columns: of(|at| at.0), rows: of(|at| at.1) })
+    }
+}
+
+/// The path of a spaceship: the area that it covers in its first period, and its velocity. Numbers are cells and cells
+/// per generation.
+#[derive(Clone, Copy, Debug)]
+struct Path {
+    columns: (f64, f64),
+    rows: (f64, f64),
+    velocity: (f64, f64),
+    generation: u64,
+}
+
+/// The minimum distance of two spaceships, in cells.
+const APART: f64 = 3.0;
+
+impl Path {
+    fn of(kind: &Kind, (left, top): (i64, i64), generation: u64) -> Self {
+        // Within a period a spaceship may lag behind its mean position by the distance of a period.
+        let side = |(first, last): (i32, i32), at: i64, moved: i32| {
+            let (first, last) = ((at + i64::from(first)) as f64, (at + i64::from(last)) as f64);
+            let lag = f64::from(moved.abs());
+            (first - lag, last + lag)
+        };
+        let (dx, dy) = kind.moved;
+        let period = kind.period as f64;
+        let velocity = (f64::from(dx) / period, f64::from(dy) / period);
+        Self { columns: side(kind.columns, left, dx), rows: side(kind.rows, top, dy), velocity, generation }
+    }
+
+    /// Returns true if the two spaceships might come near to each other after `generation`.
+    fn may_meet(&self, other: &Self, generation: u64) -> bool {
+        // The intersection of the times at which both the columns and the rows are near, counted from `generation`.
+        let (mut from, mut until) = (0.0_f64, f64::INFINITY);
+        let at = |path: &Self, (first, last): (f64, f64), velocity: f64| {
+            let by = velocity * generation.saturating_sub(path.generation) as f64;
+            (first + by, last + by)
+        };
+        for (a, b, va, vb) in [
+            (self.columns, other.columns, self.velocity.0, other.velocity.0),
+            (self.rows, other.rows, self.velocity.1, other.velocity.1),
+        ] {
+            let (a, b, speed) = (at(self, a, va), at(other, b, vb), va - vb);
+            // a.0 + speed·t < b.1 + APART, and a.1 + speed·t > b.0 - APART.
+            let (least, most) = (b.0 - APART - a.1, b.1 + APART - a.0);
+            if speed == 0.0 {
+                if least >= 0.0 || most <= 0.0 {
+                    return false;
+                }
+            } else {
+                let (first, last) = if speed > 0.0 { (least / speed, most / speed) } else { (most / speed, least / speed) };
+                (from, until) = (from.max(first), until.min(last));
+            }
+        }
+        from < until
+    }
+}
+
+/// The reason why a run must begin again on a larger board.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TooSmall {
+    /// Something other than a spaceship on its way out is in the rim.
+    Grows,
+    /// Two spaceships on their way out might meet.
+    MayMeet,
+}
+
+/// The spaceships that have left a board, and the kinds of spaceships found so far.
+#[derive(Default)]
+pub struct Escaped {
+    kinds: HashMap<CellSet, Option<Kind>>,
+    paths: Vec<Path>,
+    /// The apgcodes of the spaceships that were removed from this board.
+    pub codes: Vec<String>,
+    /// The generation in which the last one was removed.
+    pub last: u64,
+    scratch: (Columns, Vec<(usize, usize)>),
+}
+
+/// The sizes of a board and of its rim: the outermost columns and rows.
+#[derive(Clone, Copy)]
+pub struct Rim {
+    pub size: (usize, usize),
+    pub columns: usize,
+    pub rows: usize,
+}
+
+impl Escaped {
+    /// Forgets the spaceships of the last board.
+    pub fn clear(&mut self) {
+        self.paths.clear();
+        self.codes.clear();
+        self.last = 0;
+    }
+
+    /// Checks the rim of a board whose cells `read` writes. Returns the cells of the spaceships to remove.
+    ///
+    /// # Errors
+    /// [`TooSmall`] if the board is too small.
+    pub fn check(
+        &mut self,
+        rule: Counts,
+        rim: Rim,
+        generation: u64,
+        read: impl FnOnce(&mut Vec<u64>),
+    ) -> Result<Vec<(usize, usize)>, TooSmall> {
+        let (mut board, mut cluster) = std::mem::take(&mut self.scratch);
+        board.height = rim.size.1;
+        read(&mut board.words);
+        let result = self.removed(rule, rim, generation, &mut board, &mut cluster);
+        self.scratch = (board, cluster);
+        result
+    }
+
+    fn removed(
+        &mut self,
+        rule: Counts,
+        rim: Rim,
+        generation: u64,
+        board: &mut Columns,
+        cluster: &mut Vec<(usize, usize)>,
+    ) -> Result<Vec<(usize, usize)>, TooSmall> {
+        let (mut removed, mut new) = (Vec::new(), Vec::new());
+        let reach = super::reach(rule);
+        while let Some((x, y)) = rim.first_live(board) {
+            board.take_cluster(x, y, reach, cluster);
+            let (cells, at) = CellSet::new(cluster.iter().map(|&(x, y)| (x as i32, y as i32)).collect());
+            let kind = self.kinds.entry(cells).or_insert_with_key(|cells| Kind::of(rule, cells));
+            let kind = kind.as_ref().ok_or(TooSmall::Grows)?;
+            let at = (i64::from(at.0), i64::from(at.1));
+            let path = Path::of(kind, at, generation);
+            let mut others = self.paths.iter().chain(new.iter().map(|(path, _)| path));
+            if others.any(|other| path.may_meet(other, generation)) {
+                return Err(TooSmall::MayMeet);
+            }
+            let leaves = rim.depth(kind, at) >= DEPTH;
+            if leaves {
+                removed.append(cluster);
+                self.codes.extend_from_slice(&kind.codes);
+                self.last = generation;
+            } else if rim.from_border(kind, at) < MIN_FROM_BORDER {
+                return Err(TooSmall::Grows);
+            }
+            new.push((path, leaves));
+        }
+        self.paths.extend(new.into_iter().filter(|(_, leaves)| *leaves).map(|(path, _)| path));
+        Ok(removed)
+    }
+}
+
+impl Rim {
+    /// Returns a live cell in the rim.
+    fn first_live(self, board: &Columns) -> Option<(usize, usize)> {
+        let (width, height) = self.size;
+        let mut words = board.words.chunks_exact(height).enumerate();
+        words.find_map(|(column, words)| {
+            let is_outer = 64 * column < self.columns || 64 * column + self.columns >= width;
+            let (first, last) = if is_outer { (height, height) } else { (self.rows, height - self.rows) };
+            let mut rows = (0..first).chain(last..height);
+            let y = rows.find(|&y| words[y] != 0)?;
+            Some((64 * column + words[y].trailing_zeros() as usize, y))
+        })
+    }
+
+    /// Returns the distance of a spaceship from the inner part, if it moves away from it. Otherwise the result is
+    /// negative.
+    fn depth(self, kind: &Kind, (left, top): (i64, i64)) -> i64 {
+        let of = |moved: i32, (first, last): (i32, i32), at: i64, rim: usize, side: usize| {
+            let (first, last) = (at + i64::from(first), at + i64::from(last));
+            let before = if moved <= 0 { rim as i64 - 1 - last } else { -1 };
+            let after = if moved >= 0 { first - (side - rim) as i64 } else { -1 };
+            before.max(after)
+        };
+        let (width, height) = self.size;
+        let across = of(kind.moved.0, kind.columns, left, self.columns, width);
+        across.max(of(kind.moved.1, kind.rows, top, self.rows, height))
+    }
+
+    /// Returns the distance of a spaceship from the border of the board.
+    fn from_border(self, kind: &Kind, (left, top): (i64, i64)) -> i64 {
+        let of = |(first, last): (i32, i32), at: i64, side: usize| {
+            (at + i64::from(first)).min(side as i64 - 1 - at - i64::from(last))
+        };
+        of(kind.columns, left, self.size.0).min(of(kind.rows, top, self.size.1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GLIDER: [(i32, i32); 5] = [(1, 0), (2, 1), (0, 2), (1, 2), (2, 2)];
+
+    fn glider(at: (i64, i64), flip: (bool, bool), generation: u64) -> Path {
+        let turn = |(x, y): (i32, i32)| (if flip.0 { 2 - x } else { x }, if flip.1 { 2 - y } else { y });
+        let cells = CellSet::new(GLIDER.map(turn).to_vec()).0;
+        Path::of(&Kind::of(Counts::LIFE, &cells).unwrap(), at, generation)
+    }
+
+    #[test]
+    fn paths_that_cross_are_told_from_those_that_do_not() {
+        let first = glider((0, 0), (false, false), 0);
+        // The glider moves right and down by a cell every four generations.
+        assert_eq!((first.velocity, first.columns), ((0.25, 0.25), (-1.0, 4.0)));
+        assert!(!first.may_meet(&glider((20, 0), (false, false), 0), 0));
+        assert!(first.may_meet(&glider((6, 0), (false, false), 0), 0));
+        // They move towards each other, or away from each other.
+        assert!(first.may_meet(&glider((100, 100), (true, true), 0), 0));
+        assert!(!first.may_meet(&glider((-100, -100), (true, true), 0), 0));
+        assert!(!first.may_meet(&glider((100, 100), (true, true), 0), 1000));
+        // Their paths cross, at the same time or at different times.
+        assert!(first.may_meet(&glider((100, 0), (true, false), 0), 0));
+        assert!(!first.may_meet(&glider((100, 50), (true, false), 0), 0));
+        assert!(first.may_meet(&glider((88, 12), (true, false), 48), 48));
+    }
+
+    #[test]
+    fn only_spaceships_are_let_go() {
+        let rim = Rim { size: (512, 512), columns: 64, rows: 40 };
+        let check = |cells: &[(usize, usize)]| {
+            let write = |words: &mut Vec<u64>| {
+                words.resize(8 * 512, 0);
+                cells.iter().for_each(|&(x, y)| words[x / 64 * 512 + y] |= 1 << (x % 64));
+            };
+            let mut escaped = Escaped::default();
+            let removed = escaped.check(Counts::LIFE, rim, 0, write)?;
+            Ok((removed.len(), escaped.codes))
+        };
+        let at = |x: usize, y: usize| GLIDER.map(|cell| (x + cell.0 as usize, y + cell.1 as usize)).to_vec();
+        assert_eq!(check(&at(200, 200)), Ok((0, vec![])));
+        assert_eq!(check(&at(450, 200)), Ok((0, vec![])));
+        assert_eq!(check(&at(470, 200)), Ok((5, vec!["xq4_153".to_owned()])));
+        assert_eq!(check(&at(200, 490)), Ok((5, vec!["xq4_153".to_owned()])));
+        // This glider moves towards the inner part.
+        assert_eq!(check(&at(20, 20)), Ok((0, vec![])));
+        assert_eq!(check(&at(5, 200)), Err(TooSmall::Grows));
+        assert_eq!(check(&[(460, 200), (461, 200), (462, 200)]), Err(TooSmall::Grows));
+        assert_eq!(check(&[at(470, 200), at(477, 200)].concat()), Err(TooSmall::MayMeet));
+        assert_eq!(check(&[at(470, 200), at(490, 200)].concat()).unwrap().0, 10);
+    }
+}
