@@ -1,6 +1,7 @@
 //! The census of soups on the plane: each soup is a small area of random cells, as in Catagolue.
 
 use std::collections::{BTreeMap, HashMap};
+use std::fmt;
 
 use life::Rule;
 use life_cpu::OutOfMemory;
@@ -9,6 +10,7 @@ use serde::Serialize;
 use super::cell_set::{CellSet, Counts};
 use super::identify::identify_under;
 use cluster::{Columns, Reach};
+use program::report::{Rate, Seconds, grouped};
 use settle::Boards;
 
 mod cluster;
@@ -17,7 +19,6 @@ mod settle;
 mod ships;
 mod soup;
 
-pub use settle::Unsettled;
 pub use soup::Symmetry;
 
 /// The label of ash that is periodic as a whole, but not by itself.
@@ -70,6 +71,20 @@ impl PlaneResults {
         self.generations += other.generations;
         self.on_larger_boards += other.on_larger_boards;
         other.not_settled.iter().for_each(|(reason, count)| *self.not_settled.entry(reason).or_default() += count);
+    }
+}
+
+impl fmt::Display for PlaneResults {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { soups, root, symmetry, rule, generations, seconds, .. } = self;
+        let last = soups.saturating_sub(1);
+        write!(f, " in {} soups {symmetry} of {rule}, named {root}0 to {root}{last}", grouped(*soups))?;
+        write!(f, ", {} generations, {}", grouped(*generations), Seconds(*seconds))?;
+        write!(f, ", {} soups/s", Rate(*soups as f64 / seconds))?;
+        for (reason, count) in &self.not_settled {
+            write!(f, "; {} did not settle: {reason}", grouped(*count))?;
+        }
+        Ok(())
     }
 }
 

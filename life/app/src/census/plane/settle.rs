@@ -46,10 +46,10 @@ impl Unsettled {
     /// Returns the reason as a phrase.
     pub fn reason(self) -> &'static str {
         match self {
-            Self::Gun => "emit spaceships for ever",
-            Self::Grows => "grow beyond 8192x8192 cells",
-            Self::MayMeet => "have spaceships that might meet",
-            Self::Limit => "were still active after 1,000,000 generations, or too many cells for that time",
+            Self::Gun => "spaceships leave it for ever",
+            Self::Grows => "it grows beyond 8192x8192 cells",
+            Self::MayMeet => "its spaceships might meet far outside",
+            Self::Limit => "it was still active after 1,000,000 generations or 100,000,000 tiles of 512 cells",
         }
     }
 }

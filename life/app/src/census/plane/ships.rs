@@ -12,11 +12,12 @@
 //! removed spaceships: from now on, the two must stay apart at all times.
 
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use super::super::apgcode;
 use super::super::cell_set::{CellSet, Counts};
-use super::super::identify::{identify_under, phases};
-use super::cluster::{Columns, Reach};
+use super::super::identify::{Phase, identify_under, phases};
+use super::cluster::Columns;
 
 /// The distance from the inner part at which a spaceship is removed, in cells. It is greater than the number of
 /// generations between two checks of the rim, by enough for two cells that must not have a common neighbour.
@@ -37,7 +38,12 @@ struct Kind {
     /// position of the first cells.
     columns: (i32, i32),
     rows: (i32, i32),
+    /// The same for each generation of a period.
+    boxes: Vec<Box>,
 }
+
+/// The first and the last column, and the first and the last row, of some cells.
+type Box = [(i32, i32); 2];
 
 impl Kind {
     fn of(rule: Counts, cells: &CellSet) -> Option<Self> {
@@ -46,19 +52,26 @@ impl Kind {
         if moved == (0, 0) || codes.iter().any(|code| !apgcode::is_spaceship(code)) {
             return None;
         }
-        let of = |of: fn((i32, i32)) -> i32| {
-            let first = phases.iter().map(|(_, at)| of(*at)).min().unwrap_or(0);
-            let last = phases.iter().map(|(cells, at)| of(*at) + of(cells.size()) - 1).max().unwrap_or(0);
-            (first, last)
+        let of = |(cells, (x, y)): &Phase| {
+            let (width, height) = cells.size();
+            [(*x, x + width - 1), (*y, y + height - 1)]
         };
-        Some(Self { codes, period: phases.len() as i64, moved, columns: of(|at| at.0), rows: of(|at| at.1) })
+        let boxes: Vec<Box> = phases.iter().map(of).collect();
+        let [columns, rows] = [0, 1].map(|side| {
+            let first = boxes.iter().map(|of| of[side].0).min().unwrap_or(0);
+            (first, boxes.iter().map(|of| of[side].1).max().unwrap_or(0))
+        });
+        Some(Self { codes, period: boxes.len() as i64, moved, columns, rows, boxes })
     }
 }
 
 /// The path of a spaceship: the area that it covers in its first period, and its velocity. Numbers are cells and cells
 /// per generation.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Path {
+    kind: Rc<Kind>,
+    /// The position of the cells in `generation`.
+    at: (i64, i64),
     columns: (f64, f64),
     rows: (f64, f64),
     velocity: (f64, f64),
@@ -68,8 +81,12 @@ struct Path {
 /// The minimum distance of two spaceships, in cells.
 const APART: f64 = 3.0;
 
+/// The maximum time for which two spaceships are followed, in generations. Two that are near each other for longer are
+/// assumed to meet.
+const MAX_MEETING: f64 = 100_000.0;
+
 impl Path {
-    fn of(kind: &Kind, (left, top): (i64, i64), generation: u64) -> Self {
+    fn of(kind: &Rc<Kind>, (left, top): (i64, i64), generation: u64) -> Self {
         // Within a period a spaceship may lag behind its mean position by the distance of a period.
         let side = |(first, last): (i32, i32), at: i64, moved: i32| {
             let (first, last) = ((at + i64::from(first)) as f64, (at + i64::from(last)) as f64);
@@ -79,11 +96,38 @@ impl Path {
         let (dx, dy) = kind.moved;
         let period = kind.period as f64;
         let velocity = (f64::from(dx) / period, f64::from(dy) / period);
-        Self { columns: side(kind.columns, left, dx), rows: side(kind.rows, top, dy), velocity, generation }
+        let (columns, rows) = (side(kind.columns, left, dx), side(kind.rows, top, dy));
+        Self { kind: Rc::clone(kind), at: (left, top), columns, rows, velocity, generation }
     }
 
-    /// Returns true if the two spaceships might come near to each other after `generation`.
-    fn may_meet(&self, other: &Self, generation: u64) -> bool {
+    /// Returns true if the two spaceships come near to each other in `generation` or later.
+    fn meets(&self, other: &Self, generation: u64) -> bool {
+        let Some((from, until)) = self.may_meet(other, generation) else { return false };
+        // Spaceships of the same velocity repeat their distance after this time.
+        let periods = (self.kind.period * other.kind.period) as f64;
+        let until = if until.is_finite() { until } else { from + periods };
+        let near = |time: u64| {
+            let (a, b) = (self.area(generation + time), other.area(generation + time));
+            a.into_iter().zip(b).all(|(a, b)| b.0 - a.1 < APART as i64 && a.0 - b.1 < APART as i64)
+        };
+        until - from > MAX_MEETING || (from as u64..=until as u64 + 1).any(near)
+    }
+
+    /// Returns the first and the last column, and the first and the last row, in a generation.
+    fn area(&self, generation: u64) -> [(i64, i64); 2] {
+        let since = generation.saturating_sub(self.generation) as i64;
+        let (periods, phase) = (since / self.kind.period, since % self.kind.period);
+        let [columns, rows] = self.kind.boxes[phase as usize];
+        let at = |first: i64, moved: i32, (a, b): (i32, i32)| {
+            let first = first + periods * i64::from(moved);
+            (first + i64::from(a), first + i64::from(b))
+        };
+        [at(self.at.0, self.kind.moved.0, columns), at(self.at.1, self.kind.moved.1, rows)]
+    }
+
+    /// Returns the first and the last time, in generations after `generation`, at which the two spaceships might be near
+    /// to each other. Returns `None` if they never are.
+    fn may_meet(&self, other: &Self, generation: u64) -> Option<(f64, f64)> {
         // The intersection of the times at which both the columns and the rows are near, counted from `generation`.
         let (mut from, mut until) = (0.0_f64, f64::INFINITY);
         let at = |path: &Self, (first, last): (f64, f64), velocity: f64| {
@@ -99,14 +143,14 @@ impl Path {
             let (least, most) = (b.0 - APART - a.1, b.1 + APART - a.0);
             if speed == 0.0 {
                 if least >= 0.0 || most <= 0.0 {
-                    return false;
+                    return None;
                 }
             } else {
                 let (first, last) = if speed > 0.0 { (least / speed, most / speed) } else { (most / speed, least / speed) };
                 (from, until) = (from.max(first), until.min(last));
             }
         }
-        from < until
+        (from < until).then_some((from, until))
     }
 }
 
@@ -122,7 +166,7 @@ pub enum TooSmall {
 /// The spaceships that have left a board, and the kinds of spaceships found so far.
 #[derive(Default)]
 pub struct Escaped {
-    kinds: HashMap<CellSet, Option<Kind>>,
+    kinds: HashMap<CellSet, Option<Rc<Kind>>>,
     paths: Vec<Path>,
     /// The apgcodes of the spaceships that were removed from this board.
     pub codes: Vec<String>,
@@ -179,12 +223,12 @@ impl Escaped {
         while let Some((x, y)) = rim.first_live(board) {
             board.take_cluster(x, y, reach, cluster);
             let (cells, at) = CellSet::new(cluster.iter().map(|&(x, y)| (x as i32, y as i32)).collect());
-            let kind = self.kinds.entry(cells).or_insert_with_key(|cells| Kind::of(rule, cells));
+            let kind = self.kinds.entry(cells).or_insert_with_key(|cells| Kind::of(rule, cells).map(Rc::new));
             let kind = kind.as_ref().ok_or(TooSmall::Grows)?;
             let at = (i64::from(at.0), i64::from(at.1));
             let path = Path::of(kind, at, generation);
             let mut others = self.paths.iter().chain(new.iter().map(|(path, _)| path));
-            if others.any(|other| path.may_meet(other, generation)) {
+            if others.any(|other| path.meets(other, generation)) {
                 return Err(TooSmall::MayMeet);
             }
             let leaves = rim.depth(kind, at) >= DEPTH;
@@ -248,7 +292,7 @@ mod tests {
     fn glider(at: (i64, i64), flip: (bool, bool), generation: u64) -> Path {
         let turn = |(x, y): (i32, i32)| (if flip.0 { 2 - x } else { x }, if flip.1 { 2 - y } else { y });
         let cells = CellSet::new(GLIDER.map(turn).to_vec()).0;
-        Path::of(&Kind::of(Counts::LIFE, &cells).unwrap(), at, generation)
+        Path::of(&Rc::new(Kind::of(Counts::LIFE, &cells).unwrap()), at, generation)
     }
 
     #[test]
@@ -256,16 +300,17 @@ mod tests {
         let first = glider((0, 0), (false, false), 0);
         // The glider moves right and down by a cell every four generations.
         assert_eq!((first.velocity, first.columns), ((0.25, 0.25), (-1.0, 4.0)));
-        assert!(!first.may_meet(&glider((20, 0), (false, false), 0), 0));
-        assert!(first.may_meet(&glider((6, 0), (false, false), 0), 0));
+        assert!(!first.meets(&glider((20, 0), (false, false), 0), 0));
+        assert!(first.meets(&glider((5, 0), (false, false), 0), 0));
+        assert!(!first.meets(&glider((6, 0), (false, false), 0), 0));
         // They move towards each other, or away from each other.
-        assert!(first.may_meet(&glider((100, 100), (true, true), 0), 0));
-        assert!(!first.may_meet(&glider((-100, -100), (true, true), 0), 0));
-        assert!(!first.may_meet(&glider((100, 100), (true, true), 0), 1000));
+        assert!(first.meets(&glider((100, 100), (true, true), 0), 0));
+        assert!(!first.meets(&glider((-100, -100), (true, true), 0), 0));
+        assert!(!first.meets(&glider((100, 100), (true, true), 0), 1000));
         // Their paths cross, at the same time or at different times.
-        assert!(first.may_meet(&glider((100, 0), (true, false), 0), 0));
-        assert!(!first.may_meet(&glider((100, 50), (true, false), 0), 0));
-        assert!(first.may_meet(&glider((88, 12), (true, false), 48), 48));
+        assert!(first.meets(&glider((100, 0), (true, false), 0), 0));
+        assert!(!first.meets(&glider((100, 50), (true, false), 0), 0));
+        assert!(first.meets(&glider((88, 12), (true, false), 48), 48));
     }
 
     #[test]
@@ -289,7 +334,7 @@ mod tests {
         assert_eq!(check(&at(20, 20)), Ok((0, vec![])));
         assert_eq!(check(&at(5, 200)), Err(TooSmall::Grows));
         assert_eq!(check(&[(460, 200), (461, 200), (462, 200)]), Err(TooSmall::Grows));
-        assert_eq!(check(&[at(470, 200), at(477, 200)].concat()), Err(TooSmall::MayMeet));
+        assert_eq!(check(&[at(470, 200), at(475, 201)].concat()), Err(TooSmall::MayMeet));
         assert_eq!(check(&[at(470, 200), at(490, 200)].concat()).unwrap().0, 10);
     }
 }
