@@ -220,10 +220,12 @@ impl Period {
             while advance(&mut of, parts) {
                 let mut masks = vec![0_u32; parts];
                 of.iter().enumerate().for_each(|(set, &part)| masks[part] |= 1 << set);
-                let chosen = |mask: u32| union(sets.iter().enumerate().filter(|(i, _)| mask >> i & 1 == 1).map(|s| s.1));
-                if masks.iter().all(|&mask| {
-                    mask != 0 && *known.entry(mask).or_insert_with(|| self.is_independent(&chosen(mask)))
-                }) {
+                let chosen =
+                    |mask: u32| union(sets.iter().enumerate().filter(|(i, _)| mask >> i & 1 == 1).map(|s| s.1));
+                if masks
+                    .iter()
+                    .all(|&mask| mask != 0 && *known.entry(mask).or_insert_with(|| self.is_independent(&chosen(mask))))
+                {
                     return Some(masks.into_iter().map(chosen).collect());
                 }
             }

@@ -44,7 +44,10 @@ impl PlaneSoupOptions {
         };
         let root = self.root.clone().unwrap_or_else(|| format!("n{}_", seed.unwrap_or_else(rand::random)));
         if root.is_empty() || root.contains(|c: char| c.is_whitespace() || c.is_control()) {
-            reject!("--root must be a text without spaces, but '{}' was given: use letters and digits", root.escape_debug());
+            reject!(
+                "--root must be a text without spaces, but '{}' was given: use letters and digits",
+                root.escape_debug()
+            );
         }
         let haul = self.haul.as_deref().map(WholeFile::new);
         haul.as_ref().map_or(Ok(()), WholeFile::check)?;

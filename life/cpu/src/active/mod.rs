@@ -128,8 +128,9 @@ impl ActiveBoard {
         with_tiles!(&self.0, tiles => tiles.cells(words));
     }
 
-    /// Advances the board by `period` generations, at least 2. Writes all cells that were alive in one of them to
-    /// `words`, in the layout of [`cells`](Self::cells).
+    /// Writes all cells that are alive in one of the generations of a period to `words`, in the layout of
+    /// [`cells`](Self::cells). The board must have been periodic since the previous generation, as after
+    /// [`Stop::Quiet`], which means the period 2, or [`Stop::Repeats`]. Longer periods advance the board.
     pub fn cells_ever_alive(&mut self, period: u64, words: &mut Vec<u64>) {
         with_tiles!(&mut self.0, tiles => tiles.cells_ever_alive(period, words));
     }

@@ -158,21 +158,23 @@ impl<const N: usize> Tiles<N> {
 
     pub fn cells_ever_alive(&mut self, period: u64, words: &mut Vec<u64>) {
         self.cells(words);
-        for _ in 0..period.max(2) {
-            // Only active tiles differ from two generations before.
+        let all = (0..self.shape.columns).flat_map(|column| (0..self.shape.rows).map(move |row| (column, row)));
+        self.add_cells((self.generation + 1) & 1, all, words);
+        for _ in 2..period {
             let until = self.generation + 1;
             self.advance(until);
-            let whole = self.generation < 2 || self.forced_for > 0 || period <= 2;
-            let board = &self.boards[(self.generation & 1) as usize];
-            let mut add = |(column, row): (usize, usize)| {
-                let first = (column * self.shape.rows + row) * N;
-                let tile = board[self.shape.tile(column, row)].0;
-                words[first..first + N].iter_mut().zip(tile).for_each(|(word, now)| *word |= now);
-            };
-            match whole {
-                true => (0..self.shape.columns).for_each(|x| (0..self.shape.rows).for_each(|y| add((x, y)))),
-                false => self.shape.set(&self.next).for_each(&mut add),
-            }
+            // All other tiles equal the generation two steps before.
+            self.add_cells(self.generation & 1, self.shape.set(&self.next), words);
+        }
+    }
+
+    /// Adds the cells of some tiles of a board, 0 or 1, to `words`.
+    fn add_cells(&self, board: u64, tiles: impl Iterator<Item = (usize, usize)>, words: &mut [u64]) {
+        let board = &self.boards[board as usize];
+        for (column, row) in tiles {
+            let first = (column * self.shape.rows + row) * N;
+            let tile = board[self.shape.tile(column, row)].0;
+            words[first..first + N].iter_mut().zip(tile).for_each(|(word, cells)| *word |= cells);
         }
     }
 

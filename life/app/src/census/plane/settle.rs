@@ -163,7 +163,8 @@ fn centred(cells: &[(i32, i32)], (width, height): (usize, usize)) -> impl Iterat
         let sides = (cells.iter().map(of).min().unwrap_or(0), cells.iter().map(of).max().unwrap_or(0));
         (sides.0 + sides.1 + 1) / 2
     };
-    let (left, top) = ((width / 128 * 64 + 32) as i32 - middle(|cell| cell.0), (height / 2) as i32 - middle(|cell| cell.1));
+    let (left, top) =
+        ((width / 128 * 64 + 32) as i32 - middle(|cell| cell.0), (height / 2) as i32 - middle(|cell| cell.1));
     cells.iter().map(move |&(x, y)| ((x + left) as usize, (y + top) as usize))
 }
 

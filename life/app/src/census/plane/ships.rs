@@ -12,7 +12,7 @@
 //! removed spaceships: from now on, the two must stay apart at all times.
 
 use std::collections::HashMap;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::super::apgcode;
 use super::super::cell_set::{CellSet, Counts};
@@ -38,12 +38,15 @@ struct Kind {
     /// position of the first cells.
     columns: (i32, i32),
     rows: (i32, i32),
-    /// The same for each generation of a period.
-    boxes: Vec<Box>,
+    /// The cells in each generation of a period, relative to the position of the first ones.
+    phases: Vec<Phase>,
 }
 
-/// The first and the last column, and the first and the last row, of some cells.
-type Box = [(i32, i32); 2];
+/// Returns the first and the last column, and the first and the last row, of a phase.
+fn area((cells, (x, y)): &Phase) -> [(i32, i32); 2] {
+    let (width, height) = cells.size();
+    [(*x, x + width - 1), (*y, y + height - 1)]
+}
 
 impl Kind {
     fn of(rule: Counts, cells: &CellSet) -> Option<Self> {
@@ -52,16 +55,11 @@ impl Kind {
         if moved == (0, 0) || codes.iter().any(|code| !apgcode::is_spaceship(code)) {
             return None;
         }
-        let of = |(cells, (x, y)): &Phase| {
-            let (width, height) = cells.size();
-            [(*x, x + width - 1), (*y, y + height - 1)]
-        };
-        let boxes: Vec<Box> = phases.iter().map(of).collect();
         let [columns, rows] = [0, 1].map(|side| {
-            let first = boxes.iter().map(|of| of[side].0).min().unwrap_or(0);
-            (first, boxes.iter().map(|of| of[side].1).max().unwrap_or(0))
+            let of = phases.iter().map(|phase| area(phase)[side]);
+            of.reduce(|all, one| (all.0.min(one.0), all.1.max(one.1))).unwrap_or((0, 0))
         });
-        Some(Self { codes, period: boxes.len() as i64, moved, columns, rows, boxes })
+        Some(Self { codes, period: phases.len() as i64, moved, columns, rows, phases })
     }
 }
 
@@ -69,7 +67,7 @@ impl Kind {
 /// per generation.
 #[derive(Clone, Debug)]
 struct Path {
-    kind: Rc<Kind>,
+    kind: Arc<Kind>,
     /// The position of the cells in `generation`.
     at: (i64, i64),
     columns: (f64, f64),
@@ -81,12 +79,12 @@ struct Path {
 /// The minimum distance of two spaceships, in cells.
 const APART: f64 = 3.0;
 
-/// The maximum time for which two spaceships are followed, in generations. Two that are near each other for longer are
+/// The maximum time for which two spaceships that are near each other are followed, in generations. After it, they are
 /// assumed to meet.
-const MAX_MEETING: f64 = 100_000.0;
+const MAX_MEETING: f64 = 10_000.0;
 
 impl Path {
-    fn of(kind: &Rc<Kind>, (left, top): (i64, i64), generation: u64) -> Self {
+    fn of(kind: &Arc<Kind>, (left, top): (i64, i64), generation: u64) -> Self {
         // Within a period a spaceship may lag behind its mean position by the distance of a period.
         let side = |(first, last): (i32, i32), at: i64, moved: i32| {
             let (first, last) = ((at + i64::from(first)) as f64, (at + i64::from(last)) as f64);
@@ -97,32 +95,38 @@ impl Path {
         let period = kind.period as f64;
         let velocity = (f64::from(dx) / period, f64::from(dy) / period);
         let (columns, rows) = (side(kind.columns, left, dx), side(kind.rows, top, dy));
-        Self { kind: Rc::clone(kind), at: (left, top), columns, rows, velocity, generation }
+        Self { kind: Arc::clone(kind), at: (left, top), columns, rows, velocity, generation }
     }
 
-    /// Returns true if the two spaceships come near to each other in `generation` or later.
-    fn meets(&self, other: &Self, generation: u64) -> bool {
+    /// Returns true if the two spaceships change each other in `generation` or later.
+    fn meets(&self, other: &Self, rule: Counts, generation: u64) -> bool {
         let Some((from, until)) = self.may_meet(other, generation) else { return false };
         // Spaceships of the same velocity repeat their distance after this time.
         let periods = (self.kind.period * other.kind.period) as f64;
-        let until = if until.is_finite() { until } else { from + periods };
-        let near = |time: u64| {
-            let (a, b) = (self.area(generation + time), other.area(generation + time));
-            a.into_iter().zip(b).all(|(a, b)| b.0 - a.1 < APART as i64 && a.0 - b.1 < APART as i64)
-        };
-        until - from > MAX_MEETING || (from as u64..=until as u64 + 1).any(near)
+        let time = if until.is_finite() { until - from } else { periods };
+        if time > MAX_MEETING {
+            return true;
+        }
+        let first = generation + from as u64;
+        let both = |generation: u64| CellSet::new([self.cells(generation), other.cells(generation)].concat());
+        let (mut now, mut at) = both(first);
+        (first + 1..first + time as u64 + 2).any(|generation| {
+            let (next, by) = now.next_under(rule);
+            (now, at) = (next, (at.0 + by.0, at.1 + by.1));
+            let (expected, place) = both(generation);
+            (&now, at) != (&expected, place)
+        })
     }
 
-    /// Returns the first and the last column, and the first and the last row, in a generation.
-    fn area(&self, generation: u64) -> [(i64, i64); 2] {
+    /// Returns the cells in a generation, as (column, row).
+    fn cells(&self, generation: u64) -> Vec<(i32, i32)> {
         let since = generation.saturating_sub(self.generation) as i64;
         let (periods, phase) = (since / self.kind.period, since % self.kind.period);
-        let [columns, rows] = self.kind.boxes[phase as usize];
-        let at = |first: i64, moved: i32, (a, b): (i32, i32)| {
-            let first = first + periods * i64::from(moved);
-            (first + i64::from(a), first + i64::from(b))
-        };
-        [at(self.at.0, self.kind.moved.0, columns), at(self.at.1, self.kind.moved.1, rows)]
+        let (cells, at) = &self.kind.phases[phase as usize];
+        let side = |first: i64, moved: i32, at: i32| (first + periods * i64::from(moved)) as i32 + at;
+        let (dx, dy) = self.kind.moved;
+        let (left, top) = (side(self.at.0, dx, at.0), side(self.at.1, dy, at.1));
+        cells.cells().iter().map(|(x, y)| (x + left, y + top)).collect()
     }
 
     /// Returns the first and the last time, in generations after `generation`, at which the two spaceships might be near
@@ -146,7 +150,8 @@ impl Path {
                     return None;
                 }
             } else {
-                let (first, last) = if speed > 0.0 { (least / speed, most / speed) } else { (most / speed, least / speed) };
+                let (first, last) =
+                    if speed > 0.0 { (least / speed, most / speed) } else { (most / speed, least / speed) };
                 (from, until) = (from.max(first), until.min(last));
             }
         }
@@ -166,7 +171,7 @@ pub enum TooSmall {
 /// The spaceships that have left a board, and the kinds of spaceships found so far.
 #[derive(Default)]
 pub struct Escaped {
-    kinds: HashMap<CellSet, Option<Rc<Kind>>>,
+    kinds: HashMap<CellSet, Option<Arc<Kind>>>,
     paths: Vec<Path>,
     /// The apgcodes of the spaceships that were removed from this board.
     pub codes: Vec<String>,
@@ -223,12 +228,12 @@ impl Escaped {
         while let Some((x, y)) = rim.first_live(board) {
             board.take_cluster(x, y, reach, cluster);
             let (cells, at) = CellSet::new(cluster.iter().map(|&(x, y)| (x as i32, y as i32)).collect());
-            let kind = self.kinds.entry(cells).or_insert_with_key(|cells| Kind::of(rule, cells).map(Rc::new));
+            let kind = self.kinds.entry(cells).or_insert_with_key(|cells| Kind::of(rule, cells).map(Arc::new));
             let kind = kind.as_ref().ok_or(TooSmall::Grows)?;
             let at = (i64::from(at.0), i64::from(at.1));
             let path = Path::of(kind, at, generation);
             let mut others = self.paths.iter().chain(new.iter().map(|(path, _)| path));
-            if others.any(|other| path.meets(other, generation)) {
+            if others.any(|other| path.meets(other, rule, generation)) {
                 return Err(TooSmall::MayMeet);
             }
             let leaves = rim.depth(kind, at) >= DEPTH;
@@ -250,12 +255,11 @@ impl Rim {
     /// Returns a live cell in the rim.
     fn first_live(self, board: &Columns) -> Option<(usize, usize)> {
         let (width, height) = self.size;
-        let mut words = board.words.chunks_exact(height).enumerate();
-        words.find_map(|(column, words)| {
+        let live = |words: &[u64], first: usize| Some(first + words.iter().position(|&word| word != 0)?);
+        board.words.chunks_exact(height).enumerate().find_map(|(column, words)| {
             let is_outer = 64 * column < self.columns || 64 * column + self.columns >= width;
-            let (first, last) = if is_outer { (height, height) } else { (self.rows, height - self.rows) };
-            let mut rows = (0..first).chain(last..height);
-            let y = rows.find(|&y| words[y] != 0)?;
+            let rows = if is_outer { height } else { self.rows };
+            let y = live(&words[..rows], 0).or_else(|| live(&words[height - rows..], height - rows))?;
             Some((64 * column + words[y].trailing_zeros() as usize, y))
         })
     }
@@ -292,7 +296,7 @@ mod tests {
     fn glider(at: (i64, i64), flip: (bool, bool), generation: u64) -> Path {
         let turn = |(x, y): (i32, i32)| (if flip.0 { 2 - x } else { x }, if flip.1 { 2 - y } else { y });
         let cells = CellSet::new(GLIDER.map(turn).to_vec()).0;
-        Path::of(&Rc::new(Kind::of(Counts::LIFE, &cells).unwrap()), at, generation)
+        Path::of(&Arc::new(Kind::of(Counts::LIFE, &cells).unwrap()), at, generation)
     }
 
     #[test]
@@ -300,17 +304,17 @@ mod tests {
         let first = glider((0, 0), (false, false), 0);
         // The glider moves right and down by a cell every four generations.
         assert_eq!((first.velocity, first.columns), ((0.25, 0.25), (-1.0, 4.0)));
-        assert!(!first.meets(&glider((20, 0), (false, false), 0), 0));
-        assert!(first.meets(&glider((5, 0), (false, false), 0), 0));
-        assert!(!first.meets(&glider((6, 0), (false, false), 0), 0));
+        assert!(!first.meets(&glider((20, 0), (false, false), 0), Counts::LIFE, 0));
+        assert!(first.meets(&glider((4, 0), (false, false), 0), Counts::LIFE, 0));
+        assert!(!first.meets(&glider((5, 0), (false, false), 0), Counts::LIFE, 0));
         // They move towards each other, or away from each other.
-        assert!(first.meets(&glider((100, 100), (true, true), 0), 0));
-        assert!(!first.meets(&glider((-100, -100), (true, true), 0), 0));
-        assert!(!first.meets(&glider((100, 100), (true, true), 0), 1000));
+        assert!(first.meets(&glider((100, 100), (true, true), 0), Counts::LIFE, 0));
+        assert!(!first.meets(&glider((-100, -100), (true, true), 0), Counts::LIFE, 0));
+        assert!(!first.meets(&glider((100, 100), (true, true), 0), Counts::LIFE, 1000));
         // Their paths cross, at the same time or at different times.
-        assert!(first.meets(&glider((100, 0), (true, false), 0), 0));
-        assert!(!first.meets(&glider((100, 50), (true, false), 0), 0));
-        assert!(first.meets(&glider((88, 12), (true, false), 48), 48));
+        assert!(first.meets(&glider((100, 0), (true, false), 0), Counts::LIFE, 0));
+        assert!(!first.meets(&glider((100, 50), (true, false), 0), Counts::LIFE, 0));
+        assert!(first.meets(&glider((88, 12), (true, false), 48), Counts::LIFE, 48));
     }
 
     #[test]
@@ -334,7 +338,9 @@ mod tests {
         assert_eq!(check(&at(20, 20)), Ok((0, vec![])));
         assert_eq!(check(&at(5, 200)), Err(TooSmall::Grows));
         assert_eq!(check(&[(460, 200), (461, 200), (462, 200)]), Err(TooSmall::Grows));
-        assert_eq!(check(&[at(470, 200), at(475, 201)].concat()), Err(TooSmall::MayMeet));
+        let upwards = GLIDER.map(|(x, y)| (470 + x as usize, 232 - y as usize)).to_vec();
+        assert_eq!(check(&[at(470, 200), upwards].concat()), Err(TooSmall::MayMeet));
+        assert_eq!(check(&[at(470, 200), at(477, 200)].concat()).unwrap().0, 10);
         assert_eq!(check(&[at(470, 200), at(490, 200)].concat()).unwrap().0, 10);
     }
 }
