@@ -58,8 +58,8 @@ pub trait Vector<const N: usize>: Copy {
     /// Returns the words moved down by one. The highest word of the result is the lowest word of `below`.
     fn before(self, below: Self) -> Self;
 
-    /// Shifts each word by one bit towards the high end. The lowest bit of each word is the highest bit of the same word
-    /// of `left`.
+    /// Shifts each word by one bit towards the high end. The lowest bit of each word is the highest bit of the same
+    /// word of `left`.
     fn after_bits(self, left: Self) -> Self;
 
     /// Shifts each word by one bit towards the low end. The highest bit of each word is the lowest bit of the same word

@@ -13,8 +13,8 @@ const MAX_CELLS: usize = 20_000;
 /// The cells of a group in one generation, and the position of their upper left corner.
 pub type Phase = (CellSet, (i32, i32));
 
-/// Returns the apgcodes of the objects in `cells` under B3/S23. Returns `None` if `cells` never occurs again, neither at
-/// the same position nor at another one.
+/// Returns the apgcodes of the objects in `cells` under B3/S23. Returns `None` if `cells` never occurs again, neither
+/// at the same position nor at another one.
 pub fn identify(cells: &CellSet) -> Option<Vec<String>> {
     identify_under(Counts::LIFE, cells)
 }

@@ -5,8 +5,8 @@
 //! An island is a set of cells, over all generations of a period, that are connected: cells of one generation that
 //! touch, and a cell with those cells of the next generation that it touches. Islands are joined to objects:
 //!
-//! 1. If all islands would be joined to several sets by joining the neighbours of each dead cell that has at least three
-//!    of them, these sets are the objects.
+//! 1. If all islands would be joined to several sets by joining the neighbours of each dead cell that has at least
+//!    three of them, these sets are the objects.
 //! 2. Otherwise, if an island alone would give birth to a cell that stays dead, and only one other island touches that
 //!    cell, the two islands are joined.
 //! 3. If each island then develops as before without the others, the islands are the objects.

@@ -23,8 +23,8 @@ pub struct PlaneSoupOptions {
     #[arg(long, value_name = "NAME", requires = "soups")]
     pub symmetry: Option<Symmetry>,
 
-    /// Text with which the names of the soups begin; a number from 0 on follows. apgsearch makes the same soups from the
-    /// same root [default: n and --seed, such as n7_]
+    /// Text with which the names of the soups begin; a number from 0 on follows. apgsearch makes the same soups from
+    /// the same root [default: n and --seed, such as n7_]
     #[arg(long, value_name = "TEXT", requires = "symmetry", conflicts_with = "seed")]
     root: Option<String>,
 
@@ -63,7 +63,8 @@ impl PlaneSoupOptions {
     }
 }
 
-/// Prints the census of at most `count` soups. If a signal interrupted the census, the error says how many soups it has.
+/// Prints the census of at most `count` soups. If a signal interrupted the census, the error says how many soups it
+/// has.
 ///
 /// # Errors
 /// [`Stopped`] after a signal. Another error if the census cannot be printed.

@@ -98,8 +98,8 @@ pub unsafe fn step<V: Vector<N>, R: Next, const N: usize>(
 }
 
 impl Changed {
-    /// Sets the flags of the changed tiles and of the tiles whose neighbourhood changed. `stride` is the number of words
-    /// of flags per column.
+    /// Sets the flags of the changed tiles and of the tiles whose neighbourhood changed. `stride` is the number of
+    /// words of flags per column.
     fn activate(&self, next: &mut [u64], flags: usize, stride: usize) {
         let mut set = |flags: usize, side: u64| {
             let (all, first, last) = (self.any & side, self.first_row & side, self.last_row & side);

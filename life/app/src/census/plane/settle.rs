@@ -14,32 +14,43 @@ const BOARDS: [(usize, usize); 3] = [(512, 40), (2048, 128), (8192, 512)];
 const MAX_GENERATIONS: u64 = 1_000_000;
 
 /// The maximum number of tiles, of 512 cells, that are computed for a soup on one board.
-const MAX_TILES: u64 = 100_000_000;
+const MAX_TILES: u64 = 50_000_000;
 
 /// The number of generations between two checks of the number of tiles.
 const WORK_INTERVAL: u64 = 1024;
 
-/// The reason why a soup did not settle. Its name is the label by which it is counted.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+/// A soup is not run on the largest board if its population, from the first board to the second, is proportional to
+/// at least this power of the time.
+const EXPLOSION: f64 = 1.1;
+
+/// The reason why a soup did not settle.
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Unsettled {
     /// Spaceships leave in every period, as from a gun.
     Gun,
-    /// The cells reach the rim of the largest board.
-    Grows,
+    /// The cells reach the rim of the largest board. The population is proportional to this power of the time.
+    Grows(f64),
     /// Two spaceships far outside might meet.
     MayMeet,
-    /// The soup was still active after the maximum number of generations or of computed tiles.
-    Limit,
+    /// The soup has too many active cells.
+    TooActive,
+    /// The soup was still active after the maximum number of generations.
+    TooLong,
 }
 
 impl Unsettled {
-    /// Returns the label by which such a soup is counted, which begins as Catagolue's labels of patterns that are not
-    /// periodic.
+    /// Returns the label by which such a soup is counted. The labels are those of Catagolue for patterns that are not
+    /// periodic. It distinguishes powers of the population that is summed over time, which are greater by 1.
     pub fn label(self) -> &'static str {
         match self {
             Self::Gun => "zz_LINEAR",
-            Self::Grows => "zz_EXPLOSIVE",
-            Self::MayMeet | Self::Limit => "PATHOLOGICAL",
+            Self::Grows(power) if power < 0.1 => "PATHOLOGICAL",
+            Self::Grows(power) if power < 0.65 => "zz_REPLICATOR",
+            Self::Grows(power) if power < 1.1 => "zz_LINEAR",
+            Self::Grows(power) if power < 1.9 => "zz_EXPLOSIVE",
+            Self::Grows(_) => "zz_QUADRATIC",
+            Self::TooActive => "zz_EXPLOSIVE",
+            Self::MayMeet | Self::TooLong => "PATHOLOGICAL",
         }
     }
 
@@ -47,9 +58,11 @@ impl Unsettled {
     pub fn reason(self) -> &'static str {
         match self {
             Self::Gun => "spaceships leave it for ever",
-            Self::Grows => "it grows beyond 8192x8192 cells",
+            Self::Grows(power) if power >= EXPLOSION => "it grows in all directions, beyond 2048x2048 cells",
+            Self::Grows(_) => "it grows beyond 8192x8192 cells",
             Self::MayMeet => "its spaceships might meet far outside",
-            Self::Limit => "it was still active after 1,000,000 generations or 100,000,000 tiles of 512 cells",
+            Self::TooActive => "it has too many active cells: 50,000,000 tiles of 512 cells were computed",
+            Self::TooLong => "it was still active after 1,000,000 generations",
         }
     }
 }
@@ -91,20 +104,30 @@ impl Boards {
     /// # Errors
     /// [`OutOfMemory`] if the host has too little memory for the board.
     pub fn settle(&mut self, cells: &[(i32, i32)]) -> Result<Settled, OutOfMemory> {
-        let mut number = 0;
+        // The generation and the population at the end of the run on the previous board.
+        let mut before: Option<(f64, f64)> = None;
+        let mut board = 0;
         loop {
-            let (generation, end) = self.settle_on(number, cells)?;
-            let period = match end {
-                End::Periodic(period) => Ok(period),
-                End::TooSmall(_) if number + 1 < BOARDS.len() => {
-                    number += 1;
-                    continue;
-                }
-                End::TooSmall(TooSmall::Grows) => Err(Unsettled::Grows),
-                End::TooSmall(TooSmall::MayMeet) => Err(Unsettled::MayMeet),
-                End::Unsettled(reason) => Err(reason),
+            let (generation, end) = self.settle_on(board, cells)?;
+            let too_small = match end {
+                End::Periodic(period) => return Ok(Settled { generation, period: Ok(period), board }),
+                End::Unsettled(reason) => return Ok(Settled { generation, period: Err(reason), board }),
+                End::TooSmall(too_small) => too_small,
             };
-            return Ok(Settled { generation, period, board: number });
+            let (time, population) = (generation.max(2) as f64, self.population(board).max(1) as f64);
+            let power = before.map_or(0.0, |(t, p)| (population / p).ln() / (time / t).ln());
+            let is_last = board + 1 == BOARDS.len();
+            match too_small {
+                TooSmall::Grows if is_last || power >= EXPLOSION => {
+                    return Ok(Settled { generation, period: Err(Unsettled::Grows(power)), board });
+                }
+                TooSmall::MayMeet if is_last => {
+                    return Ok(Settled { generation, period: Err(Unsettled::MayMeet), board });
+                }
+                TooSmall::Grows | TooSmall::MayMeet => {}
+            }
+            before = Some((time, population));
+            board += 1;
         }
     }
 
@@ -125,7 +148,7 @@ impl Boards {
             let generation = board.generation();
             match board.advance(work_check.min(MAX_GENERATIONS)) {
                 Stop::Quiet => break End::Periodic(2),
-                Stop::Repeats(period) if board.generation() - self.escaped.last <= period && self.escaped.last > 0 => {
+                Stop::Repeats(period) if self.escaped.last > board.generation() - period => {
                     break End::Unsettled(Unsettled::Gun);
                 }
                 Stop::Repeats(period) => break End::Periodic(period),
@@ -137,13 +160,19 @@ impl Boards {
                         Err(too_small) => break End::TooSmall(too_small),
                     }
                 }
-                Stop::Reached if generation >= MAX_GENERATIONS || board.computed_tiles() > MAX_TILES => {
-                    break End::Unsettled(Unsettled::Limit);
-                }
+                Stop::Reached if generation >= MAX_GENERATIONS => break End::Unsettled(Unsettled::TooLong),
+                Stop::Reached if board.computed_tiles() > MAX_TILES => break End::Unsettled(Unsettled::TooActive),
                 Stop::Reached => work_check = board.generation() + WORK_INTERVAL,
             }
         };
         Ok((board.generation(), end))
+    }
+
+    /// Returns the number of live cells on a board.
+    fn population(&mut self, number: usize) -> u64 {
+        let mut words = Vec::new();
+        self.boards[number].iter().for_each(|board| board.cells(&mut words));
+        words.iter().map(|word| u64::from(word.count_ones())).sum()
     }
 
     /// Writes the cells of the ash after [`settle`](Self::settle) to `now`, and the cells that are alive in one of the
@@ -171,4 +200,45 @@ fn centred(cells: &[(i32, i32)], (width, height): (usize, usize)) -> impl Iterat
 /// Converts a rule to that of the engine.
 fn engine_rule(rule: &Rule) -> life_cpu::Rule {
     life_cpu::Rule { phases: rule.phases().map(|rule| *rule.table()), states: rule.states() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Runs a pattern. Returns the period or the label, the number of the board and the escaped spaceships.
+    fn settle(rows: &[&str]) -> (Result<u64, &'static str>, usize, Vec<String>) {
+        let row = |(y, row): (usize, &&str)| -> Vec<(i32, i32)> {
+            let live = row.bytes().enumerate().filter(|cell| cell.1 == b'O');
+            live.map(|(x, _)| (x as i32, y as i32)).collect()
+        };
+        let cells: Vec<_> = rows.iter().enumerate().flat_map(row).collect();
+        let mut boards = Boards::new(Rule::LIFE, Counts::LIFE);
+        let settled = boards.settle(&cells).unwrap();
+        (settled.period.map_err(Unsettled::label), settled.board, boards.escaped.codes)
+    }
+
+    #[test]
+    fn the_r_pentomino_settles_without_its_six_gliders() {
+        let glider = || "xq4_153".to_owned();
+        assert_eq!(settle(&[".OO", "OO.", ".O."]), (Ok(2), 0, vec![glider(); 6]));
+        assert_eq!(settle(&[".O.", "..O", "OOO"]), (Ok(2), 0, vec![glider()]));
+        assert_eq!(settle(&["OOOOOOOOOO"]), (Ok(15), 0, vec![]));
+    }
+
+    #[test]
+    fn what_grows_for_ever_is_labelled() {
+        let gun = [
+            "........................O...........",
+            "......................O.O...........",
+            "............OO......OO............OO",
+            "...........O...O....OO............OO",
+            "OO........O.....O...OO..............",
+            "OO........O...O.OO....O.O...........",
+            "..........O.....O.......O...........",
+            "...........O...O....................",
+            "............OO......................",
+        ];
+        assert_eq!(settle(&gun).0, Err("zz_LINEAR"));
+    }
 }

@@ -27,6 +27,9 @@ const DEPTH: i64 = 12;
 /// no cell reaches the border.
 const MIN_FROM_BORDER: i64 = 10;
 
+/// The maximum number of cells of a cluster that may be a spaceship.
+const MAX_CELLS: usize = 2000;
+
 /// A kind of spaceship, or several that travel together.
 #[derive(Debug)]
 struct Kind {
@@ -129,8 +132,8 @@ impl Path {
         cells.cells().iter().map(|(x, y)| (x + left, y + top)).collect()
     }
 
-    /// Returns the first and the last time, in generations after `generation`, at which the two spaceships might be near
-    /// to each other. Returns `None` if they never are.
+    /// Returns the first and the last time, in generations after `generation`, at which the two spaceships might be
+    /// near to each other. Returns `None` if they never are.
     fn may_meet(&self, other: &Self, generation: u64) -> Option<(f64, f64)> {
         // The intersection of the times at which both the columns and the rows are near, counted from `generation`.
         let (mut from, mut until) = (0.0_f64, f64::INFINITY);
@@ -227,6 +230,9 @@ impl Escaped {
         let reach = super::reach(rule);
         while let Some((x, y)) = rim.first_live(board) {
             board.take_cluster(x, y, reach, cluster);
+            if cluster.len() > MAX_CELLS {
+                return Err(TooSmall::Grows);
+            }
             let (cells, at) = CellSet::new(cluster.iter().map(|&(x, y)| (x as i32, y as i32)).collect());
             let kind = self.kinds.entry(cells).or_insert_with_key(|cells| Kind::of(rule, cells).map(Arc::new));
             let kind = kind.as_ref().ok_or(TooSmall::Grows)?;

@@ -1,7 +1,7 @@
 //! The soups of Catagolue: random cells in a small area of the plane, with a symmetry.
 //!
-//! The 256 bits of a soup are the SHA-256 hash of its name, which is a root and a number, such as `k_abc12` for the root
-//! `k_abc` and the number 12. apgsearch makes the same soups, so that a census can be repeated by either program.
+//! The 256 bits of a soup are the SHA-256 hash of its name, which is a root and a number, such as `k_abc12` for the
+//! root `k_abc` and the number 12. apgsearch makes the same soups, so that a census can be repeated by either program.
 
 use std::str::FromStr;
 
