@@ -49,7 +49,7 @@ fn symmetries_and_rules_are_counted_by_seed() {
     // Under this rule soups grow in all directions.
     let soups = run(&["1", "--symmetry", "1x256", "--rule", "B2/S"]);
     assert_eq!(soups["soups"]["not_settled"], json!({"it grows in all directions, beyond 2048x2048 cells": 1}));
-    assert_eq!(soups["kinds"], json!([{"code": "zz_QUADRATIC", "count": 1}]));
+    assert!(soups["kinds"][0]["code"].as_str().unwrap().starts_with("zz_"), "{soups}");
     let lines = text(&CENSUS.run(&["3", "--symmetry", "C1", "--seed", "7"]).stdout).to_owned();
     assert!(lines.contains(" in 3 soups C1 of B3/S23, named n7_0 to n7_2, "), "{lines}");
 }

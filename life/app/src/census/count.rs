@@ -196,8 +196,8 @@ mod tests {
     fn a_cordership_is_one_object() {
         let code = CORDERSHIP.concat();
         let pattern = life_formats::apgcode::parse(&code, 1 << 20).unwrap();
-        let cells: Vec<_> = pattern.cells().map(|(x, y)| (x as usize + 150, y as usize + 150)).collect();
-        assert_eq!(tally_of(&cells, 512, 512, 96), [(code, 1)]);
+        let cells: Vec<_> = pattern.cells().map(|(x, y)| (x + 90, y + 90)).collect();
+        assert_eq!(tally_of(&cells, 256, 256, 96), [(code, 1)]);
     }
 
     #[test]

@@ -108,7 +108,8 @@ pub struct LifeOptions {
     #[arg(long)]
     census: bool,
 
-    /// Count the objects of N soups of --size with consecutive seeds from --seed on, on the processor's cores
+    /// Count the objects of N soups of --size with consecutive seeds from --seed on, or of N soups on the plane with
+    /// --symmetry, on the processor's cores
     #[arg(
         long,
         value_name = "N",

@@ -14,6 +14,7 @@ use program::report::{Rate, Seconds, grouped};
 use settle::Boards;
 
 mod cluster;
+mod growth;
 pub mod haul;
 mod settle;
 mod ships;
@@ -170,7 +171,8 @@ impl<'a> Worker<'a> {
         };
         if let Err(reason) = settled.period {
             *self.results.not_settled.entry(reason.reason()).or_default() += 1;
-            other(reason.label());
+            let growth = self.boards.growth(&cells, &settled)?;
+            other(growth.as_deref().unwrap_or(reason.label()));
             return Ok(());
         }
         self.boards.escaped.codes.iter().for_each(|code| other(code));

@@ -3,8 +3,10 @@
 use life::Rule;
 use life_cpu::{ActiveBoard, OutOfMemory, Stop};
 
-use super::super::cell_set::Counts;
+use super::super::cell_set::{CellSet, Counts};
+use super::super::identify::identify_under;
 use super::cluster::Columns;
+use super::growth::{self, MAX_PERIOD};
 use super::ships::{Escaped, Rim, TooSmall};
 
 /// The sizes of the boards that are tried one after the other, in cells, and the heights of their rims.
@@ -15,6 +17,9 @@ const MAX_GENERATIONS: u64 = 1_000_000;
 
 /// The maximum number of tiles, of 512 cells, that are computed for a soup on one board.
 const MAX_TILES: u64 = 50_000_000;
+
+/// The number of generations whose live cells connect the parts of a soup that grows.
+const GROWTH_SWEEP: u64 = 400;
 
 /// The number of generations between two checks of the number of tiles.
 const WORK_INTERVAL: u64 = 1024;
@@ -108,7 +113,7 @@ impl Boards {
         let mut before: Option<(f64, f64)> = None;
         let mut board = 0;
         loop {
-            let (generation, end) = self.settle_on(board, cells)?;
+            let (generation, end) = self.settle_on(board, cells, MAX_GENERATIONS)?;
             let too_small = match end {
                 End::Periodic(period) => return Ok(Settled { generation, period: Ok(period), board }),
                 End::Unsettled(reason) => return Ok(Settled { generation, period: Err(reason), board }),
@@ -131,8 +136,9 @@ impl Boards {
         }
     }
 
-    /// Runs a soup on board `number`. Returns the last generation and the reason why the run ended.
-    fn settle_on(&mut self, number: usize, cells: &[(i32, i32)]) -> Result<(u64, End), OutOfMemory> {
+    /// Runs a soup on board `number`, at most to generation `last`. Returns the last generation and the reason why the
+    /// run ended.
+    fn settle_on(&mut self, number: usize, cells: &[(i32, i32)], last: u64) -> Result<(u64, End), OutOfMemory> {
         let (side, rows) = BOARDS[number];
         let board = match &mut self.boards[number] {
             Some(board) => board,
@@ -146,7 +152,7 @@ impl Boards {
         let mut work_check = WORK_INTERVAL;
         let end = loop {
             let generation = board.generation();
-            match board.advance(work_check.min(MAX_GENERATIONS)) {
+            match board.advance(work_check.min(last)) {
                 Stop::Quiet => break End::Periodic(2),
                 Stop::Repeats(period) if self.escaped.last > board.generation() - period => {
                     break End::Unsettled(Unsettled::Gun);
@@ -160,12 +166,51 @@ impl Boards {
                         Err(too_small) => break End::TooSmall(too_small),
                     }
                 }
-                Stop::Reached if generation >= MAX_GENERATIONS => break End::Unsettled(Unsettled::TooLong),
+                Stop::Reached if generation >= last => break End::Unsettled(Unsettled::TooLong),
                 Stop::Reached if board.computed_tiles() > MAX_TILES => break End::Unsettled(Unsettled::TooActive),
                 Stop::Reached => work_check = board.generation() + WORK_INTERVAL,
             }
         };
         Ok((board.generation(), end))
+    }
+
+    /// Returns the code of the linear growth of a soup that did not settle. Returns `None` if it does not grow linearly.
+    ///
+    /// # Errors
+    /// [`OutOfMemory`] if the host has too little memory for the board.
+    pub fn growth(&mut self, cells: &[(i32, i32)], settled: &Settled) -> Result<Option<String>, OutOfMemory> {
+        let last = match settled.period {
+            Err(Unsettled::Gun) => settled.generation,
+            // The growth is regular long before it reaches the rim.
+            Err(Unsettled::Grows(power)) if power < EXPLOSION => settled.generation / 2,
+            _ => return Ok(None),
+        };
+        let number = BOARDS.len() - 1;
+        self.settle_on(number, cells, last)?;
+        let Some(board) = &mut self.boards[number] else { return Ok(None) };
+        let (mut now, mut ever) = (Columns::default(), Columns::default());
+        (now.height, ever.height) = (board.size().1, board.size().1);
+        board.cells(&mut now.words);
+        board.cells_ever_alive(GROWTH_SWEEP, &mut ever.words);
+        // What is periodic has no part in the growth.
+        let (mut growing, mut cluster) = (Vec::new(), Vec::new());
+        while let Some((x, y)) = ever.first_live() {
+            ever.take_cluster(x, y, super::reach(self.counts), &mut cluster);
+            cluster.retain(|&(x, y)| now.is_alive(x, y));
+            let (cells, _) = CellSet::new(cluster.iter().map(|&(x, y)| (x as i32, y as i32)).collect());
+            if !cells.cells().is_empty() && identify_under(self.counts, &cells).is_none() {
+                growing.append(&mut cluster);
+            }
+        }
+        board.clear();
+        board.put(growing, true);
+        let mut populations = Vec::new();
+        while populations.len() < 3 * MAX_PERIOD {
+            board.cells(&mut now.words);
+            populations.push(now.words.iter().map(|word| i128::from(word.count_ones())).sum());
+            let _ = board.advance(board.generation() + 1);
+        }
+        Ok(growth::code(&populations))
     }
 
     /// Returns the number of live cells on a board.
@@ -206,15 +251,18 @@ fn engine_rule(rule: &Rule) -> life_cpu::Rule {
 mod tests {
     use super::*;
 
-    /// Runs a pattern. Returns the period or the label, the number of the board and the escaped spaceships.
-    fn settle(rows: &[&str]) -> (Result<u64, &'static str>, usize, Vec<String>) {
+    fn cells_of(rows: &[&str]) -> Vec<(i32, i32)> {
         let row = |(y, row): (usize, &&str)| -> Vec<(i32, i32)> {
             let live = row.bytes().enumerate().filter(|cell| cell.1 == b'O');
             live.map(|(x, _)| (x as i32, y as i32)).collect()
         };
-        let cells: Vec<_> = rows.iter().enumerate().flat_map(row).collect();
+        rows.iter().enumerate().flat_map(row).collect()
+    }
+
+    /// Runs a pattern. Returns the period or the label, the number of the board and the escaped spaceships.
+    fn settle(rows: &[&str]) -> (Result<u64, &'static str>, usize, Vec<String>) {
         let mut boards = Boards::new(Rule::LIFE, Counts::LIFE);
-        let settled = boards.settle(&cells).unwrap();
+        let settled = boards.settle(&cells_of(rows)).unwrap();
         (settled.period.map_err(Unsettled::label), settled.board, boards.escaped.codes)
     }
 
@@ -240,5 +288,17 @@ mod tests {
             "............OO......................",
         ];
         assert_eq!(settle(&gun).0, Err("zz_LINEAR"));
+    }
+
+    /// A small pattern that becomes a block-laying switch engine has the code of Catagolue.
+    #[test]
+    #[ignore = "takes long without optimisation"]
+    fn linear_growth_has_its_published_code() {
+        let engine = ["......O.", "....O.OO", "....O.O.", "....O...", "..O.....", "O.O....."];
+        let mut boards = Boards::new(Rule::LIFE, Counts::LIFE);
+        let cells = cells_of(&engine);
+        let settled = boards.settle(&cells).unwrap();
+        let code = boards.growth(&cells, &settled).unwrap();
+        assert_eq!(code.as_deref(), Some("yl144_1_16_afb5f3db909e60548f086e22ee3353ac"));
     }
 }

@@ -25,7 +25,7 @@ const DEPTH: i64 = 12;
 
 /// The minimum distance of a cluster from the border of the board, in cells. In the 8 generations until the next check,
 /// no cell reaches the border.
-const MIN_FROM_BORDER: i64 = 10;
+const MIN_MARGIN: i64 = 10;
 
 /// The maximum number of cells of a cluster that may be a spaceship.
 const MAX_CELLS: usize = 2000;
@@ -247,7 +247,7 @@ impl Escaped {
                 removed.append(cluster);
                 self.codes.extend_from_slice(&kind.codes);
                 self.last = generation;
-            } else if rim.from_border(kind, at) < MIN_FROM_BORDER {
+            } else if rim.margin(kind, at) < MIN_MARGIN {
                 return Err(TooSmall::Grows);
             }
             new.push((path, leaves));
@@ -285,7 +285,7 @@ impl Rim {
     }
 
     /// Returns the distance of a spaceship from the border of the board.
-    fn from_border(self, kind: &Kind, (left, top): (i64, i64)) -> i64 {
+    fn margin(self, kind: &Kind, (left, top): (i64, i64)) -> i64 {
         let of = |(first, last): (i32, i32), at: i64, side: usize| {
             (at + i64::from(first)).min(side as i64 - 1 - at - i64::from(last))
         };
