@@ -174,7 +174,8 @@ impl Boards {
         Ok((board.generation(), end))
     }
 
-    /// Returns the code of the linear growth of a soup that did not settle. Returns `None` if it does not grow linearly.
+    /// Returns the code of the linear growth of a soup that did not settle. Returns `None` if it does not grow
+    /// linearly.
     ///
     /// # Errors
     /// [`OutOfMemory`] if the host has too little memory for the board.
