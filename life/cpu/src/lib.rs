@@ -33,6 +33,7 @@
 #![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)]
 
 mod access;
+mod active;
 mod ages;
 #[cfg(target_arch = "x86_64")]
 mod avx2_pair;
@@ -51,6 +52,7 @@ mod x86;
 
 use std::fmt;
 
+pub use active::{ActiveBoard, Stop};
 use grid::{Dynamics, Grid};
 pub use plane::Plane;
 pub use rule::Rule;

@@ -2,9 +2,10 @@
 
 use std::array::from_fn;
 
+use crate::active::{Generations, Stop};
 use crate::grid::BandPass;
 use crate::plane::Visits;
-use crate::vector::{Block, Ring, Rows, Vector};
+use crate::vector::{Block, Ring, Rows, Tiled, Vector};
 
 #[derive(Clone, Copy)]
 struct Portable<const N: usize>([u64; N]);
@@ -55,6 +56,33 @@ impl Ring<4> for Portable<4> {
     #[inline(always)]
     fn down(self) -> Self {
         Self(from_fn(|i| self.0[i] >> 1 | self.0[(i + 1) % 4] << 63))
+    }
+}
+
+impl Tiled<4> for Portable<4> {
+    #[inline(always)]
+    fn after(self, above: Self) -> Self {
+        Self([above.0[3], self.0[0], self.0[1], self.0[2]])
+    }
+
+    #[inline(always)]
+    fn before(self, below: Self) -> Self {
+        Self([self.0[1], self.0[2], self.0[3], below.0[0]])
+    }
+
+    #[inline(always)]
+    fn after_bits(self, left: Self) -> Self {
+        Self(from_fn(|i| self.0[i] << 1 | left.0[i] >> 63))
+    }
+
+    #[inline(always)]
+    fn before_bits(self, right: Self) -> Self {
+        Self(from_fn(|i| self.0[i] >> 1 | right.0[i] << 63))
+    }
+
+    #[inline(always)]
+    fn words_with(self, mask: Self) -> u32 {
+        (0..4).fold(0, |words, i| words | u32::from(self.0[i] & mask.0[i] != 0) << i)
     }
 }
 
@@ -110,4 +138,10 @@ pub fn portable(pass: BandPass<'_, 4>) {
 pub fn portable_tiles(visits: Visits<'_>) {
     // SAFETY: `Portable` needs only the baseline instructions, which every processor that runs this program has.
     unsafe { visits.run::<Portable<8>>() }
+}
+
+/// Advances a board of tiles with instructions that any processor has.
+pub fn portable_active(pass: Generations<'_, 4>) -> Stop {
+    // SAFETY: `Portable` needs only the baseline instructions, which every processor that runs this program has.
+    unsafe { pass.run::<Portable<4>>() }
 }

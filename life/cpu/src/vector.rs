@@ -78,6 +78,26 @@ pub trait Ring<const N: usize>: Vector<N> {
     fn down(self) -> Self;
 }
 
+/// A vector that contains a tile: word i is row i. The functions combine the tile with the adjacent ones.
+pub trait Tiled<const N: usize>: Vector<N> {
+    /// Returns the words moved up by one. The lowest word of the result is the highest word of `above`.
+    fn after(self, above: Self) -> Self;
+
+    /// Returns the words moved down by one. The highest word of the result is the lowest word of `below`.
+    fn before(self, below: Self) -> Self;
+
+    /// Shifts each word by one bit towards the high end. The lowest bit of each word is the highest bit of the same
+    /// word of `left`.
+    fn after_bits(self, left: Self) -> Self;
+
+    /// Shifts each word by one bit towards the low end. The highest bit of each word is the lowest bit of the same word
+    /// of `right`.
+    fn before_bits(self, right: Self) -> Self;
+
+    /// Returns a mask of the words that have a set bit in common with `mask`: bit i stands for word i.
+    fn words_with(self, mask: Self) -> u32;
+}
+
 /// A vector whose eight words belong to eight rows that are not adjacent. Words 0 and 7 of a tile's vectors are halos.
 pub trait Rows: Vector<8> {
     /// Returns the left neighbours of all cells. In each word, the left neighbour of the first cell is dead.

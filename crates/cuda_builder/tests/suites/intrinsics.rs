@@ -118,7 +118,10 @@ pub fn older_instructions_serve(build: CudaBuilder) {
     let (ptx, mut fallbacks) = assembled(build, Arch::Sm70);
     fallbacks.sort();
     let parts = ["`AsyncCopies` has instructions from sm_80", "`AtomicRef<u128>` has instructions from sm_90"];
-    assert_eq!(fallbacks, [parts[0], parts[1], "`Barrier` has instructions from sm_80"].map(|part| format!("{part} on")));
+    assert_eq!(
+        fallbacks,
+        [parts[0], parts[1], "`Barrier` has instructions from sm_80"].map(|part| format!("{part} on"))
+    );
     for instruction in EVERYWHERE {
         assert!(ptx.contains(instruction), "no `{instruction}`:\n{ptx}");
     }

@@ -108,12 +108,7 @@ fn refused(file: &Path) -> String {
 }
 
 /// Determines the universe and the size of the first board. `outline` need not have its cells if they are in `tree`.
-fn plan(
-    options: &BoardOptions<'_>,
-    file: &Path,
-    outline: &Pattern,
-    tree: Option<&Tree>,
-) -> anyhow::Result<BoardPlan> {
+fn plan(options: &BoardOptions<'_>, file: &Path, outline: &Pattern, tree: Option<&Tree>) -> anyhow::Result<BoardPlan> {
     let &BoardOptions { rule, size, screen, .. } = options;
     let text = rule_text(rule, outline.rule.as_deref());
     let (mut universe, grid) = Universe::of(match (text.parse::<RuleAndTopology>(), rule) {
@@ -371,8 +366,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("a.mc");
         fs::write(&file, "[M2]\n#R LifeHistory\n1 1 2 4 6\n2 1 0 0 1\n").unwrap();
-        let options =
-            BoardOptions { ranks: Ranks::alone(), rule: None, size: None, screen: None, may_use_plane: true };
+        let options = BoardOptions { ranks: Ranks::alone(), rule: None, size: None, screen: None, may_use_plane: true };
         let placed = super::pattern(&options, &file, &mut |_| Ok(())).unwrap();
         let note = lost_marks(&placed.pattern, placed.tree.as_ref()).unwrap();
         assert!(note.starts_with("the marks of 6 cells") && note.ends_with(boundary), "{note}");
