@@ -10,7 +10,9 @@ use program::signals::StopRequests;
 
 pub mod checkpoints;
 pub mod divisors;
+mod kept_hashes;
 pub mod recording;
+mod schedule;
 pub mod stability;
 pub mod stats;
 

@@ -1,43 +1,36 @@
 //! The option `--until stable`, which searches for the first periodic generation of a run and for the period.
 //!
-//! At intervals the search compares the board's hash with all earlier hashes. If the hash occurred before, the period
-//! divides the number of generations between the two occurrences. The period is the smallest divisor after which the
-//! board is the same, cell by cell. Then a bisection finds the first periodic generation. The bisection recomputes
-//! boards from the beginning of the run. A generation is periodic if its board occurs again, cell by cell, one period
-//! later. No result depends only on a hash.
+//! The search compares hashes of boards ([`Schedule`]). If a hash occurred before, the period divides the number of
+//! generations between the two occurrences. The period is the smallest divisor after which the board is the same, cell
+//! by cell. Then a bisection finds the first periodic generation. The bisection advances two boards that are one period
+//! apart, from the beginning of the run on. A generation is periodic if the two boards have the same cells. No result
+//! depends only on a hash.
 //!
 //! In a universe in which the board grows, two boards are considered the same if all cells have moved by the same
 //! distance. A spaceship is therefore periodic.
 //!
-//! The intervals influence when the search notices a period. The intervals do not influence the result, because the run
-//! returns to the generation at which a board first occurred again. If the run has a last generation, the search
-//! computes hashes at fixed generations. In that case the speed of the machine does not influence whether the search
-//! finds a period in time.
+//! The generations whose hashes are compared depend only on their numbers. The speed of the machine therefore does not
+//! influence whether a run finds a period before its last generation. All ranks compute the same hashes and make the
+//! same decisions. The run returns to the generation at which a board first occurred again.
 
-use std::collections::HashMap;
 use std::fmt;
 use std::ops::ControlFlow;
-use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
 use super::Observer;
 use super::divisors::divisors;
+use super::kept_hashes::KeptHashes;
+use super::schedule::Schedule;
 use crate::backend::Backend;
 use crate::simulation::{GrowingBoard, Snapshot};
 use crate::timed_run::TimedRun;
 use program::report::grouped;
 
-/// The initial number of generations between two hashes. This number is a multiple of the common periods, so that the
-/// second hash already reveals these periods.
-const INTERVAL: u64 = 120;
-
-/// The maximum fraction of the run's time that is spent on hashes. This limit applies only to runs without a last
-/// generation. If hashes take a larger fraction, the interval between two hashes is doubled.
-const SHARE: f64 = 0.02;
-
-/// The maximum number of stored hashes.
-const MAX_HASHES: usize = 1 << 20;
+/// The number of kept hashes that a search always has. With a hash per 120 generations, they go back 110 million
+/// generations. This number and as many older hashes fill hash tables of 2²⁰ entries, of 36 MB in total. Hashes of
+/// samples need 19 MB more.
+const MAX_HASHES: usize = 7 << 17;
 
 /// The period of a board, and the first generation that is periodic.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
@@ -80,12 +73,10 @@ pub struct Search<'e> {
     begun_at: u64,
     /// The last generation of the run.
     last: u64,
-    seen: HashMap<u64, u64>,
+    schedule: Schedule,
+    seen: KeptHashes,
+    /// The next generation whose hash is compared.
     next: u64,
-    interval: u64,
-    /// True if the search looks at every generation.
-    at_each: bool,
-    looked: Instant,
     /// The period that was found, or `None` if none has been found yet.
     pub found: Option<Stability>,
 }
@@ -106,11 +97,9 @@ impl<'e> Search<'e> {
             begin: Box::new(begin),
             begun_at,
             last,
-            seen: HashMap::new(),
+            schedule: if at_each { Schedule::Each } else { Schedule::Sparse },
+            seen: KeptHashes::new(MAX_HASHES),
             next: begun_at,
-            interval: if at_each { 1 } else { INTERVAL },
-            at_each,
-            looked: Instant::now(),
             found: None,
         }
     }
@@ -133,40 +122,54 @@ impl<'e> Search<'e> {
     /// Finds the first generation of the run whose board occurs again `period` generations later. Returns the number of
     /// that generation, and the board `period` generations later. The board of generation `repeats` must occur again
     /// after `period` generations.
+    ///
+    /// The two boards advance by at most 2 · `repeats` + `period` generations each.
     fn since(&self, repeats: u64, period: u64) -> anyhow::Result<(u64, GrowingBoard)> {
-        let comes_again = |board: &Snapshot, at| {
-            let mut life = self.life_at(board, at)?;
-            life.advance(period)?;
-            anyhow::Ok(life.moved_from(board)?.is_some())
-        };
-        let mut life = (self.begin)()?;
         let (mut before, mut after) = (self.begun_at, repeats);
-        let mut board = life.snapshot()?;
-        if comes_again(&board, before)? {
+        let mut early = (self.begin)()?;
+        let mut early_before = early.snapshot()?;
+        let mut late = self.life_at(&early_before, before)?;
+        late.advance(period)?;
+        let mut late_before = late.snapshot()?;
+        if late.moved_from(&early_before)?.is_some() {
             after = before;
         }
-        // The board of generation `before` does not occur again, and the board of generation `after` does. `life` is at
-        // generation `before`.
+        // The board of generation `before` does not occur again, and the board of generation `after` does. `early` is
+        // at generation `before`, and `late` is one period later.
         while after - before > 1 {
             let middle = before + (after - before) / 2;
-            life.advance(middle - before)?;
-            let there = life.snapshot()?;
-            if comes_again(&there, middle)? {
+            early.advance(middle - before)?;
+            late.advance(middle - before)?;
+            let there = early.snapshot()?;
+            if late.moved_from(&there)?.is_some() {
                 after = middle;
-                life = self.life_at(&board, before)?;
+                early = self.life_at(&early_before, before)?;
+                late = self.life_at(&late_before, before + period)?;
             } else {
-                (before, board) = (middle, there);
+                (before, early_before, late_before) = (middle, there, late.snapshot()?);
             }
         }
-        // The growth of a board depends on all generations since the beginning of the run.
-        let mut life = if self.backend.universe().grows == [false; 2] { life } else { (self.begin)()? };
-        life.advance(after + period - self.begun_at - life.generation())?;
-        Ok((after, life))
+        drop((early, early_before, late_before));
+        if self.backend.universe().grows != [false; 2] {
+            // The growth of a board depends on all generations since the beginning of the run.
+            late = (self.begin)()?;
+            before = self.begun_at;
+            late.advance(period)?;
+        }
+        late.advance(after - before)?;
+        Ok((after, late))
     }
 
     /// Returns a board that continues from the copy `board`, which is at generation `at` of the run.
     fn life_at(&self, board: &Snapshot, at: u64) -> anyhow::Result<GrowingBoard> {
         GrowingBoard::later(self.backend, board, at - self.begun_at)
+    }
+
+    /// Combines `hash`, the hash of the board of a generation, with all else that determines later generations. These
+    /// are the rules of even and odd generations, if the two differ.
+    fn key(&self, hash: u64, generation: u64) -> u64 {
+        let [even, odd] = self.backend.universe().rule.phases();
+        if even != odd && generation % 2 == 1 { !hash } else { hash }
     }
 
     /// Searches for a period of `board`, which is at generation `now`, among the divisors of `multiple`. If there is a
@@ -193,31 +196,33 @@ impl Observer for Search<'_> {
     }
 
     fn on_generation(&mut self, run: &mut TimedRun) -> anyhow::Result<ControlFlow<()>> {
-        let (begun, now) = (Instant::now(), run.generation());
-        if let Some(before) = self.seen.insert(run.life.fingerprint()?, now) {
-            let board = run.life.snapshot()?;
-            if self.find(run, (&board, now), now - before)?.is_break() {
-                return Ok(ControlFlow::Break(()));
+        let now = run.generation();
+        self.next = self.schedule.after(now);
+        let is_kept = self.schedule.is_kept(now) || now == self.begun_at;
+        let sample = run.life.sample()?;
+        if !is_kept && sample.is_some_and(|sample| !self.seen.has_sample(sample)) {
+            // This sample differs from the same sample of each board whose hash was kept, and so do the boards.
+            return Ok(ControlFlow::Continue(()));
+        }
+        let hash = self.key(run.life.fingerprint()?, now);
+        let before = self.seen.get(hash);
+        if is_kept {
+            self.seen.keep(hash, sample, now);
+        }
+        match before {
+            Some(before) => {
+                let board = run.life.snapshot()?;
+                self.find(run, (&board, now), now - before)
             }
+            None => Ok(ControlFlow::Continue(())),
         }
-        if self.seen.len() >= MAX_HASHES {
-            self.seen.clear();
-        }
-        let (took, all) = (begun.elapsed(), self.looked.elapsed());
-        // Times of less than 100 µs are too inaccurate to be compared.
-        let is_long = took > Duration::from_micros(100) && took.as_secs_f64() > SHARE * all.as_secs_f64();
-        let is_endless = self.last == u64::MAX && !self.at_each;
-        if run.life.ranks().first((is_long && is_endless && now > self.begun_at).into())? == 1 {
-            self.interval = self.interval.saturating_mul(2);
-        }
-        self.looked = Instant::now();
-        self.next = now.saturating_add(self.interval);
-        Ok(ControlFlow::Continue(()))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashMap;
+
     use life::{Board, CpuSimulation, LifeRung, Pattern};
 
     use super::*;
@@ -241,7 +246,9 @@ mod tests {
         let stop = StopRequests::watch().unwrap();
         run_to_end(&mut run, last, &mut [&mut search], &stop).unwrap();
         if let Some(found) = search.found {
-            assert_eq!(run.generation(), found.since + found.period, "the run ends where a board occurs again");
+            let again = found.since + found.period;
+            assert_eq!(run.generation(), again, "the run ends where a board occurs again");
+            assert!(run.advanced < again + 10_000, "{found:?} is found only in generation {}", run.advanced);
         }
         search.found
     }
@@ -313,24 +320,35 @@ mod tests {
         }
     }
 
-    /// Checks that the result does not depend on the interval between hashes.
+    /// Checks gliders on tori whose sides have no common divisor. Their periods are far above the distances of hashes.
+    #[test]
+    fn long_periods_are_found() {
+        for (width, height) in [(13, 17), (61, 67), (97, 101), (4001, 7)] {
+            let found = search(&place("bo$2bo$3o!", width, height), None, u64::MAX).unwrap();
+            assert_eq!((found.since, found.period), (0, 4 * width as u64 * height as u64), "{width}x{height}");
+        }
+        // The row of four cells becomes a beehive, which the glider passes.
+        let board = place("x = 20, y = 3\n18bo$19bo$4o13b3o!", 93, 62);
+        assert_eq!(since_and_period(&board), plainly(&board));
+    }
+
+    /// Checks that the result is the same if each generation is compared.
     #[test]
     fn a_run_goes_back_to_where_a_board_came_again() {
         let board = Board::random(9, 12, 0.4, 4).unwrap();
         let (since, period) = plainly(&board);
-        for interval in [1, 7, 120, 960] {
+        for at_each in [false, true] {
             for last in [40_000, u64::MAX] {
                 let (backend, _) =
                     Backend::open(Ranks::alone(), &"cpu".parse().unwrap(), None, (9, 12), Universe::default()).unwrap();
                 let mut run =
                     TimedRun::begin(&backend, &BoardSource::Pattern(PlacedPattern::of(board.clone())), 0).unwrap();
-                let mut search = Search::new(&backend, (0, last), false, || GrowingBoard::new(&backend, &board));
-                search.interval = interval;
+                let mut search = Search::new(&backend, (0, last), at_each, || GrowingBoard::new(&backend, &board));
                 let stop = StopRequests::watch().unwrap();
                 run_to_end(&mut run, last, &mut [&mut search], &stop).unwrap();
                 let found = search.found.map(|found| (found.since, found.period));
-                assert_eq!(found, Some((since, period)), "every {interval}");
-                assert_eq!(run.generation(), since + period, "every {interval}");
+                assert_eq!(found, Some((since, period)), "each: {at_each}");
+                assert_eq!(run.generation(), since + period, "each: {at_each}");
             }
         }
     }

@@ -217,7 +217,7 @@ impl GrowingBoard {
     pub fn fingerprint(&mut self) -> anyhow::Result<u64> {
         let grows = self.backend.universe().grows;
         if grows == [false; 2] {
-            return self.board.hash();
+            return self.board.fingerprint();
         }
         let mut hash = ShapeHash::default();
         self.parts(|rows, board| {
@@ -225,6 +225,15 @@ impl GrowingBoard {
             Ok(())
         })?;
         self.backend.ranks().first(hash.finish())
+    }
+
+    /// Returns the hash of some rows of the board, like [`fingerprint`](Self::fingerprint). Returns `None` if such a
+    /// hash would take as long as the fingerprint, or if the board grows.
+    ///
+    /// # Errors
+    /// If a device or a rank fails.
+    pub fn sample(&mut self) -> anyhow::Result<Option<u64>> {
+        if self.grows() { Ok(None) } else { self.board.sample() }
     }
 
     /// Compares the board with `snapshot`, from which this board was made. Returns the numbers of columns and rows by
