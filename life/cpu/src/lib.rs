@@ -34,10 +34,13 @@
 
 mod access;
 mod ages;
+#[cfg(target_arch = "x86_64")]
+mod avx2_pair;
 mod corners;
 mod grid;
 mod layout;
 mod margins;
+pub mod plane;
 mod portable;
 mod rule;
 mod sweep;
@@ -49,6 +52,7 @@ mod x86;
 use std::fmt;
 
 use grid::{Dynamics, Grid};
+pub use plane::Plane;
 pub use rule::Rule;
 pub use topology::{Edges, Topology};
 

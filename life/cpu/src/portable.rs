@@ -3,25 +3,26 @@
 use std::array::from_fn;
 
 use crate::grid::BandPass;
-use crate::vector::{Block, Vector};
+use crate::plane::Visits;
+use crate::vector::{Block, Ring, Rows, Vector};
 
 #[derive(Clone, Copy)]
-struct Portable([u64; 4]);
+struct Portable<const N: usize>([u64; N]);
 
-impl Vector<4> for Portable {
+impl<const N: usize> Vector<N> for Portable<N> {
     #[inline(always)]
-    unsafe fn load(block: &Block<4>) -> Self {
+    unsafe fn load(block: &Block<N>) -> Self {
         Self(block.0)
     }
 
     #[inline(always)]
-    fn store(self, block: &mut Block<4>) {
+    fn store(self, block: &mut Block<N>) {
         block.0 = self.0;
     }
 
     #[inline(always)]
     fn filled(self, word: u64) -> Self {
-        Self([word; 4])
+        Self([word; N])
     }
 
     #[inline(always)]
@@ -43,7 +44,9 @@ impl Vector<4> for Portable {
     fn and_not(self, other: Self) -> Self {
         Self(from_fn(|i| self.0[i] & !other.0[i]))
     }
+}
 
+impl Ring<4> for Portable<4> {
     #[inline(always)]
     fn up(self) -> Self {
         Self(from_fn(|i| self.0[i] << 1 | self.0[(i + 3) % 4] >> 63))
@@ -55,8 +58,56 @@ impl Vector<4> for Portable {
     }
 }
 
+impl Rows for Portable<8> {
+    #[inline(always)]
+    fn left(self) -> Self {
+        Self(self.0.map(|word| word << 1))
+    }
+
+    #[inline(always)]
+    fn right(self) -> Self {
+        Self(self.0.map(|word| word >> 1))
+    }
+
+    #[inline(always)]
+    fn shifted_to_east(self) -> Self {
+        Self(self.0.map(|word| word << 48))
+    }
+
+    #[inline(always)]
+    fn shifted_to_west(self) -> Self {
+        Self(self.0.map(|word| word >> 48))
+    }
+
+    #[inline(always)]
+    fn from_previous_words(self) -> Self {
+        Self(from_fn(|i| self.0[i.saturating_sub(1)]))
+    }
+
+    #[inline(always)]
+    fn from_next_words(self) -> Self {
+        Self(from_fn(|i| self.0[(i + 1).min(7)]))
+    }
+
+    #[inline(always)]
+    fn halo_above(self) -> Self {
+        Self(from_fn(|i| if i == 0 { self.0[6] } else { 0 }))
+    }
+
+    #[inline(always)]
+    fn halo_below(self) -> Self {
+        Self(from_fn(|i| if i == 7 { self.0[1] } else { 0 }))
+    }
+}
+
 /// Advances a band with instructions that any processor has.
 pub fn portable(pass: BandPass<'_, 4>) {
     // SAFETY: `Portable` needs only the baseline instructions, which every processor that runs this program has.
-    unsafe { pass.run::<Portable>() }
+    unsafe { pass.run::<Portable<4>>() }
+}
+
+/// Advances tiles of a plane with instructions that any processor has.
+pub fn portable_tiles(visits: Visits<'_>) {
+    // SAFETY: `Portable` needs only the baseline instructions, which every processor that runs this program has.
+    unsafe { visits.run::<Portable<8>>() }
 }
