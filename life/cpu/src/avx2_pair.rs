@@ -32,8 +32,8 @@ impl Vector<8> for Avx2Pair {
     #[inline(always)]
     fn store(self, block: &mut Block<8>) {
         let words: *mut __m256i = block.0.as_mut_ptr().cast();
-        // SAFETY: a value exists only on processors that have AVX2. A block is aligned to 64 bytes and has two vectors of
-        // 32 bytes.
+        // SAFETY: a value exists only on processors that have AVX2. A block is aligned to 64 bytes and has two vectors
+        // of 32 bytes.
         unsafe {
             _mm256_store_si256(words, self.0.0);
             _mm256_store_si256(words.add(1), self.1.0);
@@ -89,9 +89,9 @@ impl Rows for Avx2Pair {
         right(low, high) _mm256_srli_epi64(low, 1), _mm256_srli_epi64(high, 1);
         shifted_to_east(low, high) _mm256_slli_epi64(low, 48), _mm256_slli_epi64(high, 48);
         shifted_to_west(low, high) _mm256_srli_epi64(low, 48), _mm256_srli_epi64(high, 48);
-        from_previous_words(low, high) _mm256_permute4x64_epi64(low, UP), _mm256_blend_epi32(
+        previous_words(low, high) _mm256_permute4x64_epi64(low, UP), _mm256_blend_epi32(
             _mm256_permute4x64_epi64(high, UP), _mm256_permute4x64_epi64(low, UP), 0b0000_0011);
-        from_next_words(low, high) _mm256_blend_epi32(
+        next_words(low, high) _mm256_blend_epi32(
             _mm256_permute4x64_epi64(low, DOWN), _mm256_permute4x64_epi64(high, DOWN), 0b1100_0000),
             _mm256_permute4x64_epi64(high, DOWN);
         halo_above(_, high) _mm256_blend_epi32(

@@ -80,12 +80,12 @@ impl Rows for Portable<8> {
     }
 
     #[inline(always)]
-    fn from_previous_words(self) -> Self {
+    fn previous_words(self) -> Self {
         Self(from_fn(|i| self.0[i.saturating_sub(1)]))
     }
 
     #[inline(always)]
-    fn from_next_words(self) -> Self {
+    fn next_words(self) -> Self {
         Self(from_fn(|i| self.0[(i + 1).min(7)]))
     }
 

@@ -93,10 +93,10 @@ pub trait Rows: Vector<8> {
     fn shifted_to_west(self) -> Self;
 
     /// Moves each word to the position of the next word. The first word of the result may contain any bits.
-    fn from_previous_words(self) -> Self;
+    fn previous_words(self) -> Self;
 
     /// Moves each word to the position of the previous word. The last word of the result may contain any bits.
-    fn from_next_words(self) -> Self;
+    fn next_words(self) -> Self;
 
     /// Moves word 6 to word 0. The other words of the result are 0. Word 7 must be 0.
     fn halo_above(self) -> Self;

@@ -171,8 +171,8 @@ impl Rows for Avx512 {
         right(cells) _mm512_srli_epi64(cells, 1);
         shifted_to_east(cells) _mm512_slli_epi64(cells, 48);
         shifted_to_west(cells) _mm512_srli_epi64(cells, 48);
-        from_previous_words(cells) _mm512_alignr_epi64(cells, cells, 7);
-        from_next_words(cells) _mm512_alignr_epi64(cells, cells, 1);
+        previous_words(cells) _mm512_alignr_epi64(cells, cells, 7);
+        next_words(cells) _mm512_alignr_epi64(cells, cells, 1);
         halo_above(cells) _mm512_alignr_epi64(_mm512_setzero_si512(), cells, 6);
         halo_below(cells) _mm512_alignr_epi64(cells, _mm512_setzero_si512(), 2);
     }

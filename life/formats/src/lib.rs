@@ -45,6 +45,28 @@ pub fn read_pattern(text: &str, format: Format) -> Result<Pattern, FormatError> 
     read_text(text, format, u64::MAX)
 }
 
+/// The pattern of a file, as cells or as a tree of squares.
+#[derive(Debug)]
+pub enum Contents {
+    /// The cells of a pattern.
+    Pattern(Pattern),
+    /// The tree of a macrocell file.
+    Tree(macrocell::Tree),
+}
+
+impl Contents {
+    /// Returns the cells as a pattern.
+    ///
+    /// # Errors
+    /// [`FormatError::TooLarge`] if a tree and its cells need more than `limit` bytes.
+    pub fn into_pattern(self, limit: u64) -> Result<Pattern, FormatError> {
+        match self {
+            Self::Pattern(pattern) => Ok(pattern),
+            Self::Tree(tree) => tree.pattern(limit),
+        }
+    }
+}
+
 fn read_text(text: &str, format: Format, limit: u64) -> Result<Pattern, FormatError> {
     match format {
         Format::Rle => rle::parse(text, limit),
@@ -72,6 +94,20 @@ fn read_text(text: &str, format: Format, limit: u64) -> Result<Pattern, FormatEr
 /// [`FormatError::Refused`] if the file has an unsupported format or no pattern. Any other [`FormatError`] describes
 /// what is wrong with the file.
 pub fn read_pattern_bytes(bytes: &[u8], named: Option<Format>, limit: u64) -> Result<Pattern, FormatError> {
+    let (contents, limit) = contents(bytes, named, limit)?;
+    contents.into_pattern(limit)
+}
+
+/// Reads the bytes of a file like [`read_pattern_bytes`], but returns the tree of a macrocell file without the cells.
+///
+/// # Errors
+/// Fails in the same cases as [`read_pattern_bytes`].
+pub fn read_contents(bytes: &[u8], named: Option<Format>, limit: u64) -> Result<Contents, FormatError> {
+    contents(bytes, named, limit).map(|(contents, _)| contents)
+}
+
+/// Returns the contents of a file, and the limit for memory in addition to the decompressed text.
+fn contents(bytes: &[u8], named: Option<Format>, limit: u64) -> Result<(Contents, u64), FormatError> {
     if bytes.starts_with(detect::GZIP) {
         let mut plain = Vec::new();
         // While a vector grows, the old and the new allocation exist at the same time. Together they need three times
@@ -91,13 +127,13 @@ pub fn read_pattern_bytes(bytes: &[u8], named: Option<Format>, limit: u64) -> Re
         if plain.starts_with(detect::GZIP) {
             refuse!("it is compressed twice: decompress it once with gunzip");
         }
-        return read_pattern_bytes(&plain, named, limit - taken);
+        return contents(&plain, named, limit - taken);
     }
     if bytes.strip_prefix(detect::BYTE_ORDER_MARK).unwrap_or(bytes).trim_ascii().is_empty() {
         refuse!("it is empty: give a file with a pattern");
     }
     if bytes.starts_with(detect::PNG) {
-        return picture::parse(bytes, limit);
+        return Ok((Contents::Pattern(picture::parse(bytes, limit)?), limit));
     }
     if let Some(what) = detect::unsupported(bytes) {
         refuse!(
@@ -109,8 +145,11 @@ pub fn read_pattern_bytes(bytes: &[u8], named: Option<Format>, limit: u64) -> Re
         std::borrow::Cow::Borrowed(_) => limit,
         std::borrow::Cow::Owned(text) => limit.saturating_sub(text.capacity() as u64),
     };
-    let format = detect::of_text(&text, named);
-    read_text(&text, format, limit)
+    let contents = match detect::of_text(&text, named) {
+        Format::Macrocell => Contents::Tree(macrocell::Tree::parse(&text, limit)?),
+        format => Contents::Pattern(read_text(&text, format, limit)?),
+    };
+    Ok((contents, limit))
 }
 
 #[cfg(test)]

@@ -185,11 +185,11 @@ impl LifeOptions {
             _ => None,
         };
         let stability = self.is_until_stable().then_some(stability);
-        let size = run.life.size;
+        let size = run.life.size();
         if size != first_size {
             let ((width, height), (w, h)) = (first_size, size);
             report::note(&format!(
-                "the board grew from {width}x{height} to {w}x{h}, because the pattern came near its edges"
+                "the board grew from {width}x{height} to {w}x{h}, because the pattern reached its edges"
             ));
         }
         let summary = Summary::of(&mut run, facts.seed, stability, census)?;
@@ -199,7 +199,8 @@ impl LifeOptions {
 
     /// Reads the first board from the file, or determines the soup if there is no file.
     fn first_board(&self, ranks: Ranks, screen: Option<Size>) -> anyhow::Result<FirstBoard> {
-        let options = BoardOptions { ranks, rule: self.rule.as_deref(), size: self.size, screen };
+        let may_use_plane = ranks.size() == 1 && (self.device == DeviceSpec::Cpu || self.is_device_free());
+        let options = BoardOptions { ranks, rule: self.rule.as_deref(), size: self.size, screen, may_use_plane };
         let first = match &self.file {
             None => options.soup(self.density.unwrap_or(DENSITY), self.seed)?,
             Some(file) => options.read(file)?,
@@ -218,7 +219,13 @@ impl LifeOptions {
     /// Opens the back end for the first board and prints the back end's name. Then checks that memory suffices.
     fn open_backend(&self, ranks: Ranks, first: &FirstBoard, out: Option<&BoardFile>) -> anyhow::Result<Backend> {
         let (size, universe) = (first.source.size(), first.universe);
-        let (backend, line) = Backend::open(ranks, &self.device, self.kernel, size, universe)?;
+        let is_sparse = ranks.size() == 1 && universe.is_unbounded() && first.source.suits_plane();
+        let takes_cores = is_sparse && self.is_device_free();
+        let device = if takes_cores { &DeviceSpec::Cpu } else { &self.device };
+        let (backend, mut line) = Backend::open(ranks, device, self.kernel, size, universe)?;
+        if takes_cores {
+            line += ", which skip the dead parts of the plane (--device gpu selects a GPU)";
+        }
         report::note(&line);
         if universe != Universe::default() {
             report::note(&format!("rule: {}", universe.text(size)));
@@ -286,6 +293,11 @@ impl LifeOptions {
         Ok((stopped, search.and_then(|search| search.found)))
     }
 
+    /// Returns true if neither `--device` nor `--rung` selects a device.
+    fn is_device_free(&self) -> bool {
+        self.kernel.is_none() && self.device == DeviceSpec::Device(DeviceChoice::Auto.into())
+    }
+
     /// Returns true if the run continues until the board is periodic.
     fn is_until_stable(&self) -> bool {
         self.observers.until == Some(Until::Stable) || self.census
@@ -296,8 +308,7 @@ impl LifeOptions {
         if ranks.size() > 1 {
             reject!("life --soups runs as one process, but {} were started: leave out mpirun", ranks.size());
         }
-        let is_auto = |device: &DeviceSpec| *device == DeviceSpec::Device(DeviceChoice::Auto.into());
-        if self.device != DeviceSpec::Cpu && !is_auto(&self.device) {
+        if self.device != DeviceSpec::Cpu && !self.is_device_free() {
             reject!("--soups uses the processor's cores, but --device {} was given: leave out --device", self.device);
         }
         let (Size { width, height }, first_seed) = first_board::soup(self.size, None, self.seed);
@@ -338,9 +349,16 @@ impl LifeOptions {
 fn write_last(out: &BoardFile, run: &TimedRun, facts: &RunFacts) -> anyhow::Result<()> {
     if !out.is_recording() {
         let life = &run.life;
-        let (size, (left, top), origin) = (life.size, life.added, facts.origin);
-        let origin = (origin.0.saturating_sub(left as i64), origin.1.saturating_sub(top as i64));
         let generation = facts.first.saturating_add(run.generation());
+        let (size, (left, top), origin) = (life.size(), life.added(), facts.origin);
+        let plane = life.engine().plane().filter(|_| !out.takes_parts());
+        if let Some(plane) = plane {
+            let metadata = Metadata { name: None, rule: life.universe().text(size), generation, origin };
+            out.write_plane(plane.engine(), &metadata)?;
+            report::note(&format!("wrote {out}"));
+            return Ok(());
+        }
+        let origin = (origin.0.saturating_sub(left as i64), origin.1.saturating_sub(top as i64));
         let metadata = Metadata { name: None, rule: life.universe().text(size), generation, origin };
         let parts = |take: Take<'_>| match out.takes_parts() {
             true => life.parts(|_, part| take(part)),

@@ -49,7 +49,7 @@ impl Summary {
         census: Option<Census>,
     ) -> anyhow::Result<Self> {
         let population = run.life.population()?;
-        let (width, height) = run.life.size;
+        let (width, height) = run.life.size();
         let seconds = run.computing.as_secs_f64();
         let (life, advanced) = (run.life.engine(), run.advanced);
         let updates = width as f64 * height as f64 * advanced as f64;

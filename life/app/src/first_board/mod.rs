@@ -41,6 +41,8 @@ pub struct BoardOptions<'a> {
     pub size: Option<Size>,
     /// The size that fills the screen, if the run will be animated.
     pub screen: Option<Size>,
+    /// True if the processor's cores may advance the board.
+    pub may_use_plane: bool,
 }
 
 impl BoardOptions<'_> {
@@ -86,7 +88,7 @@ impl BoardOptions<'_> {
         if !saved_board::is_checkpoint(file) {
             let placed = pattern::pattern(self, file)?;
             let (universe, facts) = (placed.universe, RunFacts::of(&placed.universe, placed.origin));
-            return Ok(FirstBoard { source: BoardSource::Pattern(placed), universe, facts, generation: 0 });
+            return Ok(FirstBoard { source: BoardSource::Pattern(Box::new(placed)), universe, facts, generation: 0 });
         }
         for (flag, what, is_given) in [("--rule", "rule", self.rule.is_some()), ("--size", "size", self.size.is_some())]
         {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use anyhow::anyhow;
+use anyhow::{Context, anyhow};
 
 use super::BoardOptions;
 use super::board_source::PlacedPattern;
@@ -11,7 +11,10 @@ use crate::board_file::{name_of, read};
 use crate::universe::Universe;
 use gridstride::Size;
 use life::{Board, Grid, Pattern, PlaceError, RuleAndTopology, SizeError};
+use life_formats::macrocell::Tree;
+use life_formats::{Contents, FormatError};
 use program::error::UsageError;
+use program::memory::available;
 
 /// The default width and height of a board in cells.
 const ROOMY: usize = 256;
@@ -48,8 +51,11 @@ pub fn of_soup(rule: Option<&str>) -> Result<(Universe, Option<Size>), UsageErro
 /// [`UsageError`] if `--rule` or `--size` is invalid, or the pattern is larger than `--size`. Another error if the file
 /// cannot be read, is malformed or has an unsupported rule, or if the host has too little memory.
 pub fn pattern(options: &BoardOptions<'_>, file: &Path) -> anyhow::Result<PlacedPattern> {
-    let &BoardOptions { ranks, rule, size, screen } = options;
-    let pattern = read(file)?;
+    let &BoardOptions { ranks, rule, size, screen, may_use_plane } = options;
+    let (mut pattern, mut tree) = match read(file)? {
+        Contents::Pattern(pattern) => (pattern, None),
+        Contents::Tree(tree) => (tree.header(), Some(tree)),
+    };
     let refused = || format!("cannot run the pattern in {}", name_of(file));
     let text = rule_text(rule, pattern.rule.as_deref());
     let (mut universe, grid) = Universe::of(match (text.parse::<RuleAndTopology>(), rule) {
@@ -60,8 +66,9 @@ pub fn pattern(options: &BoardOptions<'_>, file: &Path) -> anyhow::Result<Placed
     universe.generation = pattern.generation;
     // In rules such as LifeHistory, states above 1 mark cells, and cells in odd states are alive.
     let is_history = text.split(':').next().is_some_and(|rule| rule.trim_end().to_lowercase().ends_with("history"));
-    if pattern.states() > universe.rule.states() && !is_history {
-        let (states, rule) = (pattern.states(), universe.rule);
+    let states = tree.as_ref().map_or_else(|| pattern.states(), Tree::states);
+    if states > universe.rule.states() && !is_history {
+        let rule = universe.rule;
         return Err(anyhow!(
             "its cells have {states} states, but the rule {rule} has {}: choose another rule with --rule",
             rule.states()
@@ -71,21 +78,36 @@ pub fn pattern(options: &BoardOptions<'_>, file: &Path) -> anyhow::Result<Placed
     if size.is_some() {
         universe = universe.bounded();
     }
+    let may_use_plane = may_use_plane && universe.is_unbounded();
+    if let Some(cells) = &tree {
+        let free = available().unwrap_or(u64::MAX);
+        let needed = cells.min_plane_bytes();
+        let cannot_read = || format!("cannot read the pattern in {}", name_of(file));
+        if !may_use_plane {
+            (pattern, tree) = (cells.pattern(free).with_context(cannot_read)?, None);
+        } else if needed > free {
+            return Err(anyhow!(FormatError::TooLarge { needed, free }).context(cannot_read()));
+        }
+    }
     let room = room_for(&pattern, grid, screen);
     let Size { width, height } = size.unwrap_or(room);
     universe.check_size((width, height))?;
-    // If there are several ranks, no rank stores the whole board. `Board::check_size` below rejects an impossible size.
-    if width.checked_mul(height).is_some() && ranks.size() == 1 {
-        let fits = memory::check_host((width, height), memory::board_bytes((width, height)));
-        fits.map_err(|error| if size.is_some() { error } else { error.context(no_room(&pattern, grid, file)) })?;
+    // The cores' engine for the plane needs no board. If a GPU is used instead, its memory is checked later.
+    if !may_use_plane {
+        // If there are several ranks, no rank stores the whole board. `Board::check_size` below rejects an impossible
+        // size.
+        if width.checked_mul(height).is_some() && ranks.size() == 1 {
+            let fits = memory::check_host((width, height), memory::board_bytes((width, height)));
+            fits.map_err(|error| if size.is_some() { error } else { error.context(no_room(&pattern, grid, file)) })?;
+        }
+        Board::check_size(width, height).map_err(|error| match size {
+            // Too little memory is a failure of this machine. A size that is too large for any machine is a mistake of
+            // the user.
+            Some(_) if !matches!(error, SizeError::OutOfMemory { .. }) => UsageError::of(error).into(),
+            Some(_) => error.into(),
+            None => anyhow!(error).context(no_room(&pattern, grid, file)),
+        })?;
     }
-    Board::check_size(width, height).map_err(|error| match size {
-        // Too little memory is a failure of this machine. A size that is too large for any machine is a mistake of the
-        // user.
-        Some(_) if !matches!(error, SizeError::OutOfMemory { .. }) => UsageError::of(error).into(),
-        Some(_) => error.into(),
-        None => anyhow!(error).context(no_room(&pattern, grid, file)),
-    })?;
     let (x, y) = corner(&pattern, grid.filter(|_| size.is_none()), (width, height));
     if pattern.width > width || pattern.height > height {
         let (pattern_width, pattern_height) = (pattern.width, pattern.height);
@@ -99,7 +121,7 @@ pub fn pattern(options: &BoardOptions<'_>, file: &Path) -> anyhow::Result<Placed
         true => (pattern.origin.0.saturating_sub(x as i64), pattern.origin.1.saturating_sub(y as i64)),
         false => (-(width as i64 / 2), -(height as i64 / 2)),
     };
-    Ok(PlacedPattern { pattern, size: (width, height), universe, origin, corner: (x, y), is_history })
+    Ok(PlacedPattern { pattern, tree, size: (width, height), universe, origin, corner: (x, y), is_history })
 }
 
 /// Returns the text of a run's rule: `rule` if it is set, otherwise the file's rule. If `rule` has no suffix, the
@@ -162,7 +184,7 @@ mod tests {
     use crate::ranks::Ranks;
 
     fn pattern(file: &Path, rule: Option<&str>, size: Option<Size>) -> anyhow::Result<PlacedPattern> {
-        super::pattern(&BoardOptions { ranks: Ranks::alone(), rule, size, screen: None }, file)
+        super::pattern(&BoardOptions { ranks: Ranks::alone(), rule, size, screen: None, may_use_plane: false }, file)
     }
 
     #[test]

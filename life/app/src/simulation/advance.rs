@@ -5,6 +5,8 @@ use std::ops::Range;
 use life::Board;
 use life::bands::BandsCopy;
 
+use super::plane_board::PlaneBoard;
+
 /// A function that receives the rows of a board part by part. On the first rank it receives the cells, on other ranks
 /// `None`.
 pub type TakePart<'a> = &'a mut dyn FnMut(Range<usize>, Option<&Board>) -> anyhow::Result<()>;
@@ -15,6 +17,8 @@ pub enum CopiedCells {
     Whole(Option<Board>),
     /// The rows that this rank owns.
     Bands(BandsCopy),
+    /// A pattern on the plane.
+    Plane(Box<PlaneBoard>),
 }
 
 /// A copy of a board. If the board is in bands, the copy on each rank contains only the rank's own rows.
@@ -30,7 +34,7 @@ impl Snapshot {
     pub fn board(&self) -> Option<&Board> {
         match &self.cells {
             CopiedCells::Whole(board) => board.as_ref(),
-            CopiedCells::Bands(_) => None,
+            CopiedCells::Bands(_) | CopiedCells::Plane(_) => None,
         }
     }
 }
@@ -133,5 +137,16 @@ pub trait Advance {
     /// Returns the number of generations that the board can advance in about the same time as a single generation.
     fn generations_at_once(&self) -> u64 {
         1
+    }
+
+    /// Returns this board if it is a pattern on the plane, which has no edges. Returns `None` for a board of fixed
+    /// size.
+    fn plane(&self) -> Option<&PlaneBoard> {
+        None
+    }
+
+    /// Returns this board like [`plane`](Self::plane), for methods that need `&mut`.
+    fn plane_mut(&mut self) -> Option<&mut PlaneBoard> {
+        None
     }
 }

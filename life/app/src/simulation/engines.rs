@@ -143,7 +143,7 @@ impl Advance for TeamBands {
     fn equals(&self, copied: &CopiedCells) -> anyhow::Result<Option<bool>> {
         match copied {
             CopiedCells::Bands(copied) => Ok(Some(self.bands.equals(copied)?)),
-            CopiedCells::Whole(_) => Ok(None),
+            CopiedCells::Whole(_) | CopiedCells::Plane(_) => Ok(None),
         }
     }
 

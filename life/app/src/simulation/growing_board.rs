@@ -3,11 +3,13 @@
 use std::ops::Range;
 
 use anyhow::{Context, anyhow};
+use life::plane::PlaneError;
 use life::{Bands, Board, LifeRung, Rule};
 
 use super::advance::{Advance, CopiedCells, Snapshot};
 use super::boards::{self, AnyBoard};
 use super::growth::{self, Extent};
+use super::plane_board::PlaneBoard;
 use super::shape::{self, ShapeHash};
 use crate::backend::{Backend, Team};
 use crate::first_board::BoardSource;
@@ -29,11 +31,11 @@ pub struct GrowingBoard {
     board: AnyBoard,
     /// The size of the first board as (columns, rows).
     first_size: (usize, usize),
-    /// The present size of the board as (columns, rows).
-    pub size: (usize, usize),
-    /// The number of columns by which the board has grown at the left, and the number of rows by which it has grown at
-    /// the top.
-    pub added: (usize, usize),
+    /// The size of `board` as (columns, rows), unless it is a plane.
+    size: (usize, usize),
+    /// The number of columns by which `board` has grown at the left, and the number of rows by which it has grown at
+    /// the top, unless it is a plane.
+    added: (usize, usize),
     /// The number of generations that the run had computed when `board` was made.
     before: u64,
     /// The number of generations for which no live cell can reach an edge, or [`u64::MAX`] if the board does not grow.
@@ -67,7 +69,7 @@ impl GrowingBoard {
     }
 
     fn of(backend: &Backend, board: AnyBoard, size: (usize, usize)) -> Self {
-        let room = first_room(backend);
+        let room = first_room(backend, &*board);
         Self { backend: backend.clone(), board, first_size: size, size, added: (0, 0), before: 0, room }
     }
 
@@ -120,13 +122,19 @@ impl GrowingBoard {
         Ok(())
     }
 
-    /// Replaces the present board by `board`, which is `later` generations after the first board. `added` contains the
-    /// number of columns by which `board` extends beyond the first board at the left, and the number of rows by which
-    /// it extends beyond the first board at the top.
+    /// Replaces the present board by `board`, which is `later` generations after the first board. `corner` is the
+    /// position of its upper left cell relative to that of the first board. `whole` is the pattern of that generation
+    /// on the plane, of which `board` replaces a rectangle, and `None` if the board is not on a plane.
     ///
     /// # Errors
     /// Fails in the same cases as [`new`](Self::new). After an error the board is unchanged.
-    pub fn replace(&mut self, board: &Board, later: u64, added: (usize, usize)) -> anyhow::Result<()> {
+    pub fn replace(
+        &mut self,
+        board: &Board,
+        later: u64,
+        corner: (i64, i64),
+        whole: Option<&PlaneBoard>,
+    ) -> anyhow::Result<()> {
         let rule = &self.backend.universe().rule;
         let other;
         let mut cells = board;
@@ -134,9 +142,18 @@ impl GrowingBoard {
             other = growth::with_states_of(board, rule)?;
             cells = &other;
         }
-        self.board = boards::new(&self.backend, cells, later)?;
+        self.board = match whole {
+            Some(plane) => {
+                let mut plane = plane.begun_now();
+                plane.change_rule(self.backend.universe())?;
+                plane.put(corner, cells)?;
+                Box::new(plane)
+            }
+            None => boards::new(&self.backend, cells, later)?,
+        };
+        let added = (-corner.0 as usize, -corner.1 as usize);
         (self.size, self.added, self.before) = ((board.width(), board.height()), added, later);
-        self.room = first_room(&self.backend);
+        self.room = first_room(&self.backend, &*self.board);
         Ok(())
     }
 
@@ -146,17 +163,34 @@ impl GrowingBoard {
     /// If memory is too small or the device fails. After an error the board is unchanged.
     pub fn change_rule(&mut self, rule: Rule) -> anyhow::Result<()> {
         let backend = self.backend.with_rule(rule, self.size)?;
+        if let Some(plane) = self.board.plane_mut() {
+            plane.change_rule(backend.universe())?;
+            self.backend = backend;
+            return Ok(());
+        }
         let board = growth::with_states_of(&self.board()?, &rule)?;
         let later = self.generation();
         self.board = boards::new(&backend, &board, later)?;
         (self.backend, self.before) = (backend, later);
-        self.room = first_room(&self.backend);
+        self.room = first_room(&self.backend, &*self.board);
         Ok(())
     }
 
     /// Returns true if the board grows in at least one direction.
     fn grows(&self) -> bool {
         self.backend.universe().grows != [false; 2]
+    }
+
+    /// Returns the present size of the board as (columns, rows). On the plane, the board is the smallest rectangle that
+    /// contains the first board and all cells that are not dead.
+    pub fn size(&self) -> (usize, usize) {
+        self.board.plane().map(PlaneBoard::area).map_or(self.size, |area| (area.width as usize, area.height as usize))
+    }
+
+    /// Returns the number of columns by which the board extends beyond the first board at the left, and the number of
+    /// rows by which it extends beyond the first board at the top.
+    pub fn added(&self) -> (usize, usize) {
+        self.board.plane().map(PlaneBoard::area).map_or(self.added, |area| (-area.x as usize, -area.y as usize))
     }
 
     /// Returns the ranks that share the board.
@@ -192,6 +226,9 @@ impl GrowingBoard {
     /// # Errors
     /// Fails in the same cases as [`board`](Self::board).
     pub fn first_window(&self) -> anyhow::Result<Option<Board>> {
+        if let Some(plane) = self.board.plane() {
+            return plane.first_window().map(Some);
+        }
         let board = self.board.gathered()?;
         if self.size == self.first_size {
             return Ok(board);
@@ -205,8 +242,9 @@ impl GrowingBoard {
     /// # Errors
     /// Fails in the same cases as [`board`](Self::board).
     pub fn snapshot(&self) -> anyhow::Result<Snapshot> {
-        let cells = if self.grows() { CopiedCells::Whole(self.board.gathered()?) } else { self.board.copied()? };
-        Ok(Snapshot { size: self.size, cells })
+        let is_whole = self.grows() && self.board.plane().is_none();
+        let cells = if is_whole { CopiedCells::Whole(self.board.gathered()?) } else { self.board.copied()? };
+        Ok(Snapshot { size: self.size(), cells })
     }
 
     /// Returns a hash that is equal for equal boards of one run. If the board grows, the hash does not change when all
@@ -218,6 +256,9 @@ impl GrowingBoard {
         let grows = self.backend.universe().grows;
         if grows == [false; 2] {
             return self.board.fingerprint();
+        }
+        if let Some(plane) = self.board.plane_mut() {
+            return Ok(plane.shape_hash());
         }
         let mut hash = ShapeHash::default();
         self.parts(|rows, board| {
@@ -243,6 +284,9 @@ impl GrowingBoard {
     /// # Errors
     /// Fails in the same cases as [`board`](Self::board).
     pub fn moved_from(&self, snapshot: &Snapshot) -> anyhow::Result<Option<(i64, i64)>> {
+        if let (Some(now), CopiedCells::Plane(then)) = (self.board.plane(), &snapshot.cells) {
+            return Ok(now.moved_from(then));
+        }
         if let Some(is) = self.board.equals(&snapshot.cells)? {
             return Ok(is.then_some((0, 0)));
         }
@@ -281,7 +325,7 @@ impl GrowingBoard {
         while left > 0 {
             self.make_room()?;
             let now = left.min(self.room);
-            self.board.advance(now)?;
+            self.board.advance(now).map_err(|error| self.outgrown(error))?;
             self.room -= now;
             left -= now;
         }
@@ -295,7 +339,17 @@ impl GrowingBoard {
     pub fn advance_counting(&mut self) -> anyhow::Result<(u64, u64)> {
         self.make_room()?;
         self.room -= 1;
-        self.board.advance_counting()
+        self.board.advance_counting().map_err(|error| self.outgrown(error))
+    }
+
+    /// Adds [`Outgrown`] to the error that memory is too small for the plane.
+    fn outgrown(&self, error: anyhow::Error) -> anyhow::Error {
+        match error.downcast_ref() {
+            Some(PlaneError::OutOfMemory { .. }) => {
+                error.context(Outgrown { generation: self.generation(), size: self.size() })
+            }
+            _ => error,
+        }
     }
 
     /// Returns the number of live cells.
@@ -313,6 +367,6 @@ impl GrowingBoard {
 }
 
 /// Returns the initial value of `room`: 0 if the board grows, and the maximum otherwise.
-fn first_room(backend: &Backend) -> u64 {
-    if backend.universe().grows == [false; 2] { u64::MAX } else { 0 }
+fn first_room(backend: &Backend, board: &dyn Advance) -> u64 {
+    if backend.universe().grows == [false; 2] || board.plane().is_some() { u64::MAX } else { 0 }
 }

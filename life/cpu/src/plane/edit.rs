@@ -15,6 +15,15 @@ struct Segment {
     count: usize,
 }
 
+/// Checks that a plane has the cell at (`x`, `y`).
+///
+/// # Errors
+/// [`PlaneError::TooFar`] if the cell is outside the plane.
+pub fn check_position(x: i64, y: i64) -> Result<(), PlaneError> {
+    let is_inside = x.unsigned_abs().max(y.unsigned_abs()) <= LIMIT as u64;
+    if is_inside { Ok(()) } else { Err(PlaneError::TooFar { x, y }) }
+}
+
 impl Plane {
     /// Sets the state of a cell. A state that the rule does not have makes the cell dead.
     ///
@@ -83,6 +92,7 @@ impl Plane {
             return Ok(());
         }
         let mut other = Self::with(self.instructions, rule, self.generation);
+        other.tiles.limit_like(&self.tiles);
         for run in self.runs() {
             for x in run.x..run.x + run.length as i64 {
                 other.set_state(x, run.y, self.state(x, run.y))?;
@@ -92,17 +102,15 @@ impl Plane {
         Ok(())
     }
 
-    /// Replaces `length` cells of row `y` from column `x` on. `bits` receives the number of a bit plane and an offset from
-    /// `x`, and returns the bits of at least 48 cells from that offset on. Further bits are ignored.
+    /// Replaces `length` cells of row `y` from column `x` on. `bits` receives the number of a bit plane and an offset
+    /// from `x`, and returns the bits of at least 48 cells from that offset on. Further bits are ignored.
     fn put_bits(&mut self, x: i64, y: i64, length: u64, bits: impl Fn(usize, usize) -> u64) -> Result<(), PlaneError> {
         let end = i64::try_from(length).unwrap_or(i64::MAX).saturating_add(x);
         if length == 0 {
             return Ok(());
         }
         for (x, y) in [(x, y), (end - 1, y)] {
-            if x.unsigned_abs().max(y.unsigned_abs()) > LIMIT as u64 {
-                return Err(PlaneError::TooFar { x, y });
-            }
+            check_position(x, y)?;
         }
         let mut from = x;
         while from < end {

@@ -1,8 +1,8 @@
 //! Hashes of a plane.
 //!
 //! The hash is a polynomial in two variables at a fixed point, modulo the prime 2⁶¹ − 1: a cell at (x, y) contributes
-//! Xˣ·Yʸ, and the bits of dying cells contribute multiples of that. If a pattern moves, its hash is multiplied by a power
-//! of X and a power of Y.
+//! Xˣ·Yʸ, and the bits of dying cells contribute multiples of that. If a pattern moves, its hash is multiplied by a
+//! power of X and a power of Y.
 
 use std::sync::OnceLock;
 

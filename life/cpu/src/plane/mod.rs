@@ -22,8 +22,9 @@
 //! each side, fits eight vectors of 512 bits. Each generation makes one more ring of the halo wrong.
 //!
 //! The cells of row r of a frame are word r / 8 of vector r % 8. The rows above and below a vector's rows are therefore
-//! the adjacent vectors. Only the first and the last vector need a shift by one word. The halo above a tile is word 0 of
-//! each vector, and the halo below is word 7. Columns are bits; the halos at the sides are the first and the last byte.
+//! the adjacent vectors. Only the first and the last vector need a shift by one word. The halo above a tile is word 0
+//! of each vector, and the halo below is word 7. Columns are bits; the halos at the sides are the first and the last
+//! byte.
 //!
 //! Each tile has flags that say where it has changed: at an edge or a corner that belongs to a neighbour's halo, or
 //! anywhere. If the frame of a tile was the same eight generations ago, the tile will be the same after eight
@@ -49,6 +50,7 @@ mod visit;
 
 #[cfg(target_arch = "x86_64")]
 use crate::x86;
+pub use edit::check_position;
 pub use read::{Bounds, Tile};
 
 /// Cells must be at most this far from (0, 0) in each direction.
@@ -57,8 +59,12 @@ pub const LIMIT: i64 = 1 << 30;
 /// The number of columns and of rows of a tile.
 pub const TILE: i64 = 48;
 
-/// The number of generations per visit of a tile.
-const GENERATIONS_PER_VISIT: usize = 8;
+/// The number of bytes of a tile for rules of two states.
+pub const TILE_BYTES: u64 = size_of::<Cells>() as u64;
+
+/// The number of generations by which a visit advances a tile. A call of [`Plane::advance`] for fewer generations takes
+/// about as long.
+pub const GENERATIONS_PER_VISIT: usize = 8;
 
 /// The number of tiles that one core visits before it takes others.
 const TILES_PER_TASK: usize = 64;
@@ -67,7 +73,10 @@ const TILES_PER_TASK: usize = 64;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PlaneError {
     /// A cell is outside the plane, or could be there in the next generations.
-    #[error("the pattern reaches ({x}, {y}): on the plane, coordinates must be from -2^30 to 2^30")]
+    #[error(
+        "the pattern reaches ({x}, {y}), but coordinates on the plane must be from -2^30 to 2^30: use a smaller \
+         pattern or fewer generations"
+    )]
     TooFar {
         /// The column.
         x: i64,
@@ -75,9 +84,9 @@ pub enum PlaneError {
         y: i64,
     },
     /// The host has too little memory.
-    #[error("the pattern needs {bytes} bytes more, which cannot be allocated: use a smaller pattern")]
+    #[error("the pattern needs {bytes} bytes, which cannot be allocated: use a smaller pattern or fewer generations")]
     OutOfMemory {
-        /// The size of the allocation that failed.
+        /// The number of bytes that the tiles need.
         bytes: usize,
     },
 }
@@ -149,6 +158,12 @@ impl Plane {
             next: Vec::new(),
             outcomes: Vec::new(),
         }
+    }
+
+    /// Limits the memory of the plane to about `bytes` bytes. A method that would need more returns
+    /// [`PlaneError::OutOfMemory`]. By default, only an allocation that fails is an error.
+    pub fn limit_memory(&mut self, bytes: u64) {
+        self.tiles.limit(bytes);
     }
 
     /// Returns the number of the present generation.
@@ -235,8 +250,7 @@ impl Plane {
                 let neighbour = match self.tiles.neighbour(tile, direction) {
                     Ok(neighbour) => neighbour,
                     Err(error) => {
-                        self.active.iter().for_each(|&tile| self.tiles.get_mut(tile).is_active = false);
-                        self.candidates.append(&mut self.active);
+                        self.abandon();
                         return Err(error);
                     }
                 };
@@ -258,12 +272,21 @@ impl Plane {
         Ok(())
     }
 
+    /// Forgets the plan of a step that cannot be made.
+    fn abandon(&mut self) {
+        self.active.iter().for_each(|&tile| self.tiles.get_mut(tile).is_active = false);
+        self.candidates.append(&mut self.active);
+    }
+
     /// Computes the next cells of the active tiles.
     fn visit(&mut self, generations: usize) -> Result<(), PlaneError> {
         let (count, planes) = (self.active.len(), self.tiles.planes);
         let (before, bytes) = (self.next.len(), count * planes * size_of::<Cells>());
         let more = (count * planes).saturating_sub(before);
-        self.next.try_reserve(more).map_err(|_| PlaneError::OutOfMemory { bytes })?;
+        if self.next.try_reserve(more).is_err() {
+            self.abandon();
+            return Err(PlaneError::OutOfMemory { bytes });
+        }
         self.next.resize(count * planes, tiles::DEAD);
         self.outcomes.resize(count, Outcome::default());
         let Self { tiles, logic, active, next, outcomes, .. } = self;

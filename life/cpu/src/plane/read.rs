@@ -105,7 +105,8 @@ impl Plane {
         all.map(|[x, y, right, bottom]| Bounds { x, y, width: (right - x) as u64, height: (bottom - y) as u64 })
     }
 
-    /// Returns the runs of cells that are not dead, from the top row to the bottom row, and from left to right in each row.
+    /// Returns the runs of cells that are not dead, from the top row to the bottom row, and from left to right in each
+    /// row.
     pub fn runs(&self) -> impl Iterator<Item = Run> + '_ {
         let mut order: Vec<u32> = self.tiles.used().collect();
         order.sort_unstable_by_key(|&tile| {
@@ -153,6 +154,20 @@ impl Plane {
             let ((x, y), population) = (self.corner(tile), population(self.tiles.cells(tile)));
             let has_changed = self.tiles.get(tile).changed[set] != 0;
             (population > 0).then_some(Tile { x, y, population, has_changed })
+        })
+    }
+
+    /// Returns the squares of 8 × 8 cells in which a cell is not dead, in any order: the column and the row of the
+    /// upper left cell, which are multiples of 8, and a byte for each row. The lowest bit of a byte is the leftmost
+    /// cell.
+    pub fn squares(&self) -> impl Iterator<Item = (i64, i64, [u8; 8])> + '_ {
+        self.tiles.used().flat_map(|tile| {
+            let ((left, top), cells) = (self.corner(tile), not_dead(self.tiles.cells(tile)));
+            (0..36).filter_map(move |square| {
+                let (column, line) = (8 * (square % 6), 8 * (square / 6));
+                let rows = std::array::from_fn(|y| (row(&cells, line + y) >> column) as u8);
+                (rows != [0; 8]).then_some((left + column as i64, top + line as i64, rows))
+            })
         })
     }
 

@@ -52,6 +52,8 @@ pub struct Tiles {
     states: Vec<TileState>,
     numbers: FxHashMap<(i32, i32), u32>,
     free: Vec<u32>,
+    /// The maximum number of tiles, with tile 0.
+    most: usize,
 }
 
 impl Tiles {
@@ -59,7 +61,30 @@ impl Tiles {
     pub fn new(states: u16) -> Self {
         let planes = 1 + ages::planes(states);
         let none = TileState { is_dead: true, ..TileState::default() };
-        Self { planes, cells: vec![DEAD; planes], states: vec![none], numbers: FxHashMap::default(), free: Vec::new() }
+        Self {
+            planes,
+            cells: vec![DEAD; planes],
+            states: vec![none],
+            numbers: FxHashMap::default(),
+            free: Vec::new(),
+            most: usize::MAX,
+        }
+    }
+
+    /// Limits the memory to about `bytes` bytes.
+    pub fn limit(&mut self, bytes: u64) {
+        self.most = usize::try_from(bytes / self.bytes_per_tile() as u64).unwrap_or(usize::MAX);
+    }
+
+    /// Limits the number of tiles to that of `other`.
+    pub fn limit_like(&mut self, other: &Self) {
+        self.most = other.most;
+    }
+
+    /// Returns the number of bytes that a step needs for a tile: its present and its next cells, its state, and its
+    /// entry in the table.
+    fn bytes_per_tile(&self) -> usize {
+        2 * self.planes * size_of::<Cells>() + size_of::<TileState>() + 2 * size_of::<((i32, i32), u32)>()
     }
 
     pub fn get(&self, tile: u32) -> &TileState {
@@ -136,8 +161,10 @@ impl Tiles {
     /// Allocates memory for one more tile.
     fn extend(&mut self) -> Result<u32, PlaneError> {
         let number = self.states.len();
-        let bytes = 2 * number * (self.planes * size_of::<Cells>() + size_of::<TileState>());
-        let error = PlaneError::OutOfMemory { bytes };
+        let error = PlaneError::OutOfMemory { bytes: (1 + number) * self.bytes_per_tile() };
+        if number >= self.most {
+            return Err(error);
+        }
         let tile = u32::try_from(number).map_err(|_| error)?;
         self.cells.try_reserve(self.planes).map_err(|_| error)?;
         self.states.try_reserve(1).map_err(|_| error)?;

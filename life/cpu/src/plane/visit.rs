@@ -79,12 +79,14 @@ impl Visits<'_> {
         }
     }
 
+    /// # Safety
+    /// The processor must have the instructions of `V`.
     #[inline(always)]
     unsafe fn two_states<V: Rows, R: Next>(self, rules: [&R; 2]) {
         let Self { tiles, generation, generations, short_period, .. } = self;
         for ((&tile, next), outcome) in self.active.iter().zip(self.next).zip(self.outcomes) {
             let around = tiles.get(tile).around;
-            // SAFETY: only `run` calls this function, and its caller guarantees the instructions of `V`.
+            // SAFETY: the caller guarantees the instructions of `V`.
             unsafe {
                 let mut frame = gather::<V>(tiles, around, 0);
                 let mut before = frame;
@@ -101,6 +103,8 @@ impl Visits<'_> {
         }
     }
 
+    /// # Safety
+    /// The processor must have the instructions of `V`.
     #[inline(always)]
     unsafe fn more_states<V: Rows, R: Next>(self, rules: [&R; 2]) {
         let Self { tiles, generation, generations, short_period, states, .. } = self;
@@ -110,7 +114,7 @@ impl Visits<'_> {
         let (mut now, mut next) = (&mut now[..planes], &mut next[..planes]);
         for ((&tile, out), outcome) in self.active.iter().zip(self.next.chunks_exact_mut(planes)).zip(self.outcomes) {
             let around = tiles.get(tile).around;
-            // SAFETY: only `run` calls this function, and its caller guarantees the instructions of `V`.
+            // SAFETY: the caller guarantees the instructions of `V`.
             unsafe {
                 for (plane, cells) in now.iter_mut().enumerate() {
                     store(&gather::<V>(tiles, around, plane), cells);
@@ -138,12 +142,14 @@ impl Visits<'_> {
     }
 }
 
+/// # Safety
+/// The processor must have the instructions of `V`.
 #[inline(always)]
 unsafe fn load<V: Rows>(cells: &Cells) -> [V; 8] {
-    // SAFETY: all callers are functions whose callers guarantee the instructions of `V`.
+    // SAFETY: the caller guarantees the instructions of `V`.
     let mut frame = unsafe { [V::load(&cells[0]); 8] };
     for (vector, block) in frame.iter_mut().zip(cells).skip(1) {
-        // SAFETY: see above.
+        // SAFETY: the caller guarantees the instructions of `V`.
         *vector = unsafe { V::load(block) };
     }
     frame
@@ -157,11 +163,14 @@ fn store<V: Rows>(frame: &[V; 8], cells: &mut Cells) {
 }
 
 /// Returns one bit plane of the frame of a tile. `around` has the numbers of the tiles around and including this one.
+///
+/// # Safety
+/// The processor must have the instructions of `V`.
 #[inline(always)]
 unsafe fn gather<V: Rows>(tiles: &Tiles, around: [u32; 9], plane: usize) -> [V; 8] {
     let [north_west, north, north_east, west, here, east, south_west, south, south_east] =
         around.map(|tile| &tiles.cells(tile)[plane]);
-    // SAFETY: all callers are functions whose callers guarantee the instructions of `V`.
+    // SAFETY: the caller guarantees the instructions of `V`.
     unsafe {
         let mut frame = load::<V>(here);
         for (k, vector) in frame.iter_mut().enumerate() {
@@ -175,9 +184,12 @@ unsafe fn gather<V: Rows>(tiles: &Tiles, around: [u32; 9], plane: usize) -> [V; 
 }
 
 /// Returns a vector of a tile with the halos above and below it.
+///
+/// # Safety
+/// The processor must have the instructions of `V`.
 #[inline(always)]
 unsafe fn column<V: Rows>(above: &Block<8>, here: &Block<8>, below: &Block<8>) -> V {
-    // SAFETY: only `gather` calls this function.
+    // SAFETY: the caller guarantees the instructions of `V`.
     unsafe { V::load(here).or(V::load(above).halo_above()).or(V::load(below).halo_below()) }
 }
 
@@ -197,21 +209,21 @@ impl<V: Rows> Row<V> {
 
     /// Moves all words to the position of the next word.
     #[inline(always)]
-    fn from_previous_words(self) -> Self {
+    fn previous_words(self) -> Self {
         let ([left, cell, right], [low, high]) = (self.cells, self.sums);
         Self {
-            cells: [left.from_previous_words(), cell.from_previous_words(), right.from_previous_words()],
-            sums: [low.from_previous_words(), high.from_previous_words()],
+            cells: [left.previous_words(), cell.previous_words(), right.previous_words()],
+            sums: [low.previous_words(), high.previous_words()],
         }
     }
 
     /// Moves all words to the position of the previous word.
     #[inline(always)]
-    fn from_next_words(self) -> Self {
+    fn next_words(self) -> Self {
         let ([left, cell, right], [low, high]) = (self.cells, self.sums);
         Self {
-            cells: [left.from_next_words(), cell.from_next_words(), right.from_next_words()],
-            sums: [low.from_next_words(), high.from_next_words()],
+            cells: [left.next_words(), cell.next_words(), right.next_words()],
+            sums: [low.next_words(), high.next_words()],
         }
     }
 }
@@ -220,12 +232,12 @@ impl<V: Rows> Row<V> {
 #[inline(always)]
 fn advance<V: Rows>(rule: &impl Next, frame: &mut [V; 8]) {
     let (first, last) = (Row::of(frame[0]), Row::of(frame[7]));
-    let (mut above, mut here) = (last.from_previous_words(), first);
+    let (mut above, mut here) = (last.previous_words(), first);
     for k in 0..8 {
         let below = match k {
             0..6 => Row::of(frame[k + 1]),
             6 => last,
-            _ => first.from_next_words(),
+            _ => first.next_words(),
         };
         frame[k] = rule.next(Neighbourhood {
             cells: [above.cells, here.cells, below.cells],
@@ -243,25 +255,30 @@ struct Changes<V> {
 }
 
 impl<V: Rows> Changes<V> {
+    /// # Safety
+    /// The processor must have the instructions of `V`.
     #[inline(always)]
     unsafe fn none() -> Self {
-        // SAFETY: all callers are functions whose callers guarantee the instructions of `V`.
+        // SAFETY: the caller guarantees the instructions of `V`.
         let none = unsafe { V::load(&Block::DEAD) };
         Self { short: none, long: none, alive: none }
     }
 
-    /// Stores the tile of `frame` into `out`, and compares it with the tile of `before` and with `first`, the tile before
-    /// the visit.
+    /// Stores the tile of `frame` into `out`, and compares it with the tile of `before` and with `first`, the tile
+    /// before the visit.
+    ///
+    /// # Safety
+    /// The processor must have the instructions of `V`.
     #[inline(always)]
     unsafe fn add(&mut self, first: &Cells, before: &[V; 8], frame: &[V; 8], out: &mut Cells) {
-        // SAFETY: all callers are functions whose callers guarantee the instructions of `V`.
+        // SAFETY: the caller guarantees the instructions of `V`.
         let own = unsafe { V::load(&OWN) };
         for k in 0..8 {
             let cells = frame[k].and(own);
             cells.store(&mut out[k]);
             self.alive = self.alive.or(cells);
             self.short = self.short.or(frame[k].xor(before[k]).and(own));
-            // SAFETY: see above.
+            // SAFETY: the caller guarantees the instructions of `V`.
             self.long = self.long.or(cells.xor(unsafe { V::load(&first[k]) }));
         }
     }

@@ -17,8 +17,9 @@ use super::rule_prompt::{PromptState, RulePrompt};
 use super::speed::Speed;
 use super::speed_meter::SpeedMeter;
 use super::view::View;
-use crate::simulation::GrowingBoard;
+use crate::simulation::{GrowingBoard, MAX_SHOWN_CELLS, PlaneBoard};
 use crate::timed_run::TimedRun;
+use life::plane::Bounds;
 use life::{Board, Rule};
 use program::report::{Rate, grouped};
 
@@ -42,6 +43,8 @@ pub struct App {
     /// True if the screen must be redrawn.
     pub dirty: bool,
     history: History,
+    /// True if the view has moved on the plane, so that other cells must be copied.
+    is_moved: bool,
     /// True if the user has changed the board since the last [`hand_over`](Self::hand_over).
     is_changed: bool,
     follows: bool,
@@ -63,19 +66,21 @@ impl App {
     /// # Errors
     /// If the device fails.
     pub fn new(run: &mut TimedRun, seed: Option<u64>, area: Rect) -> anyhow::Result<Self> {
-        let board = run.life.board()?;
+        let shown = ShownBoard::of(run, None)?;
         let labels = labels(&run.life);
-        let generation = run.generation();
         let population = run.life.population()?;
-        Ok(Self { seed, ..Self::of(board, generation, population, labels, area) })
+        let is_moved = shown.whole.is_some();
+        let app = Self::of(shown.board.clone(), shown.generation, population, labels, area);
+        Ok(Self { seed, shown, is_moved, ..app })
     }
 
     fn of(board: Board, generation: u64, population: u64, labels: String, area: Rect) -> Self {
         let (board_area, _) = split(area);
         let area = (usize::from(board_area.width), usize::from(board_area.height));
+        let size = (board.width(), board.height());
         Self {
-            view: View::of((board.width(), board.height()), area),
-            shown: ShownBoard { generation, board, added: (0, 0) },
+            view: View::of(size, area),
+            shown: ShownBoard { generation, board, corner: (0, 0), size, whole: None },
             population,
             labels,
             area,
@@ -86,6 +91,7 @@ impl App {
             steps: 0,
             dirty: true,
             history: History::default(),
+            is_moved: false,
             is_changed: false,
             follows: false,
             shows_map: false,
@@ -107,7 +113,8 @@ impl App {
             self.is_changed = true;
         }
         if std::mem::take(&mut self.is_changed) {
-            run.put(&self.shown.board, self.shown.generation, self.shown.added)?;
+            let ShownBoard { generation, board, corner, whole, .. } = &self.shown;
+            run.put(board, *generation, *corner, whole.as_ref())?;
             self.population = run.life.population()?;
         }
         Ok(())
@@ -143,30 +150,68 @@ impl App {
         if !self.paused {
             self.meter.record(Instant::now(), generation);
         }
-        if generation != self.shown.generation {
+        let is_new = generation != self.shown.generation;
+        if is_new || std::mem::take(&mut self.is_moved) {
             self.population = run.life.population()?;
-            let now = ShownBoard { generation, board: run.life.board()?, added: run.life.added };
-            let (added, (left, top)) = (now.added, self.shown.added);
-            self.history.push(std::mem::replace(&mut self.shown, now));
-            self.view.follow((added.0 - left, added.1 - top));
+            let now = ShownBoard::of(run, self.shown.whole.is_some().then(|| self.around_view()))?;
+            let before = std::mem::replace(&mut self.shown, now);
+            self.view.follow(before.corner, self.shown.corner, self.board_size());
+            if is_new {
+                self.history.push(before);
+            }
             self.dirty = true;
             self.follow();
         }
         Ok(())
     }
 
+    /// Returns the size of the board that is shown, as (columns, rows).
+    fn board_size(&self) -> (usize, usize) {
+        (self.shown.board.width(), self.shown.board.height())
+    }
+
+    /// Returns the part of the plane that the screen shows, with as much of the plane on each side, so that the view
+    /// can move before other cells are copied.
+    fn around_view(&self) -> Bounds {
+        let (width, height) = self.view.span(self.area);
+        let axis = |corner: i64, centre: usize, side: usize| {
+            corner.saturating_add(centre as i64).saturating_sub((side / 2 + side) as i64)
+        };
+        let (x, y) = (
+            axis(self.shown.corner.0, self.view.centre.0, width),
+            axis(self.shown.corner.1, self.view.centre.1, height),
+        );
+        Bounds { x, y, width: 3 * width.max(1) as u64, height: 3 * height.max(1) as u64 }
+    }
+
     /// If the view follows the live cells, moves the view's centre to their middle.
     fn follow(&mut self) {
-        if let Some(middle) = live_middle::middle(&self.shown.board).filter(|_| self.follows) {
-            self.view.centre = middle;
+        if !self.follows {
+            return;
         }
+        match &self.shown.whole {
+            Some(plane) => {
+                if let Some(middle) = plane.middle() {
+                    self.look_at(middle);
+                }
+            }
+            None => self.view.centre = live_middle::middle(&self.shown.board).unwrap_or(self.view.centre),
+        }
+    }
+
+    /// Moves the view's centre to a cell of the plane. If that cell is not copied yet, the next snapshot has it.
+    fn look_at(&mut self, cell: (i64, i64)) {
+        let before = self.view.centre;
+        self.view.centre = (0, 0);
+        self.view.follow(cell, self.shown.corner, self.board_size());
+        self.is_moved |= before != self.view.centre;
     }
 
     /// Changes the cell under the mouse. For the first cell of a stroke, `on` must be false, and the cell's state is
     /// inverted. For the other cells of the stroke, `on` must be true, and the cells get the same state as the first
     /// one.
     fn draw_at(&mut self, place: (u16, u16), lower: bool, on: bool) {
-        let board = (self.shown.board.width(), self.shown.board.height());
+        let board = self.board_size();
         let place = (usize::from(place.0), usize::from(place.1));
         let Some((x, y)) = self.view.cell_at(board, self.area, place) else { return };
         let y = if lower { (y + 1) % board.1 } else { y };
@@ -186,7 +231,8 @@ impl App {
 
     /// Performs the action of a key or of the mouse.
     pub fn act(&mut self, action: Action) {
-        let board = (self.shown.board.width(), self.shown.board.height());
+        let board = self.board_size();
+        let is_plane = self.shown.whole.is_some();
         self.dirty = true;
         match action {
             Action::Pause => {
@@ -201,10 +247,10 @@ impl App {
                 self.pause();
                 self.steps = 0;
                 if let Some(before) = self.history.pop() {
-                    let (now, then) = (self.shown.added, before.added);
-                    let size = (before.board.width(), before.board.height());
-                    self.view.follow_back((now.0 - then.0, now.1 - then.1), size);
+                    let corner = self.shown.corner;
                     (self.shown, self.is_changed) = (before, true);
+                    self.is_moved = self.shown.whole.is_some();
+                    self.view.follow(corner, self.shown.corner, self.board_size());
                     self.follow();
                 }
             }
@@ -222,10 +268,31 @@ impl App {
             Action::Slower => self.speed = self.speed.slower(),
             Action::ChangeMarks => self.view.marks = self.view.marks.other(),
             Action::ZoomIn => self.view.zoom_in(),
+            Action::ZoomOut if is_plane => self.zoom_out_on_plane(board),
             Action::ZoomOut => self.view.zoom_out(board, self.area),
-            Action::Recentre => self.view = View::of(board, self.area),
+            Action::Recentre => self.recentre(board),
+            Action::Pan(x, y) if is_plane => self.view.pan_on_plane((x, y), board, self.area),
             Action::Pan(x, y) => self.view.pan((x, y), board, self.area),
             Action::Redraw | Action::Quit => {}
+        }
+        self.is_moved |= is_plane;
+    }
+
+    /// Doubles the width of a dot in cells, unless the screen would show more cells than are copied from the plane.
+    fn zoom_out_on_plane(&mut self, board: (usize, usize)) {
+        let (width, height) = self.view.span(self.area);
+        // The copy has nine times as many cells as the screen, and the screen will have four times as many.
+        if 36 * width as u64 * height as u64 <= MAX_SHOWN_CELLS {
+            self.view.zoom_out(board, self.area);
+        }
+    }
+
+    /// Returns to the first view.
+    fn recentre(&mut self, board: (usize, usize)) {
+        let first = self.shown.whole.as_ref().map(PlaneBoard::first_size);
+        self.view = View::of(first.unwrap_or(board), self.area);
+        if first.is_some() {
+            self.view.follow((0, 0), self.shown.corner, board);
         }
     }
 
@@ -266,7 +333,8 @@ impl App {
     /// Returns the text of the status line, at most `columns` characters long. An entry that does not fit is omitted
     /// completely, because a truncated seed would be misleading.
     fn status(&self, columns: usize) -> String {
-        let cells = self.shown.board.width() as f64 * self.shown.board.height() as f64;
+        let (width, height) = self.shown.size;
+        let cells = width as f64 * height as f64;
         let rate = self.meter.rate();
         let motion = if self.paused {
             "paused".into()
@@ -275,7 +343,7 @@ impl App {
         };
         let (generation, population) = (grouped(self.shown.generation), grouped(self.population));
         let mut status = format!(" gen {generation} · pop {population}");
-        let size = format!("{}x{}", self.shown.board.width(), self.shown.board.height());
+        let size = format!("{width}x{height}");
         let seed = self.seed.map(|seed| format!("seed {seed}"));
         let last = std::iter::once(&size[..]).chain(seed.as_deref());
         for part in std::iter::once(&motion[..]).chain(self.labels.split(" · ")).chain(last) {
