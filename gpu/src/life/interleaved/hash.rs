@@ -37,8 +37,8 @@ pub fn life_hash_interleaved(cells: Global<u32>, total: GlobalMut<u64>, board: I
 }
 
 impl Interleaved {
-    /// Returns a word in which the lowest bit of each fold is set whose row `row` is one of the board's `rows` rows from
-    /// row `first` on.
+    /// Returns a word in which the lowest bit of each fold is set whose row `row` is one of the board's `rows` rows
+    /// from row `first` on.
     #[inline(always)]
     fn folds_of_rows(&self, row: i32, first: usize, rows: usize) -> u32 {
         let mut folds = 0;

@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use clap::Args;
 use clap::builder::RangedU64ValueParser;
 use cuda_std::Ladder;
@@ -25,6 +25,7 @@ use crate::backend::{Backend, DeviceSpec, memory};
 use crate::board_file::{BoardFile, Take};
 use crate::census::{Census, Soups};
 use crate::checkpoint::RunFacts;
+use crate::fate::Outcome;
 use crate::first_board::{self, BoardOptions, FirstBoard};
 use crate::observers::recording::Frames;
 use crate::observers::stability::{Search, Stability};
@@ -131,6 +132,9 @@ fn kernel_help() -> String {
 /// The signal that stopped a run before its end, and the generation that the run had reached.
 type StoppedAt = Option<(i32, String)>;
 
+/// The results of a search for a period.
+type Found = (Option<Stability>, Option<Outcome>);
+
 impl LifeOptions {
     /// Runs the command on the ranks of `communicator`.
     ///
@@ -161,11 +165,11 @@ impl LifeOptions {
         let mut run = TimedRun::begin(&backend, &first.source, first.generation)?;
         let ended = if screen.is_some() {
             drop(first);
-            self.animate(&mut run, &facts, &stop).map(|stopped| (stopped, None))
+            self.animate(&mut run, &facts, &stop).map(|stopped| (stopped, (None, None)))
         } else {
             self.run_to_end(&mut run, &backend, first, out.as_ref(), &stop)
         };
-        let (stopped, stability) = match ended {
+        let (stopped, (stability, outcome)) = match ended {
             Err(error) if error.is::<Outgrown>() => {
                 out.as_ref().map_or(Ok(()), |out| write_last(out, &run, &facts))?;
                 return Err(error);
@@ -178,12 +182,14 @@ impl LifeOptions {
             return Err(Stopped { signal, done: format!("generation {generation} is done{unwritten}{resume}") }.into());
         }
 
-        let census = match stability {
-            Some(Stability { period, .. }) if self.census => {
+        let census = match (stability, &outcome) {
+            (Some(_), Some(outcome)) if self.census => Some(Census::of_objects(outcome.objects())),
+            (Some(Stability { period, .. }), None) if self.census => {
                 run.life.engine().gathered()?.map(|board| Census::of_board(&board, period)).transpose()?
             }
             _ => None,
         };
+        let no_census = (self.census && stability.is_none()).then(|| why_no_census(outcome.as_ref(), &run));
         let stability = self.is_until_stable().then_some(stability);
         let size = run.life.size();
         if size != first_size {
@@ -192,9 +198,10 @@ impl LifeOptions {
                 "the board grew from {width}x{height} to {w}x{h}, because the pattern reached its edges"
             ));
         }
-        let summary = Summary::of(&mut run, facts.seed, stability, census)?;
+        let summary = Summary::of(&mut run, facts.seed, (stability, outcome), census)?;
         out.as_ref().map_or(Ok(()), |out| write_last(out, &run, &facts))?;
-        if self.json { report::print_json(&summary) } else { report::print(&summary.to_string()) }
+        if self.json { report::print_json(&summary) } else { report::print(&summary.to_string()) }?;
+        no_census.map_or(Ok(()), |why| Err(anyhow!(why)))
     }
 
     /// Reads the first board from the file, or determines the soup if there is no file.
@@ -255,7 +262,7 @@ impl LifeOptions {
     }
 
     /// Runs to the end with the observers that the options select. Returns the signal if one stopped the run, and the
-    /// result of the search for a period.
+    /// results of the search for a period.
     fn run_to_end(
         &self,
         run: &mut TimedRun,
@@ -263,7 +270,7 @@ impl LifeOptions {
         first: FirstBoard,
         out: Option<&BoardFile>,
         stop: &StopRequests,
-    ) -> anyhow::Result<(StoppedAt, Option<Stability>)> {
+    ) -> anyhow::Result<(StoppedAt, Found)> {
         let FirstBoard { source, facts, generation: begun_at, .. } = first;
         let (size, is_first) = (source.size(), run.life.ranks().is_first());
         let endless = self.is_until_stable().then_some(u64::MAX);
@@ -290,7 +297,7 @@ impl LifeOptions {
         let signal = observers::run_to_end(run, last, &mut observers, stop)?;
         let of = until.map_or(String::new(), |last| format!(" of {last}"));
         let stopped = signal.map(|signal| (signal, format!("{}{of}", run.generation())));
-        Ok((stopped, search.and_then(|search| search.found)))
+        Ok((stopped, search.map_or((None, None), |search| (search.found, search.outcome))))
     }
 
     /// Returns true if neither `--device` nor `--rung` selects a device.
@@ -372,6 +379,18 @@ fn write_last(out: &BoardFile, run: &TimedRun, facts: &RunFacts) -> anyhow::Resu
     }
     report::note(&format!("wrote {out}"));
     Ok(())
+}
+
+/// Returns the reason why no census can be made of the last board of `run`, which is not stable.
+fn why_no_census(outcome: Option<&Outcome>, run: &TimedRun) -> String {
+    match outcome {
+        Some(outcome) => format!("--census: the pattern is {}: leave out --census", outcome.state(None)),
+        None => format!(
+            "--census: the objects cannot be counted, because the board is not stable in generation {}: use more \
+             --generations",
+            run.generation()
+        ),
+    }
 }
 
 /// Checks that the universe is Conway's rule on a plane or a torus. A census identifies only the objects of that rule.

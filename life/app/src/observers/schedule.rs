@@ -6,12 +6,12 @@
 //! generations at the beginning of each round of [`ROUND`] generations, with all kept hashes. The 120 generations are
 //! 121·*r* + 6·*i* after the beginning of the round, for 0 ≤ *r* < 6 and 0 ≤ *i* < 20.
 //!
-//! *The search finds a period at most 10,000 generations after the first board that occurred before, if it still has the
-//! hashes of the period.* Let *t* be the first periodic generation and *p* the period. Let *s* be the first beginning of
-//! a round with *s* ≥ *t* + *p*, so that *s* < *t* + *p* + 9,240. The remainders of 121·*r* + 6·*i* modulo 120 are
-//! *r* + 6·*i*: each remainder from 0 to 119 occurs once. One of the compared generations *g* therefore has *g* − *p*
-//! divisible by 120. The board of *g* − *p* ≥ *t* is the board of *g*, and its hash was kept. The last *g* is *s* + 719,
-//! so *g* < *t* + *p* + 10,000.
+//! *The search finds a period at most 10,000 generations after the first board that occurred before, if it still has
+//! the hashes of the period.* Let *t* be the first periodic generation and *p* the period. Let *s* be the first
+//! beginning of a round with *s* ≥ *t* + *p*, so that *s* < *t* + *p* + 9,240. The remainders of 121·*r* + 6·*i* modulo
+//! 120 are *r* + 6·*i*: each remainder from 0 to 119 occurs once. One of the compared generations *g* therefore has *g*
+//! − *p* divisible by 120. The board of *g* − *p* ≥ *t* is the board of *g*, and its hash was kept. The last *g* is *s*
+//! + 719, so *g* < *t* + *p* + 10,000.
 //!
 //! These are 21 hashes per 1000 generations. No schedule needs less than 20: if *a* generations per generation are kept
 //! and *b* per 10,000 are compared, *a*·*b* ≥ 1, because each distance must occur between a kept and a compared one.

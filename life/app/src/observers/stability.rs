@@ -16,13 +16,15 @@
 use std::fmt;
 use std::ops::ControlFlow;
 
+use life::Rule;
 use serde::Serialize;
 
 use super::Observer;
-use super::divisors::divisors;
 use super::kept_hashes::KeptHashes;
 use super::schedule::Schedule;
 use crate::backend::Backend;
+use crate::divisors::divisors;
+use crate::fate::{Fate, Outcome, Watch};
 use crate::simulation::{GrowingBoard, Snapshot};
 use crate::timed_run::TimedRun;
 use program::report::grouped;
@@ -77,8 +79,12 @@ pub struct Search<'e> {
     seen: KeptHashes,
     /// The next generation whose hash is compared.
     next: u64,
+    /// Looks at patterns on the unbounded plane. `None` if the board is bounded or the rule is not Life.
+    watch: Option<Watch>,
     /// The period that was found, or `None` if none has been found yet.
     pub found: Option<Stability>,
+    /// What the pattern becomes, if it is known but not periodic as a whole.
+    pub outcome: Option<Outcome>,
 }
 
 impl<'e> Search<'e> {
@@ -92,6 +98,8 @@ impl<'e> Search<'e> {
         at_each: bool,
         begin: impl Fn() -> anyhow::Result<GrowingBoard> + 'e,
     ) -> Self {
+        let universe = backend.universe();
+        let is_watched = universe.is_unbounded() && universe.rule == Rule::LIFE && backend.ranks().size() == 1;
         Self {
             backend,
             begin: Box::new(begin),
@@ -100,7 +108,9 @@ impl<'e> Search<'e> {
             schedule: if at_each { Schedule::Each } else { Schedule::Sparse },
             seen: KeptHashes::new(MAX_HASHES),
             next: begun_at,
+            watch: is_watched.then(Watch::new),
             found: None,
+            outcome: None,
         }
     }
 
@@ -190,6 +200,55 @@ impl<'e> Search<'e> {
     }
 }
 
+impl Search<'_> {
+    /// Looks at the pattern of generation `now`, if a look is due. If it is known what the pattern becomes, `run`
+    /// returns to one period after the first generation from which on this is so.
+    fn look(&mut self, run: &mut TimedRun, now: u64) -> anyhow::Result<ControlFlow<()>> {
+        let is_due = self.schedule.is_kept(now);
+        let Some(watch) = self.watch.as_mut().filter(|watch| is_due && watch.next <= now) else {
+            return Ok(ControlFlow::Continue(()));
+        };
+        let Some(fate) = watch.look(&run.life.live_cells((0, 0))?, now) else { return Ok(ControlFlow::Continue(())) };
+        let since = self.since_fate(&fate, now)?;
+        run.life = (self.begin)()?;
+        run.life.advance(since - self.begun_at)?;
+        self.outcome = Some(fate.outcome(since, &run.life.live_cells((0, 0))?));
+        run.life.advance(fate.period())?;
+        if !fate.grows() {
+            let (period, from_begin) = (fate.period(), since == self.begun_at);
+            self.found = Some(Stability { since, period, shift: None, dead: false, from_begin });
+        }
+        Ok(ControlFlow::Break(()))
+    }
+
+    /// Finds the first generation of the run in which all parts of `fate` are there, by a bisection. They are there in
+    /// generation `now`.
+    fn since_fate(&self, fate: &Fate, now: u64) -> anyhow::Result<u64> {
+        let (mut before, mut after) = (self.begun_at, now);
+        let mut life = (self.begin)()?;
+        let (mut board, mut added) = (life.snapshot()?, (0, 0));
+        if fate.is_in(&life.live_cells(added)?, before) {
+            after = before;
+        }
+        // The parts are there in generation `after`, and not in generation `before`, which `board` is a copy of. The
+        // copy lacks `added` columns and rows that its board has grown by.
+        while after - before > 1 {
+            let middle = before + (after - before) / 2;
+            life.advance(middle - before)?;
+            if fate.is_in(&life.live_cells(added)?, middle) {
+                after = middle;
+                life = self.life_at(&board, before)?;
+            } else {
+                board = life.snapshot()?;
+                added = (added.0 + life.added().0, added.1 + life.added().1);
+                before = middle;
+                life = self.life_at(&board, before)?;
+            }
+        }
+        Ok(after)
+    }
+}
+
 impl Observer for Search<'_> {
     fn due(&self) -> u64 {
         self.next.min(self.last)
@@ -197,7 +256,7 @@ impl Observer for Search<'_> {
 
     fn on_generation(&mut self, run: &mut TimedRun) -> anyhow::Result<ControlFlow<()>> {
         let now = run.generation();
-        self.next = self.schedule.after(now);
+        self.next = self.schedule.after(now + run.life.generations_per_fingerprint());
         let is_kept = self.schedule.is_kept(now) || now == self.begun_at;
         let sample = run.life.sample()?;
         if !is_kept && sample.is_some_and(|sample| !self.seen.has_sample(sample)) {
@@ -214,194 +273,10 @@ impl Observer for Search<'_> {
                 let board = run.life.snapshot()?;
                 self.find(run, (&board, now), now - before)
             }
-            None => Ok(ControlFlow::Continue(())),
+            None => self.look(run, now),
         }
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use std::collections::HashMap;
-
-    use life::{Board, CpuSimulation, LifeRung, Pattern};
-
-    use super::*;
-    use crate::first_board::{BoardSource, PlacedPattern};
-    use crate::observers::run_to_end;
-    use crate::ranks::Ranks;
-    use crate::universe::Universe;
-    use life_formats::rle;
-    use program::signals::StopRequests;
-
-    fn search(board: &Board, kernel: Option<LifeRung>, last: u64) -> Option<Stability> {
-        search_under(Universe::default(), board, kernel, last)
-    }
-
-    fn search_under(universe: Universe, board: &Board, kernel: Option<LifeRung>, last: u64) -> Option<Stability> {
-        let size = (board.width(), board.height());
-        let spec = if kernel.is_some() { "sim" } else { "cpu" };
-        let (backend, _) = Backend::open(Ranks::alone(), &spec.parse().unwrap(), kernel, size, universe).unwrap();
-        let mut run = TimedRun::begin(&backend, &BoardSource::Pattern(PlacedPattern::of(board.clone())), 0).unwrap();
-        let mut search = Search::new(&backend, (0, last), false, || GrowingBoard::new(&backend, board));
-        let stop = StopRequests::watch().unwrap();
-        run_to_end(&mut run, last, &mut [&mut search], &stop).unwrap();
-        if let Some(found) = search.found {
-            let again = found.since + found.period;
-            assert_eq!(run.generation(), again, "the run ends where a board occurs again");
-            assert!(run.advanced < again + 10_000, "{found:?} is found only in generation {}", run.advanced);
-        }
-        search.found
-    }
-
-    /// Returns the first periodic generation and the period, found by comparing all boards with each other.
-    fn plainly(board: &Board) -> (u64, u64) {
-        let mut boards: HashMap<Vec<u32>, u64> = HashMap::new();
-        let mut life = CpuSimulation::new(board).unwrap();
-        for generation in 0.. {
-            if let Some(since) = boards.insert(life.board().unwrap().into_words(), generation) {
-                return (since, generation - since);
-            }
-            life.advance(1);
-        }
-        unreachable!("every board of a torus becomes periodic")
-    }
-
-    fn place(text: &str, width: usize, height: usize) -> Board {
-        let mut board = Board::new(width, height).unwrap();
-        let pattern: Pattern = rle::parse(text, 1 << 20).unwrap();
-        board.place_centered(&pattern).unwrap();
-        board
-    }
-
-    fn since_and_period(board: &Board) -> (u64, u64) {
-        let found = search(board, None, u64::MAX).unwrap();
-        (found.since, found.period)
-    }
-
-    #[test]
-    fn known_patterns_have_their_periods() {
-        let pulsar = "x = 13, y = 13\n2b3o3b3o2$o4bobo4bo$o4bobo4bo$o4bobo4bo$2b3o3b3o2$2b3o3b3o$o4bobo4bo$o4bobo4bo$o4bobo4bo2$2b3o3b3o!";
-        assert_eq!(since_and_period(&place(pulsar, 40, 40)), (0, 3));
-        let pentadecathlon = "x = 10, y = 3\n2bo4bo$2ob4ob2o$2bo4bo!";
-        assert_eq!(since_and_period(&place(pentadecathlon, 40, 40)), (0, 15));
-        for side in [7, 12, 50] {
-            assert_eq!(since_and_period(&place("x = 3, y = 3\nbo$2bo$3o!", side, side)), (0, 4 * side as u64));
-        }
-        let block = search(&place("x = 2, y = 2\n2o$2o!", 9, 9), None, u64::MAX).unwrap();
-        assert_eq!(block.to_string(), "still from generation 0 on");
-        let lonely = search(&place("x = 2, y = 1\n2o!", 9, 9), None, u64::MAX).unwrap();
-        assert_eq!((lonely.to_string(), lonely.period), ("dead from generation 1 on".to_owned(), 1));
-    }
-
-    #[test]
-    fn long_lived_patterns_end_as_the_plain_search_finds() {
-        // These patterns are the r-pentomino, the acorn, and a gun whose gliders hit the gun itself.
-        let gun = "x = 36, y = 9\n24bo$22bobo$12b2o6b2o12b2o$11bo3bo4b2o12b2o$2o8bo5bo3b2o$2o8bo3bob2o4bobo$10bo5bo7bo$11bo3bo$12b2o!";
-        for (text, width, height) in
-            [("x = 3, y = 3\nb2o$2o$bo!", 60, 60), ("x = 7, y = 3\nbo$3bo$2o2b3o!", 50, 64), (gun, 64, 48)]
-        {
-            let board = place(text, width, height);
-            assert_eq!(since_and_period(&board), plainly(&board), "{text}");
-        }
-    }
-
-    #[test]
-    fn soups_end_as_the_plain_search_finds_on_every_engine() {
-        for seed in 0..20 {
-            let side = 5 + seed as usize;
-            let board = Board::random(side, side + 3, 0.4, seed).unwrap();
-            let expected = plainly(&board);
-            // The simulator is slow, so only the first seeds use it.
-            let backends = if seed < 3 { &[None, Some(LifeRung::Temporal)][..] } else { &[None] };
-            for &kernel in backends {
-                let found = search(&board, kernel, u64::MAX).unwrap();
-                assert_eq!((found.since, found.period), expected, "seed {seed}, {kernel:?}");
-            }
-        }
-    }
-
-    /// Checks gliders on tori whose sides have no common divisor. Their periods are far above the distances of hashes.
-    #[test]
-    fn long_periods_are_found() {
-        for (width, height) in [(13, 17), (61, 67), (97, 101), (4001, 7)] {
-            let found = search(&place("bo$2bo$3o!", width, height), None, u64::MAX).unwrap();
-            assert_eq!((found.since, found.period), (0, 4 * width as u64 * height as u64), "{width}x{height}");
-        }
-        // The row of four cells becomes a beehive, which the glider passes.
-        let board = place("x = 20, y = 3\n18bo$19bo$4o13b3o!", 93, 62);
-        assert_eq!(since_and_period(&board), plainly(&board));
-    }
-
-    /// Checks that the result is the same if each generation is compared.
-    #[test]
-    fn a_run_goes_back_to_where_a_board_came_again() {
-        let board = Board::random(9, 12, 0.4, 4).unwrap();
-        let (since, period) = plainly(&board);
-        for at_each in [false, true] {
-            for last in [40_000, u64::MAX] {
-                let (backend, _) =
-                    Backend::open(Ranks::alone(), &"cpu".parse().unwrap(), None, (9, 12), Universe::default()).unwrap();
-                let mut run =
-                    TimedRun::begin(&backend, &BoardSource::Pattern(PlacedPattern::of(board.clone())), 0).unwrap();
-                let mut search = Search::new(&backend, (0, last), at_each, || GrowingBoard::new(&backend, &board));
-                let stop = StopRequests::watch().unwrap();
-                run_to_end(&mut run, last, &mut [&mut search], &stop).unwrap();
-                let found = search.found.map(|found| (found.since, found.period));
-                assert_eq!(found, Some((since, period)), "each: {at_each}");
-                assert_eq!(run.generation(), since + period, "each: {at_each}");
-            }
-        }
-    }
-
-    /// Checks spaceships on the unbounded plane and along a tube. Spaceships count as periodic although they move.
-    #[test]
-    fn what_moves_away_is_periodic() {
-        let glider = "x = 3, y = 3\nbo$2bo$3o!";
-        let ships = "x = 5, y = 13\nbo2bo$o$o3bo$4o6$bo2bo$o$o3bo$4o!";
-        for (text, rule, period, shift) in [
-            (glider, "B3/S23", 4, Some((1, 1))),
-            (ships, "B3/S23", 4, Some((-2, 0))),
-            (glider, "B3/S23:T0,40", 160, Some((40, 0))),
-            (glider, "B3/S23:T40,0", 160, Some((0, 40))),
-            ("x = 3, y = 1\n3o!", "B3/S23", 2, None),
-        ] {
-            let universe = Universe::of(rule.parse().unwrap()).0;
-            let found = search_under(universe, &place(text, 40, 40), None, u64::MAX).unwrap();
-            assert_eq!((found.since, found.period, found.shift), (0, period, shift), "{rule}: {text}");
-        }
-        let glider = search_under(Universe::of("Life".parse().unwrap()).0, &place(glider, 40, 40), None, 1000).unwrap();
-        assert_eq!(glider.to_string(), "periodic with period 4, shifted by (1, 1), from generation 0 on");
-        let json = serde_json::to_value(glider).unwrap();
-        assert_eq!(json, serde_json::json!({"since": 0, "period": 4, "shift": [1, 1], "dead": false}));
-    }
-
-    /// Checks rules with B0. Such a rule runs as one rule in even generations and as another rule in odd generations,
-    /// so only an even number of generations can be a period.
-    #[test]
-    fn even_and_odd_generations_are_told_apart() {
-        for (text, sides) in [("B03/S23", 5..9), ("B0/S", 5..8), ("B014/S", 4..7)] {
-            let rule = text.parse().unwrap();
-            let universe = Universe { rule, ..Universe::default() };
-            for side in sides {
-                let board = Board::random(side, side, 0.4, side as u64).unwrap();
-                let mut life = CpuSimulation::with(&board, &rule, universe.topology, 0).unwrap();
-                let mut boards: HashMap<(Vec<u32>, u64), u64> = HashMap::new();
-                let expected = (0_u64..).find_map(|generation| {
-                    let since = boards.insert((life.board().unwrap().into_words(), generation % 2), generation);
-                    life.advance(1);
-                    since.map(|since| (since, generation - since))
-                });
-                // These rules differ in even and odd generations.
-                let [even, odd] = rule.phases();
-                assert!(even != odd, "{text}");
-                let found = search_under(universe, &board, None, u64::MAX).unwrap();
-                assert_eq!(Some((found.since, found.period)), expected, "{text}, {side}x{side}");
-            }
-        }
-    }
-
-    #[test]
-    fn an_end_comes_before_it_is_stable() {
-        assert_eq!(search(&Board::random(64, 64, 0.4, 3).unwrap(), None, 100), None);
-    }
-}
+mod tests;

@@ -286,8 +286,8 @@ impl<'c> Bands<'c> {
         Ok(super::board::hash_of_planes(&self.sums(&hashes)?))
     }
 
-    /// Returns a hash of the board in the layouts of the bands' engines. Two different boards of these bands have the same
-    /// hash with probability 2⁻⁶⁴. Hashes of other bands, and [`Board::hash`], are not comparable.
+    /// Returns a hash of the board in the layouts of the bands' engines. Two different boards of these bands have the
+    /// same hash with probability 2⁻⁶⁴. Hashes of other bands, and [`Board::hash`], are not comparable.
     ///
     /// # Errors
     /// Fails in the same cases as [`hash`](Self::hash).
