@@ -1,4 +1,4 @@
-//! Measures the cell updates per second of each instruction set, by size, rule and topology:
+//! Measures the cell updates per second and hashes of each instruction set, by size, rule and topology:
 //! `cargo bench -p gridstride-life-cpu --bench speed [PART]`. With PART, measures only the cases whose names contain
 //! it. `RAYON_NUM_THREADS` sets the number of threads. Then measures patterns on the unbounded plane.
 
@@ -105,7 +105,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 generations *= 2;
             };
             let rate = (width * height) as f64 * generations as f64 / seconds;
-            println!("{what}, {} cores: {rate:.3e} cells/s", Automaton::threads());
+            let begun = Instant::now();
+            let (mut hashes, mut sum) = (0, 0_u64);
+            while begun.elapsed().as_secs_f64() < 0.1 {
+                sum ^= life.fingerprint(0..height);
+                hashes += 1;
+            }
+            std::hint::black_box(sum);
+            let hash = begun.elapsed().as_secs_f64() / f64::from(hashes) / (seconds / generations as f64);
+            println!("{what}, {} cores: {rate:.3e} cells/s, a hash takes {hash:.2} generations", Automaton::threads());
         }
     }
     plane(&part)?;

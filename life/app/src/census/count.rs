@@ -6,7 +6,7 @@ use life::{Board, CpuSimulation};
 
 use super::cell_set::CellSet;
 use super::identify::identify;
-use crate::observers::divisors::divisors;
+use crate::divisors::divisors;
 
 /// The number of objects of each kind, by apgcode.
 pub type Tally = BTreeMap<String, u64>;

@@ -15,7 +15,9 @@ use program::report::progress::Progress;
 use program::report::{self, Seconds, grouped};
 use program::signals::StopRequests;
 
-pub use cell_set::Counts;
+pub use cell_set::{CellSet, Counts};
+pub use identify::identify;
+pub use object_names::of as name_of;
 use plane::{Kinds, PlaneResults, PlaneSoups, Worker};
 
 mod apgcode;
@@ -93,6 +95,13 @@ impl Census {
         let mut tally = Tally::new();
         count::count(board, period, &mut ObjectCache::default(), &mut tally)?;
         Ok(Self::of(tally, None))
+    }
+
+    /// Makes a census of objects that are counted already: their apgcodes and numbers.
+    pub fn of_objects(objects: impl IntoIterator<Item = (String, u64)>) -> Self {
+        let mut tally = Tally::new();
+        objects.into_iter().for_each(|(code, count)| *tally.entry(code).or_default() += count);
+        Self::of(tally, None)
     }
 
     /// Runs each soup on one core until the soup is periodic, and returns the census of all soups. If a signal

@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use clap::Args;
 use cuda_std::Ladder;
 
@@ -26,6 +26,7 @@ use crate::backend::{Backend, DeviceSpec, memory};
 use crate::board_file::{BoardFile, Take};
 use crate::census::{Census, Soups};
 use crate::checkpoint::RunFacts;
+use crate::fate::Outcome;
 use crate::first_board::{self, BoardOptions, BoardPlan, Check, FirstBoard};
 use crate::observers::recording::Frames;
 use crate::observers::stability::{Search, Stability};
@@ -143,6 +144,8 @@ struct Ended {
     stopped: StoppedAt,
     /// The result of the search for a period.
     stability: Option<Stability>,
+    /// What a pattern on the plane becomes, if it is not periodic as a whole.
+    outcome: Option<Outcome>,
     /// The error of the last checkpoint if it could not be written.
     unsaved: Option<anyhow::Error>,
 }
@@ -195,7 +198,7 @@ impl LifeOptions {
         } else {
             self.run_to_end(&mut run, &backend, first, out.as_ref(), &stop)
         };
-        let Ended { stopped, stability, unsaved } = match ended {
+        let Ended { stopped, stability, outcome, unsaved } = match ended {
             Err(error) if error.is::<Outgrown>() => {
                 out.as_ref().map_or(Ok(()), |out| write_last(out, &run, &facts))?;
                 return Err(error);
@@ -208,12 +211,14 @@ impl LifeOptions {
             return Err(Stopped { signal, done: format!("generation {generation} is done{unwritten}{resume}") }.into());
         }
 
-        let census = match stability {
-            Some(Stability { period, .. }) if self.census => {
+        let census = match (stability, &outcome) {
+            (Some(_), Some(outcome)) if self.census => Some(Census::of_objects(outcome.objects())),
+            (Some(Stability { period, .. }), None) if self.census => {
                 run.life.engine().gathered()?.map(|board| Census::of_board(&board, period)).transpose()?
             }
             _ => None,
         };
+        let no_census = (self.census && stability.is_none()).then(|| why_no_census(outcome.as_ref(), &run));
         let stability = self.is_until_stable().then_some(stability);
         let size = run.life.size();
         if size != first_size {
@@ -222,10 +227,10 @@ impl LifeOptions {
                 "the board grew from {width}x{height} to {w}x{h}, because the pattern reached its edges"
             ));
         }
-        let summary = Summary::of(&mut run, &facts, stability, census)?;
+        let summary = Summary::of(&mut run, &facts, (stability, outcome), census)?;
         out.as_ref().map_or(Ok(()), |out| write_last(out, &run, &facts))?;
         report::print_either(self.json, &summary, &summary.to_string())?;
-        unsaved.map_or(Ok(()), Err)
+        unsaved.or(no_census.map(|why| anyhow!(why))).map_or(Ok(()), Err)
     }
 
     /// Reads the first board from the file, or determines the soup if there is no file.
@@ -333,9 +338,9 @@ impl LifeOptions {
         let signal = observers::run_to_end(run, last, &mut observers, stop)?;
         let of = until.map_or(String::new(), |last| format!(" of {last}"));
         let stopped = signal.map(|signal| (signal, format!("{}{of}", run.generation())));
-        let stability = search.and_then(|search| search.found);
+        let (stability, outcome) = search.map_or((None, None), |search| (search.found, search.outcome));
         let unsaved = checkpoints.as_mut().and_then(|checkpoints| checkpoints.failure.take());
-        Ok(Ended { stopped, stability, unsaved })
+        Ok(Ended { stopped, stability, outcome, unsaved })
     }
 
     /// Returns true if neither `--device` nor `--rung` selects a device.
@@ -424,6 +429,18 @@ fn write_last(out: &BoardFile, run: &TimedRun, facts: &RunFacts) -> anyhow::Resu
     }
     report::note(&format!("wrote {out}"));
     Ok(())
+}
+
+/// Returns the reason why no census can be made of the last board of `run`, which is not stable.
+fn why_no_census(outcome: Option<&Outcome>, run: &TimedRun) -> String {
+    match outcome {
+        Some(outcome) => format!("--census: the pattern is {}: leave out --census", outcome.state(None)),
+        None => format!(
+            "--census: the objects cannot be counted, because the board is not stable in generation {}: use more \
+             --generations",
+            run.generation()
+        ),
+    }
 }
 
 /// Checks that the universe is Conway's rule on a plane or a torus. A census identifies only the objects of that rule.

@@ -9,8 +9,9 @@ use program::report::progress::Progress;
 use program::signals::StopRequests;
 
 pub mod checkpoints;
-pub mod divisors;
+mod kept_hashes;
 pub mod recording;
+mod schedule;
 pub mod stability;
 pub mod stats;
 

@@ -68,6 +68,25 @@ pub trait Advance {
     /// If a device or a rank fails, or the host has too little memory.
     fn hash(&mut self) -> anyhow::Result<u64>;
 
+    /// Returns a hash for a search for a period: faster than [`hash`](Self::hash), but comparable only with other
+    /// results of this method for the same kind of board. Two different boards of one run have the same result with
+    /// probability 2⁻⁶⁴.
+    ///
+    /// # Errors
+    /// Fails in the same cases as [`hash`](Self::hash).
+    fn fingerprint(&mut self) -> anyhow::Result<u64> {
+        self.hash()
+    }
+
+    /// Returns a hash of some of the board's rows, if it takes far less time than [`fingerprint`](Self::fingerprint).
+    /// The hash is comparable like a fingerprint.
+    ///
+    /// # Errors
+    /// Fails in the same cases as [`hash`](Self::hash).
+    fn sample(&mut self) -> anyhow::Result<Option<u64>> {
+        Ok(None)
+    }
+
     /// Returns the number of generations run so far.
     fn generation(&self) -> u64;
 

@@ -23,6 +23,10 @@ impl Advance for CpuSimulation {
         Ok(self.board()?.hash())
     }
 
+    fn fingerprint(&mut self) -> anyhow::Result<u64> {
+        Ok(CpuSimulation::fingerprint(self))
+    }
+
     fn generation(&self) -> u64 {
         CpuSimulation::generation(self)
     }
@@ -56,6 +60,16 @@ impl Advance for Simulation {
 
     fn hash(&mut self) -> anyhow::Result<u64> {
         Ok(Simulation::hash(self)?)
+    }
+
+    fn fingerprint(&mut self) -> anyhow::Result<u64> {
+        Ok(self.fingerprint_of(0..self.height())?)
+    }
+
+    fn sample(&mut self) -> anyhow::Result<Option<u64>> {
+        let rows = self.height() / 16;
+        let is_large = self.rung() == LifeRung::Streaming && rows >= 64;
+        Ok(if is_large { Some(self.fingerprint_of(0..rows)?) } else { None })
     }
 
     fn generation(&self) -> u64 {
@@ -101,6 +115,10 @@ impl Advance for TeamBands {
 
     fn hash(&mut self) -> anyhow::Result<u64> {
         Ok(self.bands.hash()?)
+    }
+
+    fn fingerprint(&mut self) -> anyhow::Result<u64> {
+        Ok(self.bands.fingerprint()?)
     }
 
     fn generation(&self) -> u64 {

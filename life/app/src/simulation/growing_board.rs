@@ -237,6 +237,26 @@ impl GrowingBoard {
         Ok(board.map(|board| growth::window(&board, self.first_size, corner)).transpose()?)
     }
 
+    /// Returns the positions of the cells that are not dead, as (column, row), sorted by row and column. (0, 0) is the
+    /// upper left cell of the run's first board, if the board of which this board is a copy had grown by `added`
+    /// columns at the left and rows at the top. A plane needs no such correction. Returns no cells on all ranks except
+    /// the first.
+    ///
+    /// # Errors
+    /// Fails in the same cases as [`board`](Self::board).
+    pub fn live_cells(&self, added: (usize, usize)) -> anyhow::Result<Vec<(i64, i64)>> {
+        if let Some(plane) = self.board.plane() {
+            return Ok(plane.cells().collect());
+        }
+        let (left, top) = ((added.0 + self.added.0) as i64, (added.1 + self.added.1) as i64);
+        let mut cells = Vec::new();
+        self.parts(|rows, board| {
+            cells.extend(board.cells().map(|(x, y)| (x as i64 - left, (rows.start + y) as i64 - top)));
+            Ok(())
+        })?;
+        Ok(cells)
+    }
+
     /// Returns a copy of the board, for comparison with later boards or to continue from it.
     ///
     /// # Errors
@@ -255,7 +275,7 @@ impl GrowingBoard {
     pub fn fingerprint(&mut self) -> anyhow::Result<u64> {
         let grows = self.backend.universe().grows;
         if grows == [false; 2] {
-            return self.board.hash();
+            return self.board.fingerprint();
         }
         if let Some(plane) = self.board.plane_mut() {
             return Ok(plane.shape_hash());
@@ -266,6 +286,23 @@ impl GrowingBoard {
             Ok(())
         })?;
         self.backend.ranks().first(hash.finish())
+    }
+
+    /// Returns a number of generations of which one takes about as long as a fingerprint, if fingerprints at many
+    /// generations would take too long. Such boards grow and are not a plane, so that a fingerprint copies the board to
+    /// the host. Returns 0 for all other boards.
+    pub fn generations_per_fingerprint(&self) -> u64 {
+        let is_copied = self.grows() && self.board.plane().is_none();
+        if is_copied { 120 * ((self.size.0 as u64 * self.size.1 as u64) >> 18) } else { 0 }
+    }
+
+    /// Returns the hash of some rows of the board, like [`fingerprint`](Self::fingerprint). Returns `None` if such a
+    /// hash would take as long as the fingerprint, or if the board grows.
+    ///
+    /// # Errors
+    /// If a device or a rank fails.
+    pub fn sample(&mut self) -> anyhow::Result<Option<u64>> {
+        if self.grows() { Ok(None) } else { self.board.sample() }
     }
 
     /// Compares the board with `snapshot`, from which this board was made. Returns the numbers of columns and rows by

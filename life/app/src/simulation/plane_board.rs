@@ -138,6 +138,11 @@ impl PlaneBoard {
         self.window(Bounds { x: 0, y: 0, width, height })
     }
 
+    /// Returns the positions of the cells that are not dead, as (column, row), row by row.
+    pub fn cells(&self) -> impl Iterator<Item = (i64, i64)> + '_ {
+        self.plane.cells()
+    }
+
     /// Returns a hash that does not change if all cells move.
     pub fn shape_hash(&mut self) -> u64 {
         self.plane.shape_hash()
