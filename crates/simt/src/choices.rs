@@ -70,8 +70,8 @@ impl Deviations {
         Some(more)
     }
 
-    /// Returns a copy of the list with `deviation` at its end, a load that reads `promise`. Returns `None` if the list is
-    /// full or has a promise, or if the deviation is not the last one.
+    /// Returns a copy of the list with `deviation` at its end, a load that reads `promise`. Returns `None` if the list
+    /// is full or has a promise, or if the deviation is not the last one.
     fn with_promise(&self, deviation: Deviation, promise: Promise) -> Option<Self> {
         let more = self.with(deviation).filter(|more| more.promise.is_none())?;
         Some(Self { promise: Some((deviation.choice, promise)), ..more })

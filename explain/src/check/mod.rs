@@ -90,8 +90,8 @@ pub struct CaseRun<E> {
     pub error: Option<E>,
     /// If the case failed, the last atomic accesses that did not see the newest write. PTX's memory model allows this.
     pub older: Vec<OlderValue>,
-    /// Notes about behaviour that works on GPUs but that CUDA's documentation does not allow, and about weak memory that
-    /// was explored in part only.
+    /// Notes about behaviour that works on GPUs but that CUDA's documentation does not allow, and about weak memory
+    /// that was explored in part only.
     pub warnings: Vec<Note>,
 }
 

@@ -69,8 +69,9 @@ impl Automaton {
         with_grid!(&self.grid, grid => grid.population(rows))
     }
 
-    /// Returns a hash of `rows`. It differs with probability 1 − 2⁻⁶⁴ if a cell of `rows` differs. Hashes are comparable
-    /// only if they are of the same rows and of automata that have the same size, rule, topology and instructions.
+    /// Returns a hash of `rows`. It differs with probability 1 − 2⁻⁶⁴ if a cell of `rows` differs. Hashes are
+    /// comparable only if they are of the same rows and of automata that have the same size, rule, topology and
+    /// instructions.
     ///
     /// # Panics
     /// If the board lacks one of the rows.

@@ -10,8 +10,8 @@ const FAULTY: u32 = 0;
 const FENCES: u32 = 1;
 const ACQUIRES_AND_RELEASES: u32 = 2;
 
-/// Two blocks pass on a token, of which there is none: each takes what the other has put, and then puts one itself. Both
-/// may take the other's, unless each block takes before it puts.
+/// Two blocks pass on a token, of which there is none: each takes what the other has put, and then puts one itself.
+/// Both may take the other's, unless each block takes before it puts.
 #[kernel]
 fn tokens(variant: u32, words: GlobalMut<u32>, taken: GlobalMut<u32>) {
     if thread::index_in_block() != 0 {

@@ -10,8 +10,8 @@ use crate::geometry::Dim3;
 use crate::region::{Space, fmt_element};
 
 /// An atomic read that returned an older value than the newest one, or an atomic store that took effect before a store
-/// or load that was executed earlier. PTX's memory model allows both, so they are no faults. If the launch has a wrong outcome,
-/// they may be its reason.
+/// or load that was executed earlier. PTX's memory model allows both, so they are no faults. If the launch has a wrong
+/// outcome, they may be its reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct OlderValue {

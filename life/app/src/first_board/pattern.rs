@@ -172,8 +172,8 @@ fn check_states(pattern: &Pattern, tree: Option<&Tree>, universe: &Universe, is_
     bail!("its cells have {states} states, but the rule {rule} has {own}: choose another rule with --rule")
 }
 
-/// Returns a note for a pattern of a rule such as LifeHistory that has marked cells, or `None` if it has none. The cells
-/// are those of `pattern`, or of `tree` if it has the cells.
+/// Returns a note for a pattern of a rule such as LifeHistory that has marked cells, or `None` if it has none. The
+/// cells are those of `pattern`, or of `tree` if it has the cells.
 fn lost_marks(pattern: &Pattern, tree: Option<&Tree>) -> Option<String> {
     const BOUNDARY: u8 = 6;
     let (marked, has_boundary) = match tree {

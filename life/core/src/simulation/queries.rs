@@ -191,8 +191,9 @@ impl Simulation {
         Ok(hash_of_planes(&self.hash_of(0..self.height, 0)?))
     }
 
-    /// Returns a hash of `rows` in the layout of the rung, computed on the device. Two different boards of one simulation
-    /// have the same hash with probability 2⁻⁶⁴. Hashes of other rows or rungs, and [`Board::hash`], are not comparable.
+    /// Returns a hash of `rows` in the layout of the rung, computed on the device. Two different boards of one
+    /// simulation have the same hash with probability 2⁻⁶⁴. Hashes of other rows or rungs, and [`Board::hash`], are not
+    /// comparable.
     ///
     /// # Errors
     /// If the board lacks one of the rows, or the device fails.
