@@ -86,9 +86,9 @@ impl ActiveBoard {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: `available` detected AVX2 on this processor.
             Instructions::Avx2 => AnyTiles::Four(unsafe { Tiles::new(size, rim, rule, x86::avx2_active)? }),
-            // SAFETY: `portable_active` is compiled for the baseline instructions, which every processor that runs this
-            // program has.
             Instructions::Portable => {
+                // SAFETY: `portable_active` is compiled for the baseline instructions, which every processor that runs
+                // this program has.
                 AnyTiles::Four(unsafe { Tiles::new(size, rim, rule, portable::portable_active)? })
             }
         }))
