@@ -141,7 +141,7 @@ fn a_misused_barrier_is_a_fault() -> Result<(), Error> {
             let mut out = device.zeroed::<u32>(32).unwrap();
             fault(device.launch(LaunchConfig::new(1, 32), misused(which, out.view_mut())))
         };
-        let expected = ["must be 1 to", "no progress", "not initialised", "", "current or previous"];
+        let expected = ["must be 1 to", "no progress", "not initialised", "", "before the next one ends"];
         for (which, part) in expected.into_iter().enumerate().filter(|&(which, _)| which != 3) {
             let found = run(which as u32);
             assert!(found.to_string().contains(part), "{which}: {found}");
@@ -238,7 +238,11 @@ fn threads_that_wait_for_a_missed_phase_are_named() -> Result<(), Error> {
         let mut out = device.zeroed::<u32>(64)?;
         let found = fault(device.launch(LaunchConfig::new(1, 64), each_waits_for_the_other(out.view_mut())));
         let text = found.to_string();
-        assert!(text.contains("for `words[0]`, ") && text.contains("for `words[1]`, "), "{text}");
+        for barrier in 0..2 {
+            let part =
+                format!("for phase 0 (parity false) of the barrier `words[{barrier}]`, which has 0 of 1 arrivals");
+            assert!(text.contains(&part), "{text}");
+        }
     }
     Ok(())
 }

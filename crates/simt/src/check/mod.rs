@@ -38,6 +38,7 @@ mod dependencies;
 mod global;
 mod history;
 mod initial;
+mod meetings;
 mod messages;
 mod named;
 mod options;
@@ -69,7 +70,6 @@ use self::read_only::ReadOnly;
 use self::shadow::{Finding, Histories};
 use self::sites::Sites;
 use self::sync::{Objects, Publications, fence};
-use self::vector_clock::VectorClock;
 use self::weak::Weak;
 use self::weak::policy::Policy;
 use self::writes::Writes;
@@ -295,32 +295,11 @@ impl Watcher for Checker {
     }
 
     fn barrier(&self, block: &BlockContext, _at: Line) {
-        let state = &mut *self.state.borrow_mut();
-        let resident = state.resident(block);
-        resident.clocks.barrier();
-        // All earlier writes to shared memory are ordered before the next accesses.
-        resident.initial.clear();
-        if let Some(weak) = &mut state.weak {
-            weak.note_meeting(block.tag.get());
-            weak.clocks(block.tag.get()).barrier();
-        }
+        self.state.borrow_mut().barrier(block);
     }
 
     fn grid_barrier(&self, blocks: &[&BlockContext]) {
-        let state = &mut *self.state.borrow_mut();
-        let mut all = VectorClock::default();
-        for &block in blocks {
-            let clocks = &state.residents[block.tag.get() as usize].clocks;
-            clocks.publish_all(&mut all);
-            state.publications.publish(clocks.block, clocks.base());
-        }
-        for &block in blocks {
-            state.resident(block).clocks.learn_all(&all);
-        }
-        if let Some(weak) = &mut state.weak {
-            blocks.iter().for_each(|block| weak.note_meeting(block.tag.get()));
-            weak.grid_barrier(blocks.iter().map(|block| block.tag.get()));
-        }
+        self.state.borrow_mut().grid_barrier(blocks);
     }
 
     fn warp_operation(&self, block: &BlockContext, warp: usize, lanes: u32, kind: SyncKind, _at: Line) {
@@ -355,33 +334,15 @@ impl Watcher for Checker {
     }
 
     fn named_arrival(&self, block: &BlockContext, id: usize) {
-        let state = &mut *self.state.borrow_mut();
-        let thread = block.thread().linear();
-        let Resident { named, clocks, .. } = state.resident(block);
-        named.arrive(clocks, thread, id);
-        if let Some(weak) = &mut state.weak {
-            weak.note_meeting(block.tag.get());
-            weak.named_arrival(block.tag.get(), thread, id);
-        }
+        self.state.borrow_mut().named_arrival(block, id);
     }
 
     fn end_named_phase(&self, block: &BlockContext, id: usize) {
-        let state = &mut *self.state.borrow_mut();
-        state.resident(block).named.end_phase(id);
-        if let Some(weak) = &mut state.weak {
-            weak.end_named_phase(block.tag.get(), id);
-        }
+        self.state.borrow_mut().end_named_phase(block, id);
     }
 
     fn named_wait(&self, block: &BlockContext, id: usize) {
-        let state = &mut *self.state.borrow_mut();
-        let thread = block.thread().linear();
-        let Resident { named, clocks, .. } = state.resident(block);
-        named.wait(clocks, thread, id);
-        if let Some(weak) = &mut state.weak {
-            weak.note_meeting(block.tag.get());
-            weak.named_wait(block.tag.get(), thread, id);
-        }
+        self.state.borrow_mut().named_wait(block, id);
     }
 
     fn must_wait(&self, block: &BlockContext, touch: Option<&Touch>, is_over: bool) -> bool {

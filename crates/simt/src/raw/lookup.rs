@@ -102,6 +102,13 @@ fn misaligned(block: &Block, address: usize, align: usize) -> Box<FaultKind> {
     Box::new(FaultKind::Misaligned { space, element: position.map(Box::new), address, size: align })
 }
 
+/// Returns true if `address` is on the stack of the calling thread, in its frame or a caller's.
+#[inline(never)]
+pub fn is_on_stack(address: usize) -> bool {
+    let frame = 0_u8;
+    address.wrapping_sub((&raw const frame).addr()) < STACK
+}
+
 /// Finds the memory like [`find`], for an address outside of the memory that was passed to the launch.
 fn elsewhere(block: &Block, address: usize, bytes: usize) -> Result<Option<(Space, usize)>, Box<FaultKind>> {
     let arena = &block.context.arena;
@@ -116,8 +123,7 @@ fn elsewhere(block: &Block, address: usize, bytes: usize) -> Result<Option<(Spac
             }
         };
     }
-    let frame = 0_u8;
-    if address.wrapping_sub((&raw const frame).addr()) < STACK {
+    if is_on_stack(address) {
         return Ok(None);
     }
     let pointer = |problem| Err(Box::new(FaultKind::Pointer(Box::new(PointerFault { address, bytes, problem }))));

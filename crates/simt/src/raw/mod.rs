@@ -33,6 +33,7 @@ use crate::watch::{Access, is_watching};
 pub use escaped::{entered, entered_operator, escaped, escaped_value, retained, returned};
 pub use escaped_calls::Callee;
 pub use guard::exposing;
+pub use lookup::is_on_stack;
 
 pub use crate::watch::is_watching as is_followed;
 

@@ -19,6 +19,9 @@ const DEFAULT_BUDGET: usize = 28_000;
 const MAX_BUDGET: usize = 1 << 16;
 /// The minimum budget of stacks if the address space is limited.
 const LEAST_BUDGET: usize = 64;
+/// The number of bytes of a limited address space that stacks leave to the rest of the process: to what the checker
+/// records, and to reports.
+const RESERVE: usize = 48 << 20;
 /// The size of a page of memory in bytes, on the systems that limit the address space.
 const PAGE: usize = 4096;
 /// The number of mappings that the budget leaves to the rest of the process.
@@ -29,7 +32,7 @@ pub(crate) static STACKS: LazyLock<Stacks> = LazyLock::new(|| Stacks::new(budget
 
 /// Returns the number of stacks that the process may have. Linux limits the mappings of a process, and a stack with its
 /// guard page takes two mappings. Other parts of the process would fail at the limit, so the simulator stays below it.
-/// If the address space of the process is limited, stacks take at most half of what is left of it.
+/// If the address space of the process is limited, stacks take at most half of what is left of it beyond a reserve.
 fn budget() -> usize {
     let read = |path| std::fs::read_to_string(path).ok();
     let limit = read("/proc/sys/vm/max_map_count").and_then(|text| text.trim().parse::<usize>().ok());
@@ -37,12 +40,12 @@ fn budget() -> usize {
         limit.map_or(DEFAULT_BUDGET, |limit| (limit.saturating_sub(OTHER_MAPPINGS) / 2).clamp(2048, MAX_BUDGET));
     let left =
         read("/proc/self/limits").zip(read("/proc/self/statm")).and_then(|(limits, usage)| left(&limits, &usage));
-    left.map_or(budget, |left| (left / 2 / (STACK_BYTES + PAGE)).clamp(LEAST_BUDGET, budget))
+    let stacks = |left: usize| left.saturating_sub(RESERVE) / 2 / (STACK_BYTES + PAGE);
+    left.map_or(budget, |left| stacks(left).clamp(LEAST_BUDGET, budget))
 }
 
 /// Returns the number of bytes that are left of the process's address space, or `None` if it is not limited. `limits`
-/// and
-/// `usage` are the contents of `/proc/self/limits` and `/proc/self/statm`.
+/// and `usage` are the contents of `/proc/self/limits` and `/proc/self/statm`.
 fn left(limits: &str, usage: &str) -> Option<usize> {
     let limit = limits.lines().find_map(|line| line.strip_prefix("Max address space"))?;
     let limit: usize = limit.split_whitespace().next()?.parse().ok()?;

@@ -1,8 +1,10 @@
-//! Mistakes that need another block between two accesses: lost updates, locks taken in opposite orders, and locks that
-//! are handed over without a release. Where nothing else is said, each block has one thread.
+//! Mistakes that need another block between two accesses: lost updates, atomics of a narrow scope, locks taken in
+//! opposite orders, and locks that are handed over without a release. Where nothing else is said, each block has one
+//! thread.
 
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
+use cuda_std::atomic::BlockAtomicU32;
 use cuda_std::{GlobalMut, fence, kernel, thread, warp};
 
 use super::Verdict::{Faulty, Sound, Wrong};
@@ -15,6 +17,11 @@ families! {
         the_largest_by_exchanges: Sound, of grid(4, 1), [5, 9, 2, 7], [0; 1], |y| y == [9];
         tickets_by_load_and_store: Wrong(By::Some), of grid(4, 1), [0; 1], [0; 4], |y| y == [1; 4];
         tickets_by_updates: Sound, of grid(4, 1), [0; 1], [0; 4], |y| y == [1; 4];
+    }
+    "atomics of a scope" {
+        counted_by_blocks_in_one_word: race("y"), of grid(2, 32), [0; 1], [0; 2], |y| y == [64, 0];
+        counted_in_a_word_for_each_block: Sound, of grid(2, 32), [0; 1], [0; 2], |y| y == [32, 32];
+        counted_in_a_local_variable: Sound, of grid(2, 64), [0; 1], [0; 128], |y| y == [3; 128];
     }
     "deadlocks of locks" {
         three_forks_left_first: Faulty(Kind::NoProgress, "", By::Some), of grid(3, 1), [0; 3], [0; 3], |y| y == [2; 3];
@@ -71,6 +78,26 @@ fn tickets_by_load_and_store(x: GlobalMut<u32>, y: GlobalMut<u32>) {
 fn tickets_by_updates(x: GlobalMut<u32>, y: GlobalMut<u32>) {
     let ticket = x.atomic_add(0, 1);
     y.store(ticket as usize, 1);
+}
+
+// Faulty: updates of block scope are not atomic for the other block.
+#[kernel]
+fn counted_by_blocks_in_one_word(_x: GlobalMut<u32>, y: GlobalMut<u32>) {
+    y.block_atomic(0).fetch_add(1, Relaxed); // fault
+}
+
+// Sound: all threads that update a word are of one block.
+#[kernel]
+fn counted_in_a_word_for_each_block(_x: GlobalMut<u32>, y: GlobalMut<u32>) {
+    y.block_atomic(thread::block_idx_x() as usize).fetch_add(1, Relaxed);
+}
+
+// Sound: each thread has its own variable.
+#[kernel]
+fn counted_in_a_local_variable(_x: GlobalMut<u32>, y: GlobalMut<u32>) {
+    let count = BlockAtomicU32::new(1);
+    count.fetch_add(2, Relaxed);
+    y.store(thread::index_1d(), count.load(Relaxed));
 }
 
 // Faulty: if each block has locked its left fork, each waits for its right one.

@@ -34,11 +34,11 @@ families! {
         a_fence_of_a_lane_for_its_block: Sound, of grid(1, 64), [0; 1], [0; 2], |y| y == [42, 42];
     }
     "flags of one byte" {
-        a_plain_byte: race("flag"), by |device| bytes(device, |flag, y| a_plain_byte(flag, y)), |y| y == [42, 42];
-        a_relaxed_byte: race("y"), by |device| bytes(device, |flag, y| a_relaxed_byte(flag, y)), |y| y == [42, 42];
+        a_plain_byte: race("flag"), by |device| bytes(device, a_plain_byte), |y| y == [42, 42];
+        a_relaxed_byte: race("y"), by |device| bytes(device, a_relaxed_byte), |y| y == [42, 42];
         a_byte_between_fences: Sound,
-            by |device| bytes(device, |flag, y| a_byte_between_fences(flag, y)), |y| y == [42, 42];
-        bytes_side_by_side: Sound, by |device| bytes(device, |flag, y| bytes_side_by_side(flag, y)), |y| y == [1, 1];
+            by |device| bytes(device, a_byte_between_fences), |y| y == [42, 42];
+        bytes_side_by_side: Sound, by |device| bytes(device, bytes_side_by_side), |y| y == [1, 1];
     }
     "named barriers" {
         arrived_before_the_store: race("tile"), of grid(1, 64), [0; 1], [0; 32], |y| y == [1; 32];

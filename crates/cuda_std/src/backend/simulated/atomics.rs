@@ -43,11 +43,29 @@ fn resolved<T>(place: Place<T>, what: Use) -> Place<T> {
     }
 }
 
+/// Returns the pointer of `place` in a checked launch, if it points to a local variable of the calling thread. The
+/// watcher must not see its accesses, because the stack of another thread may have had the same address.
+#[inline(always)]
+fn local<T>(place: &Place<T>) -> Option<*mut T> {
+    match place {
+        Place::Generic(pointer) if raw::is_followed() && raw::is_on_stack(pointer.addr()) => Some(*pointer),
+        _ => None,
+    }
+}
+
 /// # Safety
 /// If `place` is in global memory, it must be valid for an access of `T`.
 #[inline(always)]
 #[track_caller]
 unsafe fn replace<T: Atomic>(place: Place<T>, scope: Scope, new: impl Fn(T) -> T) -> T {
+    if let Some(pointer) = local(&place) {
+        // SAFETY: the caller guarantees a valid address, and a checked launch runs on one OS thread.
+        unsafe {
+            let old = pointer.read();
+            pointer.write(new(old));
+            return old;
+        }
+    }
     match resolved(place, Use::Update) {
         Place::Shared(address) => shared::update(address, new),
         // SAFETY: the caller guarantees a valid address.
@@ -62,7 +80,7 @@ unsafe fn replace<T: Atomic>(place: Place<T>, scope: Scope, new: impl Fn(T) -> T
 #[inline(always)]
 #[track_caller]
 pub unsafe fn atomic_update<T: Atomic>(update: Update, place: Place<T>, value: T, scope: Scope) -> T {
-    let place = resolved(place, Use::Update);
+    let place = if local(&place).is_some() { place } else { resolved(place, Use::Update) };
     let is_sum = T::TYPE == AtomicType::F32 && update == Update::Add;
     let flushes = is_sum && !matches!(place, Place::Shared(_));
     let new = |old: T| match (is_sum, flushes) {
@@ -107,6 +125,10 @@ pub unsafe fn atomic_compare_exchange<T: Atomic>(place: Place<T>, expected: T, n
 #[inline(always)]
 #[track_caller]
 pub unsafe fn atomic_load<T: Atomic>(place: Place<T>, acquire: bool, scope: Scope) -> T {
+    if let Some(pointer) = local(&place) {
+        // SAFETY: the caller guarantees a valid address, and a checked launch runs on one OS thread.
+        return unsafe { pointer.read() };
+    }
     match resolved(place, Use::Read) {
         Place::Shared(address) if acquire => shared::load_acquire(address),
         Place::Shared(address) => shared::load_relaxed(address),
@@ -122,6 +144,11 @@ pub unsafe fn atomic_load<T: Atomic>(place: Place<T>, acquire: bool, scope: Scop
 #[inline(always)]
 #[track_caller]
 pub unsafe fn atomic_store<T: Atomic>(place: Place<T>, value: T, release: bool, scope: Scope) {
+    if let Some(pointer) = local(&place) {
+        // SAFETY: the caller guarantees a valid address, and a checked launch runs on one OS thread.
+        unsafe { pointer.write(value) };
+        return;
+    }
     match resolved(place, Use::Write) {
         Place::Shared(address) if release => shared::store_release(address, value),
         Place::Shared(address) => shared::store_relaxed(address, value),
