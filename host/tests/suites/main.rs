@@ -9,6 +9,7 @@ mod documents;
 mod explain;
 mod life_bands;
 mod life_census;
+mod life_ends;
 mod life_files;
 mod life_long;
 mod life_options;

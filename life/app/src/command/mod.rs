@@ -8,12 +8,13 @@ use anyhow::{Context, anyhow};
 use clap::Args;
 use cuda_std::Ladder;
 
+use last_board::{check_census, why_no_census, write_last};
 use launch::DeviceChoice;
-use life::{CpuSimulation, LifeRung, Rule, Topology};
-use life_formats::{FormatError, Metadata};
+use life::LifeRung;
+use life_formats::FormatError;
 use multi::ranks::Communicator;
 use observer_options::{ObserverOptions, Until};
-use program::error::{Stopped, UsageError};
+use program::error::Stopped;
 use program::memory::{TooLittleMemory, available};
 use program::options::{Size, number_in, parse_number, parse_share};
 use program::report;
@@ -23,11 +24,11 @@ use summary::Summary;
 
 use crate::animation::{self, AnimationOptions};
 use crate::backend::{Backend, DeviceSpec, memory};
-use crate::board_file::{BoardFile, Take};
-use crate::census::{Census, Soups};
+use crate::board_file::BoardFile;
+use crate::census::Census;
 use crate::checkpoint::RunFacts;
 use crate::fate::Outcome;
-use crate::first_board::{self, BoardOptions, BoardPlan, Check, FirstBoard};
+use crate::first_board::{BoardOptions, BoardPlan, Check, FirstBoard};
 use crate::observers::recording::Frames;
 use crate::observers::stability::{Search, Stability};
 use crate::observers::{self, Observer};
@@ -36,8 +37,10 @@ use crate::simulation::{GrowingBoard, Outgrown};
 use crate::timed_run::TimedRun;
 use crate::universe::Universe;
 
+mod last_board;
 mod observer_options;
 mod soup_options;
+mod soups;
 mod summary;
 
 /// The default of `--generations` for runs without an animation.
@@ -353,34 +356,6 @@ impl LifeOptions {
         self.observers.until == Some(Until::Stable) || self.census
     }
 
-    /// Runs `count` soups and prints the census of their objects.
-    fn count_soups(&self, ranks: Ranks, count: u64) -> anyhow::Result<()> {
-        if ranks.size() > 1 {
-            reject!("life --soups runs as one process, but {} were started: leave out mpirun", ranks.size());
-        }
-        if self.device != DeviceSpec::Cpu && !self.is_device_free() {
-            reject!("--soups uses the processor's cores, but --device {} was given: leave out --device", self.device);
-        }
-        program::threads::start(None)?;
-        if self.plane_soups.symmetry.is_some() {
-            if self.size.is_some() || self.density.is_some() {
-                reject!("--symmetry gives the size and density of soups: leave out --size and --density");
-            }
-            return self.plane_soups.count(count, self.rule.as_deref(), self.seed, self.json);
-        }
-        if self.rule.is_some() {
-            reject!("--soups on a torus needs the rule B3/S23: leave out --rule, or add --symmetry C1 for the plane");
-        }
-        let (Size { width, height }, first_seed) = first_board::soup(self.size, None, self.seed);
-        // Each core needs memory for a board and for some copies of that board.
-        Backend::Cpu(Universe::default()).check_memory((width, height), 8 * CpuSimulation::cores() as u64)?;
-        let density = self.density.unwrap_or(DENSITY);
-        let soups = Soups { soups: count, width, height, density, first_seed, ..Soups::default() };
-        let stop = StopRequests::watch().context("cannot watch for signals")?;
-        let (census, signal) = Census::of_soups(soups, &stop)?;
-        soup_options::print(&census, signal, count, self.json)
-    }
-
     /// Returns the size of the board that fills the screen, or `None` if the run will not be animated.
     fn screen(&self, ranks: Ranks) -> Option<Size> {
         let recording = self.out.as_deref().is_some_and(|out| BoardFile::new(out).is_ok_and(|out| out.is_recording()));
@@ -399,55 +374,4 @@ impl LifeOptions {
         }
         animation::board_size()
     }
-}
-
-/// Writes the board of the last generation to `out` and prints the file's name. For a recording, only prints the name,
-/// because the recording already contains the board.
-fn write_last(out: &BoardFile, run: &TimedRun, facts: &RunFacts) -> anyhow::Result<()> {
-    if !out.is_recording() {
-        let life = &run.life;
-        let generation = facts.first.saturating_add(run.generation());
-        let (size, (left, top), origin) = (life.size(), life.added(), facts.origin);
-        let plane = life.engine().plane().filter(|_| !out.takes_parts());
-        if let Some(plane) = plane {
-            let metadata = Metadata { name: None, rule: life.universe().text(size), generation, origin };
-            out.write_plane(plane.engine(), &metadata)?;
-            report::note(&format!("wrote {out}"));
-            return Ok(());
-        }
-        let origin = (origin.0.saturating_sub(left as i64), origin.1.saturating_sub(top as i64));
-        let metadata = Metadata { name: None, rule: life.universe().text(size), generation, origin };
-        let parts = |take: Take<'_>| match out.takes_parts() {
-            true => life.parts(|_, part| take(part)),
-            false => life.engine().gathered()?.map_or(Ok(()), |board| take(&board)),
-        };
-        // The first rank writes the file. The other ranks only send their parts.
-        match life.ranks().is_first() {
-            true => out.write(size, life.universe().rule.states() > 2, &metadata, parts)?,
-            false => parts(&mut |_| Ok(()))?,
-        }
-    }
-    report::note(&format!("wrote {out}"));
-    Ok(())
-}
-
-/// Returns the reason why no census can be made of the last board of `run`, which is not stable.
-fn why_no_census(outcome: Option<&Outcome>, run: &TimedRun) -> String {
-    match outcome {
-        Some(outcome) => format!("--census: the pattern is {}: leave out --census", outcome.state(None)),
-        None => format!(
-            "--census: the objects cannot be counted, because the board is not stable in generation {}: use more \
-             --generations",
-            run.generation()
-        ),
-    }
-}
-
-/// Checks that the universe is Conway's rule on a plane or a torus. A census identifies only the objects of that rule.
-fn check_census(universe: &Universe) -> Result<(), UsageError> {
-    let is_known = universe.is_unbounded() || matches!(universe.topology, Topology::TORUS | Topology::Plane);
-    if universe.rule == Rule::LIFE && is_known {
-        return Ok(());
-    }
-    reject!("--census needs the rule B3/S23 on a torus or a plane: use that rule, or leave out --census")
 }
