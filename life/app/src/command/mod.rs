@@ -157,7 +157,8 @@ impl LifeOptions {
     /// Runs the command on the ranks of `communicator`.
     ///
     /// # Errors
-    /// [`UsageError`](program::error::UsageError) for invalid options, [`Stopped`] after a signal, and other errors if the run fails.
+    /// [`UsageError`](program::error::UsageError) for invalid options, [`Stopped`] after a signal, and other errors if
+    /// the run fails.
     pub fn run(self, communicator: &'static dyn Communicator) -> anyhow::Result<()> {
         let ranks = Ranks::new(communicator);
         let out = self.out.as_deref().map(BoardFile::new).transpose()?;
