@@ -77,7 +77,7 @@ impl Deviations {
         Some(Self { promise: Some((deviation.choice, promise)), ..more })
     }
 
-    /// Returns the deviations before `choice`, of a list without a promise.
+    /// Returns the deviations of the choices before `choice`. The returned list has no promise.
     fn before(&self, choice: u16) -> Self {
         let mut before = Self::default();
         for &deviation in self.as_slice().iter().take_while(|deviation| deviation.choice < choice) {

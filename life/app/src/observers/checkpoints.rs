@@ -107,7 +107,7 @@ impl Checkpoints {
         }
     }
 
-    /// Records whether a checkpoint was written. Prints a warning if it is the first one that was not.
+    /// Records if a checkpoint was written. Prints a warning at the first checkpoint that could not be written.
     fn record(&mut self, written: anyhow::Result<()>) {
         let Err(error) = written else {
             if self.failure.take().is_some() {
