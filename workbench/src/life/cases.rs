@@ -100,7 +100,8 @@ pub(crate) fn cases() -> Vec<Case> {
         "copies of rows between two interleaved boards",
         rows_as_they_lie,
     ));
-    let kernels: &[_] = &["life_hash_interleaved", "life_interleave_rows", "life_streaming", "life_edges"];
+    let kernels: &[_] =
+        &["life_hash_interleaved", "life_interleave_rows", "life_streaming", "life_edges", "life_deinterleave"];
     let what = "hashes of rows of boards of 1x1, 70x40 and 1000x33 cells";
     cases.push(Case::new("life", "streaming", kernels, what, |stage| {
         [(1, 1), (70, 40), (1000, 33)].into_iter().try_for_each(|size| hashes_of_rows(stage, size))
