@@ -32,24 +32,25 @@
 //! of fewer than eight generations, a second set of flags compares with the previous generation. If the rules of even
 //! and odd generations differ, it compares with the generation before that one.
 //!
+//! A step visits the tiles in parts of whole rows of tiles, and stores the results of a part after the visit of the next
+//! one. So few tiles have their present and their next cells in memory at once.
+//!
 //! A tile is made when a cell beside it changes, and freed when it is dead and its frame is at rest.
 
-use rayon::prelude::*;
-
+use crate::Instructions;
 use crate::rule::{Logic, Rule};
-use crate::{Instructions, portable};
+use step::Scratch;
 use tiles::{Cells, Tiles};
 pub(crate) use visit::Visits;
-use visit::{Outcome, bands};
+use visit::bands;
 
 mod edit;
 mod hash;
 mod read;
+mod step;
 mod tiles;
 mod visit;
 
-#[cfg(target_arch = "x86_64")]
-use crate::x86;
 pub use edit::check_position;
 pub use read::{Bounds, Tile};
 
@@ -65,9 +66,6 @@ pub const TILE_BYTES: u64 = size_of::<Cells>() as u64;
 /// The number of generations by which a visit advances a tile. A call of [`Plane::advance`] for fewer generations takes
 /// about as long.
 pub const GENERATIONS_PER_VISIT: usize = 8;
-
-/// The number of tiles that one core visits before it takes others.
-const TILES_PER_TASK: usize = 64;
 
 /// The error for a plane that cannot have the cells that it would need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -127,10 +125,9 @@ pub struct Plane {
     candidates: Vec<u32>,
     /// The tiles that were edited since the last step.
     edited: Vec<u32>,
-    /// The tiles that the present step visits, their next cells, and what the visits found.
+    /// The tiles that the present step visits.
     active: Vec<u32>,
-    next: Vec<Cells>,
-    outcomes: Vec<Outcome>,
+    scratch: Scratch,
 }
 
 impl Plane {
@@ -155,8 +152,7 @@ impl Plane {
             candidates: Vec::new(),
             edited: Vec::new(),
             active: Vec::new(),
-            next: Vec::new(),
-            outcomes: Vec::new(),
+            scratch: Scratch::default(),
         }
     }
 
@@ -199,8 +195,7 @@ impl Plane {
                 left -= rest;
                 continue;
             }
-            self.visit(step as usize)?;
-            self.commit(step as usize);
+            self.step(step as usize, |_, _| ())?;
             left -= step;
         }
         Ok(())
@@ -213,141 +208,16 @@ impl Plane {
     pub fn advance_counting(&mut self) -> Result<(u64, u64), PlaneError> {
         self.finish_edits()?;
         self.plan(1)?;
-        self.visit(1)?;
-        let planes = self.tiles.planes;
-        let changes = self.active.iter().zip(self.next.chunks_exact(planes)).map(|(&tile, next)| {
-            let (now, next) = (read::not_dead(self.tiles.cells(tile)), read::not_dead(next));
+        let mut changes = (0, 0);
+        self.step(1, |now, next| {
+            let (now, next) = (read::not_dead(now), read::not_dead(next));
             let count = |of: &Cells, but: &Cells| -> u32 {
                 let pairs = of.iter().zip(but).flat_map(|(of, but)| of.0.into_iter().zip(but.0));
                 pairs.map(|(of, but)| (of & !but).count_ones()).sum()
             };
-            (u64::from(count(&next, &now)), u64::from(count(&now, &next)))
-        });
-        let changes = changes.fold((0, 0), |sum, tile| (sum.0 + tile.0, sum.1 + tile.1));
-        self.commit(1);
+            changes = (changes.0 + u64::from(count(&next, &now)), changes.1 + u64::from(count(&now, &next)));
+        })?;
         Ok(changes)
-    }
-
-    /// Returns the number of generations after which a tile that does not change has not changed in the short run.
-    fn short_period(&self) -> usize {
-        if self.rule.phases[0] == self.rule.phases[1] { 1 } else { 2 }
-    }
-
-    /// Selects the tiles that a step of `generations` generations visits, makes the tiles that are missing among them,
-    /// and frees tiles.
-    fn plan(&mut self, generations: usize) -> Result<(), PlaneError> {
-        if !generations.is_multiple_of(self.short_period()) {
-            self.wake_all();
-        }
-        let set = usize::from(generations == GENERATIONS_PER_VISIT && self.was_long);
-        self.active.clear();
-        for i in 0..self.changed[set].len() {
-            let tile = self.changed[set][i];
-            let mut directions = self.tiles.get(tile).changed[set];
-            while directions != 0 {
-                let direction = directions.trailing_zeros() as usize;
-                directions &= directions - 1;
-                let neighbour = match self.tiles.neighbour(tile, direction) {
-                    Ok(neighbour) => neighbour,
-                    Err(error) => {
-                        self.abandon();
-                        return Err(error);
-                    }
-                };
-                let tile = self.tiles.get_mut(neighbour);
-                if !tile.is_active {
-                    tile.is_active = true;
-                    self.active.push(neighbour);
-                }
-            }
-        }
-        for i in 0..self.candidates.len() {
-            let tile = self.candidates[i];
-            let content = self.tiles.get(tile);
-            if content.is_used && content.is_dead && !content.is_active && content.changed == [0; 2] {
-                self.tiles.remove(tile);
-            }
-        }
-        self.candidates.clear();
-        Ok(())
-    }
-
-    /// Forgets the plan of a step that cannot be made.
-    fn abandon(&mut self) {
-        self.active.iter().for_each(|&tile| self.tiles.get_mut(tile).is_active = false);
-        self.candidates.append(&mut self.active);
-    }
-
-    /// Computes the next cells of the active tiles.
-    fn visit(&mut self, generations: usize) -> Result<(), PlaneError> {
-        let (count, planes) = (self.active.len(), self.tiles.planes);
-        let (before, bytes) = (self.next.len(), count * planes * size_of::<Cells>());
-        let more = (count * planes).saturating_sub(before);
-        if self.next.try_reserve(more).is_err() {
-            self.abandon();
-            return Err(PlaneError::OutOfMemory { bytes });
-        }
-        self.next.resize(count * planes, tiles::DEAD);
-        self.outcomes.resize(count, Outcome::default());
-        let Self { tiles, logic, active, next, outcomes, .. } = self;
-        let visits = |active, next, outcomes| {
-            let short_period = if self.rule.phases[0] == self.rule.phases[1] { 1 } else { 2 };
-            let (states, generation) = (self.rule.states, self.generation);
-            let visits = Visits { tiles, logic, states, generation, generations, short_period, active, next, outcomes };
-            match self.instructions {
-                // SAFETY: `with` takes only instructions that this processor has.
-                #[cfg(target_arch = "x86_64")]
-                Instructions::Avx512 => unsafe { x86::avx512_tiles(visits) },
-                // SAFETY: `with` takes only instructions that this processor has.
-                #[cfg(target_arch = "x86_64")]
-                Instructions::Avx2 => unsafe { x86::avx2_tiles(visits) },
-                Instructions::Portable => portable::portable_tiles(visits),
-            }
-        };
-        if count <= 2 * TILES_PER_TASK {
-            visits(&active[..], &mut next[..], &mut outcomes[..]);
-        } else {
-            let parts = next.par_chunks_mut(TILES_PER_TASK * planes).zip(outcomes.par_chunks_mut(TILES_PER_TASK));
-            parts.zip(active.par_chunks(TILES_PER_TASK)).for_each(|((next, outcomes), active)| {
-                visits(active, next, outcomes);
-            });
-        }
-        Ok(())
-    }
-
-    /// Stores the cells that [`visit`](Self::visit) computed, and what has changed.
-    fn commit(&mut self, generations: usize) {
-        let is_long = generations == GENERATIONS_PER_VISIT;
-        let Self { tiles, changed: [short, long], candidates, .. } = self;
-        if !(is_long && self.was_long) {
-            short.drain(..).for_each(|tile| tiles.get_mut(tile).is_listed = false);
-        }
-        for tile in long.drain(..) {
-            let content = tiles.get_mut(tile);
-            content.changed[LONG] = 0;
-            if !content.is_active && content.is_dead {
-                candidates.push(tile);
-            }
-        }
-        let planes = tiles.planes;
-        for ((&tile, outcome), next) in self.active.iter().zip(&self.outcomes).zip(self.next.chunks_exact(planes)) {
-            tiles.cells_mut(tile).copy_from_slice(next);
-            let content = tiles.get_mut(tile);
-            (content.is_dead, content.is_active, content.changed) = (outcome.is_dead, false, outcome.changed);
-            content.is_summed &= outcome.changed[LONG] == 0;
-            if !is_long {
-                content.changed[LONG] = 0;
-            } else if outcome.changed[LONG] != 0 {
-                long.push(tile);
-            }
-            if outcome.changed[0] != 0 && !content.is_listed {
-                content.is_listed = true;
-                short.push(tile);
-            }
-        }
-        candidates.append(&mut self.active);
-        self.was_long = is_long;
-        self.generation = self.generation.wrapping_add(generations as u64);
     }
 
     /// Marks a tile as changed where `bands` says it.

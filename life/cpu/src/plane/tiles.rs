@@ -16,6 +16,10 @@ pub const DEAD: Cells = [Block::DEAD; 8];
 /// The number of halo cells on each side of a tile.
 pub const HALO: usize = 8;
 
+/// The number of tiles whose cells are allocated together. More tiles never move, because moving them needs the memory
+/// twice.
+const TILES_PER_SEGMENT: usize = 1024;
+
 /// The number of the middle cell among nine.
 const MIDDLE: usize = 4;
 
@@ -48,7 +52,8 @@ pub struct Tiles {
     /// The number of bits per cell. The first bit is set if the cell is alive. The other bits count the generations
     /// until a dying cell is dead.
     pub planes: usize,
-    cells: Vec<Cells>,
+    /// The bit planes of [`TILES_PER_SEGMENT`] tiles each.
+    cells: Vec<Vec<Cells>>,
     states: Vec<TileState>,
     numbers: FxHashMap<(i32, i32), u32>,
     free: Vec<u32>,
@@ -63,7 +68,7 @@ impl Tiles {
         let none = TileState { is_dead: true, ..TileState::default() };
         Self {
             planes,
-            cells: vec![DEAD; planes],
+            cells: vec![vec![DEAD; planes]],
             states: vec![none],
             numbers: FxHashMap::default(),
             free: Vec::new(),
@@ -97,11 +102,13 @@ impl Tiles {
 
     /// Returns the bit planes of a tile.
     pub fn cells(&self, tile: u32) -> &[Cells] {
-        &self.cells[tile as usize * self.planes..][..self.planes]
+        let (segment, place) = place_of(tile as usize);
+        &self.cells[segment][place * self.planes..][..self.planes]
     }
 
     pub fn cells_mut(&mut self, tile: u32) -> &mut [Cells] {
-        &mut self.cells[tile as usize * self.planes..][..self.planes]
+        let (segment, place) = place_of(tile as usize);
+        &mut self.cells[segment][place * self.planes..][..self.planes]
     }
 
     /// Returns all numbers that a tile may have. Some of them may be free.
@@ -166,10 +173,15 @@ impl Tiles {
             return Err(error);
         }
         let tile = u32::try_from(number).map_err(|_| error)?;
-        self.cells.try_reserve(self.planes).map_err(|_| error)?;
         self.states.try_reserve(1).map_err(|_| error)?;
         self.numbers.try_reserve(1).map_err(|_| error)?;
-        self.cells.resize(self.cells.len() + self.planes, DEAD);
+        let (segment, place) = place_of(number);
+        if segment == self.cells.len() {
+            self.cells.try_reserve(1).map_err(|_| error)?;
+            self.cells.push(Vec::new());
+        }
+        self.cells[segment].try_reserve(self.planes).map_err(|_| error)?;
+        self.cells[segment].resize((place + 1) * self.planes, DEAD);
         self.states.push(TileState::default());
         Ok(tile)
     }
@@ -184,6 +196,12 @@ impl Tiles {
         self.numbers.remove(&position);
         self.free.push(tile);
     }
+}
+
+/// Returns the segment in which the cells of a tile are, and the tile's number there.
+#[inline]
+fn place_of(tile: usize) -> (usize, usize) {
+    (tile / TILES_PER_SEGMENT, tile % TILES_PER_SEGMENT)
 }
 
 /// Returns the position of the tile in direction `direction` of the tile at `position`.
