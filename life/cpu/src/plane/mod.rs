@@ -32,8 +32,8 @@
 //! of fewer than eight generations, a second set of flags compares with the previous generation. If the rules of even
 //! and odd generations differ, it compares with the generation before that one.
 //!
-//! A step visits the tiles in parts of whole rows of tiles, and stores the results of a part after the visit of the next
-//! one. So few tiles have their present and their next cells in memory at once.
+//! A step visits the tiles in parts of whole rows of tiles, and stores the results of a part after the visit of the
+//! next one. So few tiles have their present and their next cells in memory at once.
 //!
 //! A tile is made when a cell beside it changes, and freed when it is dead and its frame is at rest.
 

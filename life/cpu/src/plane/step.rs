@@ -131,8 +131,8 @@ impl Plane {
         Ok(())
     }
 
-    /// Divides the active tiles into parts. If there are more parts than one, each consists of whole rows of tiles, from
-    /// above to below.
+    /// Divides the active tiles into parts. If there are more parts than one, each consists of whole rows of tiles,
+    /// from above to below.
     fn divide(&mut self, scratch: &mut Scratch) {
         let (Self { tiles, active, .. }, Scratch { tiles_per_part, parts, .. }) = (self, scratch);
         parts.clear();
@@ -248,7 +248,7 @@ mod tests {
             let mut bits = 1_u32;
             for (y, x) in (0..400).flat_map(|y| (0..300).map(move |x| (y, x))) {
                 // A linear shift register.
-                bits = bits >> 1 ^ (bits & 1) * 0xa300_0000;
+                bits = (bits >> 1) ^ ((bits & 1) * 0xa300_0000);
                 if bits & 1 == 1 {
                     plane.set_run(Run { x, y, length: 1 })?;
                 }
