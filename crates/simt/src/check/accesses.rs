@@ -1,6 +1,7 @@
 //! Checks and records an access.
 
 use super::history::Past;
+use super::phases::BarrierId;
 use super::shadow::{Conflict, Finding, PLAIN, Toucher, uses};
 use super::stamp::Stamp;
 use super::{Resident, State};
@@ -65,8 +66,16 @@ impl State {
             }
             // Arriving at a barrier or waiting for its phase reads no message.
             match touch.access {
-                Access::Arrive => arrivals.arrive(touch.address, stamp),
-                Access::AtomicLoad(MemoryOrder::Phase, _) => arrivals.wait(touch.address, thread),
+                Access::Arrive => {
+                    arrivals.arrive(touch.address, stamp);
+                    self.arrival(block, BarrierId::Shared(touch.address));
+                    return Ok(());
+                }
+                Access::AtomicLoad(MemoryOrder::Phase, _) => {
+                    arrivals.wait(touch.address, thread);
+                    self.wait(block, BarrierId::Shared(touch.address));
+                    return Ok(());
+                }
                 access => {
                     let found = version.map_or(found, |(_, found)| found);
                     messages.note(thread, &stamp, found, access);
@@ -89,6 +98,9 @@ impl State {
             for address in touch.address..touch.address + touch.bytes {
                 objects.overwrite(address);
                 initial.overwrite(address);
+            }
+            if touch.space == Space::Shared {
+                self.resident(block).phases.overwrite(touch.address);
             }
             if let Some(weak) = &mut self.weak {
                 weak.overwrite(block, touch);

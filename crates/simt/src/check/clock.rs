@@ -313,13 +313,19 @@ impl Clocks {
         &mut self.own[thread as usize]
     }
 
+    /// Returns true if `thread` knows accesses of other lanes of its warp that the block's base does not include.
+    pub(super) fn has_joined_lanes(&self, thread: u32) -> bool {
+        let warp = &self.warps[(thread / LANES) as usize % MAX_WARPS];
+        warp.base > self.base || (warp.pairs.is_some() && warp.pairs_until > self.base)
+    }
+
     /// Ends the epoch of `thread`. Returns the clock of all accesses that the thread knows, including its own.
     pub(super) fn snapshot(&mut self, thread: u32) -> VectorClock {
         let epoch = self.advance(thread);
         let mut extras = Vec::new();
         let (first, warp) = (thread / LANES * LANES, &self.warps[(thread / LANES) as usize % MAX_WARPS]);
         let pairs = warp.pairs.as_ref().filter(|_| warp.pairs_until > self.base.max(warp.base));
-        if warp.base > self.base || pairs.is_some() {
+        if self.has_joined_lanes(thread) {
             let lanes = (self.threads - first).min(LANES);
             let known = (0..lanes).map(|lane| {
                 let row = pairs.map_or(0, |pairs| pairs[(thread % LANES) as usize][lane as usize]);

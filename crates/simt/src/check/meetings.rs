@@ -1,7 +1,8 @@
-//! The order that barriers of a block or of the grid, and named barriers, give to the accesses of their threads.
+//! The order that barriers of a block or of the grid, named barriers, and barriers in shared memory give to the accesses of their threads.
 
+use super::phases::BarrierId;
 use super::vector_clock::VectorClock;
-use super::{Resident, State};
+use super::{Resident, State, number};
 use crate::block::context::BlockContext;
 
 impl State {
@@ -34,33 +35,32 @@ impl State {
         }
     }
 
-    /// Records that the current thread arrives at the named barrier `id`.
-    pub(super) fn named_arrival(&mut self, block: &BlockContext, id: usize) {
+    /// Records that the current thread arrives at `barrier`.
+    pub(super) fn arrival(&mut self, block: &BlockContext, barrier: BarrierId) {
         let thread = block.thread().linear();
-        let Resident { named, clocks, .. } = self.resident(block);
-        named.arrive(clocks, thread, id);
+        let Resident { phases, clocks, .. } = self.resident(block);
+        phases.arrive(clocks, thread, barrier);
         if let Some(weak) = &mut self.weak {
-            weak.note_meeting(block.tag.get());
-            weak.named_arrival(block.tag.get(), thread, id);
+            weak.arrive(block.tag.get(), thread, barrier);
         }
     }
 
-    /// Records that the phase of the named barrier `id` ends.
-    pub(super) fn end_named_phase(&mut self, block: &BlockContext, id: usize) {
-        self.resident(block).named.end_phase(id);
+    /// Records that a phase of `barrier` ends.
+    pub(super) fn end_phase(&mut self, block: &BlockContext, barrier: BarrierId) {
+        let number = number(block);
+        self.resident(block).phases.end_phase(barrier, number);
         if let Some(weak) = &mut self.weak {
-            weak.end_named_phase(block.tag.get(), id);
+            weak.end_phase(block.tag.get(), number, barrier);
         }
     }
 
-    /// Orders the accesses before the last phase of the named barrier `id` before those of the current thread.
-    pub(super) fn named_wait(&mut self, block: &BlockContext, id: usize) {
+    /// Orders the accesses before the last phase of `barrier` that has ended before those of the current thread.
+    pub(super) fn wait(&mut self, block: &BlockContext, barrier: BarrierId) {
         let thread = block.thread().linear();
-        let Resident { named, clocks, .. } = self.resident(block);
-        named.wait(clocks, thread, id);
+        let Resident { phases, clocks, .. } = self.resident(block);
+        phases.wait(clocks, thread, barrier);
         if let Some(weak) = &mut self.weak {
-            weak.note_meeting(block.tag.get());
-            weak.named_wait(block.tag.get(), thread, id);
+            weak.wait(block.tag.get(), thread, barrier);
         }
     }
 }

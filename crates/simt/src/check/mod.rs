@@ -40,8 +40,8 @@ mod history;
 mod initial;
 mod meetings;
 mod messages;
-mod named;
 mod options;
+mod phases;
 mod read_only;
 mod report;
 mod shadow;
@@ -64,8 +64,8 @@ use self::dependencies::Dependencies;
 use self::global::Global;
 use self::initial::Initial;
 use self::messages::Messages;
-use self::named::Named;
 pub use self::options::Checks;
+use self::phases::{BarrierId, Phases};
 use self::read_only::ReadOnly;
 use self::shadow::{Finding, Histories};
 use self::sites::Sites;
@@ -107,7 +107,7 @@ struct Resident {
     messages: Messages,
     writes: Writes,
     arrivals: Arrivals,
-    named: Named,
+    phases: Phases,
     dependencies: Dependencies,
 }
 
@@ -240,7 +240,7 @@ impl Watcher for Checker {
         resident.messages.begin(self.extent.threads);
         resident.writes.begin();
         resident.arrivals.begin();
-        resident.named.begin();
+        resident.phases.clear();
         resident.dependencies = Dependencies::default();
         state.publications.begin(number(block));
         if let Some(weak) = &mut state.weak {
@@ -317,12 +317,8 @@ impl Watcher for Checker {
 
     fn end_phase(&self, block: &BlockContext, address: usize) {
         let state = &mut *self.state.borrow_mut();
-        let resident = state.resident(block);
-        resident.objects.end_phase(address, number(block));
-        resident.arrivals.end_phase(address);
-        if let Some(weak) = &mut state.weak {
-            weak.end_phase(block.tag.get(), address, number(block));
-        }
+        state.resident(block).arrivals.end_phase(address);
+        state.end_phase(block, BarrierId::Shared(address));
     }
 
     fn phase_read(&self, block: &BlockContext, address: usize, read: PhaseRead) {
@@ -334,15 +330,15 @@ impl Watcher for Checker {
     }
 
     fn named_arrival(&self, block: &BlockContext, id: usize) {
-        self.state.borrow_mut().named_arrival(block, id);
+        self.state.borrow_mut().arrival(block, BarrierId::Named(id));
     }
 
     fn end_named_phase(&self, block: &BlockContext, id: usize) {
-        self.state.borrow_mut().end_named_phase(block, id);
+        self.state.borrow_mut().end_phase(block, BarrierId::Named(id));
     }
 
     fn named_wait(&self, block: &BlockContext, id: usize) {
-        self.state.borrow_mut().named_wait(block, id);
+        self.state.borrow_mut().wait(block, BarrierId::Named(id));
     }
 
     fn must_wait(&self, block: &BlockContext, touch: Option<&Touch>, is_over: bool) -> bool {

@@ -115,8 +115,6 @@ impl Held {
 struct Object {
     /// The clocks that the last write to the address publishes.
     held: Held,
-    /// If the address is an `mbarrier`, the joined clocks of the threads that arrived before the end of its last phase.
-    phase: VectorClock,
     /// The clock that each thread has released at the address. The key stands for the thread's block and the thread.
     released: FxHashMap<u64, Released>,
 }
@@ -194,7 +192,6 @@ impl Objects {
     pub(super) fn overwrite(&mut self, address: usize) {
         if let Some(object) = self.0.get_mut(&address) {
             (object.held.holds, object.held.holds_for_block) = (VectorClock::default(), None);
-            object.phase = VectorClock::default();
         }
     }
 
@@ -224,13 +221,6 @@ impl Objects {
         }
     }
 
-    /// Records the end of a phase of the `mbarrier` at `address`, which is a barrier for threads of `block`.
-    pub(super) fn end_phase(&mut self, address: usize, block: u32) {
-        if let Some(object) = self.0.get_mut(&address) {
-            object.phase = object.held.holds_for(block).cloned().unwrap_or_default();
-        }
-    }
-
     /// Updates the clocks of `thread` and of `address`, because `thread` makes the atomic access `access` to `address`.
     #[inline]
     pub(super) fn order(
@@ -248,11 +238,12 @@ impl Objects {
             | Access::Borrow
             | Access::Discard
             | Access::Fill
+            | Access::Arrive
             | Access::AtomicLoad(..) => false,
             Access::AtomicStore(order, _) => {
                 order == MemoryOrder::AcquireRelease || !clocks.vectors(thread).fenced_in_block().is_empty()
             }
-            Access::Update(_) | Access::Arrive => !clocks.vectors(thread).fenced_in_block().is_empty(),
+            Access::Update(_) => !clocks.vectors(thread).fenced_in_block().is_empty(),
         };
         if writes || !self.0.is_empty() {
             self.order_known(clocks, publications, thread, address, access, writes);
@@ -279,7 +270,6 @@ impl Objects {
         if let Access::AtomicLoad(_, scope) | Access::Update(scope) = access {
             let wide = if scope == Scope::Block { &nothing } else { &object.held.holds };
             let (held, acquires) = match access {
-                Access::AtomicLoad(MemoryOrder::Phase, _) => ([&nothing, &object.phase], true),
                 Access::AtomicLoad(MemoryOrder::AcquireRelease, _) => {
                     ([wide, object.held.holds_for(block).unwrap_or(&nothing)], true)
                 }
@@ -289,8 +279,7 @@ impl Objects {
         }
         let passed_on = match access {
             Access::AtomicStore(order, scope) => object.store(clocks, thread, order, scope),
-            Access::Update(_) | Access::Arrive => {
-                let scope = if let Access::Update(scope) = access { scope } else { Scope::Device };
+            Access::Update(scope) => {
                 object.update(clocks, thread, scope);
                 &clocks.vectors(thread).fenced
             }
@@ -300,6 +289,7 @@ impl Objects {
             | Access::Borrow
             | Access::Discard
             | Access::Fill
+            | Access::Arrive
             | Access::AtomicLoad(..) => return,
         };
         if let Some(highest) = passed_on.highest(block) {

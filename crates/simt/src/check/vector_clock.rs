@@ -53,10 +53,19 @@ impl Part {
         self.block(block).map_or(0, |clock| clock.epoch(thread))
     }
 
-    /// Returns true if the owners of `other` prove that this part includes `other`. If the result is false, this part
+    /// Returns true if the owners of `other` prove that this part includes `other`, or both are of one block. If the result is false, this part
     /// may still include `other`.
     fn has(&self, other: &Self) -> bool {
-        !other.of.is_empty() && other.of.iter().all(|owner| self.knows(owner))
+        if other.of.is_empty() { self.has_block(other) } else { other.of.iter().all(|owner| self.knows(owner)) }
+    }
+
+    /// Returns true if both parts have the clock of one block only, and this part includes `other`.
+    fn has_block(&self, other: &Self) -> bool {
+        let ([mine], [others]) = (&*self.chunks, &*other.chunks) else { return false };
+        match (&**mine.clocks, &**others.clocks) {
+            ([mine], [others]) => mine.block == others.block && mine.has(others),
+            _ => false,
+        }
     }
 
     fn knows(&self, &(block, known): &(u32, ThreadEpoch)) -> bool {

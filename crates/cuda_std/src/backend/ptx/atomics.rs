@@ -7,25 +7,6 @@ use super::memory::{cast, to_global};
 use super::wide_atomics as wide;
 use crate::atomic::{Atomic, AtomicType, Place, Scope, Update, same_bits};
 
-/// Calls `$with!(prefix, register class, address, …)` with the prefix for the memory space of `$place` and the scope,
-/// such as `"gpu.global."`.
-macro_rules! in_place {
-    ($place:expr, $scope:expr, $with:ident $(, $more:tt)*) => {
-        match ($place, $scope) {
-            (Place::Global(p), Scope::Block) => $with!("cta.global.", reg64, to_global(p) $(, $more)*),
-            (Place::Global(p), Scope::Device) => $with!("gpu.global.", reg64, to_global(p) $(, $more)*),
-            (Place::Global(p), Scope::System) => $with!("sys.global.", reg64, to_global(p) $(, $more)*),
-            (Place::Shared(a), Scope::Block) => $with!("cta.shared.", reg32, a $(, $more)*),
-            (Place::Shared(a), Scope::Device) => $with!("gpu.shared.", reg32, a $(, $more)*),
-            (Place::Shared(a), Scope::System) => $with!("sys.shared.", reg32, a $(, $more)*),
-            (Place::Generic(p), Scope::Block) => $with!("cta.", reg64, p $(, $more)*),
-            (Place::Generic(p), Scope::Device) => $with!("gpu.", reg64, p $(, $more)*),
-            (Place::Generic(p), Scope::System) => $with!("sys.", reg64, p $(, $more)*),
-        }
-    };
-}
-pub(super) use in_place;
-
 /// The instruction `atom.relaxed` with operation `$operation`, operands `$value` and type `$type`.
 macro_rules! atom {
     ($operation:literal, $type:literal, $word:ty, $register:ident, $place:expr, $scope:expr, $($value:expr),+) => {{

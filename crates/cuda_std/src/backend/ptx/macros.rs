@@ -15,6 +15,24 @@ macro_rules! fallback {
     };
 }
 
+/// Calls `$with!(prefix, register class, address, …)` with the prefix for the memory space of `$place` and the scope,
+/// such as `"gpu.global."`.
+macro_rules! in_place {
+    ($place:expr, $scope:expr, $with:ident $(, $more:tt)*) => {
+        match ($place, $scope) {
+            (Place::Global(p), Scope::Block) => $with!("cta.global.", reg64, to_global(p) $(, $more)*),
+            (Place::Global(p), Scope::Device) => $with!("gpu.global.", reg64, to_global(p) $(, $more)*),
+            (Place::Global(p), Scope::System) => $with!("sys.global.", reg64, to_global(p) $(, $more)*),
+            (Place::Shared(a), Scope::Block) => $with!("cta.shared.", reg32, a $(, $more)*),
+            (Place::Shared(a), Scope::Device) => $with!("gpu.shared.", reg32, a $(, $more)*),
+            (Place::Shared(a), Scope::System) => $with!("sys.shared.", reg32, a $(, $more)*),
+            (Place::Generic(p), Scope::Block) => $with!("cta.", reg64, p $(, $more)*),
+            (Place::Generic(p), Scope::Device) => $with!("gpu.", reg64, p $(, $more)*),
+            (Place::Generic(p), Scope::System) => $with!("sys.", reg64, p $(, $more)*),
+        }
+    };
+}
+
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __kernel {

@@ -4,7 +4,6 @@
 mod hardware {
     use core::arch::asm;
 
-    use super::super::atomics::in_place;
     use super::super::memory::to_global;
     use crate::atomic::{Place, Scope};
 
@@ -19,6 +18,8 @@ mod hardware {
         u128::from(low) | u128::from(high) << 64
     }
 
+    /// Stores `value` and returns the old value, as one relaxed atomic operation.
+    ///
     /// # Safety
     /// The place must be valid for an access of 16 bytes, and aligned to 16 bytes.
     #[inline(always)]
@@ -38,6 +39,8 @@ mod hardware {
         unsafe { in_place!(place, scope, instruction) }
     }
 
+    /// Stores `new` if the old value is `expected`, as one relaxed atomic operation. Returns the old value.
+    ///
     /// # Safety
     /// The place must be valid for an access of 16 bytes, and aligned to 16 bytes.
     #[inline(always)]
@@ -57,6 +60,8 @@ mod hardware {
         unsafe { in_place!(place, scope, instruction) }
     }
 
+    /// Loads the value: acquiring if `acquire` is true, otherwise relaxed.
+    ///
     /// # Safety
     /// The place must be valid for an access of 16 bytes, and aligned to 16 bytes.
     #[inline(always)]
@@ -80,6 +85,8 @@ mod hardware {
         }
     }
 
+    /// Stores `value`: releasing if `release` is true, otherwise relaxed.
+    ///
     /// # Safety
     /// The place must be valid for an access of 16 bytes, and aligned to 16 bytes.
     #[inline(always)]

@@ -31,7 +31,6 @@ pub fn barrier_init(address: u32, count: u32) {
 
 #[track_caller]
 fn arrive(address: u32, drops: bool) -> u64 {
-    memory::fence_acquire_release(memory::Scope::Block);
     let before = shared::arrive(address, |before| {
         let after = word::arrived(before, drops);
         (after, word::phase(before) != word::phase(after))

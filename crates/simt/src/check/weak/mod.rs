@@ -48,7 +48,7 @@ use self::policy::Policy;
 use self::promises::Promises;
 use super::clock::Clocks;
 use super::history::Serial;
-use super::named::Named;
+use super::phases::{BarrierId, Phases};
 use super::stamp::Stamp;
 use super::sync::{Objects, Publications, fence};
 use super::vector_clock::VectorClock;
@@ -68,7 +68,7 @@ struct WeakBlock {
     clocks: Clocks,
     objects: Objects,
     locations: Locations,
-    named: Named,
+    phases: Phases,
     /// The accesses that precede the last sequentially consistent fence of the block's threads, and thus all earlier
     /// ones.
     sequential: VectorClock,
@@ -165,13 +165,13 @@ impl Weak {
         if self.residents.len() <= tag as usize {
             self.residents.resize_with(tag as usize + 1, WeakBlock::default);
         }
-        let WeakBlock { clocks, objects, locations, named, sequential, is_narrow, waits } =
+        let WeakBlock { clocks, objects, locations, phases, sequential, is_narrow, waits } =
             &mut self.residents[tag as usize];
         *is_narrow = false;
         clocks.begin(number, threads, self.passes_fences);
         objects.clear();
         locations.clear();
-        named.begin();
+        phases.clear();
         *sequential = VectorClock::default();
         waits.clear();
         self.publications.begin(number);
@@ -195,22 +195,20 @@ impl Weak {
         tags.for_each(|tag| self.residents[tag as usize].clocks.learn_all(&all));
     }
 
-    pub(super) fn end_phase(&mut self, tag: u32, address: usize, number: u32) {
-        self.residents[tag as usize].objects.end_phase(address, number);
+    pub(super) fn arrive(&mut self, tag: u32, thread: u32, barrier: BarrierId) {
+        self.note_meeting(tag);
+        let WeakBlock { phases, clocks, .. } = &mut self.residents[tag as usize];
+        phases.arrive(clocks, thread, barrier);
     }
 
-    pub(super) fn named_arrival(&mut self, tag: u32, thread: u32, id: usize) {
-        let WeakBlock { named, clocks, .. } = &mut self.residents[tag as usize];
-        named.arrive(clocks, thread, id);
+    pub(super) fn end_phase(&mut self, tag: u32, number: u32, barrier: BarrierId) {
+        self.residents[tag as usize].phases.end_phase(barrier, number);
     }
 
-    pub(super) fn end_named_phase(&mut self, tag: u32, id: usize) {
-        self.residents[tag as usize].named.end_phase(id);
-    }
-
-    pub(super) fn named_wait(&mut self, tag: u32, thread: u32, id: usize) {
-        let WeakBlock { named, clocks, .. } = &mut self.residents[tag as usize];
-        named.wait(clocks, thread, id);
+    pub(super) fn wait(&mut self, tag: u32, thread: u32, barrier: BarrierId) {
+        self.note_meeting(tag);
+        let WeakBlock { phases, clocks, .. } = &mut self.residents[tag as usize];
+        phases.wait(clocks, thread, barrier);
     }
 
     /// Records that `thread` executes a fence.
@@ -251,6 +249,9 @@ impl Weak {
         };
         for address in touch.address..touch.address + touch.bytes {
             objects.overwrite(address);
+        }
+        if touch.space == Space::Shared {
+            resident.phases.overwrite(touch.address);
         }
         locations.remove_overlapping(touch.address, touch.bytes);
     }

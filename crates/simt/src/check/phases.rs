@@ -1,0 +1,110 @@
+//! Records the accesses that named barriers and barriers in shared memory (`mbarrier`) order.
+//!
+//! An arrival releases the accesses that its thread knows. If all arrivals of a phase are joined one after the other,
+//! a phase of `n` threads takes time in proportion to `n²`. Most threads know the same accesses, except their own. An
+//! arrival therefore only notes its thread's epoch, and the end of the phase makes one clock from all of them.
+
+use std::cmp::Reverse;
+
+use rustc_hash::FxHashMap;
+
+use super::block_clock::{BlockClock, ThreadEpoch};
+use super::clock::Clocks;
+use super::vector_clock::VectorClock;
+
+/// A barrier of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum BarrierId {
+    /// A named barrier, with its number.
+    Named(usize),
+    /// A barrier in shared memory, with its address.
+    Shared(usize),
+}
+
+/// The arrivals in a phase that has not ended.
+#[derive(Default)]
+struct Arrived {
+    /// The accesses that the threads knew because of atomics, fences and barriers.
+    known: VectorClock,
+    /// The clock that was joined to `known` last.
+    last: VectorClock,
+    /// The latest base of the block at an arrival.
+    base: u32,
+    /// The epochs that the arrivals have begun.
+    epochs: Vec<ThreadEpoch>,
+}
+
+impl Arrived {
+    fn add(&mut self, clocks: &mut Clocks, thread: u32) {
+        if clocks.has_joined_lanes(thread) {
+            return self.known.join(&clocks.snapshot(thread));
+        }
+        let epoch = clocks.advance(thread);
+        self.epochs.push(ThreadEpoch { thread, epoch });
+        self.base = self.base.max(clocks.base());
+        let known = &clocks.vectors(thread).known;
+        if !known.is_same(&self.last) {
+            self.known.join(known);
+            self.last = known.clone();
+        }
+    }
+
+    /// Returns the accesses before the arrivals, all of which were made by threads of `block`.
+    fn into_clock(mut self, block: u32) -> VectorClock {
+        if !self.epochs.is_empty() {
+            self.epochs.sort_unstable_by_key(|known| (known.thread, Reverse(known.epoch)));
+            self.epochs.dedup_by_key(|known| known.thread);
+            self.known.add(BlockClock::new(block, self.base, &self.epochs));
+        }
+        self.known
+    }
+}
+
+#[derive(Default)]
+struct Phase {
+    arrived: Arrived,
+    /// The accesses that a wait for the last phase that has ended acquires.
+    before: VectorClock,
+}
+
+/// The barriers of a block at which threads have arrived.
+#[derive(Default)]
+pub(super) struct Phases(FxHashMap<BarrierId, Phase>);
+
+impl Phases {
+    pub(super) fn clear(&mut self) {
+        if !self.0.is_empty() {
+            self.0.clear();
+        }
+    }
+
+    /// Records that `thread` arrives at `barrier`.
+    pub(super) fn arrive(&mut self, clocks: &mut Clocks, thread: u32, barrier: BarrierId) {
+        self.0.entry(barrier).or_default().arrived.add(clocks, thread);
+    }
+
+    /// Records the end of a phase of `barrier`, which is a barrier of `block`.
+    pub(super) fn end_phase(&mut self, barrier: BarrierId, block: u32) {
+        let Some(Phase { arrived, before }) = self.0.get_mut(&barrier) else { return };
+        let clock = std::mem::take(arrived).into_clock(block);
+        match barrier {
+            BarrierId::Named(_) => *before = clock,
+            // Arrivals are updates of one word. They continue the release sequence of those in earlier phases.
+            BarrierId::Shared(_) => before.join(&clock),
+        }
+    }
+
+    /// Records that `thread` has waited for the end of a phase of `barrier`.
+    pub(super) fn wait(&self, clocks: &mut Clocks, thread: u32, barrier: BarrierId) {
+        if let Some(Phase { before, .. }) = self.0.get(&barrier).filter(|phase| !phase.before.is_empty()) {
+            clocks.vectors_mut(thread).known.join(before);
+        }
+    }
+
+    /// Records a plain store to `address`, which ends what a barrier there has ordered.
+    pub(super) fn overwrite(&mut self, address: usize) {
+        if !self.0.is_empty() {
+            self.0.remove(&BarrierId::Shared(address));
+        }
+    }
+}
