@@ -15,8 +15,8 @@
 //! next four store 32 cells of a row in a word, with the leftmost cell in bit 0. Each row starts at a new word, and the
 //! bits beyond its end are 0. [`life_pack()`] and [`life_unpack()`] convert between these two layouts.
 //! [`life_population_cells()`] and [`life_population_words()`] count live cells. The last kernel stores interleaved
-//! cells ([`Interleaved`]). [`life_soup()`] makes a random board, [`life_hash_words()`] computes the hash of a board,
-//! and [`life_changes_words()`] counts births and deaths.
+//! cells ([`Interleaved`]). [`life_soup()`] makes a random board, [`life_hash_words()`] and
+//! [`life_hash_interleaved()`] compute the hash of a board, and [`life_changes_words()`] counts births and deaths.
 //!
 //! On a torus that is one or two cells wide or high, a cell may be its own neighbour, or another cell may be its
 //! neighbour twice. The kernels count each of the eight directions separately.
@@ -78,6 +78,7 @@ cuda_std::ladder! {
         interleaved::life_put_rows,
         interleaved::life_population_interleaved,
         interleaved::life_changes_interleaved,
+        interleaved::life_hash_interleaved,
         convert::life_pack,
         convert::life_unpack,
         population::life_population_cells,

@@ -6,7 +6,7 @@ use super::CELLS_PER_WORD;
 
 /// The increment of SplitMix64, the random number generator: the difference between consecutive inputs of its output
 /// function.
-const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+pub(super) const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// The number of binary digits of a threshold, and so the largest number of random numbers that a pair of words needs.
 const DIGITS: u64 = 64;

@@ -8,8 +8,8 @@ use std::cell::Cell;
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-use life::Board;
-use life_formats::{Format, read_pattern_bytes};
+use life::{Board, Rule, plane};
+use life_formats::{Contents, Format, read_contents, read_pattern_bytes};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
@@ -189,6 +189,8 @@ fn no_reader_panics_or_takes_more_than_it_may() {
     let seconds = std::env::var("FUZZ_SECONDS").ok().and_then(|text| text.parse().ok()).unwrap_or(1);
     let end = Instant::now() + Duration::from_secs(seconds);
     let seeds = seeds();
+    // A rule with all states that a file can have.
+    let rule: Rule = "23/3/256".parse().unwrap();
     let formats = [None, Some(Format::Rle), Some(Format::Cells), Some(Format::Life), Some(Format::Mcell)];
     let input = (0..seeds.len(), prop::collection::vec(any::<Change>(), 0..6), 0..formats.len(), any::<u8>());
     let (mut inputs, mut read) = (0u64, Cell::new(0u64));
@@ -207,6 +209,14 @@ fn no_reader_panics_or_takes_more_than_it_may() {
             let pattern = read_pattern_bytes(&bytes, formats[format], LIMIT);
             let taken = MOST.get() - before;
             prop_assert!(taken <= LIMIT as usize + BESIDE, "{} bytes of memory for {:?}", taken, bytes);
+            if let Ok(Contents::Tree(tree)) = read_contents(&bytes, formats[format], LIMIT) {
+                let mut plane = plane::dead(&rule, 0);
+                plane.limit_memory(LIMIT);
+                if let (Ok(()), Ok(pattern)) = (tree.put_on(&mut plane, (-7, 5), |state| state), &pattern) {
+                    let others: usize = pattern.others().iter().map(|(run, _)| run.length).sum();
+                    prop_assert_eq!(plane.population(), pattern.population() + others as u64, "{:?}", bytes);
+                }
+            }
             if let Ok(pattern) = pattern {
                 read.set(read.get() + 1);
                 prop_assert!(pattern.runs().all(|run| run.y < pattern.height && run.x + run.length <= pattern.width));

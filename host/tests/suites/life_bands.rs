@@ -70,9 +70,10 @@ fn the_end_and_the_growth_of_a_board_in_bands_are_those_of_one() {
     let folder = tempfile::tempdir().unwrap();
     let glider = folder.path().join("glider.rle");
     fs::write(&glider, "x = 3, y = 3, rule = B3/S23\nbob$2bo$3o!\n").unwrap();
+    // A list of cells does not depend on the size to which a board has grown.
     let run = |device: &str| {
         let run = [glider.to_str().unwrap(), "--generations", "700", "--device", device];
-        written(folder.path(), "--out", "last.rle", &run)
+        written(folder.path(), "--out", "last.lif", &run)
     };
     assert!(run("sim:3") == run("cpu"));
 }

@@ -10,17 +10,17 @@ use serde_json::{Value, json};
 
 use crate::common::{Host, text};
 
-const LIFE: Host = Host(&["life", "--no-animation"]);
+pub const LIFE: Host = Host(&["life", "--no-animation"]);
 
 /// Returns the last board of a run with `arguments`, as RLE.
-fn last_board(folder: &Path, arguments: &[&str]) -> String {
+pub fn last_board(folder: &Path, arguments: &[&str]) -> String {
     let out = folder.join("last.rle");
     let output = LIFE.run(&[arguments, &["--out", out.to_str().unwrap()]].concat());
     assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", text(&output.stderr));
     fs::read_to_string(out).unwrap()
 }
 
-fn json_of(arguments: &[&str]) -> Value {
+pub fn json_of(arguments: &[&str]) -> Value {
     let output = LIFE.run(&[arguments, &["--json"]].concat());
     assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", text(&output.stderr));
     serde_json::from_slice(&output.stdout).unwrap()
@@ -204,69 +204,6 @@ fn boards_that_do_not_fit_are_refused_with_both_numbers() {
         let arguments = ["--size", "110000000x1100000", "--device", device];
         LIFE.assert_fails(&arguments, 1, &["110000000x1100000 needs", "TiB of memory", "free", "--size"]);
     }
-}
-
-#[test]
-fn an_end_is_found_on_every_device() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("glider.rle");
-    fs::write(&file, "x = 3, y = 3\nbo$2bo$3o!").unwrap();
-    let file = file.to_str().unwrap();
-    for device in [&["--device", "cpu"][..], &["--device", "sim"], &["--device", "sim", "--rung", "global"]] {
-        let object = json_of(&[&[file, "--size", "16x16", "--until", "stable"][..], device].concat());
-        assert_eq!(object["stable"], json!({"since": 0, "period": 64, "dead": false}), "{device:?}");
-    }
-    // The run hashes the board every 120 generations, and at the last one.
-    for (generations, stable, end) in
-        [("70", Value::Null, 70), ("5000", json!({"since": 0, "period": 64, "dead": false}), 64)]
-    {
-        let until = ["--until", "stable", "--generations", generations, "--device", "cpu"];
-        let object = json_of(&[&[file, "--size", "16x16"][..], &until].concat());
-        assert_eq!((&object["stable"], &object["generations"]), (&stable, &json!(end)));
-    }
-}
-
-/// Tests that the board, the statistics and the checkpoint belong to the generation at which the board repeats,
-/// whichever observer finds the repetition first.
-#[test]
-fn a_run_until_it_is_stable_always_writes_the_same() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
-    let (file, csv, checkpoint, gif) = (path("glider.rle"), path("a.csv"), path("a.checkpoint"), path("a.gif"));
-    fs::write(&file, "x=3,y=1,rule=B3/S23:T13,17\nbo$2bo$3o!\n").unwrap();
-    let mut written = Vec::new();
-    for device in ["cpu", "sim", "sim:2"] {
-        let until =
-            ["--until", "stable", "--device", device, "--stats", &csv, "--checkpoint", &checkpoint, "--overwrite"];
-        let last = last_board(folder.path(), &[&[&file[..]], &until[..]].concat());
-        assert!(last.contains("Gen=884"), "{device}: {last}");
-        written.push((last, fs::read(&csv).unwrap(), fs::read(&checkpoint).unwrap()));
-    }
-    assert!(written.iter().all(|all| *all == written[0]), "{written:?}");
-    let last = text(&written[0].1).lines().last().unwrap();
-    assert!(last.starts_with("88"), "{last}");
-    let recorded = json_of(&[&file, "--until", "stable", "--out", &gif, "--rule", "B3/S23:T5,5"]);
-    assert_eq!(recorded["generations"], json!(20));
-}
-
-/// Tests that a run of spaceships on the unbounded plane ends when they repeat.
-#[test]
-fn a_spaceship_ends() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("ships.rle");
-    // The board has two spaceships of the same velocity.
-    fs::write(&file, "x = 5, y = 13\nbo2bo$o$o3bo$4o6$bo2bo$o$o3bo$4o!").unwrap();
-    let file = file.to_str().unwrap();
-    for device in ["cpu", "sim"] {
-        let object = json_of(&[file, "--census", "--device", device]);
-        assert_eq!(object["stable"], json!({"since": 0, "period": 4, "shift": [-2, 0], "dead": false}), "{device}");
-        assert_eq!((&object["generations"], &object["width"]), (&json!(4), &json!(256)));
-        let kinds = &object["census"]["kinds"];
-        assert_eq!((&kinds[0]["code"], &kinds[0]["count"]), (&json!("xq4_6frc"), &json!(2)));
-    }
-    let output = LIFE.run(&[file, "--until", "stable", "--device", "cpu"]);
-    let line = text(&output.stdout);
-    assert!(line.contains("periodic with period 4, shifted by (-2, 0), from generation 0 on, 256x256"), "{line}");
 }
 
 #[test]

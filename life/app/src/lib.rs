@@ -3,7 +3,8 @@
 //!
 //! The module `command` uses the other modules. `first_board` reads or makes a board, `backend` opens the device that
 //! advances the board, and `simulation` advances the board. `timed_run` measures the speed, and `observers` process the
-//! generations of a run. No two modules depend on each other in both directions.
+//! generations of a run. `fate` finds out what a pattern on the plane becomes. No two modules depend on each other in
+//! both directions.
 
 #![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)]
 
@@ -22,6 +23,8 @@ mod backend;
 mod board_file;
 mod census;
 mod checkpoint;
+mod divisors;
+mod fate;
 mod first_board;
 mod observers;
 mod ranks;

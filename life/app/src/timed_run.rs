@@ -6,7 +6,7 @@ use life::{Board, Rule};
 
 use crate::backend::Backend;
 use crate::first_board::BoardSource;
-use crate::simulation::GrowingBoard;
+use crate::simulation::{GrowingBoard, PlaneBoard};
 
 /// A board that advances, together with the time spent on its generations.
 pub struct TimedRun {
@@ -79,14 +79,21 @@ impl TimedRun {
         self.begun_at + self.life.generation()
     }
 
-    /// Continues from `board`, which is at generation `generation`. `added` contains the number of columns by which
-    /// `board` extends beyond the first board at the left, and the number of rows by which it extends beyond the first
-    /// board at the top. `generation` must not be before the generation of the first board.
+    /// Continues from `board`, which is at generation `generation`. `corner` is the position of its upper left cell
+    /// relative to that of the first board. `whole` is the pattern of that generation on the plane, of which `board`
+    /// replaces a rectangle, and `None` if the board is not on a plane. `generation` must not be before the generation
+    /// of the first board.
     ///
     /// # Errors
     /// Fails in the same cases as [`begin`](Self::begin). After an error the board is unchanged.
-    pub fn put(&mut self, board: &Board, generation: u64, added: (usize, usize)) -> anyhow::Result<()> {
-        self.life.replace(board, generation.saturating_sub(self.begun_at), added)
+    pub fn put(
+        &mut self,
+        board: &Board,
+        generation: u64,
+        corner: (i64, i64),
+        whole: Option<&PlaneBoard>,
+    ) -> anyhow::Result<()> {
+        self.life.replace(board, generation.saturating_sub(self.begun_at), corner, whole)
     }
 
     /// Continues the run with another rule on the same board.

@@ -77,6 +77,13 @@ impl CpuSimulation {
         self.automaton.population(0..self.height)
     }
 
+    /// Returns a hash of the board in the engine's own layout, which takes about as long as one generation.
+    /// Two different boards of one simulation have the same hash with probability 2⁻⁶⁴. Hashes of simulations of
+    /// different sizes, rules or topologies, and [`Board::hash`], are not comparable.
+    pub fn fingerprint(&self) -> u64 {
+        self.automaton.fingerprint(0..self.height)
+    }
+
     /// Returns the present board.
     ///
     /// # Errors

@@ -51,6 +51,9 @@ pub enum LifeError {
     /// The host has too little memory for a simulation on its cores.
     #[error(transparent)]
     CpuMemory(#[from] life_cpu::OutOfMemory),
+    /// The pattern reaches the limits of the plane, or the host has too little memory for it.
+    #[error(transparent)]
+    Plane(#[from] life_cpu::plane::PlaneError),
     /// The ranks failed to exchange data.
     #[error(transparent)]
     Ranks(#[from] RanksError),

@@ -6,7 +6,7 @@
 //! - A [`Board`] is the state of all cells, and a [`Pattern`] is a set of cells to place on a board.
 //! - A [`Rule`] determines the next state of a cell, and a [`Topology`] how the edges of a board are joined.
 //! - A [`Simulation`] is a board on a device, advanced by a [`LifeRung`] (one of several kernels). The host's cores
-//!   advance a [`CpuSimulation`]. [`Bands`] is a board on several devices.
+//!   advance a [`CpuSimulation`], and a [`plane::Plane`] without edges. [`Bands`] is a board on several devices.
 //! - [`mod@reference`] is the plain implementation with which the tests compare every rung.
 
 #![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)]
@@ -19,6 +19,7 @@ pub mod circuits;
 pub mod cpu;
 pub mod error;
 pub mod pattern;
+pub mod plane;
 pub mod reference;
 pub mod rule;
 pub mod simulation;

@@ -1,9 +1,10 @@
-//! Measures the cell updates per second of each instruction set, by size, rule and topology:
+//! Measures the cell updates per second and hashes of each instruction set, by size, rule and topology:
 //! `cargo bench -p gridstride-life-cpu --bench speed [PART]`. With PART, measures only the cases whose names contain
-//! it. `RAYON_NUM_THREADS` sets the number of threads.
+//! it. `RAYON_NUM_THREADS` sets the number of threads. Then measures patterns on the unbounded plane.
 
 use std::time::Instant;
 
+use life_cpu::plane::{Plane, Run};
 use life_cpu::{Automaton, Edges, FirstBoard, Instructions, Rule, Topology};
 
 /// Makes a rule from a function. A cell is alive in the next generation if `is_alive` returns true for the number of
@@ -14,7 +15,49 @@ fn rule(states: u16, is_alive: impl Fn(usize) -> bool) -> Rule {
     Rule { phases: [table; 2], states }
 }
 
-fn main() -> Result<(), life_cpu::OutOfMemory> {
+/// Prints the time that patterns need on the unbounded plane.
+fn plane(part: &str) -> Result<(), life_cpu::plane::PlaneError> {
+    let soup: Vec<u64> = (1..=32 * 2048).map(|i: u64| i.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)).collect();
+    let soup: Vec<Vec<u64>> = soup.chunks(32).map(|row| row.iter().map(|word| word & word << 7).collect()).collect();
+    let of = |rows: &[u64]| rows.iter().map(|&row| vec![row.reverse_bits() >> 24]).collect::<Vec<_>>();
+    let gun = of(&[
+        0x00_0000_8000,
+        0x00_0002_8000,
+        0x00_0c0c_000c,
+        0x00_1110_c00c,
+        0xc0_2090_c000,
+        0xc0_22d0_2800,
+        0x00_2080_8000,
+        0x00_1110_0000,
+        0x00_0c00_0000,
+    ]);
+    let glider = of(&[0b010 << 37, 0b001 << 37, 0b111 << 37]);
+    let pentomino = of(&[0b011 << 37, 0b110 << 37, 0b010 << 37]);
+    for (name, rows, generations) in [
+        ("glider", &glider, 20_000),
+        ("R-pentomino", &pentomino, 30_000),
+        ("Gosper gun", &gun, 30_000),
+        ("soup of 2048x2048", &soup, 1000),
+    ] {
+        let what = format!("{name} on the plane, {generations} generations");
+        if !what.contains(part) {
+            continue;
+        }
+        let mut life = Plane::new(&Rule::LIFE, 0);
+        for (y, row) in rows.iter().enumerate() {
+            for x in (0..64 * row.len()).filter(|x| row[x / 64] >> (x % 64) & 1 == 1) {
+                life.set_run(Run { x: x as i64, y: y as i64, length: 1 })?;
+            }
+        }
+        let begun = Instant::now();
+        life.advance(generations)?;
+        let (seconds, population) = (begun.elapsed().as_secs_f64(), life.population());
+        println!("{what}: {seconds:.4} s, {population} cells are alive, {} KiB of tiles", life.bytes() >> 10);
+    }
+    Ok(())
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
     let part = std::env::args().skip(1).find(|argument| argument != "--bench").unwrap_or_default();
     let count = |i: usize| (i & 0o757).count_ones();
     let is_live = |i: usize| i & 0o020 != 0;
@@ -62,8 +105,17 @@ fn main() -> Result<(), life_cpu::OutOfMemory> {
                 generations *= 2;
             };
             let rate = (width * height) as f64 * generations as f64 / seconds;
-            println!("{what}, {} cores: {rate:.3e} cells/s", Automaton::threads());
+            let begun = Instant::now();
+            let (mut hashes, mut sum) = (0, 0_u64);
+            while begun.elapsed().as_secs_f64() < 0.1 {
+                sum ^= life.fingerprint(0..height);
+                hashes += 1;
+            }
+            std::hint::black_box(sum);
+            let hash = begun.elapsed().as_secs_f64() / f64::from(hashes) / (seconds / generations as f64);
+            println!("{what}, {} cores: {rate:.3e} cells/s, a hash takes {hash:.2} generations", Automaton::threads());
         }
     }
+    plane(&part)?;
     Ok(())
 }

@@ -69,6 +69,16 @@ impl Automaton {
         with_grid!(&self.grid, grid => grid.population(rows))
     }
 
+    /// Returns a hash of `rows`. It differs with probability 1 − 2⁻⁶⁴ if a cell of `rows` differs. Hashes are
+    /// comparable only if they are of the same rows and of automata that have the same size, rule, topology and
+    /// instructions.
+    ///
+    /// # Panics
+    /// If the board lacks one of the rows.
+    pub fn fingerprint(&self, rows: Range<usize>) -> u64 {
+        with_grid!(&self.grid, grid => grid.fingerprint(rows))
+    }
+
     /// Returns the numbers of births and deaths in `rows` in the last generation. If the last call of
     /// [`advance`](Self::advance) ran several generations, returns the changes in the last pass of that call. A pass
     /// has up to 16 generations. Before the first generation, every live cell counts as a birth.

@@ -15,6 +15,9 @@ use crate::{FirstBoard, GENERATIONS_PER_PASS, OutOfMemory, ages, filled};
 /// The maximum size of a band in bytes. Two copies of a band and the sums of two rows must fit a core's cache.
 const BAND_BYTES: usize = 256 << 10;
 
+/// Odd numbers that make the keys of a hash. Half of the bits of each number are set.
+const KEYS: [u64; 4] = [0x9e37_79b9_7f4a_7c15, 0xd1b5_4a32_d192_ed03, 0xa076_1d64_78bd_642f, 0xe703_7ed1_a0b4_28db];
+
 /// A board whose vectors have `N` words.
 pub struct Grid<const N: usize> {
     pub height: usize,
@@ -31,6 +34,8 @@ pub struct Grid<const N: usize> {
     /// The vectors of all bit planes, ordered by strip, then by row, by bit plane and by index.
     pub now: Vec<Block<N>>,
     next: Vec<Block<N>>,
+    /// A row of each strip with a set bit for each column that the strip owns.
+    own_columns: Vec<Vec<Block<N>>>,
     /// The margin cells of each strip.
     pub margins: Vec<Vec<[MarginCell; 2]>>,
     /// The small board that computes the corners, if the topology needs it.
@@ -84,9 +89,17 @@ impl<const N: usize> Grid<N> {
         let layout = Layout::of(width, topology::is_ring(topology));
         let planes = 1 + ages::planes(rule.states);
         let blocks = layout.strips.saturating_mul(layout.vectors).saturating_mul(planes).saturating_mul(height);
+        let all = vec![u32::MAX; width.div_ceil(32)];
+        let own_columns = (0..layout.strips).map(|strip| {
+            let mut row = vec![Block::DEAD; layout.vectors];
+            layout.spread(&all, layout.columns(strip), &mut row);
+            row
+        });
+        let own_columns = own_columns.collect();
         let mut grid = Self {
             height,
             planes,
+            own_columns,
             generation,
             dynamics,
             logic: rule.phases.map(|table| Logic::of(&table)),
@@ -157,6 +170,30 @@ impl<const N: usize> Grid<N> {
         self.count(rows, |strip, y, columns| self.layout.population(&self.not_dead(&self.now, strip, y), columns))
     }
 
+    /// Returns a hash of `rows`: the sum over the rows of numbers that depend on the row's number and cells.
+    pub fn fingerprint(&self, rows: Range<usize>) -> u64 {
+        let of_row = |strip: usize, y: usize| {
+            // Each pair of words has two keys. The keys of consecutive pairs differ by constants, and the keys of rows
+            // by the number of pairs of a row.
+            let pairs = self.stride() * N / 2;
+            let begin = ((strip * self.height + y) * pairs) as u64;
+            let (mut first, mut second) =
+                (begin.wrapping_mul(KEYS[0]) ^ KEYS[2], begin.wrapping_mul(KEYS[1]) ^ KEYS[3]);
+            let mut sum = 0_u64;
+            for plane in self.row(strip, y).chunks_exact(self.layout.vectors.max(1)) {
+                for (block, own) in plane.iter().zip(&self.own_columns[strip]) {
+                    for (words, own) in block.0.chunks_exact(2).zip(own.0.chunks_exact(2)) {
+                        let product = u128::from(words[0] & own[0] ^ first) * u128::from(words[1] & own[1] ^ second);
+                        sum = sum.wrapping_add(product as u64 ^ (product >> 64) as u64);
+                        (first, second) = (first.wrapping_add(KEYS[0]), second.wrapping_add(KEYS[1]));
+                    }
+                }
+            }
+            sum
+        };
+        self.sum_rows(rows, of_row)
+    }
+
     /// Returns the numbers of births and deaths in `rows` during the last pass.
     pub fn changes(&self, rows: Range<usize>) -> (u64, u64) {
         let changed = |of: &[Block<N>], but: &[Block<N>]| {
@@ -173,9 +210,21 @@ impl<const N: usize> Grid<N> {
     /// Calls `row` for all `rows` of every strip, and returns the sum of the results. The arguments of `row` are the
     /// strip, the row, and the number of columns that the strip owns.
     fn count(&self, rows: Range<usize>, row: impl Fn(usize, usize, usize) -> u64 + Sync) -> u64 {
-        let strips = 0..self.layout.strips;
-        let of_row = |strip, y| row(strip, y, self.layout.columns(strip).len());
-        strips.map(|strip| rows.clone().into_par_iter().map(|y| of_row(strip, y)).sum::<u64>()).sum()
+        self.sum_rows(rows, |strip, y| row(strip, y, self.layout.columns(strip).len()))
+    }
+
+    /// Calls `row` with the strip and the row for all `rows` of every strip, and returns the sum of the results modulo
+    /// 2⁶⁴.
+    fn sum_rows(&self, rows: Range<usize>, row: impl Fn(usize, usize) -> u64 + Sync) -> u64 {
+        let sum = |strip: usize| {
+            let row = |y| row(strip, y);
+            // Waking the other cores would take longer than the work for a small board.
+            match rows.len() * self.stride() * size_of::<Block<N>>() {
+                ..BAND_BYTES => rows.clone().map(row).fold(0, u64::wrapping_add),
+                _ => rows.clone().into_par_iter().map(row).reduce(|| 0, u64::wrapping_add),
+            }
+        };
+        (0..self.layout.strips).map(sum).fold(0, u64::wrapping_add)
     }
 
     /// Returns the number of bytes that a grid of this size needs for its two boards.

@@ -50,12 +50,12 @@ pub fn bits_of(words: &[u32], column: usize, count: usize) -> u64 {
 }
 
 /// Returns a mask of the lowest `count` bits. If `count` is 64 or more, all 64 bits are set.
-fn low_bits(count: usize) -> u64 {
+pub fn low_bits(count: usize) -> u64 {
     if count >= 64 { u64::MAX } else { (1 << count) - 1 }
 }
 
 /// Writes `bits` to the cells of `words` from column `column` on. These cells must be dead before.
-fn put_bits(words: &mut [u32], column: usize, bits: u64) {
+pub fn put_bits(words: &mut [u32], column: usize, bits: u64) {
     let bits = u128::from(bits) << (column % 32);
     for (i, word) in words.iter_mut().skip(column / 32).take(3).enumerate() {
         *word |= (bits >> (32 * i)) as u32;

@@ -33,11 +33,15 @@
 #![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)]
 
 mod access;
+mod active;
 mod ages;
+#[cfg(target_arch = "x86_64")]
+mod avx2_pair;
 mod corners;
 mod grid;
 mod layout;
 mod margins;
+pub mod plane;
 mod portable;
 mod rule;
 mod sweep;
@@ -48,7 +52,9 @@ mod x86;
 
 use std::fmt;
 
+pub use active::{ActiveBoard, Stop};
 use grid::{Dynamics, Grid};
+pub use plane::Plane;
 pub use rule::Rule;
 pub use topology::{Edges, Topology};
 

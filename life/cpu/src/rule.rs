@@ -56,6 +56,7 @@ const fn life() -> [u64; 8] {
 }
 
 /// Vector logic that computes the next generation from a rule's table.
+#[derive(Clone)]
 pub enum Logic {
     Life,
     /// The logic for rules that count all eight neighbours.
@@ -106,6 +107,7 @@ impl Next for Life {
 /// The logic of a rule that counts neighbours. The count of live cells among the nine cells selects one of five pairs:
 /// 0 and 1, 2 and 3, up to 8 and 9. Within a pair, the next state depends on the cell c and the lowest bit n of the
 /// count. The next state is a + bc + n(d + ec) modulo 2. The four masks of a pair are the coefficients a, b, d and e.
+#[derive(Clone)]
 pub struct Counts([[u64; 4]; 5]);
 
 impl Counts {
@@ -157,6 +159,7 @@ impl Next for Counts {
 
 /// Logic for any table: a tree with seven levels. At each level, one of the nine cells selects a branch. Each of the
 /// 128 leaves is a table of the other two cells. Only 16 such tables exist, and the leaves share them.
+#[derive(Clone)]
 pub struct Table([u8; 128]);
 
 impl Table {

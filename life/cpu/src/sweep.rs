@@ -2,7 +2,7 @@
 
 use crate::grid::{BandPass, Grid, Scratch};
 use crate::rule::{Life, Logic, Neighbourhood, Next};
-use crate::vector::{Block, Vector};
+use crate::vector::{Block, Ring, Vector};
 
 impl<const N: usize> BandPass<'_, N> {
     /// Writes the rows of the strip from `first_row` on into `out`, advanced by `generations` generations.
@@ -10,7 +10,7 @@ impl<const N: usize> BandPass<'_, N> {
     /// # Safety
     /// The processor must have the instructions of `V`.
     #[inline(always)]
-    pub unsafe fn run<V: Vector<N>>(self) {
+    pub unsafe fn run<V: Ring<N>>(self) {
         let Self { grid, strip, first_row, generations, out, scratch } = self;
         let stride = grid.stride();
         let rows = out.len() / stride + 2 * generations;
@@ -36,7 +36,7 @@ impl<const N: usize> BandPass<'_, N> {
 /// Computes the next generation of all rows of `from` except the first and the last, and writes the result into `to`.
 /// `from` is `generation` generations ahead of the grid.
 #[inline(always)]
-unsafe fn sweep<V: Vector<N>, const N: usize>(
+unsafe fn sweep<V: Ring<N>, const N: usize>(
     grid: &Grid<N>,
     generation: usize,
     from: &[Block<N>],
@@ -54,7 +54,7 @@ unsafe fn sweep<V: Vector<N>, const N: usize>(
 }
 
 #[inline(always)]
-unsafe fn rows<V: Vector<N>, const N: usize>(
+unsafe fn rows<V: Ring<N>, const N: usize>(
     rule: &impl Next,
     grid: &Grid<N>,
     from: &[Block<N>],
@@ -88,8 +88,11 @@ unsafe fn rows<V: Vector<N>, const N: usize>(
 /// Corrects the next generation of a row for rules of more than two states. `ages` contains the number of generations
 /// until each dying cell is dead, the lowest bit first. A dying cell cannot be born. A live cell that does not survive
 /// gets `first` as its number of generations.
+///
+/// # Safety
+/// The processor must have the instructions of `V`.
 #[inline(always)]
-unsafe fn grow_older<V: Vector<N>, const N: usize>(
+pub unsafe fn grow_older<V: Vector<N>, const N: usize>(
     first: u16,
     row: &[Block<N>],
     ages: &[Block<N>],
@@ -98,8 +101,7 @@ unsafe fn grow_older<V: Vector<N>, const N: usize>(
 ) {
     let width = row.len();
     for k in 0..width {
-        // SAFETY: only `rows` calls this function, and the caller of `BandPass::run` guarantees the instructions of
-        // `V`.
+        // SAFETY: the caller guarantees the instructions of `V`.
         unsafe {
             let alive = V::load(&row[k]);
             let mut dying = alive.filled(0);
@@ -124,7 +126,7 @@ unsafe fn grow_older<V: Vector<N>, const N: usize>(
 }
 
 #[inline(always)]
-unsafe fn sum_row<V: Vector<N>, const N: usize>(row: &[Block<N>], sums: &mut [[Block<N>; 2]]) {
+unsafe fn sum_row<V: Ring<N>, const N: usize>(row: &[Block<N>], sums: &mut [[Block<N>; 2]]) {
     let last = row.len() - 1;
     // SAFETY: only `rows` calls this function, and the caller of `BandPass::run` guarantees the instructions of `V`.
     unsafe {
@@ -142,7 +144,7 @@ unsafe fn sum_row<V: Vector<N>, const N: usize>(row: &[Block<N>], sums: &mut [[B
 /// Computes the next generation of the middle row of `rows`, which has three rows. On entry `above` contains the sums
 /// of the first row. On return, `above` contains the sums of the last row.
 #[inline(always)]
-unsafe fn next_row<V: Vector<N>, const N: usize>(
+unsafe fn next_row<V: Ring<N>, const N: usize>(
     rule: &impl Next,
     above: &mut [[Block<N>; 2]],
     here: &[[Block<N>; 2]],
@@ -187,7 +189,7 @@ impl<V> Window<V> {
         here: &[Block<N>; 2],
         out: &mut Block<N>,
     ) where
-        V: Vector<N>,
+        V: Ring<N>,
     {
         let Self { left, cell } = *self;
         // SAFETY: only `next_row` calls this function, and the caller of `BandPass::run` guarantees the instructions of

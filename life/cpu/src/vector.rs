@@ -46,12 +46,6 @@ pub trait Vector<const N: usize>: Copy {
         self.and(yes).or(no.and_not(self))
     }
 
-    /// Rotates the vector by one bit towards the high end, across its words.
-    fn up(self) -> Self;
-
-    /// Rotates the vector by one bit towards the low end, across its words.
-    fn down(self) -> Self;
-
     /// Returns the sum of three cells, as its low bit and its high bit.
     #[inline(always)]
     fn sums(left: Self, cell: Self, right: Self) -> [Self; 2] {
@@ -73,4 +67,60 @@ pub trait Vector<const N: usize>: Copy {
         let one_side = carry.or(above[1]).xor(two.or(below[1]));
         parity.and(one_side).and(odd.or(cell))
     }
+}
+
+/// A vector that contains a row of a strip, whose two ends may be neighbours.
+pub trait Ring<const N: usize>: Vector<N> {
+    /// Rotates the vector by one bit towards the high end, across its words.
+    fn up(self) -> Self;
+
+    /// Rotates the vector by one bit towards the low end, across its words.
+    fn down(self) -> Self;
+}
+
+/// A vector that contains a tile: word i is row i. The functions combine the tile with the adjacent ones.
+pub trait Tiled<const N: usize>: Vector<N> {
+    /// Returns the words moved up by one. The lowest word of the result is the highest word of `above`.
+    fn after(self, above: Self) -> Self;
+
+    /// Returns the words moved down by one. The highest word of the result is the lowest word of `below`.
+    fn before(self, below: Self) -> Self;
+
+    /// Shifts each word by one bit towards the high end. The lowest bit of each word is the highest bit of the same
+    /// word of `left`.
+    fn after_bits(self, left: Self) -> Self;
+
+    /// Shifts each word by one bit towards the low end. The highest bit of each word is the lowest bit of the same word
+    /// of `right`.
+    fn before_bits(self, right: Self) -> Self;
+
+    /// Returns a mask of the words that have a set bit in common with `mask`: bit i stands for word i.
+    fn words_with(self, mask: Self) -> u32;
+}
+
+/// A vector whose eight words belong to eight rows that are not adjacent. Words 0 and 7 of a tile's vectors are halos.
+pub trait Rows: Vector<8> {
+    /// Returns the left neighbours of all cells. In each word, the left neighbour of the first cell is dead.
+    fn left(self) -> Self;
+
+    /// Returns the right neighbours of all cells. In each word, the right neighbour of the last cell is dead.
+    fn right(self) -> Self;
+
+    /// Shifts each word by 48 bits towards the high end.
+    fn shifted_to_east(self) -> Self;
+
+    /// Shifts each word by 48 bits towards the low end.
+    fn shifted_to_west(self) -> Self;
+
+    /// Moves each word to the position of the next word. The first word of the result may contain any bits.
+    fn previous_words(self) -> Self;
+
+    /// Moves each word to the position of the previous word. The last word of the result may contain any bits.
+    fn next_words(self) -> Self;
+
+    /// Moves word 6 to word 0. The other words of the result are 0. Word 7 must be 0.
+    fn halo_above(self) -> Self;
+
+    /// Moves word 1 to word 7. The other words of the result are 0. Word 0 must be 0.
+    fn halo_below(self) -> Self;
 }

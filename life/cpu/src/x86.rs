@@ -2,11 +2,14 @@
 
 use std::arch::x86_64::*;
 
+use crate::active::{Generations, Stop};
+use crate::avx2_pair::Avx2Pair;
 use crate::grid::BandPass;
-use crate::vector::{Block, Vector};
+use crate::plane::Visits;
+use crate::vector::{Block, Ring, Rows, Tiled, Vector};
 
 #[derive(Clone, Copy)]
-struct Avx2(__m256i);
+pub struct Avx2(pub __m256i);
 
 #[derive(Clone, Copy)]
 struct Avx512(__m512i);
@@ -63,7 +66,9 @@ macro_rules! one_intrinsic_each {
 impl Vector<4> for Avx2 {
     one_intrinsic_each!(4, _mm256_load_si256, _mm256_store_si256, _mm256_set1_epi64x, _mm256_and_si256,
         _mm256_or_si256, _mm256_xor_si256, _mm256_andnot_si256);
+}
 
+impl Ring<4> for Avx2 {
     #[inline(always)]
     fn up(self) -> Self {
         // SAFETY: a value exists only on processors that have AVX2.
@@ -79,6 +84,41 @@ impl Vector<4> for Avx2 {
         unsafe {
             let carried = _mm256_permute4x64_epi64(_mm256_slli_epi64(self.0, 63), 0b00_11_10_01);
             Self(_mm256_or_si256(_mm256_srli_epi64(self.0, 1), carried))
+        }
+    }
+}
+
+impl Tiled<4> for Avx2 {
+    #[inline(always)]
+    fn after(self, above: Self) -> Self {
+        // SAFETY: a value exists only on processors that have AVX2.
+        unsafe { Self(_mm256_permute4x64_epi64(_mm256_blend_epi32(self.0, above.0, 0b1100_0000), 0b10_01_00_11)) }
+    }
+
+    #[inline(always)]
+    fn before(self, below: Self) -> Self {
+        // SAFETY: a value exists only on processors that have AVX2.
+        unsafe { Self(_mm256_permute4x64_epi64(_mm256_blend_epi32(self.0, below.0, 0b0000_0011), 0b00_11_10_01)) }
+    }
+
+    #[inline(always)]
+    fn after_bits(self, left: Self) -> Self {
+        // SAFETY: a value exists only on processors that have AVX2.
+        unsafe { Self(_mm256_or_si256(_mm256_slli_epi64(self.0, 1), _mm256_srli_epi64(left.0, 63))) }
+    }
+
+    #[inline(always)]
+    fn before_bits(self, right: Self) -> Self {
+        // SAFETY: a value exists only on processors that have AVX2.
+        unsafe { Self(_mm256_or_si256(_mm256_srli_epi64(self.0, 1), _mm256_slli_epi64(right.0, 63))) }
+    }
+
+    #[inline(always)]
+    fn words_with(self, mask: Self) -> u32 {
+        // SAFETY: a value exists only on processors that have AVX2.
+        unsafe {
+            let none = _mm256_cmpeq_epi64(_mm256_and_si256(self.0, mask.0), _mm256_setzero_si256());
+            !_mm256_movemask_pd(_mm256_castsi256_pd(none)) as u32 & 15
         }
     }
 }
@@ -112,24 +152,6 @@ impl Vector<8> for Avx512 {
     }
 
     #[inline(always)]
-    fn up(self) -> Self {
-        // SAFETY: a value exists only on processors that have AVX-512F.
-        unsafe {
-            let carried = _mm512_srli_epi64(self.0, 63);
-            Self(_mm512_or_si512(_mm512_slli_epi64(self.0, 1), _mm512_alignr_epi64(carried, carried, 7)))
-        }
-    }
-
-    #[inline(always)]
-    fn down(self) -> Self {
-        // SAFETY: a value exists only on processors that have AVX-512F.
-        unsafe {
-            let carried = _mm512_slli_epi64(self.0, 63);
-            Self(_mm512_or_si512(_mm512_srli_epi64(self.0, 1), _mm512_alignr_epi64(carried, carried, 1)))
-        }
-    }
-
-    #[inline(always)]
     fn sums(left: Self, cell: Self, right: Self) -> [Self; 2] {
         [lut::<XOR>(left, cell, right), lut::<MAJORITY>(left, cell, right)]
     }
@@ -147,6 +169,83 @@ impl Vector<8> for Avx512 {
     }
 }
 
+impl Ring<8> for Avx512 {
+    #[inline(always)]
+    fn up(self) -> Self {
+        // SAFETY: a value exists only on processors that have AVX-512F.
+        unsafe {
+            let carried = _mm512_srli_epi64(self.0, 63);
+            Self(_mm512_or_si512(_mm512_slli_epi64(self.0, 1), _mm512_alignr_epi64(carried, carried, 7)))
+        }
+    }
+
+    #[inline(always)]
+    fn down(self) -> Self {
+        // SAFETY: a value exists only on processors that have AVX-512F.
+        unsafe {
+            let carried = _mm512_slli_epi64(self.0, 63);
+            Self(_mm512_or_si512(_mm512_srli_epi64(self.0, 1), _mm512_alignr_epi64(carried, carried, 1)))
+        }
+    }
+}
+
+impl Tiled<8> for Avx512 {
+    #[inline(always)]
+    fn after(self, above: Self) -> Self {
+        // SAFETY: a value exists only on processors that have AVX-512F.
+        unsafe { Self(_mm512_alignr_epi64(self.0, above.0, 7)) }
+    }
+
+    #[inline(always)]
+    fn before(self, below: Self) -> Self {
+        // SAFETY: a value exists only on processors that have AVX-512F.
+        unsafe { Self(_mm512_alignr_epi64(below.0, self.0, 1)) }
+    }
+
+    #[inline(always)]
+    fn after_bits(self, left: Self) -> Self {
+        // SAFETY: a value exists only on processors that have AVX-512F.
+        unsafe { Self(_mm512_or_si512(_mm512_slli_epi64(self.0, 1), _mm512_srli_epi64(left.0, 63))) }
+    }
+
+    #[inline(always)]
+    fn before_bits(self, right: Self) -> Self {
+        // SAFETY: a value exists only on processors that have AVX-512F.
+        unsafe { Self(_mm512_or_si512(_mm512_srli_epi64(self.0, 1), _mm512_slli_epi64(right.0, 63))) }
+    }
+
+    #[inline(always)]
+    fn words_with(self, mask: Self) -> u32 {
+        // SAFETY: a value exists only on processors that have AVX-512F.
+        unsafe { u32::from(_mm512_test_epi64_mask(self.0, mask.0)) }
+    }
+}
+
+/// Implements functions of [`Rows`] that consist of a single intrinsic.
+macro_rules! one_intrinsic_each_row {
+    ($($name:ident($cells:ident) $intrinsics:expr;)*) => {$(
+        #[inline(always)]
+        fn $name(self) -> Self {
+            let $cells = self.0;
+            // SAFETY: a value exists only on processors that have the instructions.
+            unsafe { Self($intrinsics) }
+        }
+    )*};
+}
+
+impl Rows for Avx512 {
+    one_intrinsic_each_row! {
+        left(cells) _mm512_slli_epi64(cells, 1);
+        right(cells) _mm512_srli_epi64(cells, 1);
+        shifted_to_east(cells) _mm512_slli_epi64(cells, 48);
+        shifted_to_west(cells) _mm512_srli_epi64(cells, 48);
+        previous_words(cells) _mm512_alignr_epi64(cells, cells, 7);
+        next_words(cells) _mm512_alignr_epi64(cells, cells, 1);
+        halo_above(cells) _mm512_alignr_epi64(_mm512_setzero_si512(), cells, 6);
+        halo_below(cells) _mm512_alignr_epi64(cells, _mm512_setzero_si512(), 2);
+    }
+}
+
 /// # Safety
 /// The processor must have AVX2.
 #[target_feature(enable = "avx2")]
@@ -159,6 +258,38 @@ pub unsafe fn avx2(pass: BandPass<'_, 4>) {
 /// The processor must have AVX-512F.
 #[target_feature(enable = "avx512f")]
 pub unsafe fn avx512(pass: BandPass<'_, 8>) {
+    // SAFETY: the caller guarantees AVX-512F, the instructions of `Avx512`.
+    unsafe { pass.run::<Avx512>() }
+}
+
+/// # Safety
+/// The processor must have AVX2.
+#[target_feature(enable = "avx2")]
+pub unsafe fn avx2_tiles(visits: Visits<'_>) {
+    // SAFETY: the caller guarantees AVX2, the instructions of `Avx2Pair`.
+    unsafe { visits.run::<Avx2Pair>() }
+}
+
+/// # Safety
+/// The processor must have AVX-512F.
+#[target_feature(enable = "avx512f")]
+pub unsafe fn avx512_tiles(visits: Visits<'_>) {
+    // SAFETY: the caller guarantees AVX-512F, the instructions of `Avx512`.
+    unsafe { visits.run::<Avx512>() }
+}
+
+/// # Safety
+/// The processor must have AVX2.
+#[target_feature(enable = "avx2")]
+pub unsafe fn avx2_active(pass: Generations<'_, 4>) -> Stop {
+    // SAFETY: the caller guarantees AVX2, the instructions of `Avx2`.
+    unsafe { pass.run::<Avx2>() }
+}
+
+/// # Safety
+/// The processor must have AVX-512F.
+#[target_feature(enable = "avx512f")]
+pub unsafe fn avx512_active(pass: Generations<'_, 8>) -> Stop {
     // SAFETY: the caller guarantees AVX-512F, the instructions of `Avx512`.
     unsafe { pass.run::<Avx512>() }
 }

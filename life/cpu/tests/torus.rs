@@ -134,3 +134,30 @@ fn what_does_not_fit_is_said() {
     .to_string();
     assert!(error.contains("2147483648x2147483648"), "{error}");
 }
+
+/// Checks that a hash depends on all cells and on nothing else, such as the margins, which depend on the passes.
+#[test]
+fn a_hash_is_of_the_cells() {
+    for (width, height) in SIZES {
+        let words = soup(width, height);
+        for instructions in Instructions::available() {
+            let mut life = torus(instructions, width, height, &words);
+            life.advance(5);
+            life.advance(18);
+            let mut again = torus(instructions, width, height, &life.words().unwrap().0);
+            let what = format!("{instructions} {width}x{height}");
+            assert_eq!(life.fingerprint(0..height), again.fingerprint(0..height), "{what}");
+            assert_eq!(life.fingerprint(height / 2..height), again.fingerprint(height / 2..height), "{what}");
+            let whole = again.fingerprint(0..height);
+            let columns = [0, 1, width / 3, width / 2, width - 1].map(|x| x.min(width - 1));
+            let mut hashes = std::collections::HashMap::from([(whole, None)]);
+            for (x, y) in columns.into_iter().flat_map(|x| [(x, 0), (x, height / 2), (x, height - 1)]) {
+                again.put_cell(x, y, again.cell(x, y) ^ 1);
+                let hash = again.fingerprint(0..height);
+                assert!(hashes.insert(hash, Some((x, y))).is_none_or(|cell| cell == Some((x, y))), "{what}: {x}, {y}");
+                again.put_cell(x, y, again.cell(x, y) ^ 1);
+            }
+            assert_eq!(again.fingerprint(0..height), whole);
+        }
+    }
+}

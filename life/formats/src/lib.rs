@@ -43,18 +43,37 @@ pub use metadata::Metadata;
 /// [`FormatError::Malformed`] if `text` is malformed. [`FormatError::Refused`] if `format` is a picture format or
 /// `text` has no pattern.
 pub fn read_pattern(text: &str, format: Format) -> Result<Pattern, FormatError> {
-    read_text(text, format, u64::MAX, &mut |_| true).map(Option::unwrap_or_default)
+    read_text(text, format, u64::MAX)
 }
 
-/// A function that decides whether the cells of a pattern are needed.
-pub type Accept<'a> = &'a mut dyn FnMut(&Pattern) -> bool;
+/// The pattern of a file, as cells or as a tree of squares.
+#[derive(Debug)]
+pub enum Contents {
+    /// The cells of a pattern.
+    Pattern(Pattern),
+    /// The tree of a macrocell file.
+    Tree(macrocell::Tree),
+}
 
-fn read_text(text: &str, format: Format, limit: u64, accept: Accept<'_>) -> Result<Option<Pattern>, FormatError> {
-    let pattern = match format {
-        Format::Macrocell => return macrocell::parse_if(text, limit, accept),
+impl Contents {
+    /// Returns the cells as a pattern.
+    ///
+    /// # Errors
+    /// [`FormatError::TooLarge`] if a tree and its cells need more than `limit` bytes.
+    pub fn into_pattern(self, limit: u64) -> Result<Pattern, FormatError> {
+        match self {
+            Self::Pattern(pattern) => Ok(pattern),
+            Self::Tree(tree) => tree.pattern(limit),
+        }
+    }
+}
+
+fn read_text(text: &str, format: Format, limit: u64) -> Result<Pattern, FormatError> {
+    match format {
         Format::Rle => rle::parse(text, limit),
         Format::Cells => plaintext::parse(text, limit),
         Format::Life => lif::parse(text, limit),
+        Format::Macrocell => macrocell::parse(text, limit),
         Format::Mcell => mcell::parse(text, limit),
         Format::Apgcode => apgcode::parse(text, limit),
         Format::Png | Format::Gif => {
@@ -63,8 +82,7 @@ fn read_text(text: &str, format: Format, limit: u64, accept: Accept<'_>) -> Resu
                 "it is named {format}, but is not such a picture, {others}: check the file"
             )))
         }
-    }?;
-    Ok(accept(&pattern).then_some(pattern))
+    }
 }
 
 /// Reads a pattern from the bytes of a file. The content determines the format. If the content fits several formats,
@@ -78,33 +96,30 @@ fn read_text(text: &str, format: Format, limit: u64, accept: Accept<'_>) -> Resu
 /// [`FormatError::Refused`] if the file has an unsupported format or no pattern. Any other [`FormatError`] describes
 /// what is wrong with the file.
 pub fn read_pattern_bytes(bytes: &[u8], named: Option<Format>, limit: u64) -> Result<Pattern, FormatError> {
-    read_pattern_bytes_if(bytes, named, limit, &mut |_| true).map(Option::unwrap_or_default)
+    let (contents, limit) = contents(bytes, named, limit)?;
+    contents.into_pattern(limit)
 }
 
-/// Reads a pattern like [`read_pattern_bytes`], or returns `None` if `accept` returns false.
-///
-/// The function calls `accept` at most once. The pattern of a macrocell file then has all its properties, but no cells
-/// yet, because the cells may need far more time and memory than the file. Other patterns are complete.
+/// Reads the bytes of a file like [`read_pattern_bytes`], but returns the tree of a macrocell file without the cells.
 ///
 /// # Errors
 /// Fails in the same cases as [`read_pattern_bytes`].
-pub fn read_pattern_bytes_if(
-    bytes: &[u8],
-    named: Option<Format>,
-    limit: u64,
-    accept: Accept<'_>,
-) -> Result<Option<Pattern>, FormatError> {
+pub fn read_contents(bytes: &[u8], named: Option<Format>, limit: u64) -> Result<Contents, FormatError> {
+    contents(bytes, named, limit).map(|(contents, _)| contents)
+}
+
+/// Returns the contents of a file, and the limit for memory in addition to the decompressed text.
+fn contents(bytes: &[u8], named: Option<Format>, limit: u64) -> Result<(Contents, u64), FormatError> {
     if let Some(unpacked) = packed::unpack(bytes, limit)? {
         let limit = limit.saturating_sub(unpacked.bytes.len() as u64);
-        return read_pattern_bytes_if(&unpacked.bytes, unpacked.named.or(named), limit, accept);
+        return contents(&unpacked.bytes, unpacked.named.or(named), limit);
     }
     const EMPTY: &str = "it is empty: give a file with a pattern";
     if bytes.strip_prefix(detect::BYTE_ORDER_MARK).unwrap_or(bytes).trim_ascii().is_empty() {
         refuse!("{EMPTY}");
     }
     if bytes.starts_with(detect::PNG) {
-        let pattern = picture::parse(bytes, limit)?;
-        return Ok(accept(&pattern).then_some(pattern));
+        return Ok((Contents::Pattern(picture::parse(bytes, limit)?), limit));
     }
     if let Some(what) = detect::unsupported(bytes) {
         refuse!(
@@ -124,7 +139,11 @@ pub fn read_pattern_bytes_if(
         plain = text::without_scripts(&text, '!');
     }
     let limit = limit.saturating_sub(own_bytes(&text)).saturating_sub(own_bytes(&plain));
-    read_text(&plain, format, limit, accept)
+    let contents = match format {
+        Format::Macrocell => Contents::Tree(macrocell::Tree::parse(&plain, limit)?),
+        format => Contents::Pattern(read_text(&plain, format, limit)?),
+    };
+    Ok((contents, limit))
 }
 
 #[cfg(test)]

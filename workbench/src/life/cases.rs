@@ -100,6 +100,12 @@ pub(crate) fn cases() -> Vec<Case> {
         "copies of rows between two interleaved boards",
         rows_as_they_lie,
     ));
+    let kernels: &[_] =
+        &["life_hash_interleaved", "life_interleave_rows", "life_streaming", "life_edges", "life_deinterleave"];
+    let what = "hashes of rows of boards of 1x1, 70x40 and 1000x33 cells";
+    cases.push(Case::new("life", "streaming", kernels, what, |stage| {
+        [(1, 1), (70, 40), (1000, 33)].into_iter().try_for_each(|size| hashes_of_rows(stage, size))
+    }));
     for (what, kernels, grids) in GRIDS {
         cases.push(Case::new("life", "streaming", kernels, *what, move |stage| {
             grids.iter().try_for_each(|grid| on_grid(stage, grid))
@@ -299,6 +305,30 @@ fn soups_hashes_and_changes(stage: &Stage) -> Result<(), CaseError> {
     totals.fill_zero()?;
     device.launch(small(), life_hash_words(now.view(), totals.view_mut(), 0))?;
     equal("the hash", &totals.download()?, &[first.hash(), 0, 0])
+}
+
+/// Compares hashes of rows of a board with hashes of the same cells in another memory, whose margins differ, and with
+/// hashes of boards in which one cell differs.
+fn hashes_of_rows(stage: &Stage, (width, height): (usize, usize)) -> Result<(), CaseError> {
+    let board = soup(width, height)?;
+    let mut life = Simulation::new(&stage.device, LifeRung::Streaming, &board)?;
+    life.advance(7)?;
+    let mut now = life.board()?;
+    let mut again = Simulation::new(&stage.device, LifeRung::Streaming, &now)?;
+    let middle = height / 3..height - height / 4;
+    for rows in [0..height, middle.clone(), 0..1] {
+        equal("the hash", &[again.fingerprint_of(rows.clone())?], &[life.fingerprint_of(rows)?])?;
+    }
+    let whole = life.fingerprint_of(0..height)?;
+    for (x, y) in [(0, 0), (width - 1, height / 2), (width / 2, height - 1)] {
+        now.set(x, y, !now.get(x, y));
+        again.restart(&now)?;
+        now.set(x, y, !now.get(x, y));
+        let is_same = again.fingerprint_of(middle.clone())? == life.fingerprint_of(middle.clone())?;
+        equal("the hash of other rows is the same", &[is_same], &[!middle.contains(&y)])?;
+        equal("the hash of another board is the same", &[again.fingerprint_of(0..height)? == whole], &[false])?;
+    }
+    Ok(())
 }
 
 /// Runs a grid whose strips are distributed along z, as for boards of a million rows. The grid has more blocks than the

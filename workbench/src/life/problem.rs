@@ -114,7 +114,7 @@ impl Algorithm for LifeAlgorithm {
         };
         const INTERLEAVED: Other = Other {
             name: "interleaving",
-            idea: "Conversion to interleaved words and back, copies of rows, edges, the population, and its changes.",
+            idea: "Conversion to interleaved words and back, copies of rows, edges, the population, its changes, the hash.",
             families: &[
                 "life_interleave",
                 "life_interleave_rows",
@@ -124,6 +124,7 @@ impl Algorithm for LifeAlgorithm {
                 "life_put_rows",
                 "life_population_interleaved",
                 "life_changes_interleaved",
+                "life_hash_interleaved",
             ],
             shape: WHOLE_TILES,
             run: interleave,
@@ -161,6 +162,7 @@ fn interleave(device: &Device, shape: Shape, options: &Options) -> Result<(), Wo
     let mut life = soup(device, LifeRung::Streaming, shape, options)?;
     life.advance_counting()?;
     life.population()?;
+    life.fingerprint_of(0..life.height())?;
     let board = life.board()?;
     if let Some((words, _)) = life.row_layout() {
         let mut row = device.alloc(words)?;

@@ -30,6 +30,7 @@ mod convert;
 mod corners;
 mod dead;
 mod edges;
+mod hash;
 pub(super) mod logic;
 mod population;
 mod surface;
@@ -38,6 +39,7 @@ pub use convert::{life_deinterleave, life_interleave, life_interleave_rows, life
 pub use corners::{CORNERS_SIDE, CORNERS_THREADS, life_corners};
 pub(super) use dead::Dead;
 pub use edges::{life_edges, life_edges_of};
+pub use hash::life_hash_interleaved;
 pub use population::{life_changes_interleaved, life_population_interleaved};
 pub use surface::Surface;
 

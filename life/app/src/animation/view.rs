@@ -105,17 +105,19 @@ impl View {
         Some(((window.origin.0 + x) % board.0, (window.origin.1 + y) % board.1))
     }
 
-    /// Keeps the view's centre on the same cell after the board grew by `added` columns and rows at the left and at the
-    /// top.
-    pub fn follow(&mut self, added: (usize, usize)) {
-        self.centre = (self.centre.0 + added.0, self.centre.1 + added.1);
+    /// Returns the size of a screen in cells, as (columns, rows). `screen` is the screen's size in characters.
+    pub fn span(&self, screen: (usize, usize)) -> (usize, usize) {
+        let (across, down) = self.marks.dots();
+        (screen.0 * across * self.zoom, screen.1 * down * self.zoom)
     }
 
-    /// Keeps the view's centre on the same cell after `added` columns and rows were removed from the board at the left
-    /// and at the top. If that cell was removed, moves the centre to the edge. `board` is the board's new size.
-    pub fn follow_back(&mut self, added: (usize, usize), board: (usize, usize)) {
-        let axis = |centre: usize, added: usize, side: usize| centre.saturating_sub(added).min(side.saturating_sub(1));
-        self.centre = (axis(self.centre.0, added.0, board.0), axis(self.centre.1, added.1, board.1));
+    /// Keeps the view's centre on the same cell after the upper left corner of the board has moved from `from` to `to`.
+    /// If the new board does not have that cell, moves the centre to the edge. `board` is the board's new size.
+    pub fn follow(&mut self, from: (i64, i64), to: (i64, i64), board: (usize, usize)) {
+        let axis = |centre: usize, from: i64, to: i64, side: usize| {
+            (centre as i64).saturating_add(from).saturating_sub(to).clamp(0, side.saturating_sub(1) as i64) as usize
+        };
+        self.centre = (axis(self.centre.0, from.0, to.0, board.0), axis(self.centre.1, from.1, to.1, board.1));
     }
 
     /// Halves the width of a dot in cells, down to one.
@@ -138,6 +140,13 @@ impl View {
             if steps >= 0 { (centre + distance) % board } else { (centre + board - distance) % board }
         };
         self.centre = (axis(self.centre.0, steps.0, shown.0, board.0), axis(self.centre.1, steps.1, shown.1, board.1));
+    }
+
+    /// Moves the view's centre like [`pan`](Self::pan), but not around a torus: the centre stays on the board.
+    pub fn pan_on_plane(&mut self, steps: (i32, i32), board: (usize, usize), screen: (usize, usize)) {
+        let shown = self.window(board, screen).cells;
+        let distance = |steps: i32, shown: usize| i64::from(steps) * (shown / 8).max(1) as i64;
+        self.follow((distance(steps.0, shown.0), distance(steps.1, shown.1)), (0, 0), board);
     }
 }
 

@@ -111,6 +111,8 @@ impl Backend {
     pub fn check_memory(&self, size: (usize, usize), boards: u64) -> anyhow::Result<()> {
         let on_host = board_bytes(size).saturating_mul(boards);
         match self {
+            // The plane needs memory for its cells, and not for a board.
+            Self::Cpu(universe) if universe.is_unbounded() => Ok(()),
             Self::Cpu(universe) => check_host(
                 size,
                 on_host.saturating_add(CpuSimulation::bytes(size.0, size.1, &universe.rule, universe.topology)),

@@ -10,24 +10,21 @@ use anyhow::Context;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use life::{Board, Pattern};
+use life::Board;
+use life::plane::Plane;
 use life_formats::picture::{self, Gif};
-use life_formats::{
-    Accept, Format, FormatError, Metadata, apgcode, lif, macrocell, plaintext, read_pattern_bytes_if, rle,
-};
+use life_formats::{Contents, Format, FormatError, Metadata, apgcode, lif, macrocell, plaintext, read_contents, rle};
 use program::error::UsageError;
 use program::files::{Draft, WholeFile};
 
 mod numbered_files;
 
-/// Reads the pattern in `file`, or from standard input if `file` is `-`. If there is no such file, `file` may be an
-/// apgcode (the canonical name of an object, such as `xq4_153`).
-///
-/// Returns `None` if `accept` returns false. `accept` is called before the cells of a macrocell file are computed.
+/// Reads the pattern in `file`, or from standard input if `file` is `-`. The cells of a macrocell file stay a tree. If
+/// there is no such file, `file` may be an apgcode (the canonical name of an object, such as `xq4_153`).
 ///
 /// # Errors
 /// If the file cannot be read, is malformed or not supported, or needs more memory than is free.
-pub fn read_if(file: &Path, accept: Accept<'_>) -> anyhow::Result<Option<Pattern>> {
+pub fn read(file: &Path) -> anyhow::Result<Contents> {
     let name = name_of(file);
     let code = file.to_str().filter(|code| apgcode::is_one(code) && !file.exists());
     let mut bytes = Vec::new();
@@ -42,7 +39,7 @@ pub fn read_if(file: &Path, accept: Accept<'_>) -> anyhow::Result<Option<Pattern
     // If the name has no known extension, the content determines the format.
     let named = Format::from_path(file).ok();
     let free = free.saturating_sub(bytes.len() as u64);
-    read_pattern_bytes_if(&bytes, named, free, accept).with_context(what)
+    read_contents(&bytes, named, free).with_context(what)
 }
 
 /// Returns the name of `file`, for messages.
@@ -161,6 +158,17 @@ impl BoardFile {
         })
     }
 
+    /// Writes the cells of a plane, if the file is a macrocell file. The position of `metadata` is that of (0, 0).
+    ///
+    /// # Errors
+    /// Fails in the same cases as [`write`](Self::write).
+    pub fn write_plane(&self, plane: &Plane, metadata: &Metadata) -> anyhow::Result<()> {
+        self.write_by(|out| match plane.rule().states {
+            2 => Ok(macrocell::write_plane(plane, metadata, out)?),
+            _ => Err(self.no_states()),
+        })
+    }
+
     fn no_states(&self) -> anyhow::Error {
         let message = format!("{} has two states per cell, but the board has more: use .rle", self.format);
         io::Error::new(io::ErrorKind::Unsupported, message).into()
@@ -253,6 +261,11 @@ mod tests {
     use std::fs;
 
     use super::*;
+    use life::Pattern;
+
+    fn read(file: &Path) -> anyhow::Result<Pattern> {
+        Ok(super::read(file)?.into_pattern(u64::MAX)?)
+    }
 
     fn blinker() -> Board {
         let mut board = Board::new(5, 5).unwrap();
@@ -260,10 +273,6 @@ mod tests {
             board.set(x, 2, true);
         }
         board
-    }
-
-    fn read(file: &Path) -> anyhow::Result<Pattern> {
-        read_if(file, &mut |_| true).map(Option::unwrap_or_default)
     }
 
     fn write(file: &BoardFile, board: &Board, metadata: &Metadata) -> anyhow::Result<()> {

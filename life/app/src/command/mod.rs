@@ -4,28 +4,31 @@ use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use clap::Args;
 use cuda_std::Ladder;
 
+use last_board::{check_census, why_no_census, write_last};
 use launch::DeviceChoice;
-use life::{CpuSimulation, LifeRung, Rule, Topology};
-use life_formats::Metadata;
+use life::LifeRung;
+use life_formats::FormatError;
 use multi::ranks::Communicator;
 use observer_options::{ObserverOptions, Until};
-use program::error::{Stopped, UsageError};
-use program::memory::TooLittleMemory;
+use program::error::Stopped;
+use program::memory::{TooLittleMemory, available};
 use program::options::{Size, number_in, parse_number, parse_share};
 use program::report;
 use program::signals::StopRequests;
+use soup_options::PlaneSoupOptions;
 use summary::Summary;
 
 use crate::animation::{self, AnimationOptions};
 use crate::backend::{Backend, DeviceSpec, memory};
-use crate::board_file::{BoardFile, Take};
-use crate::census::{Census, Soups};
+use crate::board_file::BoardFile;
+use crate::census::Census;
 use crate::checkpoint::RunFacts;
-use crate::first_board::{self, BoardOptions, Check, FirstBoard};
+use crate::fate::Outcome;
+use crate::first_board::{BoardOptions, BoardPlan, Check, FirstBoard};
 use crate::observers::recording::Frames;
 use crate::observers::stability::{Search, Stability};
 use crate::observers::{self, Observer};
@@ -34,7 +37,10 @@ use crate::simulation::{GrowingBoard, Outgrown};
 use crate::timed_run::TimedRun;
 use crate::universe::Universe;
 
+mod last_board;
 mod observer_options;
+mod soup_options;
+mod soups;
 mod summary;
 
 /// The default of `--generations` for runs without an animation.
@@ -106,16 +112,20 @@ pub struct LifeOptions {
     #[arg(long)]
     census: bool,
 
-    /// Count the objects of N soups of --size with consecutive seeds from --seed on, on the processor's cores
+    /// Count the objects of N soups of --size with consecutive seeds from --seed on, or of N soups on the plane with
+    /// --symmetry, on the processor's cores
     #[arg(
         long,
         value_name = "N",
         requires = "census",
         value_parser = number_in::<u64>(1..=u64::MAX),
         conflicts_with_all =
-            ["file", "rule", "generations", "kernel", "out", "until", "checkpoint", "overwrite", "stats", "plot"]
+            ["file", "generations", "kernel", "out", "until", "checkpoint", "overwrite", "stats", "plot"]
     )]
     soups: Option<u64>,
+
+    #[command(flatten)]
+    plane_soups: PlaneSoupOptions,
 
     /// Print the result as one JSON object
     #[arg(long)]
@@ -137,6 +147,8 @@ struct Ended {
     stopped: StoppedAt,
     /// The result of the search for a period.
     stability: Option<Stability>,
+    /// What a pattern on the plane becomes, if it is not periodic as a whole.
+    outcome: Option<Outcome>,
     /// The error of the last checkpoint if it could not be written.
     unsaved: Option<anyhow::Error>,
 }
@@ -145,7 +157,8 @@ impl LifeOptions {
     /// Runs the command on the ranks of `communicator`.
     ///
     /// # Errors
-    /// [`UsageError`] for invalid options, [`Stopped`] after a signal, and other errors if the run fails.
+    /// [`UsageError`](program::error::UsageError) for invalid options, [`Stopped`] after a signal, and other errors if
+    /// the run fails.
     pub fn run(self, communicator: &'static dyn Communicator) -> anyhow::Result<()> {
         let ranks = Ranks::new(communicator);
         let out = self.out.as_deref().map(BoardFile::new).transpose()?;
@@ -167,7 +180,7 @@ impl LifeOptions {
         let first = self.first_board(ranks, screen, &mut |plan| {
             // Several ranks open their devices together, once all of them know the board.
             if ranks.size() == 1 {
-                let backend = self.open_backend(ranks, plan.size, plan.universe, None, out.as_ref());
+                let backend = self.open_backend(ranks, plan, None, out.as_ref());
                 opened = Some(backend.map_err(|error| match &plan.why_this_size {
                     Some(why) if error.is::<TooLittleMemory>() => error.context(why.clone()),
                     _ => error,
@@ -178,7 +191,7 @@ impl LifeOptions {
         let (first_size, facts) = (first.source.size(), first.facts.clone());
         let backend = match opened {
             Some(backend) => backend,
-            None => self.open_backend(ranks, first_size, first.universe, facts.seed, out.as_ref())?,
+            None => self.open_backend(ranks, &first.plan(), facts.seed, out.as_ref())?,
         };
 
         let stop = StopRequests::watch().context("cannot watch for signals")?;
@@ -189,7 +202,7 @@ impl LifeOptions {
         } else {
             self.run_to_end(&mut run, &backend, first, out.as_ref(), &stop)
         };
-        let Ended { stopped, stability, unsaved } = match ended {
+        let Ended { stopped, stability, outcome, unsaved } = match ended {
             Err(error) if error.is::<Outgrown>() => {
                 out.as_ref().map_or(Ok(()), |out| write_last(out, &run, &facts))?;
                 return Err(error);
@@ -202,29 +215,32 @@ impl LifeOptions {
             return Err(Stopped { signal, done: format!("generation {generation} is done{unwritten}{resume}") }.into());
         }
 
-        let census = match stability {
-            Some(Stability { period, .. }) if self.census => {
+        let census = match (stability, &outcome) {
+            (Some(_), Some(outcome)) if self.census => Some(Census::of_objects(outcome.objects())),
+            (Some(Stability { period, .. }), None) if self.census => {
                 run.life.engine().gathered()?.map(|board| Census::of_board(&board, period)).transpose()?
             }
             _ => None,
         };
+        let no_census = (self.census && stability.is_none()).then(|| why_no_census(outcome.as_ref(), &run));
         let stability = self.is_until_stable().then_some(stability);
-        let size = run.life.size;
+        let size = run.life.size();
         if size != first_size {
             let ((width, height), (w, h)) = (first_size, size);
             report::note(&format!(
-                "the board grew from {width}x{height} to {w}x{h}, because the pattern came near its edges"
+                "the board grew from {width}x{height} to {w}x{h}, because the pattern reached its edges"
             ));
         }
-        let summary = Summary::of(&mut run, &facts, stability, census)?;
+        let summary = Summary::of(&mut run, &facts, (stability, outcome), census)?;
         out.as_ref().map_or(Ok(()), |out| write_last(out, &run, &facts))?;
         report::print_either(self.json, &summary, &summary.to_string())?;
-        unsaved.map_or(Ok(()), Err)
+        unsaved.or(no_census.map(|why| anyhow!(why))).map_or(Ok(()), Err)
     }
 
     /// Reads the first board from the file, or determines the soup if there is no file.
     fn first_board(&self, ranks: Ranks, screen: Option<Size>, check: Check<'_>) -> anyhow::Result<FirstBoard> {
-        let options = BoardOptions { ranks, rule: self.rule.as_deref(), size: self.size, screen };
+        let may_use_plane = ranks.size() == 1 && (self.device == DeviceSpec::Cpu || self.is_device_free());
+        let options = BoardOptions { ranks, rule: self.rule.as_deref(), size: self.size, screen, may_use_plane };
         let first = match &self.file {
             None => options.soup(self.density.unwrap_or(DENSITY), self.seed)?,
             Some(file) => options.read(file, check)?,
@@ -240,16 +256,22 @@ impl LifeOptions {
         }
     }
 
-    /// Opens the back end for a first board of `size` and prints the back end's name. Then checks that memory suffices.
+    /// Opens the back end for the first board that `plan` describes, and prints the back end's name. Then checks that
+    /// memory suffices.
     fn open_backend(
         &self,
         ranks: Ranks,
-        size: (usize, usize),
-        universe: Universe,
+        plan: &BoardPlan,
         seed: Option<u64>,
         out: Option<&BoardFile>,
     ) -> anyhow::Result<Backend> {
-        let (backend, line) = Backend::open(ranks, &self.device, self.kernel, size, universe)?;
+        let &BoardPlan { size, universe, suits_plane, min_plane_bytes, .. } = plan;
+        let takes_cores = ranks.size() == 1 && universe.is_unbounded() && suits_plane && self.is_device_free();
+        let device = if takes_cores { &DeviceSpec::Cpu } else { &self.device };
+        let (backend, mut line) = Backend::open(ranks, device, self.kernel, size, universe)?;
+        if takes_cores {
+            line += ", which skip the dead parts of the plane (--device gpu selects a GPU)";
+        }
         report::note(&line);
         if universe != Universe::default() {
             report::note(&format!("rule: {}", universe.text(size)));
@@ -261,6 +283,13 @@ impl LifeOptions {
             check_census(&universe)?;
         }
         let is_in_bands = matches!(backend, Backend::Team(_));
+        if matches!(backend, Backend::Cpu(_)) && universe.is_unbounded() {
+            let free = available().unwrap_or(u64::MAX);
+            if min_plane_bytes > free {
+                let error = FormatError::TooLarge { needed: min_plane_bytes, free };
+                return Err(error).context("cannot put the pattern on the plane");
+            }
+        }
         backend.check_memory(size, u64::from(!is_in_bands) + self.observers.boards(self.census))?;
         if is_in_bands && ranks.is_first() && (self.census || out.is_some_and(|out| !out.takes_parts())) {
             let what = if self.census { "--census" } else { "--out in this format" };
@@ -313,37 +342,19 @@ impl LifeOptions {
         let signal = observers::run_to_end(run, last, &mut observers, stop)?;
         let of = until.map_or(String::new(), |last| format!(" of {last}"));
         let stopped = signal.map(|signal| (signal, format!("{}{of}", run.generation())));
-        let stability = search.and_then(|search| search.found);
+        let (stability, outcome) = search.map_or((None, None), |search| (search.found, search.outcome));
         let unsaved = checkpoints.as_mut().and_then(|checkpoints| checkpoints.failure.take());
-        Ok(Ended { stopped, stability, unsaved })
+        Ok(Ended { stopped, stability, outcome, unsaved })
+    }
+
+    /// Returns true if neither `--device` nor `--rung` selects a device.
+    fn is_device_free(&self) -> bool {
+        self.kernel.is_none() && self.device == DeviceSpec::Device(DeviceChoice::Auto.into())
     }
 
     /// Returns true if the run continues until the board is periodic.
     fn is_until_stable(&self) -> bool {
         self.observers.until == Some(Until::Stable) || self.census
-    }
-
-    /// Runs `count` soups and prints the census of their objects.
-    fn count_soups(&self, ranks: Ranks, count: u64) -> anyhow::Result<()> {
-        if ranks.size() > 1 {
-            reject!("life --soups runs as one process, but {} were started: leave out mpirun", ranks.size());
-        }
-        let is_auto = |device: &DeviceSpec| *device == DeviceSpec::Device(DeviceChoice::Auto.into());
-        if self.device != DeviceSpec::Cpu && !is_auto(&self.device) {
-            reject!("--soups uses the processor's cores, but --device {} was given: leave out --device", self.device);
-        }
-        program::threads::start(None)?;
-        let (Size { width, height }, first_seed) = first_board::soup(self.size, None, self.seed);
-        // Each core needs memory for a board and for some copies of that board.
-        Backend::Cpu(Universe::default()).check_memory((width, height), 8 * CpuSimulation::cores() as u64)?;
-        let density = self.density.unwrap_or(DENSITY);
-        let soups = Soups { soups: count, width, height, density, first_seed, ..Soups::default() };
-        let stop = StopRequests::watch().context("cannot watch for signals")?;
-        match Census::of_soups(soups, &stop)? {
-            Ok(census) if self.json => report::print_json(&census),
-            Ok(census) => report::print(&census.to_string()),
-            Err(signal) => Err(Stopped { signal, done: "no census is made".into() }.into()),
-        }
     }
 
     /// Returns the size of the board that fills the screen, or `None` if the run will not be animated.
@@ -364,36 +375,4 @@ impl LifeOptions {
         }
         animation::board_size()
     }
-}
-
-/// Writes the board of the last generation to `out` and prints the file's name. For a recording, only prints the name,
-/// because the recording already contains the board.
-fn write_last(out: &BoardFile, run: &TimedRun, facts: &RunFacts) -> anyhow::Result<()> {
-    if !out.is_recording() {
-        let life = &run.life;
-        let (size, (left, top), origin) = (life.size, life.added, facts.origin);
-        let origin = (origin.0.saturating_sub(left as i64), origin.1.saturating_sub(top as i64));
-        let generation = facts.first.saturating_add(run.generation());
-        let metadata = Metadata { name: None, rule: life.universe().text(size), generation, origin };
-        let parts = |take: Take<'_>| match out.takes_parts() {
-            true => life.parts(|_, part| take(part)),
-            false => life.engine().gathered()?.map_or(Ok(()), |board| take(&board)),
-        };
-        // The first rank writes the file. The other ranks only send their parts.
-        match life.ranks().is_first() {
-            true => out.write(size, life.universe().rule.states() > 2, &metadata, parts)?,
-            false => parts(&mut |_| Ok(()))?,
-        }
-    }
-    report::note(&format!("wrote {out}"));
-    Ok(())
-}
-
-/// Checks that the universe is Conway's rule on a plane or a torus. A census identifies only the objects of that rule.
-fn check_census(universe: &Universe) -> Result<(), UsageError> {
-    let is_known = universe.is_unbounded() || matches!(universe.topology, Topology::TORUS | Topology::Plane);
-    if universe.rule == Rule::LIFE && is_known {
-        return Ok(());
-    }
-    reject!("--census needs the rule B3/S23 on a torus or a plane: use that rule, or leave out --census")
 }

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::census::Census;
 use crate::checkpoint::RunFacts;
+use crate::fate::Outcome;
 use crate::observers::stability::Stability;
 use crate::timed_run::TimedRun;
 use program::report::{Rate, Seconds, grouped};
@@ -36,6 +37,9 @@ pub struct Summary {
     /// periodic yet.
     #[serde(skip_serializing_if = "Option::is_none")]
     stable: Option<Option<Stability>>,
+    /// What a pattern on the plane becomes, or `None` if it is not known or the pattern is periodic as a whole.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    outcome: Option<Outcome>,
     /// The result of `--census`, or `None` without that option.
     #[serde(skip_serializing_if = "Option::is_none")]
     census: Option<Census>,
@@ -52,11 +56,11 @@ impl Summary {
     pub fn of(
         run: &mut TimedRun,
         facts: &RunFacts,
-        stable: Option<Option<Stability>>,
+        (stable, outcome): (Option<Option<Stability>>, Option<Outcome>),
         census: Option<Census>,
     ) -> anyhow::Result<Self> {
         let population = run.life.population()?;
-        let (width, height) = run.life.size;
+        let (width, height) = run.life.size();
         let seconds = run.computing.as_secs_f64();
         let (life, advanced) = (run.life.engine(), run.advanced);
         let updates = width as f64 * height as f64 * advanced as f64;
@@ -74,6 +78,7 @@ impl Summary {
             seconds,
             cell_updates_per_second: if advanced == 0 { 0.0 } else { updates / seconds },
             stable,
+            outcome,
             census,
             advanced,
         })
@@ -84,10 +89,14 @@ impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { device, kernel, width, height, seconds, .. } = self;
         write!(f, "generation {}, population {}", grouped(self.generations), grouped(self.population))?;
-        match self.stable {
-            Some(Some(stable)) => write!(f, ", {stable}")?,
-            Some(None) => write!(f, ", not stable yet")?,
-            None => {}
+        match (self.stable, &self.outcome) {
+            (Some(Some(stable)), None) => write!(f, ", {stable}")?,
+            (stable, Some(outcome)) => {
+                let stable = stable.flatten().map(|stable| (stable.since, stable.to_string()));
+                write!(f, ", {}", outcome.state(stable))?;
+            }
+            (Some(None), None) => write!(f, ", not stable yet")?,
+            (None, None) => {}
         }
         write!(f, ", {width}x{height}")?;
         if let Some(seed) = self.seed {
@@ -101,6 +110,9 @@ impl fmt::Display for Summary {
         if self.advanced > 0 {
             let generations = Rate(self.advanced as f64 / seconds);
             write!(f, ", {generations} generations/s, {} cell updates/s", Rate(self.cell_updates_per_second))?;
+        }
+        if let Some(outcome) = &self.outcome {
+            write!(f, "\n{outcome}")?;
         }
         if let Some(census) = &self.census {
             write!(f, "\n{census}")?;
@@ -128,6 +140,7 @@ mod tests {
             seconds: 2.0,
             cell_updates_per_second: 153.6e6,
             stable: None,
+            outcome: None,
             census: None,
             advanced: 1000,
         }

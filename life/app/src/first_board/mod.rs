@@ -16,7 +16,7 @@ mod pattern;
 pub use board_source::BoardSource;
 #[cfg(test)]
 pub use board_source::PlacedPattern;
-pub use pattern::{Check, soup};
+pub use pattern::{BoardPlan, Check, soup};
 
 /// The first board of a run, with its universe and the facts of the run.
 pub struct FirstBoard {
@@ -41,9 +41,16 @@ pub struct BoardOptions<'a> {
     pub size: Option<Size>,
     /// The size that fills the screen, if the run will be animated.
     pub screen: Option<Size>,
+    /// True if the processor's cores may advance the board.
+    pub may_use_plane: bool,
 }
 
 impl BoardOptions<'_> {
+    /// Returns true if the processor's cores may advance a board in `universe` as tiles of the unbounded plane.
+    fn takes_plane(&self, universe: &Universe) -> bool {
+        self.may_use_plane && universe.is_unbounded()
+    }
+
     /// Returns a soup of density `density`. The size of the soup is the value of `--size`, if present. Otherwise it is
     /// the size of the rule's grid, or else the size of the screen, or else 256 × 256.
     ///
@@ -86,7 +93,7 @@ impl BoardOptions<'_> {
         if !saved_board::is_checkpoint(file) {
             let placed = pattern::pattern(self, file, check)?;
             let (universe, facts) = (placed.universe, RunFacts::of(&placed.universe, placed.origin));
-            return Ok(FirstBoard { source: BoardSource::Pattern(placed), universe, facts, generation: 0 });
+            return Ok(FirstBoard { source: BoardSource::Pattern(Box::new(placed)), universe, facts, generation: 0 });
         }
         for (flag, what, is_given) in [("--rule", "rule", self.rule.is_some()), ("--size", "size", self.size.is_some())]
         {
@@ -106,6 +113,11 @@ impl BoardOptions<'_> {
 }
 
 impl FirstBoard {
+    /// Returns the plan of a board that was not planned for a pattern.
+    pub fn plan(&self) -> BoardPlan {
+        BoardPlan::of(self.source.size(), self.universe)
+    }
+
     /// Returns the first board of a run that resumes from a checkpoint. `source` is the source of the cells.
     fn saved(source: BoardSource, Header { facts, generation, .. }: Header) -> anyhow::Result<Self> {
         let universe = Universe { generation: facts.first.wrapping_add(generation), ..facts.universe()? };

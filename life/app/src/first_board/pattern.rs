@@ -5,12 +5,15 @@ use std::path::Path;
 use anyhow::{Context, anyhow, bail};
 
 use super::BoardOptions;
-use super::board_source::PlacedPattern;
-use crate::board_file::{name_of, read_if};
+use super::board_source::{PlacedPattern, suits_plane};
+use crate::board_file::{name_of, read};
 use crate::universe::Universe;
 use gridstride::Size;
 use life::{Board, Grid, Pattern, PlaceError, RuleAndTopology, SizeError};
+use life_formats::Contents;
+use life_formats::macrocell::Tree;
 use program::error::UsageError;
+use program::memory::available;
 use program::report::{self, grouped};
 
 /// The default width and height of a board in cells.
@@ -44,8 +47,21 @@ pub struct BoardPlan {
     pub universe: Universe,
     /// The reason for the size if the user did not choose it, as the context of an error.
     pub why_this_size: Option<String>,
+    /// True if the cores' engine for the plane is probably faster than a GPU.
+    pub suits_plane: bool,
+    /// A lower bound of the bytes that the cells need on a plane.
+    pub min_plane_bytes: u64,
     grid: Option<Grid>,
     is_history: bool,
+}
+
+impl BoardPlan {
+    /// Returns the plan of a board whose cells need not be read from a pattern.
+    pub(super) fn of(size: (usize, usize), universe: Universe) -> Self {
+        let suits_plane = suits_plane(size, u64::MAX);
+        let (why_this_size, grid) = (None, None);
+        Self { size, universe, why_this_size, suits_plane, min_plane_bytes: 0, grid, is_history: false }
+    }
 }
 
 /// A function that checks whether a device can advance the planned board.
@@ -61,17 +77,22 @@ pub type Check<'a> = &'a mut dyn FnMut(&BoardPlan) -> anyhow::Result<()>;
 ///
 /// # Errors
 /// [`UsageError`] if `--rule` or `--size` is invalid, or the pattern is larger than `--size`. Another error if the file
-/// cannot be read, is malformed or has an unsupported rule, or if `check` fails.
+/// cannot be read, is malformed or has an unsupported rule, if the host has too little memory, or if `check` fails.
 pub fn pattern(options: &BoardOptions<'_>, file: &Path, check: Check<'_>) -> anyhow::Result<PlacedPattern> {
-    let mut planned = None;
-    let pattern = read_if(file, &mut |outline| {
-        let plan = plan(options, file, outline).and_then(|plan| check(&plan).map(|()| plan));
-        planned.insert(plan).is_ok()
-    })?;
-    let (plan, pattern) = planned.transpose()?.zip(pattern).with_context(|| refused(file))?;
+    let (mut pattern, mut tree) = match read(file)? {
+        Contents::Pattern(pattern) => (pattern, None),
+        Contents::Tree(tree) => (tree.header(), Some(tree)),
+    };
+    let plan = plan(options, file, &pattern, tree.as_ref())?;
+    check(&plan)?;
     let BoardPlan { size: (width, height), universe, grid, is_history, .. } = plan;
-    check_states(&pattern, &universe, is_history).with_context(|| refused(file))?;
-    if is_history && let Some(note) = lost_marks(&pattern) {
+    check_states(&pattern, tree.as_ref(), &universe, is_history).with_context(|| refused(file))?;
+    // The cores' engine for the plane takes the cells from the tree.
+    if let Some(tree) = tree.take_if(|_| !options.takes_plane(&universe)) {
+        let cells = tree.pattern(available().unwrap_or(u64::MAX));
+        pattern = cells.with_context(|| format!("cannot read the pattern in {}", name_of(file)))?;
+    }
+    if is_history && let Some(note) = lost_marks(&pattern, tree.as_ref()) {
         report::note(&note);
     }
     let (x, y) = corner(&pattern, grid.filter(|_| options.size.is_none()), (width, height));
@@ -79,22 +100,15 @@ pub fn pattern(options: &BoardOptions<'_>, file: &Path, check: Check<'_>) -> any
         true => (pattern.origin.0.saturating_sub(x as i64), pattern.origin.1.saturating_sub(y as i64)),
         false => (-(width as i64 / 2), -(height as i64 / 2)),
     };
-    Ok(PlacedPattern {
-        pattern: Box::new(pattern),
-        size: (width, height),
-        universe,
-        origin,
-        corner: (x, y),
-        is_history,
-    })
+    Ok(PlacedPattern { pattern, tree, size: (width, height), universe, origin, corner: (x, y), is_history })
 }
 
 fn refused(file: &Path) -> String {
     format!("cannot run the pattern in {}", name_of(file))
 }
 
-/// Determines the universe and the size of the first board. `outline` need not have its cells.
-fn plan(options: &BoardOptions<'_>, file: &Path, outline: &Pattern) -> anyhow::Result<BoardPlan> {
+/// Determines the universe and the size of the first board. `outline` need not have its cells if they are in `tree`.
+fn plan(options: &BoardOptions<'_>, file: &Path, outline: &Pattern, tree: Option<&Tree>) -> anyhow::Result<BoardPlan> {
     let &BoardOptions { rule, size, screen, .. } = options;
     let text = rule_text(rule, outline.rule.as_deref());
     let (mut universe, grid) = Universe::of(match (text.parse::<RuleAndTopology>(), rule) {
@@ -112,13 +126,16 @@ fn plan(options: &BoardOptions<'_>, file: &Path, outline: &Pattern) -> anyhow::R
     let Size { width, height } = size.unwrap_or(room);
     universe.check_size((width, height))?;
     let why_this_size = size.is_none().then(|| no_room(outline, grid, file));
-    Board::check_size(width, height).map_err(|error| match &why_this_size {
-        // Too little memory is a failure of this machine. A size that is too large for any machine is a mistake of the
-        // user.
-        None if !matches!(error, SizeError::OutOfMemory { .. }) => UsageError::of(error).into(),
-        None => error.into(),
-        Some(why) => anyhow!(error).context(why.clone()),
-    })?;
+    // The cores' engine for the plane needs no board. If a GPU is used instead, its memory is checked by the caller.
+    if !options.takes_plane(&universe) {
+        Board::check_size(width, height).map_err(|error| match &why_this_size {
+            // Too little memory is a failure of this machine. A size that is too large for any machine is a mistake of
+            // the user.
+            None if !matches!(error, SizeError::OutOfMemory { .. }) => UsageError::of(error).into(),
+            None => error.into(),
+            Some(why) => anyhow!(error).context(why.clone()),
+        })?;
+    }
     if outline.width > width || outline.height > height {
         let (pattern_width, pattern_height) = (outline.width, outline.height);
         let error = PlaceError { pattern_width, pattern_height, width, height };
@@ -127,12 +144,21 @@ fn plan(options: &BoardOptions<'_>, file: &Path, outline: &Pattern) -> anyhow::R
             None => anyhow!(error).context(format!("cannot place {} on the grid in its rule", name_of(file))),
         });
     }
-    Ok(BoardPlan { size: (width, height), universe, why_this_size, grid, is_history })
+    let population = tree.map_or_else(|| outline.population(), Tree::max_population);
+    Ok(BoardPlan {
+        size: (width, height),
+        universe,
+        why_this_size,
+        suits_plane: suits_plane((outline.width, outline.height), population),
+        min_plane_bytes: tree.map_or(0, Tree::min_plane_bytes),
+        grid,
+        is_history,
+    })
 }
 
-/// Checks that the rule has the states of the pattern's cells.
-fn check_states(pattern: &Pattern, universe: &Universe, is_history: bool) -> anyhow::Result<()> {
-    let (states, rule) = (pattern.states(), universe.rule);
+/// Checks that the rule has the states of the cells of `pattern`, or of `tree` if it has the cells.
+fn check_states(pattern: &Pattern, tree: Option<&Tree>, universe: &Universe, is_history: bool) -> anyhow::Result<()> {
+    let (states, rule) = (tree.map_or_else(|| pattern.states(), Tree::states), universe.rule);
     if states <= rule.states() || is_history {
         return Ok(());
     }
@@ -146,10 +172,17 @@ fn check_states(pattern: &Pattern, universe: &Universe, is_history: bool) -> any
     bail!("its cells have {states} states, but the rule {rule} has {own}: choose another rule with --rule")
 }
 
-/// Returns a note for a pattern of a rule such as LifeHistory that has marked cells, or `None` if it has none.
-fn lost_marks(pattern: &Pattern) -> Option<String> {
-    let marked = pattern.others().iter().fold(0u64, |sum, (run, _)| sum.saturating_add(run.length as u64));
-    let has_boundary = pattern.others().iter().any(|&(_, state)| state == 6);
+/// Returns a note for a pattern of a rule such as LifeHistory that has marked cells, or `None` if it has none. The
+/// cells are those of `pattern`, or of `tree` if it has the cells.
+fn lost_marks(pattern: &Pattern, tree: Option<&Tree>) -> Option<String> {
+    const BOUNDARY: u8 = 6;
+    let (marked, has_boundary) = match tree {
+        Some(tree) => (tree.marked(), tree.has_state(BOUNDARY)),
+        None => (
+            pattern.others().iter().fold(0u64, |sum, (run, _)| sum.saturating_add(run.length as u64)),
+            pattern.others().iter().any(|&(_, state)| state == BOUNDARY),
+        ),
+    };
     let boundary = if has_boundary { ", and boundaries (state 6) do not kill cells" } else { "" };
     (marked > 0).then(|| {
         format!("the marks of {} cells (states above 1) are not kept: odd states are alive{boundary}", grouped(marked))
@@ -209,155 +242,4 @@ fn no_room(pattern: &Pattern, grid: Option<Grid>, file: &Path) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::fs;
-
-    use super::*;
-    use crate::ranks::Ranks;
-
-    fn pattern(file: &Path, rule: Option<&str>, size: Option<Size>) -> anyhow::Result<PlacedPattern> {
-        super::pattern(&BoardOptions { ranks: Ranks::alone(), rule, size, screen: None }, file, &mut |_| Ok(()))
-    }
-
-    #[test]
-    fn a_pattern_gets_its_torus_or_room() {
-        let glider = || Pattern::from_cells([(1, 0), (2, 1), (0, 2), (1, 2), (2, 2)]);
-        assert_eq!(room_for(&glider(), None, None), Size { width: 256, height: 256 });
-        let screen = Size { width: 300, height: 80 };
-        assert_eq!(room_for(&glider(), None, Some(screen)), Size { width: 300, height: 256 });
-        let mut wide = glider();
-        wide.width = 1000;
-        assert_eq!(room_for(&wide, None, None), Size { width: 2000, height: 256 });
-        let grid = |text: &str| text.parse::<RuleAndTopology>().unwrap().grid;
-        assert_eq!(room_for(&glider(), grid("Life:T20,10"), Some(screen)), Size { width: 20, height: 10 });
-        assert_eq!(room_for(&glider(), grid("Life:T0,10"), Some(screen)), Size { width: 300, height: 10 });
-    }
-
-    #[test]
-    fn a_pattern_larger_than_the_size_is_a_usage_error() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("row.cells");
-        fs::write(&file, "OOOOO\n").unwrap();
-        let error = pattern(&file, None, Some(Size { width: 4, height: 4 })).err().unwrap();
-        assert!(error.is::<UsageError>(), "{error:#}");
-        let placed = pattern(&file, None, Some(Size { width: 7, height: 3 })).unwrap();
-        let board = placed.board().unwrap();
-        assert_eq!(placed.universe, Universe::default());
-        assert_eq!(board.cells().collect::<Vec<_>>(), [(1, 1), (2, 1), (3, 1), (4, 1), (5, 1)]);
-    }
-
-    #[test]
-    fn the_rule_says_where_a_pattern_lives() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("a.rle");
-        let start = |text: &str, rule: Option<&str>, size| {
-            fs::write(&file, text).unwrap();
-            pattern(&file, rule, size)
-        };
-        let header = |rule: &str| format!("x = 3, y = 3, rule = {rule}\nbob$2bo$3o!\n");
-        let size = Some(Size { width: 30, height: 40 });
-        for (rule, typed, size, text) in [
-            ("B3/S23", None, None, "B3/S23"),
-            ("B3/S23", None, size, "B3/S23:T30,40"),
-            ("Life:K20*,10", None, None, "B3/S23:K20*,10"),
-            ("Life:K20*,10", None, size, "B3/S23:K30*,40"),
-            ("Life:T20,10", Some("HighLife"), None, "B36/S23:T20,10"),
-            ("Life:T20,10", Some("HighLife:P9,9"), None, "B36/S23:P9,9"),
-            ("WireWorld", Some("HighLife"), None, "B36/S23"),
-            ("Life:T0,10", None, None, "B3/S23:T0,10"),
-        ] {
-            let placed = start(&header(rule), typed, size).unwrap();
-            let board = placed.board().unwrap();
-            assert_eq!(placed.universe.text((board.width(), board.height())), text);
-            assert_eq!(board.population(), 5);
-        }
-        let why = |text: &str, rule, size| start(text, rule, size).unwrap_err();
-        assert!(format!("{:#}", why(&header("WireWorld"), None, None)).contains("rule tables"));
-        assert!(why(&header("Life"), Some("R5,C0"), None).is::<UsageError>());
-        assert!(why(&header("Life:S20"), None, size).is::<UsageError>());
-        // Golly places a pattern of three cells at (9, 4) on a grid of 20 × 10 cells.
-        let board = start(&header("Life:P20,10"), None, None).unwrap().board().unwrap();
-        assert_eq!(board.cells().next(), Some((10, 4)));
-        let placed = format!("#CXRLE Pos=-10,-5 Gen=3\n{}", header("Life:P20,10"));
-        let placed = start(&placed, None, None).unwrap();
-        let (board, universe, origin) = (placed.board().unwrap(), placed.universe, placed.origin);
-        assert_eq!((board.cells().next(), universe.generation, origin), (Some((1, 0)), 3, (-10, -5)));
-    }
-
-    #[test]
-    fn a_shift_of_an_odd_klein_bottle_is_an_error_in_a_file_too() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("a.rle");
-        fs::write(&file, "x = 1, y = 1, rule = B3/S23:K5*+1,6\no!\n").unwrap();
-        let why = format!("{:#}", pattern(&file, None, None).unwrap_err());
-        assert!(why.contains("needs an even width, but 5 was given: use 4 or 6"), "{why}");
-    }
-
-    #[test]
-    fn states_are_the_rules() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("a.rle");
-        let start = |rule: &str| {
-            fs::write(&file, format!("x = 3, y = 1, rule = {rule}\nABC!\n")).unwrap();
-            pattern(&file, None, None)
-        };
-        let states = |board: &Board| (0..3).map(|dx| board.state(126 + dx, 127)).collect::<Vec<_>>();
-        assert_eq!(states(&start("345/2/4").unwrap().board().unwrap()), [1, 2, 3]);
-        for rule in ["LifeHistory", "B3/S23History", "HighLifeHistory:T300,300"] {
-            assert_eq!(start(rule).unwrap().board().unwrap().population(), 2, "{rule}");
-        }
-        let why = format!("{:#}", start("/2/3").unwrap_err());
-        assert!(why.contains("4 states, but the rule /2/3 has 3"), "{why}");
-        for text in ["BOB$2BO$3O!", "x = 3, y = 3\n bO$2bO$3O!"] {
-            fs::write(&file, text).unwrap();
-            let why = format!("{:#}", pattern(&file, None, None).unwrap_err());
-            let place = if text.starts_with('B') { "line 1, column 1" } else { "line 2, column 3" };
-            assert!(why.contains(&format!("{place}: capitals are states")), "{why}");
-            assert!(why.contains("write `b` and `o`") && why.contains("16 states, but the rule B3/S23 has 2"), "{why}");
-            assert!(pattern(&file, Some("/2/16"), None).is_ok());
-        }
-    }
-
-    #[test]
-    fn the_loss_of_marks_is_noted() {
-        let note = |text: &str| {
-            let read = life_formats::read_pattern(text, life_formats::Format::Rle).unwrap();
-            lost_marks(&read)
-        };
-        assert_eq!(note("3o!"), None);
-        let text = "the marks of 5 cells (states above 1) are not kept: odd states are alive";
-        assert_eq!(note("AB2C2D!").as_deref(), Some(text));
-        assert!(note("AF!").unwrap().ends_with("boundaries (state 6) do not kill cells"));
-    }
-
-    /// Checks that a macrocell file is refused before the memory for its cells is allocated. The list of these cells
-    /// would need 5 GB.
-    #[test]
-    fn a_macrocell_file_is_refused_by_its_box() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("large.mc");
-        let mut text = "[M2]\n.*.*.*.*$*.*.*.*.$.*.*.*.*$*.*.*.*.$.*.*.*.*$*.*.*.*.$.*.*.*.*$*.*.*.*.$\n".to_owned();
-        (4..=20).for_each(|level| text += &format!("{level} {last} {last} {last} {last}\n", last = level - 3));
-        fs::write(&file, text).unwrap();
-        let begun = std::time::Instant::now();
-        let mut sizes = Vec::new();
-        let options = BoardOptions { ranks: Ranks::alone(), rule: None, size: None, screen: None };
-        let error = super::pattern(&options, &file, &mut |plan| {
-            sizes.push(plan.size);
-            Err(anyhow!("too large")).with_context(|| plan.why_this_size.clone().unwrap_or_default())
-        });
-        let why = format!("{:#}", error.unwrap_err());
-        assert!(why.contains("twice as large as the pattern of 1048576x1048576") && why.contains("too large"), "{why}");
-        assert_eq!(sizes, [(1 << 21, 1 << 21)]);
-        assert!(begun.elapsed() < std::time::Duration::from_secs(2));
-    }
-
-    #[test]
-    fn a_soup_has_a_size_and_a_seed() {
-        let (size, screen) = (Size { width: 50, height: 40 }, Size { width: 80, height: 44 });
-        assert_eq!(soup(Some(size), Some(screen), Some(7)), (size, 7));
-        assert_eq!(soup(None, Some(screen), Some(1)).0, screen);
-        assert_eq!(soup(None, None, Some(1)).0, Size { width: 256, height: 256 });
-        assert_ne!(soup(None, None, None).1, soup(None, None, None).1);
-    }
-}
+mod tests;

@@ -52,10 +52,10 @@ impl Checkpoints {
     /// Waits until the previous checkpoint is written. Then starts to write a new one.
     fn begin(&mut self, run: &mut TimedRun) -> anyhow::Result<()> {
         self.wait();
-        let (generation, (left, top)) = (run.generation(), run.life.added);
+        let (generation, (left, top)) = (run.generation(), run.life.added());
         let origin = (self.facts.origin.0 - left as i64, self.facts.origin.1 - top as i64);
         let facts = RunFacts { origin, ..self.facts.clone() };
-        let header = Header { facts, size: run.life.size, generation };
+        let header = Header { facts, size: run.life.size(), generation };
         self.newest = Some(generation);
         if run.life.is_in_bands() {
             let written = self.write_parts(&header, run)?;

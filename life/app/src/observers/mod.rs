@@ -9,8 +9,9 @@ use program::report::progress::Progress;
 use program::signals::StopRequests;
 
 pub mod checkpoints;
-pub mod divisors;
+mod kept_hashes;
 pub mod recording;
+mod schedule;
 pub mod stability;
 pub mod stats;
 
@@ -68,7 +69,7 @@ fn run_on(
     stop: &StopRequests,
 ) -> anyhow::Result<Option<i32>> {
     let ranks = run.life.ranks();
-    let cells = run.life.size.0 as f64 * run.life.size.1 as f64;
+    let cells = run.life.size().0 as f64 * run.life.size().1 as f64;
     let begun = run.generation();
     let mut progress = match last {
         u64::MAX => Progress::endless("generations"),

@@ -1,43 +1,38 @@
 //! The option `--until stable`, which searches for the first periodic generation of a run and for the period.
 //!
-//! At intervals the search compares the board's hash with all earlier hashes. If the hash occurred before, the period
-//! divides the number of generations between the two occurrences. The period is the smallest divisor after which the
-//! board is the same, cell by cell. Then a bisection finds the first periodic generation. The bisection recomputes
-//! boards from the beginning of the run. A generation is periodic if its board occurs again, cell by cell, one period
-//! later. No result depends only on a hash.
+//! The search compares hashes of boards ([`Schedule`]). If a hash occurred before, the period divides the number of
+//! generations between the two occurrences. The period is the smallest divisor after which the board is the same, cell
+//! by cell. Then a bisection finds the first periodic generation. The bisection advances two boards that are one period
+//! apart, from the beginning of the run on. A generation is periodic if the two boards have the same cells. No result
+//! depends only on a hash.
 //!
 //! In a universe in which the board grows, two boards are considered the same if all cells have moved by the same
 //! distance. A spaceship is therefore periodic.
 //!
-//! The intervals influence when the search notices a period. The intervals do not influence the result, because the run
-//! returns to the generation at which a board first occurred again. If the run has a last generation, the search
-//! computes hashes at fixed generations. In that case the speed of the machine does not influence whether the search
-//! finds a period in time.
+//! The generations whose hashes are compared depend only on their numbers. The speed of the machine therefore does not
+//! influence whether a run finds a period before its last generation. All ranks compute the same hashes and make the
+//! same decisions. The run returns to the generation at which a board first occurred again.
 
-use std::collections::HashMap;
 use std::fmt;
 use std::ops::ControlFlow;
-use std::time::{Duration, Instant};
 
+use life::Rule;
 use serde::Serialize;
 
 use super::Observer;
-use super::divisors::divisors;
+use super::kept_hashes::KeptHashes;
+use super::schedule::Schedule;
 use crate::backend::Backend;
+use crate::divisors::divisors;
+use crate::fate::{Fate, Outcome, Watch};
 use crate::simulation::{GrowingBoard, Snapshot};
 use crate::timed_run::TimedRun;
 use program::report::grouped;
 
-/// The initial number of generations between two hashes. This number is a multiple of the common periods, so that the
-/// second hash already reveals these periods.
-const INTERVAL: u64 = 120;
-
-/// The maximum fraction of the run's time that is spent on hashes. This limit applies only to runs without a last
-/// generation. If hashes take a larger fraction, the interval between two hashes is doubled.
-const SHARE: f64 = 0.02;
-
-/// The maximum number of stored hashes.
-const MAX_HASHES: usize = 1 << 20;
+/// The number of kept hashes that a search always has. With a hash per 120 generations, they go back 110 million
+/// generations. This number and as many older hashes fill hash tables of 2²⁰ entries, of 36 MB in total. Hashes of
+/// samples need 19 MB more.
+const MAX_HASHES: usize = 7 << 17;
 
 /// The period of a board, and the first generation that is periodic.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
@@ -80,14 +75,16 @@ pub struct Search<'e> {
     begun_at: u64,
     /// The last generation of the run.
     last: u64,
-    seen: HashMap<u64, u64>,
+    schedule: Schedule,
+    seen: KeptHashes,
+    /// The next generation whose hash is compared.
     next: u64,
-    interval: u64,
-    /// True if the search looks at every generation.
-    at_each: bool,
-    looked: Instant,
+    /// Looks at patterns on the unbounded plane. `None` if the board is bounded or the rule is not Life.
+    watch: Option<Watch>,
     /// The period that was found, or `None` if none has been found yet.
     pub found: Option<Stability>,
+    /// What the pattern becomes, if it is known but not periodic as a whole.
+    pub outcome: Option<Outcome>,
 }
 
 impl<'e> Search<'e> {
@@ -101,17 +98,19 @@ impl<'e> Search<'e> {
         at_each: bool,
         begin: impl Fn() -> anyhow::Result<GrowingBoard> + 'e,
     ) -> Self {
+        let universe = backend.universe();
+        let is_watched = universe.is_unbounded() && universe.rule == Rule::LIFE && backend.ranks().size() == 1;
         Self {
             backend,
             begin: Box::new(begin),
             begun_at,
             last,
-            seen: HashMap::new(),
+            schedule: if at_each { Schedule::Each } else { Schedule::Sparse },
+            seen: KeptHashes::new(MAX_HASHES),
             next: begun_at,
-            interval: if at_each { 1 } else { INTERVAL },
-            at_each,
-            looked: Instant::now(),
+            watch: is_watched.then(Watch::new),
             found: None,
+            outcome: None,
         }
     }
 
@@ -133,40 +132,54 @@ impl<'e> Search<'e> {
     /// Finds the first generation of the run whose board occurs again `period` generations later. Returns the number of
     /// that generation, and the board `period` generations later. The board of generation `repeats` must occur again
     /// after `period` generations.
+    ///
+    /// The two boards advance by at most 2 · `repeats` + `period` generations each.
     fn since(&self, repeats: u64, period: u64) -> anyhow::Result<(u64, GrowingBoard)> {
-        let comes_again = |board: &Snapshot, at| {
-            let mut life = self.life_at(board, at)?;
-            life.advance(period)?;
-            anyhow::Ok(life.moved_from(board)?.is_some())
-        };
-        let mut life = (self.begin)()?;
         let (mut before, mut after) = (self.begun_at, repeats);
-        let mut board = life.snapshot()?;
-        if comes_again(&board, before)? {
+        let mut early = (self.begin)()?;
+        let mut early_before = early.snapshot()?;
+        let mut late = self.life_at(&early_before, before)?;
+        late.advance(period)?;
+        let mut late_before = late.snapshot()?;
+        if late.moved_from(&early_before)?.is_some() {
             after = before;
         }
-        // The board of generation `before` does not occur again, and the board of generation `after` does. `life` is at
-        // generation `before`.
+        // The board of generation `before` does not occur again, and the board of generation `after` does. `early` is
+        // at generation `before`, and `late` is one period later.
         while after - before > 1 {
             let middle = before + (after - before) / 2;
-            life.advance(middle - before)?;
-            let there = life.snapshot()?;
-            if comes_again(&there, middle)? {
+            early.advance(middle - before)?;
+            late.advance(middle - before)?;
+            let there = early.snapshot()?;
+            if late.moved_from(&there)?.is_some() {
                 after = middle;
-                life = self.life_at(&board, before)?;
+                early = self.life_at(&early_before, before)?;
+                late = self.life_at(&late_before, before + period)?;
             } else {
-                (before, board) = (middle, there);
+                (before, early_before, late_before) = (middle, there, late.snapshot()?);
             }
         }
-        // The growth of a board depends on all generations since the beginning of the run.
-        let mut life = if self.backend.universe().grows == [false; 2] { life } else { (self.begin)()? };
-        life.advance(after + period - self.begun_at - life.generation())?;
-        Ok((after, life))
+        drop((early, early_before, late_before));
+        if self.backend.universe().grows != [false; 2] {
+            // The growth of a board depends on all generations since the beginning of the run.
+            late = (self.begin)()?;
+            before = self.begun_at;
+            late.advance(period)?;
+        }
+        late.advance(after - before)?;
+        Ok((after, late))
     }
 
     /// Returns a board that continues from the copy `board`, which is at generation `at` of the run.
     fn life_at(&self, board: &Snapshot, at: u64) -> anyhow::Result<GrowingBoard> {
         GrowingBoard::later(self.backend, board, at - self.begun_at)
+    }
+
+    /// Combines `hash`, the hash of the board of a generation, with all else that determines later generations. These
+    /// are the rules of even and odd generations, if the two differ.
+    fn key(&self, hash: u64, generation: u64) -> u64 {
+        let [even, odd] = self.backend.universe().rule.phases();
+        if even != odd && generation % 2 == 1 { !hash } else { hash }
     }
 
     /// Searches for a period of `board`, which is at generation `now`, among the divisors of `multiple`. If there is a
@@ -187,203 +200,83 @@ impl<'e> Search<'e> {
     }
 }
 
+impl Search<'_> {
+    /// Looks at the pattern of generation `now`, if a look is due. If it is known what the pattern becomes, `run`
+    /// returns to one period after the first generation from which on this is so.
+    fn look(&mut self, run: &mut TimedRun, now: u64) -> anyhow::Result<ControlFlow<()>> {
+        let is_due = self.schedule.is_kept(now);
+        let Some(watch) = self.watch.as_mut().filter(|watch| is_due && watch.next <= now) else {
+            return Ok(ControlFlow::Continue(()));
+        };
+        let Some(fate) = watch.look(&run.life.live_cells((0, 0))?, now) else { return Ok(ControlFlow::Continue(())) };
+        let since = self.since_fate(&fate, now)?;
+        run.life = (self.begin)()?;
+        run.life.advance(since - self.begun_at)?;
+        self.outcome = Some(fate.outcome(since, &run.life.live_cells((0, 0))?));
+        run.life.advance(fate.period())?;
+        if !fate.grows() {
+            let (period, from_begin) = (fate.period(), since == self.begun_at);
+            self.found = Some(Stability { since, period, shift: None, dead: false, from_begin });
+        }
+        Ok(ControlFlow::Break(()))
+    }
+
+    /// Finds the first generation of the run in which all parts of `fate` are there, by a bisection. They are there in
+    /// generation `now`.
+    fn since_fate(&self, fate: &Fate, now: u64) -> anyhow::Result<u64> {
+        let (mut before, mut after) = (self.begun_at, now);
+        let mut life = (self.begin)()?;
+        let (mut board, mut added) = (life.snapshot()?, (0, 0));
+        if fate.is_in(&life.live_cells(added)?, before) {
+            after = before;
+        }
+        // The parts are there in generation `after`, and not in generation `before`, which `board` is a copy of. The
+        // copy lacks `added` columns and rows that its board has grown by.
+        while after - before > 1 {
+            let middle = before + (after - before) / 2;
+            life.advance(middle - before)?;
+            if fate.is_in(&life.live_cells(added)?, middle) {
+                after = middle;
+                life = self.life_at(&board, before)?;
+            } else {
+                board = life.snapshot()?;
+                added = (added.0 + life.added().0, added.1 + life.added().1);
+                before = middle;
+                life = self.life_at(&board, before)?;
+            }
+        }
+        Ok(after)
+    }
+}
+
 impl Observer for Search<'_> {
     fn due(&self) -> u64 {
         self.next.min(self.last)
     }
 
     fn on_generation(&mut self, run: &mut TimedRun) -> anyhow::Result<ControlFlow<()>> {
-        let (begun, now) = (Instant::now(), run.generation());
-        if let Some(before) = self.seen.insert(run.life.fingerprint()?, now) {
-            let board = run.life.snapshot()?;
-            if self.find(run, (&board, now), now - before)?.is_break() {
-                return Ok(ControlFlow::Break(()));
+        let now = run.generation();
+        self.next = self.schedule.after(now + run.life.generations_per_fingerprint());
+        let is_kept = self.schedule.is_kept(now) || now == self.begun_at;
+        let sample = run.life.sample()?;
+        if !is_kept && sample.is_some_and(|sample| !self.seen.has_sample(sample)) {
+            // This sample differs from the same sample of each board whose hash was kept, and so do the boards.
+            return Ok(ControlFlow::Continue(()));
+        }
+        let hash = self.key(run.life.fingerprint()?, now);
+        let before = self.seen.get(hash);
+        if is_kept {
+            self.seen.keep(hash, sample, now);
+        }
+        match before {
+            Some(before) => {
+                let board = run.life.snapshot()?;
+                self.find(run, (&board, now), now - before)
             }
+            None => self.look(run, now),
         }
-        if self.seen.len() >= MAX_HASHES {
-            self.seen.clear();
-        }
-        let (took, all) = (begun.elapsed(), self.looked.elapsed());
-        // Times of less than 100 µs are too inaccurate to be compared.
-        let is_long = took > Duration::from_micros(100) && took.as_secs_f64() > SHARE * all.as_secs_f64();
-        let is_endless = self.last == u64::MAX && !self.at_each;
-        if run.life.ranks().first((is_long && is_endless && now > self.begun_at).into())? == 1 {
-            self.interval = self.interval.saturating_mul(2);
-        }
-        self.looked = Instant::now();
-        self.next = now.saturating_add(self.interval);
-        Ok(ControlFlow::Continue(()))
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use life::{Board, CpuSimulation, LifeRung, Pattern};
-
-    use super::*;
-    use crate::first_board::{BoardSource, PlacedPattern};
-    use crate::observers::run_to_end;
-    use crate::ranks::Ranks;
-    use crate::universe::Universe;
-    use life_formats::rle;
-    use program::signals::StopRequests;
-
-    fn search(board: &Board, kernel: Option<LifeRung>, last: u64) -> Option<Stability> {
-        search_under(Universe::default(), board, kernel, last)
-    }
-
-    fn search_under(universe: Universe, board: &Board, kernel: Option<LifeRung>, last: u64) -> Option<Stability> {
-        let size = (board.width(), board.height());
-        let spec = if kernel.is_some() { "sim" } else { "cpu" };
-        let (backend, _) = Backend::open(Ranks::alone(), &spec.parse().unwrap(), kernel, size, universe).unwrap();
-        let mut run = TimedRun::begin(&backend, &BoardSource::Pattern(PlacedPattern::of(board.clone())), 0).unwrap();
-        let mut search = Search::new(&backend, (0, last), false, || GrowingBoard::new(&backend, board));
-        let stop = StopRequests::watch().unwrap();
-        run_to_end(&mut run, last, &mut [&mut search], &stop).unwrap();
-        if let Some(found) = search.found {
-            assert_eq!(run.generation(), found.since + found.period, "the run ends where a board occurs again");
-        }
-        search.found
-    }
-
-    /// Returns the first periodic generation and the period, found by comparing all boards with each other.
-    fn plainly(board: &Board) -> (u64, u64) {
-        let mut boards: HashMap<Vec<u32>, u64> = HashMap::new();
-        let mut life = CpuSimulation::new(board).unwrap();
-        for generation in 0.. {
-            if let Some(since) = boards.insert(life.board().unwrap().into_words(), generation) {
-                return (since, generation - since);
-            }
-            life.advance(1);
-        }
-        unreachable!("every board of a torus becomes periodic")
-    }
-
-    fn place(text: &str, width: usize, height: usize) -> Board {
-        let mut board = Board::new(width, height).unwrap();
-        let pattern: Pattern = rle::parse(text, 1 << 20).unwrap();
-        board.place_centered(&pattern).unwrap();
-        board
-    }
-
-    fn since_and_period(board: &Board) -> (u64, u64) {
-        let found = search(board, None, u64::MAX).unwrap();
-        (found.since, found.period)
-    }
-
-    #[test]
-    fn known_patterns_have_their_periods() {
-        let pulsar = "x = 13, y = 13\n2b3o3b3o2$o4bobo4bo$o4bobo4bo$o4bobo4bo$2b3o3b3o2$2b3o3b3o$o4bobo4bo$o4bobo4bo$o4bobo4bo2$2b3o3b3o!";
-        assert_eq!(since_and_period(&place(pulsar, 40, 40)), (0, 3));
-        let pentadecathlon = "x = 10, y = 3\n2bo4bo$2ob4ob2o$2bo4bo!";
-        assert_eq!(since_and_period(&place(pentadecathlon, 40, 40)), (0, 15));
-        for side in [7, 12, 50] {
-            assert_eq!(since_and_period(&place("x = 3, y = 3\nbo$2bo$3o!", side, side)), (0, 4 * side as u64));
-        }
-        let block = search(&place("x = 2, y = 2\n2o$2o!", 9, 9), None, u64::MAX).unwrap();
-        assert_eq!(block.to_string(), "still from generation 0 on");
-        let lonely = search(&place("x = 2, y = 1\n2o!", 9, 9), None, u64::MAX).unwrap();
-        assert_eq!((lonely.to_string(), lonely.period), ("dead from generation 1 on".to_owned(), 1));
-    }
-
-    #[test]
-    fn long_lived_patterns_end_as_the_plain_search_finds() {
-        // These patterns are the r-pentomino, the acorn, and a gun whose gliders hit the gun itself.
-        let gun = "x = 36, y = 9\n24bo$22bobo$12b2o6b2o12b2o$11bo3bo4b2o12b2o$2o8bo5bo3b2o$2o8bo3bob2o4bobo$10bo5bo7bo$11bo3bo$12b2o!";
-        for (text, width, height) in
-            [("x = 3, y = 3\nb2o$2o$bo!", 60, 60), ("x = 7, y = 3\nbo$3bo$2o2b3o!", 50, 64), (gun, 64, 48)]
-        {
-            let board = place(text, width, height);
-            assert_eq!(since_and_period(&board), plainly(&board), "{text}");
-        }
-    }
-
-    #[test]
-    fn soups_end_as_the_plain_search_finds_on_every_engine() {
-        for seed in 0..20 {
-            let side = 5 + seed as usize;
-            let board = Board::random(side, side + 3, 0.4, seed).unwrap();
-            let expected = plainly(&board);
-            // The simulator is slow, so only the first seeds use it.
-            let backends = if seed < 3 { &[None, Some(LifeRung::Temporal)][..] } else { &[None] };
-            for &kernel in backends {
-                let found = search(&board, kernel, u64::MAX).unwrap();
-                assert_eq!((found.since, found.period), expected, "seed {seed}, {kernel:?}");
-            }
-        }
-    }
-
-    /// Checks that the result does not depend on the interval between hashes.
-    #[test]
-    fn a_run_goes_back_to_where_a_board_came_again() {
-        let board = Board::random(9, 12, 0.4, 4).unwrap();
-        let (since, period) = plainly(&board);
-        for interval in [1, 7, 120, 960] {
-            for last in [40_000, u64::MAX] {
-                let (backend, _) =
-                    Backend::open(Ranks::alone(), &"cpu".parse().unwrap(), None, (9, 12), Universe::default()).unwrap();
-                let mut run =
-                    TimedRun::begin(&backend, &BoardSource::Pattern(PlacedPattern::of(board.clone())), 0).unwrap();
-                let mut search = Search::new(&backend, (0, last), false, || GrowingBoard::new(&backend, &board));
-                search.interval = interval;
-                let stop = StopRequests::watch().unwrap();
-                run_to_end(&mut run, last, &mut [&mut search], &stop).unwrap();
-                let found = search.found.map(|found| (found.since, found.period));
-                assert_eq!(found, Some((since, period)), "every {interval}");
-                assert_eq!(run.generation(), since + period, "every {interval}");
-            }
-        }
-    }
-
-    /// Checks spaceships on the unbounded plane and along a tube. Spaceships count as periodic although they move.
-    #[test]
-    fn what_moves_away_is_periodic() {
-        let glider = "x = 3, y = 3\nbo$2bo$3o!";
-        let ships = "x = 5, y = 13\nbo2bo$o$o3bo$4o6$bo2bo$o$o3bo$4o!";
-        for (text, rule, period, shift) in [
-            (glider, "B3/S23", 4, Some((1, 1))),
-            (ships, "B3/S23", 4, Some((-2, 0))),
-            (glider, "B3/S23:T0,40", 160, Some((40, 0))),
-            (glider, "B3/S23:T40,0", 160, Some((0, 40))),
-            ("x = 3, y = 1\n3o!", "B3/S23", 2, None),
-        ] {
-            let universe = Universe::of(rule.parse().unwrap()).0;
-            let found = search_under(universe, &place(text, 40, 40), None, u64::MAX).unwrap();
-            assert_eq!((found.since, found.period, found.shift), (0, period, shift), "{rule}: {text}");
-        }
-        let glider = search_under(Universe::of("Life".parse().unwrap()).0, &place(glider, 40, 40), None, 1000).unwrap();
-        assert_eq!(glider.to_string(), "periodic with period 4, shifted by (1, 1), from generation 0 on");
-        let json = serde_json::to_value(glider).unwrap();
-        assert_eq!(json, serde_json::json!({"since": 0, "period": 4, "shift": [1, 1], "dead": false}));
-    }
-
-    /// Checks rules with B0. Such a rule runs as one rule in even generations and as another rule in odd generations,
-    /// so only an even number of generations can be a period.
-    #[test]
-    fn even_and_odd_generations_are_told_apart() {
-        for (text, sides) in [("B03/S23", 5..9), ("B0/S", 5..8), ("B014/S", 4..7)] {
-            let rule = text.parse().unwrap();
-            let universe = Universe { rule, ..Universe::default() };
-            for side in sides {
-                let board = Board::random(side, side, 0.4, side as u64).unwrap();
-                let mut life = CpuSimulation::with(&board, &rule, universe.topology, 0).unwrap();
-                let mut boards: HashMap<(Vec<u32>, u64), u64> = HashMap::new();
-                let expected = (0_u64..).find_map(|generation| {
-                    let since = boards.insert((life.board().unwrap().into_words(), generation % 2), generation);
-                    life.advance(1);
-                    since.map(|since| (since, generation - since))
-                });
-                // These rules differ in even and odd generations.
-                let [even, odd] = rule.phases();
-                assert!(even != odd, "{text}");
-                let found = search_under(universe, &board, None, u64::MAX).unwrap();
-                assert_eq!(Some((found.since, found.period)), expected, "{text}, {side}x{side}");
-            }
-        }
-    }
-
-    #[test]
-    fn an_end_comes_before_it_is_stable() {
-        assert_eq!(search(&Board::random(64, 64, 0.4, 3).unwrap(), None, 100), None);
-    }
-}
+mod tests;

@@ -5,6 +5,8 @@ use std::ops::Range;
 use life::Board;
 use life::bands::BandsCopy;
 
+use super::plane_board::PlaneBoard;
+
 /// A function that receives the rows of a board part by part. On the first rank it receives the cells, on other ranks
 /// `None`.
 pub type TakePart<'a> = &'a mut dyn FnMut(Range<usize>, Option<&Board>) -> anyhow::Result<()>;
@@ -15,6 +17,8 @@ pub enum CopiedCells {
     Whole(Option<Board>),
     /// The rows that this rank owns.
     Bands(BandsCopy),
+    /// A pattern on the plane.
+    Plane(Box<PlaneBoard>),
 }
 
 /// A copy of a board. If the board is in bands, the copy on each rank contains only the rank's own rows.
@@ -30,7 +34,7 @@ impl Snapshot {
     pub fn board(&self) -> Option<&Board> {
         match &self.cells {
             CopiedCells::Whole(board) => board.as_ref(),
-            CopiedCells::Bands(_) => None,
+            CopiedCells::Bands(_) | CopiedCells::Plane(_) => None,
         }
     }
 }
@@ -63,6 +67,25 @@ pub trait Advance {
     /// # Errors
     /// If a device or a rank fails, or the host has too little memory.
     fn hash(&mut self) -> anyhow::Result<u64>;
+
+    /// Returns a hash for a search for a period: faster than [`hash`](Self::hash), but comparable only with other
+    /// results of this method for the same kind of board. Two different boards of one run have the same result with
+    /// probability 2⁻⁶⁴.
+    ///
+    /// # Errors
+    /// Fails in the same cases as [`hash`](Self::hash).
+    fn fingerprint(&mut self) -> anyhow::Result<u64> {
+        self.hash()
+    }
+
+    /// Returns a hash of some of the board's rows, if it takes far less time than [`fingerprint`](Self::fingerprint).
+    /// The hash is comparable like a fingerprint.
+    ///
+    /// # Errors
+    /// Fails in the same cases as [`hash`](Self::hash).
+    fn sample(&mut self) -> anyhow::Result<Option<u64>> {
+        Ok(None)
+    }
 
     /// Returns the number of generations run so far.
     fn generation(&self) -> u64;
@@ -114,5 +137,16 @@ pub trait Advance {
     /// Returns the number of generations that the board can advance in about the same time as a single generation.
     fn generations_at_once(&self) -> u64 {
         1
+    }
+
+    /// Returns this board if it is a pattern on the plane, which has no edges. Returns `None` for a board of fixed
+    /// size.
+    fn plane(&self) -> Option<&PlaneBoard> {
+        None
+    }
+
+    /// Returns this board like [`plane`](Self::plane), for methods that need `&mut`.
+    fn plane_mut(&mut self) -> Option<&mut PlaneBoard> {
+        None
     }
 }

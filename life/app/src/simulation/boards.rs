@@ -8,6 +8,7 @@ use life::{Bands, Board, CpuSimulation, Simulation};
 use super::advance::{Advance, CopiedCells, Snapshot};
 use super::engines::TeamBands;
 use super::growth;
+use super::plane_board::PlaneBoard;
 use crate::backend::{Backend, Team};
 use crate::first_board::BoardSource;
 
@@ -34,6 +35,9 @@ fn of_first(backend: &Backend, board: Option<&Board>, size: (usize, usize), late
         Backend::Kernel(device, kernel, _) => {
             let life = Simulation::with_rule(device, *kernel, board.context(ONE_RANK)?, &universe.rule, from)?;
             Box::new(life.on(universe.kernel_topology())?)
+        }
+        Backend::Cpu(universe) if universe.is_unbounded() => {
+            Box::new(PlaneBoard::of(universe, size, (board.context(ONE_RANK)?, (0, 0)), later)?)
         }
         Backend::Cpu(_) => {
             Box::new(CpuSimulation::with(board.context(ONE_RANK)?, &universe.rule, universe.topology, from)?)
@@ -71,6 +75,9 @@ pub fn read(backend: &Backend, source: &BoardSource) -> anyhow::Result<AnyBoard>
             let life = Simulation::soup(device, *kernel, *size, *density, *seed, &universe.rule)?;
             Ok(Box::new(life.on(universe.kernel_topology())?))
         }
+        (Backend::Cpu(universe), source) if universe.is_unbounded() => {
+            Ok(Box::new(PlaneBoard::read(universe, source)?))
+        }
         (_, BoardSource::Soup { size, density, seed }) => {
             new(backend, &Board::random(size.0, size.1, *density, *seed)?, 0)
         }
@@ -105,6 +112,7 @@ pub fn of_snapshot(backend: &Backend, snapshot: &Snapshot, later: u64) -> anyhow
             bands.put_copy(copied)?;
             Ok(Box::new(TeamBands { bands, team: team.clone() }))
         }
+        (_, CopiedCells::Plane(plane)) => Ok(Box::new(plane.begun_now())),
         _ => of_first(backend, snapshot.board(), snapshot.size, later),
     }
 }

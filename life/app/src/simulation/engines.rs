@@ -23,6 +23,10 @@ impl Advance for CpuSimulation {
         Ok(self.board()?.hash())
     }
 
+    fn fingerprint(&mut self) -> anyhow::Result<u64> {
+        Ok(CpuSimulation::fingerprint(self))
+    }
+
     fn generation(&self) -> u64 {
         CpuSimulation::generation(self)
     }
@@ -56,6 +60,16 @@ impl Advance for Simulation {
 
     fn hash(&mut self) -> anyhow::Result<u64> {
         Ok(Simulation::hash(self)?)
+    }
+
+    fn fingerprint(&mut self) -> anyhow::Result<u64> {
+        Ok(self.fingerprint_of(0..self.height())?)
+    }
+
+    fn sample(&mut self) -> anyhow::Result<Option<u64>> {
+        let rows = self.height() / 16;
+        let is_large = self.rung() == LifeRung::Streaming && rows >= 64;
+        Ok(if is_large { Some(self.fingerprint_of(0..rows)?) } else { None })
     }
 
     fn generation(&self) -> u64 {
@@ -103,6 +117,10 @@ impl Advance for TeamBands {
         Ok(self.bands.hash()?)
     }
 
+    fn fingerprint(&mut self) -> anyhow::Result<u64> {
+        Ok(self.bands.fingerprint()?)
+    }
+
     fn generation(&self) -> u64 {
         self.bands.generation()
     }
@@ -125,7 +143,7 @@ impl Advance for TeamBands {
     fn equals(&self, copied: &CopiedCells) -> anyhow::Result<Option<bool>> {
         match copied {
             CopiedCells::Bands(copied) => Ok(Some(self.bands.equals(copied)?)),
-            CopiedCells::Whole(_) => Ok(None),
+            CopiedCells::Whole(_) | CopiedCells::Plane(_) => Ok(None),
         }
     }
 

@@ -3,11 +3,13 @@
 use std::ops::Range;
 
 use anyhow::{Context, anyhow};
+use life::plane::PlaneError;
 use life::{Bands, Board, LifeRung, Rule};
 
 use super::advance::{Advance, CopiedCells, Snapshot};
 use super::boards::{self, AnyBoard};
 use super::growth::{self, Extent};
+use super::plane_board::PlaneBoard;
 use super::shape::{self, ShapeHash};
 use crate::backend::{Backend, Team};
 use crate::first_board::BoardSource;
@@ -29,11 +31,11 @@ pub struct GrowingBoard {
     board: AnyBoard,
     /// The size of the first board as (columns, rows).
     first_size: (usize, usize),
-    /// The present size of the board as (columns, rows).
-    pub size: (usize, usize),
-    /// The number of columns by which the board has grown at the left, and the number of rows by which it has grown at
-    /// the top.
-    pub added: (usize, usize),
+    /// The size of `board` as (columns, rows), unless it is a plane.
+    size: (usize, usize),
+    /// The number of columns by which `board` has grown at the left, and the number of rows by which it has grown at
+    /// the top, unless it is a plane.
+    added: (usize, usize),
     /// The number of generations that the run had computed when `board` was made.
     before: u64,
     /// The number of generations for which no live cell can reach an edge, or [`u64::MAX`] if the board does not grow.
@@ -67,7 +69,7 @@ impl GrowingBoard {
     }
 
     fn of(backend: &Backend, board: AnyBoard, size: (usize, usize)) -> Self {
-        let room = first_room(backend);
+        let room = first_room(backend, &*board);
         Self { backend: backend.clone(), board, first_size: size, size, added: (0, 0), before: 0, room }
     }
 
@@ -120,13 +122,19 @@ impl GrowingBoard {
         Ok(())
     }
 
-    /// Replaces the present board by `board`, which is `later` generations after the first board. `added` contains the
-    /// number of columns by which `board` extends beyond the first board at the left, and the number of rows by which
-    /// it extends beyond the first board at the top.
+    /// Replaces the present board by `board`, which is `later` generations after the first board. `corner` is the
+    /// position of its upper left cell relative to that of the first board. `whole` is the pattern of that generation
+    /// on the plane, of which `board` replaces a rectangle, and `None` if the board is not on a plane.
     ///
     /// # Errors
     /// Fails in the same cases as [`new`](Self::new). After an error the board is unchanged.
-    pub fn replace(&mut self, board: &Board, later: u64, added: (usize, usize)) -> anyhow::Result<()> {
+    pub fn replace(
+        &mut self,
+        board: &Board,
+        later: u64,
+        corner: (i64, i64),
+        whole: Option<&PlaneBoard>,
+    ) -> anyhow::Result<()> {
         let rule = &self.backend.universe().rule;
         let other;
         let mut cells = board;
@@ -134,9 +142,18 @@ impl GrowingBoard {
             other = growth::with_states_of(board, rule)?;
             cells = &other;
         }
-        self.board = boards::new(&self.backend, cells, later)?;
+        self.board = match whole {
+            Some(plane) => {
+                let mut plane = plane.begun_now();
+                plane.change_rule(self.backend.universe())?;
+                plane.put(corner, cells)?;
+                Box::new(plane)
+            }
+            None => boards::new(&self.backend, cells, later)?,
+        };
+        let added = (-corner.0 as usize, -corner.1 as usize);
         (self.size, self.added, self.before) = ((board.width(), board.height()), added, later);
-        self.room = first_room(&self.backend);
+        self.room = first_room(&self.backend, &*self.board);
         Ok(())
     }
 
@@ -146,17 +163,34 @@ impl GrowingBoard {
     /// If memory is too small or the device fails. After an error the board is unchanged.
     pub fn change_rule(&mut self, rule: Rule) -> anyhow::Result<()> {
         let backend = self.backend.with_rule(rule, self.size)?;
+        if let Some(plane) = self.board.plane_mut() {
+            plane.change_rule(backend.universe())?;
+            self.backend = backend;
+            return Ok(());
+        }
         let board = growth::with_states_of(&self.board()?, &rule)?;
         let later = self.generation();
         self.board = boards::new(&backend, &board, later)?;
         (self.backend, self.before) = (backend, later);
-        self.room = first_room(&self.backend);
+        self.room = first_room(&self.backend, &*self.board);
         Ok(())
     }
 
     /// Returns true if the board grows in at least one direction.
     fn grows(&self) -> bool {
         self.backend.universe().grows != [false; 2]
+    }
+
+    /// Returns the present size of the board as (columns, rows). On the plane, the board is the smallest rectangle that
+    /// contains the first board and all cells that are not dead.
+    pub fn size(&self) -> (usize, usize) {
+        self.board.plane().map(PlaneBoard::area).map_or(self.size, |area| (area.width as usize, area.height as usize))
+    }
+
+    /// Returns the number of columns by which the board extends beyond the first board at the left, and the number of
+    /// rows by which it extends beyond the first board at the top.
+    pub fn added(&self) -> (usize, usize) {
+        self.board.plane().map(PlaneBoard::area).map_or(self.added, |area| (-area.x as usize, -area.y as usize))
     }
 
     /// Returns the ranks that share the board.
@@ -192,6 +226,9 @@ impl GrowingBoard {
     /// # Errors
     /// Fails in the same cases as [`board`](Self::board).
     pub fn first_window(&self) -> anyhow::Result<Option<Board>> {
+        if let Some(plane) = self.board.plane() {
+            return plane.first_window().map(Some);
+        }
         let board = self.board.gathered()?;
         if self.size == self.first_size {
             return Ok(board);
@@ -200,13 +237,34 @@ impl GrowingBoard {
         Ok(board.map(|board| growth::window(&board, self.first_size, corner)).transpose()?)
     }
 
+    /// Returns the positions of the cells that are not dead, as (column, row), sorted by row and column. (0, 0) is the
+    /// upper left cell of the run's first board, if the board of which this board is a copy had grown by `added`
+    /// columns at the left and rows at the top. A plane needs no such correction. Returns no cells on all ranks except
+    /// the first.
+    ///
+    /// # Errors
+    /// Fails in the same cases as [`board`](Self::board).
+    pub fn live_cells(&self, added: (usize, usize)) -> anyhow::Result<Vec<(i64, i64)>> {
+        if let Some(plane) = self.board.plane() {
+            return Ok(plane.cells().collect());
+        }
+        let (left, top) = ((added.0 + self.added.0) as i64, (added.1 + self.added.1) as i64);
+        let mut cells = Vec::new();
+        self.parts(|rows, board| {
+            cells.extend(board.cells().map(|(x, y)| (x as i64 - left, (rows.start + y) as i64 - top)));
+            Ok(())
+        })?;
+        Ok(cells)
+    }
+
     /// Returns a copy of the board, for comparison with later boards or to continue from it.
     ///
     /// # Errors
     /// Fails in the same cases as [`board`](Self::board).
     pub fn snapshot(&self) -> anyhow::Result<Snapshot> {
-        let cells = if self.grows() { CopiedCells::Whole(self.board.gathered()?) } else { self.board.copied()? };
-        Ok(Snapshot { size: self.size, cells })
+        let is_whole = self.grows() && self.board.plane().is_none();
+        let cells = if is_whole { CopiedCells::Whole(self.board.gathered()?) } else { self.board.copied()? };
+        Ok(Snapshot { size: self.size(), cells })
     }
 
     /// Returns a hash that is equal for equal boards of one run. If the board grows, the hash does not change when all
@@ -217,7 +275,10 @@ impl GrowingBoard {
     pub fn fingerprint(&mut self) -> anyhow::Result<u64> {
         let grows = self.backend.universe().grows;
         if grows == [false; 2] {
-            return self.board.hash();
+            return self.board.fingerprint();
+        }
+        if let Some(plane) = self.board.plane_mut() {
+            return Ok(plane.shape_hash());
         }
         let mut hash = ShapeHash::default();
         self.parts(|rows, board| {
@@ -227,6 +288,23 @@ impl GrowingBoard {
         self.backend.ranks().first(hash.finish())
     }
 
+    /// Returns a number of generations of which one takes about as long as a fingerprint, if fingerprints at many
+    /// generations would take too long. Such boards grow and are not a plane, so that a fingerprint copies the board to
+    /// the host. Returns 0 for all other boards.
+    pub fn generations_per_fingerprint(&self) -> u64 {
+        let is_copied = self.grows() && self.board.plane().is_none();
+        if is_copied { 120 * ((self.size.0 as u64 * self.size.1 as u64) >> 18) } else { 0 }
+    }
+
+    /// Returns the hash of some rows of the board, like [`fingerprint`](Self::fingerprint). Returns `None` if such a
+    /// hash would take as long as the fingerprint, or if the board grows.
+    ///
+    /// # Errors
+    /// If a device or a rank fails.
+    pub fn sample(&mut self) -> anyhow::Result<Option<u64>> {
+        if self.grows() { Ok(None) } else { self.board.sample() }
+    }
+
     /// Compares the board with `snapshot`, from which this board was made. Returns the numbers of columns and rows by
     /// which all cells have moved, or `None` if the cells have changed in another way. Cells may move only in
     /// directions of growth.
@@ -234,6 +312,9 @@ impl GrowingBoard {
     /// # Errors
     /// Fails in the same cases as [`board`](Self::board).
     pub fn moved_from(&self, snapshot: &Snapshot) -> anyhow::Result<Option<(i64, i64)>> {
+        if let (Some(now), CopiedCells::Plane(then)) = (self.board.plane(), &snapshot.cells) {
+            return Ok(now.moved_from(then));
+        }
         if let Some(is) = self.board.equals(&snapshot.cells)? {
             return Ok(is.then_some((0, 0)));
         }
@@ -272,7 +353,7 @@ impl GrowingBoard {
         while left > 0 {
             self.make_room()?;
             let now = left.min(self.room);
-            self.board.advance(now)?;
+            self.board.advance(now).map_err(|error| self.outgrown(error))?;
             self.room -= now;
             left -= now;
         }
@@ -286,7 +367,17 @@ impl GrowingBoard {
     pub fn advance_counting(&mut self) -> anyhow::Result<(u64, u64)> {
         self.make_room()?;
         self.room -= 1;
-        self.board.advance_counting()
+        self.board.advance_counting().map_err(|error| self.outgrown(error))
+    }
+
+    /// Adds [`Outgrown`] to the error that memory is too small for the plane.
+    fn outgrown(&self, error: anyhow::Error) -> anyhow::Error {
+        match error.downcast_ref() {
+            Some(PlaneError::OutOfMemory { .. }) => {
+                error.context(Outgrown { generation: self.generation(), size: self.size() })
+            }
+            _ => error,
+        }
     }
 
     /// Returns the number of live cells.
@@ -304,6 +395,6 @@ impl GrowingBoard {
 }
 
 /// Returns the initial value of `room`: 0 if the board grows, and the maximum otherwise.
-fn first_room(backend: &Backend) -> u64 {
-    if backend.universe().grows == [false; 2] { u64::MAX } else { 0 }
+fn first_room(backend: &Backend, board: &dyn Advance) -> u64 {
+    if backend.universe().grows == [false; 2] || board.plane().is_some() { u64::MAX } else { 0 }
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::board::{WORD_BITS, add_hash, last_word_mask, row_chunks};
+use crate::board::{WORD_BITS, add_hash, hash_of_planes, last_word_mask, row_chunks};
 use crate::error::LifeError;
 use crate::soup::rows_of_soup;
 use crate::{Board, CpuSimulation, Simulation};
@@ -122,6 +122,18 @@ impl Band {
             add_hash(&mut hashes, &self.read(&rows)?, rows.start * words_per_row);
         }
         Ok(hashes)
+    }
+
+    /// Returns a hash of the band's rows, which is comparable only with other results of this method for this band.
+    pub(super) fn fingerprint(&mut self) -> Result<u64, LifeError> {
+        let local = self.local(&self.rows);
+        let hash = match &mut self.engine {
+            Engine::Kernel(life) => life.fingerprint_of(local)?,
+            Engine::Cores(life) if self.beside == 0 => life.automaton.fingerprint(local),
+            Engine::Cores(_) => hash_of_planes(&self.hash()?),
+        };
+        // The fingerprints of bands are added. This step makes the sum depend on which band has which rows.
+        Ok(gpu::life::mix(hash ^ gpu::life::mix(self.number as u64)))
     }
 
     /// Returns a copy of the band's rows, to be passed to [`changes`](Self::changes) after the next generation. Returns

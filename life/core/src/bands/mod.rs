@@ -286,6 +286,19 @@ impl<'c> Bands<'c> {
         Ok(super::board::hash_of_planes(&self.sums(&hashes)?))
     }
 
+    /// Returns a hash of the board in the layouts of the bands' engines. Two different boards of these bands have the
+    /// same hash with probability 2⁻⁶⁴. Hashes of other bands, and [`Board::hash`], are not comparable.
+    ///
+    /// # Errors
+    /// Fails in the same cases as [`hash`](Self::hash).
+    pub fn fingerprint(&mut self) -> Result<u64, LifeError> {
+        let mut sum = 0_u64;
+        for band in &mut self.bands {
+            sum = sum.wrapping_add(band.fingerprint()?);
+        }
+        Ok(self.sums(&[sum])?[0])
+    }
+
     /// Runs one generation and returns the numbers of births and deaths in it.
     ///
     /// # Errors

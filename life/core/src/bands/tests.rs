@@ -82,13 +82,14 @@ fn check(
         assert_eq!(life.hash().unwrap(), expected.hash(), "{what}");
     }
     let [.., last, next] = &expected[..] else { panic!("no batches") };
-    let copied = life.copy().unwrap();
+    let (copied, hash) = (life.copy().unwrap(), life.fingerprint().unwrap());
     let changes = life.advance_counting().unwrap();
+    assert_eq!(life.fingerprint().unwrap() == hash, next == last, "{what}");
     assert_eq!(changes, last.changes(next), "{what}");
     assert_eq!(life.equals(&copied).unwrap(), next == last, "{what}");
     life.put_copy(&copied).unwrap();
     assert!(life.equals(&copied).unwrap(), "{what}");
-    assert_eq!(life.hash().unwrap(), last.hash(), "{what}");
+    assert_eq!((life.hash().unwrap(), life.fingerprint().unwrap()), (last.hash(), hash), "{what}");
 }
 
 const BATCHES: [u64; 4] = [1, 0, 7, 13];

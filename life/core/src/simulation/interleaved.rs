@@ -1,6 +1,8 @@
 //! Boards of interleaved bits on a device, and the launches that advance them. A word of such a board stores cells of
 //! distant columns.
 
+use std::ops::Range;
+
 use cuda_std::GlobalMut;
 use gpu::life::tuning::{DEEPEST, STREAMING_EDGES, STREAMING_WAITING, STREAMING_WARPS, STREAMING_WAVES};
 use gpu::life::{
@@ -238,6 +240,13 @@ impl InterleavedCells {
     pub(super) fn count(&self, total: &mut Buffer<u64>) -> Result<(), Error> {
         let call = kernels::life_population_interleaved(self.now.view(), total.view_mut(), self.plan.layout);
         self.device.launch(linear(self.now.len(), self.max_blocks), call)
+    }
+
+    /// Adds a hash of `rows` to `total`.
+    pub(super) fn hash(&self, rows: Range<usize>, total: &mut Buffer<u64>) -> Result<(), Error> {
+        let (cells, len) = (self.now.view(), rows.len());
+        let call = kernels::life_hash_interleaved(cells, total.view_mut(), self.plan.layout, rows.start, len);
+        self.device.launch(linear(self.now.len() / 4, self.max_blocks), call)
     }
 
     /// Adds the numbers of births and deaths of the last launch to `total`.

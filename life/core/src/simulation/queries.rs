@@ -191,6 +191,35 @@ impl Simulation {
         Ok(hash_of_planes(&self.hash_of(0..self.height, 0)?))
     }
 
+    /// Returns a hash of `rows` in the layout of the rung, computed on the device. Two different boards of one
+    /// simulation have the same hash with probability 2⁻⁶⁴. Hashes of other rows or rungs, and [`Board::hash`], are not
+    /// comparable.
+    ///
+    /// # Errors
+    /// If the board lacks one of the rows, or the device fails.
+    pub fn fingerprint_of(&mut self, rows: Range<usize>) -> Result<u64, LifeError> {
+        LifeError::check_rows(&rows, self.height)?;
+        let (max_blocks, words_per_row) = (self.max_blocks, self.width.div_ceil(CELLS_PER_WORD));
+        let (begin, len) = (rows.start * words_per_row, rows.len() * words_per_row);
+        let planes = match &mut self.cells {
+            Cells::Bytes { .. } => return Ok(hash_of_planes(&self.hash_of(rows, 0)?)),
+            Cells::Interleaved(cells) => {
+                self.total.fill_zero()?;
+                cells.hash(rows, &mut self.total)?;
+                return Ok(self.totals()?[0]);
+            }
+            Cells::Words { now, .. } => std::slice::from_mut(now),
+            Cells::TwoBit(cells) => &mut cells.now[..],
+        };
+        self.total.fill_zero()?;
+        for (plane, now) in planes.iter_mut().enumerate() {
+            let words = part(now, begin, len).view();
+            let call = kernels::life_hash_words(words, self.total.view_mut(), plane * len);
+            self.device.launch(linear(len, max_blocks), call)?;
+        }
+        Ok(self.totals()?[0])
+    }
+
     /// For each bit plane of a larger board, returns the contribution of `rows` to the bit plane's hash. On that board,
     /// the rows begin at word `first`.
     pub(crate) fn hash_of(&mut self, rows: Range<usize>, first: usize) -> Result<Vec<u64>, LifeError> {

@@ -6,6 +6,7 @@ use std::ops::Range;
 const LEVELS: u8 = 127;
 
 /// A node of the tree, which is a square of cells.
+#[derive(Debug)]
 pub(super) struct Node {
     /// The base-2 logarithm of the side length in cells.
     pub(super) level: u8,
@@ -19,7 +20,7 @@ pub(super) struct Node {
 }
 
 /// The content of a square.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(super) enum Kind {
     /// 8×8 cells, one byte per row. The highest bits are the top row and the left column.
     Leaf(u64),
@@ -30,7 +31,7 @@ pub(super) enum Kind {
 }
 
 /// A box, given by its columns and rows.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub(super) struct Extent {
     pub(super) columns: Range<u128>,
     pub(super) rows: Range<u128>,

@@ -36,17 +36,13 @@ fn a_box_is_known_before_the_cells() {
     let mut text =
         "[M2]\n#R B36/S23\n********$********$********$********$********$********$********$********$\n".to_owned();
     (4..=60).for_each(|level| text += &format!("{level} {last} {last} {last} {last}\n", last = level - 3));
-    let mut seen = Vec::new();
-    let refused = parse_if(&text, LIMIT, &mut |outline| {
-        seen.push((outline.width, outline.height, outline.rule.clone(), outline.population()));
-        false
-    });
-    assert_eq!(refused, Ok(None));
-    assert_eq!(seen, [(1 << 60, 1 << 60, Some("B36/S23".to_owned()), 0)]);
-    let mut calls = 0;
-    let accept = |outline: &Pattern| (calls += 1, outline.origin == (0, 1)).1;
-    let glider = parse_if("[M2]\n.*$..*$***$\n4 0 0 0 1\n", LIMIT, &mut { accept }).unwrap();
-    assert_eq!((glider.map(|pattern| pattern.population()), calls), (Some(5), 1));
+    let tree = Tree::parse(&text, LIMIT).unwrap();
+    let header = tree.header();
+    assert_eq!((header.width, header.height, header.population()), (1 << 60, 1 << 60, 0));
+    assert_eq!((header.rule.as_deref(), tree.states()), (Some("B36/S23"), 2));
+    assert!(matches!(tree.pattern(LIMIT), Err(FormatError::TooLarge { .. })));
+    let glider = Tree::parse("[M2]\n.*$..*$***$\n4 0 0 0 1\n", LIMIT).unwrap();
+    assert_eq!((glider.header().origin, glider.pattern(LIMIT).unwrap().population()), ((0, 1), 5));
 }
 
 /// Checks that a small file with nested squares is rejected if its cells exceed the memory limit. The memory for the
@@ -79,6 +75,23 @@ fn what_is_larger_than_memory_is_refused() {
 }
 
 #[test]
+fn a_tree_is_put_on_a_plane_with_its_states() {
+    let tree = Tree::parse("[M2]\n1 1 0 0 7\n2 1 0 0 1\n", LIMIT).unwrap();
+    assert_eq!((tree.states(), tree.header().origin, tree.header().width), (8, (-2, -1), 4));
+    let mut plane = plane::dead(&"0/2/9".parse().unwrap(), 0);
+    tree.put_on(&mut plane, (-100, 50), |state| state).unwrap();
+    let states: Vec<_> = plane.cells().map(|(x, y)| (x, y, plane.state(x, y))).collect();
+    assert_eq!(states, [(-100, 50, 1), (-99, 51, 7), (-98, 52, 1), (-97, 53, 7)]);
+    // A box that no plane contains is refused before its cells are visited.
+    let mut text = "[M2]\n*$\n".to_owned();
+    (4..=60).for_each(|level| text += &format!("{level} {last} 0 0 {last}\n", last = level - 3));
+    let tree = Tree::parse(&text, LIMIT).unwrap();
+    let error = tree.put_on(&mut plane, (0, 0), |state| state).unwrap_err();
+    assert!(matches!(error, PlaneError::TooFar { .. }), "{error}");
+    assert_eq!(plane.population(), 4);
+}
+
+#[test]
 fn what_is_no_tree() {
     fails("[M2]\n4 1 0 0 0\n", "line 2, column 1: node 1 is used as a quarter of node 1");
     fails("[M2]\n*$\n5 1 0 0 0\n", "must be of level 4, but node 1 is of level 3");
@@ -108,6 +121,17 @@ proptest! {
         let metadata = Metadata { rule: "B36/S23".into(), generation: seed, origin: (x, y), name: None };
         let mut out = Vec::new();
         write(&board, &metadata, &mut out).unwrap();
+        let mut plane = plane::dead(&"B36/S23".parse().unwrap(), 0);
+        plane::put(&mut plane, (0, 0), &board).unwrap();
+        let mut of_plane = Vec::new();
+        write_plane(&plane, &metadata, &mut of_plane).unwrap();
+        let tree = Tree::parse(std::str::from_utf8(&of_plane).unwrap(), LIMIT).unwrap();
+        prop_assert_eq!(tree.pattern(LIMIT).unwrap(), parse(std::str::from_utf8(&out).unwrap(), LIMIT).unwrap());
+        let mut again = plane::dead(&"B36/S23".parse().unwrap(), 0);
+        let (left, top) = tree.header().origin;
+        tree.put_on(&mut again, (left - x, top - y), |state| state).unwrap();
+        prop_assert_eq!(again.hash(), plane.hash());
+        prop_assert!(board.population() <= tree.max_population());
         let pattern = parse(std::str::from_utf8(&out).unwrap(), LIMIT).unwrap();
         prop_assert_eq!((pattern.rule.as_deref(), pattern.generation), (Some("B36/S23"), seed));
         let plane = |x: i64, y: i64, cells: Vec<(usize, usize)>| {

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 
 use super::super::metadata::Metadata;
 use life::board::{Board, WORD_BITS};
+use life::plane::{self, Bounds, Plane};
 
 /// Writes `board` with its rule, generation and position. The function needs memory for each distinct square of the
 /// tree.
@@ -12,52 +13,135 @@ use life::board::{Board, WORD_BITS};
 /// # Errors
 /// If writing to `out` fails.
 pub fn write(board: &Board, metadata: &Metadata, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
-    writeln!(out, "[M2] (gridstride {})", env!("CARGO_PKG_VERSION"))?;
-    writeln!(out, "#R {}", metadata.rule)?;
-    if metadata.generation > 0 {
-        writeln!(out, "#G {}", metadata.generation)?;
-    }
-    // The first cell of the root's south-east quarter is at (0, 1). The board may extend beyond this cell in all
-    // directions.
-    let (left, top) = (i128::from(metadata.origin.0), i128::from(metadata.origin.1) - 1);
-    let fits = |level: &u8| {
-        let half = 1i128 << (level - 1);
-        let within = |from: i128, length: usize| from >= -half && from + length as i128 <= half;
-        within(left, board.width()) && within(top, board.height())
-    };
-    // A level is always found, because sides are below 2⁶⁴ and positions are within 2⁶⁴.
-    let level = (4..=66).find(fits).unwrap_or(66);
+    let (left, top) = corner(metadata);
+    let level = root_level((left, top), (board.width() as i128, board.height() as i128));
     let half = 1i128 << (level - 1);
-    let mut tree = Tree { board, out, squares: HashMap::new(), leaves: HashMap::new(), root: level };
-    tree.square(level, -half - left, -half - top).map(drop)
+    let mut nodes = Nodes::new(metadata, level, out)?;
+    nodes.square_of_board(board, level, -half - left, -half - top).map(drop)
 }
 
-/// A tree that is being written, with the board, the output, and the numbers of the nodes written so far.
-struct Tree<'a, W: ?Sized> {
-    board: &'a Board,
+/// Writes the cells of `plane` with its rule, generation and position. The position of `metadata` is the position of
+/// (0, 0). Cells of all states above 0 are written as live cells. The function needs 32 bytes for each square of 8×8
+/// cells that has a live cell, memory for each distinct square of the tree, and a copy of the plane if its position is
+/// no multiple of 8.
+///
+/// # Errors
+/// If writing to `out` fails, or the host has too little memory for the copy.
+pub fn write_plane(plane: &Plane, metadata: &Metadata, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+    let (left, top) = corner(metadata);
+    let shift = [left, top].map(|at| at.rem_euclid(8) as i64);
+    let copy;
+    let mut aligned = plane;
+    if shift != [0; 2] {
+        let mut moved = Plane::new(plane.rule(), 0);
+        for run in plane.runs() {
+            let run = plane::Run { x: run.x + shift[0], y: run.y + shift[1], ..run };
+            moved.set_run(run).map_err(io::Error::other)?;
+        }
+        copy = moved;
+        aligned = &copy;
+    }
+    let (left, top) = (left - i128::from(shift[0]), top - i128::from(shift[1]));
+    let bounds = aligned.bounds().unwrap_or(Bounds { x: 0, y: 0, width: 0, height: 0 });
+    let size = (i128::from(bounds.width), i128::from(bounds.height));
+    let level = root_level((left + i128::from(bounds.x), top + i128::from(bounds.y)), size);
+    let half = 1i128 << (level - 1);
+    let mut squares: Vec<(u128, u64)> = aligned
+        .squares()
+        .map(|(x, y, rows)| {
+            let place = |at: i64, corner: i128| ((i128::from(at) + corner + half) / 8) as u64;
+            (interleaved(place(x, left), place(y, top)), u64::from_be_bytes(rows.map(u8::reverse_bits)))
+        })
+        .collect();
+    squares.sort_unstable();
+    Nodes::new(metadata, level, out)?.square_of(level, &squares).map(drop)
+}
+
+/// Returns a number with the bits of `x` at even positions and the bits of `y` at odd positions. Squares in the order
+/// of these numbers are in the order of the tree's quarters.
+fn interleaved(x: u64, y: u64) -> u128 {
+    let spread = |number: u64| (0..64).fold(0, |all, bit| all | u128::from(number >> bit & 1) << (2 * bit));
+    spread(x) | spread(y) << 1
+}
+
+/// Returns the position that `metadata` has, relative to the first cell of the root's south-east quarter. That cell is
+/// at (0, 1).
+fn corner(metadata: &Metadata) -> (i128, i128) {
+    (i128::from(metadata.origin.0), i128::from(metadata.origin.1) - 1)
+}
+
+/// Returns the level of the smallest root that contains a rectangle, which may extend in all directions from the
+/// middle.
+fn root_level((left, top): (i128, i128), (width, height): (i128, i128)) -> u8 {
+    let fits = |level: &u8| {
+        let half = 1i128 << (level - 1);
+        let within = |from: i128, length: i128| from >= -half && from + length <= half;
+        within(left, width) && within(top, height)
+    };
+    // A level is always found, because sides are below 2⁶⁴ and positions are within 2⁶⁴.
+    (4..=66).find(fits).unwrap_or(66)
+}
+
+/// The nodes of a tree that is being written, with the output and the numbers of the nodes written so far.
+struct Nodes<'a, W: ?Sized> {
     out: &'a mut W,
     squares: HashMap<(u8, [usize; 4]), usize>,
     leaves: HashMap<u64, usize>,
     root: u8,
 }
 
-impl<W: Write + ?Sized> Tree<'_, W> {
-    /// Writes the square of level `level` whose upper left corner is at (`x`, `y`). Returns the number of the square's
-    /// node. The square may extend beyond the board.
-    fn square(&mut self, level: u8, x: i128, y: i128) -> io::Result<usize> {
+impl<'a, W: Write + ?Sized> Nodes<'a, W> {
+    /// Writes the lines before the nodes. `root` is the level of the root.
+    fn new(metadata: &Metadata, root: u8, out: &'a mut W) -> io::Result<Self> {
+        writeln!(out, "[M2] (gridstride {})", env!("CARGO_PKG_VERSION"))?;
+        writeln!(out, "#R {}", metadata.rule)?;
+        if metadata.generation > 0 {
+            writeln!(out, "#G {}", metadata.generation)?;
+        }
+        Ok(Self { out, squares: HashMap::new(), leaves: HashMap::new(), root })
+    }
+
+    /// Writes the square of level `level` of `board` whose upper left corner is at (`x`, `y`). Returns the number of
+    /// the square's node. The square may extend beyond the board.
+    fn square_of_board(&mut self, board: &Board, level: u8, x: i128, y: i128) -> io::Result<usize> {
         let side = 1i128 << level;
         let outside = |from: i128, length: usize| from + side <= 0 || from >= length as i128;
-        if outside(x, self.board.width()) || outside(y, self.board.height()) {
+        if outside(x, board.width()) || outside(y, board.height()) {
             return Ok(0);
         }
         if level == 3 {
-            return self.leaf(x, y);
+            let rows = (0..8).map(|row| eight(board, x, y + row));
+            return self.leaf(rows.fold(0, |bits, row| bits << 8 | u64::from(row)));
         }
         let half = side / 2;
         let mut quarters = [0; 4];
         for (quarter, (right, down)) in quarters.iter_mut().zip([(0, 0), (half, 0), (0, half), (half, half)]) {
-            *quarter = self.square(level - 1, x + right, y + down)?;
+            *quarter = self.square_of_board(board, level - 1, x + right, y + down)?;
         }
+        self.square(level, quarters)
+    }
+
+    /// Writes a square of level `level` that consists of `leaves`, which are sorted. Each leaf has its interleaved
+    /// position and its cells. Returns the number of the square's node.
+    fn square_of(&mut self, level: u8, leaves: &[(u128, u64)]) -> io::Result<usize> {
+        if level == 3 {
+            return self.leaf(leaves.first().map_or(0, |leaf| leaf.1));
+        }
+        let mut quarters = [0; 4];
+        let mut rest = leaves;
+        for (i, quarter) in quarters.iter_mut().enumerate() {
+            let own = rest.partition_point(|leaf| leaf.0 >> (2 * (level - 4)) & 3 <= i as u128);
+            let (own, others) = rest.split_at(own);
+            if !own.is_empty() {
+                *quarter = self.square_of(level - 1, own)?;
+            }
+            rest = others;
+        }
+        self.square(level, quarters)
+    }
+
+    /// Writes a square of four quarters, unless it is dead or was written before. Returns the number of its node.
+    fn square(&mut self, level: u8, quarters: [usize; 4]) -> io::Result<usize> {
         if quarters == [0; 4] && level < self.root {
             return Ok(0);
         }
@@ -72,11 +156,8 @@ impl<W: Write + ?Sized> Tree<'_, W> {
         Ok(next)
     }
 
-    /// Writes the square of 8×8 cells whose upper left corner is at (`x`, `y`). Returns the number of the square's
-    /// node.
-    fn leaf(&mut self, x: i128, y: i128) -> io::Result<usize> {
-        let rows = (0..8).map(|row| eight(self.board, x, y + row));
-        let bits = rows.fold(0, |bits, row| bits << 8 | u64::from(row));
+    /// Writes a square of 8×8 cells, unless it is dead or was written before. Returns the number of its node.
+    fn leaf(&mut self, bits: u64) -> io::Result<usize> {
         if bits == 0 {
             return Ok(0);
         }

@@ -13,7 +13,7 @@ impl App {
     /// inverted. For the other cells of the stroke, `on` must be true, and the cells get the same state as the first
     /// one. The mouse reports only some of the places that it passes, so a line joins them.
     pub(super) fn draw_at(&mut self, place: (u16, u16), lower: bool, on: bool) {
-        let board = (self.shown.board.width(), self.shown.board.height());
+        let board = self.board_size();
         let place = (usize::from(place.0), usize::from(place.1));
         let Some((x, y)) = self.view.cell_at(board, self.area, place) else { return };
         let y = if lower { (y + 1) % board.1 } else { y };
@@ -22,14 +22,20 @@ impl App {
             self.history.push(self.shown.clone());
             self.stroke = None;
         }
+        // The copy of the board may have moved since the last cell of the stroke.
+        let (left, top) = self.shown.corner;
+        let last = self.stroke.and_then(|(column, row)| {
+            let (x, y) = (usize::try_from(column - left).ok()?, usize::try_from(row - top).ok()?);
+            (x < board.0 && y < board.1).then_some((x, y))
+        });
         // The line must not leave the window, which may cross an edge of the torus.
         let origin = self.view.window(board, self.area).origin;
         let within = |(x, y): (usize, usize)| ((x + board.0 - origin.0) % board.0, (y + board.1 - origin.1) % board.1);
-        for (x, y) in line(within(self.stroke.unwrap_or((x, y))), within((x, y))) {
+        for (x, y) in line(within(last.unwrap_or((x, y))), within((x, y))) {
             let (x, y) = ((x + origin.0) % board.0, (y + origin.1) % board.1);
             self.shown.board.set_state(x, y, u8::from(self.pen));
         }
-        self.stroke = Some((x, y));
+        self.stroke = Some((left + x as i64, top + y as i64));
         self.is_changed = true;
     }
 
@@ -50,7 +56,7 @@ impl App {
     /// Places the pattern in `text` on the board, and returns a message about it. Returns the reason if that fails.
     fn place(&mut self, text: &str) -> Result<String, String> {
         let pattern = read_pattern_bytes(text.as_bytes(), None, MAX_PASTED_BYTES).map_err(|error| error.to_string())?;
-        let (width, height) = (self.shown.board.width(), self.shown.board.height());
+        let (width, height) = self.board_size();
         let (states, own) = (pattern.states(), self.shown.board.states());
         if states > own {
             return Err(format!("its cells have {states} states, but the rule has {own}"));

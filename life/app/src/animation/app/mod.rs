@@ -11,7 +11,6 @@ use ratatui::widgets::{Block, Clear};
 
 use super::history::{History, ShownBoard};
 use super::keys::{Action, help};
-use super::live_middle;
 use super::picture::Picture;
 use super::rule_prompt::{PromptState, RulePrompt};
 use super::speed::Speed;
@@ -24,6 +23,7 @@ use program::report::{Rate, grouped};
 use units::ascii;
 
 mod editing;
+mod following;
 
 /// The number of rows below the board, which show the status.
 pub const STATUS_ROWS: u16 = 2;
@@ -45,14 +45,16 @@ pub struct App {
     /// True if the screen must be redrawn.
     pub dirty: bool,
     history: History,
+    /// True if the view has moved on the plane, so that other cells must be copied.
+    is_moved: bool,
     /// True if the user has changed the board since the last [`hand_over`](Self::hand_over).
     is_changed: bool,
     follows: bool,
     shows_map: bool,
     /// The state that the current mouse stroke gives to cells: true for alive, false for dead.
     pen: bool,
-    /// The last cell of the current mouse stroke, as (column, row) of the board.
-    stroke: Option<(usize, usize)>,
+    /// The last cell of the current mouse stroke, as (column, row) relative to the upper left cell of the first board.
+    stroke: Option<(i64, i64)>,
     /// A message that the last line shows until the next action.
     notice: Option<String>,
     /// True if the screen must show only ASCII characters.
@@ -72,19 +74,21 @@ impl App {
     /// # Errors
     /// If the device fails.
     pub fn new(run: &mut TimedRun, seed: Option<u64>, area: Rect) -> anyhow::Result<Self> {
-        let board = run.life.board()?;
+        let shown = ShownBoard::of(run, None)?;
         let labels = labels(&run.life);
-        let generation = run.generation();
         let population = run.life.population()?;
-        Ok(Self { seed, ..Self::of(board, generation, population, labels, area) })
+        let is_moved = shown.whole.is_some();
+        let app = Self::of(shown.board.clone(), shown.generation, population, labels, area);
+        Ok(Self { seed, shown, is_moved, ..app })
     }
 
     fn of(board: Board, generation: u64, population: u64, labels: String, area: Rect) -> Self {
         let (board_area, _) = split(area);
         let area = (usize::from(board_area.width), usize::from(board_area.height));
+        let size = (board.width(), board.height());
         Self {
-            view: View::of((board.width(), board.height()), area),
-            shown: ShownBoard { generation, board, added: (0, 0) },
+            view: View::of(size, area),
+            shown: ShownBoard { generation, board, corner: (0, 0), size, whole: None },
             population,
             labels,
             area,
@@ -95,6 +99,7 @@ impl App {
             steps: 0,
             dirty: true,
             history: History::default(),
+            is_moved: false,
             is_changed: false,
             follows: false,
             shows_map: false,
@@ -119,7 +124,8 @@ impl App {
             self.is_changed = true;
         }
         if std::mem::take(&mut self.is_changed) {
-            run.put(&self.shown.board, self.shown.generation, self.shown.added)?;
+            let ShownBoard { generation, board, corner, whole, .. } = &self.shown;
+            run.put(board, *generation, *corner, whole.as_ref())?;
             self.population = run.life.population()?;
         }
         Ok(())
@@ -155,23 +161,24 @@ impl App {
         if !self.paused {
             self.meter.record(Instant::now(), generation);
         }
-        if generation != self.shown.generation {
+        let is_new = generation != self.shown.generation;
+        if is_new || std::mem::take(&mut self.is_moved) {
             self.population = run.life.population()?;
-            let now = ShownBoard { generation, board: run.life.board()?, added: run.life.added };
-            let (added, (left, top)) = (now.added, self.shown.added);
-            self.history.push(std::mem::replace(&mut self.shown, now));
-            self.view.follow((added.0 - left, added.1 - top));
+            let now = ShownBoard::of(run, self.shown.whole.is_some().then(|| self.around_view()))?;
+            let before = std::mem::replace(&mut self.shown, now);
+            self.view.follow(before.corner, self.shown.corner, self.board_size());
+            if is_new {
+                self.history.push(before);
+            }
             self.dirty = true;
             self.follow();
         }
         Ok(())
     }
 
-    /// If the view follows the live cells, moves the view's centre to their middle.
-    fn follow(&mut self) {
-        if let Some(middle) = live_middle::middle(&self.shown.board).filter(|_| self.follows) {
-            self.view.centre = middle;
-        }
+    /// Returns the size of the board that is shown, as (columns, rows).
+    fn board_size(&self) -> (usize, usize) {
+        (self.shown.board.width(), self.shown.board.height())
     }
 
     /// Pauses the animation.
@@ -182,7 +189,8 @@ impl App {
 
     /// Performs the action of a key or of the mouse.
     pub fn act(&mut self, action: Action) {
-        let board = (self.shown.board.width(), self.shown.board.height());
+        let board = self.board_size();
+        let is_plane = self.shown.whole.is_some();
         self.dirty = true;
         self.notice = None;
         match action {
@@ -198,10 +206,10 @@ impl App {
                 self.pause();
                 self.steps = 0;
                 if let Some(before) = self.history.pop() {
-                    let (now, then) = (self.shown.added, before.added);
-                    let size = (before.board.width(), before.board.height());
-                    self.view.follow_back((now.0 - then.0, now.1 - then.1), size);
+                    let corner = self.shown.corner;
                     (self.shown, self.is_changed) = (before, true);
+                    self.is_moved = self.shown.whole.is_some();
+                    self.view.follow(corner, self.shown.corner, self.board_size());
                     self.follow();
                 }
             }
@@ -219,11 +227,14 @@ impl App {
             Action::Slower => self.speed = self.speed.slower(),
             Action::ChangeMarks => self.view.marks = self.view.marks.other(),
             Action::ZoomIn => self.view.zoom_in(),
+            Action::ZoomOut if is_plane => self.zoom_out_on_plane(board),
             Action::ZoomOut => self.view.zoom_out(board, self.area),
-            Action::Recentre => self.view = View::of(board, self.area),
+            Action::Recentre => self.recentre(board),
+            Action::Pan(x, y) if is_plane => self.view.pan_on_plane((x, y), board, self.area),
             Action::Pan(x, y) => self.view.pan((x, y), board, self.area),
             Action::Redraw | Action::Quit => {}
         }
+        self.is_moved |= is_plane;
     }
 
     /// Draws the board and the status lines.
@@ -270,7 +281,8 @@ impl App {
     /// Returns the text of the status line, at most `columns` characters long. An entry that does not fit is omitted
     /// completely, because a truncated seed would be misleading.
     fn status(&self, columns: usize) -> String {
-        let cells = self.shown.board.width() as f64 * self.shown.board.height() as f64;
+        let (width, height) = self.shown.size;
+        let cells = width as f64 * height as f64;
         let rate = self.meter.rate();
         let motion = if self.paused {
             "paused".into()
@@ -279,7 +291,7 @@ impl App {
         };
         let (generation, population) = (grouped(self.shown.generation), grouped(self.population));
         let mut status = format!(" gen {generation} · pop {population}");
-        let size = format!("{}x{}", self.shown.board.width(), self.shown.board.height());
+        let size = format!("{width}x{height}");
         let seed = self.seed.map(|seed| format!("seed {seed}"));
         let last = std::iter::once(&size[..]).chain(seed.as_deref());
         for part in std::iter::once(&motion[..]).chain(self.labels.split(" · ")).chain(last) {

@@ -229,10 +229,59 @@ fn the_status_has_the_size_that_the_board_has_now() {
     assert!(screen(&mut app, 200, 24)[22].contains(" 160x160"));
     run.advance(400, std::time::Duration::from_secs(60)).unwrap();
     app.take_snapshot(&mut run).unwrap();
-    let (width, height) = run.life.size;
+    let (width, height) = run.life.size();
     assert!(width > 160 && screen(&mut app, 200, 24)[22].contains(&format!(" {width}x{height}")));
     app.act(Action::Back);
     assert!(screen(&mut app, 200, 24)[22].contains(" 160x160"));
+}
+
+/// Moves the view away from the first board of a run on the plane, and follows a glider that is far away.
+#[test]
+fn the_view_can_be_anywhere_on_the_plane() {
+    let backend = Backend::Cpu(Universe::of("B3/S23".parse().unwrap()).0);
+    let mut board = Board::new(160, 160).unwrap();
+    [(80, 78), (81, 79), (79, 80), (80, 80), (81, 80)].iter().for_each(|&(x, y)| board.set(x, y, true));
+    let mut run = TimedRun::begin(&backend, &BoardSource::Pattern(PlacedPattern::of(board)), 0).unwrap();
+    let mut app = App::new(&mut run, None, Rect::new(0, 0, 80, 24)).unwrap();
+    app.take_snapshot(&mut run).unwrap();
+    let is_alive = |app: &mut App| screen(app, 80, 24)[..22].concat().contains(['▀', '▄', '█']);
+    assert!(is_alive(&mut app));
+    for _ in 0..40 {
+        app.act(Action::Pan(-1, 1));
+        app.take_snapshot(&mut run).unwrap();
+    }
+    assert!(!is_alive(&mut app));
+    // A cell that is drawn here is alive on the plane, 400 columns to the left of the middle of the first board.
+    app.act(Action::Draw { column: 40, row: 11, lower: false, on: false });
+    app.hand_over(&mut run).unwrap();
+    assert_eq!(run.life.population().unwrap(), 6);
+    let (left, _) = run.life.added();
+    assert_eq!(left, 400 - 80);
+    // The copy of the plane moves between two cells of a stroke.
+    let corner = app.shown.corner;
+    app.act(Action::Pan(-1, 0));
+    app.take_snapshot(&mut run).unwrap();
+    assert_eq!(app.shown.corner, (corner.0 - 10, corner.1));
+    app.act(Action::Draw { column: 53, row: 11, lower: false, on: true });
+    app.hand_over(&mut run).unwrap();
+    assert_eq!(run.life.population().unwrap(), 9);
+    app.act(Action::Back);
+    app.hand_over(&mut run).unwrap();
+    assert_eq!(run.life.population().unwrap(), 5);
+    run.advance(40_000, std::time::Duration::from_secs(60)).unwrap();
+    app.act(Action::Follow);
+    for _ in 0..2 {
+        app.take_snapshot(&mut run).unwrap();
+    }
+    assert!(is_alive(&mut app));
+    app.act(Action::Follow);
+    app.act(Action::Recentre);
+    app.take_snapshot(&mut run).unwrap();
+    assert!(!is_alive(&mut app));
+    app.act(Action::Back);
+    app.hand_over(&mut run).unwrap();
+    app.take_snapshot(&mut run).unwrap();
+    assert!(is_alive(&mut app));
 }
 
 #[test]
