@@ -250,8 +250,8 @@ pub fn update<T: Pod>(address: u32, f: impl FnOnce(T) -> T) -> T {
 }
 
 /// Makes the calling thread arrive at an `mbarrier`, by an update of the barrier's word like [`update`]. The arrival
-/// releases the thread's earlier accesses to the threads of its block that wait, and acquires nothing. `f` returns the new word, and true if
-/// this arrival ends a phase.
+/// releases the thread's earlier accesses to the threads of its block that wait, and acquires nothing. `f` returns the
+/// new word, and true if this arrival ends a phase.
 #[track_caller]
 pub fn arrive(address: u32, f: impl FnOnce(u64) -> (u64, bool)) -> u64 {
     let mut is_over = false;

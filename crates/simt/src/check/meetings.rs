@@ -1,4 +1,5 @@
-//! The order that barriers of a block or of the grid, named barriers, and barriers in shared memory give to the accesses of their threads.
+//! The order that barriers of a block or of the grid, named barriers, and barriers in shared memory give to the
+//! accesses of their threads.
 
 use super::phases::BarrierId;
 use super::vector_clock::VectorClock;

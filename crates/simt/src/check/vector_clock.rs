@@ -53,8 +53,8 @@ impl Part {
         self.block(block).map_or(0, |clock| clock.epoch(thread))
     }
 
-    /// Returns true if the owners of `other` prove that this part includes `other`, or both are of one block. If the result is false, this part
-    /// may still include `other`.
+    /// Returns true if the owners of `other` prove that this part includes `other`, or both are of one block. If the
+    /// result is false, this part may still include `other`.
     fn has(&self, other: &Self) -> bool {
         if other.of.is_empty() { self.has_block(other) } else { other.of.iter().all(|owner| self.knows(owner)) }
     }
