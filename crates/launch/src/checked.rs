@@ -80,19 +80,24 @@ pub struct Thorough {
     /// True if every choice of weak memory was tried: each value that an atomic read may return, and each order of the
     /// stores to a word.
     pub has_all_choices: bool,
+    /// The number of further schedules that did not finish, because threads updated a value for ever while they waited.
+    /// Such a schedule shows no error: under a fair schedule the kernel may finish.
+    pub unfinished: usize,
 }
 
-/// Writes the numbers of schedules and of choices, and whether these are all there are.
+/// Writes the numbers of schedules and of choices, and whether these are all there are. If schedules did not finish,
+/// writes their number.
 impl fmt::Display for Thorough {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { orders, is_exhausted, choices, has_all_choices } = *self;
+        let Self { orders, is_exhausted, choices, has_all_choices, unfinished } = *self;
         let or_fewer = |is_all: bool| if is_all { "all" } else { "not all" };
         write!(
             f,
             "{orders} orders ({} that are worth trying), {choices} of them by choices of values ({} that there are)",
             or_fewer(is_exhausted),
             or_fewer(has_all_choices)
-        )
+        )?;
+        if unfinished > 0 { write!(f, "; {unfinished} further orders did not finish") } else { Ok(()) }
     }
 }
 
@@ -167,7 +172,8 @@ impl<E: std::error::Error + 'static> std::error::Error for Failed<E> {
 ///
 /// # Errors
 ///
-/// The error of the first schedule under which `run` fails.
+/// The error of the first schedule under which `run` fails. If a launch finishes under none of the hostile schedules,
+/// the error of the last of them.
 pub fn check_thoroughly<E>(time: Duration, run: impl FnMut(&Device) -> Result<(), E>) -> Result<Thorough, Failed<E>> {
     check_with(Checks::default(), time, run)
 }
@@ -206,7 +212,7 @@ pub fn search<E>(
 ) -> Result<Thorough, Failed<E>> {
     let begun = Instant::now();
     let mut search = Search::new();
-    while search.tried() < Schedule::HOSTILE.len() || begun.elapsed() < time {
+    while !search.has_tried_hostile() || begun.elapsed() < time {
         let mut run_one = |simulator: Simulator| {
             let result = run(simulator.clone());
             result.map_err(|error| (error, simulator.older_values()))
@@ -227,5 +233,6 @@ fn thorough(search: &Search, is_exhausted: bool) -> Thorough {
         is_exhausted,
         choices: search.tried_choices(),
         has_all_choices: search.has_tried_all_choices(),
+        unfinished: search.unfinished(),
     }
 }

@@ -40,6 +40,13 @@ pub(crate) struct RunTrace {
     /// Coarser hashes of the pairs in `reads`, mainly of the two source lines and the distance of the two blocks.
     /// Different pairs may have the same hash.
     pub(crate) features: HashSet<u64>,
+    /// The maximum number of slices of synchronising accesses per block during which no block ended (see
+    /// `block::turn`).
+    pub(crate) slices: u64,
+    /// A launch ends if it makes more such slices.
+    pub(crate) max_slices: u64,
+    /// True if a launch has ended for this reason.
+    pub(crate) is_unfinished: bool,
 }
 
 /// Collects the traces of a simulator's launches.
@@ -47,6 +54,11 @@ pub(crate) struct RunTrace {
 pub(crate) struct Trace(Arc<Mutex<RunTrace>>);
 
 impl Trace {
+    /// Makes a trace of launches that end after `max_slices` slices per block during which no block ends.
+    pub(crate) fn new(max_slices: u64) -> Self {
+        Self(Arc::new(Mutex::new(RunTrace { max_slices, ..RunTrace::default() })))
+    }
+
     pub(crate) fn take(&self) -> RunTrace {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -122,6 +134,16 @@ impl Director {
     /// Returns true if the hold with the index `hold` has ended.
     pub(crate) fn has_ended(&self, hold: usize) -> bool {
         self.state().ended & 1 << hold != 0
+    }
+
+    /// Notes that the launch has made `slices` slices of synchronising accesses per block since a block has last ended.
+    /// Returns true if the trace allows no more. A launch without a trace has no limit.
+    pub(crate) fn exceeds_limit(&self, slices: u64) -> bool {
+        let Some(trace) = &self.trace else { return false };
+        let mut seen = trace.0.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.slices = seen.slices.max(slices);
+        seen.is_unfinished |= slices > seen.max_slices;
+        seen.is_unfinished
     }
 
     /// Ends the first hold at which a thread waits. Returns false if no thread waits at a hold.

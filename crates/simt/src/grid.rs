@@ -4,7 +4,7 @@
 //!
 //! A launch on any number of cores has the same result as a launch that runs one block after another. Before a block
 //! first synchronises through global memory, it waits for its turn, which comes when every earlier block has finished.
-//! A block that only polls passes its turn on.
+//! A block that only polls, or makes very many synchronising accesses, passes its turn on (see `block::turn`).
 
 use std::mem;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -72,6 +72,10 @@ pub(crate) struct Grid<'a> {
     /// The number of events so far that may let a stalled block continue.
     activity: AtomicU64,
     waits: ChoiceWaits,
+    /// The number of slices of synchronising accesses since a block or a hold has last ended.
+    slices: AtomicU64,
+    /// The number of blocks that have ended.
+    ended: AtomicU64,
     no_progress: AtomicBool,
     has_printed: AtomicBool,
     /// The position of the block whose fault ends the launch, or `NOWHERE`.
@@ -136,6 +140,8 @@ impl<'a> Grid<'a> {
             slots: (0..workers).map(|_| slot()).collect(),
             activity: AtomicU64::new(0),
             waits: ChoiceWaits::default(),
+            slices: AtomicU64::new(0),
+            ended: AtomicU64::new(0),
             no_progress: AtomicBool::new(false),
             has_printed: AtomicBool::new(false),
             fault_position: AtomicU64::new(NOWHERE),
@@ -289,12 +295,30 @@ impl<'a> Grid<'a> {
     /// Ends a hold so that the held thread can continue. A worker calls this function when no block can continue.
     /// Returns false if no thread is held.
     pub(crate) fn end_hold(&self) -> bool {
-        if self.director.as_ref().is_some_and(Director::end_hold) {
-            return true;
+        let mut has_ended = self.director.as_ref().is_some_and(Director::end_hold);
+        if !has_ended && self.waits.waiting.load(Ordering::Relaxed) > 0 {
+            self.waits.ended.fetch_add(1, Ordering::Relaxed);
+            has_ended = true;
         }
-        let has_waiting = self.waits.waiting.load(Ordering::Relaxed) > 0;
-        self.waits.ended.fetch_add(u64::from(has_waiting), Ordering::Relaxed);
-        has_waiting
+        if has_ended {
+            self.slices.store(0, Ordering::Relaxed);
+        }
+        has_ended
+    }
+
+    /// Notes that a block has ended.
+    pub(crate) fn note_end(&self) {
+        self.slices.store(0, Ordering::Relaxed);
+        self.ended.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Notes that a slice of the synchronising accesses of a block has ended. Returns true if a search ends the launch
+    /// because there were too many since a block has last ended.
+    pub(crate) fn note_slice(&self) -> bool {
+        let slices = self.slices.fetch_add(1, Ordering::Relaxed) + 1;
+        let begun = self.next.load(Ordering::Relaxed).min(self.blocks);
+        let running = begun.saturating_sub(self.ended.load(Ordering::Relaxed)).max(1);
+        self.director.as_ref().is_some_and(|director| director.exceeds_limit(slices.div_ceil(running)))
     }
 
     /// Calls `wait`, in which the current thread waits because of a choice. Returns true if the wait was ended because

@@ -144,7 +144,7 @@ pub unsafe fn store_scoped_at<T: Pod>(
     at: &'static Location<'static>,
 ) {
     check::<T>(ptr, at);
-    announce_write(|| {
+    let write = || {
         notify::<T>(ptr, Access::AtomicStore(memory_order(releases), scope), at);
         let order = if releases { Ordering::Release } else { Ordering::Relaxed };
         let _whole = whole::<T>();
@@ -153,12 +153,8 @@ pub unsafe fn store_scoped_at<T: Pod>(
             // SAFETY: the caller guarantees the memory, and `check` has checked the alignment.
             unsafe { store_ordered(ptr, value, order) }
         }
-    });
-    if is_watching()
-        && let Some(block) = current()
-    {
-        block.note_change(Space::Global, ptr.addr(), at);
-    }
+    };
+    announce_write(write, ptr.addr(), at);
 }
 
 #[inline(always)]
@@ -246,10 +242,10 @@ pub unsafe fn update_scoped<T: Pod>(ptr: *mut T, scope: Scope, f: impl Fn(T) -> 
         // A thread that waits for a lock makes updates that change nothing.
         Some(block) if !is_changed => block.poll_for(Space::Global, ptr.addr(), at),
         Some(block) => {
-            block.note_progress();
             if is_watching() {
                 block.note_change(Space::Global, ptr.addr(), at);
             }
+            block.note_write(at);
         }
         None => {}
     }
@@ -303,14 +299,17 @@ fn wait_for_write(address: usize, at: Line) {
 }
 
 #[inline]
-fn announce_write(write: impl FnOnce()) {
+fn announce_write(write: impl FnOnce(), address: usize, at: Line) {
     let block = current();
     if let Some(block) = block {
         block.take_turn();
     }
     write();
     if let Some(block) = block {
-        block.note_progress();
+        if is_watching() {
+            block.note_change(Space::Global, address, at);
+        }
+        block.note_write(at);
     }
 }
 

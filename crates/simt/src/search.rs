@@ -33,6 +33,12 @@ const MAX_CHOICES: usize = 1 << 17;
 /// The maximum number of pairs of a load and a later store that the search tries.
 const MAX_PROMISES: usize = 1 << 12;
 
+/// The first launch of a search may make this many slices of synchronising accesses per block during which no block ends.
+const FIRST_SLICES: u64 = 1 << 11;
+/// Later launches may make this many such slices, plus `SLICES_FACTOR` times as many as the launches that finished.
+const LEAST_SLICES: u64 = 1 << 8;
+const SLICES_FACTOR: u64 = 16;
+
 /// A search for failing schedules. It begins with the [hostile schedules](Schedule::HOSTILE).
 #[derive(Debug, Default)]
 pub struct Search {
@@ -40,6 +46,11 @@ pub struct Search {
     tried: usize,
     /// The number of those whose run did not count.
     discarded: usize,
+    /// The number of those whose run did not finish.
+    unfinished: usize,
+    /// The maximum number of slices of synchronising accesses per block during which no block ended, of all runs that
+    /// finished.
+    slices: u64,
     hostile: usize,
     /// The plans that the search has not tried yet, the most promising first.
     plans: BinaryHeap<Reverse<(u64, u64, Plan)>>,
@@ -76,7 +87,18 @@ impl Search {
 
     /// Returns the number of schedules tried so far whose run counted.
     pub fn tried(&self) -> usize {
-        self.tried - self.discarded
+        self.tried - self.discarded - self.unfinished
+    }
+
+    /// Returns the number of schedules tried so far whose run did not finish: the blocks waited for each other by
+    /// updates, and none of them ended for a long time. Under another schedule the same kernel may finish.
+    pub fn unfinished(&self) -> usize {
+        self.unfinished
+    }
+
+    /// Returns true if the search has tried the [hostile schedules](Schedule::HOSTILE).
+    pub fn has_tried_hostile(&self) -> bool {
+        self.tried >= Schedule::HOSTILE.len()
     }
 
     /// Returns the number of schedules tried so far that explore weak memory by choices.
@@ -102,32 +124,42 @@ impl Search {
     /// Calls `run` with a copy of `simulator` that has the next schedule. Returns the schedule and the result of `run`,
     /// or `None` if the search has no schedule left. There is no result if the run does not count: in such a run a load
     /// has read a store that is executed later, and then the store was not executed, or not in a way that the memory
-    /// model allows.
+    /// model allows. There is no result either if the run did not [finish](Self::unfinished), unless no
+    /// hostile schedule finished.
     pub fn try_once<R>(
         &mut self,
         simulator: &Simulator,
         run: impl FnOnce(Simulator) -> R,
     ) -> Option<(Schedule, Option<R>)> {
         let (schedule, plan) = self.choose()?;
-        let trace = Trace::default();
+        let max_slices = if self.tried == 0 { FIRST_SLICES } else { LEAST_SLICES + SLICES_FACTOR * self.slices };
+        let trace = Trace::new(max_slices);
         let simulator = simulator.clone().with_schedule(schedule).with_trace(trace.clone());
-        let (Schedule::Chosen(deviations), Some(choices)) = (schedule, simulator.choices().cloned()) else {
-            let result = run(simulator);
-            self.tried += 1;
-            self.learn(plan, &trace.take());
-            return Some((schedule, Some(result)));
-        };
+        let choices = simulator.choices().cloned();
         // The caller may panic because of a value that only a run without a result has.
         let result = catch_unwind(AssertUnwindSafe(|| run(simulator)));
-        let made = choices.record();
+        let trace = trace.take();
         self.tried += 1;
-        self.learn_choices(&deviations, &made);
-        if made.is_discarded {
-            self.discarded += 1;
-            return Some((schedule, None));
+        let mut counts = true;
+        if let (Schedule::Chosen(deviations), Some(choices)) = (schedule, choices) {
+            let made = choices.record();
+            self.has_lost_choices |= trace.is_unfinished;
+            self.learn_choices(&deviations, &made);
+            counts = !made.is_discarded;
+            self.chosen += usize::from(counts && !trace.is_unfinished);
+        } else {
+            self.learn(plan, &trace);
         }
-        self.chosen += 1;
-        Some((schedule, Some(result.unwrap_or_else(|panic| resume_unwind(panic)))))
+        if trace.is_unfinished {
+            self.unfinished += 1;
+        } else {
+            self.discarded += usize::from(!counts);
+            self.slices = self.slices.max(trace.slices);
+        }
+        let is_hopeless = self.unfinished == Schedule::HOSTILE.len() && self.tried == self.unfinished;
+        let has_result = if trace.is_unfinished { is_hopeless } else { counts };
+        let result = has_result.then(|| result.unwrap_or_else(|panic| resume_unwind(panic)));
+        Some((schedule, result))
     }
 
     /// Derives further choices from those that were made with `deviations`.

@@ -236,10 +236,10 @@ fn store_atomic<T: Pod>(address: u32, value: T, order: MemoryOrder, at: Line) {
         // SAFETY: as for the read.
         unsafe { pointer.write(value) };
     }
-    block.note_progress();
     if is_watching() {
         block.note_change(Space::Shared, address as usize, at);
     }
+    block.note_write(at);
 }
 
 /// Replaces the value at `address` atomically with the result of `f`, and returns the old value. Faults as [`load`]
@@ -303,10 +303,10 @@ fn update_as<T: Pod>(kind: Access, address: u32, f: impl FnOnce(T) -> T) -> T {
     if bytemuck::bytes_of(&old) == bytemuck::bytes_of(&new) {
         block.poll_for(Space::Shared, address as usize, at);
     } else {
-        block.note_progress();
         if is_watching() {
             block.note_change(Space::Shared, address as usize, at);
         }
+        block.note_write(at);
     }
     old
 }

@@ -28,6 +28,8 @@ pub struct Tried {
     pub choices: usize,
     /// The number of cases for which all choices of values were tried.
     pub all_choices: usize,
+    /// The number of further orders that did not finish, because threads updated a value for ever while they waited.
+    pub unfinished: usize,
     /// The extent for each case, with the index of the case.
     #[serde(skip)]
     pub per_case: Vec<(usize, Thorough)>,
@@ -44,6 +46,8 @@ pub struct KernelTried {
     pub choices: usize,
     /// True if all choices of values were tried.
     pub all_choices: bool,
+    /// The number of further orders that did not finish.
+    pub unfinished: usize,
 }
 
 /// Searches for an order in which one of `cases` fails, on all cores. Each case comes with its index. The cases of one
@@ -94,15 +98,23 @@ impl Tried {
             exhausted: sum(&|tried| tried.is_exhausted.into()),
             choices: sum(&|tried| tried.choices),
             all_choices: sum(&|tried| tried.has_all_choices.into()),
+            unfinished: sum(&|tried| tried.unfinished),
             per_case,
         }
     }
 
     /// Returns the lines for the terminal.
     pub(super) fn text(&self) -> String {
+        let unfinished = match self.unfinished {
+            0 => String::new(),
+            orders => format!(
+                "unfinished: {} further orders, in which threads update a value for ever while they wait\n",
+                grouped(orders as u64)
+            ),
+        };
         format!(
             "thorough: {} orders of {} cases, up to {} s per kernel; {} cases have no further order worth trying\n\
-            weak memory: {} of these orders choose other values for atomic reads; in {} cases these are all values\n",
+            weak memory: {} of these orders choose other values for atomic reads; in {} cases these are all values\n{unfinished}",
             grouped(self.orders as u64),
             self.cases,
             self.seconds_per_kernel,
@@ -132,14 +144,15 @@ impl KernelChecks {
     /// Adds to `rows` what a search has tried of each kernel. `kernels` returns the kernels that the case with an index
     /// launches.
     pub fn add_tried<'a>(rows: &mut [Self], tried: &Tried, kernels: impl Fn(usize) -> &'a [&'static str]) {
-        for &(case, Thorough { orders, is_exhausted, choices, has_all_choices, .. }) in &tried.per_case {
+        for &(case, Thorough { orders, is_exhausted, choices, has_all_choices, unfinished, .. }) in &tried.per_case {
             for row in rows.iter_mut().filter(|row| kernels(case).contains(&row.kernel)) {
-                let nothing = KernelTried { orders: 0, exhausted: true, choices: 0, all_choices: true };
+                let nothing = KernelTried { orders: 0, exhausted: true, choices: 0, all_choices: true, unfinished: 0 };
                 let all = row.thorough.get_or_insert(nothing);
                 all.orders += orders;
                 all.exhausted &= is_exhausted;
                 all.choices += choices;
                 all.all_choices &= has_all_choices;
+                all.unfinished += unfinished;
             }
         }
     }

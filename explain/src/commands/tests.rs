@@ -164,7 +164,9 @@ fn a_thorough_check_counts_orders_and_choices() {
         row["thorough"].clone()
     };
     // The threads of this kernel do not communicate: eight orders of two cases are all.
-    let alone = serde_json::json!({ "orders": 16, "exhausted": true, "choices": 0, "all_choices": true });
+    let alone = serde_json::json!({
+        "orders": 16, "exhausted": true, "choices": 0, "all_choices": true, "unfinished": 0
+    });
     assert_eq!(of("add_one"), alone);
     let tried = of("message");
     assert_eq!((&tried["exhausted"], &tried["all_choices"]), (&true.into(), &true.into()), "{tried}");

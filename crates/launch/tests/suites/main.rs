@@ -52,6 +52,7 @@ mod statics;
 mod streams;
 mod thorough;
 mod types;
+mod waiting_by_updates;
 mod weak_memory;
 mod weak_memory_in_part;
 mod written;

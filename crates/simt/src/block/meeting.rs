@@ -115,6 +115,7 @@ impl Block {
         barrier.arrived.set(0);
         barrier.result.set(barrier.votes.replace(0));
         self.counts.barriers.set(self.counts.barriers.get() + 1);
+        self.turn.count_barrier();
         self.note_progress();
         if is_watching() && !self.leaves_out(kind, at) {
             self.notify(|watcher, block| watcher.barrier(block, at));

@@ -15,6 +15,7 @@ mod preemption;
 mod reached;
 pub(crate) mod rendezvous;
 mod run_queue;
+pub(crate) mod turn;
 mod waiting;
 
 use std::cell::{Cell, RefCell};
@@ -33,6 +34,7 @@ use self::preemption::Preemption;
 use self::reached::ReachedSynchronisations;
 use self::rendezvous::{CompletedGroup, Rendezvous};
 use self::run_queue::RunQueue;
+use self::turn::Turn;
 use crate::call_paths::CallPaths;
 use crate::faults::{Fault, FaultKind};
 use crate::grid::Grid;
@@ -90,6 +92,7 @@ pub(crate) struct Block {
     /// A suspended thread that a fibre has chosen to run next.
     next: Cell<Option<u32>>,
     preemption: Preemption,
+    turn: Turn,
     polls_left: Cell<u32>,
     polls_in_a_row: Cell<u32>,
     /// The highest address that each thread has polled.
@@ -156,6 +159,7 @@ impl Block {
             yielder: Cell::new(ptr::null()),
             next: Cell::new(None),
             preemption: Preemption::default(),
+            turn: Turn::default(),
             polls_left: Cell::new(0),
             polls_in_a_row: Cell::new(POLLS_IN_A_ROW),
             furthest_polls: parts.furthest_polls,
@@ -199,6 +203,7 @@ impl Block {
         self.run_queue.begin(self.context.extent.threads, grid.schedule, linear);
         self.preemption.begin(grid.schedule, linear);
         self.polls_in_a_row.set(self.preemption.polls_in_a_row());
+        self.begin_turn();
         self.next.set(None);
         self.last_poll.set(None);
         self.furthest_polls.begin();
@@ -366,15 +371,6 @@ impl Block {
     /// Ends the block early: every thread unwinds as soon as it runs.
     pub(crate) fn abandon(&self) {
         self.is_abandoned.set(true);
-    }
-
-    /// Counts an event that may let another thread continue.
-    #[inline]
-    pub(crate) fn note_progress(&self) {
-        self.counts.progress.set(self.counts.progress.get() + 1);
-        if self.is_stalled.get() {
-            self.grid().note_activity();
-        }
     }
 
     /// Makes a fault of `kind` in `thread`.

@@ -98,7 +98,11 @@ impl Block {
     #[inline]
     pub(crate) fn poll(&self, at: Line) {
         let left = self.polls_left.get() - 1;
-        if left > 0 {
+        let is_slice_over = self.turn.count();
+        if is_slice_over {
+            self.end_slice(at);
+        }
+        if left > 0 && !is_slice_over {
             self.polls_left.set(left);
         } else {
             self.wait_polling(at);

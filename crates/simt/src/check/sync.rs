@@ -304,17 +304,21 @@ fn read(held: [&VectorClock; 2], clocks: &mut Clocks, thread: u32, address: usiz
     let is_same = |last: &LastRead| last.held.iter().zip(held).all(|(last, now)| last.is_same(now));
     let last = clocks.vectors(thread).last_read.as_ref().filter(|last| last.address == address);
     match last {
-        None if held.iter().all(|held| held.is_empty()) => return,
+        None if (!acquires || clocks.vectors(thread).earlier_reads.is_empty())
+            && held.iter().all(|held| held.is_empty()) =>
+        {
+            return;
+        }
         Some(last) if is_same(last) && (last.is_known || !acquires) => return,
         _ => {}
     }
     let vectors = clocks.vectors_mut(thread);
-    let last = vectors.last_read.take().filter(|last| last.address == address);
+    if let Some(last) = vectors.last_read.take() {
+        vectors.keep_read(last);
+    }
     if acquires {
         // An acquiring load also acquires what earlier relaxed loads of the same address have read.
-        if let Some(last) = last {
-            last.held[usize::from(scope == Scope::Block)..].iter().for_each(|held| vectors.known.join(held));
-        }
+        vectors.acquire_reads(address, scope != Scope::Block);
         held.iter().for_each(|held| vectors.known.join(held));
     } else {
         vectors.pending.join(held[0]);
@@ -335,7 +339,11 @@ pub(super) fn fence(clocks: &mut Clocks, thread: u32, scope: Scope) {
             let pending = std::mem::take(&mut vectors.pending);
             vectors.known.join(&pending);
         }
-        vectors.last_read = None;
+        if is_wide {
+            vectors.forget_reads();
+        } else if let Some(last) = vectors.last_read.take() {
+            vectors.keep_read(last);
+        }
     }
     let fenced = clocks.snapshot(thread);
     let vectors = clocks.vectors_mut(thread);

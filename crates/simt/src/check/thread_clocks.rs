@@ -26,7 +26,14 @@ pub(super) struct VectorClocks {
     pub(super) pending_in_block: VectorClock,
     /// The thread's last atomic read of an address for which clocks were published.
     pub(super) last_read: Option<LastRead>,
+    /// Earlier relaxed reads whose clocks the thread has not acquired, joined for each address.
+    pub(super) earlier_reads: Vec<LastRead>,
 }
+
+/// The maximum number of addresses in [`VectorClocks::earlier_reads`].
+const MAX_EARLIER_READS: usize = 16;
+/// Stands for the addresses of further reads. An acquiring load of any address then acquires their clocks.
+const ANY_ADDRESS: usize = usize::MAX;
 
 /// An atomic read, with the clocks of its address.
 #[derive(Clone, Debug)]
@@ -52,6 +59,44 @@ impl VectorClocks {
             self.fenced_in_block = Some(self.fenced_in_block().clone());
             self.fenced = fenced.clone();
         }
+    }
+
+    /// Keeps `last`, a read that was the thread's last one, until an acquiring load of its address or a fence.
+    pub(super) fn keep_read(&mut self, last: LastRead) {
+        if last.is_known || last.held.iter().all(VectorClock::is_empty) {
+            return;
+        }
+        let is_full = self.earlier_reads.len() >= MAX_EARLIER_READS;
+        let index = self.earlier_reads.iter().position(|read| read.address == last.address);
+        match index.or_else(|| is_full.then_some(0)) {
+            Some(index) => {
+                let read = &mut self.earlier_reads[index];
+                if read.address != last.address {
+                    read.address = ANY_ADDRESS;
+                }
+                read.held.iter_mut().zip(&last.held).for_each(|(held, last)| held.join(last));
+            }
+            None => self.earlier_reads.push(last),
+        }
+    }
+
+    /// Acquires the clocks that relaxed reads of `address` have read. `for_device` is false if the acquiring load has
+    /// block scope.
+    pub(super) fn acquire_reads(&mut self, address: usize, for_device: bool) {
+        let known = &mut self.known;
+        self.earlier_reads.retain(|read| {
+            let is_read = read.address == address || read.address == ANY_ADDRESS;
+            if is_read {
+                read.held[usize::from(!for_device)..].iter().for_each(|held| known.join(held));
+            }
+            !(is_read && for_device)
+        });
+    }
+
+    /// Forgets the relaxed reads, because a fence has acquired their clocks.
+    pub(super) fn forget_reads(&mut self) {
+        self.last_read = None;
+        self.earlier_reads.clear();
     }
 
     pub(super) fn join(&mut self, other: &Self) {

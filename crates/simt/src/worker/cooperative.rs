@@ -60,7 +60,7 @@ impl Worker<'_> {
         let takes_turns = self.grid.schedule.alternates_blocks();
         let is_random = matches!(self.grid.schedule, Schedule::Interleaved(_));
         let mut chooser = Chooser::new(self.grid.schedule, u64::MAX);
-        let (mut rounds, mut since, mut index) = (0, (0, 0), 0);
+        let (mut rounds, mut busy_turns, mut since, mut index) = (0, 0, (0, 0), 0);
         while !blocks.active.is_empty() {
             index = if is_random { chooser.draw(blocks.active.len() as u32) as usize } else { index };
             let patience = self.patience();
@@ -79,6 +79,10 @@ impl Worker<'_> {
                     return false;
                 }
                 Outcome::Preempted | Outcome::Stalled => index += 1,
+                Outcome::TurnOver => {
+                    resident.block.begin_turn();
+                    (index, busy_turns) = (index + 1, busy_turns + 1);
+                }
             }
             if index >= blocks.active.len() {
                 index = 0;
@@ -86,7 +90,9 @@ impl Worker<'_> {
             }
             let progress: u64 = blocks.active.iter().map(|one| one.block.counts.progress.get()).sum();
             let now = (progress, blocks.active.len());
-            if now != since {
+            if busy_turns >= VAIN_ROUNDS_WITH_HOLDS * now.1 as u64 && self.grid.end_hold() {
+                (rounds, busy_turns) = (0, 0);
+            } else if now != since {
                 (rounds, since) = (0, now);
             } else if rounds >= VAIN_ROUNDS_WITH_HOLDS && self.grid.end_hold() {
                 rounds = 0;
@@ -97,6 +103,17 @@ impl Worker<'_> {
             }
         }
         true
+    }
+
+    /// Ends `stalled` blocks early. Records their fault if no block can continue.
+    pub(crate) fn give_up(&mut self, stalled: &mut Vec<Resident>) {
+        if self.grid.has_no_progress() {
+            self.record_starvation(stalled);
+        }
+        for mut resident in stalled.drain(..) {
+            self.abandon(&mut resident);
+            self.retire(resident);
+        }
     }
 
     /// Records the fault of `blocks`, none of which can continue.

@@ -55,8 +55,13 @@ impl Worker<'_> {
                     self.give_up(&mut turns.active);
                     break;
                 }
-                Outcome::Preempted | Outcome::Stalled | Outcome::AtGridBarrier => {
-                    let is_stalled = resident.vain_polls >= patience * MAX_RESIDENT as u64;
+                outcome @ (Outcome::Preempted | Outcome::Stalled | Outcome::TurnOver | Outcome::AtGridBarrier) => {
+                    // Other blocks begin if a block waits by updates for a long time.
+                    let is_turn_over = matches!(outcome, Outcome::TurnOver);
+                    if is_turn_over {
+                        resident.block.begin_turn();
+                    }
+                    let is_stalled = is_turn_over || resident.vain_polls >= patience * MAX_RESIDENT as u64;
                     if is_stalled != takes_stalled {
                         resident.block.is_stalled.set(is_stalled);
                         let resident = list.swap_remove(index);

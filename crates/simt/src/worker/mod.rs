@@ -40,7 +40,8 @@ pub(crate) const VAIN_ROUNDS: u64 = 64;
 /// A launch counts as deadlocked after this many polls and [`VAIN_ROUNDS`] rounds over all stalled blocks without
 /// progress.
 pub(crate) const VAIN_POLLS: u64 = 1 << 17;
-/// A hold ends after this many rounds over all stalled blocks without progress.
+/// A hold ends after this many rounds over all stalled blocks without progress, or in which a block has used its whole
+/// turn.
 pub(crate) const VAIN_ROUNDS_WITH_HOLDS: u64 = 2;
 /// The maximum number of fibres that an OS thread keeps for the next launch.
 pub(crate) const MAX_FIBRES: usize = 4096;
@@ -79,6 +80,8 @@ pub(crate) enum Outcome {
     Preempted,
     /// Every thread of the block that can run is polling.
     Stalled,
+    /// The block has made many synchronising accesses, and other blocks must run.
+    TurnOver,
     /// All threads of the block wait at a barrier of the grid.
     AtGridBarrier,
     /// The block ended early, and its threads were unwound.
@@ -156,7 +159,7 @@ impl Worker<'_> {
             let mut resident = spare.take().unwrap_or_else(|| self.make_resident());
             resident.begin(position);
             match self.run_alone(&mut resident, self.patience()) {
-                Outcome::Stalled => {
+                Outcome::Stalled | Outcome::TurnOver => {
                     self.retry(&mut stalled);
                     resident.block.is_stalled.set(true);
                     stalled.push(resident);
@@ -194,13 +197,18 @@ impl Worker<'_> {
 
     /// Runs each stalled block again, beginning with the block that stalled most recently, and retires the blocks that
     /// end. If each block of a chain waits for a block that stalled later, all blocks of the chain can end in one call.
-    fn retry(&mut self, stalled: &mut Vec<Resident>) {
+    /// Returns true if a block has used its whole turn.
+    fn retry(&mut self, stalled: &mut Vec<Resident>) -> bool {
+        let mut is_turn_over = false;
         for index in (0..stalled.len()).rev() {
-            if !matches!(self.run_alone(&mut stalled[index], 1), Outcome::Stalled) {
+            let outcome = self.run_alone(&mut stalled[index], 1);
+            is_turn_over |= matches!(outcome, Outcome::TurnOver);
+            if !matches!(outcome, Outcome::Stalled | Outcome::TurnOver) {
                 let resident = stalled.remove(index);
                 self.retire(resident);
             }
         }
+        is_turn_over
     }
 
     /// Runs the stalled blocks until they have ended or no block of the grid can continue. Called when no blocks are
@@ -209,7 +217,7 @@ impl Worker<'_> {
         // The writes of this worker's blocks may let other blocks continue.
         self.grid.note_activity();
         let mut since = self.grid.activity();
-        let (mut rounds, mut polls) = (0, 0);
+        let (mut rounds, mut polls, mut busy_rounds) = (0, 0, 0);
         while !stalled.is_empty() {
             if self.grid.has_no_progress() || self.grid.has_fault() {
                 return self.give_up(stalled);
@@ -217,9 +225,11 @@ impl Worker<'_> {
             // A block that yields before each access has no polling thread now, but polls in each round.
             polls += stalled.iter().map(|resident| u64::from(resident.block.run_queue.polling()).max(1)).sum::<u64>();
             rounds += 1;
-            self.retry(stalled);
+            busy_rounds += u64::from(self.retry(stalled));
             let now = self.grid.activity();
-            if now != since {
+            if busy_rounds >= VAIN_ROUNDS_WITH_HOLDS && self.grid.end_hold() {
+                (rounds, polls, busy_rounds) = (0, 0, 0);
+            } else if now != since {
                 since = now;
                 (rounds, polls) = (0, 0);
             } else if rounds >= VAIN_ROUNDS_WITH_HOLDS && self.grid.end_hold() {
@@ -232,19 +242,10 @@ impl Worker<'_> {
         }
     }
 
-    pub(crate) fn give_up(&mut self, stalled: &mut Vec<Resident>) {
-        if self.grid.has_no_progress() {
-            self.record_starvation(stalled);
-        }
-        for mut resident in stalled.drain(..) {
-            self.abandon(&mut resident);
-            self.retire(resident);
-        }
-    }
-
     /// Runs the block like [`Worker::advance`], but continues the block when it yields to another block.
     pub(crate) fn run_alone(&mut self, resident: &mut Resident, patience: u64) -> Outcome {
         let mut first = resident.vain_polls;
+        resident.block.begin_turn();
         loop {
             match self.advance(resident, patience) {
                 Outcome::Preempted => {
@@ -258,8 +259,8 @@ impl Worker<'_> {
         }
     }
 
-    /// Runs the block until it ends, waits at a barrier of the grid, has polled `patience` times without progress, or
-    /// yields to another block.
+    /// Runs the block until it ends, waits at a barrier of the grid, has polled `patience` times without progress, has
+    /// used its turn, or yields to another block.
     pub(crate) fn advance(&mut self, resident: &mut Resident, patience: u64) -> Outcome {
         let mut vain_polls = 0;
         loop {
@@ -271,6 +272,7 @@ impl Worker<'_> {
             }
             if resident.block.run_queue.exited() == resident.block.context.extent.threads {
                 self.done.blocks += 1;
+                self.grid.note_end();
                 guard::end_block(&resident.block);
                 resident.block.notify(|watcher, block| watcher.end_block(block));
                 return Outcome::Finished;
@@ -292,6 +294,9 @@ impl Worker<'_> {
             }
             if vain_polls >= patience {
                 return Outcome::Stalled;
+            }
+            if block.is_turn_over() {
+                return Outcome::TurnOver;
             }
             if self.grid.is_cancelled(block.position()) {
                 return self.abandon(resident);
@@ -346,7 +351,7 @@ impl Worker<'_> {
 
     /// Ends the block early and unwinds its waiting threads, so that their values are dropped.
     #[cold]
-    fn abandon(&mut self, resident: &mut Resident) -> Outcome {
+    pub(super) fn abandon(&mut self, resident: &mut Resident) -> Outcome {
         let Resident { block, fibres, .. } = resident;
         block.abandon();
         let pool = &mut self.cache.fibres;

@@ -223,6 +223,31 @@ fn updates() {
     }
 }
 
+#[test]
+fn reads_of_several_words_before_an_acquire_or_a_fence() {
+    let release = |at| Store(at, 1, Synchronising, Device);
+    let acquire = |at| Load(at, Synchronising, Device);
+    let fence = Fence(AcquireRelease, Device);
+    let message = vec![store(Z, 1), release(X)];
+    let forbids = |threads: &[Vec<Op>], registers: &[u32]| {
+        let allowed = check(&program(threads, false));
+        let other: Vec<u32> = [&registers[..registers.len() - 1], &[1]].concat();
+        let has = |registers: &[u32]| allowed.all.iter().any(|outcome| outcome.registers == *registers);
+        assert!(has(&other) && !has(registers), "{threads:?}");
+    };
+    // The fence acquires what each of two relaxed loads has read.
+    forbids(&[message.clone(), vec![release(Y)], vec![load(X), load(Y), fence, load(Z)]], &[1, 1, 0]);
+    // The acquiring load reads a store that is in no release sequence, after a relaxed load that has read the message.
+    forbids(&[message.clone(), vec![store(X, 2)], vec![load(X), acquire(X), load(Z)]], &[1, 2, 0]);
+    let overwritten = [message.clone(), vec![store(X, 2)], vec![load(X), load(X), acquire(X), load(Z)]];
+    forbids(&overwritten, &[1, 2, 2, 0]);
+    // A read of another message comes between the two loads.
+    let message_and_other = vec![store(Z, 1), release(X), release(Y)];
+    let between = [message_and_other, vec![store(X, 2)], vec![load(X), load(Y), acquire(X), load(Z)]];
+    forbids(&between, &[1, 0, 2, 0]);
+    forbids(&between, &[1, 1, 2, 0]);
+}
+
 /// A generator of random numbers (xorshift).
 struct Random(u64);
 
