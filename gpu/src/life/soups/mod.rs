@@ -1,0 +1,498 @@
+//! A census of soups: each warp runs one soup of 16 × 16 cells on the plane after another, until its ash is periodic,
+//! and counts the objects of the ash.
+//!
+//! | module | contents |
+//! |---|---|
+//! | [`window`] | the part of the plane that a warp keeps in registers, and its generations |
+//! | [`ships`] | spaceships that leave the window |
+//! | [`patch`] | one object: its cells and its key |
+//! | [`table`] | the hash table that counts objects by their keys |
+//!
+//! # Design
+//!
+//! **The window is exact.** Cells outside of the window count as dead. Every [`TICK`] generations the warp looks at the
+//! cells within [`TICK`] cells of an edge. If one is alive, either all objects there are spaceships on their way out,
+//! which the warp removes and counts, or the warp gives the soup up. No effect travels faster than one cell per
+//! generation, so no cell outside of the window can come to life in between.
+//!
+//! **A removed spaceship meets nothing.** It is removed only if it is whole within [`STRIP`] cells of the edge that it
+//! flies to, and if all other objects except spaceships on their way out are at least [`ZONE`] cells from every edge.
+//! This must remain so for [`NEAR`] generations. Then the spaceship is beyond the reach of the window. The other
+//! objects come as close as `ZONE − TICK` cells to an edge between two looks, which is three cells from the strip. The
+//! path of each spaceship is compared with the paths of all that have left before.
+//!
+//! **The end is exact.** Every [`CHUNK`] generations the warp compares the window with a copy. Equal cells are periodic.
+//! Other periods are found by a hash every [`LONG`] generations, and confirmed in the same way.
+//!
+//! **Objects.** The warp divides the cells that live in at least one generation of the period into groups that are more
+//! than two columns or rows apart. Objects of different groups cannot affect each other, so the cells of a group in one
+//! generation determine the object. These cells are its key. The host identifies each kind of key once.
+//!
+//! A soup that the warp gives up is in the list `unfinished`, and nothing of it has been counted.
+
+use cuda_std::{Global, GlobalMut, Shared, kernel, opaque, shared_array, thread, unroll, warp};
+
+use super::interleaved::logic::{Conway, Given, Logic, WORDS, Words};
+use super::soup::mix;
+
+mod patch;
+mod ships;
+mod table;
+mod window;
+
+pub use patch::KEY_WORDS;
+pub use ships::{SHIP_WORDS, velocity};
+pub use table::READY;
+
+use patch::{Bounds, Patch, Plain, key_of, object_at};
+use ships::{Departed, velocity_of};
+use table::Table;
+use window::{Edge, Place, SIDE_PER_LANE, advance, begin, clear, row_of_soup, write_plain};
+
+/// The number of columns and rows of a soup.
+pub const SOUP_SIDE: u32 = 16;
+
+/// The number of threads per block of [`life_soup_census()`].
+pub const CENSUS_THREADS: u32 = 64;
+
+/// The number of words of the argument `work` of [`life_soup_census()`]: the number of the next soup, the number of
+/// unfinished soups, the number of large objects, and the number of unfinished soups for each [`Unfinished`] reason.
+pub const WORK_WORDS: usize = 3 + Unfinished::COUNT;
+
+/// The number of words of a large object in the argument `large` of [`life_soup_census()`]: the number of the soup, and
+/// 32 rows of 32 cells.
+pub const LARGE_WORDS: usize = 1 + warp::SIZE as usize;
+
+const WARPS: usize = (CENSUS_THREADS / warp::SIZE) as usize;
+
+/// The number of generations between two looks at the edges.
+const TICK: u32 = 4;
+/// The number of generations between two comparisons with a copy.
+const CHUNK: u32 = 12;
+/// The number of generations between two hashes.
+const LONG: u32 = 120;
+/// The distance from an edge within which a spaceship is removed.
+const STRIP: i32 = 10;
+/// The distance from an edge within which no other object may be while a spaceship leaves.
+const ZONE: i32 = 16;
+/// The number of generations that the slowest spaceship, at a quarter of a cell per generation, takes to be three cells
+/// outside of the window.
+const NEAR: u32 = 4 * (STRIP as u32 + 3);
+
+const _: () = assert!(STRIP + TICK as i32 + 2 <= ZONE);
+
+/// The number of objects of a soup that a warp can count.
+const MAX_OBJECTS: usize = 128;
+
+/// The reasons for which a warp gives a soup up.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u32)]
+pub enum Unfinished {
+    /// The soup is not periodic within the limit.
+    Long,
+    /// Other cells than spaceships reach an edge of the window.
+    Wide,
+    /// Other cells are near an edge while a spaceship leaves.
+    Near,
+    /// Two spaceships may meet outside of the window, or more than 32 leave.
+    Meeting,
+    /// A group of objects is too large for a key.
+    Large,
+    /// There are more than 128 objects, or the table is full.
+    Many,
+}
+
+impl Unfinished {
+    /// The number of reasons.
+    pub const COUNT: usize = 6;
+    /// All reasons, each at its own number.
+    pub const ALL: [Self; Self::COUNT] = [Self::Long, Self::Wide, Self::Near, Self::Meeting, Self::Large, Self::Many];
+}
+
+/// The slots of the objects of a soup, which are counted together at the end.
+struct Slots {
+    list: Shared<u32>,
+    count: usize,
+}
+
+impl Slots {
+    /// Adds the object with this key.
+    #[inline(always)]
+    fn add(&mut self, table: &Table, key: Option<u32>) -> Result<(), Unfinished> {
+        let slot = table.slot_of(key.ok_or(Unfinished::Large)?).ok_or(Unfinished::Many)?;
+        if self.count == MAX_OBJECTS {
+            return Err(Unfinished::Many);
+        }
+        if warp::lane_id() == 0 {
+            self.list.store(self.count, slot);
+        }
+        self.count += 1;
+        Ok(())
+    }
+}
+
+/// A search for live cells, row by row. Each lane searches 1/32 of the window.
+struct Search {
+    next: usize,
+    end: usize,
+    row_words: usize,
+}
+
+impl Search {
+    #[inline(always)]
+    fn new(plain: Plain) -> Self {
+        let (row_words, lane) = (plain.side as usize / 32, warp::lane_id() as usize);
+        let words = plain.side as usize * row_words / 32;
+        Self { next: lane * words, end: (lane + 1) * words, row_words }
+    }
+
+    /// Returns the column and row of the first live cell within `depth` cells of an edge. Removed cells must be dead.
+    #[inline(always)]
+    fn next(&mut self, plain: Plain, depth: i32) -> Option<[u32; 2]> {
+        let (row_words, mut found) = (self.row_words, 0);
+        while self.next < self.end {
+            let (row, q) = ((self.next / row_words) as i32, self.next % row_words);
+            let mask = if row < depth || row >= plain.side - depth {
+                u32::MAX
+            } else {
+                let left = if q == 0 { (1_u32 << depth) - 1 } else { 0 };
+                let right = if q + 1 == row_words { !(u32::MAX >> depth) } else { 0 };
+                left | right
+            };
+            found = plain.words.load(self.next) & mask;
+            if found != 0 {
+                break;
+            }
+            self.next += 1;
+        }
+        let lanes = warp::ballot(warp::FULL_MASK, found != 0);
+        if lanes == 0 {
+            return None;
+        }
+        let first = lanes.trailing_zeros();
+        let x = (self.next % row_words * 32) as u32 + found.trailing_zeros();
+        let y = (self.next / row_words) as u32;
+        Some([x, y].map(|at| warp::shuffle_idx(warp::FULL_MASK, at, first)))
+    }
+}
+
+/// The soup of a warp.
+struct Soup<'a, const ACROSS: usize, const ROWS: usize> {
+    cells: [Words; ROWS],
+    place: Place,
+    generation: u32,
+    /// The generation until which a spaceship that has left is near the window.
+    near_until: u32,
+    departed: Departed,
+    slots: Slots,
+    /// A window, row by row.
+    plain: Plain,
+    /// A copy of the window, interleaved; in the end another window, row by row.
+    copy: Shared<u32>,
+    ships: Global<'a, u32>,
+    table: Table<'a>,
+    number: u32,
+    large: GlobalMut<'a, u32>,
+    work: GlobalMut<'a, u32>,
+}
+
+impl<const ACROSS: usize, const ROWS: usize> Soup<'_, ACROSS, ROWS> {
+    /// Replaces the copy by the window. Returns true if they were equal.
+    #[inline(always)]
+    fn renew_copy(&self) -> bool {
+        let (copy, lane) = (self.copy.cast::<Words>(), warp::lane_id() as usize);
+        let mut differences = 0;
+        unroll!(I in ROWS => {
+            let at = I * warp::SIZE as usize + lane;
+            // SAFETY: the copy has a vector of each row for each lane.
+            let old = unsafe { copy.load_unchecked(at) };
+            unroll!(K in WORDS => {
+                differences |= old[K] ^ self.cells[I][K];
+            });
+            // SAFETY: the copy has a vector of each row for each lane.
+            unsafe { copy.store_unchecked(at, self.cells[I]) };
+        });
+        !warp::any(warp::FULL_MASK, differences != 0)
+    }
+
+    /// Returns a hash of the window.
+    #[inline(always)]
+    fn hash(&self) -> u32 {
+        let mut hash = warp::lane_id();
+        unroll!(I in ROWS => {
+            unroll!(K in WORDS => {
+                hash = (hash ^ self.cells[I][K]).wrapping_mul(0x9e37_79b1);
+            });
+        });
+        warp::reduce_xor(warp::FULL_MASK, hash ^ hash >> 15)
+    }
+
+    /// Removes and counts the spaceships that leave the window. Returns true if the function must be called again,
+    /// because it has not compared an object near an edge with a spaceship that it then removed.
+    #[inline(always)]
+    fn take_ships(&mut self) -> Result<bool, Unfinished> {
+        /// The row of a patch that its seed is in.
+        const ABOVE: i32 = 15;
+        write_plain::<ACROSS, ROWS>(&self.cells, &self.place, self.plain.words);
+        let (side, tick) = (self.plain.side, TICK as i32);
+        let (mut has_others, mut has_open, mut again) = (false, false, false);
+        let mut search = Search::new(self.plain);
+        while let Some([x, y]) = search.next(self.plain, ZONE) {
+            let patch = Patch::around(x, y, ABOVE);
+            let cells = object_at(patch.load(self.plain), ABOVE);
+            let bounds = Bounds::of(cells);
+            patch.remove(self.plain, cells);
+            let in_patch = bounds.sides();
+            let sides = [0, 1, 2, 3].map(|i| in_patch[i] + if i % 2 == 0 { patch.left } else { patch.top });
+            let [left, top, right, bottom] = sides;
+            let (is_open, is_near) = (bounds.is_open(), self.generation < self.near_until);
+            has_open |= is_open;
+            // What remains of an object that is larger than the patch may look like a spaceship.
+            if !has_open && let Some([x, y]) = velocity_of(self.ships, cells, in_patch) {
+                // Returns true if the distance from the edge that the ship flies to, to its front or its back, is small.
+                let flies_to = |is_near: fn(i32, i32) -> bool| {
+                    x < 0 && is_near(left, right)
+                        || x > 0 && is_near(side - 1 - right, side - 1 - left)
+                        || y < 0 && is_near(top, bottom)
+                        || y > 0 && is_near(side - 1 - bottom, side - 1 - top)
+                };
+                if flies_to(|_, back| back < STRIP) {
+                    self.slots.add(&self.table, key_of(cells))?;
+                    if self.departed.meets([left, top], [x, y], self.generation)
+                        || !self.departed.add([left, top], [x, y], self.generation)
+                    {
+                        return Err(Unfinished::Meeting);
+                    }
+                    clear::<ACROSS, ROWS>(&mut self.cells, &self.place, sides);
+                    self.near_until = self.generation + NEAR;
+                    again |= has_others;
+                    continue;
+                }
+                // A spaceship flies at most half a cell per generation.
+                let is_whole = left.min(top) >= tick / 2 && right.max(bottom) < side - tick / 2;
+                if is_whole && flies_to(|front, _| front < ZONE) {
+                    has_others = true;
+                    if is_near && self.departed.meets([left, top], [x, y], self.generation) {
+                        return Err(Unfinished::Meeting);
+                    }
+                    continue;
+                }
+            }
+            has_others = true;
+            if left.min(top) < tick || right.max(bottom) >= side - tick {
+                return Err(Unfinished::Wide);
+            }
+            if is_near && (is_open || self.departed.may_meet(sides, self.generation, tick)) {
+                return Err(Unfinished::Near);
+            }
+        }
+        Ok(again)
+    }
+
+    /// Runs the soup until it is periodic. Returns the period, or a multiple of it.
+    #[inline(always)]
+    fn settle<L: Logic>(&mut self, limit: u32) -> Result<u32, Unfinished> {
+        let edge = Edge::new::<ACROSS, ROWS>(&self.place, TICK);
+        let zone = Edge::new::<ACROSS, ROWS>(&self.place, ZONE as u32);
+        let (mut hash, mut hashed, mut kept) = (0, 0, 0);
+        self.renew_copy();
+        while self.generation < limit {
+            let mut ticks = opaque(CHUNK / TICK);
+            while ticks > 0 {
+                let mut left = opaque(TICK);
+                while left > 0 {
+                    advance::<L, ACROSS, ROWS>(&mut self.cells, &self.place);
+                    left -= 1;
+                }
+                self.generation += TICK;
+                let is_near = self.generation < self.near_until;
+                if (if is_near { zone } else { edge }).any(&self.cells) {
+                    while self.take_ships()? {}
+                }
+                ticks -= 1;
+            }
+            if kept != 0 && self.generation < kept + LONG {
+                continue;
+            }
+            if self.renew_copy() {
+                return Ok(if kept == 0 { CHUNK } else { LONG });
+            }
+            kept = 0;
+            if self.generation >= hashed + LONG {
+                hashed = self.generation;
+                let before = hash;
+                hash = self.hash();
+                if hash == before {
+                    kept = self.generation;
+                }
+            }
+        }
+        Err(Unfinished::Long)
+    }
+
+    /// Appends an object without a key to the list of large objects.
+    #[inline(always)]
+    fn list_large(&self, cells: u32) -> Result<(), Unfinished> {
+        let mut index = 0;
+        if warp::lane_id() == 0 {
+            index = self.work.atomic_add(2, 1);
+        }
+        let at = warp::shuffle_idx(warp::FULL_MASK, index, 0) as usize * LARGE_WORDS;
+        if at + LARGE_WORDS > self.large.len() {
+            return Err(Unfinished::Many);
+        }
+        if warp::lane_id() == 0 {
+            self.large.store(at, self.number);
+        }
+        self.large.store(at + 1 + warp::lane_id() as usize, cells);
+        Ok(())
+    }
+
+    /// Finds the objects of the periodic window.
+    #[inline(always)]
+    fn take_objects<L: Logic>(&mut self, period: u32) -> Result<(), Unfinished> {
+        /// The row of a patch that its seed is in. The seed is in the object's first row.
+        const ABOVE: i32 = 2;
+        let mut ever = self.cells;
+        let mut left = period;
+        while left > 0 {
+            advance::<L, ACROSS, ROWS>(&mut self.cells, &self.place);
+            unroll!(I in ROWS => {
+                unroll!(K in WORDS => {
+                    ever[I][K] |= self.cells[I][K];
+                });
+            });
+            left -= 1;
+        }
+        warp::sync_warp(warp::FULL_MASK);
+        write_plain::<ACROSS, ROWS>(&ever, &self.place, self.plain.words);
+        write_plain::<ACROSS, ROWS>(&self.cells, &self.place, self.copy);
+        let now = Plain { words: self.copy, side: self.plain.side };
+        let mut search = Search::new(self.plain);
+        while let Some([x, y]) = search.next(self.plain, self.plain.side) {
+            let patch = Patch::around(x, y, ABOVE);
+            let cells = object_at(patch.load(self.plain), ABOVE);
+            if Bounds::of(cells).is_open() {
+                return Err(Unfinished::Large);
+            }
+            patch.remove(self.plain, cells);
+            let cells = cells & patch.load(now);
+            match key_of(cells) {
+                None => self.list_large(cells)?,
+                key => self.slots.add(&self.table, key)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Runs `count` soups and adds their objects to the table. Soup *i* is element *i* of `numbers`, or *i* if `numbers` is
+/// empty.
+///
+/// The cells of soup *i* are words 8 · *i* to 8 · *i* + 7 of `soups`, two rows per word. If `soups` is empty, they are
+/// the random board of 16 × 16 cells of the seed `seed` + *i*, in which each cell is alive with probability `threshold`
+/// / 2⁶⁴. A soup that is not periodic after `limit` generations, or does not fit into the window, is appended to
+/// `unfinished`, and its reason is counted in `work` ([`WORK_WORDS`], zero before the launch). `generations` has two
+/// elements, to which the numbers of generations of the finished and of the unfinished soups are added.
+///
+/// Objects larger than 16 × 16 cells are appended to `large` ([`LARGE_WORDS`]). Those of unfinished soups do not count.
+///
+/// `states`, `keys` and `counts` are the table: one state, [`KEY_WORDS`] words and one counter for each slot, zero
+/// before the first launch. The number of slots must be a power of two. `ships` lists the spaceships of the rule, each
+/// in all its phases and orientations: its rows in the upper left corner of a square of 8 × 8 cells, one byte per row,
+/// and its [`velocity`].
+///
+/// The window has 128 · `ACROSS` cells a side, and `ROWS` must be 4 · `ACROSS`². Launch any number of blocks of
+/// [`CENSUS_THREADS`] threads. Rules other than Conway's are given as [`COUNT_TABLES`](super::COUNT_TABLES) tables.
+#[kernel(
+    max_threads = 64,
+    min_blocks = 6,
+    instances(L = [Conway, Given], ACROSS = [1], ROWS = [4]),
+    instances(L = [Conway, Given], ACROSS = [2], ROWS = [16])
+)]
+pub fn life_soup_census<L: Logic, const ACROSS: usize, const ROWS: usize>(
+    soups: Global<u32>,
+    numbers: Global<u32>,
+    ships: Global<u32>,
+    states: GlobalMut<u32>,
+    keys: GlobalMut<u32>,
+    counts: GlobalMut<u32>,
+    large: GlobalMut<u32>,
+    unfinished: GlobalMut<u32>,
+    work: GlobalMut<u32>,
+    generations: GlobalMut<u64>,
+    seed: u64,
+    threshold: u64,
+    count: u32,
+    limit: u32,
+) {
+    const { assert!(ROWS == 4 * ACROSS * ACROSS) };
+    assert!(thread::block_dim_x() == CENSUS_THREADS && work.len() == WORK_WORDS);
+    assert!(states.len().is_power_of_two() && counts.len() == states.len());
+    assert!(keys.len() == states.len() * KEY_WORDS);
+    let lane = warp::lane_id();
+    let window = ROWS * WORDS * warp::SIZE as usize;
+    let memory = shared_array![u32; WARPS * (2 * ROWS * WORDS * warp::SIZE as usize + MAX_OBJECTS)];
+    let memory = memory.part(warp::warp_id() as usize * (2 * window + MAX_OBJECTS), 2 * window + MAX_OBJECTS);
+    let table = Table { states, keys, counts };
+    let place = Place::new::<ACROSS, ROWS>();
+    loop {
+        let mut index = 0;
+        if lane == 0 {
+            index = work.atomic_add(0, 1);
+        }
+        index = warp::shuffle_idx(warp::FULL_MASK, index, 0);
+        if index >= count {
+            break;
+        }
+        let number = if numbers.is_empty() { index } else { numbers.load(index as usize) };
+        let row = if soups.is_empty() {
+            row_of_soup(mix(seed.wrapping_add(number.into())), threshold)
+        } else if lane < SOUP_SIDE {
+            soups.load(number as usize * KEY_WORDS + lane as usize / 2) >> (16 * (lane % 2)) & 0xffff
+        } else {
+            0
+        };
+        let mut soup = Soup::<ACROSS, ROWS> {
+            cells: begin::<ACROSS, ROWS>(row, &place),
+            place,
+            generation: 0,
+            near_until: 0,
+            departed: Departed::NONE,
+            slots: Slots { list: memory.part(2 * window, MAX_OBJECTS), count: 0 },
+            plain: Plain { words: memory.part(0, window), side: (SIDE_PER_LANE * ACROSS) as i32 },
+            copy: memory.part(window, window),
+            ships,
+            table,
+            number,
+            large,
+            work,
+        };
+        let outcome = match soup.settle::<L>(limit) {
+            Ok(period) => soup.take_objects::<L>(period),
+            Err(reason) => Err(reason),
+        };
+        warp::sync_warp(warp::FULL_MASK);
+        match outcome {
+            Ok(()) => {
+                let mut object = lane as usize;
+                while object < soup.slots.count {
+                    table.counts.atomic_add(soup.slots.list.load(object) as usize, 1);
+                    object += warp::SIZE as usize;
+                }
+                if lane == 0 {
+                    generations.atomic_add(0, soup.generation.into());
+                }
+            }
+            Err(reason) => {
+                if lane == 0 {
+                    let at = work.atomic_add(1, 1);
+                    unfinished.store(at as usize, number);
+                    work.atomic_add(3 + reason as usize, 1);
+                    generations.atomic_add(1, soup.generation.into());
+                }
+            }
+        }
+        warp::sync_warp(warp::FULL_MASK);
+    }
+}
