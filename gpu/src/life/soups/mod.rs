@@ -1,5 +1,5 @@
-//! A census of soups: each warp runs one soup of 16 × 16 cells on the plane after another, until its ash is periodic,
-//! and counts the objects of the ash.
+//! A census of soups: each warp runs one small soup on the plane after another, until its ash is periodic, and counts
+//! the objects of the ash.
 //!
 //! | module | contents |
 //! |---|---|
@@ -33,7 +33,6 @@
 use cuda_std::{Global, GlobalMut, Shared, kernel, opaque, shared_array, thread, unroll, warp};
 
 use super::interleaved::logic::{Conway, Given, Logic, WORDS, Words};
-use super::soup::mix;
 
 mod patch;
 mod ships;
@@ -47,10 +46,11 @@ pub use table::READY;
 use patch::{Bounds, Patch, Plain, key_of, object_at};
 use ships::{Departed, velocity_of};
 use table::Table;
-use window::{Edge, Place, SIDE_PER_LANE, advance, begin, clear, row_of_soup, write_plain};
+use window::{Edge, Place, SIDE_PER_LANE, advance, begin, clear, write_plain};
 
-/// The number of columns and rows of a soup.
-pub const SOUP_SIDE: u32 = 16;
+/// The number of columns and rows of the largest soup, and the number of words of a soup in the argument `soups` of
+/// [`life_soup_census()`]. The lowest bit of a word is the first cell of a row.
+pub const SOUP_SIDE: u32 = warp::SIZE;
 
 /// The number of threads per block of [`life_soup_census()`].
 pub const CENSUS_THREADS: u32 = 64;
@@ -245,8 +245,8 @@ impl<const ACROSS: usize, const ROWS: usize> Soup<'_, ACROSS, ROWS> {
             let in_patch = bounds.sides();
             let sides = [0, 1, 2, 3].map(|i| in_patch[i] + if i % 2 == 0 { patch.left } else { patch.top });
             let [left, top, right, bottom] = sides;
-            let (is_open, is_near) = (bounds.is_open(), self.generation < self.near_until);
-            has_open |= is_open;
+            let is_near = self.generation < self.near_until;
+            has_open |= bounds.is_open();
             // What remains of an object that is larger than the patch may look like a spaceship.
             if !has_open && let Some([x, y]) = velocity_of(self.ships, cells, in_patch) {
                 // Returns true if the distance from the edge that the ship flies to, to its front or its back, is small.
@@ -282,7 +282,8 @@ impl<const ACROSS: usize, const ROWS: usize> Soup<'_, ACROSS, ROWS> {
             if left.min(top) < tick || right.max(bottom) >= side - tick {
                 return Err(Unfinished::Wide);
             }
-            if is_near && (is_open || self.departed.may_meet(sides, self.generation, tick)) {
+            // Of an object that is larger than the patch, the parts near an edge are compared one after the other.
+            if is_near && self.departed.may_meet(sides, self.generation, tick) {
                 return Err(Unfinished::Near);
             }
         }
@@ -387,11 +388,8 @@ impl<const ACROSS: usize, const ROWS: usize> Soup<'_, ACROSS, ROWS> {
 }
 
 /// Runs `count` soups and adds their objects to the table. Soup *i* is element *i* of `numbers`, or *i* if `numbers` is
-/// empty.
-///
-/// The cells of soup *i* are words 8 · *i* to 8 · *i* + 7 of `soups`, two rows per word. If `soups` is empty, they are
-/// the random board of 16 × 16 cells of the seed `seed` + *i*, in which each cell is alive with probability `threshold`
-/// / 2⁶⁴. A soup that is not periodic after `limit` generations, or does not fit into the window, is appended to
+/// empty. Soup number *n* consists of the [`SOUP_SIDE`] words of `soups` from word [`SOUP_SIDE`] · *n* on. A soup that is
+/// not periodic after `limit` generations, or does not fit into the window, is appended to
 /// `unfinished`, and its reason is counted in `work` ([`WORK_WORDS`], zero before the launch). `generations` has two
 /// elements, to which the numbers of generations of the finished and of the unfinished soups are added.
 ///
@@ -421,8 +419,6 @@ pub fn life_soup_census<L: Logic, const ACROSS: usize, const ROWS: usize>(
     unfinished: GlobalMut<u32>,
     work: GlobalMut<u32>,
     generations: GlobalMut<u64>,
-    seed: u64,
-    threshold: u64,
     count: u32,
     limit: u32,
 ) {
@@ -446,13 +442,7 @@ pub fn life_soup_census<L: Logic, const ACROSS: usize, const ROWS: usize>(
             break;
         }
         let number = if numbers.is_empty() { index } else { numbers.load(index as usize) };
-        let row = if soups.is_empty() {
-            row_of_soup(mix(seed.wrapping_add(number.into())), threshold)
-        } else if lane < SOUP_SIDE {
-            soups.load(number as usize * KEY_WORDS + lane as usize / 2) >> (16 * (lane % 2)) & 0xffff
-        } else {
-            0
-        };
+        let row = soups.load(number as usize * SOUP_SIDE as usize + lane as usize);
         let mut soup = Soup::<ACROSS, ROWS> {
             cells: begin::<ACROSS, ROWS>(row, &place),
             place,

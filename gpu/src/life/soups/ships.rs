@@ -117,13 +117,18 @@ impl Departed {
     pub(super) fn may_meet(&self, sides: [i32; 4], generation: u32, tick: i32) -> bool {
         let passed = generation as i32 - self.generation;
         let side = side_of(self.velocity);
-        let mut apart = i32::MIN;
+        // The spaceship flies at most half a cell per generation.
+        let (flown, mut apart) = (tick / 2, i32::MIN);
         for axis in 0..2 {
-            let first = (self.at[axis] + self.velocity[axis] * passed) >> 2;
-            apart = apart.max(sides[axis] - (first + side - 1)).max(first - sides[axis + 2]);
+            let velocity = self.velocity[axis];
+            let first = (self.at[axis] + velocity * passed) >> 2;
+            let (approach_after, approach_before) =
+                (if velocity > 0 { flown } else { 0 }, if velocity < 0 { flown } else { 0 });
+            apart = apart.max(sides[axis] - (first + side - 1) - approach_after);
+            apart = apart.max(first - sides[axis + 2] - approach_before);
         }
-        // The object grows by at most one cell per generation, and the spaceship flies half a cell per generation.
-        let is_near = warp::lane_id() < self.count && apart <= REACH + tick + tick / 2 + 1;
+        // The object grows by at most one cell per generation. The spaceship may be one cell from the line.
+        let is_near = warp::lane_id() < self.count && apart <= REACH + tick + 1;
         warp::any(warp::FULL_MASK, is_near)
     }
 }

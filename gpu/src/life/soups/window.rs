@@ -11,7 +11,6 @@
 use cuda_std::{Shared, opaque, unroll, warp};
 
 use super::super::interleaved::logic::{Logic, Rows, Sums, WORDS, Words};
-use super::super::soup::soup_cells;
 use super::{SOUP_SIDE, TICK};
 
 /// The number of cells of a window's side, per lane across.
@@ -199,15 +198,7 @@ pub(super) fn clear<const ACROSS: usize, const ROWS: usize>(
     });
 }
 
-/// Returns row `lane` of a soup, one cell per bit. It is row `lane` of the random board of 16 × 16 cells with this
-/// `key` and `threshold` ([`soup_cells`]). Lanes beyond the last row have no cells.
-#[inline(always)]
-pub(super) fn row_of_soup(key: u64, threshold: u64) -> u32 {
-    let lane = warp::lane_id();
-    if lane < SOUP_SIDE { soup_cells(key, lane.into(), threshold) as u32 & 0xffff } else { 0 }
-}
-
-/// Fills the window with a soup in its middle. `row` is a row of the soup for each of the first [`SOUP_SIDE`] lanes.
+/// Returns the window with a soup in its middle. Lane *i* has `row` *i* of the soup.
 #[inline(always)]
 pub(super) fn begin<const ACROSS: usize, const ROWS: usize>(row: u32, place: &Place) -> [Words; ROWS] {
     let stride = WORDS * ACROSS;
@@ -215,7 +206,7 @@ pub(super) fn begin<const ACROSS: usize, const ROWS: usize>(row: u32, place: &Pl
     let mut cells = [[0; WORDS]; ROWS];
     unroll!(I in ROWS => {
         let in_soup = (place.first_row + I as u32).wrapping_sub(first);
-        let bits = warp::shuffle_idx(warp::FULL_MASK, row, in_soup % warp::SIZE);
+        let bits = warp::shuffle_idx(warp::FULL_MASK, row, in_soup % SOUP_SIDE);
         let bits = if in_soup < SOUP_SIDE { bits >> (WORDS as u32 * place.half) } else { 0 };
         unroll!(K in WORDS => {
             let mut word = 0;
