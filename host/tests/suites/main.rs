@@ -8,6 +8,7 @@ mod cli;
 mod documents;
 mod explain;
 mod life_bands;
+mod life_census;
 mod life_files;
 mod life_long;
 mod life_reference;

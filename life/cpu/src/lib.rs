@@ -33,6 +33,7 @@
 #![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)]
 
 mod access;
+mod active;
 mod ages;
 mod corners;
 mod grid;
@@ -48,6 +49,7 @@ mod x86;
 
 use std::fmt;
 
+pub use active::{ActiveBoard, Stop};
 use grid::{Dynamics, Grid};
 pub use rule::Rule;
 pub use topology::{Edges, Topology};

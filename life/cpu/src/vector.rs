@@ -52,6 +52,23 @@ pub trait Vector<const N: usize>: Copy {
     /// Rotates the vector by one bit towards the low end, across its words.
     fn down(self) -> Self;
 
+    /// Returns the words moved up by one. The lowest word of the result is the highest word of `above`.
+    fn after(self, above: Self) -> Self;
+
+    /// Returns the words moved down by one. The highest word of the result is the lowest word of `below`.
+    fn before(self, below: Self) -> Self;
+
+    /// Shifts each word by one bit towards the high end. The lowest bit of each word is the highest bit of the same
+    /// word of `left`.
+    fn after_bits(self, left: Self) -> Self;
+
+    /// Shifts each word by one bit towards the low end. The highest bit of each word is the lowest bit of the same word
+    /// of `right`.
+    fn before_bits(self, right: Self) -> Self;
+
+    /// Returns a mask of the words that have a set bit in common with `mask`: bit i stands for word i.
+    fn words_with(self, mask: Self) -> u32;
+
     /// Returns the sum of three cells, as its low bit and its high bit.
     #[inline(always)]
     fn sums(left: Self, cell: Self, right: Self) -> [Self; 2] {

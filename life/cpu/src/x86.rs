@@ -2,6 +2,7 @@
 
 use std::arch::x86_64::*;
 
+use crate::active::{Generations, Stop};
 use crate::grid::BandPass;
 use crate::vector::{Block, Vector};
 
@@ -81,6 +82,39 @@ impl Vector<4> for Avx2 {
             Self(_mm256_or_si256(_mm256_srli_epi64(self.0, 1), carried))
         }
     }
+
+    #[inline(always)]
+    fn after(self, above: Self) -> Self {
+        // SAFETY: a value exists only on processors that have AVX2.
+        unsafe { Self(_mm256_permute4x64_epi64(_mm256_blend_epi32(self.0, above.0, 0b1100_0000), 0b10_01_00_11)) }
+    }
+
+    #[inline(always)]
+    fn before(self, below: Self) -> Self {
+        // SAFETY: a value exists only on processors that have AVX2.
+        unsafe { Self(_mm256_permute4x64_epi64(_mm256_blend_epi32(self.0, below.0, 0b0000_0011), 0b00_11_10_01)) }
+    }
+
+    #[inline(always)]
+    fn after_bits(self, left: Self) -> Self {
+        // SAFETY: a value exists only on processors that have AVX2.
+        unsafe { Self(_mm256_or_si256(_mm256_slli_epi64(self.0, 1), _mm256_srli_epi64(left.0, 63))) }
+    }
+
+    #[inline(always)]
+    fn before_bits(self, right: Self) -> Self {
+        // SAFETY: a value exists only on processors that have AVX2.
+        unsafe { Self(_mm256_or_si256(_mm256_srli_epi64(self.0, 1), _mm256_slli_epi64(right.0, 63))) }
+    }
+
+    #[inline(always)]
+    fn words_with(self, mask: Self) -> u32 {
+        // SAFETY: a value exists only on processors that have AVX2.
+        unsafe {
+            let none = _mm256_cmpeq_epi64(_mm256_and_si256(self.0, mask.0), _mm256_setzero_si256());
+            !_mm256_movemask_pd(_mm256_castsi256_pd(none)) as u32 & 15
+        }
+    }
 }
 
 /// Computes the logic operation of three inputs that `TABLE` describes. The result for the bits a, b and c is bit
@@ -130,6 +164,36 @@ impl Vector<8> for Avx512 {
     }
 
     #[inline(always)]
+    fn after(self, above: Self) -> Self {
+        // SAFETY: a value exists only on processors that have AVX-512F.
+        unsafe { Self(_mm512_alignr_epi64(self.0, above.0, 7)) }
+    }
+
+    #[inline(always)]
+    fn before(self, below: Self) -> Self {
+        // SAFETY: a value exists only on processors that have AVX-512F.
+        unsafe { Self(_mm512_alignr_epi64(below.0, self.0, 1)) }
+    }
+
+    #[inline(always)]
+    fn after_bits(self, left: Self) -> Self {
+        // SAFETY: a value exists only on processors that have AVX-512F.
+        unsafe { Self(_mm512_or_si512(_mm512_slli_epi64(self.0, 1), _mm512_srli_epi64(left.0, 63))) }
+    }
+
+    #[inline(always)]
+    fn before_bits(self, right: Self) -> Self {
+        // SAFETY: a value exists only on processors that have AVX-512F.
+        unsafe { Self(_mm512_or_si512(_mm512_srli_epi64(self.0, 1), _mm512_slli_epi64(right.0, 63))) }
+    }
+
+    #[inline(always)]
+    fn words_with(self, mask: Self) -> u32 {
+        // SAFETY: a value exists only on processors that have AVX-512F.
+        unsafe { u32::from(_mm512_test_epi64_mask(self.0, mask.0)) }
+    }
+
+    #[inline(always)]
     fn sums(left: Self, cell: Self, right: Self) -> [Self; 2] {
         [lut::<XOR>(left, cell, right), lut::<MAJORITY>(left, cell, right)]
     }
@@ -159,6 +223,22 @@ pub unsafe fn avx2(pass: BandPass<'_, 4>) {
 /// The processor must have AVX-512F.
 #[target_feature(enable = "avx512f")]
 pub unsafe fn avx512(pass: BandPass<'_, 8>) {
+    // SAFETY: the caller guarantees AVX-512F, the instructions of `Avx512`.
+    unsafe { pass.run::<Avx512>() }
+}
+
+/// # Safety
+/// The processor must have AVX2.
+#[target_feature(enable = "avx2")]
+pub unsafe fn avx2_tiles(pass: Generations<'_, 4>) -> Stop {
+    // SAFETY: the caller guarantees AVX2, the instructions of `Avx2`.
+    unsafe { pass.run::<Avx2>() }
+}
+
+/// # Safety
+/// The processor must have AVX-512F.
+#[target_feature(enable = "avx512f")]
+pub unsafe fn avx512_tiles(pass: Generations<'_, 8>) -> Stop {
     // SAFETY: the caller guarantees AVX-512F, the instructions of `Avx512`.
     unsafe { pass.run::<Avx512>() }
 }

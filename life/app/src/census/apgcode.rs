@@ -7,9 +7,12 @@
 
 use super::cell_set::CellSet;
 
-/// The maximum side length of an object, in cells, for which the apgcode contains the text that describes the cells.
-/// The apgcode of a larger object has no such text.
-const MOST: i32 = 40;
+/// The maximum length of the text that describes the cells. The apgcode of an object whose texts are longer in all
+/// phases has no such text. lifelib has the same maximum.
+const MAX_TEXT: usize = 1280;
+
+/// The maximum area of a phase that has a text, in cells, including a border of one cell. lifelib has the same maximum.
+const MAX_AREA: i64 = 40_000;
 
 const DIGITS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
 
@@ -21,12 +24,16 @@ pub fn of(phases: &[CellSet], moves: bool) -> String {
         [still] => format!("s{}", still.cells().len()),
         _ => format!("p{}", phases.len()),
     };
-    if phases.iter().any(|phase| phase.size().0.max(phase.size().1) > MOST) {
-        return format!("ov_{kind}");
-    }
-    let texts = phases.iter().flat_map(|phase| orientations(phase).map(|cells| text(&cells)));
-    let shortest = texts.min_by(|a, b| (a.len(), a).cmp(&(b.len(), b))).unwrap_or_default();
-    format!("x{kind}_{shortest}")
+    let area = |(width, height): (i32, i32)| (i64::from(width) + 2) * (i64::from(height) + 2);
+    let phases = phases.iter().filter(|phase| area(phase.size()) <= MAX_AREA);
+    let texts = phases.flat_map(|phase| orientations(phase).map(|cells| text(&cells)));
+    let shortest = texts.filter(|text| text.len() <= MAX_TEXT).min_by(|a, b| (a.len(), a).cmp(&(b.len(), b)));
+    shortest.map_or_else(|| format!("ov_{kind}"), |shortest| format!("x{kind}_{shortest}"))
+}
+
+/// Returns true if `code` is the apgcode of a spaceship.
+pub fn is_spaceship(code: &str) -> bool {
+    code.starts_with("xq") || code.starts_with("ov_q")
 }
 
 /// Returns `cells` in all eight orientations.
@@ -128,7 +135,13 @@ mod tests {
 
     #[test]
     fn what_is_large_has_no_text() {
-        let line = CellSet::new((0..41).map(|x| (x, 0)).collect()).0;
-        assert_eq!(of(&[line.clone(), line], false), "ov_p2");
+        // Strips of five rows, each with a text of about 200 characters.
+        let rows = |rows: i32| CellSet::new((0..rows).flat_map(|y| (0..190).map(move |x| (x, y))).collect()).0;
+        assert!(of(&[rows(30), rows(40)], false).starts_with("xp2_vvvv"));
+        assert_eq!(of(&[rows(40), rows(40)], false), "ov_p2");
+        let line = |length: i32| CellSet::new((0..length).map(|x| (x, 0)).collect()).0;
+        assert!(of(&[line(41), line(41)], false).starts_with("xp2_"));
+        let wide = CellSet::new(vec![(0, 0), (13_400, 0)]).0;
+        assert_eq!(of(&[wide.clone(), wide], true), "ov_q2");
     }
 }

@@ -46,19 +46,44 @@ impl CellSet {
         neighbours
     }
 
-    /// Returns the next generation, and the position of its upper left corner relative to the upper left corner of this
-    /// set.
-    pub fn next(&self) -> (Self, (i32, i32)) {
+    /// Returns the next generation under `rule`, and the position of its upper left corner relative to the upper left
+    /// corner of this set.
+    pub fn next_under(&self, rule: Counts) -> (Self, (i32, i32)) {
         let neighbours = self.neighbours();
-        let survives = |&(x, y): &(i32, i32)| matches!(neighbours.of(x, y), 2 | 3);
+        let survives = |&(x, y): &(i32, i32)| rule.survives(neighbours.of(x, y));
         let mut next: Vec<_> = self.0.iter().copied().filter(survives).collect();
-        next.extend(neighbours.all().filter(|&(cell, count)| count == 3 && !self.lives(cell)).map(|(cell, _)| cell));
+        let is_born = |&(cell, count): &((i32, i32), u8)| rule.is_born(count) && !self.lives(cell);
+        next.extend(neighbours.all().filter(is_born).map(|(cell, _)| cell));
         Self::new(next)
     }
 
     /// Returns true if the cell in column `x` and row `y` belongs to the set.
     pub fn lives(&self, (x, y): (i32, i32)) -> bool {
         self.0.binary_search_by_key(&(y, x), |&(x, y)| (y, x)).is_ok()
+    }
+}
+
+/// A rule that counts live neighbours. Dead cells without live neighbours stay dead.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Counts {
+    /// Bit n is set if a dead cell with n live neighbours is born.
+    pub birth: u16,
+    /// Bit n is set if a live cell with n live neighbours survives.
+    pub survival: u16,
+}
+
+impl Counts {
+    /// Conway's Life: B3/S23.
+    pub const LIFE: Self = Self { birth: 1 << 3, survival: 1 << 2 | 1 << 3 };
+
+    /// Returns true if a dead cell with `neighbours` live neighbours is born.
+    pub fn is_born(self, neighbours: u8) -> bool {
+        self.birth >> neighbours & 1 == 1
+    }
+
+    /// Returns true if a live cell with `neighbours` live neighbours survives.
+    pub fn survives(self, neighbours: u8) -> bool {
+        self.survival >> neighbours & 1 == 1
     }
 }
 
@@ -98,10 +123,10 @@ mod tests {
         assert_eq!((at, glider.size()), ((5, 5), (3, 3)));
         let (mut now, mut place) = (glider.clone(), (0, 0));
         for _ in 0..4 {
-            let (next, moved) = now.next();
+            let (next, moved) = now.next_under(Counts::LIFE);
             (now, place) = (next, (place.0 + moved.0, place.1 + moved.1));
         }
         assert_eq!((now, place), (glider, (1, 1)));
-        assert!(CellSet::new(vec![(0, 0)]).0.next().0.cells().is_empty());
+        assert!(CellSet::new(vec![(0, 0)]).0.next_under(Counts::LIFE).0.cells().is_empty());
     }
 }

@@ -22,6 +22,9 @@ const LONG: u64 = 120;
 /// search does not find spaceships that are near other cells.
 const ATTEMPTS: u64 = 16;
 
+/// The number of generations in which the parts of a spaceship reach each other's places.
+const SWEEP: u64 = 1024;
+
 /// A cache that maps each group of cells identified so far to the apgcodes of its objects.
 #[derive(Default)]
 pub struct ObjectCache(HashMap<CellSet, Option<Vec<String>>>);
@@ -50,25 +53,44 @@ pub fn count(board: &Board, period: u64, known: &mut ObjectCache, tally: &mut Ta
             board = later.board()?;
         }
     }
-    // The cells that are alive in at least one generation of the period.
+    let mut found = objects(&board, period, known)?;
+    let unknown = |tally: &Tally| tally.get(UNKNOWN).copied().unwrap_or(0);
+    if unknown(&found) > 0 {
+        // The parts of a spaceship such as a Cordership are far apart, but in time they come to the same places.
+        let later = objects(&board, period.max(SWEEP), known)?;
+        if unknown(&later) < unknown(&found) {
+            found = later;
+        }
+    }
+    found.into_iter().for_each(|(code, count)| *tally.entry(code).or_default() += count);
+    Ok(())
+}
+
+/// Returns the objects of `board`. Cells belong to the same group of objects if they are near to each other, or to
+/// cells that are alive in one of `generations` generations.
+fn objects(board: &Board, generations: u64, known: &mut ObjectCache) -> anyhow::Result<Tally> {
     let mut ever = board.words().to_vec();
-    let mut life = CpuSimulation::new(&board)?;
-    for _ in 1..period {
+    let mut life = CpuSimulation::new(board)?;
+    for _ in 1..generations {
         life.advance(1);
         for (ever, now) in ever.iter_mut().zip(life.board()?.words()) {
             *ever |= now;
         }
     }
     let ever = Board::from_words(board.width(), board.height(), ever)?;
+    let mut tally = Tally::new();
     for group in groups(&ever) {
         let here = group.iter().filter(|cell| board.get(cell.on_board.0, cell.on_board.1));
         let cells = CellSet::new(here.map(|cell| cell.on_plane).collect()).0;
+        if cells.cells().is_empty() {
+            continue;
+        }
         let codes = known.codes(cells);
         for code in codes.unwrap_or(&[UNKNOWN.to_owned()]) {
             *tally.entry(code.clone()).or_default() += 1;
         }
     }
-    Ok(())
+    Ok(tally)
 }
 
 /// Searches for groups of cells that consist of spaceships. Adds these groups to `tally` and removes them from the
@@ -161,6 +183,21 @@ mod tests {
     fn spaceships_on_their_way_are_found_beside_the_rest() {
         let glider_and_blinker = [(1, 0), (2, 1), (0, 2), (1, 2), (2, 2), (40, 10), (41, 10), (42, 10)];
         assert_eq!(tally_of(&glider_and_blinker, 64, 64, 256), [("xp2_7".to_owned(), 1), ("xq4_153".to_owned(), 1)]);
+    }
+
+    const CORDERSHIP: [&str; 3] = [
+        "xq96_yngo82n6ec86y0goi0a4zyf66y21121zy7ggysok6cogzy711yggxsy1cmia231zys121yg",
+        "gzyco2q0eeypos4hb37643y08c9052zyc11yp33y01zy68gy4m4cg8xf8zy481xo8gy011w1ydoo",
+        "w3354ikgcaoo8y1cczy34bg85l48hey6gggzccy5111y9332233252y0shd077y533zyzy4oozyd66",
+    ];
+
+    /// Golly's collection has this Cordership, a spaceship of seven switch engines.
+    #[test]
+    fn a_cordership_is_one_object() {
+        let code = CORDERSHIP.concat();
+        let pattern = life_formats::apgcode::parse(&code, 1 << 20).unwrap();
+        let cells: Vec<_> = pattern.cells().map(|(x, y)| (x + 90, y + 90)).collect();
+        assert_eq!(tally_of(&cells, 256, 256, 96), [(code, 1)]);
     }
 
     #[test]

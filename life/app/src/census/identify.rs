@@ -1,9 +1,8 @@
 //! Identifies the objects in a group of cells that is isolated from other cells.
 
-use std::collections::HashMap;
-
 use super::apgcode;
-use super::cell_set::{AROUND, CellSet};
+use super::cell_set::{CellSet, Counts};
+use super::separate::separate;
 
 /// The maximum period of an object, in generations.
 const MAX_GENERATIONS: usize = 600;
@@ -12,20 +11,22 @@ const MAX_GENERATIONS: usize = 600;
 const MAX_CELLS: usize = 20_000;
 
 /// The cells of a group in one generation, and the position of their upper left corner.
-type Phase = (CellSet, (i32, i32));
+pub type Phase = (CellSet, (i32, i32));
 
-/// Returns the apgcodes of the objects in `cells`. Returns `None` if `cells` never occurs again, neither at the same
-/// position nor at another one.
-///
-/// Two cells belong to one object in three cases: if they touch, if the birth or survival of one of them depends on the
-/// other, or if one of them keeps a neighbour of the other dead. Each object would develop in the same way if the other
-/// objects were absent.
+/// Returns the apgcodes of the objects in `cells` under B3/S23. Returns `None` if `cells` never occurs again, neither
+/// at the same position nor at another one.
 pub fn identify(cells: &CellSet) -> Option<Vec<String>> {
-    let (phases, moved) = phases(cells)?;
-    let parts = separate(&phases, moved);
+    identify_under(Counts::LIFE, cells)
+}
+
+/// Returns the apgcodes of the objects in `cells` like [`identify`], under `rule`. [`separate`] says which cells belong
+/// to one object.
+pub fn identify_under(rule: Counts, cells: &CellSet) -> Option<Vec<String>> {
+    let (phases, moved) = phases(rule, cells)?;
+    let parts = separate(rule, &phases, moved);
     if parts.len() > 1 {
         // Each part has its own period.
-        let codes: Option<Vec<_>> = parts.iter().map(identify).collect();
+        let codes: Option<Vec<_>> = parts.iter().map(|part| identify_under(rule, part)).collect();
         if let Some(codes) = codes {
             return Some(codes.concat());
         }
@@ -36,11 +37,11 @@ pub fn identify(cells: &CellSet) -> Option<Vec<String>> {
 
 /// Returns all generations of one period, and the distance by which the cells move in a period. Returns `None` if the
 /// cells are not periodic.
-fn phases(cells: &CellSet) -> Option<(Vec<Phase>, (i32, i32))> {
+pub fn phases(rule: Counts, cells: &CellSet) -> Option<(Vec<Phase>, (i32, i32))> {
     let mut phases = vec![(cells.clone(), (0, 0))];
     while phases.len() <= MAX_GENERATIONS {
         let (now, at) = phases.last()?;
-        let (next, by) = now.next();
+        let (next, by) = now.next_under(rule);
         if next.cells().is_empty() || next.cells().len() > MAX_CELLS {
             return None;
         }
@@ -51,92 +52,6 @@ fn phases(cells: &CellSet) -> Option<(Vec<Phase>, (i32, i32))> {
         phases.push((next, at));
     }
     None
-}
-
-/// A union-find structure of disjoint sets of cells. Each set is represented by one of its cells.
-struct DisjointSets(Vec<usize>);
-
-impl DisjointSets {
-    fn find(&mut self, cell: usize) -> usize {
-        let mut root = cell;
-        while self.0[root] != root {
-            root = self.0[root];
-        }
-        self.0[cell] = root;
-        root
-    }
-
-    /// Joins the sets of two cells. Returns true if these sets were different.
-    fn join(&mut self, a: usize, b: usize) -> bool {
-        let (a, b) = (self.find(a), self.find(b));
-        self.0[a] = b;
-        a != b
-    }
-}
-
-/// Divides the cells of the first generation into objects.
-fn separate(phases: &[Phase], moved: (i32, i32)) -> Vec<CellSet> {
-    let mut count = 0;
-    let mut number = |(cells, _): &Phase| -> HashMap<(i32, i32), usize> {
-        let first = count;
-        count += cells.cells().len();
-        cells.cells().iter().copied().zip(first..).collect()
-    };
-    let numbers: Vec<_> = phases.iter().map(&mut number).collect();
-    let mut sets = DisjointSets((0..count).collect());
-    // Returns the indices of the live neighbours of a cell.
-    let around = |phase: usize, (x, y): (i32, i32)| -> Vec<usize> {
-        AROUND.iter().filter_map(|(dx, dy)| numbers[phase].get(&(x + dx, y + dy)).copied()).collect()
-    };
-    // Dead cells with more than three live neighbours. Only three of these neighbours would make the cell alive.
-    let mut kept_dead = Vec::new();
-    for (phase, (cells, at)) in phases.iter().enumerate() {
-        for &cell in cells.cells() {
-            let number = numbers[phase][&cell];
-            for neighbour in around(phase, cell) {
-                sets.join(number, neighbour);
-            }
-        }
-        // The index of the cell in the next phase.
-        let (later, later_at) = match phases.get(phase + 1) {
-            Some((_, later_at)) => (phase + 1, *later_at),
-            None => (0, moved),
-        };
-        let next = |(x, y): (i32, i32)| numbers[later].get(&(x + at.0 - later_at.0, y + at.1 - later_at.1)).copied();
-        for (cell, neighbours) in cells.neighbours().all() {
-            let number = numbers[phase].get(&cell).copied();
-            match next(cell) {
-                Some(next) => {
-                    for before in number.into_iter().chain(around(phase, cell)) {
-                        sets.join(before, next);
-                    }
-                }
-                None if number.is_none() && neighbours > 3 => kept_dead.push(around(phase, cell)),
-                None => {}
-            }
-        }
-    }
-    // Joined sets may contain three neighbours of a cell that another set keeps dead. The search therefore repeats.
-    loop {
-        let mut joined = false;
-        for around in &kept_dead {
-            let mut roots: Vec<usize> = around.iter().map(|&cell| sets.find(cell)).collect();
-            roots.sort_unstable();
-            if roots.chunk_by(|a, b| a == b).any(|same| same.len() == 3) {
-                for pair in roots.windows(2) {
-                    joined |= sets.join(pair[0], pair[1]);
-                }
-            }
-        }
-        if !joined {
-            break;
-        }
-    }
-    let mut parts: HashMap<usize, Vec<(i32, i32)>> = HashMap::new();
-    for (&cell, &number) in &numbers[0] {
-        parts.entry(sets.find(number)).or_default().push(cell);
-    }
-    parts.into_values().map(|cells| CellSet::new(cells).0).collect()
 }
 
 #[cfg(test)]
@@ -175,5 +90,11 @@ mod tests {
     fn what_ends_or_does_not_is_no_object() {
         assert_eq!(codes(&["OO"]), None);
         assert_eq!(codes(&[".OO", "OO.", ".O."]), None);
+    }
+
+    #[test]
+    fn rules_have_their_own_objects() {
+        let (dots, _) = CellSet::new(vec![(0, 0), (1, 1)]);
+        assert_eq!(identify_under(Counts { birth: 0, survival: 1 << 1 }, &dots).unwrap(), ["xs2_12"]);
     }
 }

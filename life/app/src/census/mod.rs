@@ -15,11 +15,16 @@ use program::report::progress::Progress;
 use program::report::{self, Seconds, grouped};
 use program::signals::StopRequests;
 
+pub use cell_set::Counts;
+use plane::{Kinds, PlaneResults, PlaneSoups, Worker};
+
 mod apgcode;
 mod cell_set;
 mod count;
 mod identify;
 mod object_names;
+pub mod plane;
+mod separate;
 
 /// The number of generations between two tests for a period. This number is a multiple of the common periods.
 const INTERVAL: u64 = 120;
@@ -43,13 +48,21 @@ pub struct Kind {
 #[derive(Serialize, Debug)]
 pub struct Census {
     #[serde(skip_serializing_if = "Option::is_none")]
-    soups: Option<Soups>,
+    soups: Option<Source>,
     objects: u64,
     /// The kinds of objects, the most common first.
     kinds: Vec<Kind>,
 }
 
-/// The soups of a census, which have consecutive seeds, and the results of running them.
+/// The soups of a census, and the results of running them.
+#[derive(Serialize, Debug)]
+#[serde(untagged)]
+enum Source {
+    Torus(Soups),
+    Plane(PlaneResults),
+}
+
+/// The soups of a census on a torus, which have consecutive seeds, and the results of running them.
 #[derive(Serialize, Default, Debug)]
 pub struct Soups {
     /// The number of soups.
@@ -83,59 +96,114 @@ impl Census {
     }
 
     /// Runs each soup on one core until the soup is periodic, and returns the census of all soups. If a signal
-    /// interrupts the census, the inner result is an error with the number of the signal.
+    /// interrupts the census, the result has the soups that were finished before, and the number of the signal.
     ///
     /// # Errors
     /// If memory is too small.
-    pub fn of_soups(soups: Soups, stop: &StopRequests) -> anyhow::Result<Result<Self, i32>> {
+    pub fn of_soups(soups: Soups, stop: &StopRequests) -> anyhow::Result<(Self, Option<i32>)> {
         let begun = Instant::now();
-        let progress = Mutex::new(Progress::new(soups.soups, "soups"));
-        let (done, generations, not_settled) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
         let cells = soups.width as f64 * soups.height as f64;
-        let next = AtomicU64::new(0);
-        // Each core runs one soup after another, and keeps a separate cache of known objects.
-        let work = |_: rayon::BroadcastContext<'_>| {
-            let (mut known, mut tally) = (ObjectCache::default(), Tally::new());
-            loop {
-                let number = next.fetch_add(1, Ordering::Relaxed);
-                if number >= soups.soups || stop.received().is_some() {
-                    return anyhow::Ok(tally);
-                }
-                let seed = soups.first_seed.wrapping_add(number);
-                let soup = Board::random(soups.width, soups.height, soups.density, seed)?;
-                let (board, period, took) = settle(&soup)?;
-                match period {
-                    Some(period) => count::count(&board, period, &mut known, &mut tally)?,
-                    None => drop(not_settled.fetch_add(1, Ordering::Relaxed)),
-                }
-                let all = generations.fetch_add(took, Ordering::Relaxed) + took;
-                let done = done.fetch_add(1, Ordering::Relaxed) + 1;
-                if let Ok(mut progress) = progress.try_lock() {
-                    progress.set(done, all as f64 * cells / begun.elapsed().as_secs_f64(), "cell updates");
-                }
+        let run = |(known, tally, results): &mut (ObjectCache, Tally, Soups), number: u64| {
+            let seed = soups.first_seed.wrapping_add(number);
+            let soup = Board::random(soups.width, soups.height, soups.density, seed)?;
+            let (board, period, generations) = settle(&soup)?;
+            match period {
+                Some(period) => count::count(&board, period, known, tally)?,
+                None => *results.not_settled.get_or_insert(0) += 1,
             }
+            results.soups += 1;
+            results.generations += generations;
+            Ok(generations as f64 * cells)
         };
-        let mut tally = Tally::new();
-        for part in rayon::broadcast(work) {
-            part?.into_iter().for_each(|(code, count)| *tally.entry(code).or_default() += count);
+        let workers = on_all_cores(soups.soups, stop, "cell updates", Default::default, run)?;
+        let (mut tally, mut all) = (Tally::new(), Soups { soups: 0, ..soups });
+        for (_, part, results) in workers {
+            part.into_iter().for_each(|(code, count)| *tally.entry(code).or_default() += count);
+            all.soups += results.soups;
+            all.generations += results.generations;
+            all.not_settled = all.not_settled.or(results.not_settled.map(|_| 0));
+            all.not_settled = all.not_settled.map(|all| all + results.not_settled.unwrap_or(0));
         }
-        drop(progress);
-        if let Some(signal) = stop.received() {
-            return Ok(Err(signal));
-        }
-        let not_settled = Some(not_settled.into_inner()).filter(|&number| number > 0);
-        let (generations, seconds) = (generations.into_inner(), begun.elapsed().as_secs_f64());
-        let soups = Soups { generations, not_settled, seconds, ..soups };
-        Ok(Ok(Self::of(tally, Some(soups))))
+        all.seconds = begun.elapsed().as_secs_f64();
+        Ok((Self::of(tally, Some(Source::Torus(all))), stop.received()))
     }
 
-    fn of(tally: Tally, soups: Option<Soups>) -> Self {
+    /// Runs each soup on one core of the plane like [`of_soups`](Self::of_soups). Also returns the census as a text in
+    /// Catagolue's format.
+    ///
+    /// # Errors
+    /// If memory is too small.
+    pub fn of_plane_soups(soups: &PlaneSoups, stop: &StopRequests) -> anyhow::Result<(Self, String, Option<i32>)> {
+        let begun = Instant::now();
+        let run = |worker: &mut Worker<'_>, number: u64| {
+            worker.run(number)?;
+            Ok(1.0)
+        };
+        let workers = on_all_cores(soups.soups, stop, "soups", || Worker::new(soups), run)?;
+        let mut kinds = Kinds::new();
+        let mut results = PlaneResults {
+            root: soups.root.clone(),
+            symmetry: soups.symmetry.name(),
+            rule: soups.rule.to_string(),
+            ..PlaneResults::default()
+        };
+        workers.into_iter().for_each(|worker| worker.finish(&mut kinds, &mut results));
+        results.seconds = begun.elapsed().as_secs_f64();
+        let haul = plane::haul::text(soups, results.soups, &kinds);
+        let tally = kinds.into_iter().map(|(code, found)| (code, found.count)).collect();
+        Ok((Self::of(tally, Some(Source::Plane(results))), haul, stop.received()))
+    }
+
+    /// Returns the number of soups whose objects were counted.
+    pub fn soups(&self) -> u64 {
+        match &self.soups {
+            Some(Source::Torus(soups)) => soups.soups,
+            Some(Source::Plane(results)) => results.soups,
+            None => 0,
+        }
+    }
+
+    fn of(tally: Tally, soups: Option<Source>) -> Self {
         let objects = tally.values().sum();
         let kind = |(code, count): (String, u64)| Kind { name: object_names::of(&code), code, count };
         let mut kinds: Vec<_> = tally.into_iter().map(kind).collect();
         kinds.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.code.cmp(&b.code)));
         Self { soups, objects, kinds }
     }
+}
+
+/// Calls `run` with each number below `count`, on all cores, until a signal is received. Each core has a value that
+/// `begin` made, and the function returns these values. `run` returns the work that it did, in `unit`. If a signal ends
+/// the calls, `run` has returned for all numbers below some number, and for no other one.
+fn on_all_cores<W: Send>(
+    count: u64,
+    stop: &StopRequests,
+    unit: &str,
+    begin: impl Fn() -> W + Sync,
+    run: impl Fn(&mut W, u64) -> anyhow::Result<f64> + Sync,
+) -> anyhow::Result<Vec<W>> {
+    let begun = Instant::now();
+    let progress = Mutex::new((Progress::new(count, "soups"), 0.0));
+    let (next, done) = (AtomicU64::new(0), AtomicU64::new(0));
+    let work = |_: rayon::BroadcastContext<'_>| {
+        let mut worker = begin();
+        let mut work = 0.0;
+        while stop.received().is_none() {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            if number >= count {
+                break;
+            }
+            work += run(&mut worker, number)?;
+            let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+            if let Ok(mut progress) = progress.try_lock() {
+                let (bar, all) = &mut *progress;
+                *all += std::mem::take(&mut work);
+                bar.set(done, *all / begun.elapsed().as_secs_f64(), unit);
+            }
+        }
+        anyhow::Ok(worker)
+    };
+    rayon::broadcast(work).into_iter().collect()
 }
 
 /// Runs a soup until it is periodic. Returns the last board, its period, and the number of generations. The period is
@@ -167,7 +235,10 @@ impl fmt::Display for Census {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { soups, objects, kinds } = self;
         write!(f, "{} objects of {} kinds", grouped(*objects), grouped(kinds.len() as u64))?;
-        if let Some(soups) = soups {
+        if let Some(Source::Plane(results)) = soups {
+            write!(f, "{results}")?;
+        }
+        if let Some(Source::Torus(soups)) = soups {
             let Soups { soups, width, height, first_seed, generations, not_settled, seconds, .. } = soups;
             let last = first_seed.wrapping_add(soups.saturating_sub(1));
             write!(f, " in {} soups of {width}x{height}, seeds {first_seed} to {last}", grouped(*soups))?;
@@ -200,7 +271,8 @@ mod tests {
     #[test]
     fn the_ash_of_soups_is_counted_whole() {
         let soups = Soups { soups: 6, width: 96, height: 64, density: 0.4, first_seed: 20, ..Soups::default() };
-        let census = Census::of_soups(soups, &StopRequests::watch().unwrap()).unwrap().unwrap();
+        let (census, signal) = Census::of_soups(soups, &StopRequests::watch().unwrap()).unwrap();
+        assert_eq!(signal, None);
         let mut live = 0;
         let mut tally = Tally::new();
         for seed in 20..26 {

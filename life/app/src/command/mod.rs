@@ -18,6 +18,7 @@ use program::error::{Stopped, UsageError};
 use program::options::{Size, parse_share};
 use program::report;
 use program::signals::StopRequests;
+use soup_options::PlaneSoupOptions;
 use summary::Summary;
 
 use crate::animation::{self, AnimationOptions};
@@ -35,6 +36,7 @@ use crate::timed_run::TimedRun;
 use crate::universe::Universe;
 
 mod observer_options;
+mod soup_options;
 mod summary;
 
 /// The default of `--generations` for runs without an animation.
@@ -106,16 +108,20 @@ pub struct LifeOptions {
     #[arg(long)]
     census: bool,
 
-    /// Count the objects of N soups of --size with consecutive seeds from --seed on, on the processor's cores
+    /// Count the objects of N soups of --size with consecutive seeds from --seed on, or of N soups on the plane with
+    /// --symmetry, on the processor's cores
     #[arg(
         long,
         value_name = "N",
         requires = "census",
         value_parser = RangedU64ValueParser::<u64>::new().range(1..),
         conflicts_with_all =
-            ["file", "rule", "generations", "kernel", "out", "until", "checkpoint", "overwrite", "stats", "plot"]
+            ["file", "generations", "kernel", "out", "until", "checkpoint", "overwrite", "stats", "plot"]
     )]
     soups: Option<u64>,
+
+    #[command(flatten)]
+    plane_soups: PlaneSoupOptions,
 
     /// Print the result as one JSON object
     #[arg(long)]
@@ -300,17 +306,23 @@ impl LifeOptions {
         if self.device != DeviceSpec::Cpu && !is_auto(&self.device) {
             reject!("--soups uses the processor's cores, but --device {} was given: leave out --device", self.device);
         }
+        if self.plane_soups.symmetry.is_some() {
+            if self.size.is_some() || self.density.is_some() {
+                reject!("--symmetry gives the size and density of soups: leave out --size and --density");
+            }
+            return self.plane_soups.count(count, self.rule.as_deref(), self.seed, self.json);
+        }
+        if self.rule.is_some() {
+            reject!("--soups on a torus needs the rule B3/S23: leave out --rule, or add --symmetry C1 for the plane");
+        }
         let (Size { width, height }, first_seed) = first_board::soup(self.size, None, self.seed);
         // Each core needs memory for a board and for some copies of that board.
         Backend::Cpu(Universe::default()).check_memory((width, height), 8 * CpuSimulation::cores() as u64)?;
         let density = self.density.unwrap_or(DENSITY);
         let soups = Soups { soups: count, width, height, density, first_seed, ..Soups::default() };
         let stop = StopRequests::watch().context("cannot watch for signals")?;
-        match Census::of_soups(soups, &stop)? {
-            Ok(census) if self.json => report::print_json(&census),
-            Ok(census) => report::print(&census.to_string()),
-            Err(signal) => Err(Stopped { signal, done: "no census is made".into() }.into()),
-        }
+        let (census, signal) = Census::of_soups(soups, &stop)?;
+        soup_options::print(&census, signal, count, self.json)
     }
 
     /// Returns the size of the board that fills the screen, or `None` if the run will not be animated.
