@@ -21,6 +21,10 @@
 //! objects come as close as `ZONE − TICK` cells to an edge between two looks, which is three cells from the strip. The
 //! path of each spaceship is compared with the paths of all that have left before.
 //!
+//! **The window moves.** If another object reaches an edge, and the opposite part of the window is empty, the warp moves
+//! all cells away from that edge by [`SHIFT`] columns or rows. All spaceships that have left must then be so far away
+//! that they are outside of the moved window, too.
+//!
 //! **The end is exact.** Every [`CHUNK`] generations the warp compares the window with a copy. Equal cells are periodic.
 //! Other periods are found by a hash every [`LONG`] generations, and confirmed in the same way.
 //!
@@ -46,7 +50,7 @@ pub use table::READY;
 use patch::{Bounds, Patch, Plain, key_of, object_at};
 use ships::{Departed, velocity_of};
 use table::Table;
-use window::{Edge, Place, SIDE_PER_LANE, advance, begin, clear, write_plain};
+use window::{Edge, Place, advance, begin, clear, move_cells, write_plain};
 
 /// The number of columns and rows of the largest soup, and the number of words of a soup in the argument `soups` of
 /// [`life_soup_census()`]. The lowest bit of a word is the first cell of a row.
@@ -79,6 +83,9 @@ const ZONE: i32 = 16;
 /// outside of the window.
 const NEAR: u32 = 4 * (STRIP as u32 + 3);
 
+/// The number of columns or rows by which a window is moved.
+const SHIFT: u32 = 32;
+
 const _: () = assert!(STRIP + TICK as i32 + 2 <= ZONE);
 
 /// The number of objects of a soup that a warp can count.
@@ -109,7 +116,8 @@ impl Unfinished {
     pub const ALL: [Self; Self::COUNT] = [Self::Long, Self::Wide, Self::Near, Self::Meeting, Self::Large, Self::Many];
 }
 
-/// The slots of the objects of a soup, which are counted together at the end.
+/// The slots of the objects of a soup, which are counted together at the end. Lane *i* has the slots of the objects
+/// whose number is *i* modulo 32.
 struct Slots {
     list: Shared<u32>,
     count: usize,
@@ -123,7 +131,7 @@ impl Slots {
         if self.count == MAX_OBJECTS {
             return Err(Unfinished::Many);
         }
-        if warp::lane_id() == 0 {
+        if warp::lane_id() as usize == self.count % warp::SIZE as usize {
             self.list.store(self.count, slot);
         }
         self.count += 1;
@@ -131,48 +139,47 @@ impl Slots {
     }
 }
 
-/// A search for live cells, row by row. Each lane searches 1/32 of the window.
-struct Search {
+/// A search for live cells. Each lane searches its own words, row by row.
+struct Search<const ACROSS: usize, const ROWS: usize> {
+    plain: Plain<ACROSS, ROWS>,
     next: usize,
-    end: usize,
-    row_words: usize,
 }
 
-impl Search {
+impl<const ACROSS: usize, const ROWS: usize> Search<ACROSS, ROWS> {
     #[inline(always)]
-    fn new(plain: Plain) -> Self {
-        let (row_words, lane) = (plain.side as usize / 32, warp::lane_id() as usize);
-        let words = plain.side as usize * row_words / 32;
-        Self { next: lane * words, end: (lane + 1) * words, row_words }
+    fn new(plain: Plain<ACROSS, ROWS>) -> Self {
+        Self { plain, next: 0 }
     }
 
-    /// Returns the column and row of the first live cell within `depth` cells of an edge. Removed cells must be dead.
+    /// Returns the column and row of a live cell within `depth` cells of an edge, in the first row that has one. Removed
+    /// cells must be dead.
     #[inline(always)]
-    fn next(&mut self, plain: Plain, depth: i32) -> Option<[u32; 2]> {
-        let (row_words, mut found) = (self.row_words, 0);
-        while self.next < self.end {
-            let (row, q) = ((self.next / row_words) as i32, self.next % row_words);
-            let mask = if row < depth || row >= plain.side - depth {
+    fn next(&mut self, depth: i32) -> Option<[u32; 2]> {
+        let (lane, side) = (warp::lane_id() as usize, Plain::<ACROSS, ROWS>::SIDE);
+        let (mut x, mut y) = (0, u32::MAX);
+        while self.next < ROWS * WORDS {
+            let (row, word) = (self.next / WORDS, self.next % WORDS);
+            let (at, q) = ((lane / ACROSS * ROWS + row) as i32, word * ACROSS + lane % ACROSS);
+            let mask = if at < depth || at >= side - depth {
                 u32::MAX
             } else {
                 let left = if q == 0 { (1_u32 << depth) - 1 } else { 0 };
-                let right = if q + 1 == row_words { !(u32::MAX >> depth) } else { 0 };
+                let right = if q + 1 == WORDS * ACROSS { !(u32::MAX >> depth) } else { 0 };
                 left | right
             };
-            found = plain.words.load(self.next) & mask;
+            let found = self.plain.0.load(Plain::<ACROSS, ROWS>::index(row, word)) & mask;
             if found != 0 {
+                (x, y) = (q as u32 * 32 + found.trailing_zeros(), at as u32);
                 break;
             }
             self.next += 1;
         }
-        let lanes = warp::ballot(warp::FULL_MASK, found != 0);
-        if lanes == 0 {
+        let first = warp::reduce_min(warp::FULL_MASK, y);
+        if first == u32::MAX {
             return None;
         }
-        let first = lanes.trailing_zeros();
-        let x = (self.next % row_words * 32) as u32 + found.trailing_zeros();
-        let y = (self.next / row_words) as u32;
-        Some([x, y].map(|at| warp::shuffle_idx(warp::FULL_MASK, at, first)))
+        let lanes = warp::ballot(warp::FULL_MASK, y == first);
+        Some([warp::shuffle_idx(warp::FULL_MASK, x, lanes.trailing_zeros()), first])
     }
 }
 
@@ -183,11 +190,12 @@ struct Soup<'a, const ACROSS: usize, const ROWS: usize> {
     generation: u32,
     /// The generation until which a spaceship that has left is near the window.
     near_until: u32,
+    /// True if a spaceship was removed, or the window was moved, since the copy was made.
+    is_changed: bool,
     departed: Departed,
     slots: Slots,
-    /// A window, row by row.
-    plain: Plain,
-    /// A copy of the window, interleaved; in the end another window, row by row.
+    plain: Plain<ACROSS, ROWS>,
+    /// A copy of the window, interleaved; in the end another [`Plain`] window. No lane accesses another lane's cells.
     copy: Shared<u32>,
     ships: Global<'a, u32>,
     table: Table<'a>,
@@ -197,9 +205,9 @@ struct Soup<'a, const ACROSS: usize, const ROWS: usize> {
 }
 
 impl<const ACROSS: usize, const ROWS: usize> Soup<'_, ACROSS, ROWS> {
-    /// Replaces the copy by the window. Returns true if they were equal.
+    /// Replaces the copy by the window. Returns true if they were equal, and the soup developed freely in between.
     #[inline(always)]
-    fn renew_copy(&self) -> bool {
+    fn renew_copy(&mut self) -> bool {
         let (copy, lane) = (self.copy.cast::<Words>(), warp::lane_id() as usize);
         let mut differences = 0;
         unroll!(I in ROWS => {
@@ -212,7 +220,8 @@ impl<const ACROSS: usize, const ROWS: usize> Soup<'_, ACROSS, ROWS> {
             // SAFETY: the copy has a vector of each row for each lane.
             unsafe { copy.store_unchecked(at, self.cells[I]) };
         });
-        !warp::any(warp::FULL_MASK, differences != 0)
+        let is_changed = core::mem::replace(&mut self.is_changed, false);
+        !warp::any(warp::FULL_MASK, is_changed || differences != 0)
     }
 
     /// Returns a hash of the window.
@@ -233,11 +242,11 @@ impl<const ACROSS: usize, const ROWS: usize> Soup<'_, ACROSS, ROWS> {
     fn take_ships(&mut self) -> Result<bool, Unfinished> {
         /// The row of a patch that its seed is in.
         const ABOVE: i32 = 15;
-        write_plain::<ACROSS, ROWS>(&self.cells, &self.place, self.plain.words);
-        let (side, tick) = (self.plain.side, TICK as i32);
+        write_plain(&self.cells, &self.place, self.plain);
+        let (side, tick) = (Plain::<ACROSS, ROWS>::SIDE, TICK as i32);
         let (mut has_others, mut has_open, mut again) = (false, false, false);
         let mut search = Search::new(self.plain);
-        while let Some([x, y]) = search.next(self.plain, ZONE) {
+        while let Some([x, y]) = search.next(ZONE) {
             let patch = Patch::around(x, y, ABOVE);
             let cells = object_at(patch.load(self.plain), ABOVE);
             let bounds = Bounds::of(cells);
@@ -265,6 +274,7 @@ impl<const ACROSS: usize, const ROWS: usize> Soup<'_, ACROSS, ROWS> {
                     }
                     clear::<ACROSS, ROWS>(&mut self.cells, &self.place, sides);
                     self.near_until = self.generation + NEAR;
+                    self.is_changed = true;
                     again |= has_others;
                     continue;
                 }
@@ -279,8 +289,10 @@ impl<const ACROSS: usize, const ROWS: usize> Soup<'_, ACROSS, ROWS> {
                 }
             }
             has_others = true;
-            if left.min(top) < tick || right.max(bottom) >= side - tick {
-                return Err(Unfinished::Wide);
+            let away = [[left, right], [top, bottom]]
+                .map(|[first, last]| i32::from(first < tick) - i32::from(last >= side - tick));
+            if away != [0, 0] {
+                return if self.move_cells(away) { Ok(true) } else { Err(Unfinished::Wide) };
             }
             // Of an object that is larger than the patch, the parts near an edge are compared one after the other.
             if is_near && self.departed.may_meet(sides, self.generation, tick) {
@@ -288,6 +300,23 @@ impl<const ACROSS: usize, const ROWS: usize> Soup<'_, ACROSS, ROWS> {
             }
         }
         Ok(again)
+    }
+
+    /// Moves all cells of the soup by [`SHIFT`] columns and rows in the direction `x`, `y`, each −1, 0 or 1, so that the
+    /// window covers another part of the plane. Returns false if a cell or a spaceship is in the way.
+    #[inline(always)]
+    fn move_cells(&mut self, [x, y]: [i32; 2]) -> bool {
+        let near_until = self.near_until + 4 * SHIFT;
+        if self.departed.count > 0 && self.generation < near_until {
+            return false;
+        }
+        if !move_cells::<ACROSS, ROWS>(&mut self.cells, &self.place, [x, y]) {
+            return false;
+        }
+        self.near_until = if self.departed.count > 0 { near_until } else { 0 };
+        self.departed.move_by([x, y].map(|direction| direction * SHIFT as i32));
+        self.is_changed = true;
+        true
     }
 
     /// Runs the soup until it is periodic. Returns the period, or a multiple of it.
@@ -365,12 +394,11 @@ impl<const ACROSS: usize, const ROWS: usize> Soup<'_, ACROSS, ROWS> {
             });
             left -= 1;
         }
-        warp::sync_warp(warp::FULL_MASK);
-        write_plain::<ACROSS, ROWS>(&ever, &self.place, self.plain.words);
-        write_plain::<ACROSS, ROWS>(&self.cells, &self.place, self.copy);
-        let now = Plain { words: self.copy, side: self.plain.side };
+        let now = Plain::<ACROSS, ROWS>(self.copy);
+        write_plain(&ever, &self.place, self.plain);
+        write_plain(&self.cells, &self.place, now);
         let mut search = Search::new(self.plain);
-        while let Some([x, y]) = search.next(self.plain, self.plain.side) {
+        while let Some([x, y]) = search.next(Plain::<ACROSS, ROWS>::SIDE) {
             let patch = Patch::around(x, y, ABOVE);
             let cells = object_at(patch.load(self.plain), ABOVE);
             if Bounds::of(cells).is_open() {
@@ -395,8 +423,9 @@ impl<const ACROSS: usize, const ROWS: usize> Soup<'_, ACROSS, ROWS> {
 ///
 /// Objects larger than 16 × 16 cells are appended to `large` ([`LARGE_WORDS`]). Those of unfinished soups do not count.
 ///
-/// `states`, `keys` and `counts` are the table: one state, [`KEY_WORDS`] words and one counter for each slot, zero
-/// before the first launch. The number of slots must be a power of two. `ships` lists the spaceships of the rule, each
+/// `states`, `keys`, `counts` and `firsts` are the table. For each slot it has a state and [`KEY_WORDS`] words, which are
+/// zero before the first launch, a counter, and the smallest number of a soup with the object. The number of slots must
+/// be a power of two. `ships` lists the spaceships of the rule, each
 /// in all its phases and orientations: its rows in the upper left corner of a square of 8 × 8 cells, one byte per row,
 /// and its [`velocity`].
 ///
@@ -415,6 +444,7 @@ pub fn life_soup_census<L: Logic, const ACROSS: usize, const ROWS: usize>(
     states: GlobalMut<u32>,
     keys: GlobalMut<u32>,
     counts: GlobalMut<u32>,
+    firsts: GlobalMut<u32>,
     large: GlobalMut<u32>,
     unfinished: GlobalMut<u32>,
     work: GlobalMut<u32>,
@@ -424,13 +454,19 @@ pub fn life_soup_census<L: Logic, const ACROSS: usize, const ROWS: usize>(
 ) {
     const { assert!(ROWS == 4 * ACROSS * ACROSS) };
     assert!(thread::block_dim_x() == CENSUS_THREADS && work.len() == WORK_WORDS);
-    assert!(states.len().is_power_of_two() && counts.len() == states.len());
+    assert!(states.len().is_power_of_two() && counts.len() == states.len() && firsts.len() == states.len());
     assert!(keys.len() == states.len() * KEY_WORDS);
     let lane = warp::lane_id();
     let window = ROWS * WORDS * warp::SIZE as usize;
     let memory = shared_array![u32; WARPS * (2 * ROWS * WORDS * warp::SIZE as usize + MAX_OBJECTS)];
     let memory = memory.part(warp::warp_id() as usize * (2 * window + MAX_OBJECTS), 2 * window + MAX_OBJECTS);
-    let table = Table { states, keys, counts };
+    // The first soup's window is compared with a copy that no soup has written.
+    unroll!(I in ROWS => {
+        unroll!(K in WORDS => {
+            memory.store(window + Plain::<ACROSS, ROWS>::index(I, K), 0);
+        });
+    });
+    let table = Table { states, keys, counts, firsts };
     let place = Place::new::<ACROSS, ROWS>();
     loop {
         let mut index = 0;
@@ -448,9 +484,10 @@ pub fn life_soup_census<L: Logic, const ACROSS: usize, const ROWS: usize>(
             place,
             generation: 0,
             near_until: 0,
+            is_changed: false,
             departed: Departed::NONE,
             slots: Slots { list: memory.part(2 * window, MAX_OBJECTS), count: 0 },
-            plain: Plain { words: memory.part(0, window), side: (SIDE_PER_LANE * ACROSS) as i32 },
+            plain: Plain(memory.part(0, window)),
             copy: memory.part(window, window),
             ships,
             table,
@@ -462,12 +499,13 @@ pub fn life_soup_census<L: Logic, const ACROSS: usize, const ROWS: usize>(
             Ok(period) => soup.take_objects::<L>(period),
             Err(reason) => Err(reason),
         };
-        warp::sync_warp(warp::FULL_MASK);
         match outcome {
             Ok(()) => {
                 let mut object = lane as usize;
                 while object < soup.slots.count {
-                    table.counts.atomic_add(soup.slots.list.load(object) as usize, 1);
+                    let slot = soup.slots.list.load(object) as usize;
+                    table.counts.atomic_add(slot, 1);
+                    table.firsts.atomic_min(slot, number);
                     object += warp::SIZE as usize;
                 }
                 if lane == 0 {
@@ -483,6 +521,5 @@ pub fn life_soup_census<L: Logic, const ACROSS: usize, const ROWS: usize>(
                 }
             }
         }
-        warp::sync_warp(warp::FULL_MASK);
     }
 }

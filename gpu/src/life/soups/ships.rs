@@ -98,6 +98,12 @@ impl Departed {
         warp::any(warp::FULL_MASK, warp::lane_id() < self.count && first <= last)
     }
 
+    /// Moves all spaceships by a number of columns and rows.
+    #[inline(always)]
+    pub(super) fn move_by(&mut self, [x, y]: [i32; 2]) {
+        self.at = [self.at[0] + 4 * x, self.at[1] + 4 * y];
+    }
+
     /// Adds a spaceship, which meets none of the others. Returns false if there are too many.
     #[inline(always)]
     pub(super) fn add(&mut self, corner: [i32; 2], velocity: [i32; 2], generation: u32) -> bool {

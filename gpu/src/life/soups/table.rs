@@ -18,12 +18,13 @@ const CLAIMED: u32 = 1;
 pub const READY: u32 = 2;
 const STATE_BITS: u32 = 3;
 
-/// The table's memory: for each slot a state, a key, and a counter. The number of slots is a power of two.
+/// The table's memory: for each slot a state, a key, a counter, and the number of a soup. The number of slots is a power of two.
 #[derive(Clone, Copy)]
 pub(super) struct Table<'a> {
     pub(super) states: GlobalMut<'a, u32>,
     pub(super) keys: GlobalMut<'a, u32>,
     pub(super) counts: GlobalMut<'a, u32>,
+    pub(super) firsts: GlobalMut<'a, u32>,
 }
 
 /// Returns `word` with its bits mixed: the finaliser of MurmurHash3.
@@ -65,9 +66,9 @@ impl Table<'_> {
                 return Some(slot as u32);
             }
             if state == tag | READY {
-                // Orders the loads of the key after lane 0 has acquired the state.
-                warp::sync_warp(warp::FULL_MASK);
-                let differs = is_word && self.keys.load(slot * KEY_WORDS + lane) != key;
+                // Each lane acquires the state itself, so that its load of the key follows.
+                let differs = is_word
+                    && (self.states.load_acquire(slot) != state || self.keys.load(slot * KEY_WORDS + lane) != key);
                 if !warp::any(warp::FULL_MASK, differs) {
                     return Some(slot as u32);
                 }

@@ -8,10 +8,11 @@
 //! The window wraps around at its upper and lower edge. The neighbours beyond an edge count as dead only because no
 //! live cell reaches the edge: before each [`TICK`] generations, the cells within [`TICK`] cells of an edge are dead.
 
-use cuda_std::{Shared, opaque, unroll, warp};
+use cuda_std::{opaque, unroll, warp};
 
 use super::super::interleaved::logic::{Logic, Rows, Sums, WORDS, Words};
-use super::{SOUP_SIDE, TICK};
+use super::patch::Plain;
+use super::{SHIFT, SOUP_SIDE, TICK};
 
 /// The number of cells of a window's side, per lane across.
 pub(super) const SIDE_PER_LANE: usize = 32 * WORDS;
@@ -145,17 +146,15 @@ fn spread(bits: u32, stride: usize) -> u32 {
     }
 }
 
-/// Writes the window to `plain`, row by row: bit *i* of word *q* of a row is column `32 · q + i`.
+/// Writes the window to `plain`.
 #[inline(always)]
 pub(super) fn write_plain<const ACROSS: usize, const ROWS: usize>(
     cells: &[Words; ROWS],
     place: &Place,
-    plain: Shared<u32>,
+    plain: Plain<ACROSS, ROWS>,
 ) {
     let stride = WORDS * ACROSS;
-    let row_words = WORDS * ACROSS;
     unroll!(I in ROWS => {
-        let row = (place.first_row as usize + I) * row_words;
         for q in 0..WORDS * ACROSS {
             let mut word = 0;
             unroll!(K in WORDS => {
@@ -167,11 +166,10 @@ pub(super) fn write_plain<const ACROSS: usize, const ROWS: usize>(
                 word |= warp::shuffle_xor(warp::FULL_MASK, word, 1);
             }
             if q % ACROSS == place.half as usize {
-                plain.store(row + q, word);
+                plain.0.store(Plain::<ACROSS, ROWS>::index(I, q / ACROSS), word);
             }
         }
     });
-    warp::sync_warp(warp::FULL_MASK);
 }
 
 /// Kills all cells in columns `left..=right` of rows `top..=bottom`.
@@ -196,6 +194,37 @@ pub(super) fn clear<const ACROSS: usize, const ROWS: usize>(
             }
         });
     });
+}
+
+/// Moves all cells by [`SHIFT`] columns and rows in the direction `x`, `y`, each −1, 0 or 1. Returns false, and moves
+/// nothing, if a cell would come within [`TICK`] cells of the edge ahead or beyond it.
+#[inline(always)]
+pub(super) fn move_cells<const ACROSS: usize, const ROWS: usize>(
+    cells: &mut [Words; ROWS],
+    place: &Place,
+    [x, y]: [i32; 2],
+) -> bool {
+    let (stride, side, rows) = ((WORDS * ACROSS) as u32, (SIDE_PER_LANE * ACROSS) as u32, ROWS as u32);
+    let ahead = SHIFT + TICK;
+    let bits = ahead.div_ceil(stride);
+    let columns = if x > 0 { !(u32::MAX >> bits) } else { 0 } | if x < 0 { (1 << bits) - 1 } else { 0 };
+    let is_ahead = y > 0 && place.first_row + rows + ahead > side || y < 0 && place.first_row < ahead;
+    let mask = if is_ahead { u32::MAX } else { columns };
+    let mut any = 0;
+    unroll!(I in ROWS => {
+        unroll!(K in WORDS => {
+            any |= cells[I][K] & mask;
+        });
+    });
+    if warp::any(warp::FULL_MASK, any != 0) {
+        return false;
+    }
+    let from = warp::lane_id().wrapping_add_signed(-y * (SHIFT / rows * ACROSS as u32) as i32) % warp::SIZE;
+    let (right, left) = (if x > 0 { SHIFT / stride } else { 0 }, if x < 0 { SHIFT / stride } else { 0 });
+    unroll!(I in ROWS => {
+        cells[I] = warp::shuffle_idx(warp::FULL_MASK, cells[I], from).map(|word| word << right >> left);
+    });
+    true
 }
 
 /// Returns the window with a soup in its middle. Lane *i* has `row` *i* of the soup.
