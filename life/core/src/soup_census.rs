@@ -1,5 +1,5 @@
-//! A census of many small soups on a device: each soup runs on the plane until it is periodic, and the device counts the
-//! objects that remain.
+//! A census of many small soups on a device: each soup runs on the plane until it is periodic, and the device counts
+//! the objects that remain.
 
 use cuda_std::warp;
 use gpu::life::{

@@ -1,10 +1,9 @@
 //! A square of 32 × 32 cells around one object. Lane *i* of a warp has row *i*, one cell per bit.
 
 use cuda_std::bits::{funnel_shift_left, funnel_shift_right};
-use cuda_std::{Shared, unroll, warp};
+use cuda_std::{unroll, warp};
 
-use super::super::interleaved::logic::WORDS;
-use super::window::SIDE_PER_LANE;
+use super::plain::Plain;
 
 /// The bits of the outer two columns, and the outer two rows, of a patch. An object that reaches them may continue
 /// outside of the patch.
@@ -18,66 +17,6 @@ pub const KEY_WORDS: usize = 8;
 
 /// The number of columns, and of rows, of the largest object that has a key.
 const KEY_SIDE: u32 = 16;
-
-/// A window in shared memory, in words of 32 cells: bit *i* of word *q* of a row is column `32 · q + i`. A lane has the
-/// same rows as in [`window`](super::window), and of these the words whose number is that of the lane among the lanes
-/// that share a row, modulo `ACROSS`. No lane accesses another lane's words, so no memory access needs to be ordered.
-#[derive(Clone, Copy)]
-pub(super) struct Plain<const ACROSS: usize, const ROWS: usize>(pub(super) Shared<u32>);
-
-impl<const ACROSS: usize, const ROWS: usize> Plain<ACROSS, ROWS> {
-    /// The number of columns, and of rows.
-    pub(super) const SIDE: i32 = (SIDE_PER_LANE * ACROSS) as i32;
-    /// The number of words of a row.
-    const ROW_WORDS: i32 = Self::SIDE / 32;
-
-    /// Returns the index of the lane's word `word` of its row `row`.
-    #[inline(always)]
-    pub(super) fn index(row: usize, word: usize) -> usize {
-        (row * warp::SIZE as usize + warp::lane_id() as usize) * WORDS + word
-    }
-
-    /// Returns word `q` of row `y`. Both may be outside of the window, where all cells are dead. All lanes must call this
-    /// function with the same `q`.
-    #[inline(always)]
-    fn load(&self, y: i32, q: i32) -> u32 {
-        if q < 0 || q >= Self::ROW_WORDS {
-            return 0;
-        }
-        let (across, is_inside) = (ACROSS as u32, y >= 0 && y < Self::SIDE);
-        let y = y as u32;
-        let (owner, mut found, mut row) = (y / ROWS as u32 * across + q as u32 % across, 0, 0);
-        while row < ROWS {
-            let word = self.0.load(Self::index(row, q as usize / ACROSS));
-            let word = warp::shuffle_idx(warp::FULL_MASK, word, owner % warp::SIZE);
-            if is_inside && y % ROWS as u32 == row as u32 {
-                found = word;
-            }
-            row += 1;
-        }
-        found
-    }
-
-    /// Kills the `cells` of word `q` of row `top` and the 31 rows below it. Lane *i* has the cells of row `top + i`, which
-    /// are dead outside of the window. All lanes must call this function with the same `top` and `q`.
-    #[inline(always)]
-    fn remove(&self, top: i32, q: i32, cells: u32) {
-        if q < 0 || q >= Self::ROW_WORDS {
-            return;
-        }
-        let lane = warp::lane_id() as usize;
-        let (is_owner, mut row) = (lane % ACROSS == q as usize % ACROSS, 0);
-        while row < ROWS {
-            let from = (lane / ACROSS * ROWS + row) as i32 - top;
-            let cells = warp::shuffle_idx(warp::FULL_MASK, cells, from as u32 % warp::SIZE);
-            if is_owner && from >= 0 && from < warp::SIZE as i32 {
-                let at = Self::index(row, q as usize / ACROSS);
-                self.0.store(at, self.0.load(at) & !cells);
-            }
-            row += 1;
-        }
-    }
-}
 
 /// The position of a patch in the window.
 #[derive(Clone, Copy)]
@@ -126,16 +65,15 @@ impl Patch {
     /// Returns the cells of the lane's row. Cells outside of the window are dead.
     #[inline(always)]
     pub(super) fn load<const ACROSS: usize, const ROWS: usize>(&self, plain: Plain<ACROSS, ROWS>) -> u32 {
-        let (y, q) = (self.top + warp::lane_id() as i32, self.left >> 5);
-        funnel_shift_right(plain.load(y, q), plain.load(y, q + 1), self.left as u32)
+        let [first, second] = plain.load_pair(self.top + warp::lane_id() as i32, self.left >> 5);
+        funnel_shift_right(first, second, self.left as u32)
     }
 
     /// Kills the `cells` of the lane's row in the window.
     #[inline(always)]
     pub(super) fn remove<const ACROSS: usize, const ROWS: usize>(&self, plain: Plain<ACROSS, ROWS>, cells: u32) {
-        let q = self.left >> 5;
-        plain.remove(self.top, q, cells << (self.left & 31));
-        plain.remove(self.top, q + 1, funnel_shift_left(cells, 0, self.left as u32));
+        let pair = [cells << (self.left & 31), funnel_shift_left(cells, 0, self.left as u32)];
+        plain.remove_pair(self.top, self.left >> 5, pair);
     }
 }
 

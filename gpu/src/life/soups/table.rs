@@ -18,7 +18,8 @@ const CLAIMED: u32 = 1;
 pub const READY: u32 = 2;
 const STATE_BITS: u32 = 3;
 
-/// The table's memory: for each slot a state, a key, a counter, and the number of a soup. The number of slots is a power of two.
+/// The table's memory: for each slot a state, a key, a counter, and the number of a soup. The number of slots is a
+/// power of two.
 #[derive(Clone, Copy)]
 pub(super) struct Table<'a> {
     pub(super) states: GlobalMut<'a, u32>,
@@ -36,8 +37,8 @@ fn mix(word: u32) -> u32 {
 }
 
 impl Table<'_> {
-    /// Returns the slot of `key`, which it inserts if necessary. Each of the first [`KEY_WORDS`] lanes has a word of the
-    /// key. Returns `None` if the table is full.
+    /// Returns the slot of `key`, which it inserts if necessary. Each of the first [`KEY_WORDS`] lanes has a word of
+    /// the key. Returns `None` if the table is full.
     #[inline(always)]
     pub(super) fn slot_of(&self, key: u32) -> Option<u32> {
         let lane = warp::lane_id() as usize;

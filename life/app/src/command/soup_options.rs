@@ -17,8 +17,8 @@ use program::files::WholeFile;
 use program::report;
 use program::signals::StopRequests;
 
-/// The number of soups from which on a GPU is used, if there is one and no device was chosen. A core runs fewer soups in
-/// a few seconds.
+/// The number of soups from which on a GPU is used, if there is one and no device was chosen. A core runs fewer soups
+/// in a few seconds.
 const MIN_ON_GPU: u64 = 20_000;
 
 /// The command-line options of soups on the plane.

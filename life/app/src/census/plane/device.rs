@@ -2,9 +2,9 @@
 //!
 //! # Design
 //!
-//! The soups run in batches. While the device runs a batch, the cores run the soups that the device left of the previous
-//! batch, and make the soups of the next one. The device counts groups of cells that no other cells affect. The host
-//! divides each kind of group into objects once, in the same way as the ash of a soup that ran on a core.
+//! The soups run in batches. While the device runs a batch, the cores run the soups that the device left of the
+//! previous batch, and make the soups of the next one. The device counts groups of cells that no other cells affect.
+//! The host divides each kind of group into objects once, in the same way as the ash of a soup that ran on a core.
 
 use std::collections::{BTreeSet, HashMap};
 use std::panic::resume_unwind;
