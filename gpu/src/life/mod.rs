@@ -17,6 +17,7 @@
 //! [`life_population_cells()`] and [`life_population_words()`] count live cells. The last kernel stores interleaved
 //! cells ([`Interleaved`]). [`life_soup()`] makes a random board, [`life_hash_words()`] and
 //! [`life_hash_interleaved()`] compute the hash of a board, and [`life_changes_words()`] counts births and deaths.
+//! [`life_soup_census()`] runs many small soups on the plane at once and counts the objects that they leave.
 //!
 //! On a torus that is one or two cells wide or high, a cell may be its own neighbour, or another cell may be its
 //! neighbour twice. The kernels count each of the eight directions separately.
@@ -43,6 +44,9 @@ pub use interleaved::{CORNERS_SIDE, CORNERS_THREADS, Interleaved, MAX_CELLS_ALON
 pub use resident::{MAX_MARGIN, RESIDENT_THREADS, resident_published};
 pub use rules::AGES_WORDS;
 pub use soup::{mix, on_board, soup_cells};
+pub use soups::{
+    CENSUS_THREADS, KEY_WORDS, LARGE_WORDS, READY, SHIP_WORDS, SOUP_SIDE, Unfinished, WORK_WORDS, velocity,
+};
 pub use streaming::ROWS_TOGETHER;
 pub use temporal::{TEMPORAL_ROWS, TEMPORAL_THREADS, TEMPORAL_WORDS};
 
@@ -87,6 +91,7 @@ cuda_std::ladder! {
         rules::life_table,
         rules::life_generations,
         soup::life_soup,
+        soups::life_soup_census,
         compare::life_hash_words,
         compare::life_changes_words,
     }

@@ -63,7 +63,10 @@ fn wrong_options_are_refused() {
         (&["5", "--symmetry", "C1", "--rule", "B03/S23"], &["B03/S23", "B36/S23"]),
         (&["5", "--symmetry", "C1", "--rule", "B2-a/S12"], &["B2-a/S12"]),
         (&["5", "--symmetry", "C1", "--root", "a b"], &["--root", "'a b'"]),
+        (&["5", "--symmetry", "1x256", "--device", "sim"], &["32x32", "1x256", "--device cpu"]),
+        (&["5", "--symmetry", "C1", "--device", "sim:2"], &["sim:2", "--device gpu"]),
         (&["5", "--rule", "HighLife"], &["--rule", "--symmetry"]),
+        (&["5", "--device", "sim"], &["sim", "--symmetry C1"]),
         (&["5", "--haul", "x.txt"], &["--symmetry"]),
         (&["5", "--root", "k_1"], &["--symmetry"]),
     ] {
@@ -89,5 +92,30 @@ fn an_interrupted_census_has_the_soups_that_were_run() {
         let census: Value = serde_json::from_str(&stdout).unwrap();
         let soups = census["soups"]["soups"].as_u64().unwrap();
         assert!(stderr.contains(&format!("the census has {soups} of 1000000000 soups")), "{stderr}");
+    }
+}
+
+/// Runs the same soups on a GPU, if there is one, and on the cores.
+#[test]
+fn a_gpu_counts_the_same_objects() {
+    if let Err(error) = launch::Device::open_gpu(&[]) {
+        assert!(std::env::var_os("GRIDSTRIDE_TEST_GPU").is_none(), "no GPU can be used: {error}");
+        return;
+    }
+    for (count, options) in [
+        ("100000", &["--symmetry", "C1"][..]),
+        ("2000", &["--symmetry", "D4_x1"]),
+        ("2000", &["--symmetry", "C2_4", "--rule", "HighLife"]),
+    ] {
+        let [gpu, cores] = ["gpu", "cpu"].map(|device| {
+            let output = CENSUS.run(&[&[count, "--seed", "7", "--json", "--device", device], options].concat());
+            assert_eq!(output.status.code(), Some(0), "{device} {options:?}: {}", text(&output.stderr));
+            serde_json::from_slice::<Value>(&output.stdout).unwrap()
+        });
+        assert_eq!(gpu["kinds"], cores["kinds"], "{options:?}");
+        assert_eq!(gpu["soups"]["not_settled"], cores["soups"]["not_settled"], "{options:?}");
+        let reasons = gpu["soups"]["not_on_device"].as_object().unwrap();
+        let left = reasons.values().filter_map(Value::as_u64).sum::<u64>();
+        assert!(left > 0 && left < 100_000 / 25, "{options:?}: {left} soups were left to the cores");
     }
 }

@@ -24,6 +24,7 @@ pub mod reference;
 pub mod rule;
 pub mod simulation;
 pub mod soup;
+pub mod soup_census;
 pub mod topology;
 
 pub use bands::{Bands, Workers};
@@ -37,6 +38,7 @@ pub use simulation::{
     resident_kernels,
 };
 pub use soup::SoupError;
+pub use soup_census::SoupCensus;
 pub use topology::{Grid, RuleAndTopology, Topology};
 
 /// The PTX of Life's kernels and of the library's kernels, as an argument of [`launch::Device::open`].

@@ -1,16 +1,21 @@
 //! The cases of Life: every rung in whole simulations of boards with partial words and tiles, and in grids that are
 //! smaller than the board.
 
+use std::collections::BTreeMap;
+
 use cuda_std::Ladder;
 use gpu::life::{
     VECTOR_ROWS, life_bitpacked, life_bitpacked_vectors, life_changes_words, life_global, life_hash_words, life_pack,
     life_population_cells, life_population_words, life_soup, life_temporal, life_unpack,
 };
-use launch::LaunchConfig;
+use launch::{Device, LaunchConfig};
 
 use crate::case::{Case, CaseError, Stage, equal};
 use crate::error::WorkbenchError;
-use life::{Board, Grid, LifeRung, Rule, RuleAndTopology, RuleError, Simulation, SoupError, Topology, reference};
+use life::soup_census::{CountedObject, MAX_SOUP_SIDE, SoupResults, Spaceship};
+use life::{
+    Board, Grid, LifeRung, Rule, RuleAndTopology, RuleError, Simulation, SoupCensus, SoupError, Topology, reference,
+};
 
 /// A simulation, described by its columns, rows and generations.
 type Run = (usize, usize, u64);
@@ -106,6 +111,8 @@ pub(crate) fn cases() -> Vec<Case> {
     cases.push(Case::new("life", "streaming", kernels, what, |stage| {
         [(1, 1), (70, 40), (1000, 33)].into_iter().try_for_each(|size| hashes_of_rows(stage, size))
     }));
+    let kernels: &[_] = &["life_soup_census"];
+    cases.push(Case::new("life", "bitpacked", kernels, "a census of two soups; a glider leaves one of them", census));
     for (what, kernels, grids) in GRIDS {
         cases.push(Case::new("life", "streaming", kernels, *what, move |stage| {
             grids.iter().try_for_each(|grid| on_grid(stage, grid))
@@ -329,6 +336,32 @@ fn hashes_of_rows(stage: &Stage, (width, height): (usize, usize)) -> Result<(), 
         equal("the hash of another board is the same", &[again.fingerprint_of(0..height)? == whole], &[false])?;
     }
     Ok(())
+}
+
+/// Runs two soups on a device: a glider that leaves the window of a block, and a block and a blinker.
+pub(super) fn run_soups(device: &Device) -> Result<SoupResults, launch::Error> {
+    const GLIDER: [[u8; 3]; 4] =
+        [[0b010, 0b100, 0b111], [0b101, 0b110, 0b010], [0b100, 0b101, 0b110], [0b001, 0b110, 0b011]];
+    let phase = |[a, b, c]: [u8; 3]| Spaceship { rows: [a, b, c, 0, 0, 0, 0, 0], velocity: (1, 1) };
+    let mut soups = [[0; MAX_SOUP_SIDE]; 2];
+    soups[0][MAX_SOUP_SIDE - 3..].copy_from_slice(&GLIDER[0].map(|row| u32::from(row) << (MAX_SOUP_SIDE - 3)));
+    (soups[0][0], soups[0][1]) = (0b11, 0b11);
+    (soups[1][4], soups[1][5], soups[1][20]) = (0b11, 0b11, 0b111);
+    SoupCensus::new(device, 1 << 3, 1 << 2 | 1 << 3, &GLIDER.map(phase))?.run(&soups)
+}
+
+fn census(stage: &Stage) -> Result<(), CaseError> {
+    let results = run_soups(&stage.device)?;
+    equal("the unfinished soups", &results.unfinished, &[])?;
+    let cells = |object: &CountedObject| object.rows.iter().map(|row| row.count_ones()).sum::<u32>();
+    // The device's table may have two slots for the same object.
+    let mut merged = BTreeMap::new();
+    for object in &results.objects {
+        let (count, first) = merged.entry(cells(object)).or_insert((0, u32::MAX));
+        (*count, *first) = (*count + object.count, object.first.min(*first));
+    }
+    let objects: Vec<_> = merged.into_iter().map(|(cells, (count, first))| (cells, count, first)).collect();
+    equal("each object's cells, number and first soup", &objects, &[(3, 1, 1), (4, 2, 0), (5, 1, 0)])
 }
 
 /// Runs a grid whose strips are distributed along z, as for boards of a million rows. The grid has more blocks than the

@@ -136,7 +136,17 @@ impl Algorithm for LifeAlgorithm {
             shape: WHOLE_TILES,
             run: on_grids,
         };
-        &[CONVERSIONS, INTERLEAVED, RULES, GRIDS]
+        const SOUPS: Other = Other {
+            name: "soups",
+            idea: "A census of small soups on the plane, one per warp.",
+            families: &["life_soup_census"],
+            shape: WHOLE_TILES,
+            run: |device, _, _| {
+                super::cases::run_soups(device)?;
+                Ok(())
+            },
+        };
+        &[CONVERSIONS, INTERLEAVED, RULES, GRIDS, SOUPS]
     }
 }
 

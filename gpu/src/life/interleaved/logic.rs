@@ -88,6 +88,13 @@ impl Sums {
             majority: core::array::from_fn(|k| digit(k, lop3::<MAJORITY>)),
         }
     }
+
+    /// Returns the sums of lane `lane`. All lanes of the warp must call this function.
+    #[inline(always)]
+    pub(in super::super) fn of_lane(self, lane: u32) -> Self {
+        let of_lane = |words| warp::shuffle_idx(warp::FULL_MASK, words, lane);
+        Self { odd: of_lane(self.odd), majority: of_lane(self.majority) }
+    }
 }
 
 /// One lane's words of a row, the words to the left and right of these, the sums of the row, and the sums of the row

@@ -7,6 +7,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
+use launch::Device;
 use life::{Board, CpuSimulation};
 use serde::Serialize;
 
@@ -137,18 +138,21 @@ impl Census {
         Ok((Self::of(tally, Some(Source::Torus(all))), stop.received()))
     }
 
-    /// Runs each soup on one core of the plane like [`of_soups`](Self::of_soups). Also returns the census as a text in
-    /// Catagolue's format.
+    /// Runs soups on the plane: all of them on the cores, one per core, like [`of_soups`](Self::of_soups), or most of
+    /// them on `device`. Also returns the census as a text in Catagolue's format.
     ///
     /// # Errors
-    /// If memory is too small.
-    pub fn of_plane_soups(soups: &PlaneSoups, stop: &StopRequests) -> anyhow::Result<(Self, String, Option<i32>)> {
+    /// If memory is too small, or the device fails.
+    pub fn of_plane_soups(
+        soups: &PlaneSoups,
+        device: Option<&Device>,
+        stop: &StopRequests,
+    ) -> anyhow::Result<(Self, String, Option<i32>)> {
         let begun = Instant::now();
         let run = |worker: &mut Worker<'_>, number: u64| {
             worker.run(number)?;
             Ok(1.0)
         };
-        let workers = on_all_cores(soups.soups, stop, "soups", || Worker::new(soups), run)?;
         let mut kinds = Kinds::new();
         let mut results = PlaneResults {
             root: soups.root.clone(),
@@ -156,7 +160,12 @@ impl Census {
             rule: soups.rule.to_string(),
             ..PlaneResults::default()
         };
-        workers.into_iter().for_each(|worker| worker.finish(&mut kinds, &mut results));
+        if let Some(device) = device {
+            plane::device::count(soups, device, stop, &mut kinds, &mut results)?;
+        } else {
+            let workers = on_all_cores(soups.soups, stop, "soups", || Worker::new(soups), run)?;
+            workers.into_iter().for_each(|worker| worker.finish(&mut kinds, &mut results));
+        }
         results.seconds = begun.elapsed().as_secs_f64();
         let haul = plane::haul::text(soups, results.soups, &kinds);
         let tally = kinds.into_iter().map(|(code, found)| (code, found.count)).collect();

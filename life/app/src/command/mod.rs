@@ -112,8 +112,10 @@ pub struct LifeOptions {
     #[arg(long)]
     census: bool,
 
-    /// Count the objects of N soups of --size with consecutive seeds from --seed on, or of N soups on the plane with
-    /// --symmetry, on the processor's cores
+    /// Count the objects of N soups. With --symmetry, the soups are on the plane: --device gpu runs them on a GPU,
+    /// which leaves a few to the processor's cores, and --device cpu on the cores alone. Without --device, a GPU runs
+    /// them if there is one and N is 20000 or more. Without --symmetry, the cores run tori of --size, with consecutive
+    /// seeds from --seed on
     #[arg(
         long,
         value_name = "N",

@@ -5,14 +5,21 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use clap::Args;
+use launch::{Device, DeviceChoice};
 use life::Rule;
+use workbench::MODULES;
 
+use crate::backend::DeviceSpec;
 use crate::census::plane::{PlaneSoups, Symmetry};
 use crate::census::{Census, Counts};
 use program::error::{Stopped, UsageError};
 use program::files::WholeFile;
 use program::report;
 use program::signals::StopRequests;
+
+/// The number of soups from which on a GPU is used, if there is one and no device was chosen. A core runs fewer soups
+/// in a few seconds.
+const MIN_ON_GPU: u64 = 20_000;
 
 /// The command-line options of soups on the plane.
 #[derive(Args, Debug)]
@@ -35,7 +42,14 @@ pub struct PlaneSoupOptions {
 
 impl PlaneSoupOptions {
     /// Runs `count` soups and prints the census of their objects.
-    pub fn count(&self, count: u64, rule: Option<&str>, seed: Option<u64>, json: bool) -> anyhow::Result<()> {
+    pub fn count(
+        &self,
+        count: u64,
+        device: &DeviceSpec,
+        rule: Option<&str>,
+        seed: Option<u64>,
+        json: bool,
+    ) -> anyhow::Result<()> {
         let Some(symmetry) = self.symmetry else { return Ok(()) };
         let rule: Rule = rule.unwrap_or("B3/S23").parse().map_err(UsageError::of)?;
         let counts = match rule.totalistic() {
@@ -51,9 +65,10 @@ impl PlaneSoupOptions {
         }
         let haul = self.haul.as_deref().map(WholeFile::new);
         haul.as_ref().map_or(Ok(()), WholeFile::check)?;
+        let device = open(device, symmetry, count)?;
         let soups = PlaneSoups { soups: count, root, symmetry, rule, counts };
         let stop = StopRequests::watch().context("cannot watch for signals")?;
-        let (census, text, signal) = Census::of_plane_soups(&soups, &stop)?;
+        let (census, text, signal) = Census::of_plane_soups(&soups, device.as_ref(), &stop)?;
         if let Some(file) = haul {
             let mut out = file.create()?;
             out.write_all(text.as_bytes()).with_context(|| file.failed())?;
@@ -61,6 +76,27 @@ impl PlaneSoupOptions {
         }
         print(&census, signal, count, json)
     }
+}
+
+/// Opens the device that `spec` selects for `count` soups. Returns `None` if the processor's cores run all soups.
+fn open(spec: &DeviceSpec, symmetry: Symmetry, count: u64) -> anyhow::Result<Option<Device>> {
+    let DeviceSpec::Device(choice) = spec else { return Ok(None) };
+    let Some(choice) = choice.as_one() else {
+        reject!("--soups uses one device, but --device {choice} was given: use --device gpu or cpu");
+    };
+    let is_auto = choice == DeviceChoice::Auto;
+    if !symmetry.fits_device() && !is_auto {
+        reject!("a device runs soups of at most 32x32 cells, but {} are wider: use --device cpu", symmetry.name());
+    }
+    if is_auto && (count < MIN_ON_GPU || !symmetry.fits_device()) {
+        return Ok(None);
+    }
+    let device = Device::open(choice, MODULES)?;
+    if is_auto && device.is_simulated() {
+        return Ok(None);
+    }
+    report::note(&device.summary());
+    Ok(Some(device))
 }
 
 /// Prints the census of at most `count` soups. If a signal interrupted the census, the error says how many soups it

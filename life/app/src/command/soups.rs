@@ -18,15 +18,19 @@ impl LifeOptions {
         if ranks.size() > 1 {
             reject!("life --soups runs as one process, but {} were started: leave out mpirun", ranks.size());
         }
-        if self.device != DeviceSpec::Cpu && !self.is_device_free() {
-            reject!("--soups uses the processor's cores, but --device {} was given: leave out --device", self.device);
-        }
         program::threads::start(None)?;
         if self.plane_soups.symmetry.is_some() {
             if self.size.is_some() || self.density.is_some() {
                 reject!("--symmetry gives the size and density of soups: leave out --size and --density");
             }
-            return self.plane_soups.count(count, self.rule.as_deref(), self.seed, self.json);
+            return self.plane_soups.count(count, &self.device, self.rule.as_deref(), self.seed, self.json);
+        }
+        if self.device != DeviceSpec::Cpu && !self.is_device_free() {
+            reject!(
+                "--soups on a torus uses the processor's cores, but --device {} was given: leave out --device, or add \
+                 --symmetry C1 for the plane",
+                self.device
+            );
         }
         if self.rule.is_some() {
             reject!("--soups on a torus needs the rule B3/S23: leave out --rule, or add --symmetry C1 for the plane");

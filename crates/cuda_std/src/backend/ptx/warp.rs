@@ -2,6 +2,7 @@
 
 use super::{intrinsics, lane_id};
 use crate::atomic::{AtomicInteger, AtomicType, Update};
+use crate::unroll;
 use crate::warp::FULL_MASK;
 
 unsafe extern "C" {
@@ -114,9 +115,10 @@ pub fn reduce<T: AtomicInteger>(update: Update, mask: u32, value: T) -> T {
     }
     let mut result = value;
     if mask == FULL_MASK {
-        for step in [16, 8, 4, 2, 1] {
-            result = result.updated(update, crate::warp::shuffle_xor(mask, result, step));
-        }
+        // In a large kernel, the compiler would not unroll a loop over an array, and would keep the array in memory.
+        unroll!(I in 5 => {
+            result = result.updated(update, crate::warp::shuffle_xor(mask, result, 16 >> I));
+        });
         return result;
     }
     let mut others = mask & !(1 << lane_id());

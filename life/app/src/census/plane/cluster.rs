@@ -20,6 +20,16 @@ impl Reach {
 }
 
 impl Columns {
+    /// Makes dead cells of `width` columns and `height` rows.
+    pub fn new(width: usize, height: usize) -> Self {
+        Self { height, words: vec![0; width.div_ceil(64) * height] }
+    }
+
+    /// Makes the cell in column `x` and row `y` alive.
+    pub fn set(&mut self, x: usize, y: usize) {
+        self.words[x / 64 * self.height + y] |= 1 << (x % 64);
+    }
+
     /// Returns true if the cell in column `x` and row `y` is alive.
     pub fn is_alive(&self, x: usize, y: usize) -> bool {
         self.word(x / 64, y) >> (x % 64) & 1 == 1

@@ -14,6 +14,7 @@ use program::report::{Rate, Seconds, grouped};
 use settle::Boards;
 
 mod cluster;
+pub mod device;
 mod growth;
 pub mod haul;
 mod settle;
@@ -58,6 +59,12 @@ pub struct PlaneResults {
     pub generations: u64,
     /// The number of soups that needed a larger board than most.
     pub on_larger_boards: u64,
+    /// The number of soups that the device left to the processor's cores, by reason, or `None` if there was no device.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_on_device: Option<BTreeMap<&'static str, u64>>,
+    /// The time in seconds during which the device ran soups.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub device_seconds: Option<f64>,
     /// The number of soups that did not settle, by reason.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub not_settled: BTreeMap<&'static str, u64>,
@@ -77,11 +84,16 @@ impl PlaneResults {
 
 impl fmt::Display for PlaneResults {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { soups, root, symmetry, rule, generations, seconds, .. } = self;
+        let Self { soups, root, symmetry, rule, generations, not_on_device, seconds, .. } = self;
         let last = soups.saturating_sub(1);
         write!(f, " in {} soups {symmetry} of {rule}, named {root}0 to {root}{last}", grouped(*soups))?;
         write!(f, ", {} generations, {}", grouped(*generations), Seconds(*seconds))?;
         write!(f, ", {} soups/s", Rate(*soups as f64 / seconds))?;
+        if let Some(reasons) = not_on_device {
+            let number = reasons.values().sum::<u64>();
+            let share = 100.0 * number as f64 / (*soups).max(1) as f64;
+            write!(f, "; {} of them ({share:.2} %) on the processor's cores", grouped(number))?;
+        }
         for (reason, count) in &self.not_settled {
             write!(f, "; {} did not settle: {reason}", grouped(*count))?;
         }
@@ -141,6 +153,23 @@ fn reach(rule: Counts) -> Reach {
     if rule.is_born(2) { Reach::SQUARE } else { Reach::ROUND }
 }
 
+/// Calls `found` with the cells in `now` of each cluster in `ever`, and makes the cells of `ever` dead.
+fn take_groups(rule: Counts, now: &Columns, ever: &mut Columns, mut found: impl FnMut(CellSet)) {
+    let mut cluster = Vec::new();
+    for at in 0..ever.words.len() {
+        while ever.words[at] != 0 {
+            let (column, y) = (at / ever.height, at % ever.height);
+            let x = 64 * column + ever.words[at].trailing_zeros() as usize;
+            ever.take_cluster(x, y, reach(rule), &mut cluster);
+            let live = cluster.iter().filter(|&&(x, y)| now.is_alive(x, y));
+            let (cells, _) = CellSet::new(live.map(|&(x, y)| (x as i32, y as i32)).collect());
+            if !cells.cells().is_empty() {
+                found(cells);
+            }
+        }
+    }
+}
+
 impl<'a> Worker<'a> {
     /// Makes a worker that has run no soup.
     pub fn new(soups: &'a PlaneSoups) -> Self {
@@ -183,26 +212,14 @@ impl<'a> Worker<'a> {
 
     /// Counts the objects of the ash of soup `number`.
     fn count_ash(&mut self, number: u64) {
-        let reach = reach(self.soups.counts);
-        let mut cluster = Vec::new();
-        for at in 0..self.ever.words.len() {
-            while self.ever.words[at] != 0 {
-                let (column, y) = (at / self.ever.height, at % self.ever.height);
-                let x = 64 * column + self.ever.words[at].trailing_zeros() as usize;
-                self.ever.take_cluster(x, y, reach, &mut cluster);
-                let live = cluster.iter().filter(|&&(x, y)| self.now.is_alive(x, y));
-                let (cells, _) = CellSet::new(live.map(|&(x, y)| (x as i32, y as i32)).collect());
-                if cells.cells().is_empty() {
-                    continue;
-                }
-                let rule = self.soups.counts;
-                let group = self.groups.entry(cells).or_insert_with_key(|cells| {
-                    let codes = identify_under(rule, cells).unwrap_or_else(|| vec![PATHOLOGICAL.to_owned()]);
-                    Group { codes, found: Occurrences::default() }
-                });
-                group.found.add(number);
-            }
-        }
+        let rule = self.soups.counts;
+        take_groups(rule, &self.now, &mut self.ever, |cells| {
+            let group = self.groups.entry(cells).or_insert_with_key(|cells| {
+                let codes = identify_under(rule, cells).unwrap_or_else(|| vec![PATHOLOGICAL.to_owned()]);
+                Group { codes, found: Occurrences::default() }
+            });
+            group.found.add(number);
+        });
     }
 
     /// Adds the objects to `kinds` and the results to `results`.

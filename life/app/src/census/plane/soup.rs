@@ -5,6 +5,7 @@
 
 use std::str::FromStr;
 
+use life::soup_census::{MAX_SOUP_SIDE, SoupRows};
 use sha2::{Digest, Sha256};
 
 /// A symmetry of soups, named as by Catagolue.
@@ -21,6 +22,11 @@ impl Symmetry {
     /// Returns the name of the symmetry.
     pub fn name(self) -> &'static str {
         self.0
+    }
+
+    /// Returns true if [`rows`] makes these soups.
+    pub fn fits_device(self) -> bool {
+        !matches!(self.0, "4x64" | "2x128" | "1x256")
     }
 }
 
@@ -68,6 +74,30 @@ impl Square {
 
 /// Returns the live cells of the soup `name` with `symmetry`, each once.
 pub fn cells(symmetry: Symmetry, name: &str) -> Vec<(i32, i32)> {
+    let mut cells = copies(symmetry, name);
+    cells.sort_unstable();
+    cells.dedup();
+    cells
+}
+
+/// Returns the soup `name` with `symmetry` as rows of cells, or `None` if it is too large.
+pub fn rows(symmetry: Symmetry, name: &str) -> Option<SoupRows> {
+    let cells = copies(symmetry, name);
+    let top = cells.iter().map(|cell| cell.1).min().unwrap_or(0);
+    let mut rows = [0; MAX_SOUP_SIDE];
+    for (x, y) in cells {
+        let side = MAX_SOUP_SIDE as i32;
+        if !(0..side).contains(&x) || y - top >= side {
+            return None;
+        }
+        rows[(y - top) as usize] |= 1 << x;
+    }
+    Some(rows)
+}
+
+/// Returns the live cells of the soup `name` with `symmetry`. Columns begin at 0. Cells of several copies of the random
+/// square occur several times.
+fn copies(symmetry: Symmetry, name: &str) -> Vec<(i32, i32)> {
     let digest: [u8; 32] = Sha256::digest(name.as_bytes()).into();
     let Symmetry(symmetry) = symmetry;
     if let Some((height, width)) = symmetry.split_once('x').filter(|(_, width)| width.len() > 1) {
@@ -109,8 +139,6 @@ pub fn cells(symmetry: Symmetry, name: &str) -> Vec<(i32, i32)> {
         }
         _ => {}
     }
-    cells.sort_unstable();
-    cells.dedup();
     cells
 }
 
