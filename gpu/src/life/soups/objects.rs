@@ -18,7 +18,7 @@ pub(super) struct Slots {
 impl Slots {
     /// Adds the object with this key.
     #[inline(always)]
-    pub(super) fn add(&mut self, table: &Table, key: u32) -> Result<(), Unfinished> {
+    pub(super) fn add_object(&mut self, table: &Table, key: u32) -> Result<(), Unfinished> {
         let slot = table.slot_of(key).ok_or(Unfinished::Many)?;
         if self.count as usize == MAX_OBJECTS {
             return Err(Unfinished::Many);
@@ -75,7 +75,7 @@ impl<const ACROSS: usize, const ROWS: usize> Soup<'_, ACROSS, ROWS> {
                 }
                 match key_of(cells) {
                     None => self.list_large(cells)?,
-                    Some(key) => self.slots.add(&self.table, key)?,
+                    Some(key) => self.slots.add_object(&self.table, key)?,
                 }
             }
             if !look.is_repeated {

@@ -15,6 +15,8 @@ families! {
         a_flag_acquired_by_a_fence: Sound, of grid(2, 1), [0; 2], [0; 1], |y| y == [42];
         a_message_passed_on_relaxed: Wrong(By::Some), of grid(3, 1), [0; 2], [0; 1], |y| y == [42];
         a_message_passed_on: Sound, of grid(3, 1), [0; 2], [0; 1], |y| y == [42];
+        a_release_overwritten: Faulty(Kind::Race, "x", By::Some), of grid(3, 1), [0; 2], [0; 1], |y| y == [42];
+        a_release_updated: Sound, of grid(3, 1), [0; 2], [0; 1], |y| y == [42];
         versions_without_a_fence: Wrong(By::Thorough), of grid(2, 1), [0; 3], [0; 1], |y| y == [0];
         versions_with_fences: Sound, of grid(2, 1), [0; 3], [0; 1], |y| y == [0];
     }
@@ -35,6 +37,47 @@ families! {
         an_item_released: Sound, of grid(2, 1), [0; 2], [0; 2], |y| y[0] == 42;
         taken_without_a_fence: Wrong(By::Some), of grid(2, 1), [0, 1], [0; 1], |y| y == [1];
         taken_with_fences: Sound, of grid(2, 1), [0, 1], [0; 1], |y| y == [1];
+    }
+}
+
+// Faulty: block 1 replaces the released flag by a store that releases nothing. If block 2 never reads the released flag,
+// its acquiring load acquires nothing.
+#[kernel]
+fn a_release_overwritten(x: GlobalMut<u32>, y: GlobalMut<u32>) {
+    match thread::block_idx_x() {
+        0 => {
+            x.store(0, 42); // fault
+            x.store_release(1, 1);
+        }
+        1 => {
+            while x.load_relaxed(1) == 0 {}
+            x.store_relaxed(1, 2);
+        }
+        _ => {
+            while x.load_relaxed(1) != 2 {}
+            assert!(x.load_acquire(1) == 2);
+            y.store(0, x.load(0)); // fault
+        }
+    }
+}
+
+// Sound: an update continues the release sequence of the flag.
+#[kernel]
+fn a_release_updated(x: GlobalMut<u32>, y: GlobalMut<u32>) {
+    match thread::block_idx_x() {
+        0 => {
+            x.store(0, 42);
+            x.store_release(1, 1);
+        }
+        1 => {
+            while x.load_relaxed(1) == 0 {}
+            x.atomic_add(1, 1);
+        }
+        _ => {
+            while x.load_relaxed(1) != 2 {}
+            assert!(x.load_acquire(1) == 2);
+            y.store(0, x.load(0));
+        }
     }
 }
 
