@@ -156,39 +156,50 @@ pub fn count(
     let mut census = SoupCensus::new(device, rule.birth, rule.survival, &spaceships(rule))?;
     let mut objects = DeviceObjects { rule, known: HashMap::new(), kinds: Kinds::new() };
     let workers: Vec<_> = (0..rayon::current_num_threads()).map(|_| Mutex::new(Worker::new(soups))).collect();
-    let run = |&number: &u64| -> anyhow::Result<()> {
+    let failed = Mutex::new(None);
+    let run = |number: u64| {
         let worker = &workers[rayon::current_thread_index().unwrap_or(0)];
-        Ok(worker.lock().unwrap_or_else(PoisonError::into_inner).run(number)?)
+        let result = worker.lock().unwrap_or_else(PoisonError::into_inner).run(number);
+        if let Err(error) = result {
+            failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+        }
     };
     let size = (soups.soups / 8).clamp(BATCH.0, BATCH.1);
     let range = |first: u64| first..first.saturating_add(size).min(soups.soups);
     let (mut progress, begun) = (Progress::new(soups.soups, "soups"), Instant::now());
-    let (mut numbers, mut left) = (range(0), Vec::new());
+    let mut numbers = range(0);
     let mut batch = make(soups, numbers.clone());
-    while !batch.is_empty() || !left.is_empty() {
-        let next = if stop.received().is_some() { numbers.end..numbers.end } else { range(numbers.end) };
-        let (found, made) = thread::scope(|scope| {
-            let cores = scope.spawn(|| {
-                left.par_iter().try_for_each(run)?;
-                anyhow::Ok(make(soups, next.clone()))
+    // The cores run the soups that are left while the device goes on with later batches. A soup that grows for ever
+    // takes a core seconds.
+    rayon::in_place_scope(|cores| -> anyhow::Result<()> {
+        while !batch.is_empty() {
+            let next = if stop.received().is_some() { numbers.end..numbers.end } else { range(numbers.end) };
+            let (found, made) = thread::scope(|scope| {
+                let made = scope.spawn(|| make(soups, next.clone()));
+                let begun = Instant::now();
+                let found = census.run(&batch);
+                *results.device_seconds.get_or_insert_default() += begun.elapsed().as_secs_f64();
+                (found, made.join().unwrap_or_else(|panic| resume_unwind(panic)))
             });
-            let begun = Instant::now();
-            let found = if batch.is_empty() { Ok(SoupResults::default()) } else { census.run(&batch) };
-            *results.device_seconds.get_or_insert_default() += begun.elapsed().as_secs_f64();
-            (found, cores.join().unwrap_or_else(|panic| resume_unwind(panic)))
-        });
-        let found = found?;
-        objects.add(&found, numbers.start);
-        left = found.unfinished.iter().map(|&soup| numbers.start + u64::from(soup)).collect();
-        let finished = (batch.len() - left.len()) as u64;
-        results.soups += finished;
-        results.generations += found.generations;
-        let reasons = results.not_on_device.get_or_insert_default();
-        for (reason, count) in Unfinished::ALL.into_iter().zip(found.reasons).filter(|(_, count)| *count > 0) {
-            *reasons.entry(phrase(reason)).or_default() += u64::from(count);
+            let found = found?;
+            objects.add(&found, numbers.start);
+            for &soup in &found.unfinished {
+                let (run, number) = (&run, numbers.start + u64::from(soup));
+                cores.spawn(move |_| run(number));
+            }
+            results.soups += (batch.len() - found.unfinished.len()) as u64;
+            results.generations += found.generations;
+            let reasons = results.not_on_device.get_or_insert_default();
+            for (reason, count) in Unfinished::ALL.into_iter().zip(found.reasons).filter(|(_, count)| *count > 0) {
+                *reasons.entry(phrase(reason)).or_default() += u64::from(count);
+            }
+            progress.set(numbers.end, numbers.end as f64 / begun.elapsed().as_secs_f64(), "soups");
+            (batch, numbers) = (made, next);
         }
-        progress.set(numbers.end, numbers.end as f64 / begun.elapsed().as_secs_f64(), "soups");
-        (batch, numbers) = (made?, next);
+        Ok(())
+    })?;
+    if let Some(error) = failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        return Err(error.into());
     }
     for worker in workers {
         worker.into_inner().unwrap_or_else(PoisonError::into_inner).finish(kinds, results);
