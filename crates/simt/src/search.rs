@@ -33,7 +33,8 @@ const MAX_CHOICES: usize = 1 << 17;
 /// The maximum number of pairs of a load and a later store that the search tries.
 const MAX_PROMISES: usize = 1 << 12;
 
-/// The first launch of a search may make this many slices of synchronising accesses per block during which no block ends.
+/// The first launch of a search may make this many slices of synchronising accesses per block during which no block
+/// ends.
 const FIRST_SLICES: u64 = 1 << 11;
 /// Later launches may make this many such slices, plus `SLICES_FACTOR` times as many as the launches that finished.
 const LEAST_SLICES: u64 = 1 << 8;

@@ -25,8 +25,8 @@ const SLICE: u32 = 1 << 10;
 const MAX_SHORTER: u32 = 1 << 8;
 /// The number of slices after which other blocks run.
 const SLICES_OF_TURN: u32 = 1 << 4;
-/// Replaces [`SLICES_OF_TURN`] in launches without a watcher. Such a launch may run on several OS threads. Its result is
-/// the same in each run only if blocks run one after the other.
+/// Replaces [`SLICES_OF_TURN`] in launches without a watcher. Such a launch may run on several OS threads. Its result
+/// is the same in each run only if blocks run one after the other.
 const SLICES_OF_UNWATCHED_TURN: u32 = 1 << 10;
 
 /// A barrier of the block counts as this many accesses, but does not end a slice.

@@ -40,8 +40,8 @@ families! {
     }
 }
 
-// Faulty: block 1 replaces the released flag by a store that releases nothing. If block 2 never reads the released flag,
-// its acquiring load acquires nothing.
+// Faulty: block 1 replaces the released flag by a store that releases nothing. If block 2 never reads the released
+// flag, its acquiring load acquires nothing.
 #[kernel]
 fn a_release_overwritten(x: GlobalMut<u32>, y: GlobalMut<u32>) {
     match thread::block_idx_x() {
