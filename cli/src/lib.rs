@@ -15,3 +15,8 @@ pub mod stream;
 
 pub use cli::main;
 pub use program::{error, files, options, ranks, recordings, report, signals};
+
+/// Ends the program with one error if the system has no more memory.
+#[cfg(unix)]
+#[global_allocator]
+static ALLOCATOR: program::allocator::Allocator = program::allocator::Allocator;

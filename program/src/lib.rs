@@ -3,6 +3,8 @@
 
 #![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)]
 
+#[cfg(unix)]
+pub mod allocator;
 pub mod error;
 pub mod files;
 pub mod memory;

@@ -84,6 +84,7 @@ fn a_limit_of_the_system_gets_one_error() {
     for (output, part) in [
         (limited(libc::RLIMIT_NPROC, 1, &life), "cannot start the worker threads"),
         (limited(libc::RLIMIT_AS, 1 << 30, &saxpy), "are needed on"),
+        (limited(libc::RLIMIT_AS, 96 << 20, &["check", "all"]), "memory"),
     ] {
         let Some(output) = output else { continue };
         let stderr = text(&output.stderr);
