@@ -141,10 +141,12 @@ fn all_kernels_are_compiled_at_the_open_of_a_gpu_or_on_request() {
         Device::open(DeviceChoice::Sim, OWN)?.compile_all();
         Ok(())
     });
-    let Some(log) = log else { return };
+    let Some(mut log) = log else { return };
+    // A launch may compile the broken kernel again while the background still compiles another one.
+    log.sort();
     // Three on request. At the open, an empty kernel, which loads the driver's compiler, and four.
     let separately = ["compiles 1, []"; 3 + 1 + 4];
-    assert_eq!(log, [&separately[..], &["compiles 1, [5, 6]"]].concat());
+    assert_eq!(log, [&["compiles 1, [5, 6]"], &separately[..]].concat());
 }
 
 #[test]
