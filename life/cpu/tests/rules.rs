@@ -2,6 +2,10 @@
 
 use life_cpu::{Automaton, Edges, FirstBoard, Instructions, Rule, Topology};
 
+use crate::common::rules;
+
+mod common;
+
 const TOPOLOGIES: [Topology; 13] = [
     Topology::Plane,
     Topology::TORUS,
@@ -17,41 +21,6 @@ const TOPOLOGIES: [Topology; 13] = [
     Topology::Sphere,
     Topology::Torus { across: -40, down: 0 },
 ];
-
-/// Makes a rule from functions. A cell is alive in the next generation if the function returns true for the number of
-/// its neighbourhood. Even generations use `even`, and odd generations use `odd`.
-fn rule(states: u16, even: impl Fn(usize) -> bool, odd: impl Fn(usize) -> bool) -> Rule {
-    let mut phases = [[0; 8]; 2];
-    for i in 0..512 {
-        phases[0][i / 64] |= u64::from(even(i)) << (i % 64);
-        phases[1][i / 64] |= u64::from(odd(i)) << (i % 64);
-    }
-    Rule { phases, states }
-}
-
-fn rules() -> Vec<(&'static str, Rule)> {
-    let live = |i: usize| i & 0o020 != 0;
-    let counted = move |birth: u32, survival: u32| {
-        move |i: usize| if live(i) { survival } else { birth } >> (i & 0o757).count_ones() & 1 == 1
-    };
-    let one = |states, birth, survival| rule(states, counted(birth, survival), counted(birth, survival));
-    let scattered = |i: usize| i > 0 && (i as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 62 == 1;
-    let hexagonal = |i: usize| (i & 0o653).count_ones() == 2;
-    vec![
-        ("Life", Rule::LIFE),
-        ("HighLife", one(2, 1 << 3 | 1 << 6, 1 << 2 | 1 << 3)),
-        ("Day & Night", one(2, 0b1_1100_1000, 0b1_1101_1000)),
-        ("all counts", one(2, 0b0_1010_1010, 0b1_0101_0101)),
-        ("a table", rule(2, scattered, scattered)),
-        ("hexagonal", rule(2, hexagonal, hexagonal)),
-        ("B03/S23 emulated", rule(2, counted(0b1_1111_0110, 0b1_1111_0011), counted(0b0_0110_0000, 0b1_0010_0000))),
-        ("counts and tables in turn", rule(2, counted(1 << 3, 1 << 2), scattered)),
-        ("Brian's Brain", one(3, 1 << 2, 0)),
-        ("Star Wars", one(4, 1 << 2, 0b11_1000)),
-        ("a table of 7 states", rule(7, scattered, scattered)),
-        ("256 states", one(256, 1 << 3 | 1 << 4, 1 << 2 | 1 << 3)),
-    ]
-}
 
 /// Returns random states for `width` × `height` cells. About half of the cells are in state 0.
 fn soup(states: u16, width: usize, height: usize) -> Vec<u8> {
@@ -132,7 +101,7 @@ fn sizes(topology: Topology, sizes: &[(usize, usize)]) -> Vec<(usize, usize)> {
 #[test]
 fn every_rule_on_every_topology_is_the_references() {
     let awkward = [(1, 1), (2, 3), (3, 2), (31, 17), (32, 32), (33, 66), (65, 31)];
-    for (name, rule) in rules() {
+    for (name, rule) in rules(62) {
         for topology in TOPOLOGIES {
             for size in sizes(topology, &awkward) {
                 compare(name, &rule, topology, size, &[0, 1, 2, 17]);
@@ -144,7 +113,7 @@ fn every_rule_on_every_topology_is_the_references() {
 /// Checks boards that consist of several bands, with full margins and recomputed corners.
 #[test]
 fn larger_boards_are_the_references() {
-    let rules = rules();
+    let rules = rules(62);
     for (name, rule) in rules.iter().filter(|(name, _)| ["Life", "a table", "Star Wars"].contains(name)) {
         for topology in TOPOLOGIES {
             for size in sizes(topology, &[(64, 64), (130, 150)]) {
@@ -160,6 +129,6 @@ fn wide_boards_are_the_references() {
     for topology in TOPOLOGIES.into_iter().filter(|&topology| topology != Topology::Sphere) {
         compare("Life", &Rule::LIFE, topology, (16400, 20), &[1, 17]);
     }
-    let (name, rule) = rules().swap_remove(9);
+    let (name, rule) = rules(62).swap_remove(9);
     compare(name, &rule, Topology::Klein { twisted: Edges::Vertical, is_shifted: true }, (16390, 40), &[18]);
 }
