@@ -45,7 +45,7 @@ pub struct App {
     /// True if the screen must be redrawn.
     pub dirty: bool,
     history: History,
-    /// True if the view has moved on the plane, so that other cells must be copied.
+    /// True if the view has moved to another part of the plane. The cells of that part must then be copied.
     is_moved: bool,
     /// True if the user has changed the board since the last [`hand_over`](Self::hand_over).
     is_changed: bool,
