@@ -64,8 +64,8 @@ fn interleaved(x: u64, y: u64) -> u128 {
     spread(x) | spread(y) << 1
 }
 
-/// Returns the position in `metadata`, relative to the first cell of the south-east quarter of the root. That cell is at
-/// (0, 1).
+/// Returns the position in `metadata`, relative to the first cell of the south-east quarter of the root. That cell is
+/// at (0, 1).
 fn corner(metadata: &Metadata) -> (i128, i128) {
     (i128::from(metadata.origin.0), i128::from(metadata.origin.1) - 1)
 }
