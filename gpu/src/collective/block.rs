@@ -14,7 +14,7 @@ pub const MAX_WARPS: usize = 32;
 ///
 /// The number of threads in the block must be a power of two. `aggregates` must have room for one value per warp. The
 /// caller must execute a block barrier before it uses `aggregates` again.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub fn block_reduce<T: Element, O: Operator<T>>(aggregates: Shared<T>, value: T) -> T {
     let (thread, block) = (thread::thread_idx_x(), thread::block_dim_x());
     let value = warp_reduce::<T, O>(block.min(warp::SIZE), value);
@@ -39,7 +39,7 @@ pub fn block_reduce<T: Element, O: Operator<T>>(aggregates: Shared<T>, value: T)
 /// One thread combines the aggregates of the warps. The thread combines them in the same pairs as the shuffles of
 /// [`block_reduce`] do, so the result is equal. It loads `V` aggregates per access. These loads are independent of each
 /// other, whereas each step of a shuffle reduction waits for the previous step.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub fn block_reduce_full<T: Element, O: Operator<T>, const V: usize, const WARPS: usize>(
     aggregates: Shared<[T; V]>,
     value: T,
@@ -76,7 +76,7 @@ pub fn block_reduce_full<T: Element, O: Operator<T>, const V: usize, const WARPS
 /// Returns the prefix of `warp` and the block's aggregate, computed from the aggregates of the block's `WARPS` warps.
 /// The prefix combines the aggregates of all earlier warps. Any thread may call this function. The block must execute a
 /// barrier after it has stored the aggregates and before this call.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub fn warp_prefix<T: Element, O: Operator<T>, const WARPS: usize>(aggregates: Shared<T>, warp: usize) -> (T, T) {
     let (mut prefix, mut aggregate) = (O::IDENTITY, O::IDENTITY);
     for other in 0..WARPS {

@@ -94,7 +94,7 @@ pub fn left(len: usize, start: usize) -> u32 {
 }
 
 /// Scans each of a thread's vectors separately.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub fn scan_vectors<T: Element, O: Operator<T>, const V: usize, const C: usize>(items: &mut Items<T, V, C>) {
     for j in 1..V {
         for chunk in 0..C {
@@ -104,7 +104,7 @@ pub fn scan_vectors<T: Element, O: Operator<T>, const V: usize, const C: usize>(
 }
 
 /// Returns the aggregate of a warp's items in lane 0. The caller must have scanned the vectors with [`scan_vectors`].
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub fn warp_aggregate<T: Element, O: Operator<T>, const V: usize, const C: usize>(items: &Items<T, V, C>) -> T {
     let mut rows = RowReduce::<T, O>::new(warp::SIZE);
     for_chunks!(O; chunk in C => {
@@ -118,7 +118,7 @@ pub fn warp_aggregate<T: Element, O: Operator<T>, const V: usize, const C: usize
 ///
 /// `zero` must be `None` or `Some(0)`. With `None`, the compilers may merge additions of integers, and some kernels
 /// then need more registers. With `Some(0)`, the compilers keep the additions as written.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub fn warp_scan<T: Element, O: Operator<T>, const V: usize, const C: usize>(
     items: &mut Items<T, V, C>,
     exclusive: bool,
@@ -187,7 +187,7 @@ fn settled<T: Element, O: Operator<T>>(item: T, zero: u32) -> T {
 /// # Safety
 /// If `is_whole` is true, `y` must start at a multiple of 16 bytes and contain the vectors `first + 32·chunk` of all
 /// these chunks.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub unsafe fn store<T: Element, O: Operator<T>, const V: usize, const C: usize>(
     y: GlobalMut<T>,
     first: usize,

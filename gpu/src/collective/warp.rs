@@ -17,7 +17,7 @@ use crate::operator::{Operator, Reversed};
 ///
 /// The mask names all 32 lanes, even in a block smaller than a warp, because the hardware does not wait for lanes that
 /// do not exist. A mask that is not a constant costs a dozen instructions per shuffle.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub fn warp_reduce<T: Element, O: Operator<T>>(lanes: u32, mut value: T) -> T {
     let mut distance = 1;
     // The loop has constant bounds, so the compiler unrolls it. The test inside has the same result in all lanes.

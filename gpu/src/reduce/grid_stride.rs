@@ -55,7 +55,7 @@ pub fn reduce_grid_stride<T: Element, O: Operator<T>, const V: usize>(
 /// each lane has one vector of `V` elements, so the addresses of a thread's loads in a chunk differ by constants. After
 /// a chunk, the warp advances by as many chunks as the grid has warps. The threads process the elements outside whole
 /// chunks one by one.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub fn combine_strided<T: Element, O: Operator<T>, const V: usize>(x: Global<T>) -> T {
     const { assert!(O::COMMUTATIVE, "this rung needs a commutative operator: use `neighboured` or `shuffle`") };
     const { assert!(V == vector_len(size_of::<T>()), "`V` must be the number of elements in a vector") };

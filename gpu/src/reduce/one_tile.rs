@@ -88,7 +88,7 @@ pub fn reduce_one_tile<T: Element, O: Operator<T>, const V: usize>(
 
 /// Returns the combination of the calling thread's elements of the block's tile. The tile has `LOADS` rows, and the
 /// thread has one vector of `V` elements in each row.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub fn combine_tile<T: Element, O: Operator<T>, const V: usize>(x: Global<T>, partials: GlobalMut<u64>) -> T {
     const { assert!(O::COMMUTATIVE, "this rung needs a commutative operator: use `neighboured` or `shuffle`") };
     const { assert!(V == vector_len(size_of::<T>()), "`V` must be the number of elements in a vector") };
@@ -146,7 +146,7 @@ fn combine_partial_tile<T: Element, O: Operator<T>, const V: usize>(x: Global<T>
     O::combine(rest, combine_rows::<T, O, V>(rows))
 }
 
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 fn combine_rows<T: Element, O: Operator<T>, const V: usize>(rows: [[T; V]; LOADS]) -> T {
     let mut all = rows[0];
     for row in 1..LOADS {

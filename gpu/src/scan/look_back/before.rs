@@ -35,7 +35,7 @@ impl<'a, T: Element> Before<'a, T> {
     ///
     /// # Safety
     /// The states must have words for all tiles before `tile`, as [`TileStates::has`] checks.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub unsafe fn combine<O: Operator<T>>(states: TileStates<'a, T>, tile: u32) -> T {
         // A grid has fewer than 2³¹ blocks, so the number fits.
         let tile = tile as i32 - 1 - warp::lane_id() as i32;
@@ -56,7 +56,7 @@ impl<'a, T: Element> Before<'a, T> {
     /// # Safety
     /// The caller must satisfy the contract of [`combine`](Self::combine): all tiles before the block's tile must have
     /// words.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     unsafe fn combine_rows<O: Operator<T>>(&mut self, all: &mut RowReduce<T, O>) -> bool {
         // All loads come first, so that they overlap.
         unroll!(ROW in Self::ROWS => {

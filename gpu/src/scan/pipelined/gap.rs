@@ -85,7 +85,7 @@ impl<'a, T: Element> Gap<'a, T> {
 
     /// Waits until other blocks have published all aggregates of the gap. Returns the combination of the aggregates, in
     /// order, in lane 0.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn combine<O: Operator<T>>(mut self) -> T {
         let mut all = RowReduce::<T, O>::new(warp::SIZE);
         loop {
