@@ -69,6 +69,8 @@ fn seeds() -> Vec<Vec<u8>> {
         "xp3_co9nas0san9oczgoldlo0oldlogz1047210127401",
         "xs31_0ca178b96z69d871ac",
         "!Name: Glider\n O\n  O\nOOO\n",
+        "x = 9, y = 2, rule = LifeHistory:T20,10\n.ABCDEF$F2E3.pAyO!",
+        "x = 3, y = 3, rule = B2om3-p/S2-m3opH\nbo$2bo$3o!",
         "[[ THEME 6\nGPS 30 ]]\nx = 3, y = 3\nbo$[[ X ]]2bo$3o!\n[[ Y ]]",
     ]
     .map(|text| text.as_bytes().to_vec())

@@ -31,6 +31,21 @@ fn start(arguments: &[&str]) -> Child {
     command.args(LIFE.0).args(arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
 }
 
+/// Follows two gliders that fly apart: checkpoints and the last board are as small as their cells, not as their box.
+#[test]
+fn a_checkpoint_on_the_plane_follows_the_cells() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (pattern, file) = (path("apart.rle"), path("run.checkpoint"));
+    fs::write(&pattern, "x = 43, y = 43\n3o$o$bo38$42bo$43bo$41b3o!").unwrap();
+    let to = |generations: &'static str| ["--device", "cpu", "--generations", generations];
+    let whole = last_board(folder.path(), &[&[&pattern[..]], &to("400_000")[..]].concat());
+    let half = json_of(&[&[&pattern[..]], &to("200_000")[..], &["--checkpoint", &file]].concat());
+    assert_eq!((&half["population"], &half["width"]), (&json!(10), &json!(100_044)));
+    assert!(whole.len() < 300 && fs::metadata(&file).unwrap().len() < 600, "{whole}");
+    assert_eq!(last_board(folder.path(), &[&[&file[..]], &to("400_000")[..]].concat()), whole);
+}
+
 #[test]
 #[cfg(unix)]
 fn a_run_that_is_killed_a_hundred_times_ends_as_one_that_is_not() {

@@ -37,8 +37,13 @@ pub(super) fn unsupported(bytes: &[u8]) -> Option<&'static str> {
         (b"n_states", "a Golly rule table (.table)"),
         (b"num_states", "a Golly rule tree (.tree)"),
     ];
-    const TEXT: [(&[u8], &str); 4] =
-        [(b"<!DOCTYPE", "an HTML page"), (b"<html", "an HTML page"), (b"#!", "a script"), (b"--", "a Lua script")];
+    const TEXT: [(&[u8], &str); 5] = [
+        (b"<!DOCTYPE", "an HTML page"),
+        (b"<html", "an HTML page"),
+        (b"#!", "a script"),
+        (b"--", "a Lua script"),
+        (b"local ", "a Lua script"),
+    ];
     let text = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes).trim_ascii_start();
     let of = |bytes: &[u8], known: &[(&[u8], &'static str)]| {
         known

@@ -116,10 +116,18 @@ pub fn write_heading(out: &mut (impl Write + ?Sized)) -> io::Result<()> {
 /// # Errors
 /// If writing to `out` fails.
 pub fn write_rows(board: &Board, first: usize, metadata: &Metadata, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+    write_cells(board.cells().map(|(x, y)| (x as i64, (first + y) as i64)), metadata, out)
+}
+
+/// Writes `cells`, the columns and rows of live cells. The position of `metadata` is the position of (0, 0).
+///
+/// # Errors
+/// If writing to `out` fails.
+pub fn write_cells(
+    mut cells: impl Iterator<Item = (i64, i64)>,
+    metadata: &Metadata,
+    out: &mut (impl Write + ?Sized),
+) -> io::Result<()> {
     let (left, top) = metadata.origin;
-    for (x, y) in board.cells() {
-        let (right, down) = (x as u64, (first + y) as u64);
-        writeln!(out, "{} {}", left.saturating_add_unsigned(right), top.saturating_add_unsigned(down))?;
-    }
-    Ok(())
+    cells.try_for_each(|(x, y)| writeln!(out, "{} {}", left.saturating_add(x), top.saturating_add(y)))
 }

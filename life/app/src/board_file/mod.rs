@@ -11,7 +11,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 
 use life::Board;
-use life::plane::Plane;
+use life::plane::{Bounds, Plane};
 use life_formats::picture::{self, Gif};
 use life_formats::{Contents, Format, FormatError, Metadata, apgcode, lif, macrocell, plaintext, read_contents, rle};
 use program::error::UsageError;
@@ -158,14 +158,26 @@ impl BoardFile {
         })
     }
 
-    /// Writes the cells of a plane, if the file is a macrocell file. The position of `metadata` is that of (0, 0).
+    /// Returns true if this file's format allows [`write_plane`](Self::write_plane).
+    pub fn takes_plane(&self) -> bool {
+        matches!(self.format, Format::Rle | Format::Life | Format::Macrocell)
+    }
+
+    /// Writes the cells of a plane without a board, so that the time follows the cells. `area` is a rectangle that
+    /// contains all cells. The position of `metadata` is that of (0, 0).
     ///
     /// # Errors
-    /// Fails in the same cases as [`write`](Self::write).
-    pub fn write_plane(&self, plane: &Plane, metadata: &Metadata) -> anyhow::Result<()> {
-        self.write_by(|out| match plane.rule().states {
-            2 => Ok(macrocell::write_plane(plane, metadata, out)?),
-            _ => Err(self.no_states()),
+    /// Fails in the same cases as [`write`](Self::write), and if [`takes_plane`](Self::takes_plane) is false.
+    pub fn write_plane(&self, plane: &Plane, area: Bounds, metadata: &Metadata) -> anyhow::Result<()> {
+        self.write_by(|out| match self.format {
+            Format::Rle => Ok(rle::write_plane(plane, area, metadata, out)?),
+            _ if plane.rule().states > 2 => Err(self.no_states()),
+            Format::Life => {
+                lif::write_heading(out)?;
+                Ok(lif::write_cells(plane.cells(), metadata, out)?)
+            }
+            Format::Macrocell => Ok(macrocell::write_plane(plane, metadata, out)?),
+            _ => Err(io::Error::from(io::ErrorKind::Unsupported).into()),
         })
     }
 

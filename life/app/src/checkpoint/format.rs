@@ -20,12 +20,17 @@
 //! `until` and `seed` are optional. The words are from [`Board::words`], stored as four bytes each, the lowest byte
 //! first. If the rule has more than two states, each row's words are followed by the same row's words of
 //! [`Board::ages`], the lowest bit first. `check` is a checksum of the preceding lines and of all cells.
+//!
+//! A checkpoint of the cores' engine for the unbounded plane has version 2. It has run-length encoded text (`.rle`)
+//! instead of words, so that it is as large as its cells and not as their box. `check` includes all bytes of the text.
 
 use std::io::{self, Read, Write};
 
 use anyhow::{Context, anyhow, bail, ensure};
 use life::board::{hash_of_planes, hash_of_words, hash_of_words_from};
+use life::plane::{Bounds, Plane};
 use life::{Board, Rule};
+use life_formats::{Metadata, rle};
 
 use super::RunFacts;
 use crate::backend::memory;
@@ -33,7 +38,8 @@ use crate::backend::memory;
 /// The first bytes of a checkpoint, which precede the version of the format.
 pub const NAME: &str = "gridstride life checkpoint ";
 
-const VERSION: &str = "1";
+/// The version of a checkpoint with words, and that of a checkpoint with run-length encoded text.
+const VERSIONS: [&str; 2] = ["1", "2"];
 
 /// The maximum length of a header in bytes.
 const MAX_HEADER_BYTES: usize = 4096;
@@ -47,6 +53,8 @@ pub struct Header {
     pub size: (usize, usize),
     /// The generation of the board.
     pub generation: u64,
+    /// True if the cells are run-length encoded text, and false if they are words.
+    pub is_text: bool,
 }
 
 impl Header {
@@ -59,10 +67,25 @@ impl Header {
         write!(out, "{lines}check {:016x}\n\n", check(&lines, hash))
     }
 
+    /// Writes a checkpoint with the cells of a plane. `area` is a rectangle that contains all cells.
+    ///
+    /// # Errors
+    /// If writing to `out` fails.
+    pub fn write_plane(&self, plane: &Plane, area: Bounds, out: &mut impl Write) -> io::Result<()> {
+        let RunFacts { rule, origin: (left, top), .. } = &self.facts;
+        let origin = (left.saturating_sub(area.x), top.saturating_sub(area.y));
+        let metadata = Metadata { name: None, rule: rule.clone(), generation: self.generation, origin };
+        let mut text = Vec::new();
+        rle::write_plane(plane, area, &metadata, &mut text)?;
+        self.write(hash_of_text(&text), out)?;
+        out.write_all(&text)
+    }
+
     /// Returns the lines of the header that precede the checksum.
     pub fn lines(&self) -> String {
-        let Self { facts: RunFacts { rule, topology, until, seed, first, origin }, size, generation } = self;
-        let mut lines = format!("{NAME}{VERSION}\nrule {rule}\ntopology {topology}\n");
+        let Self { facts: RunFacts { rule, topology, until, seed, first, origin }, size, generation, is_text } = self;
+        let version = VERSIONS[usize::from(*is_text)];
+        let mut lines = format!("{NAME}{version}\nrule {rule}\ntopology {topology}\n");
         let mut add = |name: &str, number: i128| lines += &format!("{name} {number}\n");
         add("width", size.0 as i128);
         add("height", size.1 as i128);
@@ -100,9 +123,11 @@ impl Header {
         let version = lines.strip_prefix(NAME).and_then(|rest| rest.lines().next());
         let version = version.ok_or_else(|| anyhow!("it does not begin with `{}`", NAME.trim_end()))?;
         ensure!(
-            version == VERSION,
-            "it has version {version}, but this program reads version {VERSION}: use the program that wrote it"
+            VERSIONS.contains(&version),
+            "it has version {version}, but this program reads versions {}: use the program that wrote it",
+            VERSIONS.join(" and ")
         );
+        let is_text = version == VERSIONS[1];
         let text =
             |name: &str| lines.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')).map(str::to_owned);
         let number = |name: &str| match text(name) {
@@ -123,7 +148,7 @@ impl Header {
             origin: place("left").zip(place("top")).ok_or_else(|| missing("left and top"))?,
         };
         let generation = number("generation")?.ok_or_else(|| missing("generation"))?;
-        Ok(Self { facts, size: (side("width")?, side("height")?), generation })
+        Ok(Self { facts, size: (side("width")?, side("height")?), generation, is_text })
     }
 }
 
@@ -173,7 +198,7 @@ pub fn read_header(input: &mut impl Read, length: u64) -> anyhow::Result<(Header
     let expected = expected.context("its checksum is not a number: it is damaged")?;
     ensure!(header.lines() == lines, "its header was changed: it is damaged");
     let (needed, body) = (header.bytes()?, length.saturating_sub(bytes));
-    if needed != body {
+    if !header.is_text && needed != body {
         let (width, height) = header.size;
         bail!("a board of {width}x{height} has {needed} bytes, but the file has {body}: it is damaged");
     }
@@ -246,6 +271,16 @@ fn read_words(input: &mut impl Read, len: usize) -> anyhow::Result<Vec<u32>> {
     Ok(words)
 }
 
+/// Returns the hash of the text of a checkpoint.
+pub fn hash_of_text(text: &[u8]) -> u64 {
+    const PART: usize = 1 << 12;
+    let part = |(i, bytes): (usize, &[u8])| {
+        let words: Vec<u32> = bytes.iter().map(|&byte| byte.into()).collect();
+        hash_of_words_from(i * PART, &words)
+    };
+    text.chunks(PART).enumerate().map(part).fold(0, u64::wrapping_add)
+}
+
 /// Returns the checksum of the header's lines and the hash of the board.
 fn check(lines: &str, hash: u64) -> u64 {
     let lines: Vec<u32> = lines.bytes().map(u32::from).collect();
@@ -260,7 +295,7 @@ mod tests {
     fn checkpoint() -> (Header, Board) {
         let board = Board::random(70, 9, 0.4, 3).unwrap();
         let facts = RunFacts { until: Some(50), first: 3, ..RunFacts::of(&Universe::default(), (-35, 4)) };
-        (Header { facts, size: (70, 9), generation: 12 }, board)
+        (Header { facts, size: (70, 9), generation: 12, is_text: false }, board)
     }
 
     fn bytes((header, board): &(Header, Board)) -> Vec<u8> {
@@ -332,7 +367,7 @@ mod tests {
     fn refusals_say_why() {
         let text = |text: &str| format!("{:#}", read(text.as_bytes()).unwrap_err());
         assert!(text("x = 3\n\n").contains("does not begin with"));
-        assert!(text("gridstride life checkpoint 2\ncheck 0\n\n").contains("version 2"));
+        assert!(text("gridstride life checkpoint 3\ncheck 0\n\n").contains("version 3"));
         assert!(text("gridstride life checkpoint 1\n").contains("truncated"));
         let huge = "gridstride life checkpoint 1\nrule B3/S23\ntopology T\nwidth 99999999999\nheight 99999999\nleft 0\ntop 0\nfirst 0\ngeneration 0\ncheck 0\n\n";
         assert!(text(huge).contains("the file has 0"), "{}", text(huge));

@@ -4,8 +4,10 @@ use std::fs::{self, File};
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
-use life::Board;
+use anyhow::{Context, ensure};
+use life::{Board, Pattern};
+use life_formats::{FormatError, rle};
+use program::memory::available;
 
 use super::format::{self, Body, Header};
 use crate::backend::memory;
@@ -73,6 +75,26 @@ impl SavedBoard {
         Ok(Body::new(input, self.header.size.0, self.header.planes()?, self.hash))
     }
 
+    /// Reads the cells of a checkpoint whose header says [`is_text`](Header::is_text), and compares them with their
+    /// checksum. The upper left cell of the board is at (0, 0).
+    ///
+    /// # Errors
+    /// If the file cannot be read or is damaged, or memory is too small.
+    pub fn pattern(&self) -> anyhow::Result<Pattern> {
+        let read = || {
+            (&self.file).seek(SeekFrom::Start(self.at))?;
+            let (needed, free) = (self.file.metadata()?.len(), available().unwrap_or(u64::MAX));
+            if needed > free {
+                return Err(FormatError::TooLarge { needed, free }.into());
+            }
+            let mut text = String::new();
+            (&self.file).read_to_string(&mut text).context("its cells are not text: it is damaged")?;
+            ensure!(format::hash_of_text(text.as_bytes()) == self.hash, "its checksum is wrong: it is damaged");
+            anyhow::Ok(rle::parse(&text, free.saturating_sub(needed))?)
+        };
+        read().with_context(|| failed(&self.path))
+    }
+
     /// Reads the whole board and compares it with its checksum.
     ///
     /// # Errors
@@ -86,5 +108,55 @@ impl SavedBoard {
             anyhow::Ok(board)
         };
         read().with_context(|| failed(&self.path))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use life::Rule;
+    use life::plane::{self, LIMIT};
+
+    use super::*;
+    use crate::checkpoint::RunFacts;
+    use crate::universe::Universe;
+
+    #[test]
+    fn a_checkpoint_of_the_plane_is_as_large_as_its_cells() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run");
+        for rule in ["B3/S23", "345/2/40"] {
+            let (rule, end) = (rule.parse::<Rule>().unwrap(), LIMIT - 2);
+            let states = |i: i64| (1 + i % i64::from(rule.states() - 1)) as u8;
+            let mut cells = plane::dead(&rule, 0);
+            let places = [(-end, -end), (3, 5), (4, 5), (5, 5), (end, end)];
+            for (i, (x, y)) in (0..).zip(places) {
+                cells.set_state(x, y, states(20 * i)).unwrap();
+            }
+            let area = cells.bounds().unwrap();
+            let facts = RunFacts::of(&Universe { rule, ..Universe::default() }, (-end, -end));
+            let size = (area.width as usize, area.height as usize);
+            let header = Header { facts, size, generation: 7, is_text: true };
+            let mut bytes = Vec::new();
+            header.write_plane(&cells, area, &mut bytes).unwrap();
+            assert!(bytes.len() < 500, "{}", String::from_utf8_lossy(&bytes));
+            fs::write(&path, &bytes).unwrap();
+            let saved = open(&path).unwrap();
+            assert_eq!(saved.header, header);
+            let pattern = saved.pattern().unwrap();
+            let read: Vec<_> =
+                pattern.cells().chain(pattern.others().iter().flat_map(|(run, _)| run.cells())).collect();
+            assert_eq!(read.len(), places.len());
+            for (x, y) in places {
+                assert!(read.contains(&((x - area.x) as usize, (y - area.y) as usize)), "{x}, {y}");
+            }
+            for at in (0..bytes.len()).step_by(3) {
+                let mut changed = bytes.clone();
+                changed[at] ^= 1;
+                fs::write(&path, changed).unwrap();
+                assert!(open(&path).and_then(|saved| saved.pattern()).is_err(), "byte {at} changed");
+                fs::write(&path, &bytes[..at]).unwrap();
+                assert!(open(&path).and_then(|saved| saved.pattern()).is_err(), "cut at byte {at}");
+            }
+        }
     }
 }

@@ -18,10 +18,10 @@ pub(super) fn write_last(out: &BoardFile, run: &TimedRun, facts: &RunFacts) -> a
         let life = &run.life;
         let generation = facts.first.saturating_add(run.generation());
         let (size, (left, top), origin) = (life.size(), life.added(), facts.origin);
-        let plane = life.engine().plane().filter(|_| !out.takes_parts());
+        let plane = life.engine().plane().filter(|_| out.takes_plane());
         if let Some(plane) = plane {
             let metadata = Metadata { name: None, rule: life.universe().text(size), generation, origin };
-            out.write_plane(plane.engine(), &metadata)?;
+            out.write_plane(plane.engine(), plane.area(), &metadata)?;
             report::note(&format!("wrote {out}"));
             return Ok(());
         }

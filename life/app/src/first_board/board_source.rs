@@ -77,12 +77,22 @@ pub struct PlacedPattern {
 }
 
 impl PlacedPattern {
+    /// Makes a pattern whose upper left corner is that of a board of `size`.
+    pub fn whole(pattern: Pattern, size: (usize, usize), universe: Universe) -> Box<Self> {
+        Box::new(Self { pattern, tree: None, size, universe, origin: (0, 0), corner: (0, 0), is_history: false })
+    }
+
     /// Makes a pattern from the cells of the two-state board `board`, placed on a board of the same size.
     #[cfg(test)]
     pub fn of(board: Board) -> Box<Self> {
-        let (size, universe) = ((board.width(), board.height()), Universe::default());
-        let pattern = Pattern::from_board(board);
-        Box::new(Self { pattern, tree: None, size, universe, origin: (0, 0), corner: (0, 0), is_history: false })
+        let size = (board.width(), board.height());
+        Self::whole(Pattern::from_board(board), size, Universe::default())
+    }
+
+    /// Returns true if the cores' engine for the plane is probably faster than a GPU for a pattern without a tree.
+    pub fn suits_plane(&self) -> bool {
+        let others: usize = self.pattern.others().iter().map(|(run, _)| run.length).sum();
+        suits_plane(self.size, self.pattern.population().saturating_add(others as u64))
     }
 
     /// Makes the whole board.

@@ -13,9 +13,7 @@ use program::report;
 mod board_source;
 mod pattern;
 
-pub use board_source::BoardSource;
-#[cfg(test)]
-pub use board_source::PlacedPattern;
+pub use board_source::{BoardSource, PlacedPattern};
 pub use pattern::{BoardPlan, Check, soup};
 
 /// The first board of a run, with its universe and the facts of the run.
@@ -78,7 +76,7 @@ impl BoardOptions<'_> {
         let lines = self.ranks.text(|| {
             let first = own.insert(self.read_alone(file, check)?);
             let (facts, size, generation) = (first.facts.clone(), first.source.size(), first.generation);
-            Ok(Header { facts, size, generation }.lines())
+            Ok(Header { facts, size, generation, is_text: false }.lines())
         })?;
         match own {
             Some(first) => Ok(first),
@@ -104,9 +102,13 @@ impl BoardOptions<'_> {
         }
         let saved = saved_board::open(file)?;
         let header = saved.header.clone();
-        let generation = header.generation;
-        let first = FirstBoard::saved(BoardSource::Saved(saved), header)
+        let (generation, size) = (header.generation, header.size);
+        let text = header.is_text.then(|| saved.pattern()).transpose()?;
+        let mut first = FirstBoard::saved(BoardSource::Saved(saved), header)
             .with_context(|| format!("cannot resume from '{}'", file.display()))?;
+        if let Some(pattern) = text {
+            first.source = BoardSource::Pattern(PlacedPattern::whole(pattern, size, first.universe));
+        }
         report::note(&format!("resuming at generation {generation}"));
         Ok(first)
     }
@@ -115,7 +117,11 @@ impl BoardOptions<'_> {
 impl FirstBoard {
     /// Returns the plan of a board that was not planned for a pattern.
     pub fn plan(&self) -> BoardPlan {
-        BoardPlan::of(self.source.size(), self.universe)
+        let mut plan = BoardPlan::of(self.source.size(), self.universe);
+        if let BoardSource::Pattern(placed) = &self.source {
+            plan.suits_plane = placed.suits_plane();
+        }
+        plan
     }
 
     /// Returns the first board of a run that resumes from a checkpoint. `source` is the source of the cells.

@@ -1,5 +1,6 @@
 //! The option `--checkpoint`, which writes checkpoints of a run.
 
+use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::thread::{self, JoinHandle};
@@ -11,6 +12,7 @@ use program::report::{self, grouped};
 
 use super::Observer;
 use crate::checkpoint::{Every, Header, RunFacts, saved_board, write_rows};
+use crate::simulation::CopiedCells;
 use crate::timed_run::TimedRun;
 
 /// An observer that writes checkpoints of a run. The observer copies the board, and a separate thread writes the copy
@@ -55,17 +57,31 @@ impl Checkpoints {
         let (generation, (left, top)) = (run.generation(), run.life.added());
         let origin = (self.facts.origin.0 - left as i64, self.facts.origin.1 - top as i64);
         let facts = RunFacts { origin, ..self.facts.clone() };
-        let header = Header { facts, size: run.life.size(), generation };
+        let is_text = run.life.engine().plane().is_some();
+        let header = Header { facts, size: run.life.size(), generation, is_text };
         self.newest = Some(generation);
         if run.life.is_in_bands() {
             let written = self.write_parts(&header, run)?;
             self.record(written);
             return Ok(());
         }
-        let (file, board) = (self.file.clone(), run.life.board()?);
+        let cells = match run.life.engine().copied() {
+            Ok(cells) => cells,
+            Err(error) => {
+                self.record(Err(error.context(self.file.failed())));
+                return Ok(());
+            }
+        };
+        let file = self.file.clone();
         let write = move || {
             let mut out = file.create()?;
-            let written = header.write(board.hash(), &mut out).and_then(|()| write_rows(&board, &mut out));
+            let written = match &cells {
+                CopiedCells::Plane(plane) => header.write_plane(plane.engine(), plane.area(), &mut out),
+                CopiedCells::Whole(Some(board)) => {
+                    header.write(board.hash(), &mut out).and_then(|()| write_rows(board, &mut out))
+                }
+                CopiedCells::Whole(None) | CopiedCells::Bands(_) => Err(io::ErrorKind::Unsupported.into()),
+            };
             written.with_context(|| file.failed())?;
             file.keep_synced(out)
         };

@@ -8,7 +8,7 @@ mod growth;
 mod plane_board;
 mod shape;
 
-pub use advance::Snapshot;
+pub use advance::{CopiedCells, Snapshot};
 pub use growing_board::{GrowingBoard, Outgrown};
 pub use plane_board::{MAX_SHOWN_CELLS, PlaneBoard};
 

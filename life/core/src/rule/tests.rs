@@ -318,6 +318,17 @@ proptest! {
     }
 
     #[test]
+    fn hexagonal_letters_are_refused_or_read_back(text in "B([0-6]|[0-6]-?[omp]{1,3}){0,4}/S([0-7]|[234]-?[omp]{1,3}){0,4}H(/[3-9])?") {
+        if let Ok(read) = text.parse::<Rule>() {
+            prop_assert_eq!(rule(&read.to_string()), read, "{}", text);
+            // Cells outside the hexagon do not matter.
+            prop_assert!((0..512).all(|i| read.is_alive(i) == read.is_alive(i & (HEXAGONAL | CENTRE))), "{}", text);
+        } else {
+            prop_assert!(refusal(&text).contains(&text), "{}", refusal(&text));
+        }
+    }
+
+    #[test]
     fn phases_leave_the_empty_plane_empty(words in any::<[u64; 8]>()) {
         let any = Rule { table: words, states: 2 };
         for phase in any.phases() {

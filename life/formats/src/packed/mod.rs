@@ -1,4 +1,4 @@
-//! Decompresses gzip files, and zip archives of one file.
+//! Decompresses gzip files, and zip archives of one file or one pattern.
 
 use std::io::{self, Read};
 use std::path::Path;
@@ -21,8 +21,8 @@ pub(super) struct Unpacked {
 /// Decompresses `bytes`. Returns `None` if they are not compressed. The function uses at most `limit` bytes of memory.
 ///
 /// # Errors
-/// [`FormatError::Refused`] for an archive that does not contain exactly one file, and for an archive with a password
-/// or an unusual compression. [`FormatError::Picture`] for damaged data. [`FormatError::TooLarge`] if `limit` is too
+/// [`FormatError::Refused`] for an archive of several files unless the name of exactly one says that it is a pattern, and
+/// for an archive with a password or an unusual compression. [`FormatError::Picture`] for damaged data. [`FormatError::TooLarge`] if `limit` is too
 /// small.
 pub(super) fn unpack(bytes: &[u8], limit: u64) -> Result<Option<Unpacked>, FormatError> {
     let unpacked = if is_zip(bytes) {
@@ -42,22 +42,32 @@ fn is_zip(bytes: &[u8]) -> bool {
     ZIP.iter().any(|begin| bytes.starts_with(begin))
 }
 
-/// Decompresses the only file of a zip archive.
+/// Decompresses the only file of a zip archive, or the only one that is named as a pattern.
 fn only_file(bytes: &[u8], limit: u64) -> Result<Unpacked, FormatError> {
     let archive = ZipArchive::from_slice(bytes).map_err(damaged)?;
-    let (mut entries, mut only, mut files) = (archive.entries(), None, 0u64);
+    let (mut entries, mut first, mut first_named) = (archive.entries(), None, None);
+    let (mut files, mut named) = (0u64, 0u64);
     while let Some(entry) = entries.next_entry().map_err(damaged)? {
         // macOS adds files with its own attributes.
-        if !entry.is_dir() && !entry.file_path().as_ref().starts_with(b"__MACOSX/") {
-            files += 1;
-            only.get_or_insert(entry);
+        if entry.is_dir() || entry.file_path().as_ref().starts_with(b"__MACOSX/") {
+            continue;
+        }
+        files += 1;
+        let name = String::from_utf8_lossy(entry.file_path().as_ref()).into_owned();
+        if Format::from_path(Path::new(&name)).is_ok() {
+            named += 1;
+            first_named.get_or_insert(entry);
+        } else {
+            first.get_or_insert(entry);
         }
     }
-    let Some(entry) = only else { refuse!("it is a zip archive without a file: give one with a pattern") };
+    let Some(entry) = first_named.or(first) else {
+        refuse!("it is a zip archive without a file: give one with a pattern")
+    };
     let path = entry.file_path();
     let name = String::from_utf8_lossy(path.as_ref());
     let shown = shorten(&name);
-    if files > 1 {
+    if files > 1 && named != 1 {
         refuse!("it is a zip archive of {files} files: unpack it with unzip and give one of them, such as '{shown}'");
     }
     if entry.flags().is_encrypted() {

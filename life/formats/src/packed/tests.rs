@@ -36,6 +36,10 @@ fn a_zip_archive_of_one_pattern_is_read() {
     let cells = |bytes: &[u8]| read(bytes).unwrap().cells().collect::<Vec<_>>();
     let archive = zip(&[("patterns/glider.rle", glider), ("__MACOSX/._glider.rle", b"x")], Method::DEFLATE, false);
     assert_eq!(cells(&archive), cells(glider));
+    // Golly's archives have rules, scripts or notes beside a pattern.
+    let notes: &[u8] = b"notes";
+    let several = [("READ.ME", notes), ("patterns/glider.rle", glider), ("glider.lua", notes), ("Glider.rule", notes)];
+    assert_eq!(cells(&zip(&several, Method::DEFLATE, false)), cells(glider));
     // The name in the archive suggests the format.
     assert_eq!(read(&zip(&[("x.cells", b"xx")], Method::DEFLATE, false)).unwrap().population(), 2);
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
@@ -44,6 +48,12 @@ fn a_zip_archive_of_one_pattern_is_read() {
     for (archive, parts) in [
         (zip(&[], Method::DEFLATE, false), ["without a file", "give one with a pattern"]),
         (zip(&[("a.rle", glider), ("b.rle", glider)], Method::DEFLATE, false), ["of 2 files", "such as 'a.rle'"]),
+        (
+            zip(&[("a.txt", glider), ("b.rle", glider), ("c.mc", glider)], Method::DEFLATE, false),
+            ["of 3 files", "such as 'b.rle'"],
+        ),
+        (zip(&[("a.txt", glider), ("b.lua", glider)], Method::DEFLATE, false), ["of 2 files", "such as 'a.txt'"]),
+        (zip(&[("ship.lua", b"local g = golly()\n")], Method::DEFLATE, false), ["a Lua script", "use .rle"]),
         (zip(&[("a.rle", glider)], Method::DEFLATE, true), ["'a.rle'", "has a password"]),
         (zip(&[("a.rle", glider)], Method::LZMA, false), ["'a.rle'", "not compressed with deflate"]),
         (zip(&[("a.rle.gz", &gzip)], Method::DEFLATE, false), ["compressed twice", "unzip"]),

@@ -28,6 +28,7 @@ use super::metadata::Metadata;
 use header::Header;
 use life::board::Board;
 use life::pattern::{ParseError, Pattern};
+use life::plane::{Bounds, Plane};
 
 mod header;
 
@@ -223,28 +224,33 @@ impl<'a, W: Write + ?Sized> Writer<'a, W> {
     /// If writing to the output fails.
     pub fn rows(&mut self, board: &Board) -> io::Result<()> {
         for run in board.runs() {
-            let row = self.rows + run.y;
-            if row > self.y {
-                self.push(row - self.y, b"$")?;
-                (self.x, self.y) = (0, row);
-            }
-            if run.x > self.x {
-                self.push(run.x - self.x, if self.has_states { b"." } else { b"b" })?;
-            }
-            self.x = run.x + run.length;
-            if !self.has_states {
-                self.push(run.length, b"o")?;
-                continue;
-            }
-            let mut from = run.x;
-            while from < self.x {
-                let state = board.state(from, run.y);
-                let length = (from..self.x).take_while(|&x| board.state(x, run.y) == state).count();
-                self.push(length, &letters(state)[usize::from(state <= 24)..])?;
-                from += length;
-            }
+            self.run((run.x, self.rows + run.y), run.length, |x| board.state(x, run.y))?;
         }
         self.rows += board.height();
+        Ok(())
+    }
+
+    /// Writes a run of `length` cells that are not dead. It begins at column `x` of row `y` of the whole board, and
+    /// comes after the runs that were written before. `state` returns the state of a column's cell.
+    fn run(&mut self, (x, y): (usize, usize), length: usize, state: impl Fn(usize) -> u8) -> io::Result<()> {
+        if y > self.y {
+            self.push(y - self.y, b"$")?;
+            (self.x, self.y) = (0, y);
+        }
+        if x > self.x {
+            self.push(x - self.x, if self.has_states { b"." } else { b"b" })?;
+        }
+        self.x = x + length;
+        if !self.has_states {
+            return self.push(length, b"o");
+        }
+        let mut from = x;
+        while from < self.x {
+            let first = state(from);
+            let length = (from..self.x).take_while(|&x| state(x) == first).count();
+            self.push(length, &letters(first)[usize::from(first <= 24)..])?;
+            from += length;
+        }
         Ok(())
     }
 
@@ -279,6 +285,28 @@ impl<'a, W: Write + ?Sized> Writer<'a, W> {
         self.line.clear();
         Ok(())
     }
+}
+
+/// Writes the cells of `plane` in the rectangle `area`, which contains all of them, with their rule, generation and
+/// position. The position of `metadata` is the position of (0, 0). The time follows the cells, and not the rectangle.
+///
+/// # Errors
+/// If writing to `out` fails.
+pub fn write_plane(
+    plane: &Plane,
+    area: Bounds,
+    metadata: &Metadata,
+    out: &mut (impl Write + ?Sized),
+) -> io::Result<()> {
+    let (left, top) = metadata.origin;
+    let metadata = Metadata { origin: (left.saturating_add(area.x), top.saturating_add(area.y)), ..metadata.clone() };
+    let size = (area.width as usize, area.height as usize);
+    let mut writer = Writer::new(size, plane.rule().states > 2, &metadata, out)?;
+    for run in plane.runs() {
+        let at = ((run.x - area.x) as usize, (run.y - area.y) as usize);
+        writer.run(at, run.length as usize, |x| plane.state(area.x + x as i64, run.y))?;
+    }
+    writer.finish()
 }
 
 /// Returns the two letters of a state above 0. The text of states up to 24 contains only the second letter.

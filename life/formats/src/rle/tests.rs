@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::tests::torus;
 use life::board::Run;
+use life::plane;
 
 fn parse(text: &str) -> Result<Pattern, FormatError> {
     super::parse(text, 1 << 20)
@@ -249,6 +250,33 @@ fn states_are_written_and_come_back() {
     let mut back = Board::with_states(9, 2, 256).unwrap();
     back.place(&parse(&text).unwrap(), 0, 0).unwrap();
     assert_eq!(back, board);
+}
+
+#[test]
+fn a_plane_is_written_like_its_board() {
+    for rule in ["B3/S23", "345/2/40"] {
+        let rule: life::Rule = rule.parse().unwrap();
+        let mut board = Board::with_states(150, 90, rule.states()).unwrap();
+        for (i, (x, y)) in Board::random(150, 90, 0.3, 2).unwrap().cells().enumerate() {
+            board.set_state(x, y, (1 + i / 2 % usize::from(rule.states() - 1)) as u8);
+        }
+        let mut plane = plane::dead(&rule, 0);
+        plane::put(&mut plane, (-100, 7), &board).unwrap();
+        let area = Bounds { x: -100, y: 7, width: 150, height: 90 };
+        let at = |origin| Metadata { origin, ..metadata(&board) };
+        let (mut of_plane, mut of_board) = (Vec::new(), Vec::new());
+        write_plane(&plane, area, &at((30, -2)), &mut of_plane).unwrap();
+        write(&board, &at((-70, 5)), &mut of_board).unwrap();
+        assert!(of_plane == of_board, "{rule}");
+    }
+    // Two cells far apart need no more than two cells.
+    let mut far = plane::dead(&life::Rule::LIFE, 0);
+    let end = plane::LIMIT - 2;
+    [(-end, -end), (end, end)].into_iter().for_each(|(x, y)| far.set_state(x, y, 1).unwrap());
+    let mut out = Vec::new();
+    write_plane(&far, far.bounds().unwrap(), &torus((1, 1), 5), &mut out).unwrap();
+    let text = String::from_utf8(out).unwrap();
+    assert!(text.ends_with(&format!("\no{0}${0}bo!\n", 2 * end)), "{text}");
 }
 
 #[test]

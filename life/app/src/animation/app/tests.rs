@@ -313,3 +313,35 @@ fn a_map_shows_the_whole_board() {
         screen(&mut app, columns, rows);
     }
 }
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(64))]
+
+    /// Pastes texts into the window: no text makes it panic, and an accepted one can be taken back.
+    #[test]
+    fn any_text_can_be_pasted(
+        cells in "(x = [0-9]{1,20}, y = [0-9]{1,19}(, rule = [A-Za-z0-9/:,]{0,9})?\n)?([0-9]{0,20}[bo$!.A-Zpq\n]){0,40}!?",
+        other in "\\PC{0,30}",
+        in_prompt in proptest::bool::ANY,
+    ) {
+        let mut app = app(80, 24);
+        for text in [&cells, &other, &format!("{cells}\n[[ {other} ]]"), &format!("[M2] (golly)\n#R B3/S23\n{cells}")] {
+            let before = app.shown.board.clone();
+            app.paste(text);
+            let said = app.notice.take().unwrap_or_default();
+            if said.contains("cannot paste") {
+                proptest::prop_assert!(app.shown.board == before);
+            } else {
+                proptest::prop_assert!(said.contains("pasted"), "{}", said);
+                app.act(Action::Back);
+                proptest::prop_assert!(app.shown.board == before);
+            }
+            screen(&mut app, 80, 24);
+        }
+        if in_prompt {
+            app.act(Action::TypeRule);
+            app.paste(&other);
+            screen(&mut app, 40, 8);
+        }
+    }
+}

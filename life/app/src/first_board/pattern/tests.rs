@@ -159,3 +159,29 @@ fn a_soup_has_a_size_and_a_seed() {
     assert_eq!(soup(None, None, Some(1)).0, Size { width: 256, height: 256 });
     assert_ne!(soup(None, None, None).1, soup(None, None, None).1);
 }
+
+proptest::proptest! {
+    /// Reads random cells for LifeHistory and similar rules: exactly the cells in odd states are alive, on a board and on
+    /// the plane.
+    #[test]
+    fn odd_states_of_histories_are_alive(cells in "([0-9]{0,2}[.A-F$]){0,60}") {
+        if let Ok(read) = life_formats::rle::parse(&format!("{cells}!"), 1 << 20) {
+            let (mut length, mut odd) = (None, 0);
+            for byte in cells.bytes() {
+                if byte.is_ascii_digit() {
+                    length = Some(10 * length.unwrap_or(0) + u64::from(byte - b'0'));
+                    continue;
+                }
+                let length = length.take().unwrap_or(1);
+                odd += if b"ACE".contains(&byte) { length } else { 0 };
+            }
+            let size = (read.width.max(1), read.height.max(1));
+            let placed = PlacedPattern::whole(read, size, Universe::default());
+            let placed = PlacedPattern { is_history: true, ..*placed };
+            let mut plane = life::plane::dead(&placed.universe.rule, 0);
+            placed.put_on(&mut plane).unwrap();
+            let board = placed.board().unwrap();
+            proptest::prop_assert_eq!((board.population(), plane.population()), (odd, odd), "{}", cells);
+        }
+    }
+}
