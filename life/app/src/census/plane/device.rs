@@ -18,10 +18,9 @@ use life::SoupCensus;
 use life::soup_census::{SoupResults, SoupRows, Spaceship};
 use rayon::prelude::*;
 
-use super::super::cell_set::{CellSet, Counts};
-use super::super::identify::{identify_under, phases};
 use super::cluster::Columns;
 use super::{Kinds, Occurrences, PATHOLOGICAL, PlaneResults, PlaneSoups, Worker, soup, take_groups};
+use crate::objects::{CellSet, Counts, identify_under, phases};
 use program::report::progress::Progress;
 use program::signals::StopRequests;
 
@@ -88,7 +87,7 @@ fn codes(rule: Counts, cells: &CellSet) -> Vec<String> {
     all.iter().for_each(|(x, y)| ever.set((x - left) as usize, (y - top) as usize));
     cells.cells().iter().for_each(|(x, y)| now.set((x - left) as usize, (y - top) as usize));
     let mut codes = Vec::new();
-    take_groups(rule, &now, &mut ever, |cells| codes.extend(identify_under(rule, &cells).unwrap_or_else(unknown)));
+    take_groups(rule, &now, &mut ever, |cells, _| codes.extend(identify_under(rule, &cells).unwrap_or_else(unknown)));
     codes
 }
 
