@@ -105,7 +105,7 @@ fn phrase(reason: Unfinished) -> &'static str {
         Unfinished::Near => "cells near a spaceship that leaves",
         Unfinished::Meeting => "spaceships that might meet",
         Unfinished::Large => "a large group of objects",
-        Unfinished::Many => "more than 128 objects",
+        Unfinished::Many => "more than 256 objects",
     }
 }
 
@@ -237,7 +237,8 @@ mod tests {
     #[test]
     fn a_device_counts_the_same_objects_as_the_cores() {
         for (symmetry, rule, numbers) in [
-            ("C1", "B3/S23", &[260, 300, 60, 590, 250, 440][..]),
+            // The window of the last soup moves while spaceships are near it.
+            ("C1", "B3/S23", &[260, 300, 60, 590, 250, 440, 664][..]),
             ("D8_4", "B3/S23", &[170, 130, 70]),
             ("C1", "B36/S23", &[200, 30]),
         ] {
