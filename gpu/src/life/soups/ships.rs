@@ -108,6 +108,7 @@ impl Ship {
     fn is_out(&self, offset: [i32; 2], generation: u32, side: i32) -> bool {
         let passed = generation as i32 - self.generation;
         let mut is_out = false;
+        #[allow(clippy::needless_range_loop, reason = "an axis of several arrays")]
         for axis in 0..2 {
             let velocity = self.velocity[axis];
             let first = ((self.at[axis] + velocity * passed) >> 2) + offset[axis];
