@@ -10,6 +10,7 @@ use anyhow::Context;
 use clap::Args;
 
 use crate::error::UsageError;
+use crate::files::{DraftFolder, remove_abandoned};
 use crate::report;
 use template::Crates;
 
@@ -63,7 +64,10 @@ impl NewOptions {
 }
 
 /// Returns true if the folder exists and is empty, and false if it does not exist.
+///
+/// A killed process may have left temporary files in the folder. They are removed.
 fn check_empty(folder: &Path) -> anyhow::Result<bool> {
+    remove_abandoned(folder);
     let refuse = |what| {
         let text = format!("'{}' {what}: name a folder that does not exist yet, or an empty one", folder.display());
         Err(UsageError(text).into())
@@ -116,7 +120,9 @@ fn printable(flag: &str, text: String) -> Result<String, UsageError> {
 fn write(folder: &Path, is_there: bool, files: &[(&str, String)]) -> anyhow::Result<()> {
     let parent = folder.parent().context("it is the root")?;
     fs::create_dir_all(parent)?;
-    let scratch = tempfile::Builder::new().prefix(".gridstride-").tempdir_in(if is_there { folder } else { parent })?;
+    let beside = if is_there { folder } else { parent };
+    remove_abandoned(beside);
+    let scratch = DraftFolder::new(beside)?;
     let made = scratch.path().join("project");
     for (path, text) in files {
         let path = made.join(path);

@@ -49,6 +49,16 @@ fn a_project_is_made_and_the_next_steps_are_said() {
     }
 }
 
+#[test]
+fn what_a_killed_run_left_behind_is_removed() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join(".gridstride-aB3dEf.draft"), "").unwrap();
+    fs::create_dir_all(folder.path().join(".gridstride-aB3dEf.folder/project/src")).unwrap();
+    let output = HOST.run(&[folder.path().to_str().unwrap(), "--name", "mine"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert_eq!(names(folder.path()), TOP);
+}
+
 /// Tests two projects of the same name in one target folder. `cargo` must not run the binary of the older project for
 /// the newer one. Plain functions stand in for kernels.
 #[test]

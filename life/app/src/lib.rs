@@ -3,7 +3,8 @@
 //!
 //! The module `command` uses the other modules. `first_board` reads or makes a board, `backend` opens the device that
 //! advances the board, and `simulation` advances the board. `timed_run` measures the speed, and `observers` process the
-//! generations of a run. `fate` finds out what a pattern on the plane becomes. No two modules depend on each other in
+//! generations of a run. `fate` finds out what a pattern on the plane becomes, and `objects`
+//! names what remains. No two modules depend on each other in
 //! both directions.
 
 #![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)]
@@ -26,6 +27,7 @@ mod checkpoint;
 mod divisors;
 mod fate;
 mod first_board;
+mod objects;
 mod observers;
 mod ranks;
 mod simulation;

@@ -2,13 +2,11 @@
 
 use std::array::from_fn;
 
-use crate::active::{Generations, Stop};
 use crate::grid::BandPass;
-use crate::plane::Visits;
 use crate::vector::{Block, Ring, Rows, Tiled, Vector};
 
 #[derive(Clone, Copy)]
-struct Portable<const N: usize>([u64; N]);
+pub struct Portable<const N: usize>([u64; N]);
 
 impl<const N: usize> Vector<N> for Portable<N> {
     #[inline(always)]
@@ -130,18 +128,6 @@ impl Rows for Portable<8> {
 
 /// Advances a band with instructions that any processor has.
 pub fn portable(pass: BandPass<'_, 4>) {
-    // SAFETY: `Portable` needs only the baseline instructions, which every processor that runs this program has.
-    unsafe { pass.run::<Portable<4>>() }
-}
-
-/// Advances tiles of a plane with instructions that any processor has.
-pub fn portable_tiles(visits: Visits<'_>) {
-    // SAFETY: `Portable` needs only the baseline instructions, which every processor that runs this program has.
-    unsafe { visits.run::<Portable<8>>() }
-}
-
-/// Advances a board of tiles with instructions that any processor has.
-pub fn portable_active(pass: Generations<'_, 4>) -> Stop {
     // SAFETY: `Portable` needs only the baseline instructions, which every processor that runs this program has.
     unsafe { pass.run::<Portable<4>>() }
 }

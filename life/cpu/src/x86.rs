@@ -2,17 +2,14 @@
 
 use std::arch::x86_64::*;
 
-use crate::active::{Generations, Stop};
-use crate::avx2_pair::Avx2Pair;
 use crate::grid::BandPass;
-use crate::plane::Visits;
 use crate::vector::{Block, Ring, Rows, Tiled, Vector};
 
 #[derive(Clone, Copy)]
 pub struct Avx2(pub __m256i);
 
 #[derive(Clone, Copy)]
-struct Avx512(__m512i);
+pub struct Avx512(__m512i);
 
 /// Implements the functions of [`Vector`] that consist of a single intrinsic, for blocks of `$words` words.
 macro_rules! one_intrinsic_each {
@@ -258,38 +255,6 @@ pub unsafe fn avx2(pass: BandPass<'_, 4>) {
 /// The processor must have AVX-512F.
 #[target_feature(enable = "avx512f")]
 pub unsafe fn avx512(pass: BandPass<'_, 8>) {
-    // SAFETY: the caller guarantees AVX-512F, the instructions of `Avx512`.
-    unsafe { pass.run::<Avx512>() }
-}
-
-/// # Safety
-/// The processor must have AVX2.
-#[target_feature(enable = "avx2")]
-pub unsafe fn avx2_tiles(visits: Visits<'_>) {
-    // SAFETY: the caller guarantees AVX2, the instructions of `Avx2Pair`.
-    unsafe { visits.run::<Avx2Pair>() }
-}
-
-/// # Safety
-/// The processor must have AVX-512F.
-#[target_feature(enable = "avx512f")]
-pub unsafe fn avx512_tiles(visits: Visits<'_>) {
-    // SAFETY: the caller guarantees AVX-512F, the instructions of `Avx512`.
-    unsafe { visits.run::<Avx512>() }
-}
-
-/// # Safety
-/// The processor must have AVX2.
-#[target_feature(enable = "avx2")]
-pub unsafe fn avx2_active(pass: Generations<'_, 4>) -> Stop {
-    // SAFETY: the caller guarantees AVX2, the instructions of `Avx2`.
-    unsafe { pass.run::<Avx2>() }
-}
-
-/// # Safety
-/// The processor must have AVX-512F.
-#[target_feature(enable = "avx512f")]
-pub unsafe fn avx512_active(pass: Generations<'_, 8>) -> Stop {
     // SAFETY: the caller guarantees AVX-512F, the instructions of `Avx512`.
     unsafe { pass.run::<Avx512>() }
 }

@@ -4,6 +4,8 @@
 //!
 //! A process holds a lock on each of its drafts, and the operating system releases the lock when the process ends. A
 //! draft that can be locked therefore belongs to no process. On a file system without locks nothing is removed.
+//!
+//! A [`DraftFolder`](super::DraftFolder) exists only while there is a draft of its name. It is removed before the draft.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -18,6 +20,9 @@ const PREFIX: &str = ".gridstride-";
 
 /// The end of a draft's name.
 const DRAFT: &str = ".draft";
+
+/// The extension of a folder that belongs to the draft of the same name.
+const FOLDER: &str = "folder";
 
 /// The end of the name of a lock file, which protects another file.
 const LOCK: &str = ".lock";
@@ -45,8 +50,13 @@ fn is_removed(path: &Path) -> bool {
     fs::symlink_metadata(path).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
 }
 
-/// Removes the drafts and lock files in `folder` that belong to no process.
-pub(super) fn remove(folder: &Path) {
+/// Returns the path of the folder that belongs to the draft at `path`.
+pub(super) fn folder_of_draft(path: &Path) -> PathBuf {
+    path.with_extension(FOLDER)
+}
+
+/// Removes the drafts, with their folders, and the lock files in `folder` that belong to no process.
+pub fn remove(folder: &Path) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten().filter(|entry| is_temporary(&entry.file_name())) {
         let path = entry.path();
@@ -54,8 +64,12 @@ pub(super) fn remove(folder: &Path) {
         let Some(file) = is_file.then(|| OpenOptions::new().write(true).open(&path).ok()).flatten() else { continue };
         // While this process holds the lock of the file at the path, no other process removes or replaces that file.
         if file.try_lock().is_ok() && is_at(&file, &path) {
-            // If the file cannot be removed, a later run tries again.
-            let _ = fs::remove_file(&path);
+            // If something cannot be removed, a later run tries again.
+            let is_draft = path.extension().is_some_and(|extension| extension == &DRAFT[1..]);
+            let folder = if is_draft { fs::remove_dir_all(folder_of_draft(&path)) } else { Ok(()) };
+            if folder.is_ok() || folder.is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
+                let _ = fs::remove_file(&path);
+            }
         }
     }
 }
@@ -85,7 +99,7 @@ mod tests {
     use std::sync::atomic::{AtomicBool, Ordering};
 
     use super::*;
-    use crate::files::WholeFile;
+    use crate::files::{DraftFolder, WholeFile};
 
     #[test]
     fn drafts_of_ended_processes_are_removed_and_no_other_file() {
@@ -108,6 +122,25 @@ mod tests {
         io::Write::write_all(&mut live, b"whole").unwrap();
         file.keep(live).unwrap();
         assert_eq!(fs::read(path("result")).unwrap(), b"whole");
+    }
+
+    #[test]
+    fn folders_of_ended_processes_are_removed_with_what_is_in_them() {
+        let parent = tempfile::tempdir().unwrap();
+        let path = |name: &str| parent.path().join(name);
+        let live = DraftFolder::new(parent.path()).unwrap();
+        for folder in [&path(".gridstride-ab.folder"), live.path()] {
+            fs::create_dir_all(folder.join("project")).unwrap();
+            fs::write(folder.join("project/file"), "text").unwrap();
+        }
+        fs::write(path(".gridstride-ab.draft"), "").unwrap();
+        fs::create_dir(path(".gridstride-own.folder")).unwrap();
+        remove(parent.path());
+        assert!(!path(".gridstride-ab.folder").exists() && !path(".gridstride-ab.draft").exists());
+        assert!(live.path().join("project/file").exists() && path(".gridstride-own.folder").exists());
+        drop(live);
+        let left: Vec<_> = fs::read_dir(parent.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(left, [".gridstride-own.folder"]);
     }
 
     #[test]

@@ -10,9 +10,11 @@ use tempfile::{NamedTempFile, SpooledTempFile};
 use crate::error::OutputClosed;
 
 mod abandoned;
+mod draft_folder;
 mod target;
 
-pub use abandoned::{is_at, lock_path};
+pub use abandoned::{is_at, lock_path, remove as remove_abandoned};
+pub use draft_folder::DraftFolder;
 use target::{Target, folder_of, follow};
 
 /// The maximum number of bytes of a stream's text that are held in memory. Longer texts wait in a temporary file.

@@ -108,3 +108,39 @@ impl Phases {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BLOCK: u32 = 0;
+    const ADDRESS: usize = 64;
+    const BARRIER: BarrierId = BarrierId::Shared(ADDRESS);
+
+    /// Threads 0 and 32 arrive at a barrier, a phase ends, and thread 64 waits. Returns whether it then knows the
+    /// accesses of each of the two. The barrier is initialised again after the first `arrivals`, if there are so many.
+    fn known_after(arrivals: usize) -> [bool; 2] {
+        let (mut clocks, mut phases) = (Clocks::default(), Phases::default());
+        clocks.begin(BLOCK, 96, false);
+        let arriving = [0, 32].map(|thread| (thread, clocks.epoch(thread)));
+        for (i, (thread, _)) in arriving.into_iter().enumerate() {
+            if i == arrivals {
+                phases.overwrite(ADDRESS);
+            }
+            phases.arrive(&mut clocks, thread, BARRIER);
+        }
+        phases.end_phase(BARRIER, BLOCK);
+        if arrivals == arriving.len() {
+            phases.overwrite(ADDRESS);
+        }
+        phases.wait(&mut clocks, 64, BARRIER);
+        arriving.map(|(thread, epoch)| clocks.has_learnt(64, BLOCK, thread, epoch))
+    }
+
+    #[test]
+    fn a_barrier_that_is_initialised_again_orders_nothing_from_before() {
+        assert_eq!(known_after(usize::MAX), [true, true]);
+        assert_eq!(known_after(1), [false, true]);
+        assert_eq!(known_after(2), [false, false]);
+    }
+}

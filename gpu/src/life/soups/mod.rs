@@ -26,8 +26,9 @@
 //! path of each spaceship is compared with the paths of all that have left before.
 //!
 //! **The window moves.** If another object reaches an edge, and the opposite part of the window is empty, the warp
-//! moves all cells away from that edge by [`SHIFT`] columns or rows. All spaceships that have left must then be so far
-//! away that they are outside of the moved window, too.
+//! moves all cells away from that edge by [`SHIFT`] columns or rows. Each spaceship that has left must then be outside of
+//! the moved window, or within [`STRIP`] cells of an edge that it flies to. In both cases it never comes nearer to the
+//! window, and the objects near the edges are compared with its path for [`NEAR`] generations, as after its removal.
 //!
 //! **The end is exact.** Every [`CHUNK`] generations the warp compares the window with a copy. Equal cells are
 //! periodic. Other periods are found by a hash every [`LONG`] generations, and confirmed in the same way.
@@ -102,11 +103,15 @@ const SHIFT: u32 = 32;
 
 const _: () = assert!(STRIP + TICK as i32 + 2 <= ZONE);
 
-/// The number of objects of a soup that a warp can count.
-const MAX_OBJECTS: usize = 128;
+/// The number of objects of a soup that a warp can count in a window of 128 · `across` cells a side.
+const fn max_objects(across: usize) -> usize {
+    128 * across
+}
 
 /// The number of words of shared memory that a warp has beside two windows.
-const OTHER_WORDS: usize = MAX_OBJECTS + Departed::LEN + warp::SIZE as usize;
+const fn other_words(across: usize) -> usize {
+    max_objects(across) + Departed::LEN + 2 * warp::SIZE as usize
+}
 
 /// The reasons for which a warp gives a soup up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -122,7 +127,7 @@ pub enum Unfinished {
     Meeting,
     /// A group of objects is too large for a key.
     Large,
-    /// There are more than 128 objects, or the table is full.
+    /// There are more than 128 objects in the smaller window, or more than 256 in the larger one, or the table is full.
     Many,
 }
 
@@ -152,7 +157,8 @@ struct Soup<'a, const ACROSS: usize, const ROWS: usize> {
     hashes: Shared<u32>,
     ships: Global<'a, u32>,
     table: Table<'a>,
-    number: u32,
+    /// The number of the soup, for each lane. It is needed only for large objects and at the end.
+    number: Shared<u32>,
     large: GlobalMut<'a, u32>,
     work: GlobalMut<'a, u32>,
 }
@@ -200,8 +206,8 @@ pub fn life_soup_census<L: Logic, const ACROSS: usize, const ROWS: usize>(
     assert!(keys.len() == states.len() * KEY_WORDS);
     let lane = warp::lane_id();
     let window = Stored::<ACROSS, ROWS>::LEN;
-    let memory = shared_array![u32; WARPS * (2 * ROWS * WORDS * warp::SIZE as usize + OTHER_WORDS)];
-    let of_warp = 2 * window + OTHER_WORDS;
+    let memory = shared_array![u32; WARPS * (2 * ROWS * WORDS * warp::SIZE as usize + other_words(ACROSS))];
+    let (objects, of_warp) = (max_objects(ACROSS), 2 * window + other_words(ACROSS));
     let memory = memory.part(warp::warp_id() as usize * of_warp, of_warp);
     let table = Table { states, keys, counts, firsts };
     let place = Place::new::<ACROSS, ROWS>();
@@ -218,24 +224,29 @@ pub fn life_soup_census<L: Logic, const ACROSS: usize, const ROWS: usize>(
         let row = soups.load(number as usize * SOUP_SIDE as usize + lane as usize);
         let copy = Stored::new(memory.part(window, window));
         copy.begin(row, &place);
+        let lists = memory.part(2 * window, other_words(ACROSS));
+        let hashes = lists.part(objects + Departed::LEN, warp::SIZE as usize);
+        let kept_number = lists.part(objects + Departed::LEN + warp::SIZE as usize, warp::SIZE as usize);
+        kept_number.store(lane as usize, number);
         let mut soup = Soup::<ACROSS, ROWS> {
             cells: copy.load(),
             place,
             generation: 0,
             near_until: 0,
             is_changed: false,
-            departed: Departed::new(memory.part(2 * window + MAX_OBJECTS, Departed::LEN)),
-            slots: Slots { list: memory.part(2 * window, MAX_OBJECTS), count: 0 },
+            departed: Departed::new(lists.part(objects, Departed::LEN)),
+            slots: Slots { list: lists.part(0, objects), count: 0 },
             copy,
             other: Stored::new(memory.part(0, window)),
-            hashes: memory.part(2 * window + MAX_OBJECTS + Departed::LEN, warp::SIZE as usize),
+            hashes,
             ships,
             table,
-            number,
+            number: kept_number,
             large,
             work,
         };
         let outcome = soup.run::<L>(limit);
+        let number = kept_number.load(lane as usize);
         match outcome {
             Ok(()) => {
                 let mut object = lane;

@@ -6,7 +6,7 @@ use super::patch::{Bounds, Patch, key_of, object_at};
 use super::plain::{Plain, Search};
 use super::ships::{EdgeLook, Fate};
 use super::table::Table;
-use super::{LARGE_WORDS, MAX_OBJECTS, Soup, Unfinished, ZONE};
+use super::{LARGE_WORDS, Soup, Unfinished, ZONE};
 
 /// The slots of the objects of a soup, which are counted together at the end. Lane *i* has the slots of the objects
 /// whose number is *i* modulo 32.
@@ -20,7 +20,7 @@ impl Slots {
     #[inline(always)]
     pub(super) fn add_object(&mut self, table: &Table, key: u32) -> Result<(), Unfinished> {
         let slot = table.slot_of(key).ok_or(Unfinished::Many)?;
-        if self.count as usize == MAX_OBJECTS {
+        if self.count as usize == self.list.len() {
             return Err(Unfinished::Many);
         }
         if warp::lane_id() == self.count % warp::SIZE {
@@ -97,7 +97,7 @@ impl<const ACROSS: usize, const ROWS: usize> Soup<'_, ACROSS, ROWS> {
         }
         let at = index * LARGE_WORDS;
         if warp::lane_id() == 0 {
-            self.large.store(at, self.number);
+            self.large.store(at, self.number.load(0));
         }
         self.large.store((at as u32 + 1 + warp::lane_id()) as usize, cells);
         Ok(())

@@ -102,6 +102,24 @@ impl Ship {
         first <= last
     }
 
+    /// Returns true if the spaceship, after a move by `offset` columns and rows, is on its way out of a window of `side`
+    /// columns and rows: within [`STRIP`] cells of an edge that it flies to, or beyond that edge, or beside the window.
+    #[inline(always)]
+    fn is_out(&self, offset: [i32; 2], generation: u32, side: i32) -> bool {
+        let passed = generation as i32 - self.generation;
+        let mut is_out = false;
+        #[allow(clippy::needless_range_loop, reason = "an axis of several arrays")]
+        for axis in 0..2 {
+            let velocity = self.velocity[axis];
+            let first = ((self.at[axis] + velocity * passed) >> 2) + offset[axis];
+            // The spaceship may be one cell from the line.
+            let depth = if velocity == 0 { -REACH - 2 } else { STRIP - 1 };
+            is_out |= velocity <= 0 && first + side_of(self.velocity) - 1 < depth;
+            is_out |= velocity >= 0 && side - 1 - first < depth;
+        }
+        is_out
+    }
+
     /// Returns true if an object in the window may come into the reach of the spaceship within the next `tick`
     /// generations. The sides of the object are left, top, right and bottom.
     #[inline(always)]
@@ -166,6 +184,14 @@ impl Departed {
     fn may_meet(&self, sides: [i32; 4], generation: u32, tick: i32) -> bool {
         let (ship, exists) = self.of_lane();
         warp::any(warp::FULL_MASK, exists && ship.may_meet(sides, generation, tick))
+    }
+
+    /// Returns true if all spaceships, after a move by `offset` columns and rows, are on their way out of a window of
+    /// `side` columns and rows.
+    #[inline(always)]
+    fn are_out(&self, offset: [i32; 2], generation: u32, side: i32) -> bool {
+        let (ship, exists) = self.of_lane();
+        !warp::any(warp::FULL_MASK, exists && !ship.is_out(offset, generation, side))
     }
 
     /// Moves all spaceships by a number of columns and rows.
@@ -285,15 +311,17 @@ impl<const ACROSS: usize, const ROWS: usize> Soup<'_, ACROSS, ROWS> {
     /// the window covers another part of the plane. Returns false if a cell or a spaceship is in the way.
     #[inline(always)]
     fn move_cells(&mut self, [x, y]: [i32; 2]) -> bool {
-        let near_until = self.near_until + 4 * SHIFT;
-        if self.departed.count > 0 && self.generation < near_until {
+        let offset = [x, y].map(|direction| direction * SHIFT as i32);
+        if !self.departed.are_out(offset, self.generation, Plain::<ACROSS, ROWS>::SIDE) {
             return false;
         }
         if !self.copy.move_cells(&self.place, [x, y]) {
             return false;
         }
-        self.near_until = if self.departed.count > 0 { near_until } else { 0 };
-        self.departed.move_by([x, y].map(|direction| direction * SHIFT as i32));
+        if self.departed.count > 0 {
+            self.near_until = self.generation + NEAR;
+        }
+        self.departed.move_by(offset);
         true
     }
 }

@@ -4,9 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use life::{Board, CpuSimulation};
 
-use super::cell_set::CellSet;
-use super::identify::identify;
 use crate::divisors::divisors;
+use crate::objects::{CellSet, identify};
 
 /// The number of objects of each kind, by apgcode.
 pub type Tally = BTreeMap<String, u64>;

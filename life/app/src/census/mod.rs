@@ -11,23 +11,16 @@ use launch::Device;
 use life::{Board, CpuSimulation};
 use serde::Serialize;
 
+use crate::objects::name_of;
 use count::{ObjectCache, Tally};
 use program::report::progress::Progress;
 use program::report::{self, Seconds, grouped};
 use program::signals::StopRequests;
 
-pub use cell_set::{CellSet, Counts};
-pub use identify::identify;
-pub use object_names::of as name_of;
 use plane::{Kinds, PlaneResults, PlaneSoups, Worker};
 
-mod apgcode;
-mod cell_set;
 mod count;
-mod identify;
-mod object_names;
 pub mod plane;
-mod separate;
 
 /// The number of generations between two tests for a period. This number is a multiple of the common periods.
 const INTERVAL: u64 = 120;
@@ -183,7 +176,7 @@ impl Census {
 
     fn of(tally: Tally, soups: Option<Source>) -> Self {
         let objects = tally.values().sum();
-        let kind = |(code, count): (String, u64)| Kind { name: object_names::of(&code), code, count };
+        let kind = |(code, count): (String, u64)| Kind { name: name_of(&code), code, count };
         let mut kinds: Vec<_> = tally.into_iter().map(kind).collect();
         kinds.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.code.cmp(&b.code)));
         Self { soups, objects, kinds }

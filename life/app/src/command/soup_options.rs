@@ -10,8 +10,9 @@ use life::Rule;
 use workbench::MODULES;
 
 use crate::backend::DeviceSpec;
+use crate::census::Census;
 use crate::census::plane::{PlaneSoups, Symmetry};
-use crate::census::{Census, Counts};
+use crate::objects::Counts;
 use program::error::{Stopped, UsageError};
 use program::files::WholeFile;
 use program::report;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::hull::{Hull, Vector};
-use crate::census::CellSet;
+use crate::objects::{CellSet, Counts};
 
 /// The maximum number of cells, summed over all generations, that are computed to find the period of a group.
 const MAX_WORK: usize = 8_000;
@@ -24,13 +24,13 @@ pub struct Motion {
 }
 
 impl Motion {
-    fn of(cells: &CellSet) -> Option<Self> {
+    fn of(rule: Counts, cells: &CellSet) -> Option<Self> {
         let mut phases = vec![(cells.clone(), (0, 0))];
         let mut work = 0;
         loop {
             let (now, at) = phases.last()?;
             work += now.cells().len();
-            let (next, by) = next(now);
+            let (next, by) = now.next_under(rule);
             let at = (at.0 + i64::from(by.0), at.1 + i64::from(by.1));
             if next == *cells {
                 let hull =
@@ -44,13 +44,6 @@ impl Motion {
             phases.push((next, at));
         }
     }
-}
-
-/// Returns the next generation of `cells`, and the position of its upper left corner relative to the one of `cells`.
-fn next(cells: &CellSet) -> (CellSet, (i32, i32)) {
-    let neighbours = cells.neighbours();
-    let is_alive = |&(cell, count): &((i32, i32), u8)| count == 3 || count == 2 && cells.lives(cell);
-    CellSet::new(neighbours.all().filter(is_alive).map(|(cell, _)| cell).collect())
 }
 
 fn on_plane(cells: &CellSet, at: Vector) -> impl Iterator<Item = Vector> {
@@ -120,11 +113,18 @@ pub struct Groups {
     pub others: Vec<Vector>,
 }
 
-/// Finds the motions of groups, and keeps them.
-#[derive(Default)]
-pub struct Motions(HashMap<CellSet, Rc<Motion>>);
+/// Finds the motions of groups under a rule, and keeps them.
+pub struct Motions {
+    pub rule: Counts,
+    known: HashMap<CellSet, Rc<Motion>>,
+}
 
 impl Motions {
+    /// Returns no motions.
+    pub fn new(rule: Counts) -> Self {
+        Self { rule, known: HashMap::new() }
+    }
+
     /// Divides `cells`, sorted by row and column, into groups. Cells of two groups have no common neighbour.
     pub fn groups(&mut self, cells: &[Vector]) -> Groups {
         let mut groups = Groups::default();
@@ -147,11 +147,11 @@ impl Motions {
             return None;
         }
         let (set, corner) = CellSet::new(cells.iter().map(|cell| ((cell.0 - x) as i32, (cell.1 - y) as i32)).collect());
-        let motion = match self.0.get(&set) {
+        let motion = match self.known.get(&set) {
             Some(motion) => Rc::clone(motion),
             None => {
-                let motion = Rc::new(Motion::of(&set)?);
-                self.0.insert(set, Rc::clone(&motion));
+                let motion = Rc::new(Motion::of(self.rule, &set)?);
+                self.known.insert(set, Rc::clone(&motion));
                 motion
             }
         };

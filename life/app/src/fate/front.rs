@@ -15,13 +15,13 @@
 
 use std::collections::HashSet;
 
-use life::Rule;
 use life::plane::Plane;
 
 use super::bodies::{Body, Groups, Motions};
 use super::hull::{Hull, Vector};
-use super::lcm;
+use super::{lcm, plane_of};
 use crate::divisors::divisors;
+use crate::objects::Counts;
 
 /// The maximum length of a span in generations.
 const MAX_SPAN: u64 = 10_000;
@@ -78,11 +78,8 @@ struct History {
 
 impl History {
     /// Makes a history that begins with `cells`, sorted by row and column.
-    fn new(cells: Vec<Vector>) -> Option<Self> {
-        let mut plane = life::plane::dead(&Rule::LIFE, 0);
-        for &(x, y) in &cells {
-            plane.set_state(x, y, 1).ok()?;
-        }
+    fn new(rule: Counts, cells: Vec<Vector>) -> Option<Self> {
+        let plane = plane_of(rule, cells.iter().copied()).ok()?;
         Some(Self { plane, cells: vec![cells], work: 0 })
     }
 
@@ -112,7 +109,7 @@ impl Front {
         let mut common = rest.iter().chain(&ships).map(|body| body.period() as u64).fold(4, lcm);
         for _ in 0..MAX_ROUNDS {
             let cells = sorted(front.iter().copied());
-            let (period, span, history) = Self::period(&cells, (multiple, shift), common)?;
+            let (period, span, history) = Self::period(motions.rule, &cells, (multiple, shift), common)?;
             let part = |side: i64, generations: u64| side * generations as i64 / multiple as i64;
             let moved = (part(shift.0, span), part(shift.1, span));
             let now = sorted(cells.iter().map(|&cell| plus(cell, moved)));
@@ -178,11 +175,16 @@ impl Front {
 
     /// Returns the smallest period of the front `cells` among the divisors of `multiple`, a span that is a multiple of
     /// `common`, and the generations of the span.
-    fn period(cells: &[Vector], (multiple, shift): (u64, Vector), common: u64) -> Option<(u64, u64, Vec<Vec<Vector>>)> {
+    fn period(
+        rule: Counts,
+        cells: &[Vector],
+        (multiple, shift): (u64, Vector),
+        common: u64,
+    ) -> Option<(u64, u64, Vec<Vec<Vector>>)> {
         if multiple > MAX_SPAN || common > MAX_SPAN || lcm(multiple, common) > MAX_SPAN {
             return None;
         }
-        let mut history = History::new(cells.to_vec())?;
+        let mut history = History::new(rule, cells.to_vec())?;
         for period in divisors(multiple) {
             let part = |side: i64| {
                 let product = side * period as i64;
@@ -198,6 +200,11 @@ impl Front {
             }
         }
         None
+    }
+
+    /// Returns the cells at the beginning of a span, without bodies that are separate.
+    pub fn cells(&self) -> &[Vector] {
+        &self.cores[0]
     }
 
     /// Returns true if the cells of the front are alive in `cells`, sorted by row and column, `generations` generations

@@ -1,4 +1,4 @@
-//! What a pattern of Life on the unbounded plane becomes: objects at rest, spaceships that have escaped, and fronts
+//! What a pattern on the unbounded plane becomes: objects at rest, spaceships that have escaped, and fronts
 //! such as guns and puffers.
 //!
 //! # Design
@@ -10,21 +10,28 @@
 //!
 //! A result is never a guess. There may be patterns that are stable in this sense but have no such proof, for example
 //! because a spaceship flies through a gap between two objects. A later look usually proves it.
+//!
+//! The rule may be any that counts neighbours, if dead cells without live neighbours stay dead.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::ops::RangeInclusive;
 
 use bodies::{Body, Groups, Motions};
 use front::Front;
 use hull::Vector;
+use life::Rule;
+use life::plane::{Plane, PlaneError};
 pub use report::Outcome;
+
+use crate::objects::Counts;
 
 mod bodies;
 mod front;
 mod hull;
 mod report;
 #[cfg(test)]
-mod tests;
+pub mod tests;
 
 /// The minimum number of generations between two looks.
 const INTERVAL: u64 = 120;
@@ -44,6 +51,7 @@ fn lcm(a: u64, b: u64) -> u64 {
 /// The parts of a pattern, which develop independently of each other for ever.
 #[derive(Debug)]
 pub struct Fate {
+    rule: Counts,
     /// The generation of the pattern in which the parts have the positions of the other fields.
     generation: u64,
     rest: Vec<Body>,
@@ -90,6 +98,34 @@ impl Fate {
     }
 }
 
+/// Returns a plane with the live `cells` at generation 0.
+///
+/// # Errors
+/// [`PlaneError`] if a cell is outside the plane, or the host has too little memory.
+pub fn plane_of(rule: Counts, cells: impl IntoIterator<Item = Vector>) -> Result<Plane, PlaneError> {
+    let mut plane = life::plane::dead(&Rule::outer_totalistic(rule.birth, rule.survival), 0);
+    for (x, y) in cells {
+        plane.set_state(x, y, 1)?;
+    }
+    Ok(plane)
+}
+
+/// Returns the cells of the front, such as a gun or a puffer, that `cells` become. The looks are in the generations
+/// `looks`. Returns `None` if it is not known in the last one of them that a front remains and that it grows or moves.
+pub fn front_of(rule: Counts, cells: &[(i32, i32)], looks: RangeInclusive<u64>) -> Option<Vec<Vector>> {
+    let mut plane = plane_of(rule, cells.iter().map(|&(x, y)| (x.into(), y.into()))).ok()?;
+    let mut watch = Watch::new(rule);
+    watch.next = *looks.start();
+    while watch.next <= *looks.end() {
+        plane.advance(watch.next - plane.generation()).ok()?;
+        let cells: Vec<Vector> = plane.cells().collect();
+        if let Some(fate) = watch.look(&cells, plane.generation()) {
+            return fate.front.as_ref().filter(|_| fate.grows()).map(|front| front.cells().to_vec());
+        }
+    }
+    None
+}
+
 /// Returns true if no spaceship ever meets another one or an object at rest.
 fn all_stay_apart(ships: &[Body], rest: &[Body]) -> bool {
     ships.iter().enumerate().all(|(i, ship)| {
@@ -120,22 +156,22 @@ const MAX_SEEN: usize = 1 << 16;
 
 impl Watch {
     /// Returns a watch that has not seen a pattern yet.
-    pub fn new() -> Self {
-        Self { motions: Motions::default(), seen: HashMap::new(), next: 0 }
+    pub fn new(rule: Counts) -> Self {
+        Self { motions: Motions::new(rule), seen: HashMap::new(), next: 0 }
     }
 
     /// Looks at `cells`, the cells of generation `generation` sorted by row and column. Returns what they become if
     /// that is known, unless all cells together are periodic.
     pub fn look(&mut self, cells: &[Vector], generation: u64) -> Option<Fate> {
         self.next = generation + INTERVAL * (1 + cells.len() as u64 / CELLS);
-        let groups = self.motions.groups(cells);
+        let (rule, groups) = (self.motions.rule, self.motions.groups(cells));
         if groups.others.is_empty() {
             let Groups { rest, ships, .. } = groups;
             let velocity = |ship: &Body| (ship.motion.moved, ship.period());
             let is_periodic =
                 ships.is_empty() || rest.is_empty() && ships.iter().all(|ship| velocity(ship) == velocity(&ships[0]));
             let is_known = !is_periodic && all_stay_apart(&ships, &rest);
-            return is_known.then_some(Fate { generation, rest, ships, front: None });
+            return is_known.then_some(Fate { rule, generation, rest, ships, front: None });
         }
         let first = *groups.others.iter().min_by_key(|cell| (cell.1, cell.0))?;
         let mut hasher = DefaultHasher::new();
@@ -148,6 +184,6 @@ impl Watch {
         let (before, there) = self.seen.insert(hasher.finish(), (generation, first))?;
         let shift = (first.0 - there.0, first.1 - there.1);
         let (front, Groups { rest, ships, .. }) = Front::find(&mut self.motions, groups, generation - before, shift)?;
-        Some(Fate { generation, rest, ships, front: Some(front) })
+        Some(Fate { rule, generation, rest, ships, front: Some(front) })
     }
 }

@@ -9,7 +9,7 @@ use super::Fate;
 use super::bodies::Body;
 use super::front::{Front, contains};
 use super::hull::Vector;
-use crate::census::{identify, name_of};
+use crate::objects::{Counts, identify_under, name_of};
 use program::report::grouped;
 
 /// A kind of object, with the number of objects of this kind.
@@ -97,10 +97,10 @@ const KNOWN: &[Known] = &[
 ];
 
 impl Growth {
-    fn of(front: &Front, since: u64) -> Self {
+    fn of(rule: Counts, front: &Front, since: u64) -> Self {
         let &Front { period, shift, span, population, ref new, .. } = front;
         let of_period = |is_ship: bool| {
-            let mut kinds = kinds(new.iter().filter(|body| body.is_ship() == is_ship));
+            let mut kinds = kinds(rule, new.iter().filter(|body| body.is_ship() == is_ship));
             kinds.iter_mut().for_each(|kind| kind.count /= span / period);
             kinds
         };
@@ -155,11 +155,11 @@ impl Outcome {
     /// Describes `fate` from generation `since` on. Only those bodies count whose cells are in `cells`, the cells of
     /// that generation sorted by row and column. The others are made later.
     pub(super) fn of(fate: &Fate, since: u64, cells: &[Vector]) -> Self {
-        let growth = fate.front.as_ref().filter(|_| fate.grows()).map(|front| Growth::of(front, since));
+        let growth = fate.front.as_ref().filter(|_| fate.grows()).map(|front| Growth::of(fate.rule, front, since));
         let is_there = |body: &&Body| body.cells(fate.later(since)).all(|cell| contains(cells, cell));
         Self {
-            rest: kinds(fate.rest.iter().filter(is_there)),
-            escaped: kinds(fate.ships.iter().filter(is_there)),
+            rest: kinds(fate.rule, fate.rest.iter().filter(is_there)),
+            escaped: kinds(fate.rule, fate.ships.iter().filter(is_there)),
             growth,
         }
     }
@@ -169,10 +169,10 @@ impl Outcome {
 const UNKNOWN: &str = "unidentified";
 
 /// Counts the objects of `bodies`, the most common kind first.
-fn kinds<'b>(bodies: impl IntoIterator<Item = &'b Body>) -> Vec<Kind> {
+fn kinds<'b>(rule: Counts, bodies: impl IntoIterator<Item = &'b Body>) -> Vec<Kind> {
     let mut counts: BTreeMap<String, u64> = BTreeMap::new();
     for body in bodies {
-        for code in identify(body.shape()).unwrap_or_else(|| vec![UNKNOWN.to_owned()]) {
+        for code in identify_under(rule, body.shape()).unwrap_or_else(|| vec![UNKNOWN.to_owned()]) {
             *counts.entry(code).or_default() += 1;
         }
     }

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use life::Rule;
 use life_formats::rle;
 
 use super::*;
@@ -11,11 +10,8 @@ use super::*;
 /// `last`. Returns the generation of the look, and the result.
 fn fate_of(text: &str, last: u64) -> Option<(u64, Fate, Vec<Vector>)> {
     let pattern = rle::parse(text, 1 << 20).unwrap();
-    let mut plane = life::plane::dead(&Rule::LIFE, 0);
-    for (x, y) in pattern.cells() {
-        plane.set_state(x as i64, y as i64, 1).unwrap();
-    }
-    let mut watch = Watch::new();
+    let mut plane = plane_of(Counts::LIFE, pattern.cells().map(|(x, y)| (x as i64, y as i64))).unwrap();
+    let mut watch = Watch::new(Counts::LIFE);
     while plane.generation() <= last {
         let cells: Vec<_> = plane.cells().collect();
         if let Some(fate) = watch.look(&cells, plane.generation()) {
@@ -57,7 +53,7 @@ fn guns_emit() {
 }
 
 /// The glider-producing switch engine, in the phase whose text is shortest.
-const GLIDER_PRODUCING: &str = "b3o2$2bo$2b2ob3o$bob4o$bob3o$2b3o$3bo11b3o$14bo2b2o$13bo2bo$2ob2o9b2o$2ob2o$bob2o$2b\
+pub const GLIDER_PRODUCING: &str = "b3o2$2bo$2b2ob3o$bob4o$bob3o$2b3o$3bo11b3o$14bo2b2o$13bo2bo$2ob2o9b2o$2ob2o$bob2o$2b\
     2o5$34b2o$23bob2o7b2o$23b4o$22bo$23b2o$23b2o3$42b2o$42b2o3$14b2o$14b2o5$37bobo$39bo\
     9b2o$37b3o9bobo$50bo2$28bo13bo$27bobo11bobo$27bo2bo9bo2bo$17b2o9b2o10b3o$16bo2b2o$\
     16b2obo$18b2ob2o$20b3o$22bo$18bo2b2o43b2o$19b3o44b2o$20bo2$55bo$54bobo$41bo12b2o$40b\

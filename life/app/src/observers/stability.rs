@@ -25,6 +25,7 @@ use super::schedule::Schedule;
 use crate::backend::Backend;
 use crate::divisors::divisors;
 use crate::fate::{Fate, Outcome, Watch};
+use crate::objects::Counts;
 use crate::simulation::{GrowingBoard, Snapshot};
 use crate::timed_run::TimedRun;
 use program::report::grouped;
@@ -108,7 +109,7 @@ impl<'e> Search<'e> {
             schedule: if at_each { Schedule::Each } else { Schedule::Sparse },
             seen: KeptHashes::new(MAX_HASHES),
             next: begun_at,
-            watch: is_watched.then(Watch::new),
+            watch: is_watched.then(|| Watch::new(Counts::LIFE)),
             found: None,
             outcome: None,
         }

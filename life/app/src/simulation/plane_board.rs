@@ -1,19 +1,12 @@
 //! Patterns on the unbounded plane, advanced by the host's cores.
 
-use std::ops::Range;
-
 use life::Board;
 use life::plane::{self, Bounds, Plane, Run};
 use program::memory::available;
 
-use super::advance::{Advance, CopiedCells, TakePart};
-use crate::backend::cores;
 use crate::backend::memory::{board_bytes, check_host};
 use crate::first_board::BoardSource;
 use crate::universe::Universe;
-
-/// The maximum number of bytes of a part of the board that is copied at once.
-const PART_BYTES: u64 = 64 << 20;
 
 /// The maximum number of cells that an animation copies from the plane.
 pub const MAX_SHOWN_CELLS: u64 = 1 << 28;
@@ -22,11 +15,11 @@ pub const MAX_SHOWN_CELLS: u64 = 1 << 28;
 /// directions.
 #[derive(Clone)]
 pub struct PlaneBoard {
-    plane: Plane,
+    pub(super) plane: Plane,
     /// The size of the first board as (columns, rows).
     first_size: (usize, usize),
     /// The generation of the plane when this board was made.
-    begun_at: u64,
+    pub(super) begun_at: u64,
 }
 
 impl PlaneBoard {
@@ -179,67 +172,5 @@ impl PlaneBoard {
     /// Returns the size of the first board as (columns, rows).
     pub fn first_size(&self) -> (usize, usize) {
         self.first_size
-    }
-}
-
-impl Advance for PlaneBoard {
-    fn advance(&mut self, generations: u64) -> anyhow::Result<()> {
-        Ok(self.plane.advance(generations)?)
-    }
-
-    fn advance_counting(&mut self) -> anyhow::Result<(u64, u64)> {
-        Ok(self.plane.advance_counting()?)
-    }
-
-    fn population(&mut self) -> anyhow::Result<u64> {
-        Ok(self.plane.population())
-    }
-
-    fn hash(&mut self) -> anyhow::Result<u64> {
-        Ok(self.plane.hash())
-    }
-
-    fn generation(&self) -> u64 {
-        self.plane.generation().wrapping_sub(self.begun_at)
-    }
-
-    fn gathered(&self) -> anyhow::Result<Option<Board>> {
-        self.window(self.area()).map(Some)
-    }
-
-    fn each_part(&self, take: TakePart<'_>) -> anyhow::Result<()> {
-        let area = self.area();
-        let bytes = board_bytes((area.width as usize, 1)) * Board::planes(self.plane.rule().states) as u64;
-        let most = (PART_BYTES / bytes.max(1)).max(1);
-        for first in (0..area.height).step_by(most as usize) {
-            let rows = Bounds { y: area.y + first as i64, height: most.min(area.height - first), ..area };
-            let there = Range { start: first as usize, end: (first + rows.height) as usize };
-            take(there, Some(&self.window(rows)?))?;
-        }
-        Ok(())
-    }
-
-    fn copied(&self) -> anyhow::Result<CopiedCells> {
-        Ok(CopiedCells::Plane(Box::new(self.clone())))
-    }
-
-    fn device(&self) -> String {
-        cores()
-    }
-
-    fn kernel(&self) -> String {
-        self.plane.instructions().to_string()
-    }
-
-    fn generations_at_once(&self) -> u64 {
-        plane::GENERATIONS_PER_VISIT as u64
-    }
-
-    fn plane(&self) -> Option<&PlaneBoard> {
-        Some(self)
-    }
-
-    fn plane_mut(&mut self) -> Option<&mut PlaneBoard> {
-        Some(self)
     }
 }

@@ -21,16 +21,15 @@
 //! Longer periods are found by comparison with a copy of an earlier generation, which is renewed as the run becomes
 //! longer. Boards are compared only if their active tiles are the same ones.
 
+mod compiled;
 mod flags;
 mod step;
 mod tiles;
 
-pub use tiles::{Generations, Stop};
+pub use tiles::Stop;
 
 use crate::rule::Rule;
-#[cfg(target_arch = "x86_64")]
-use crate::x86;
-use crate::{Instructions, OutOfMemory, portable};
+use crate::{Instructions, OutOfMemory};
 use tiles::Tiles;
 
 /// A board of tiles whose vectors have eight or four words.
@@ -82,14 +81,14 @@ impl ActiveBoard {
         Ok(Self(match instructions {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: `available` detected AVX-512F on this processor.
-            Instructions::Avx512 => AnyTiles::Eight(unsafe { Tiles::new(size, rim, rule, x86::avx512_active)? }),
+            Instructions::Avx512 => AnyTiles::Eight(unsafe { Tiles::new(size, rim, rule, compiled::avx512)? }),
             #[cfg(target_arch = "x86_64")]
             // SAFETY: `available` detected AVX2 on this processor.
-            Instructions::Avx2 => AnyTiles::Four(unsafe { Tiles::new(size, rim, rule, x86::avx2_active)? }),
+            Instructions::Avx2 => AnyTiles::Four(unsafe { Tiles::new(size, rim, rule, compiled::avx2)? }),
             Instructions::Portable => {
-                // SAFETY: `portable_active` is compiled for the baseline instructions, which every processor that runs
+                // SAFETY: `portable` is compiled for the baseline instructions, which every processor that runs
                 // this program has.
-                AnyTiles::Four(unsafe { Tiles::new(size, rim, rule, portable::portable_active)? })
+                AnyTiles::Four(unsafe { Tiles::new(size, rim, rule, compiled::portable)? })
             }
         }))
     }

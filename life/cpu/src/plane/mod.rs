@@ -41,9 +41,9 @@ use crate::Instructions;
 use crate::rule::{Logic, Rule};
 use step::Scratch;
 use tiles::{Cells, Tiles};
-pub(crate) use visit::Visits;
 use visit::bands;
 
+mod compiled;
 mod edit;
 mod hash;
 mod read;

@@ -6,11 +6,8 @@ use rayon::prelude::*;
 
 use super::tiles::{Cells, DEAD};
 use super::visit::{Outcome, Visits};
-use super::{GENERATIONS_PER_VISIT, LONG, Plane, PlaneError};
-use crate::{Instructions, portable};
-
-#[cfg(target_arch = "x86_64")]
-use crate::x86;
+use super::{GENERATIONS_PER_VISIT, LONG, Plane, PlaneError, compiled};
+use crate::Instructions;
 
 /// The number of tiles that one core visits before it takes others.
 const TILES_PER_TASK: usize = 64;
@@ -162,11 +159,11 @@ impl Plane {
             match self.instructions {
                 // SAFETY: `with` takes only instructions that this processor has.
                 #[cfg(target_arch = "x86_64")]
-                Instructions::Avx512 => unsafe { x86::avx512_tiles(visits) },
+                Instructions::Avx512 => unsafe { compiled::avx512(visits) },
                 // SAFETY: `with` takes only instructions that this processor has.
                 #[cfg(target_arch = "x86_64")]
-                Instructions::Avx2 => unsafe { x86::avx2_tiles(visits) },
-                Instructions::Portable => portable::portable_tiles(visits),
+                Instructions::Avx2 => unsafe { compiled::avx2(visits) },
+                Instructions::Portable => compiled::portable(visits),
             }
         };
         if active.len() <= 2 * TILES_PER_TASK {

@@ -53,12 +53,6 @@ impl Columns {
         }
     }
 
-    /// Returns the first live cell, column by column.
-    pub fn first_live(&self) -> Option<(usize, usize)> {
-        let at = self.words.iter().position(|&word| word != 0)?;
-        Some((at / self.height * 64 + self.words[at].trailing_zeros() as usize, at % self.height))
-    }
-
     /// Makes the cells of the cluster of (x, y) dead, and writes the cells, as (column, row), to `cluster`.
     pub fn take_cluster(&mut self, x: usize, y: usize, reach: Reach, cluster: &mut Vec<(usize, usize)>) {
         cluster.clear();

@@ -4,8 +4,23 @@ use std::fmt::Write;
 
 use md5::{Digest, Md5};
 
+use crate::fate::plane_of;
+use crate::objects::Counts;
+
 /// The maximum period of growth, in generations. As many populations are compared.
-pub const MAX_PERIOD: usize = 1000;
+const MAX_PERIOD: usize = 1000;
+
+/// Returns the code of the pattern `cells`, which are alive on the plane. Returns `None` if it does not grow linearly, or
+/// if the host has too little memory to know.
+pub fn code_of(rule: Counts, cells: impl IntoIterator<Item = (i64, i64)>) -> Option<String> {
+    let mut plane = plane_of(rule, cells).ok()?;
+    let mut populations = vec![plane.population().into()];
+    while populations.len() < 3 * MAX_PERIOD {
+        let (births, deaths) = plane.advance_counting().ok()?;
+        populations.push(populations.last()? + i128::from(births) - i128::from(deaths));
+    }
+    code(&populations)
+}
 
 /// Returns the code of a pattern whose populations in consecutive generations are `populations`. Returns `None` if it
 /// does not grow linearly, or if there are fewer populations than three times [`MAX_PERIOD`].
@@ -13,7 +28,7 @@ pub const MAX_PERIOD: usize = 1000;
 /// The code is `yl` with the period p of the growth, the period q of the differences of populations that are p
 /// generations apart, and the growth in p times q generations. The last part is the MD5 hash of the sums of squares and
 /// cubes of the differences of populations that are q generations apart.
-pub fn code(populations: &[i128]) -> Option<String> {
+fn code(populations: &[i128]) -> Option<String> {
     if populations.len() < 3 * MAX_PERIOD {
         return None;
     }
@@ -40,6 +55,13 @@ pub fn code(populations: &[i128]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_glider_producing_switch_engine_has_its_published_code() {
+        let pattern = life_formats::rle::parse(crate::fate::tests::GLIDER_PRODUCING, 1 << 20).unwrap();
+        let code = code_of(Counts::LIFE, pattern.cells().map(|(x, y)| (x as i64, y as i64)));
+        assert_eq!(code.as_deref(), Some("yl384_1_59_7aeb1999980c43b4945fb7fcdb023326"));
+    }
 
     #[test]
     fn only_linear_growth_has_a_code() {

@@ -37,9 +37,9 @@ pub fn text(soups: &PlaneSoups, done: u64, kinds: &Kinds) -> String {
 mod tests {
     use life::Rule;
 
-    use super::super::super::cell_set::Counts;
     use super::super::Occurrences;
     use super::*;
+    use crate::objects::Counts;
 
     #[test]
     fn the_text_has_the_published_form() {

@@ -7,8 +7,7 @@ use life::Rule;
 use life_cpu::OutOfMemory;
 use serde::Serialize;
 
-use super::cell_set::{CellSet, Counts};
-use super::identify::identify_under;
+use crate::objects::{CellSet, Counts, identify_under};
 use cluster::{Columns, Reach};
 use program::report::{Rate, Seconds, grouped};
 use settle::Boards;
@@ -153,8 +152,9 @@ fn reach(rule: Counts) -> Reach {
     if rule.is_born(2) { Reach::SQUARE } else { Reach::ROUND }
 }
 
-/// Calls `found` with the cells in `now` of each cluster in `ever`, and makes the cells of `ever` dead.
-fn take_groups(rule: Counts, now: &Columns, ever: &mut Columns, mut found: impl FnMut(CellSet)) {
+/// Calls `found` with the cells in `now` of each cluster in `ever` and the position of their upper left corner, and
+/// makes the cells of `ever` dead.
+fn take_groups(rule: Counts, now: &Columns, ever: &mut Columns, mut found: impl FnMut(CellSet, (i32, i32))) {
     let mut cluster = Vec::new();
     for at in 0..ever.words.len() {
         while ever.words[at] != 0 {
@@ -162,9 +162,9 @@ fn take_groups(rule: Counts, now: &Columns, ever: &mut Columns, mut found: impl 
             let x = 64 * column + ever.words[at].trailing_zeros() as usize;
             ever.take_cluster(x, y, reach(rule), &mut cluster);
             let live = cluster.iter().filter(|&&(x, y)| now.is_alive(x, y));
-            let (cells, _) = CellSet::new(live.map(|&(x, y)| (x as i32, y as i32)).collect());
+            let (cells, at) = CellSet::new(live.map(|&(x, y)| (x as i32, y as i32)).collect());
             if !cells.cells().is_empty() {
-                found(cells);
+                found(cells, at);
             }
         }
     }
@@ -200,8 +200,7 @@ impl<'a> Worker<'a> {
         };
         if let Err(reason) = settled.period {
             *self.results.not_settled.entry(reason.reason()).or_default() += 1;
-            let growth = self.boards.growth(&cells, &settled)?;
-            other(growth.as_deref().unwrap_or(reason.label()));
+            other(settled.growth.as_deref().unwrap_or(reason.label()));
             return Ok(());
         }
         self.boards.escaped.codes.iter().for_each(|code| other(code));
@@ -213,7 +212,7 @@ impl<'a> Worker<'a> {
     /// Counts the objects of the ash of soup `number`.
     fn count_ash(&mut self, number: u64) {
         let rule = self.soups.counts;
-        take_groups(rule, &self.now, &mut self.ever, |cells| {
+        take_groups(rule, &self.now, &mut self.ever, |cells, _| {
             let group = self.groups.entry(cells).or_insert_with_key(|cells| {
                 let codes = identify_under(rule, cells).unwrap_or_else(|| vec![PATHOLOGICAL.to_owned()]);
                 Group { codes, found: Occurrences::default() }

@@ -3,11 +3,11 @@
 use life::Rule;
 use life_cpu::{ActiveBoard, OutOfMemory, Stop};
 
-use super::super::cell_set::{CellSet, Counts};
-use super::super::identify::identify_under;
 use super::cluster::Columns;
-use super::growth::{self, MAX_PERIOD};
+use super::growth;
 use super::ships::{Escaped, Rim, TooSmall};
+use crate::fate;
+use crate::objects::{Counts, identify_under};
 
 /// The sizes of the boards that are tried one after the other, in cells, and the heights of their rims.
 const BOARDS: [(usize, usize); 3] = [(512, 40), (2048, 128), (8192, 512)];
@@ -33,6 +33,8 @@ const EXPLOSION: f64 = 1.1;
 pub enum Unsettled {
     /// Spaceships leave in every period, as from a gun.
     Gun,
+    /// A part of the soup, such as a puffer, makes the same objects after each of its periods.
+    Linear,
     /// The cells reach the rim of the largest board. The population is proportional to this power of the time.
     Grows(f64),
     /// Two spaceships far outside might meet.
@@ -48,7 +50,7 @@ impl Unsettled {
     /// periodic. It distinguishes powers of the population that is summed over time, which are greater by 1.
     pub fn label(self) -> &'static str {
         match self {
-            Self::Gun => "zz_LINEAR",
+            Self::Gun | Self::Linear => "zz_LINEAR",
             Self::Grows(power) if power < 0.1 => "PATHOLOGICAL",
             Self::Grows(power) if power < 0.65 => "zz_REPLICATOR",
             Self::Grows(power) if power < 1.1 => "zz_LINEAR",
@@ -63,6 +65,7 @@ impl Unsettled {
     pub fn reason(self) -> &'static str {
         match self {
             Self::Gun => "spaceships leave it for ever",
+            Self::Linear => "it grows for ever at a constant rate",
             Self::Grows(power) if power >= EXPLOSION => "it grows in all directions, beyond 2048x2048 cells",
             Self::Grows(_) => "it grows beyond 8192x8192 cells",
             Self::MayMeet => "its spaceships might meet far outside",
@@ -78,6 +81,8 @@ pub struct Settled {
     pub generation: u64,
     /// The period of the ash, or the reason why there is none.
     pub period: Result<u64, Unsettled>,
+    /// The code of the growth of a soup that has no period, or `None` if it does not grow linearly.
+    pub growth: Option<String>,
     /// The number of the board, from 0, on which it settled.
     pub board: usize,
 }
@@ -114,20 +119,34 @@ impl Boards {
         let mut board = 0;
         loop {
             let (generation, end) = self.settle_on(board, cells, MAX_GENERATIONS)?;
+            let settled = |period, growth| Ok(Settled { generation, period, growth, board });
             let too_small = match end {
-                End::Periodic(period) => return Ok(Settled { generation, period: Ok(period), board }),
-                End::Unsettled(reason) => return Ok(Settled { generation, period: Err(reason), board }),
+                End::Periodic(period) => return settled(Ok(period), None),
+                End::Unsettled(Unsettled::Gun) => {
+                    let growth = growth::code_of(self.counts, self.growing_cells(board));
+                    return settled(Err(Unsettled::Gun), growth);
+                }
+                End::Unsettled(reason) => return settled(Err(reason), None),
                 End::TooSmall(too_small) => too_small,
             };
             let (time, population) = (generation.max(2) as f64, self.population(board).max(1) as f64);
             let power = before.map_or(0.0, |(t, p)| (population / p).ln() / (time / t).ln());
             let is_last = board + 1 == BOARDS.len();
             match too_small {
-                TooSmall::Grows if is_last || power >= EXPLOSION => {
-                    return Ok(Settled { generation, period: Err(Unsettled::Grows(power)), board });
+                TooSmall::Grows if power >= EXPLOSION => return settled(Err(Unsettled::Grows(power)), None),
+                TooSmall::Grows if is_last => {
+                    // The growth is regular long before it reaches the rim.
+                    self.settle_on(board, cells, generation / 2)?;
+                    let growth = growth::code_of(self.counts, self.growing_cells(board));
+                    return settled(Err(Unsettled::Grows(power)), growth);
                 }
-                TooSmall::MayMeet if is_last => {
-                    return Ok(Settled { generation, period: Err(Unsettled::MayMeet), board });
+                TooSmall::MayMeet if is_last => return settled(Err(Unsettled::MayMeet), None),
+                TooSmall::Grows if board > 0 => {
+                    let front = fate::front_of(self.counts, cells, generation / 2..=generation);
+                    let growth = front.and_then(|front| growth::code_of(self.counts, front));
+                    if growth.is_some() {
+                        return settled(Err(Unsettled::Linear), growth);
+                    }
                 }
                 TooSmall::Grows | TooSmall::MayMeet => {}
             }
@@ -174,44 +193,20 @@ impl Boards {
         Ok((board.generation(), end))
     }
 
-    /// Returns the code of the linear growth of a soup that did not settle. Returns `None` if it does not grow
-    /// linearly.
-    ///
-    /// # Errors
-    /// [`OutOfMemory`] if the host has too little memory for the board.
-    pub fn growth(&mut self, cells: &[(i32, i32)], settled: &Settled) -> Result<Option<String>, OutOfMemory> {
-        let last = match settled.period {
-            Err(Unsettled::Gun) => settled.generation,
-            // The growth is regular long before it reaches the rim.
-            Err(Unsettled::Grows(power)) if power < EXPLOSION => settled.generation / 2,
-            _ => return Ok(None),
-        };
-        let number = BOARDS.len() - 1;
-        self.settle_on(number, cells, last)?;
-        let Some(board) = &mut self.boards[number] else { return Ok(None) };
+    /// Returns the cells, as (column, row), of those clusters on board `number` that are not periodic by themselves.
+    fn growing_cells(&mut self, number: usize) -> Vec<(i64, i64)> {
+        let mut growing = Vec::new();
+        let Some(board) = &mut self.boards[number] else { return growing };
         let (mut now, mut ever) = (Columns::default(), Columns::default());
         (now.height, ever.height) = (board.size().1, board.size().1);
         board.cells(&mut now.words);
         board.cells_ever_alive(GROWTH_SWEEP, &mut ever.words);
-        // What is periodic has no part in the growth.
-        let (mut growing, mut cluster) = (Vec::new(), Vec::new());
-        while let Some((x, y)) = ever.first_live() {
-            ever.take_cluster(x, y, super::reach(self.counts), &mut cluster);
-            cluster.retain(|&(x, y)| now.is_alive(x, y));
-            let (cells, _) = CellSet::new(cluster.iter().map(|&(x, y)| (x as i32, y as i32)).collect());
-            if !cells.cells().is_empty() && identify_under(self.counts, &cells).is_none() {
-                growing.append(&mut cluster);
+        super::take_groups(self.counts, &now, &mut ever, |cells, at| {
+            if identify_under(self.counts, &cells).is_none() {
+                growing.extend(cells.cells().iter().map(|cell| ((cell.0 + at.0).into(), (cell.1 + at.1).into())));
             }
-        }
-        board.clear();
-        board.put(growing, true);
-        let mut populations = Vec::new();
-        while populations.len() < 3 * MAX_PERIOD {
-            board.cells(&mut now.words);
-            populations.push(now.words.iter().map(|word| i128::from(word.count_ones())).sum());
-            let _ = board.advance(board.generation() + 1);
-        }
-        Ok(growth::code(&populations))
+        });
+        growing
     }
 
     /// Returns the number of live cells on a board.
@@ -293,13 +288,11 @@ mod tests {
 
     /// A small pattern that becomes a block-laying switch engine has the code of Catagolue.
     #[test]
-    #[ignore = "takes long without optimisation"]
     fn linear_growth_has_its_published_code() {
         let engine = ["......O.", "....O.OO", "....O.O.", "....O...", "..O.....", "O.O....."];
         let mut boards = Boards::new(Rule::LIFE, Counts::LIFE);
-        let cells = cells_of(&engine);
-        let settled = boards.settle(&cells).unwrap();
-        let code = boards.growth(&cells, &settled).unwrap();
-        assert_eq!(code.as_deref(), Some("yl144_1_16_afb5f3db909e60548f086e22ee3353ac"));
+        let settled = boards.settle(&cells_of(&engine)).unwrap();
+        assert_eq!(settled.period, Err(Unsettled::Linear));
+        assert_eq!(settled.growth.as_deref(), Some("yl144_1_16_afb5f3db909e60548f086e22ee3353ac"));
     }
 }

@@ -14,10 +14,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::super::apgcode;
-use super::super::cell_set::{CellSet, Counts};
-use super::super::identify::{Phase, identify_under, phases};
 use super::cluster::Columns;
+use crate::objects::{CellSet, Counts, Phase, identify_under, is_spaceship, phases};
 
 /// The distance from the inner part at which a spaceship is removed, in cells. It is greater than the number of
 /// generations between two checks of the rim, by enough for two cells that must not have a common neighbour.
@@ -55,7 +53,7 @@ impl Kind {
     fn of(rule: Counts, cells: &CellSet) -> Option<Self> {
         let (phases, moved) = phases(rule, cells)?;
         let codes = identify_under(rule, cells)?;
-        if moved == (0, 0) || codes.iter().any(|code| !apgcode::is_spaceship(code)) {
+        if moved == (0, 0) || codes.iter().any(|code| !is_spaceship(code)) {
             return None;
         }
         let [columns, rows] = [0, 1].map(|side| {
@@ -227,8 +225,9 @@ impl Escaped {
         cluster: &mut Vec<(usize, usize)>,
     ) -> Result<Vec<(usize, usize)>, TooSmall> {
         let (mut removed, mut new) = (Vec::new(), Vec::new());
-        let reach = super::reach(rule);
-        while let Some((x, y)) = rim.first_live(board) {
+        let (reach, mut column) = (super::reach(rule), 0);
+        while let Some((x, y)) = rim.first_live(board, column) {
+            column = x / 64;
             board.take_cluster(x, y, reach, cluster);
             if cluster.len() > MAX_CELLS {
                 return Err(TooSmall::Grows);
@@ -258,11 +257,11 @@ impl Escaped {
 }
 
 impl Rim {
-    /// Returns a live cell in the rim.
-    fn first_live(self, board: &Columns) -> Option<(usize, usize)> {
+    /// Returns the first live cell in the rim from column 64 · `column` on.
+    fn first_live(self, board: &Columns, column: usize) -> Option<(usize, usize)> {
         let (width, height) = self.size;
         let live = |words: &[u64], first: usize| Some(first + words.iter().position(|&word| word != 0)?);
-        board.words.chunks_exact(height).enumerate().find_map(|(column, words)| {
+        board.words.chunks_exact(height).enumerate().skip(column).find_map(|(column, words)| {
             let is_outer = 64 * column < self.columns || 64 * column + self.columns >= width;
             let rows = if is_outer { height } else { self.rows };
             let y = live(&words[..rows], 0).or_else(|| live(&words[height - rows..], height - rows))?;

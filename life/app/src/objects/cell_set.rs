@@ -63,6 +63,9 @@ impl CellSet {
     }
 }
 
+/// The cells of a group in one generation, and the position of their upper left corner.
+pub type Phase = (CellSet, (i32, i32));
+
 /// A rule that counts live neighbours. Dead cells without live neighbours stay dead.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Counts {

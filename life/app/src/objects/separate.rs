@@ -18,8 +18,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use super::cell_set::{AROUND, CellSet, Counts};
-use super::identify::Phase;
+use super::cell_set::{AROUND, CellSet, Counts, Phase};
 
 /// The maximum number of islands for which all divisions are tried.
 const MAX_ISLANDS: usize = 16;

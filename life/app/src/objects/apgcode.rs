@@ -85,7 +85,7 @@ fn strip_text(columns: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::census::identify::identify;
+    use crate::objects::identify;
     use life_formats::rle;
 
     fn codes(pattern: &str) -> Vec<String> {

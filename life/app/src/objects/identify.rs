@@ -1,7 +1,7 @@
 //! Identifies the objects in a group of cells that is isolated from other cells.
 
 use super::apgcode;
-use super::cell_set::{CellSet, Counts};
+use super::cell_set::{CellSet, Counts, Phase};
 use super::separate::separate;
 
 /// The maximum period of an object, in generations.
@@ -9,9 +9,6 @@ const MAX_GENERATIONS: usize = 600;
 
 /// The maximum number of cells of a group in one generation. A group that grows beyond this number is not an object.
 const MAX_CELLS: usize = 20_000;
-
-/// The cells of a group in one generation, and the position of their upper left corner.
-pub type Phase = (CellSet, (i32, i32));
 
 /// Returns the apgcodes of the objects in `cells` under B3/S23. Returns `None` if `cells` never occurs again, neither
 /// at the same position nor at another one.
