@@ -1,7 +1,7 @@
 //! Atomic operations and fences in the simulator.
 
 use simt::raw::{self, Use};
-use simt::{memory, shared, thread};
+use simt::{cluster, memory, shared, thread};
 
 use crate::atomic::{Atomic, AtomicType, Place, Scope, Update, same_bits};
 
@@ -9,6 +9,7 @@ impl From<Scope> for memory::Scope {
     fn from(scope: Scope) -> Self {
         match scope {
             Scope::Block => Self::Block,
+            Scope::Cluster => Self::Cluster,
             Scope::Device => Self::Device,
             Scope::System => Self::System,
         }
@@ -68,6 +69,7 @@ unsafe fn replace<T: Atomic>(place: Place<T>, scope: Scope, new: impl Fn(T) -> T
     }
     match resolved(place, Use::Update) {
         Place::Shared(address) => shared::update(address, new),
+        Place::Cluster(address) => cluster::update_scoped(address, scope.into(), new),
         // SAFETY: the caller guarantees a valid address.
         Place::Global(pointer) | Place::Generic(pointer) => unsafe {
             memory::update_scoped(pointer, scope.into(), new)
@@ -82,7 +84,7 @@ unsafe fn replace<T: Atomic>(place: Place<T>, scope: Scope, new: impl Fn(T) -> T
 pub unsafe fn atomic_update<T: Atomic>(update: Update, place: Place<T>, value: T, scope: Scope) -> T {
     let place = if local(&place).is_some() { place } else { resolved(place, Use::Update) };
     let is_sum = T::TYPE == AtomicType::F32 && update == Update::Add;
-    let flushes = is_sum && !matches!(place, Place::Shared(_));
+    let flushes = is_sum && !matches!(place, Place::Shared(_) | Place::Cluster(_));
     let new = |old: T| match (is_sum, flushes) {
         (false, _) => old.updated(update, value),
         (true, false) => with_gpu_nan(old.updated(update, value)),
@@ -132,6 +134,7 @@ pub unsafe fn atomic_load<T: Atomic>(place: Place<T>, acquire: bool, scope: Scop
     match resolved(place, Use::Read) {
         Place::Shared(address) if acquire => shared::load_acquire(address),
         Place::Shared(address) => shared::load_relaxed(address),
+        Place::Cluster(address) => cluster::load_scoped(address, acquire, scope.into()),
         // SAFETY: the caller guarantees a valid address.
         Place::Global(pointer) | Place::Generic(pointer) => unsafe {
             memory::load_scoped(pointer, acquire, scope.into())
@@ -152,6 +155,7 @@ pub unsafe fn atomic_store<T: Atomic>(place: Place<T>, value: T, release: bool, 
     match resolved(place, Use::Write) {
         Place::Shared(address) if release => shared::store_release(address, value),
         Place::Shared(address) => shared::store_relaxed(address, value),
+        Place::Cluster(address) => cluster::store_scoped(address, value, release, scope.into()),
         // SAFETY: the caller guarantees a valid address.
         Place::Global(pointer) | Place::Generic(pointer) => unsafe {
             memory::store_scoped(pointer, value, release, scope.into());
