@@ -6,8 +6,8 @@
 //! - A function cannot declare a shared array whose size is only known inside the function. It leaves the comment `//
 //!   cuda_std shared_array <symbol> <bytes>` before it uses the symbol, and this module declares the array.
 //! - `rustc` puts no static into constant memory. This module moves a static there for `// cuda_std constant <symbol>`.
-//! - Atomic operations on 128 bits need PTX 8.4, and LLVM writes an older version for sm_90. This module raises the
-//!   version of a module that has such an operation.
+//! - Atomic operations on 128 bits need PTX 8.4, and relaxed arrivals at a cluster's barrier 8.0. LLVM writes an older
+//!   version for sm_90. This module raises the version of a module that has such an instruction.
 //! - If an architecture lacks the instructions of a part of `cuda_std`, the PTX contains a fallback, marked by the
 //!   comment `// cuda_std fallback <part> <architecture>`. This module removes the comment, and
 //!   [`BuildOutput`](crate::BuildOutput) lists the parts.
@@ -98,17 +98,18 @@ pub fn process(ptx: &str) -> Result<String, PtxError> {
     }
 }
 
-/// Returns `ptx` with at least the version that its operations on 128 bits need, if it has any.
+/// Returns `ptx` with at least the version that its instructions need.
 fn raise_version(ptx: String) -> String {
-    const NEEDED: (u32, u32) = (8, 4);
+    const NEEDED: [(&str, (u32, u32)); 2] = [(".b128 ", (8, 4)), ("barrier.cluster.arrive.relaxed", (8, 0))];
+    let Some((_, needed)) = NEEDED.into_iter().find(|(instruction, _)| ptx.contains(instruction)) else { return ptx };
     let version = |line: &str| -> Option<(u32, u32)> {
         let (major, minor) = line.strip_prefix(".version ")?.trim().split_once('.')?;
         Some((major.parse().ok()?, minor.parse().ok()?))
     };
-    let line = ptx.lines().find(|line| version(line).is_some_and(|found| found < NEEDED));
+    let line = ptx.lines().find(|line| version(line).is_some_and(|found| found < needed));
     match line {
-        Some(line) if ptx.contains(".b128 ") => ptx.replacen(line, &format!(".version {}.{}", NEEDED.0, NEEDED.1), 1),
-        _ => ptx,
+        Some(line) => ptx.replacen(line, &format!(".version {}.{}", needed.0, needed.1), 1),
+        None => ptx,
     }
 }
 

@@ -39,8 +39,6 @@ mod hardware {
     unsafe extern "C" {
         #[link_name = "llvm.nvvm.barrier.cluster.arrive"]
         fn barrier_arrive();
-        #[link_name = "llvm.nvvm.barrier.cluster.arrive.relaxed"]
-        fn barrier_arrive_relaxed();
         #[link_name = "llvm.nvvm.barrier.cluster.wait"]
         fn barrier_wait();
     }
@@ -54,8 +52,9 @@ mod hardware {
 
     #[inline(always)]
     pub fn cluster_arrive_relaxed() -> ClusterArrival {
+        // LLVM's intrinsic needs PTX 8.0, and LLVM writes an older version for sm_90. `cuda_builder` raises it.
         // SAFETY: a barrier accesses no memory of the program.
-        unsafe { barrier_arrive_relaxed() };
+        unsafe { asm!("barrier.cluster.arrive.relaxed;", options(nostack, preserves_flags)) };
         ClusterArrival
     }
 
