@@ -5,6 +5,7 @@
 mod common;
 
 mod barriers;
+mod clusters;
 mod cooperative;
 mod faults;
 mod geometry;
