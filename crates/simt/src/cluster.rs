@@ -247,7 +247,11 @@ fn access<T: Pod>(access: Access, address: u32, at: Line) -> *mut T {
             block.raise(FaultKind::OutOfBounds { space, array: None, element_type: None, index: address, len }, at);
         }
         let touch = Touch { space: Space::Shared, access, address, bytes, at };
-        if std::ptr::eq(owner, block) { observe(touch) } else { observe_remote(block, owner, &touch) }
+        if std::ptr::eq(owner, block) {
+            observe(touch)
+        } else {
+            observe_remote(block, owner, &touch)
+        }
         // SAFETY: the arena has at least `len` bytes.
         unsafe { arena.base().add(address).cast() }
     })

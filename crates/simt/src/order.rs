@@ -122,11 +122,8 @@ impl BlockOrder {
         let within = if takes_last { blocks - 1 - position % blocks } else { (position + offset) % blocks };
         let clusters = Dim3::new(grid.x / extent.x, grid.y / extent.y, grid.z / extent.z);
         let (first, within) = (clusters.index(self.block_at(position / blocks)), extent.index(within));
-        let index = Dim3::new(
-            first.x * extent.x + within.x,
-            first.y * extent.y + within.y,
-            first.z * extent.z + within.z,
-        );
+        let index =
+            Dim3::new(first.x * extent.x + within.x, first.y * extent.y + within.y, first.z * extent.z + within.z);
         let row = u64::from(index.z) * u64::from(grid.y) + u64::from(index.y);
         (row * u64::from(grid.x) + u64::from(index.x), index)
     }

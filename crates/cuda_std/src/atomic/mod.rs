@@ -12,9 +12,9 @@
 //! The simulator checks scopes: an operation of block scope races with operations of other blocks on the same element,
 //! and a fence of block scope orders nothing for other blocks.
 
+use crate::Element;
 #[cfg(doc)]
 use crate::GlobalMut;
-use crate::Element;
 
 mod fences;
 mod methods;

@@ -30,7 +30,8 @@ impl GpuDevice {
     ) -> Result<(), Error> {
         let fails = |code| self.context.error(code, || format!("prepare clusters of `{}`", kernel.name), "");
         // SAFETY: the kernel's module is loaded as long as `self`.
-        let arch = unsafe { sys::function_attribute(loaded.function, FunctionAttribute::PTX_VERSION) }.map_err(fails)?;
+        let arch =
+            unsafe { sys::function_attribute(loaded.function, FunctionAttribute::PTX_VERSION) }.map_err(fails)?;
         if arch < FIRST_ARCH {
             let reason = format!(
                 "the launch has clusters, and the PTX of the kernel is for sm_{arch}, which has none: also build it for \
@@ -46,11 +47,7 @@ impl GpuDevice {
     }
 
     /// Returns the number of clusters of `config` that the GPU runs at the same time. The context must be current.
-    pub(super) fn max_clusters_of(
-        &self,
-        kernel: &'static KernelInfo,
-        config: LaunchConfig,
-    ) -> Result<u32, Error> {
+    pub(super) fn max_clusters_of(&self, kernel: &'static KernelInfo, config: LaunchConfig) -> Result<u32, Error> {
         let loaded = self.prepare(kernel, config)?;
         // SAFETY: the kernel's module is loaded as long as `self`.
         match unsafe { sys::max_active_clusters(loaded.function, config) } {

@@ -5,8 +5,8 @@ use launch::{Dim3, Error, LaunchConfig};
 
 use super::devices;
 use super::kernels::clusters::{
-    THREADS, cluster_counts, cluster_positions, cluster_relay, cluster_relay_by_fences, cluster_rotates,
-    cluster_splits,
+    THREADS, cluster_counts, cluster_of_four, cluster_positions, cluster_relay, cluster_relay_by_fences,
+    cluster_rotates, cluster_splits,
 };
 
 /// Clusters of these numbers of blocks, in grids of whole clusters.
@@ -58,7 +58,9 @@ fn values_of_each_type_pass_between_blocks() -> Result<(), Error> {
                 let expected = [
                     1000 * next + (THREADS - 1 - thread) as u64,
                     (1000 * next + pair) << 1 | u64::from(pair % 3 == 0),
-                    [1000 * (first + before) + thread as u64, before, rank, 7].iter().fold(0, |all, one| all * 10_000 + one),
+                    [1000 * (first + before) + thread as u64, before, rank, 7]
+                        .iter()
+                        .fold(0, |all, one| all * 10_000 + one),
                     thread as u64 + before,
                 ];
                 assert_eq!(found, expected, "{cluster}, {block}, {thread}");
@@ -122,6 +124,31 @@ fn an_arrival_may_precede_the_wait() -> Result<(), Error> {
             };
             assert_eq!(out.download()?, (0..blocks * THREADS as u32).map(value).collect::<Vec<_>>());
         }
+    }
+    Ok(())
+}
+
+#[test]
+fn a_kernel_may_fix_the_size_of_its_clusters() -> Result<(), Error> {
+    for device in devices() {
+        let expected = [0 + 1 + 4 + 5, 2 + 3 + 6 + 7].map(|sum| [sum; 2]).concat().repeat(2);
+        let config = LaunchConfig::new((4, 2), 64);
+        let mut out = device.zeroed(8)?;
+        device.launch(config, cluster_of_four(out.view_mut()))?;
+        assert_eq!(out.download()?, expected);
+        let mut graph = device.record(device.zeroed(8)?, |queue, out: &mut launch::Buffer<u32>| {
+            queue.launch(config.cluster((2, 2)), cluster_of_four(out.view_mut()))
+        })?;
+        graph.launch()?;
+        assert_eq!(graph.into_resources().download()?, expected);
+        for (config, reason) in [
+            (config.cluster(2), "compiled for (2, 2, 1): leave out `.cluster(…)`"),
+            (LaunchConfig::new((4, 3), 64), "the grid's y is 3"),
+        ] {
+            let error = device.launch(config, cluster_of_four(out.view_mut())).unwrap_err().to_string();
+            assert!(error.contains(reason), "{error}");
+        }
+        assert!(device.max_active_clusters(<cluster_of_four as Kernel>::INFO, config)? > 0);
     }
     Ok(())
 }

@@ -132,8 +132,7 @@ impl Block {
 
     pub(crate) fn cluster(&self) -> Rc<Cluster> {
         let mut cluster = self.membership.cluster.borrow_mut();
-        let alone =
-            || Cluster { members: RefCell::default(), ..Cluster::new(1, self.context.extent.threads) };
+        let alone = || Cluster { members: RefCell::default(), ..Cluster::new(1, self.context.extent.threads) };
         cluster.get_or_insert_with(|| Rc::new(alone())).clone()
     }
 
@@ -293,8 +292,7 @@ impl Block {
         self.cluster().each(self, |block| {
             waiting += count(&block.membership.waiting);
             exited += block.run_queue.exited();
-            let is_absent =
-                |thread: &Thread| block.membership.arrived[thread.warp()].get() & thread.bit() == 0;
+            let is_absent = |thread: &Thread| block.membership.arrived[thread.warp()].get() & thread.bit() == 0;
             if missing.is_none() {
                 let absent = block.context.extent.iter().find(is_absent);
                 missing = absent.map(|thread| (block.context.index(), Box::new(block.whereabouts(thread))));

@@ -1,10 +1,10 @@
 //! Checks and records an access.
 
+use super::State;
 use super::history::Past;
 use super::phases::BarrierId;
-use super::shadow::{Conflict, Finding, PLAIN, Toucher, uses};
-use super::State;
 use super::resident::{Resident, SharedState};
+use super::shadow::{Conflict, Finding, PLAIN, Toucher, uses};
 use super::stamp::Stamp;
 use crate::block::context::BlockContext;
 use crate::region::Space;

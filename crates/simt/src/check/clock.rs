@@ -187,7 +187,9 @@ impl Clocks {
     /// Adds to `all` the accesses that happened before the barrier of a cluster. Call this function directly after
     /// [`Self::barrier`].
     pub(super) fn publish_known(&self, all: &mut VectorClock) {
-        (0..self.threads).filter(|&thread| self.has_own_vectors(thread)).for_each(|thread| all.join(&self.own[thread as usize].known));
+        (0..self.threads)
+            .filter(|&thread| self.has_own_vectors(thread))
+            .for_each(|thread| all.join(&self.own[thread as usize].known));
         all.join(&self.common.known);
         all.add(BlockClock::new(self.block, self.base, &[]));
     }

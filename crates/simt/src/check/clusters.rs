@@ -71,8 +71,7 @@ impl Checker {
     pub(super) fn late_access(&self, block: &BlockContext) -> Option<LateAccess> {
         let mut state = self.state.borrow_mut();
         let Resident { clocks, remote, .. } = state.resident(block);
-        let is_late =
-            |(stamp, _): &&(Stamp, Touch)| !clocks.precedes_end(stamp.block, stamp.thread(), stamp.epoch);
+        let is_late = |(stamp, _): &&(Stamp, Touch)| !clocks.precedes_end(stamp.block, stamp.thread(), stamp.epoch);
         let (stamp, touch) = *remote.values().filter(is_late).min_by_key(|(stamp, _)| (stamp.block, stamp.thread()))?;
         let (_, accessor) = self.order.index_at(stamp.block.into(), self.grid);
         Some(LateAccess { block: accessor, thread: self.extent.thread(stamp.thread()), touch })

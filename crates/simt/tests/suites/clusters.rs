@@ -208,7 +208,10 @@ fn a_missing_barrier_between_the_accesses_is_a_race() {
         let lines = lines(&found);
         assert!([(line, line + 2), (line + 2, line)].contains(&lines), "{lines:?}");
         let owner = if lines.1 == line { found.there.block } else { found.here.block };
-        assert_eq!((found.element.array, found.owner, found.remedy), (Some("tile"), Some(owner), Remedy::ClusterBarrier));
+        assert_eq!(
+            (found.element.array, found.owner, found.remedy),
+            (Some("tile"), Some(owner), Remedy::ClusterBarrier)
+        );
         let text = found.to_string();
         assert!(text.contains(&format!("`tile[{}]` in shared memory of block {owner}", found.element.index)), "{text}");
     }
@@ -331,11 +334,17 @@ fn an_access_to_an_ended_block_is_a_fault_without_checks_too() {
 #[test]
 fn a_rank_out_of_range_is_a_fault() {
     let line = line!() + 2;
-    faults(|| _ = cluster::map(tile(), 2), |fault| {
-        assert_eq!(fault.kind, FaultKind::ClusterMisuse(ClusterMisuse::Rank { rank: 2, blocks: 2 }));
-        assert!(fault.to_string().contains("no block of rank 2: it has 2 blocks, whose ranks are 0 to 1"), "{fault}");
-        assert_eq!(line_of(fault), line - 1);
-    });
+    faults(
+        || _ = cluster::map(tile(), 2),
+        |fault| {
+            assert_eq!(fault.kind, FaultKind::ClusterMisuse(ClusterMisuse::Rank { rank: 2, blocks: 2 }));
+            assert!(
+                fault.to_string().contains("no block of rank 2: it has 2 blocks, whose ranks are 0 to 1"),
+                "{fault}"
+            );
+            assert_eq!(line_of(fault), line - 1);
+        },
+    );
     let fault = checked().launch(&KERNEL, LaunchConfig::new(2, 32), || _ = cluster::map(tile(), 1)).unwrap_err();
     assert!(fault.to_string().contains("the launch has no clusters, add `.cluster(…)`"), "{fault}");
 }
