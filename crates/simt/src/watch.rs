@@ -239,9 +239,9 @@ pub(crate) trait Watcher {
     fn cluster_arrival(&self, _block: &BlockContext, _thread: Thread, _is_relaxed: bool) {}
 
     /// Notifies the watcher that all threads of a cluster have arrived at its barrier. None has continued. `_blocks` are
-    /// the cluster's blocks that have not ended. A block has the value true if all its threads synchronise at the
-    /// barrier: these arrivals and waits are not announced by `cluster_arrival` and `cluster_wait`.
-    fn cluster_barrier(&self, _blocks: &[(&BlockContext, bool)]) {}
+    /// the cluster's blocks that have not ended. A block has a line if all its threads synchronise at the barrier:
+    /// these arrivals and waits are not announced by `cluster_arrival` and `cluster_wait`.
+    fn cluster_barrier(&self, _blocks: &[(&BlockContext, Option<Line>)]) {}
 
     /// Notifies the watcher that the thread has waited at the barrier of its cluster.
     fn cluster_wait(&self, _block: &BlockContext) {}

@@ -11,7 +11,6 @@ use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
 
 use super::Block;
-use crate::block::context::BlockContext;
 use crate::faults::race::Element;
 use crate::faults::remote::{ClusterMisuse, Lifetime, RemoteAccess};
 use crate::faults::whereabouts::Whereabouts;
@@ -104,6 +103,11 @@ impl Membership {
     /// Returns the number of threads of the block that wait at the barrier.
     pub(super) fn waiting(&self) -> u32 {
         count(&self.waiting)
+    }
+
+    /// Returns the mask of the lanes of `warp` that wait at the barrier.
+    pub(super) fn waiting_lanes(&self, warp: usize) -> u32 {
+        self.waiting[warp].get()
     }
 
     /// Returns true if `thread` waits at the barrier.
@@ -260,8 +264,11 @@ impl Block {
         let members: Vec<Rc<Block>> = cluster.members.borrow().iter().filter_map(Weak::upgrade).collect();
         let alone = members.is_empty().then_some(self);
         let blocks = members.iter().map(|block| &**block).chain(alone).filter(|one| !one.membership.has_ended.get());
-        let blocks: Vec<(&BlockContext, bool)> =
-            blocks.map(|block| (&block.context, block.membership.was_whole.get())).collect();
+        let line = |membership: &Membership| {
+            let at = membership.at.get().filter(|_| membership.was_whole.get());
+            at.map(|(at, _)| at)
+        };
+        let blocks: Vec<_> = blocks.map(|block| (&block.context, line(&block.membership))).collect();
         watcher.cluster_barrier(&blocks);
     }
 

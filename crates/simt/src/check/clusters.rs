@@ -18,6 +18,7 @@ use crate::block::context::BlockContext;
 use crate::faults::FaultKind;
 use crate::faults::race::Element;
 use crate::faults::remote::{Lifetime, RemoteAccess};
+use crate::source::Line;
 use crate::watch::{LateAccess, Next, Touch};
 
 /// The last access of each thread of other blocks to the shared memory of a block, by the thread's block and number.
@@ -110,11 +111,11 @@ impl State {
 
     /// Orders the accesses before a phase of the barrier of `cluster` before the later ones. See
     /// [`Watcher::cluster_barrier`](crate::watch::Watcher::cluster_barrier).
-    pub(super) fn cluster_barrier(&mut self, blocks: &[(&BlockContext, bool)], cluster: u32) {
+    pub(super) fn cluster_barrier(&mut self, blocks: &[(&BlockContext, Option<Line>)], cluster: u32) {
         let Self { residents, publications, weak, departed, .. } = self;
         let [departed, departed_weak] = departed.remove(&cluster).unwrap_or_default();
         let tags: Vec<(usize, bool)> =
-            blocks.iter().map(|&(block, is_whole)| (block.tag.get() as usize, is_whole)).collect();
+            blocks.iter().map(|(block, line)| (block.tag.get() as usize, line.is_some())).collect();
         order(residents, |one| (&mut one.clocks, &mut one.memory.phases), publications, &tags, departed);
         if let Some(weak) = weak {
             weak.cluster_barrier(&tags, departed_weak);

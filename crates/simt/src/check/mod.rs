@@ -277,7 +277,7 @@ impl Watcher for Checker {
         self.state.borrow_mut().arrive_in_cluster(block, thread.linear(), is_relaxed);
     }
 
-    fn cluster_barrier(&self, blocks: &[(&BlockContext, bool)]) {
+    fn cluster_barrier(&self, blocks: &[(&BlockContext, Option<Line>)]) {
         let cluster = blocks.first().map(|(block, _)| self.cluster_of(number(block)));
         cluster.into_iter().for_each(|cluster| self.state.borrow_mut().cluster_barrier(blocks, cluster));
     }

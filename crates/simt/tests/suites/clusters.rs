@@ -342,7 +342,7 @@ fn a_rank_out_of_range_is_a_fault() {
                 fault.to_string().contains("no block of rank 2: it has 2 blocks, whose ranks are 0 to 1"),
                 "{fault}"
             );
-            assert_eq!(line_of(fault), line - 1);
+            assert_eq!(line_of(fault), line);
         },
     );
     let fault = checked().launch(&KERNEL, LaunchConfig::new(2, 32), || _ = cluster::map(tile(), 1)).unwrap_err();
@@ -466,4 +466,32 @@ fn an_invalid_cluster_is_refused() {
     assert_eq!(run(LaunchConfig::new(4, 32).cluster(2), 2), Ok(4));
     let fault = run(LaunchConfig::new(4, 32).cluster(4), 4).unwrap_err().to_string();
     assert!(fault.contains("clusters of (4, 1, 1) blocks, and the kernel is compiled for (2, 1, 1)"), "{fault}");
+}
+
+#[test]
+fn a_profile_counts_requests_to_other_blocks() {
+    let profiles = simt::Profiles::default();
+    let run =
+        Simulator::new().with_profiles(profiles.clone()).launch(&KERNEL, LaunchConfig::new(4, 64).cluster(2), || {
+            shared::store(tile64() + 4 * lane(), 1_u32);
+            cluster::sync();
+            for offset in 0..2 {
+                cluster::store(cluster::map(tile64() + 4 * lane(), (rank() + offset) % 2), offset);
+                cluster::sync();
+            }
+            cluster::load::<u32>(cluster::map(tile64() + 8 * (lane() % 32), 1 - rank()));
+            cluster::wait(cluster::arrive(false));
+        });
+    run.unwrap();
+    let profile = profiles.take().pop().unwrap();
+    assert_eq!(profile.barriers, 4 * 3, "the split barrier counts in the launch's statistics only");
+    let counts = |access: &simt::AccessProfile| (access.requests, access.remote_requests, access.wavefronts);
+    assert_eq!(profile.accesses.iter().map(counts).collect::<Vec<_>>(), [(8, 0, 8), (16, 8, 16), (8, 8, 16)]);
+    assert!(profile.accesses.iter().all(|access| access.arrays == ["tile64"]));
+}
+
+/// Returns the address of this block's array of 64 words.
+fn tile64() -> u32 {
+    static TILE: Site = Site::named("tile64");
+    shared::allocate_array(&TILE, 4, 64)
 }
