@@ -104,7 +104,7 @@ const NEW: &[&str] = &[
     "st.shared::cluster.v4.u32",
     "atom.relaxed.cluster.shared::cluster.add.u64",
     "atom.relaxed.cluster.shared::cluster.cas.b64",
-    "atom.relaxed.cluster.shared::cluster.inc.u32",
+    "atom.relaxed.cluster.shared::cluster.min.u64",
     "atom.relaxed.cluster.shared::cluster.add.f32",
     "ld.acquire.cluster.shared.u32",
     "st.release.cluster.shared::cluster.u32",

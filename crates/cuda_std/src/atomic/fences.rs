@@ -25,7 +25,7 @@ pub fn fence_block() {
 #[inline(always)]
 #[track_caller]
 pub fn fence_cluster() {
-    backend::fence(Scope::Cluster);
+    backend::fence_cluster();
 }
 
 /// Orders accesses like [`fence()`], but for the threads of all devices, and for the host if it maps the memory
@@ -59,7 +59,7 @@ pub fn fence_acq_rel_block() {
 #[inline(always)]
 #[track_caller]
 pub fn fence_acq_rel_cluster() {
-    backend::fence_acquire_release(Scope::Cluster);
+    backend::fence_acquire_release_cluster();
 }
 
 /// Orders accesses like [`fence_acq_rel`], but for the threads of all devices and for the host (`fence.acq_rel.sys`).

@@ -2,7 +2,7 @@
 
 use core::marker::PhantomData;
 
-use crate::atomic::Place;
+use crate::atomic::ClusterPlace;
 use crate::device_copy::access_bytes;
 use crate::{DeviceCopy, Element, backend};
 
@@ -157,9 +157,9 @@ impl<T: DeviceCopy> ClusterShared<T> {
     /// Returns the address of element `index` for an atomic operation.
     #[inline(always)]
     #[track_caller]
-    pub(crate) fn place(self, index: usize) -> Place<T> {
+    pub(crate) fn place(self, index: usize) -> ClusterPlace<T> {
         self.check(index);
-        Place::Cluster(self.address_of(index))
+        ClusterPlace::Cluster(self.address_of(index))
     }
 
     #[inline(always)]

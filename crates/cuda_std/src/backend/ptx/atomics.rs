@@ -183,11 +183,6 @@ macro_rules! fences {
             unsafe {
                 match scope {
                     Scope::Block => asm!(concat!("fence.", $kind, ".cta;"), options(nostack, preserves_flags)),
-                    #[cfg(target_feature = "sm_90")]
-                    Scope::Cluster => asm!(concat!("fence.", $kind, ".cluster;"), options(nostack, preserves_flags)),
-                    // A block is a cluster of its own.
-                    #[cfg(not(target_feature = "sm_90"))]
-                    Scope::Cluster => asm!(concat!("fence.", $kind, ".cta;"), options(nostack, preserves_flags)),
                     Scope::Device => asm!(concat!("fence.", $kind, ".gpu;"), options(nostack, preserves_flags)),
                     Scope::System => asm!(concat!("fence.", $kind, ".sys;"), options(nostack, preserves_flags)),
                 }

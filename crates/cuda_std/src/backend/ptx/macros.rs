@@ -21,29 +21,12 @@ macro_rules! in_place {
     ($place:expr, $scope:expr, $with:ident $(, $more:tt)*) => {
         match ($place, $scope) {
             (Place::Global(p), Scope::Block) => $with!("cta.global.", reg64, to_global(p) $(, $more)*),
-            #[cfg(target_feature = "sm_90")]
-            (Place::Global(p), Scope::Cluster) => $with!("cluster.global.", reg64, to_global(p) $(, $more)*),
-            #[cfg(not(target_feature = "sm_90"))]
-            (Place::Global(p), Scope::Cluster) => $with!("cta.global.", reg64, to_global(p) $(, $more)*),
             (Place::Global(p), Scope::Device) => $with!("gpu.global.", reg64, to_global(p) $(, $more)*),
             (Place::Global(p), Scope::System) => $with!("sys.global.", reg64, to_global(p) $(, $more)*),
             (Place::Shared(a), Scope::Block) => $with!("cta.shared.", reg32, a $(, $more)*),
-            #[cfg(target_feature = "sm_90")]
-            (Place::Shared(a), Scope::Cluster) => $with!("cluster.shared.", reg32, a $(, $more)*),
-            #[cfg(not(target_feature = "sm_90"))]
-            (Place::Shared(a), Scope::Cluster) => $with!("cta.shared.", reg32, a $(, $more)*),
             (Place::Shared(a), Scope::Device) => $with!("gpu.shared.", reg32, a $(, $more)*),
             (Place::Shared(a), Scope::System) => $with!("sys.shared.", reg32, a $(, $more)*),
-            // Only threads of the cluster can access this memory, so the scope of the cluster includes the wider ones.
-            #[cfg(target_feature = "sm_90")]
-            (Place::Cluster(a), _) => $with!("cluster.shared::cluster.", reg32, a $(, $more)*),
-            #[cfg(not(target_feature = "sm_90"))]
-            (Place::Cluster(a), _) => $with!("cta.shared.", reg32, a $(, $more)*),
             (Place::Generic(p), Scope::Block) => $with!("cta.", reg64, p $(, $more)*),
-            #[cfg(target_feature = "sm_90")]
-            (Place::Generic(p), Scope::Cluster) => $with!("cluster.", reg64, p $(, $more)*),
-            #[cfg(not(target_feature = "sm_90"))]
-            (Place::Generic(p), Scope::Cluster) => $with!("cta.", reg64, p $(, $more)*),
             (Place::Generic(p), Scope::Device) => $with!("gpu.", reg64, p $(, $more)*),
             (Place::Generic(p), Scope::System) => $with!("sys.", reg64, p $(, $more)*),
         }

@@ -16,6 +16,7 @@ mod atomics;
 mod barriers;
 mod bits;
 mod cluster;
+mod cluster_atomics;
 mod copies;
 mod half;
 #[allow(unexpected_cfgs, reason = "`cuda_builder` sets the condition")]
@@ -30,6 +31,7 @@ pub use atomics::*;
 pub use barriers::*;
 pub use bits::*;
 pub use cluster::*;
+pub use cluster_atomics::*;
 pub use copies::Copies;
 pub use half::*;
 pub use heap::DeviceHeap;

@@ -10,8 +10,6 @@ use crate::half::{bf16, f16};
 macro_rules! atom {
     ($operation:literal, $operands:literal, $place:expr, $scope:expr, $($value:expr),+) => {
         match ($place, $scope) {
-            // No method of this crate makes an atomic operation on 16 bits in the scope or the memory of a cluster.
-            (Place::Cluster(_), _) | (_, Scope::Cluster) => super::trap(),
             (Place::Global(p), Scope::Block) => {
                 atom!(@ "cta.global.", $operation, $operands, reg64, to_global(p), $($value),+)
             }

@@ -1,7 +1,7 @@
 //! Atomic operations and fences in the simulator.
 
 use simt::raw::{self, Use};
-use simt::{cluster, memory, shared, thread};
+use simt::{memory, shared, thread};
 
 use crate::atomic::{Atomic, AtomicType, Place, Scope, Update, same_bits};
 
@@ -9,7 +9,6 @@ impl From<Scope> for memory::Scope {
     fn from(scope: Scope) -> Self {
         match scope {
             Scope::Block => Self::Block,
-            Scope::Cluster => Self::Cluster,
             Scope::Device => Self::Device,
             Scope::System => Self::System,
         }
@@ -69,7 +68,6 @@ unsafe fn replace<T: Atomic>(place: Place<T>, scope: Scope, new: impl Fn(T) -> T
     }
     match resolved(place, Use::Update) {
         Place::Shared(address) => shared::update(address, new),
-        Place::Cluster(address) => cluster::update_scoped(address, scope.into(), new),
         // SAFETY: the caller guarantees a valid address.
         Place::Global(pointer) | Place::Generic(pointer) => unsafe {
             memory::update_scoped(pointer, scope.into(), new)
@@ -84,21 +82,33 @@ unsafe fn replace<T: Atomic>(place: Place<T>, scope: Scope, new: impl Fn(T) -> T
 pub unsafe fn atomic_update<T: Atomic>(update: Update, place: Place<T>, value: T, scope: Scope) -> T {
     let place = if local(&place).is_some() { place } else { resolved(place, Use::Update) };
     let is_sum = T::TYPE == AtomicType::F32 && update == Update::Add;
-    let flushes = is_sum && !matches!(place, Place::Shared(_) | Place::Cluster(_));
-    let new = |old: T| match (is_sum, flushes) {
+    let flushes = is_sum && !matches!(place, Place::Shared(_));
+    // SAFETY: the caller guarantees a valid address.
+    let old = unsafe { replace(place, scope, |old| updated(old, update, value, flushes)) };
+    note_work(update);
+    old
+}
+
+/// Returns the element that results from applying `update` to `old`. Subnormal numbers count as zero if `flushes` is
+/// true.
+#[inline(always)]
+pub(super) fn updated<T: Atomic>(old: T, update: Update, value: T, flushes: bool) -> T {
+    match (T::TYPE == AtomicType::F32 && update == Update::Add, flushes) {
         (false, _) => old.updated(update, value),
         (true, false) => with_gpu_nan(old.updated(update, value)),
         (true, true) => with_gpu_nan(flushed(flushed(old).updated(update, flushed(value)))),
-    };
-    // SAFETY: the caller guarantees a valid address.
-    let old = unsafe { replace(place, scope, new) };
+    }
+}
+
+/// Notes progress of the thread if it does not wait by `update`.
+#[inline(always)]
+pub(super) fn note_work(update: Update) {
     // Threads do not wait by means of these updates. Many of them leave the element unchanged, which is not a lack of
     // progress.
     let works = matches!(update, Update::Min | Update::Max | Update::And | Update::Or);
     if works && thread::is_simulated() {
         thread::note_work();
     }
-    old
 }
 
 /// Returns `value`, with a subnormal `f32` replaced by zero of the same sign, as GPUs' additions in global memory do.
@@ -134,7 +144,6 @@ pub unsafe fn atomic_load<T: Atomic>(place: Place<T>, acquire: bool, scope: Scop
     match resolved(place, Use::Read) {
         Place::Shared(address) if acquire => shared::load_acquire(address),
         Place::Shared(address) => shared::load_relaxed(address),
-        Place::Cluster(address) => cluster::load_scoped(address, acquire, scope.into()),
         // SAFETY: the caller guarantees a valid address.
         Place::Global(pointer) | Place::Generic(pointer) => unsafe {
             memory::load_scoped(pointer, acquire, scope.into())
@@ -155,7 +164,6 @@ pub unsafe fn atomic_store<T: Atomic>(place: Place<T>, value: T, release: bool, 
     match resolved(place, Use::Write) {
         Place::Shared(address) if release => shared::store_release(address, value),
         Place::Shared(address) => shared::store_relaxed(address, value),
-        Place::Cluster(address) => cluster::store_scoped(address, value, release, scope.into()),
         // SAFETY: the caller guarantees a valid address.
         Place::Global(pointer) | Place::Generic(pointer) => unsafe {
             memory::store_scoped(pointer, value, release, scope.into());

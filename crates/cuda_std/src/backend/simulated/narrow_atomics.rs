@@ -1,6 +1,6 @@
 //! Atomic operations on 16 bits in the simulator.
 
-use simt::{cluster, memory, shared};
+use simt::{memory, shared};
 
 use crate::atomic::{Place, Scope};
 use crate::half::{bf16, f16};
@@ -14,7 +14,6 @@ use crate::half::{bf16, f16};
 unsafe fn replace(place: Place<u16>, scope: Scope, new: impl Fn(u16) -> u16) -> u16 {
     match place {
         Place::Shared(address) => shared::update(address, new),
-        Place::Cluster(address) => cluster::update_scoped(address, scope.into(), new),
         // SAFETY: the caller guarantees a valid address.
         Place::Global(pointer) | Place::Generic(pointer) => unsafe {
             memory::update_scoped(pointer, scope.into(), new)
