@@ -39,7 +39,7 @@ pub(crate) struct Cluster {
 impl Cluster {
     /// Makes the cluster of `blocks` blocks of `threads` threads. Each block must [`join`](Block::join_cluster) it.
     pub(crate) fn new(blocks: u32, threads: u32) -> Self {
-        let members = vec![Weak::new(); blocks as usize];
+        let members: Vec<_> = (0..blocks).map(|_| Weak::new()).collect();
         Self { members: members.into(), threads: blocks * threads, arrived: Cell::new(0), phase: Cell::new(0) }
     }
 

@@ -156,9 +156,7 @@ impl Worker<'_> {
                 (rounds, busy_turns) = (0, 0);
             } else if now != since {
                 (rounds, since) = (0, now);
-            } else if rounds >= VAIN_ROUNDS_WITH_HOLDS && self.begin_cluster(blocks) {
-                rounds = 0;
-            } else if rounds >= VAIN_ROUNDS_WITH_HOLDS && self.grid.end_hold() {
+            } else if rounds >= VAIN_ROUNDS_WITH_HOLDS && (self.begin_cluster(blocks) || self.grid.end_hold()) {
                 rounds = 0;
             } else if rounds >= VAIN_ROUNDS && blocks.active.iter().map(|one| one.vain_polls).sum::<u64>() >= VAIN_POLLS
             {
