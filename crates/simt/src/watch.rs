@@ -100,6 +100,17 @@ impl Access {
         )
     }
 
+    /// Returns true if the access is atomic only for the threads of its own block or cluster.
+    #[inline(always)]
+    pub(crate) fn is_narrow(self) -> bool {
+        match self {
+            Self::AtomicLoad(_, scope) | Self::AtomicStore(_, scope) | Self::Update(scope) => {
+                matches!(scope, Scope::Block | Scope::Cluster)
+            }
+            _ => false,
+        }
+    }
+
     /// Returns true if the access is atomic also for other devices and the host.
     #[inline(always)]
     pub(crate) fn is_for_system(self) -> bool {

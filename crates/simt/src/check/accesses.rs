@@ -38,7 +38,7 @@ impl State {
                     return Err(Finding::BeforeDependencies);
                 }
                 let histories = &mut self.histories;
-                self.has_narrow |= touch.access.is_for_block() || touch.access.is_for_cluster();
+                self.has_narrow |= touch.access.is_narrow();
                 self.has_system |= touch.access.is_for_system();
                 let mut toucher = Toucher::new((past, stamp), histories, &self.sites, is_unused);
                 toucher.has_narrow = self.has_narrow;
