@@ -121,7 +121,7 @@ impl Membership {
     }
 
     /// Returns true if the cluster has more than one block.
-    pub(crate) fn is_shared(&self) -> bool {
+    fn is_shared(&self) -> bool {
         self.cluster.borrow().as_ref().is_some_and(|cluster| !cluster.members.borrow().is_empty())
     }
 }
@@ -145,9 +145,12 @@ impl Block {
         self.membership.rank.get()
     }
 
-    /// Returns true if threads of the block wait at the barrier of the cluster and no other thread can run.
+    /// Returns true if threads of the block wait at the barrier of a cluster of several blocks and no other thread of the
+    /// block can run.
+    #[cold]
+    #[inline(never)]
     pub(crate) fn is_at_cluster_barrier(&self) -> bool {
-        self.run_queue.is_idle() && self.membership.waiting() > 0
+        self.run_queue.is_idle() && self.membership.waiting() > 0 && self.membership.is_shared()
     }
 
     /// Makes the current thread arrive at the barrier of its cluster. Returns the number of the current phase, for
@@ -319,10 +322,14 @@ impl Block {
 
     /// Returns the fault of an access by another block to the shared memory of this block, which has ended, if nothing
     /// orders the access before its end.
+    #[inline]
     pub(crate) fn access_after_end(&self) -> Option<Fault> {
-        if !self.membership.is_accessed.get() {
-            return None;
-        }
+        if self.membership.is_accessed.get() { self.late_access() } else { None }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn late_access(&self) -> Option<Fault> {
         let LateAccess { block, thread, touch } = self.watcher()?.access_after_end(&self.context)?;
         let kind = self.lost_access(&touch, Lifetime::MayHaveEnded);
         let location = Some(touch.at.into());

@@ -123,7 +123,7 @@ pub(crate) struct Block {
     named: NamedBarriers,
     gathering: Gathering,
     pub(crate) rendezvous: Rendezvous,
-    pub(crate) membership: Membership,
+    pub(crate) membership: Box<Membership>,
     pub(crate) counts: Counts,
 
     /// True if the launch records the synchronisation points that it reaches.
@@ -181,7 +181,7 @@ impl Block {
             named: NamedBarriers::default(),
             gathering: Gathering::default(),
             rendezvous: parts.rendezvous,
-            membership: Membership::default(),
+            membership: Box::default(),
             counts: Counts::default(),
             records_synchronisations: grid.synchronisations.is_some(),
             reached: ReachedSynchronisations::default(),

@@ -295,7 +295,7 @@ impl Worker<'_> {
             }
             let polling = block.run_queue.polling();
             if polling == 0 || (block.barrier.arrived.get() > 0 && block.run_queue.exited() > 0) {
-                if polling == 0 && block.is_at_cluster_barrier() && block.membership.is_shared() {
+                if polling == 0 && block.is_at_cluster_barrier() {
                     return Outcome::AtClusterBarrier;
                 }
                 block.record(block.deadlock());

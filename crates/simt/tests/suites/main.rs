@@ -5,6 +5,7 @@
 mod common;
 
 mod barriers;
+mod cluster_faults;
 mod clusters;
 mod cooperative;
 mod faults;
