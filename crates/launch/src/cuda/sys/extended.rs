@@ -60,7 +60,8 @@ fn attributes(config: &cuda_std::LaunchConfig, may_overlap: bool) -> impl Iterat
         (may_overlap, Attribute::PROGRAMMATIC_STREAM_SERIALIZATION, [1, 0, 0]),
     ]
     .into_iter()
-    .filter_map(|(is_used, id, value)| is_used.then(|| Attribute::new(id, value)))
+    .filter(|&(is_used, ..)| is_used)
+    .map(|(_, id, value)| Attribute::new(id, value))
 }
 
 /// Calls `f` with the driver's form of `config`.
